@@ -17,7 +17,8 @@ import (
 
 func compile(t *testing.T, text string, opts redfox.Options) *redfox.Program {
 	t.Helper()
-	prog, err := redfox.Compile(context.Background(), []redfox.Source{redfox.Text("p.logic", text)}, opts)
+	prog, err := redfox.Compile(context.Background(), []redfox.Source{redfox.Text("p.logic", text)},
+		opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,8 @@ func rows(res *redfox.Result, pred string) [][]any { return slices.Collect(res.R
 // TestWrongCalls holds the wording of mistakes that callers make.
 func TestWrongCalls(t *testing.T) {
 	ctx := context.Background()
-	prog := compile(t, "edge(x, y) -> int(x), int(y).\nreach(x, y) <- edge(x, y).\n", redfox.Options{})
+	prog := compile(t, "edge(x, y) -> int(x), int(y).\nreach(x, y) <- edge(x, y).\n",
+		redfox.Options{})
 	run := func(f *redfox.Facts, o redfox.RunOptions) error {
 		_, err := prog.Run(ctx, f, o)
 		return err
@@ -39,9 +41,11 @@ func TestWrongCalls(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"unknown predicate", run(redfox.NewFacts().Rows("edges", []any{1, 2}), redfox.RunOptions{}),
+		{"unknown predicate",
+			run(redfox.NewFacts().Rows("edges", []any{1, 2}), redfox.RunOptions{}),
 			"the program has no predicate edges; did you mean edge?"},
-		{"derived predicate", run(redfox.NewFacts().Rows("reach", []any{1, 2}), redfox.RunOptions{}),
+		{"derived predicate",
+			run(redfox.NewFacts().Rows("reach", []any{1, 2}), redfox.RunOptions{}),
 			"reach is derived by rules, so it cannot be given facts; give the facts to a predicate of their own and add a rule that copies it"},
 		{"short row", run(redfox.NewFacts().Rows("edge", []any{1}), redfox.RunOptions{}),
 			"error: row 1 of the facts for edge: it has 1 values, edge has 2 arguments [RF1004]"},
@@ -76,7 +80,8 @@ func TestWrongCalls(t *testing.T) {
 	}
 }
 
-// TestHarmonyText emits the kernel graph of a program, twice alike, and checks it.
+// TestHarmonyText emits the kernel graph of a program, twice alike, and checks
+// it.
 func TestHarmonyText(t *testing.T) {
 	prog := compile(t, "n(1). n(7).\n_(x) <- n(x), x > 3.\n", redfox.Options{})
 	var text, again strings.Builder
@@ -93,7 +98,8 @@ func TestHarmonyText(t *testing.T) {
 	}
 }
 
-// TestHarmonyForGPU compiles a kernel graph with a function that GPUs do not have.
+// TestHarmonyForGPU compiles a kernel graph with a function that GPUs do not
+// have.
 func TestHarmonyForGPU(t *testing.T) {
 	graph, err := redfox.ParseHarmony(redfox.Text("p.harmony", `relation r(s: string) input "r"
 relation d(s: string) derived output
@@ -115,7 +121,8 @@ block b0:
 			if err := graph.Emit(&text, stage, redfox.EmitOptions{Target: target}); err != nil {
 				t.Fatalf("%s for %s: %v", stage, target, err)
 			}
-			if stage == redfox.StageHarmony && strings.Contains(text.String(), "run k0 on host") != host {
+			if stage == redfox.StageHarmony &&
+				strings.Contains(text.String(), "run k0 on host") != host {
 				t.Errorf("for %s:\n%s", target, &text)
 			}
 		}
@@ -130,26 +137,33 @@ q(a, b, c, d, e, f, g) <- p(a, b, c, d, e, f, g).
 `, redfox.Options{})
 	day := time.Date(1998, 9, 2, 12, 30, 0, 0, time.UTC)
 	res, err := prog.Run(context.Background(), redfox.NewFacts().Rows("p",
-		[]any{int8(-5), uint64(math.MaxUint64), 1.5, redfox.Decimal{Unscaled: 1999, Scale: 2}, "größe", true, day},
+		[]any{int8(-5), uint64(math.MaxUint64), 1.5, redfox.Decimal{Unscaled: 1999, Scale: 2},
+			"größe", true, day},
 		[]any{"-128", "0", "1e3", "-0.50", "", false, "1970-01-01"},
 	), redfox.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := [][]any{
-		{int64(-128), uint64(0), 1000.0, redfox.Decimal{Unscaled: -50, Scale: 2}, "", false, time.Unix(0, 0).UTC()},
-		{int64(-5), uint64(math.MaxUint64), 1.5, redfox.Decimal{Unscaled: 1999, Scale: 2}, "größe", true, day},
+		{int64(-128), uint64(0), 1000.0, redfox.Decimal{Unscaled: -50, Scale: 2}, "", false,
+			time.Unix(0, 0).UTC()},
+		{int64(-5), uint64(math.MaxUint64), 1.5, redfox.Decimal{Unscaled: 1999, Scale: 2}, "größe",
+			true, day},
 	}
-	if got := rows(res, "q"); !slices.EqualFunc(got, want, func(a, b []any) bool { return slices.Equal(a, b) }) {
+	if got := rows(res, "q"); !slices.EqualFunc(got, want, func(a, b []any) bool {
+		return slices.Equal(a, b)
+	}) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, err := prog.Run(context.Background(), redfox.NewFacts().Rows("p", []any{200, 1, 1, 1, "", true, day}), redfox.RunOptions{}); err == nil {
+	if _, err := prog.Run(context.Background(),
+		redfox.NewFacts().Rows("p", []any{200, 1, 1, 1, "", true, day}),
+		redfox.RunOptions{}); err == nil {
 		t.Error("200 was taken for an int[8]")
 	}
 }
 
-// TestGoValuesOf38Digits sends decimals of 38 digits through a run as rows, columns and
-// records, and back.
+// TestGoValuesOf38Digits sends decimals of 38 digits through a run as rows,
+// columns and records, and back.
 func TestGoValuesOf38Digits(t *testing.T) {
 	ctx := context.Background()
 	prog := compile(t, `
@@ -162,7 +176,8 @@ q[b] = a <- p[a] = b.
 		{int64(2), redfox.WideDecimal{High: 10, Scale: 3}},
 		{int64(3), redfox.WideDecimal{Low: 7000, Scale: 3}},
 	}
-	if cols := prog.Predicates(); len(cols) != 2 || cols[0].Columns[0].Type.String() != "decimal[38,2]" || cols[0].Keys != 1 {
+	if cols := prog.Predicates(); len(cols) != 2 ||
+		cols[0].Columns[0].Type.String() != "decimal[38,2]" || cols[0].Keys != 1 {
 		t.Errorf("the predicates are %v", cols)
 	}
 	facts := redfox.NewFacts().Rows("p",
@@ -180,7 +195,8 @@ q[b] = a <- p[a] = b.
 	if text := want[1][1].(redfox.WideDecimal).String(); text != "184467440737095516.160" {
 		t.Errorf("the text is %s", text)
 	}
-	if cols := res.Columns("q"); len(cols) != 2 || cols[1].Name != "a" || cols[1].Type.String() != "decimal[38,3]" {
+	if cols := res.Columns("q"); len(cols) != 2 || cols[1].Name != "a" ||
+		cols[1].Type.String() != "decimal[38,3]" {
 		t.Errorf("the columns are %v", cols)
 	}
 	rec, err := res.Arrow("q")
@@ -188,7 +204,8 @@ q[b] = a <- p[a] = b.
 		t.Fatal(err)
 	}
 	defer rec.Release()
-	again := compile(t, "r[b] = a -> int(b), decimal[38,3](a).\nq[b] = a <- r[b] = a.\n", redfox.Options{})
+	again := compile(t, "r[b] = a -> int(b), decimal[38,3](a).\nq[b] = a <- r[b] = a.\n",
+		redfox.Options{})
 	for _, facts := range []*redfox.Facts{
 		redfox.NewFacts().Arrow("r", rec),
 		redfox.NewFacts().Rows("r", want...),
@@ -201,21 +218,30 @@ q[b] = a <- p[a] = b.
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}
-	res, err = again.Run(ctx, redfox.NewFacts().Columns("r", []int{1, 2}, []int64{-5, math.MaxInt64}), redfox.RunOptions{})
+	res, err = again.Run(ctx,
+		redfox.NewFacts().Columns("r", []int{1, 2}, []int64{-5, math.MaxInt64}),
+		redfox.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rows(res, "q"); len(got) != 2 || got[1][1].(redfox.WideDecimal).String() != "9223372036854775807.000" {
+	if got := rows(res, "q"); len(got) != 2 ||
+		got[1][1].(redfox.WideDecimal).String() != "9223372036854775807.000" {
 		t.Errorf("got %v", got)
 	}
 	for text, facts := range map[string]*redfox.Facts{
-		"argument 2 (a): expected decimal[38,3], found \"x\"": redfox.NewFacts().Rows("r", []any{1, "x"}),
-		"it has 3 values, r has 2 arguments":                  redfox.NewFacts().Rows("r", []any{1, 2, 3}),
-		"r has 2 arguments, not 3":                            redfox.NewFacts().Columns("r", []int{1}, []int{1}, []int{1}),
-		"argument 2 (a) of r: []float64 does not fill a deci": redfox.NewFacts().Columns("r", []int{1}, []float64{1}),
-		"r[1] has two values: 2.000 here and 1.000 in row 1":  redfox.NewFacts().Columns("r", []int{1, 1}, []int{1, 2}),
+		"argument 2 (a): expected decimal[38,3], found \"x\"": redfox.NewFacts().Rows("r",
+			[]any{1, "x"}),
+		"it has 3 values, r has 2 arguments": redfox.NewFacts().Rows("r",
+			[]any{1, 2, 3}),
+		"r has 2 arguments, not 3": redfox.NewFacts().Columns("r",
+			[]int{1}, []int{1}, []int{1}),
+		"argument 2 (a) of r: []float64 does not fill a deci": redfox.NewFacts().Columns("r",
+			[]int{1}, []float64{1}),
+		"r[1] has two values: 2.000 here and 1.000 in row 1": redfox.NewFacts().Columns("r",
+			[]int{1, 1}, []int{1, 2}),
 	} {
-		if _, err := again.Run(ctx, facts, redfox.RunOptions{}); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := again.Run(ctx, facts, redfox.RunOptions{}); err == nil ||
+			!strings.Contains(err.Error(), text) {
 			t.Errorf("the error is %v, not %s", err, text)
 		}
 	}
@@ -228,7 +254,8 @@ func TestFactsAreUnited(t *testing.T) {
 		t.Fatal(err)
 	}
 	prog := compile(t, "n(x) -> int(x).\nn(4).\nm(x) <- n(x).\n", redfox.Options{})
-	res, err := prog.Run(context.Background(), redfox.NewFacts().File("n", file).Rows("n", []any{1}, []any{2}), redfox.RunOptions{})
+	res, err := prog.Run(context.Background(),
+		redfox.NewFacts().File("n", file).Rows("n", []any{1}, []any{2}), redfox.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,11 +272,13 @@ a(x) <- n(x).
 b(x + 1) <- a(x).
 _(x) <- b(x), x > 2.
 `, redfox.Options{})
-	res, err := prog.Run(context.Background(), redfox.NewFacts(), redfox.RunOptions{Outputs: []string{"b", "n"}})
+	res, err := prog.Run(context.Background(), redfox.NewFacts(),
+		redfox.RunOptions{Outputs: []string{"b", "n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(res.Predicates(), []string{"n", "b"}) || res.Len("b") != 2 || res.Len("n") != 2 || res.Has("_") {
+	if !slices.Equal(res.Predicates(), []string{"n", "b"}) || res.Len("b") != 2 ||
+		res.Len("n") != 2 || res.Has("_") {
 		t.Errorf("got %v with %d and %d tuples", res.Predicates(), res.Len("b"), res.Len("n"))
 	}
 }
@@ -259,7 +288,9 @@ _(x) <- b(x), x > 2.
 func TestProgramServesManyRuns(t *testing.T) {
 	ctx := context.Background()
 	prog := compile(t, reach, redfox.Options{})
-	db, err := prog.Load(ctx, redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "cid"}), redfox.LoadOptions{})
+	db, err := prog.Load(ctx,
+		redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "cid"}),
+		redfox.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,10 +308,13 @@ func TestProgramServesManyRuns(t *testing.T) {
 
 // TestMemoryBound refuses a run that would pass its bound, and names what grew.
 func TestMemoryBound(t *testing.T) {
-	prog := compile(t, "n(0).\nn(x + 1) <- n(x), x < 3000000.\npair(x, y) <- n(x), n(y), x < 3000, y < 3000.\n", redfox.Options{})
+	prog := compile(t,
+		"n(0).\nn(x + 1) <- n(x), x < 3000000.\npair(x, y) <- n(x), n(y), x < 3000, y < 3000.\n",
+		redfox.Options{})
 	_, err := prog.Run(context.Background(), redfox.NewFacts(), redfox.RunOptions{Memory: 16 << 20})
 	var env *redfox.EnvironmentError
-	if !errors.As(err, &env) || !strings.Contains(err.Error(), "--memory") || !strings.Contains(err.Error(), "n") {
+	if !errors.As(err, &env) || !strings.Contains(err.Error(), "--memory") ||
+		!strings.Contains(err.Error(), "n") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -288,7 +322,8 @@ func TestMemoryBound(t *testing.T) {
 // TestLimitAndOrder presents a result by lang:output.
 func TestLimitAndOrder(t *testing.T) {
 	prog := compile(t, "p(1, \"b\"). p(2, \"a\"). p(3, \"b\"). p(4, \"c\").\nq(x, s) <- p(x, s).\n"+
-		"lang:output:orderBy[`q] = \"s desc, x desc\".\nlang:output:limit[`q] = 3.\n", redfox.Options{})
+		"lang:output:orderBy[`q] = \"s desc, x desc\".\nlang:output:limit[`q] = 3.\n",
+		redfox.Options{})
 	res, err := prog.Run(context.Background(), redfox.NewFacts(), redfox.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -304,23 +339,27 @@ func TestLimitAndOrder(t *testing.T) {
 
 // TestViolationsAreDiagnostics returns violated constraints as values.
 func TestViolationsAreDiagnostics(t *testing.T) {
-	prog := compile(t, "age[p] = n -> string(p), int(n).\nage[p] = n -> n >= 0.\n", redfox.Options{})
-	_, err := prog.Run(context.Background(), redfox.NewFacts().Rows("age", []any{"ann", -1}, []any{"bob", 5}), redfox.RunOptions{})
+	prog := compile(t, "age[p] = n -> string(p), int(n).\nage[p] = n -> n >= 0.\n",
+		redfox.Options{})
+	_, err := prog.Run(context.Background(),
+		redfox.NewFacts().Rows("age", []any{"ann", -1}, []any{"bob", 5}), redfox.RunOptions{})
 	var wrong *redfox.ProgramError
 	if !errors.As(err, &wrong) || len(wrong.Diagnostics) != 1 {
 		t.Fatalf("got %v", err)
 	}
 	d := wrong.Diagnostics[0]
-	if d.Code.Name != "ConstraintViolated" || !slices.Equal(d.Notes, []string{`p = "ann", n = -1`}) {
+	if d.Code.Name != "ConstraintViolated" ||
+		!slices.Equal(d.Notes, []string{`p = "ann", n = -1`}) {
 		t.Errorf("got %s with notes %q", d.Code.Name, d.Notes)
 	}
 }
 
-// TestFilePredicates imports a file that the program names, beside the program, and
-// exports another to a folder.
+// TestFilePredicates imports a file that the program names, beside the program,
+// and exports another to a folder.
 func TestFilePredicates(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "sales.csv"), []byte("item|price\npen|1.50\nink|12.25\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "sales.csv"),
+		[]byte("item|price\npen|1.50\nink|12.25\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	program := "_in(offset; item, price) -> int(offset), string(item), decimal[18,2](price).\n" +
@@ -334,7 +373,8 @@ func TestFilePredicates(t *testing.T) {
 		"lang:physical:hasColumnNames[`out] = true.\n" +
 		"lang:physical:columnNames[`out] = \"what,how much\".\n"
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text(filepath.Join(dir, "p.logic"), program)}, redfox.Options{})
+	prog, err := redfox.Compile(ctx,
+		[]redfox.Source{redfox.Text(filepath.Join(dir, "p.logic"), program)}, redfox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +382,8 @@ func TestFilePredicates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if named := prog.Exports(); len(named) != 1 || named[0].Pred != "out" || named[0].Path != "dear.tsv" {
+	if named := prog.Exports(); len(named) != 1 || named[0].Pred != "out" ||
+		named[0].Path != "dear.tsv" {
 		t.Fatalf("got %v", named)
 	}
 	results := filepath.Join(dir, "results")
@@ -367,13 +408,15 @@ func TestClosedByDefault(t *testing.T) {
 	if err := os.WriteFile("n.tsv", []byte("7\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	prog := compile(t, "n(x) -> int(x).\nlang:physical:filePath[`n] = \"n.tsv\".\nout(x) <- n(x).\n"+
-		"lang:physical:filePath[`out] = \"n.tsv\".\n", redfox.Options{})
+	prog := compile(t,
+		"n(x) -> int(x).\nlang:physical:filePath[`n] = \"n.tsv\".\nout(x) <- n(x).\n"+
+			"lang:physical:filePath[`out] = \"n.tsv\".\n", redfox.Options{})
 	ctx := context.Background()
 	refused := func(err error, want string) {
 		t.Helper()
 		var wrong *redfox.ProgramError
-		if !errors.As(err, &wrong) || wrong.Diagnostics[0].Code.Name != "PathNotAllowed" || wrong.Diagnostics[0].Message != want {
+		if !errors.As(err, &wrong) || wrong.Diagnostics[0].Code.Name != "PathNotAllowed" ||
+			wrong.Diagnostics[0].Message != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -400,7 +443,8 @@ other(x) -> int(x).
 _start(x) <- edge(x, _).
 out(x) <- other(x).
 `
-	prog, err := redfox.Compile(context.Background(), []redfox.Source{redfox.Text("program.logic", text)}, redfox.Options{})
+	prog, err := redfox.Compile(context.Background(),
+		[]redfox.Source{redfox.Text("program.logic", text)}, redfox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +454,8 @@ out(x) <- other(x).
 			t.Fatal(err)
 		}
 	}
-	res, err := prog.Run(context.Background(), redfox.NewFacts().Dir(dir), redfox.RunOptions{Outputs: []string{"_start"}})
+	res, err := prog.Run(context.Background(), redfox.NewFacts().Dir(dir),
+		redfox.RunOptions{Outputs: []string{"_start"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,12 +31,14 @@ func ptxOf(t *testing.T, text, target string, rows [][]any, options redfox.Optio
 	}
 	var db *redfox.Database
 	if rows != nil {
-		if db, err = prog.Load(ctx, redfox.NewFacts().Rows("sales", rows...), redfox.LoadOptions{}); err != nil {
+		if db, err = prog.Load(ctx, redfox.NewFacts().Rows("sales", rows...),
+			redfox.LoadOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var out bytes.Buffer
-	if err := prog.Emit(&out, redfox.StagePTX, redfox.EmitOptions{Facts: db, Target: target}); err != nil {
+	if err := prog.Emit(&out, redfox.StagePTX,
+		redfox.EmitOptions{Facts: db, Target: target}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -52,8 +54,8 @@ func entries(t *testing.T, dir string) int {
 	return len(files)
 }
 
-// TestCodeCache changes one after the other what PTX depends on, and wants from a cache
-// that has the code of all what comes without a cache.
+// TestCodeCache changes one after the other what PTX depends on, and wants from
+// a cache that has the code of all what comes without a cache.
 func TestCodeCache(t *testing.T) {
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
@@ -91,7 +93,8 @@ func TestCodeCache(t *testing.T) {
 	for round := range 3 {
 		for n, i := range inputs {
 			if got := ptxOf(t, i.text, i.target, i.rows, i.options); got != want[n] {
-				t.Errorf("round %d: input %d gets from the cache\n%s\nwant\n%s", round, n, got, want[n])
+				t.Errorf("round %d: input %d gets from the cache\n%s\nwant\n%s", round, n, got,
+					want[n])
 			}
 		}
 		if n := entries(t, dir); round == 0 {
@@ -122,9 +125,9 @@ func TestCodeCache(t *testing.T) {
 	}
 }
 
-// TestEngineCache runs a program on the cpu engine in several processes, the first of
-// which leaves its code to the others. Facts with other bounds are asked for once more,
-// and get the same objects if that makes no other code.
+// TestEngineCache runs a program on the cpu engine in several processes, the
+// first of which leaves its code to the others. Facts with other bounds are
+// asked for once more, and get the same objects if that makes no other code.
 func TestEngineCache(t *testing.T) {
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
@@ -138,7 +141,8 @@ func TestEngineCache(t *testing.T) {
 		more  int
 	}{{"20", 0}, {"21", 1}, {"21", 1}, {"20", 1}} {
 		if child(t, c.value); entries(t, dir) != filled+c.more {
-			t.Errorf("the first process leaves %d entries; after one for %s there are %d", filled, c.value, entries(t, dir))
+			t.Errorf("the first process leaves %d entries; after one for %s there are %d", filled,
+				c.value, entries(t, dir))
 		}
 	}
 }
@@ -165,7 +169,8 @@ func TestCacheChild(t *testing.T) {
 		return
 	}
 	res, err := compile(t, cachedProgram, redfox.Options{}).Run(context.Background(),
-		redfox.NewFacts().Rows("sales", []any{1, 5}, []any{2, value}), redfox.RunOptions{Engine: "cpu"})
+		redfox.NewFacts().Rows("sales", []any{1, 5}, []any{2, value}),
+		redfox.RunOptions{Engine: "cpu"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +181,9 @@ func TestCacheChild(t *testing.T) {
 	}
 }
 
-// TestEmitTrace wants all phases of a compilation in its trace, of one whose code is there
-// none that makes code, and none of one for facts of the same content.
+// TestEmitTrace wants all phases of a compilation in its trace, of one whose
+// code is there none that makes code, and none of one for facts of the same
+// content.
 func TestEmitTrace(t *testing.T) {
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
@@ -187,7 +193,8 @@ func TestEmitTrace(t *testing.T) {
 	back := []string{redfox.TraceCode, redfox.TraceRead, redfox.TraceOptimise, redfox.TraceBackEnd}
 	prog := compile(t, cachedProgram, redfox.Options{})
 	load := func(rows ...[]any) *redfox.Database {
-		db, err := prog.Load(context.Background(), redfox.NewFacts().Rows("sales", rows...), redfox.LoadOptions{})
+		db, err := prog.Load(context.Background(), redfox.NewFacts().Rows("sales", rows...),
+			redfox.LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,12 +213,16 @@ func TestEmitTrace(t *testing.T) {
 		want := compilation.spans
 		prog := compile(t, cachedProgram, redfox.Options{})
 		var trace redfox.Tracer
-		if err := prog.Emit(io.Discard, redfox.StagePTX, redfox.EmitOptions{Facts: compilation.facts, Target: "gpu:sm_90", Trace: trace.Add}); err != nil {
+		if err := prog.Emit(io.Discard, redfox.StagePTX,
+			redfox.EmitOptions{Facts: compilation.facts, Target: "gpu:sm_90",
+				Trace: trace.Add}); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, s := range trace.Spans() {
-			if s.Duration < 0 || (s.Track == redfox.HostTrack) != slices.Contains(append(front, redfox.TraceCode), s.Name) {
+			if s.Duration < 0 ||
+				(s.Track == redfox.HostTrack) != slices.Contains(append(front, redfox.TraceCode),
+					s.Name) {
 				t.Errorf("there is %+v", s)
 			}
 			if !slices.Contains(got, s.Name) {

@@ -53,7 +53,8 @@ func TestClosures(t *testing.T) {
 					short.OnlyEvery(t, "closures of 100,000 edges or 20 million tuples")
 				}
 				prog := compileFile(t, filepath.Join("testdata/graphs", head[c]+".logic"))
-				facts := redfox.NewFacts().File("edge", filepath.Join("testdata/graphs", row[0]+".tsv.gz"))
+				facts := redfox.NewFacts().File("edge",
+					filepath.Join("testdata/graphs", row[0]+".tsv.gz"))
 				res, err := prog.Run(context.Background(), facts, redfox.RunOptions{})
 				if err != nil {
 					t.Fatal(err)

@@ -22,8 +22,8 @@ type compiledCode struct {
 }
 
 // compileFor compiles the kernels of the program for a target and for databases
-// like db, which may be nil, as far as that takes no facts: to PTX for a GPU, to IR
-// for the cpu.
+// like db, which may be nil, as far as that takes no facts: to PTX for a GPU,
+// to IR for the cpu.
 func (p *Program) compileFor(name string, opts CompiledOptions) (*compiledCode, error) {
 	db := opts.Facts
 	t, err := assemble.ParseTarget(name)
@@ -75,9 +75,9 @@ func (p *Program) compileFor(name string, opts CompiledOptions) (*compiledCode, 
 	return out, nil
 }
 
-// know returns what code for a graph, which the plan became, may take for granted:
-// the widths of the columns of a database and the forms of tables that they imply.
-// With a nil database it is what the program implies.
+// know returns what code for a graph, which the plan became, may take for
+// granted: the widths of the columns of a database and the forms of tables that
+// they imply. With a nil database it is what the program implies.
 func know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
 	db *Database) (k woven.Knowledge, err error) {
 	defer failure.Recover("code generation", &err)
@@ -97,8 +97,8 @@ func know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
 }
 
 // planFor returns the plan for a run on a GPU, and the program's code of its
-// kernels; nil if it has none. The code of a compiled program belongs to the plan of
-// what it prints by default. Other plans need other code.
+// kernels; nil if it has none. The code of a compiled program belongs to the
+// plan of what it prints by default. Other plans need other code.
 func (p *Program) planFor(sm int, wanted []string,
 	db *Database) (*queryplan.Plan, *assemble.Stored, error) {
 	code := p.codes.For(sm)

@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// TestFactsInSlices gives facts as columns: they are sets, are united with others, and
-// what does not fit is refused.
+// TestFactsInSlices gives facts as columns: they are sets, are united with
+// others, and what does not fit is refused.
 func TestFactsInSlices(t *testing.T) {
 	ctx := context.Background()
 	prog := compile(t, `
@@ -31,7 +31,8 @@ s[] = n <- agg<<n = total(a)>> f[a] = _.
 		t.Errorf("s is %v", got)
 	}
 	res, err = prog.Run(ctx, redfox.NewFacts().Columns("p", []int{1, 2}, []string{"a", "b"}).
-		Columns("p", []int{2, 4}, []string{"b", "d"}).Rows("p", []any{4, "d"}, []any{5, "e"}), redfox.RunOptions{})
+		Columns("p", []int{2, 4}, []string{"b", "d"}).Rows("p", []any{4, "d"}, []any{5, "e"}),
+		redfox.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +40,16 @@ s[] = n <- agg<<n = total(a)>> f[a] = _.
 		t.Errorf("q is %v", got)
 	}
 	for want, facts := range map[string]*redfox.Facts{
-		"p has 2 arguments, not 1":              redfox.NewFacts().Columns("p", []int{1}),
-		"argument 2 (b) of p: []int does not":   redfox.NewFacts().Columns("p", []int{1}, []int{1}),
-		"argument 1 (a) of f: row 2: 32768 is ": redfox.NewFacts().Columns("f", []uint16{1, 1 << 15}, []int{1, 2}),
-		"f[1] has two values":                   redfox.NewFacts().Columns("f", []int{1, 1}, []int{1, 2}),
-		"the program has no predicate r":        redfox.NewFacts().Columns("r", []int{1}),
+		"p has 2 arguments, not 1":            redfox.NewFacts().Columns("p", []int{1}),
+		"argument 2 (b) of p: []int does not": redfox.NewFacts().Columns("p", []int{1}, []int{1}),
+		"argument 1 (a) of f: row 2: 32768 is ": redfox.NewFacts().Columns("f",
+			[]uint16{1, 1 << 15}, []int{1, 2}),
+		"f[1] has two values": redfox.NewFacts().Columns("f", []int{1, 1},
+			[]int{1, 2}),
+		"the program has no predicate r": redfox.NewFacts().Columns("r", []int{1}),
 	} {
-		if _, err := prog.Run(ctx, facts, redfox.RunOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := prog.Run(ctx, facts, redfox.RunOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %q, not %q", err, want)
 		}
 	}

@@ -33,11 +33,11 @@ type Options struct {
 	Disable []string
 	// NoFuse leaves one kernel for each operator of the plan.
 	NoFuse bool
-	// KeepApart names pairs of kernels that are not fused, "k1+k2", by their names
-	// before fusion. The harmony stage with NoFuse shows these.
+	// KeepApart names pairs of kernels that are not fused, "k1+k2", by their
+	// names before fusion. The harmony stage with NoFuse shows these.
 	KeepApart []string
-	// External names predicates that get facts from outside. The program need not
-	// declare them.
+	// External names predicates that get facts from outside. The program need
+	// not declare them.
 	External []string
 	// TrustCode runs the code in the file of a compiled program, which can do
 	// anything that the process can. Without it, code is made from the plan.
@@ -77,8 +77,8 @@ func Passes() []Pass {
 }
 
 // Check compiles the sources up to the checked program and returns every
-// diagnostic, sorted by place. The error is not about the program: it is the cause
-// of ctx, or an *InternalError.
+// diagnostic, sorted by place. The error is not about the program: it is the
+// cause of ctx, or an *InternalError.
 func Check(ctx context.Context, sources []Source, opts Options) ([]*Diagnostic, error) {
 	checked, err := check(ctx, sources, opts)
 	if err != nil {
@@ -137,8 +137,8 @@ func Compile(ctx context.Context, sources []Source, opts Options) (*Program, err
 	if res.program == nil {
 		return nil, &ProgramError{Diagnostics: res.found}
 	}
-	// Rules become relational algebra; recursion becomes loops over deltas. From
-	// here on nothing knows rules or variables.
+	// Rules become relational algebra; recursion becomes loops over deltas.
+	// From here on nothing knows rules or variables.
 	plan, err := buildPlan(res.program)
 	if err != nil {
 		return nil, err
@@ -221,8 +221,8 @@ func checkPasses(names []string) error {
 // Warnings returns the program's diagnostics, none of which is an error.
 func (p *Program) Warnings() []*Diagnostic { return p.warnings }
 
-// wantedByDefault returns the queries, or without any query all exported predicates,
-// and what the program writes to files.
+// wantedByDefault returns the queries, or without any query all exported
+// predicates, and what the program writes to files.
 func (p *Program) wantedByDefault() []string {
 	var queries, exported []string
 	for _, v := range p.plan.Vars {

@@ -21,8 +21,9 @@ import (
 // CompiledOptions are the options of WriteCompiled.
 type CompiledOptions struct {
 	Name string // of the program
-	// Targets are those that the file has code for: "cpu", "gpu:sm_90". Nil stands
-	// for DefaultGPU and DefaultCPU, as far as this machine can compile for them.
+	// Targets are those that the file has code for: "cpu", "gpu:sm_90". Nil
+	// stands for DefaultGPU and DefaultCPU, as far as this machine can compile
+	// for them.
 	Targets []string
 	// Facts are those that the kernels are specialised for: their tables and
 	// statistics. With nil, the kernels serve all facts.
@@ -37,10 +38,10 @@ type LeftOut struct {
 	Reason error
 }
 
-// WriteCompiled writes the program as a file: its plan, which every engine can run,
-// and the code of its kernels. The kernels compute what a run prints by default: the
-// queries or, without any, what the program exports. Equal programs give equal
-// bytes.
+// WriteCompiled writes the program as a file: its plan, which every engine can
+// run, and the code of its kernels. The kernels compute what a run prints by
+// default: the queries or, without any, what the program exports. Equal
+// programs give equal bytes.
 func (p *Program) WriteCompiled(w io.Writer, opts CompiledOptions) (left []LeftOut, err error) {
 	f := &rfx.File{Redfox: Version(), Name: opts.Name, Disable: p.disable, NoFuse: p.fusing.Off,
 		KeepApart: p.fusing.Apart, Plan: p.plan.String(),
@@ -125,8 +126,8 @@ type Compiled struct {
 	files  spanFiles
 }
 
-// ParseCompiled reads the file of a compiled program, as WriteCompiled writes it,
-// and verifies its parts.
+// ParseCompiled reads the file of a compiled program, as WriteCompiled writes
+// it, and verifies its parts.
 func ParseCompiled(src Source) (c *Compiled, err error) {
 	defer failure.Recover("the reader of compiled programs", &err)
 	f, err := rfx.Read(strings.NewReader(src.Text))
@@ -231,8 +232,8 @@ func (c *Compiled) readPredicates() error {
 	return nil
 }
 
-// readGraph parses the kernel graph of a target and checks it against the rest of
-// the target's code.
+// readGraph parses the kernel graph of a target and checks it against the rest
+// of the target's code.
 func readGraph(code rfx.Code) (*harmony.Program, error) {
 	g, err := harmony.Parse(code.Target+"/graph", code.Graph)
 	if err == nil {

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// sectionsOf returns the contents of the sections of a compiled program, and the
-// entries of its table without lengths and checksums. It is written from the
-// description of the format in package rfx and shares nothing with it.
+// sectionsOf returns the contents of the sections of a compiled program, and
+// the entries of its table without lengths and checksums. It is written from
+// the description of the format in package rfx and shares nothing with it.
 func sectionsOf(t testing.TB, file []byte) (names []string, contents [][]byte) {
 	t.Helper()
 	table := file[16 : 16+binary.LittleEndian.Uint32(file[12:])]
@@ -51,14 +51,19 @@ func sealed(head []byte, names []string, contents [][]byte) []byte {
 	return append(out, bytes.Join(contents, nil)...)
 }
 
-// fuzzedPrograms are compiled for FuzzRunCompiled: they have recursion, aggregates,
-// negation, strings, decimals of 38 digits, constraints, orders, and files.
+// fuzzedPrograms are compiled for FuzzRunCompiled: they have recursion,
+// aggregates, negation, strings, decimals of 38 digits, constraints, orders,
+// and files.
 var fuzzedPrograms = []string{
-	"a-cycle-reaches-itself", "a-decimal-that-does-not-fit-is-no-value", "a-histogram-with-groups-that-are-computed",
-	"a-total-of-38-digits-overflows", "aggregates-between-two-recursions", "a-variable-only-under-negation-is-existential",
-	"conversions-between-all-types", "dates-are-read-and-written-by-formats", "every-aggregate-over-groups",
+	"a-cycle-reaches-itself", "a-decimal-that-does-not-fit-is-no-value",
+	"a-histogram-with-groups-that-are-computed",
+	"a-total-of-38-digits-overflows", "aggregates-between-two-recursions",
+	"a-variable-only-under-negation-is-existential",
+	"conversions-between-all-types", "dates-are-read-and-written-by-formats",
+	"every-aggregate-over-groups",
 	"functions-on-strings", "narrow-integers-wrap-around", "results-in-a-given-order-and-cut-off",
-	"several-rules-for-one-function-that-agree", "strings-that-are-like-a-pattern", "the-row-of-the-maximum",
+	"several-rules-for-one-function-that-agree", "strings-that-are-like-a-pattern",
+	"the-row-of-the-maximum",
 	"triangles-and-squares-in-a-graph", "wide-tuples-of-every-type", "words-grow-up-to-a-length",
 }
 
@@ -78,7 +83,8 @@ func fuzzedFiles(f *testing.F) []fuzzedFile {
 	add := func(text, facts string) {
 		prog := compileText(f, text, Options{})
 		var b bytes.Buffer
-		if _, err := prog.WriteCompiled(&b, CompiledOptions{Name: "p", Targets: []string{"cpu"}}); err != nil {
+		if _, err := prog.WriteCompiled(&b,
+			CompiledOptions{Name: "p", Targets: []string{"cpu"}}); err != nil {
 			f.Fatal(err)
 		}
 		out = append(out, fuzzedFile{b.Bytes(), facts})
@@ -102,10 +108,10 @@ func fuzzedFiles(f *testing.F) []fuzzedFile {
 	return out
 }
 
-// FuzzRunCompiled changes a section of a compiled program, gives the file checksums that
-// are right, and runs it on the go engine. The run gives answers or an error about the
-// file or its data: it does not panic, and it neither reads nor writes files outside of
-// the folders that it may use.
+// FuzzRunCompiled changes a section of a compiled program, gives the file
+// checksums that are right, and runs it on the go engine. The run gives answers
+// or an error about the file or its data: it does not panic, and it neither
+// reads nor writes files outside of the folders that it may use.
 func FuzzRunCompiled(f *testing.F) {
 	files := fuzzedFiles(f)
 	dir := f.TempDir()
@@ -114,7 +120,8 @@ func FuzzRunCompiled(f *testing.F) {
 	if err := os.Mkdir(box, 0o700); err != nil {
 		f.Fatal(err)
 	}
-	for name, text := range map[string]string{secret: "424242\tsecret\n", filepath.Join(box, "n.tsv"): "1\ta\n2\tb\n"} {
+	for name, text := range map[string]string{secret: "424242\tsecret\n",
+		filepath.Join(box, "n.tsv"): "1\ta\n2\tb\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			f.Fatal(err)
 		}
@@ -144,7 +151,8 @@ func FuzzRunCompiled(f *testing.F) {
 		until := min(from+int(cut), len(contents[i]))
 		contents[i] = slices.Concat(contents[i][:from], insert, contents[i][until:])
 		data := sealed(file.data, names, contents)
-		runFuzzed(t, Text(filepath.Join(box, "p.rfx"), string(data)), NewFacts().Dir(file.facts).Allow(box), filepath.Join(box, "results"))
+		runFuzzed(t, Text(filepath.Join(box, "p.rfx"), string(data)),
+			NewFacts().Dir(file.facts).Allow(box), filepath.Join(box, "results"))
 		if found, err := os.ReadDir(dir); err != nil || len(found) != 2 {
 			t.Errorf("outside are %v, %v", found, err)
 		}
@@ -162,7 +170,8 @@ func runFuzzed(t *testing.T, src Source, facts *Facts, results string) {
 		var internal *InternalError
 		if errors.As(err, &internal) {
 			t.Errorf("%s: %v\n%s", what, err, internal.Stack)
-		} else if err != nil && !errors.As(err, &environment) && !errors.As(err, &wrong) && !errors.Is(err, context.DeadlineExceeded) {
+		} else if err != nil && !errors.As(err, &environment) && !errors.As(err, &wrong) &&
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %T: %v", what, err, err)
 		}
 		return err == nil
@@ -184,7 +193,8 @@ func runFuzzed(t *testing.T, src Source, facts *Facts, results string) {
 	for _, q := range prog.Predicates() {
 		outputs = append(outputs, q.Name)
 	}
-	res, err := prog.Run(ctx, facts, RunOptions{Engine: "go", Threads: 2, Memory: 64 << 20, Outputs: outputs})
+	res, err := prog.Run(ctx, facts,
+		RunOptions{Engine: "go", Threads: 2, Memory: 64 << 20, Outputs: outputs})
 	if !expected("running", err) {
 		return
 	}

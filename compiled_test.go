@@ -14,7 +14,8 @@ import (
 )
 
 // recompiled writes a program as a file and reads it.
-func recompiled(t *testing.T, prog *redfox.Program, opts redfox.CompiledOptions) (*redfox.Compiled, []byte) {
+func recompiled(t *testing.T, prog *redfox.Program,
+	opts redfox.CompiledOptions) (*redfox.Compiled, []byte) {
 	t.Helper()
 	var file, again bytes.Buffer
 	for _, w := range []*bytes.Buffer{&file, &again} {
@@ -32,9 +33,9 @@ func recompiled(t *testing.T, prog *redfox.Program, opts redfox.CompiledOptions)
 	return c, file.Bytes()
 }
 
-// TestCompiledPrograms writes every program of testdata/programs as a file, reads
-// it, and wants the same results of it, or the same failure to the letter. What
-// is read is written as the same bytes.
+// TestCompiledPrograms writes every program of testdata/programs as a file,
+// reads it, and wants the same results of it, or the same failure to the
+// letter. What is read is written as the same bytes.
 func TestCompiledPrograms(t *testing.T) {
 	t.Setenv("REDFOX_CACHE", "")
 	files, err := filepath.Glob("testdata/programs/*/program.logic")
@@ -107,22 +108,26 @@ func TestCompiledFromPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = compiled.Run(context.Background(), redfox.NewFacts(), redfox.RunOptions{})
-	if err == nil || !strings.Contains(err.Error(), "program.rfx:plan:") || !strings.Contains(err.Error(), "m[] has both 1 and 2") {
+	if err == nil || !strings.Contains(err.Error(), "program.rfx:plan:") ||
+		!strings.Contains(err.Error(), "m[] has both 1 and 2") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestCompiledOptions checks that what a program was compiled without stays left
-// out, and that files are looked for beside the file of the compiled program.
+// TestCompiledOptions checks that what a program was compiled without stays
+// left out, and that files are looked for beside the file of the compiled
+// program.
 func TestCompiledOptions(t *testing.T) {
-	prog := compile(t, "n(x) -> int(x).\nlang:physical:filePath[`n] = \"n.csv\".\n_(x) <- n(x), x > 1.\n",
+	prog := compile(t,
+		"n(x) -> int(x).\nlang:physical:filePath[`n] = \"n.csv\".\n_(x) <- n(x), x > 1.\n",
 		redfox.Options{Disable: []string{"PushFilters"}})
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "n.csv"), []byte("1\n2\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var file strings.Builder
-	if _, err := prog.WriteCompiled(&file, redfox.CompiledOptions{Name: "n", Targets: []string{}}); err != nil {
+	if _, err := prog.WriteCompiled(&file,
+		redfox.CompiledOptions{Name: "n", Targets: []string{}}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := redfox.ParseCompiled(redfox.Text(filepath.Join(dir, "n.rfx"), file.String()))
@@ -137,7 +142,8 @@ func TestCompiledOptions(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	var steps strings.Builder
-	if err := compiled.Explain(context.Background(), &steps, nil, redfox.ExplainOptions{Steps: true}); err != nil {
+	if err := compiled.Explain(context.Background(), &steps, nil,
+		redfox.ExplainOptions{Steps: true}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(steps.String(), "== PushFilters") {
@@ -193,13 +199,15 @@ func TestCompiledCode(t *testing.T) {
 			if strings.HasPrefix(f.Does, "runs kernel ") {
 				kernels++
 				if !strings.HasPrefix(f.Place, "p.logic:") || len(f.Operators) == 0 {
-					t.Errorf("%s: kernel %s is from %q and does %v", target.Name, f.Symbol, f.Place, f.Operators)
+					t.Errorf("%s: kernel %s is from %q and does %v", target.Name, f.Symbol, f.Place,
+						f.Operators)
 				}
 			}
 		}
 		graph, err := c.Text(redfox.PartHarmony, target.Name)
 		if err != nil || kernels == 0 || kernels != strings.Count(graph, "  run ") {
-			t.Errorf("%s: functions for %d kernels, and this graph: %v\n%s", target.Name, kernels, err, graph)
+			t.Errorf("%s: functions for %d kernels, and this graph: %v\n%s", target.Name, kernels,
+				err, graph)
 		}
 		// The stage's text is the program, too.
 		k, err := redfox.ParseHarmony(redfox.Text("reach.harmony", graph))
@@ -229,11 +237,13 @@ func TestCompiledTargets(t *testing.T) {
 	if text, err := c.Text(redfox.PartSource, ""); err != nil || text != "n(1).\n_(x) <- n(x).\n" {
 		t.Errorf("source: %q, %v", text, err)
 	}
-	if text, err := c.Text(redfox.PartPlan, ""); err != nil || !strings.HasPrefix(text, "var n$facts(x: int)") {
+	if text, err := c.Text(redfox.PartPlan, ""); err != nil ||
+		!strings.HasPrefix(text, "var n$facts(x: int)") {
 		t.Errorf("plan: %q, %v", text, err)
 	}
 	_, err := c.Text(redfox.PartPTX, "gpu:sm_90")
-	if err == nil || err.Error() != "program.rfx has no ptx for gpu:sm_90; it has no code; name targets with redfox compile --target" {
+	if err == nil ||
+		err.Error() != "program.rfx has no ptx for gpu:sm_90; it has no code; name targets with redfox compile --target" {
 		t.Errorf("PTX: %v", err)
 	}
 	for _, name := range []string{"cpu", "gpu:sm_80", "gpu:sm_90", "gpu:sm_103"} {
@@ -241,12 +251,14 @@ func TestCompiledTargets(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, name := range []string{"", "gpu", "gpu:sm_75", "gpu:sm_080", "gpu:sm_90a", "sm_80", "CPU"} {
+	for _, name := range []string{"", "gpu", "gpu:sm_75", "gpu:sm_080", "gpu:sm_90a", "sm_80",
+		"CPU"} {
 		if err := redfox.CheckTarget(name); err == nil {
 			t.Errorf("there is a target %q", name)
 		}
 	}
-	if _, err := prog.WriteCompiled(&bytes.Buffer{}, redfox.CompiledOptions{Targets: []string{"gpu"}}); err == nil {
+	if _, err := prog.WriteCompiled(&bytes.Buffer{},
+		redfox.CompiledOptions{Targets: []string{"gpu"}}); err == nil {
 		t.Error("there is code for the target gpu")
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/diagnose"
 )
 
-// Allow lets the program read files that lang:physical:filePath names if they lie
-// below the folders, or below that of Dir. Links do not lead out of them. Without a
-// folder, the program reads no file that it names. Files of File and Add, and
-// readers, need not be allowed.
+// Allow lets the program read files that lang:physical:filePath names if they
+// lie below the folders, or below that of Dir. Links do not lead out of them.
+// Without a folder, the program reads no file that it names. Files of File and
+// Add, and readers, need not be allowed.
 func (f *Facts) Allow(dirs ...string) *Facts {
 	f.allowed = append(f.allowed, dirs...)
 	return f
@@ -30,8 +30,8 @@ func (f *Facts) folders() confine.Folders {
 
 // imports returns the files that lang:physical directives tie to predicates,
 // unless the caller ties others. Their columns go by position, as in LogicBlox;
-// paths are relative to the program's file. If facts do not allow all of them, the
-// error is a *ProgramError.
+// paths are relative to the program's file. If facts do not allow all of them,
+// the error is a *ProgramError.
 func (p *Program) imports(facts *Facts) ([]FactFile, error) {
 	var out []FactFile
 	var refused []*Diagnostic

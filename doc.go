@@ -11,20 +11,20 @@
 //
 // Facts come from folders, files, readers, Go slices and Arrow records; results
 // leave as sorted rows, Arrow records, or files in any of the formats. Failures
-// are values: a *ProgramError holds diagnostics about the program or its data, an
-// *EnvironmentError says what the machine lacks, and an *InternalError is a bug of
-// redfox.
+// are values: a *ProgramError holds diagnostics about the program or its data,
+// an *EnvironmentError says what the machine lacks, and an *InternalError is a
+// bug of redfox.
 //
 // WriteCompiled writes a file with the plan of a program and the code of its
-// kernels, and ParseCompiled reads it. The cpu engine needs libLLVM; the gpu engine
-// needs NVIDIA's driver as well. Engines and Devices describe what the machine can
-// run.
+// kernels, and ParseCompiled reads it. The cpu engine needs libLLVM; the gpu
+// engine needs NVIDIA's driver as well. Engines and Devices describe what the
+// machine can run.
 //
-// A Session keeps engines, code and facts on a GPU for many runs, and frees them at
-// its end. Runs outside sessions share one set of engines.
+// A Session keeps engines, code and facts on a GPU for many runs, and frees
+// them at its end. Runs outside sessions share one set of engines.
 //
-// This package is the API. It hands the work down: to frontend and queryplan, to
-// runtime/machine for the choice of an engine, to runtime/pool for the engine, and
-// to weaver/assemble for code. None of them imports it. compile.go is the column of
-// calls to read first.
+// This package is the API. It hands the work down: to frontend and queryplan,
+// to runtime/machine for the choice of an engine, to runtime/pool for the
+// engine, and to weaver/assemble for code. None of them imports it. compile.go
+// is the column of calls to read first.
 package redfox

@@ -30,7 +30,8 @@ func onMachine(t *testing.T, m *machine.Machine) {
 }
 
 // emulateGPU gives the test a machine whose GPUs the host emulates. At its end
-// nothing may have leaked on them and no rule of the driver may have been broken.
+// nothing may have leaked on them and no rule of the driver may have been
+// broken.
 func emulateGPU(t *testing.T, o emulated.Options) *emulated.Driver {
 	t.Helper()
 	lib, err := llvm.Open()
@@ -57,9 +58,10 @@ func emulateGPU(t *testing.T, o emulated.Options) *emulated.Driver {
 // noGPU gives the test this machine with a driver that says this.
 func noGPU(t *testing.T, attempts ...cuda.Attempt) {
 	t.Helper()
-	onMachine(t, &machine.Machine{Tools: process.Machine.Tools, Driver: func() (driver.Driver, error) {
-		return nil, &cuda.NotFoundError{Tried: attempts}
-	}})
+	onMachine(t,
+		&machine.Machine{Tools: process.Machine.Tools, Driver: func() (driver.Driver, error) {
+			return nil, &cuda.NotFoundError{Tried: attempts}
+		}})
 }
 
 // hideLLVM gives the test this machine without libLLVM.

@@ -12,8 +12,8 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// TestKeepApart runs a program once for each pair of kernels that would be fused,
-// with that pair apart: the answers stay the same.
+// TestKeepApart runs a program once for each pair of kernels that would be
+// fused, with that pair apart: the answers stay the same.
 func TestKeepApart(t *testing.T) {
 	ctx := context.Background()
 	folder := filepath.Join("testdata", "quickstart")
@@ -32,10 +32,12 @@ func TestKeepApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text, out bytes.Buffer
-		if err := prog.Emit(&text, redfox.StageHarmony, redfox.EmitOptions{Target: "cpu"}); err != nil {
+		if err := prog.Emit(&text, redfox.StageHarmony,
+			redfox.EmitOptions{Target: "cpu"}); err != nil {
 			t.Fatal(err)
 		}
-		res, err := prog.Run(ctx, redfox.NewFacts().Dir(filepath.Join(folder, "facts")), redfox.RunOptions{Engine: engine})
+		res, err := prog.Run(ctx, redfox.NewFacts().Dir(filepath.Join(folder, "facts")),
+			redfox.RunOptions{Engine: engine})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +57,8 @@ func TestKeepApart(t *testing.T) {
 				t.Errorf("%s and %s are fused all the same", parts[i], parts[i+1])
 			}
 			if got != want {
-				t.Errorf("with %s and %s apart the answer is\n%s\nnot\n%s", parts[i], parts[i+1], got, want)
+				t.Errorf("with %s and %s apart the answer is\n%s\nnot\n%s", parts[i], parts[i+1],
+					got, want)
 			}
 		}
 	}
@@ -63,23 +66,27 @@ func TestKeepApart(t *testing.T) {
 		t.Errorf("nothing is fused in\n%s", fused)
 	}
 	var wrong *redfox.EnvironmentError
-	if _, err := redfox.Compile(ctx, sources, redfox.Options{KeepApart: []string{"k0"}}); !errors.As(err, &wrong) {
+	if _, err := redfox.Compile(ctx, sources,
+		redfox.Options{KeepApart: []string{"k0"}}); !errors.As(err, &wrong) {
 		t.Errorf("a pair of one name gives %v", err)
 	}
 	prog, err := redfox.Compile(ctx, sources, redfox.Options{KeepApart: []string{"k0+nothing"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := prog.Emit(&bytes.Buffer{}, redfox.StageHarmony, redfox.EmitOptions{}); !errors.As(err, &wrong) || !strings.Contains(err.Error(), `"nothing"`) {
+	if err := prog.Emit(&bytes.Buffer{}, redfox.StageHarmony, redfox.EmitOptions{}); !errors.As(err,
+		&wrong) || !strings.Contains(err.Error(), `"nothing"`) {
 		t.Errorf("a pair with an unknown kernel gives %v", err)
 	}
 }
 
-// TestAuto holds what auto takes: over few facts the go engine, over many the best
-// that there is.
+// TestAuto holds what auto takes: over few facts the go engine, over many the
+// best that there is.
 func TestAuto(t *testing.T) {
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", "n(x) -> int(x).\n_[] = t <- agg<<t = total(x)>> n(x).\n")}, redfox.Options{})
+	prog, err := redfox.Compile(ctx,
+		[]redfox.Source{redfox.Text("p.logic",
+			"n(x) -> int(x).\n_[] = t <- agg<<t = total(x)>> n(x).\n")}, redfox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

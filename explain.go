@@ -20,17 +20,17 @@ type ExplainOptions struct {
 	Steps bool // each pass of the optimiser as a diff of the plan
 	// Run runs the program and shows rows and times beside the commands.
 	Run bool
-	// Kernels shows the estimated cost of each kernel, and WhyNotFused the pairs of
-	// kernels that are not fused, with reasons. Target is that of the kernels, as
-	// for Emit.
+	// Kernels shows the estimated cost of each kernel, and WhyNotFused the
+	// pairs of kernels that are not fused, with reasons. Target is that of the
+	// kernels, as for Emit.
 	Kernels, WhyNotFused bool
 	Target               string
 	RunOptions
 }
 
 // Explain writes the plan as trees, with the optimiser's estimates or the
-// measurements of a run, and the kernels that its operators become. With a nil db
-// the optimiser knows nothing of the data.
+// measurements of a run, and the kernels that its operators become. With a nil
+// db the optimiser knows nothing of the data.
 func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 	opts ExplainOptions) error {
 	wanted := opts.Outputs
@@ -91,8 +91,8 @@ func estimates(plan *queryplan.Plan, db *Database) func(any) string {
 	}
 }
 
-// explainKernels writes the kernels that a plan becomes, their cost in a run, and the
-// fusions that were refused.
+// explainKernels writes the kernels that a plan becomes, their cost in a run,
+// and the fusions that were refused.
 func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database, ran Stats,
 	opts ExplainOptions) error {
 	t, err := stageTarget(StageHarmony, cmp.Or(opts.Target, ran.target))

@@ -12,8 +12,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
-// Export is a file that the program writes a predicate to: one that it derives and
-// gives a lang:physical:filePath.
+// Export is a file that the program writes a predicate to: one that it derives
+// and gives a lang:physical:filePath.
 type Export struct {
 	Pred string
 	Path string // as the program has it, or as ResolveExports resolves it
@@ -34,18 +34,19 @@ func (p *Program) Exports() []Export {
 	return out
 }
 
-// ExportOptions names the folders below which a program may write the files that it
-// names: nowhere, if both fields are empty. Links do not lead out of the folders.
+// ExportOptions names the folders below which a program may write the files
+// that it names: nowhere, if both fields are empty. Links do not lead out of
+// the folders.
 type ExportOptions struct {
-	// Dir is the folder of relative paths; it is made if it is missing. Without it
-	// they are relative to the program's file.
+	// Dir is the folder of relative paths; it is made if it is missing. Without
+	// it they are relative to the program's file.
 	Dir   string
 	Allow []string // further folders
 }
 
-// ResolveExports lists the program's export files by the paths that they are written
-// to. If one of them is not below a folder that the options allow, the error is a
-// *ProgramError.
+// ResolveExports lists the program's export files by the paths that they are
+// written to. If one of them is not below a folder that the options allow, the
+// error is a *ProgramError.
 func (p *Program) ResolveExports(opts ExportOptions) ([]Export, error) {
 	folders := confine.Folders(slices.Clone(opts.Allow))
 	if opts.Dir != "" {
@@ -79,9 +80,9 @@ func (p *Program) ResolveExports(opts ExportOptions) ([]Export, error) {
 	return out, nil
 }
 
-// WriteExport writes an export file that ResolveExports has listed, in the layout of
-// the program's directives, from a result that holds its predicate. The file appears
-// only when it is complete.
+// WriteExport writes an export file that ResolveExports has listed, in the
+// layout of the program's directives, from a result that holds its predicate.
+// The file appears only when it is complete.
 func (p *Program) WriteExport(res *Result, x Export) error {
 	if !x.resolved {
 		_, err := p.ResolveExports(ExportOptions{})

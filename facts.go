@@ -45,8 +45,8 @@ type FactFile = read.Fact
 // ParseFact reads the form PRED=FILE or PRED=FILE(column, ...) of --fact.
 func ParseFact(text string) (FactFile, error) { return read.ParseFact(text) }
 
-// Facts lists the sources of the facts of a run; Load reads them. The methods add
-// a source and return the Facts, so that they chain.
+// Facts lists the sources of the facts of a run; Load reads them. The methods
+// add a source and return the Facts, so that they chain.
 type Facts struct {
 	dir     string
 	allowed []string // folders of files that the program names
@@ -64,12 +64,13 @@ type givenFacts struct {
 // NewFacts returns no facts.
 func NewFacts() *Facts { return &Facts{} }
 
-// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. It serves
-// predicates that have no other source.
+// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. It
+// serves predicates that have no other source.
 func (f *Facts) Dir(dir string) *Facts { f.dir = dir; return f }
 
 // File ties a file to a predicate, in the format of its name. The predicate may
-// also be the part before the colon of several, which then are columns of the file.
+// also be the part before the colon of several, which then are columns of the
+// file.
 func (f *Facts) File(pred, path string) *Facts { return f.Add(FactFile{Pred: pred, Path: path}) }
 
 // Reader ties what r yields, until its end, to a predicate. It is read once.
@@ -80,16 +81,18 @@ func (f *Facts) Reader(pred string, format FactFormat, r io.Reader) *Facts {
 // Add ties a file to a predicate with explicit layout.
 func (f *Facts) Add(file FactFile) *Facts { f.files = append(f.files, file); return f }
 
-// Rows adds tuples of Go values to a predicate: ints of any size, floats, strings,
-// bools, Decimal, WideDecimal, time.Time, or text that reads as the column's type.
+// Rows adds tuples of Go values to a predicate: ints of any size, floats,
+// strings, bools, Decimal, WideDecimal, time.Time, or text that reads as the
+// column's type.
 func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
 	return f.give(pred, true,
 		func(s store.Schema) (*store.Relation, error) { return facts.FromRows(s, rows) })
 }
 
 // Columns adds tuples to a predicate as one slice for each argument, all of one
-// length: of integers of any size, floats, bools, strings or time.Time. It is the
-// fastest way for facts that are in memory. The slices must not change afterwards.
+// length: of integers of any size, floats, bools, strings or time.Time. It is
+// the fastest way for facts that are in memory. The slices must not change
+// afterwards.
 func (f *Facts) Columns(pred string, slices ...any) *Facts {
 	return f.give(pred, false,
 		func(s store.Schema) (*store.Relation, error) { return read.FromSlices(s, slices...) })
@@ -126,8 +129,8 @@ type LoadProgress = read.Progress
 type LoadOptions struct {
 	Threads int  // 0 means all cores
 	Header  bool // text files name their columns in the first line
-	// SkipMalformed skips malformed rows and counts them in the report, instead of
-	// refusing the file.
+	// SkipMalformed skips malformed rows and counts them in the report, instead
+	// of refusing the file.
 	SkipMalformed bool
 	Memory        int64 // bound in bytes for the facts; 0 means none
 	// Predicates are read even if no rule uses them.
@@ -173,8 +176,8 @@ func (db *Database) size() machine.Size {
 	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes}
 }
 
-// held returns the bytes of the facts that count against the bound of a run: columns
-// and dictionaries.
+// held returns the bytes of the facts that count against the bound of a run:
+// columns and dictionaries.
 func (db *Database) held() int64 {
 	if db == nil {
 		return 0
@@ -182,15 +185,17 @@ func (db *Database) held() int64 {
 	return db.bytes + db.text
 }
 
-// Load reads the facts that the program uses into columns. A malformed row, or a
-// functional predicate with two values for a key, is a *ProgramError with its place.
+// Load reads the facts that the program uses into columns. A malformed row, or
+// a functional predicate with two values for a key, is a *ProgramError with its
+// place.
 func (p *Program) Load(ctx context.Context, given *Facts, opts LoadOptions) (*Database, error) {
 	return p.load(ctx, given, opts, nil)
 }
 
-// LoadFor loads facts as Load does, using opts.Load, for runs with the options. If
-// these take a GPU, columns are copied to it while others are still being read, as
-// long as its memory has room. The copying goes on after LoadFor has returned.
+// LoadFor loads facts as Load does, using opts.Load, for runs with the options.
+// If these take a GPU, columns are copied to it while others are still being
+// read, as long as its memory has room. The copying goes on after LoadFor has
+// returned.
 func (p *Program) LoadFor(ctx context.Context, given *Facts, opts RunOptions) (*Database, error) {
 	return loadFor(ctx, process, p, given, opts)
 }
@@ -287,8 +292,8 @@ func (p *Program) schemas() []store.Schema {
 		if v.Kind != queryplan.Input {
 			continue
 		}
-		// The name differs from the source if the predicate also has facts in the
-		// program.
+		// The name differs from the source if the predicate also has facts in
+		// the program.
 		s := store.Schema{Name: v.Source, Keys: v.Keys, Optional: v.Name != v.Source}
 		for _, c := range v.Cols {
 			s.Args = append(s.Args, store.Field{Name: c.Joined().Name, Type: c.Type})
@@ -332,9 +337,9 @@ func checkFactNames(given *Facts, schemas []store.Schema, p *Program) error {
 	return nil
 }
 
-// needed returns the inputs that an output or a check of the program reads, with the
-// extra ones, and the plan that reads them. An extra predicate may be an input, or a
-// helper whose inputs no output reads.
+// needed returns the inputs that an output or a check of the program reads,
+// with the extra ones, and the plan that reads them. An extra predicate may be
+// an input, or a helper whose inputs no output reads.
 func (p *Program) needed(extra []string) (map[string]bool, *queryplan.Plan, error) {
 	var all []string
 	for _, v := range p.plan.Vars {
@@ -447,7 +452,8 @@ func badFacts(err error) error {
 		{Severity: diag.Error, Code: diag.BadFacts, Message: err.Error()}}}
 }
 
-// digest identifies a database by its contents. The first call reads all columns.
+// digest identifies a database by its contents. The first call reads all
+// columns.
 func (db *Database) digest() string {
 	if db == nil {
 		return ""

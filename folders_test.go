@@ -17,7 +17,8 @@ func FactsIn(dir string) *Facts {
 	tables, _ := filepath.Glob(filepath.Join(dir, "*.csv")) // the pattern is well-formed
 	header := true
 	for _, path := range tables {
-		facts.Add(FactFile{Pred: strings.TrimSuffix(filepath.Base(path), ".csv"), Path: path, Header: &header})
+		facts.Add(FactFile{Pred: strings.TrimSuffix(filepath.Base(path), ".csv"), Path: path,
+			Header: &header})
 	}
 	return facts.Dir(dir)
 }

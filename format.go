@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/linediff"
 )
 
-// FormatSource returns a source in canonical form. Comments keep their places, and
-// formatting the result changes nothing. A source with syntax errors is a
+// FormatSource returns a source in canonical form. Comments keep their places,
+// and formatting the result changes nothing. A source with syntax errors is a
 // *ProgramError.
 func FormatSource(src Source) (text string, err error) {
 	defer failure.Recover("the formatter", &err)

@@ -13,20 +13,22 @@ import (
 	"github.com/redfoxdb/redfox/harmony/rfx"
 )
 
-// FuzzParseCompiled changes parts of the file of a compiled program in ways that its
-// checksums do not tell. What is read is explained and written; what is not is an error
-// about the file, never a panic.
+// FuzzParseCompiled changes parts of the file of a compiled program in ways
+// that its checksums do not tell. What is read is explained and written; what
+// is not is an error about the file, never a panic.
 func FuzzParseCompiled(f *testing.F) {
 	prog := compileText(f, closure, Options{})
 	var b bytes.Buffer
-	if _, err := prog.WriteCompiled(&b, CompiledOptions{Name: "closure", Targets: []string{"cpu"}}); err != nil {
+	if _, err := prog.WriteCompiled(&b,
+		CompiledOptions{Name: "closure", Targets: []string{"cpu"}}); err != nil {
 		f.Fatal(err)
 	}
 	whole, err := rfx.Read(bytes.NewReader(b.Bytes()))
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(whole.Plan, whole.Code[0].Graph, whole.Predicates[0].Columns[0].Type, whole.Places[0].Start, whole.Places[0].End, whole.Predicates[0].Keys)
+	f.Add(whole.Plan, whole.Code[0].Graph, whole.Predicates[0].Columns[0].Type,
+		whole.Places[0].Start, whole.Places[0].End, whole.Predicates[0].Keys)
 	f.Fuzz(func(t *testing.T, plan, graph, typ string, start, end, keys int) {
 		file, err := rfx.Read(bytes.NewReader(b.Bytes()))
 		if err != nil {
@@ -56,16 +58,17 @@ func FuzzParseCompiled(f *testing.F) {
 		if !expected("the program", err) {
 			return
 		}
-		expected("explaining", p.Explain(context.Background(), io.Discard, nil, ExplainOptions{Kernels: true}))
+		expected("explaining",
+			p.Explain(context.Background(), io.Discard, nil, ExplainOptions{Kernels: true}))
 		if _, err := p.WriteCompiled(io.Discard, CompiledOptions{}); err != nil {
 			expected("writing", err)
 		}
 	})
 }
 
-// FuzzExplain takes programs that the front end accepts through everything that comes
-// before code: the plan, the optimiser, kernels and their fusion, for a GPU and for a CPU.
-// None of it fails but for what a target has no code for.
+// FuzzExplain takes programs that the front end accepts through everything that
+// comes before code: the plan, the optimiser, kernels and their fusion, for a
+// GPU and for a CPU. None of it fails but for what a target has no code for.
 func FuzzExplain(f *testing.F) {
 	files, err := filepath.Glob("testdata/programs/*/program.logic")
 	if err != nil || len(files) == 0 {
@@ -88,7 +91,8 @@ func FuzzExplain(f *testing.F) {
 			return
 		}
 		for _, target := range []string{DefaultCPU, DefaultGPU} {
-			err := p.Explain(context.Background(), io.Discard, nil, ExplainOptions{Kernels: true, WhyNotFused: true, Target: target})
+			err := p.Explain(context.Background(), io.Discard, nil,
+				ExplainOptions{Kernels: true, WhyNotFused: true, Target: target})
 			if errors.As(err, &internal) {
 				t.Fatalf("%s: %v\n%s", target, internal, internal.Stack)
 			}

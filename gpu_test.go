@@ -103,7 +103,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestNoGPU holds what is said where there is no GPU to use, and whether auto says so.
+// TestNoGPU holds what is said where there is no GPU to use, and whether auto
+// says so.
 func TestNoGPU(t *testing.T) {
 	prog := compileText(t, closure, Options{})
 	var many []string
@@ -200,8 +201,9 @@ func TestAutoOnGPU(t *testing.T) {
 	}
 }
 
-// TestNamedDevice holds that a GPU that is named is used, or is an error that says why
-// not: with auto over however few facts, in runs, sessions and ahead of both.
+// TestNamedDevice holds that a GPU that is named is used, or is an error that
+// says why not: with auto over however few facts, in runs, sessions and ahead
+// of both.
 func TestNamedDevice(t *testing.T) {
 	ctx := context.Background()
 	prog := compileText(t, closure, Options{})
@@ -255,7 +257,8 @@ func TestNamedDevice(t *testing.T) {
 	}
 	emulateGPU(t, emulated.Options{})
 	for _, engine := range []string{"", "auto", "gpu"} {
-		for name, use := range map[string]func(RunOptions) (string, error){"run": run, "session": session} {
+		ways := map[string]func(RunOptions) (string, error){"run": run, "session": session}
+		for name, use := range ways {
 			if on, err := use(RunOptions{Engine: engine, Device: "0"}); err != nil || on != "gpu" {
 				t.Errorf("%s with %q, device 0: ran on %q, %v", name, engine, on, err)
 			}
@@ -268,8 +271,8 @@ func TestNamedDevice(t *testing.T) {
 	}
 }
 
-// TestDeviceFailures has calls of the driver fail in the middle of runs. Each is an
-// environment's error, and the next run works.
+// TestDeviceFailures has calls of the driver fail in the middle of runs. Each
+// is an environment's error, and the next run works.
 func TestDeviceFailures(t *testing.T) {
 	d := emulateGPU(t, emulated.Options{Memory: 16 << 20})
 	ctx := context.Background()

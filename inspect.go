@@ -13,8 +13,8 @@ type CompiledInfo struct {
 	Redfox   string // the version that compiled it
 	Size     int64  // of the file, in bytes
 	Checksum string // of the file, in hexadecimal digits
-	// Facts is the fingerprint of what the kernels take for granted of the facts; ""
-	// if that is nothing.
+	// Facts is the fingerprint of what the kernels take for granted of the
+	// facts; "" if that is nothing.
 	Facts    string
 	Sections []CompiledSection
 	Targets  []CompiledTarget
@@ -98,8 +98,8 @@ const (
 	PartLLVM    CompiledPart = "llvm"
 )
 
-// Text returns a part of the file; of parts of a target, those of the one that is
-// named or, with "", of the first one that has them.
+// Text returns a part of the file; of parts of a target, those of the one that
+// is named or, with "", of the first one that has them.
 func (c *Compiled) Text(part CompiledPart, target string) (string, error) {
 	switch part {
 	case PartPlan:

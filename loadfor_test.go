@@ -19,7 +19,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/pool"
 )
 
-// weights has a functional predicate, whose key the plan does not need, and a relation.
+// weights has a functional predicate, whose key the plan does not need, and a
+// relation.
 const weights = `
 weight[k] = v -> int(k), int(v).
 edge(x, y) -> int(x), int(y).
@@ -60,7 +61,8 @@ func copies(tracer *Tracer) (names []string) {
 	return names
 }
 
-// TestLoadFor has facts on the GPU before the first run, which runs as it does over others.
+// TestLoadFor has facts on the GPU before the first run, which runs as it does
+// over others.
 func TestLoadFor(t *testing.T) {
 	ctx := context.Background()
 	onEngines(t, func(t *testing.T, engine string) {
@@ -94,13 +96,15 @@ func TestLoadFor(t *testing.T) {
 	})
 }
 
-// TestLoadForAuto has columns go to a GPU if they have so many rows that it will be taken.
+// TestLoadForAuto has columns go to a GPU if they have so many rows that it
+// will be taken.
 func TestLoadForAuto(t *testing.T) {
 	emulateGPU(t, emulated.Options{Seed: 3})
 	prog := compileText(t, weights, Options{})
 	for rows, want := range map[int]int{1000: 0, machine.FewGPUFacts: 2} {
 		var tracer Tracer
-		db, err := prog.LoadFor(context.Background(), weightFacts(rows), RunOptions{Trace: tracer.Add})
+		db, err := prog.LoadFor(context.Background(), weightFacts(rows),
+			RunOptions{Trace: tracer.Add})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,8 +135,8 @@ func TestLoadForAuto(t *testing.T) {
 	}
 }
 
-// TestLoadForFails has a load that fails when columns are on the GPU, where nothing may
-// stay, and a GPU that fails, which the run says.
+// TestLoadForFails has a load that fails when columns are on the GPU, where
+// nothing may stay, and a GPU that fails, which the run says.
 func TestLoadForFails(t *testing.T) {
 	d := emulateGPU(t, emulated.Options{Seed: 3})
 	ctx := context.Background()
@@ -144,10 +148,11 @@ func TestLoadForFails(t *testing.T) {
 	var wrong *ProgramError
 	held := false
 	conflict := NewFacts().Reader("edge", TSVFacts, strings.NewReader("1\t2\n3\t4\n")).
-		Reader("weight", TSVFacts, io.MultiReader(strings.NewReader("1\t2\n1\t3\n"), lateReader{t, func() bool {
-			held = s.DeviceUse().Held > 0
-			return held
-		}}))
+		Reader("weight", TSVFacts,
+			io.MultiReader(strings.NewReader("1\t2\n1\t3\n"), lateReader{t, func() bool {
+				held = s.DeviceUse().Held > 0
+				return held
+			}}))
 	if _, err := s.Load(ctx, prog, conflict, LoadOptions{}); !errors.As(err, &wrong) || !held {
 		t.Errorf("a column was copied: %t, and then %v", held, err)
 	}
@@ -166,7 +171,8 @@ func TestLoadForFails(t *testing.T) {
 	if use := s.DeviceUse(); use.Held != 0 {
 		t.Errorf("nothing is to be kept, and the session holds %+v", use)
 	}
-	d.Inject(emulated.Fault{Calls: []string{"cuMemcpyHtoDAsync"}, Times: 1, Code: emulated.LaunchFailed})
+	d.Inject(emulated.Fault{Calls: []string{"cuMemcpyHtoDAsync"}, Times: 1,
+		Code: emulated.LaunchFailed})
 	if db, err = s.Load(ctx, prog, weightFacts(5000), LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -180,12 +186,14 @@ func TestLoadForFails(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Load(ctx, prog, weightFacts(50), LoadOptions{}); !errors.Is(err, pool.ErrClosed) {
+	if _, err := s.Load(ctx, prog, weightFacts(50), LoadOptions{}); !errors.Is(err,
+		pool.ErrClosed) {
 		t.Errorf("a closed session: %v", err)
 	}
 }
 
-// TestClosedSessionIsGarbage has facts that outlive sessions, which they do not keep.
+// TestClosedSessionIsGarbage has facts that outlive sessions, which they do not
+// keep.
 func TestClosedSessionIsGarbage(t *testing.T) {
 	ctx := context.Background()
 	onEngines(t, func(t *testing.T, engine string) {

@@ -11,9 +11,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
-// TestPathsAreCountedByEdges counts paths of two and three edges of a graph of skewed
-// degrees: with AggregateBeforeJoins paths are not made, and every engine gives the number
-// that the go engine finds by making them.
+// TestPathsAreCountedByEdges counts paths of two and three edges of a graph of
+// skewed degrees: with AggregateBeforeJoins paths are not made, and every
+// engine gives the number that the go engine finds by making them.
 func TestPathsAreCountedByEdges(t *testing.T) {
 	ctx := context.Background()
 	const declared = "edge(x, y) -> int(x), int(y).\n"
@@ -29,8 +29,11 @@ func TestPathsAreCountedByEdges(t *testing.T) {
 		"_[z] = s <- agg<<s = total(x)>> edge(x, y), edge(y, z).",
 	} {
 		prog := compileText(t, declared+query, Options{})
-		without := compileText(t, declared+query, Options{Disable: []string{"AggregateBeforeJoins"}})
-		db, err := prog.Load(ctx, NewFacts().File("edge", filepath.Join("testdata", "graphs", "wiki-Vote.tsv.gz")), LoadOptions{})
+		without := compileText(t, declared+query,
+			Options{Disable: []string{"AggregateBeforeJoins"}})
+		db, err := prog.Load(ctx,
+			NewFacts().File("edge", filepath.Join("testdata", "graphs", "wiki-Vote.tsv.gz")),
+			LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,14 +59,15 @@ func TestPathsAreCountedByEdges(t *testing.T) {
 		want := rows(without, "go")
 		for _, engine := range names {
 			if got := rows(prog, engine); !slices.Equal(got, want) {
-				t.Errorf("%s, engine %s: %d rows, not the %d that there are without the pass", query, engine, len(got), len(want))
+				t.Errorf("%s, engine %s: %d rows, not the %d that there are without the pass",
+					query, engine, len(got), len(want))
 			}
 		}
 	}
 }
 
-// TestLongPathsAreProjectedEarly runs rules whose variables have more bindings than any
-// engine could make: 1.6 times as many with each edge.
+// TestLongPathsAreProjectedEarly runs rules whose variables have more bindings
+// than any engine could make: 1.6 times as many with each edge.
 func TestLongPathsAreProjectedEarly(t *testing.T) {
 	ctx := context.Background()
 	names := []string{"go"}

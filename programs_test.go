@@ -27,9 +27,9 @@ type variant struct {
 	session *redfox.Session // that runs it, if not nil
 }
 
-// variants lists a plain run, runs with other numbers of threads, runs of the cpu
-// engine and of the gpu engine where there are any, and a run without each pass that
-// can be left out and without all of them.
+// variants lists a plain run, runs with other numbers of threads, runs of the
+// cpu engine and of the gpu engine where there are any, and a run without each
+// pass that can be left out and without all of them.
 func variants(t *testing.T) []variant {
 	out := []variant{
 		{name: "default"},
@@ -39,12 +39,14 @@ func variants(t *testing.T) []variant {
 	if quick := redfox.QuickSession(t); quick != nil {
 		out = append(out,
 			variant{name: "cpu", run: redfox.RunOptions{Engine: "cpu"}},
-			variant{name: "cpu without fusion", noFuse: true, run: redfox.RunOptions{Threads: 3}, session: quick})
+			variant{name: "cpu without fusion", noFuse: true, run: redfox.RunOptions{Threads: 3},
+				session: quick})
 	}
 	if _, _, err := redfox.ChooseEngine("gpu"); err == nil {
 		out = append(out,
 			variant{name: "gpu", run: redfox.RunOptions{Engine: "gpu"}},
-			variant{name: "gpu without fusion", noFuse: true, run: redfox.RunOptions{Engine: "gpu", Resident: true}})
+			variant{name: "gpu without fusion", noFuse: true,
+				run: redfox.RunOptions{Engine: "gpu", Resident: true}})
 	}
 	var all []string
 	for _, p := range redfox.Passes() {
@@ -58,7 +60,8 @@ func variants(t *testing.T) []variant {
 }
 
 // runOver loads facts and runs a program of the variant.
-func (v variant) runOver(ctx context.Context, prog *redfox.Program, facts *redfox.Facts) (*redfox.Result, error) {
+func (v variant) runOver(ctx context.Context, prog *redfox.Program,
+	facts *redfox.Facts) (*redfox.Result, error) {
 	if v.session == nil {
 		return prog.Run(ctx, facts, v.run)
 	}
@@ -106,10 +109,10 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// isLeftOut reports whether a variant of the n-th combination of a program and a
-// variant is left out: with -short, code of LLVM but for every twentieth, and the
-// lack of one pass but for every tenth; without it, the lack of one pass but for
-// every third, unless every case runs.
+// isLeftOut reports whether a variant of the n-th combination of a program and
+// a variant is left out: with -short, code of LLVM but for every twentieth, and
+// the lack of one pass but for every tenth; without it, the lack of one pass
+// but for every third, unless every case runs.
 func isLeftOut(v variant, n int) bool {
 	part := 3
 	if testing.Short() {
@@ -131,7 +134,8 @@ func runProgram(file, facts string, v variant) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", string(text))}, redfox.Options{Disable: v.disable, NoFuse: v.noFuse})
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", string(text))},
+		redfox.Options{Disable: v.disable, NoFuse: v.noFuse})
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +174,8 @@ func comparePredicates(t *testing.T, variant, dir string, got map[string]string)
 			t.Fatalf("%s: no predicate %s in the result", variant, name)
 		}
 		if text != string(want) {
-			t.Fatalf("%s: %s differs\ngot:\n%s\nwant:\n%s", variant, name, head(text), head(string(want)))
+			t.Fatalf("%s: %s differs\ngot:\n%s\nwant:\n%s", variant, name, head(text),
+				head(string(want)))
 		}
 	}
 }

@@ -12,14 +12,17 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-var bothGPUs = flag.Bool("both", false, "assemble the PTX of every query for sm_80 and sm_90, not for one of them")
+var bothGPUs = flag.Bool("both", false,
+	"assemble the PTX of every query for sm_80 and sm_90, not for one of them")
 
 // wideLoads are loads of 16 bytes, as PTX of several versions of LLVM has them.
-var wideLoads = []string{"ld.global.v4.u32", "ld.global.v4.b32", "ld.global.v2.u64", "ld.global.v2.b64"}
+var wideLoads = []string{"ld.global.v4.u32", "ld.global.v4.b32", "ld.global.v2.u64",
+	"ld.global.v2.b64"}
 
-// TestPTXOfQueries compiles the queries of TPC-H and SSB for their facts. NVIDIA's
-// assembler takes what they become, nothing spills, no array is in a thread's local
-// memory, and the columns of four bytes that Q1 and Q6 read come by 16 bytes at once.
+// TestPTXOfQueries compiles the queries of TPC-H and SSB for their facts.
+// NVIDIA's assembler takes what they become, nothing spills, no array is in a
+// thread's local memory, and the columns of four bytes that Q1 and Q6 read come
+// by 16 bytes at once.
 func TestPTXOfQueries(t *testing.T) {
 	ptxas.Need(t)
 	type query struct {
@@ -41,7 +44,8 @@ func TestPTXOfQueries(t *testing.T) {
 					continue
 				}
 				var text strings.Builder
-				if err := q.program.Emit(&text, StagePTX, EmitOptions{Facts: q.db, Target: "gpu:" + arch}); err != nil {
+				if err := q.program.Emit(&text, StagePTX,
+					EmitOptions{Facts: q.db, Target: "gpu:" + arch}); err != nil {
 					t.Fatal(err)
 				}
 				ptx := text.String()
@@ -49,7 +53,8 @@ func TestPTXOfQueries(t *testing.T) {
 					t.Errorf("%s: an array is in local memory", arch)
 				}
 				reads := func(load string) bool { return strings.Contains(ptx, load) }
-				if (q.name == "tpch/q01" || q.name == "tpch/q06") && !slices.ContainsFunc(wideLoads, reads) {
+				if (q.name == "tpch/q01" || q.name == "tpch/q06") &&
+					!slices.ContainsFunc(wideLoads, reads) {
 					t.Errorf("%s: no load of 16 bytes", arch)
 				}
 				// The engine gives the driver each kernel by itself.
@@ -69,8 +74,8 @@ func TestPTXOfQueries(t *testing.T) {
 	}
 }
 
-// TestEarlyPTX compares the PTX of kernels that the driver gets one by one with what it
-// gets of all together: it does not compile a kernel twice.
+// TestEarlyPTX compares the PTX of kernels that the driver gets one by one with
+// what it gets of all together: it does not compile a kernel twice.
 func TestEarlyPTX(t *testing.T) {
 	target, err := assemble.ParseTarget("gpu:sm_80")
 	if err != nil {
@@ -88,8 +93,8 @@ func TestEarlyPTX(t *testing.T) {
 		defer mu.Unlock()
 		early = append(early, gpu.SplitKernels(ptx)...)
 	}
-	// Q1 divides numbers of 128 bits by a function, and indexes of Q8 are built by the same
-	// code.
+	// Q1 divides numbers of 128 bits by a function, and indexes of Q8 are built
+	// by the same code.
 	for _, q := range benchmarkQueries(t, "tpch") {
 		if q.name != "q01" && q.name != "q08" {
 			continue
@@ -116,7 +121,8 @@ func TestEarlyPTX(t *testing.T) {
 		slices.Sort(all)
 		slices.Sort(early)
 		if !slices.Equal(all, early) || len(all) < 2 {
-			t.Errorf("%s: %d kernels come early, and %d in all, which differ", q.name, len(early), len(all))
+			t.Errorf("%s: %d kernels come early, and %d in all, which differ", q.name, len(early),
+				len(all))
 		}
 	}
 }

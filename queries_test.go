@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
-// benchmarkQuery is a query of testdata/tpch or testdata/ssb, what DuckDB answers at scale
-// factor 0.01, and the facts of that.
+// benchmarkQuery is a query of testdata/tpch or testdata/ssb, what DuckDB
+// answers at scale factor 0.01, and the facts of that.
 type benchmarkQuery struct {
 	name    string
 	sources []Source
@@ -23,8 +23,8 @@ type benchmarkQuery struct {
 	db      *Database
 }
 
-// benchmarkQueries reads the queries of a benchmark, by the folder of testdata that has
-// its data, and those over other predicates in folders below it.
+// benchmarkQueries reads the queries of a benchmark, by the folder of testdata
+// that has its data, and those over other predicates in folders below it.
 func benchmarkQueries(t *testing.T, benchmark string, variants ...string) []*benchmarkQuery {
 	t.Helper()
 	root := filepath.Join("testdata", benchmark)
@@ -38,12 +38,14 @@ func benchmarkQueries(t *testing.T, benchmark string, variants ...string) []*ben
 		}
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".logic")
-			q := &benchmarkQuery{name: filepath.Join(variant, name), want: readAnswer(t, filepath.Join(data, name+".tsv"))}
+			q := &benchmarkQuery{name: filepath.Join(variant, name),
+				want: readAnswer(t, filepath.Join(data, name+".tsv"))}
 			q.sources, err = ReadSources(filepath.Join(dir, "schema.logic"), file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			q.db, err = q.compile(t, Options{}).Load(context.Background(), NewFacts().Dir(data), LoadOptions{})
+			q.db, err = q.compile(t, Options{}).Load(context.Background(), NewFacts().Dir(data),
+				LoadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,9 +123,9 @@ func optionalPasses() []string {
 	return out
 }
 
-// runQueries runs queries on the go engine as they are, without each pass of the
-// optimiser, and without all of them, and on the cpu engine: as users run them, with
-// kernels apart, and without a pass.
+// runQueries runs queries on the go engine as they are, without each pass of
+// the optimiser, and without all of them, and on the cpu engine: as users run
+// them, with kernels apart, and without a pass.
 func runQueries(t *testing.T, all []*benchmarkQuery) {
 	passes := optionalPasses()
 	quick := QuickSession(t)
@@ -149,13 +151,14 @@ func runQueries(t *testing.T, all []*benchmarkQuery) {
 			}
 			q.check(t, Options{}, RunOptions{Engine: "cpu"})
 			q.checkIn(t, quick, Options{NoFuse: true}, RunOptions{Engine: "cpu", Threads: 3})
-			q.checkIn(t, quick, Options{Disable: passes[i%len(passes):][:1]}, RunOptions{Engine: "cpu"})
+			q.checkIn(t, quick, Options{Disable: passes[i%len(passes):][:1]},
+				RunOptions{Engine: "cpu"})
 		})
 	}
 }
 
-// runQueriesOnGPU runs queries on an emulated GPU with kernels fused, with kernels apart,
-// and without a pass of the optimiser.
+// runQueriesOnGPU runs queries on an emulated GPU with kernels fused, with
+// kernels apart, and without a pass of the optimiser.
 func runQueriesOnGPU(t *testing.T, all []*benchmarkQuery) {
 	passes := optionalPasses()
 	for i, q := range all {
@@ -191,8 +194,9 @@ func TestSSBOnGPU(t *testing.T) {
 	runQueriesOnGPU(t, benchmarkQueries(t, "ssb"))
 }
 
-// TestPlansOfSharedFacts plans the queries of each benchmark over the facts of all of them
-// and over their own: but for where columns lie, plans and estimates have to be equal.
+// TestPlansOfSharedFacts plans the queries of each benchmark over the facts of
+// all of them and over their own: but for where columns lie, plans and
+// estimates have to be equal.
 func TestPlansOfSharedFacts(t *testing.T) {
 	for _, benchmark := range []string{"tpch", "ssb"} {
 		all := benchmarkQueries(t, benchmark)
@@ -205,7 +209,8 @@ func TestPlansOfSharedFacts(t *testing.T) {
 			reads = append(reads, names...)
 		}
 		data := filepath.Join("testdata", benchmark, "sf0.01")
-		shared, err := all[0].compile(t, Options{}).Load(context.Background(), NewFacts().Dir(data), LoadOptions{Predicates: reads})
+		shared, err := all[0].compile(t, Options{}).Load(context.Background(), NewFacts().Dir(data),
+			LoadOptions{Predicates: reads})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +225,8 @@ func TestPlansOfSharedFacts(t *testing.T) {
 				return places.ReplaceAllString(plan.Tree(estimates(plan, db)), "")
 			}
 			if own, together := explain(q.db), explain(shared); own != together {
-				t.Errorf("%s %s: the plan depends on what else is loaded:\n%s", benchmark, q.name, linediff.Diff(own, together))
+				t.Errorf("%s %s: the plan depends on what else is loaded:\n%s", benchmark, q.name,
+					linediff.Diff(own, together))
 			}
 		}
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // QuickSession opens a session whose cpu engine has LLVM spend little effort on
-// code, which is made in an eighth of the time. It serves variants of programs that
-// also run with the code that users have. nil stands for a machine without a cpu
-// engine.
+// code, which is made in an eighth of the time. It serves variants of programs
+// that also run with the code that users have. nil stands for a machine without
+// a cpu engine.
 func QuickSession(t testing.TB) *Session {
 	t.Helper()
 	if _, _, err := ChooseEngine("cpu"); err != nil {

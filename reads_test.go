@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFactBytes holds that columns count once, as they are stored, and that those which a
-// plan does not scan do not count.
+// TestFactBytes holds that columns count once, as they are stored, and that
+// those which a plan does not scan do not count.
 func TestFactBytes(t *testing.T) {
 	const declared = `
 edge(x, y) -> int(x), int(y).
@@ -29,7 +29,8 @@ unread(x) -> int(x).
 		{"_(x) <- edge(x, y), y > 7.", 1000*2 + 1000, []string{"edge"}},
 		{"_(y) <- edge(_, y).", 1000, []string{"edge"}},
 		{"_(x, z) <- edge(x, y), edge(y, z).", 1000*2 + 1000, []string{"edge"}},
-		{"_(y, w) <- edge(x, y), weight[x] = w.", 1000*2 + 1000 + 1000*2 + 1000*4, []string{"edge", "weight"}},
+		{"_(y, w) <- edge(x, y), weight[x] = w.", 1000*2 + 1000 + 1000*2 + 1000*4,
+			[]string{"edge", "weight"}},
 	} {
 		prog := compileText(t, declared+tt.rule, Options{})
 		reads, err := prog.Reads()
@@ -57,8 +58,8 @@ unread(x) -> int(x).
 	}
 }
 
-// TestFactBytesOfTables is the same where predicates are columns of one stored table, whose
-// key is not read.
+// TestFactBytesOfTables is the same where predicates are columns of one stored
+// table, whose key is not read.
 func TestFactBytesOfTables(t *testing.T) {
 	ctx := context.Background()
 	sources, err := ReadSources("testdata/tpch/schema.logic", "testdata/tpch/q06.logic")

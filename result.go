@@ -68,8 +68,8 @@ type Stats struct {
 	Run     time.Duration
 	Peak    int64 // bytes of facts, relations and indexes, on the host
 	Dropped int64 // decimals that did not fit their type, so that their atom was false
-	// Kernels is the cost of each kernel, if a profile was asked for and the engine
-	// runs kernels.
+	// Kernels is the cost of each kernel, if a profile was asked for and the
+	// engine runs kernels.
 	Kernels []KernelStats
 	// Device is the cost on a GPU; nil for other engines.
 	Device  *DeviceStats
@@ -78,8 +78,8 @@ type Stats struct {
 	target  string // that kernels were made for; "" if there are none
 }
 
-// Fills lists the predicates that a block of the plan adds tuples to. KernelStats
-// names blocks.
+// Fills lists the predicates that a block of the plan adds tuples to.
+// KernelStats names blocks.
 func (s Stats) Fills(block string) []string {
 	var out []string
 	if s.plan == nil {
@@ -119,8 +119,9 @@ func (x *relation) set(rel *store.Relation) {
 	x.columns = rel.Columns()
 }
 
-// Fetch copies the tuples of a resident run from the GPU. Methods that need tuples
-// copy them as well, but cannot all return an error. A predicate is copied once.
+// Fetch copies the tuples of a resident run from the GPU. Methods that need
+// tuples copy them as well, but cannot all return an error. A predicate is
+// copied once.
 func (r *Result) Fetch(ctx context.Context) error {
 	for _, name := range r.names {
 		if err := r.relations[name].fetch(ctx); err != nil {
@@ -152,8 +153,8 @@ func (x *relation) fetch(ctx context.Context) error {
 	return nil
 }
 
-// Err returns the error with which Rows or Tuples failed to copy tuples from the
-// GPU; nil if there was none.
+// Err returns the error with which Rows or Tuples failed to copy tuples from
+// the GPU; nil if there was none.
 func (r *Result) Err() error {
 	if err := r.failure.Load(); err != nil {
 		return *err
@@ -191,13 +192,15 @@ func (r *Result) releaseAtEnd() {
 	}, list)
 }
 
-// Predicates returns the names of the result's relations in the program's order.
+// Predicates returns the names of the result's relations in the program's
+// order.
 func (r *Result) Predicates() []string { return slices.Clone(r.names) }
 
 // Has reports whether the result holds a predicate.
 func (r *Result) Has(pred string) bool { return r.relations[pred] != nil }
 
-// Columns returns the columns of a predicate; nil if the result does not hold it.
+// Columns returns the columns of a predicate; nil if the result does not hold
+// it.
 func (r *Result) Columns(pred string) []Column {
 	if x := r.relations[pred]; x != nil {
 		return x.cols
@@ -233,9 +236,9 @@ func (x *relation) rows() int64 {
 var errDone = errors.New("done")
 
 // Rows yields the tuples of a predicate, sorted, as Go values: int64, uint64,
-// float64, bool, string, Decimal, WideDecimal and time.Time. It yields nothing for a
-// predicate that the result does not hold, or whose tuples cannot be copied from the
-// GPU; then Err returns the reason.
+// float64, bool, string, Decimal, WideDecimal and time.Time. It yields nothing
+// for a predicate that the result does not hold, or whose tuples cannot be
+// copied from the GPU; then Err returns the reason.
 func (r *Result) Rows(pred string) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for tuple := range r.Tuples(pred) {
@@ -319,8 +322,8 @@ type WriteOptions struct {
 	Limit  int64 // at most so many tuples; 0 means all
 }
 
-// bound limits the memory in which tuples are sorted to what facts and results leave
-// of it.
+// bound limits the memory in which tuples are sorted to what facts and results
+// leave of it.
 func (r *Result) bound(bytes, facts int64) {
 	if bytes == 0 {
 		return
@@ -377,8 +380,8 @@ func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOption
 	})
 }
 
-// WriteFile writes a predicate as Write does, to a file that appears only when it
-// is complete.
+// WriteFile writes a predicate as Write does, to a file that appears only when
+// it is complete.
 func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) error {
 	err := write.File(path, func(w io.Writer) error { return r.Write(w, pred, format, opts) })
 	if err != nil {
@@ -387,7 +390,8 @@ func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) 
 	return nil
 }
 
-// output presents the tuples, which are copied from the device if they are there.
+// output presents the tuples, which are copied from the device if they are
+// there.
 func (x *relation) output(name string) (*write.Output, error) {
 	if err := x.fetch(context.Background()); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
-// unboundedPrograms are recursions of which RF0604 warns. rounds is how many each
-// takes, 0 if it never ends. The last one finds nothing.
+// unboundedPrograms are recursions of which RF0604 warns. rounds is how many
+// each takes, 0 if it never ends. The last one finds nothing.
 var unboundedPrograms = []struct {
 	name, text string
 	rounds     int64
@@ -40,12 +40,14 @@ c(int:divide[x, 2]) <- c(x), x != 1, int:mod[x, 2] = 0.
 c(3 * x + 1) <- c(x), x != 1, int:mod[x, 2] = 1.`, 112},
 }
 
-// TestMaxRounds holds that all engines stop an unbounded recursion after the same
-// round, with the same words, and that one which ends within its bound is whole.
+// TestMaxRounds holds that all engines stop an unbounded recursion after the
+// same round, with the same words, and that one which ends within its bound is
+// whole.
 func TestMaxRounds(t *testing.T) {
 	ways := []RunOptions{{Engine: "go"}, {Engine: "go", Threads: 1}}
 	if _, _, err := ChooseEngine("cpu"); err == nil {
-		ways = append(ways, RunOptions{Engine: "cpu", Threads: 1}, RunOptions{Engine: "cpu", NoDecompose: true})
+		ways = append(ways, RunOptions{Engine: "cpu", Threads: 1},
+			RunOptions{Engine: "cpu", NoDecompose: true})
 		emulateGPU(t, emulated.Options{Seed: 7})
 		ways = append(ways, RunOptions{Engine: "gpu"})
 	}
@@ -72,7 +74,8 @@ func TestMaxRounds(t *testing.T) {
 						first = got
 					}
 					if got != first {
-						t.Errorf("engine %s, at most %d rounds: got %s, want %s", opts.Engine, most, got, first)
+						t.Errorf("engine %s, at most %d rounds: got %s, want %s", opts.Engine, most,
+							got, first)
 					}
 				}
 			}
@@ -84,50 +87,58 @@ func TestMaxRounds(t *testing.T) {
 // has a place.
 func isEndless(err error) bool {
 	var program *ProgramError
-	return errors.As(err, &program) && program.Diagnostics[0].Code == diag.EndlessRecursion && program.Diagnostics[0].Span.IsValid()
+	return errors.As(err, &program) && program.Diagnostics[0].Code == diag.EndlessRecursion &&
+		program.Diagnostics[0].Span.IsValid()
 }
 
-// TestMaxRoundsOfRepeatedRuns holds that a run that repeats earlier ones, by what
-// they have found out or as a graph, has its own bound.
+// TestMaxRoundsOfRepeatedRuns holds that a run that repeats earlier ones, by
+// what they have found out or as a graph, has its own bound.
 func TestMaxRoundsOfRepeatedRuns(t *testing.T) {
 	if _, _, err := ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
 	}
 	emulateGPU(t, emulated.Options{Seed: 7})
 	ctx := context.Background()
-	prog := compileText(t, "edge(x, y) -> int(x), int(y).\nat(0, 0).\nat(y, i + 1) <- at(x, i), edge(x, y).\n", Options{})
+	prog := compileText(t,
+		"edge(x, y) -> int(x), int(y).\nat(0, 0).\nat(y, i + 1) <- at(x, i), edge(x, y).\n",
+		Options{})
 	db := loadedEdges(t, prog, "0\t1", "1\t2", "2\t3", "3\t4")
 	for _, engine := range []string{"cpu", "gpu"} {
 		for i := range 6 {
 			if _, err := prog.RunOn(ctx, db, RunOptions{Engine: engine, MaxRounds: 5}); err != nil {
 				t.Fatalf("engine %s, run %d: %v", engine, i, err)
 			}
-			if _, err := prog.RunOn(ctx, db, RunOptions{Engine: engine, MaxRounds: 4}); i > 3 && !isEndless(err) {
+			if _, err := prog.RunOn(ctx, db, RunOptions{Engine: engine, MaxRounds: 4}); i > 3 &&
+				!isEndless(err) {
 				t.Errorf("engine %s, run %d: %v", engine, i, err)
 			}
 		}
 	}
 }
 
-// TestDefaultMaxRounds holds that a program that counts ends by itself, that one of
-// which no warning is given has no bound, and that a bound can be taken away.
+// TestDefaultMaxRounds holds that a program that counts ends by itself, that
+// one of which no warning is given has no bound, and that a bound can be taken
+// away.
 func TestDefaultMaxRounds(t *testing.T) {
 	ctx := context.Background()
 	prog := compileText(t, "n(0). n(x + 1) <- n(x).", Options{})
-	if _, err := prog.Run(ctx, NewFacts(), RunOptions{Engine: "go"}); !isEndless(err) || !strings.Contains(err.Error(), "1,000,000 rounds") {
+	if _, err := prog.Run(ctx, NewFacts(), RunOptions{Engine: "go"}); !isEndless(err) ||
+		!strings.Contains(err.Error(), "1,000,000 rounds") {
 		t.Errorf("counting: %v", err)
 	}
-	if _, err := compileText(t, "n(0). n(x + 1) <- n(x), x < 100.", Options{}).Run(ctx, NewFacts(), RunOptions{Engine: "go", MaxRounds: 10}); err != nil {
+	if _, err := compileText(t, "n(0). n(x + 1) <- n(x), x < 100.", Options{}).Run(ctx, NewFacts(),
+		RunOptions{Engine: "go", MaxRounds: 10}); err != nil {
 		t.Errorf("counting to a hundred: %v", err)
 	}
 	list := compileText(t, unboundedPrograms[4].text, Options{})
-	if _, err := list.Run(ctx, NewFacts(), RunOptions{Engine: "go", MaxRounds: NoMaxRounds}); err != nil {
+	if _, err := list.Run(ctx, NewFacts(),
+		RunOptions{Engine: "go", MaxRounds: NoMaxRounds}); err != nil {
 		t.Errorf("a list: %v", err)
 	}
 }
 
-// TestMemoryOfComputedStrings holds that strings count for the bound on memory, and
-// that the message names the recursion that makes them.
+// TestMemoryOfComputedStrings holds that strings count for the bound on memory,
+// and that the message names the recursion that makes them.
 func TestMemoryOfComputedStrings(t *testing.T) {
 	engines := []string{"go"}
 	if _, _, err := ChooseEngine("cpu"); err == nil {
@@ -136,9 +147,13 @@ func TestMemoryOfComputedStrings(t *testing.T) {
 	}
 	prog := compileText(t, `s("a"). s(x + x) <- s(x).`, Options{})
 	for _, engine := range engines {
-		_, err := prog.Run(context.Background(), NewFacts(), RunOptions{Engine: engine, Memory: 8 << 20})
+		_, err := prog.Run(context.Background(), NewFacts(),
+			RunOptions{Engine: engine, Memory: 8 << 20})
 		var machine *EnvironmentError
-		if !errors.As(err, &machine) || !strings.Contains(err.Error(), "the dictionary of computed strings") || !strings.Contains(err.Error(), "the recursion of s may never end, because of x + x at p.logic:1:11") {
+		if !errors.As(err, &machine) ||
+			!strings.Contains(err.Error(), "the dictionary of computed strings") ||
+			!strings.Contains(err.Error(),
+				"the recursion of s may never end, because of x + x at p.logic:1:11") {
 			t.Errorf("engine %s: %v", engine, err)
 		}
 	}

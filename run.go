@@ -27,40 +27,42 @@ type RunProgress = runtime.Progress
 type RunOptions struct {
 	Engine  string // EngineGo, EngineCPU, EngineGPU or, like "", EngineAuto
 	Threads int    // 0 means all cores
-	// Memory bounds facts, relations and indexes, in bytes. 0 means no bound; for a
-	// program that RF0604 warns about, it means half of the available memory.
+	// Memory bounds facts, relations and indexes, in bytes. 0 means no bound;
+	// for a program that RF0604 warns about, it means half of the available
+	// memory.
 	Memory int64
-	// Device is the number or the UUID of a GPU, as Devices lists them; "" is the
-	// first that can be used. Naming a device implies engine gpu, and the run fails
-	// if that GPU cannot be used. With another engine it is an error.
+	// Device is the number or the UUID of a GPU, as Devices lists them; "" is
+	// the first that can be used. Naming a device implies engine gpu, and the
+	// run fails if that GPU cannot be used. With another engine it is an error.
 	Device string
-	// DeviceMemory bounds, in bytes, what runs and facts take of the GPU's memory; 0
-	// means all of it. Runs with the same bound share it. With an engine other than
-	// gpu and auto it is an error.
+	// DeviceMemory bounds, in bytes, what runs and facts take of the GPU's
+	// memory; 0 means all of it. Runs with the same bound share it. With an
+	// engine other than gpu and auto it is an error.
 	DeviceMemory int64
-	// Outputs names the predicates of the result. Other predicates are computed only
-	// as far as these need them. Nil stands for every exported predicate and query.
+	// Outputs names the predicates of the result. Other predicates are computed
+	// only as far as these need them. Nil stands for every exported predicate
+	// and query.
 	Outputs []string
-	// Resident leaves the tuples of the result on the GPU that computed them until
-	// they are asked for; see Result.Fetch.
+	// Resident leaves the tuples of the result on the GPU that computed them
+	// until they are asked for; see Result.Fetch.
 	Resident bool
-	// MaxRounds bounds the rounds of each recursion that RF0604 warns about. 0 means
-	// the larger of DefaultMaxRounds and the number of facts; NoMaxRounds means no
-	// bound. At the bound the run fails with RF1005.
+	// MaxRounds bounds the rounds of each recursion that RF0604 warns about. 0
+	// means the larger of DefaultMaxRounds and the number of facts; NoMaxRounds
+	// means no bound. At the bound the run fails with RF1005.
 	MaxRounds int64
 	// Progress, if set, is called now and then from one goroutine at a time.
 	Progress func(RunProgress)
-	// NoDecompose runs every loop round by round over all of its tuples, even if a
-	// column decomposes it. The answers are the same.
+	// NoDecompose runs every loop round by round over all of its tuples, even
+	// if a column decomposes it. The answers are the same.
 	NoDecompose bool
-	// Profile records times and rows of each command and kernel in Stats. It makes
-	// runs on a GPU slower.
+	// Profile records times and rows of each command and kernel in Stats. It
+	// makes runs on a GPU slower.
 	Profile bool
-	// Trace, if set, receives what took time. It must be safe for concurrent use, as
-	// Tracer.Add is.
+	// Trace, if set, receives what took time. It must be safe for concurrent
+	// use, as Tracer.Add is.
 	Trace func(Span)
-	// Load are the options with which Run and LoadFor read facts; RunOn does not use
-	// them. Their Threads and Memory default to those of the run.
+	// Load are the options with which Run and LoadFor read facts; RunOn does
+	// not use them. Their Threads and Memory default to those of the run.
 	Load LoadOptions
 }
 
@@ -90,8 +92,8 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 	return p.RunOn(ctx, db, opts)
 }
 
-// RunOn runs the program over loaded facts, as Run does. A GPU keeps a copy of the
-// facts until the Database is garbage or others need the memory.
+// RunOn runs the program over loaded facts, as Run does. A GPU keeps a copy of
+// the facts until the Database is garbage or others need the memory.
 func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (*Result, error) {
 	q, err := prepare(process, p, db, opts)
 	if err != nil {
@@ -126,8 +128,8 @@ func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Pr
 		return nil, err
 	}
 	start := time.Now()
-	// Rewrites see the wanted outputs and the statistics of the data. From here on
-	// the plan is fixed.
+	// Rewrites see the wanted outputs and the statistics of the data. From here
+	// on the plan is fixed.
 	if chosen.Card == nil {
 		q.plan, err = p.optimise(q.derived, db)
 	} else {
@@ -162,8 +164,9 @@ func (q *Prepared) planCard() error {
 func (q *Prepared) request(opts RunOptions) *runtime.Request {
 	memory := cmp.Or(opts.Memory, q.memory)
 	if memory == 0 && q.plan.Unbounded() {
-		// Each round may derive more than the one before and exhaust the memory long
-		// before the bound on rounds. The heap may hold as much garbage again.
+		// Each round may derive more than the one before and exhaust the memory
+		// long before the bound on rounds. The heap may hold as much garbage
+		// again.
 		memory = account.Available() / 2
 	}
 	if memory > 0 {
@@ -198,8 +201,8 @@ func (q *Prepared) with(ctx context.Context, f func(runtime.Engine) error) (err 
 	return err
 }
 
-// Run runs the program, as Program.Run does. The engine and the outputs are those
-// of Prepare, whatever the options say.
+// Run runs the program, as Program.Run does. The engine and the outputs are
+// those of Prepare, whatever the options say.
 func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err error) {
 	start := time.Now()
 	var answer *runtime.Answer
@@ -261,8 +264,8 @@ func (db *Database) relation(v *queryplan.Var) *store.Relation {
 	return store.EmptyRelation(s)
 }
 
-// outputs divides the wanted predicates into those that a plan computes and those
-// that are facts.
+// outputs divides the wanted predicates into those that a plan computes and
+// those that are facts.
 func (p *Program) outputs(wanted []string) (derived, inputs []string, err error) {
 	if wanted == nil {
 		for _, v := range p.plan.Vars {

@@ -14,8 +14,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// runError words the failure of an engine: a fault of the program or its data is a
-// diagnostic, a lack of the machine an *EnvironmentError, and all else is a bug.
+// runError words the failure of an engine: a fault of the program or its data
+// is a diagnostic, a lack of the machine an *EnvironmentError, and all else is
+// a bug.
 func (p *Program) runError(ctx context.Context, engine string, err error) error {
 	about := diagnose.Program{Plan: p.plan, Clauses: p.clausesOf}
 	if found := about.Failure(err); found != nil {
@@ -42,8 +43,8 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 	return engineBug(engine, err)
 }
 
-// withFacts adds the facts to what an error says is held, as engines do not count
-// them.
+// withFacts adds the facts to what an error says is held, as engines do not
+// count them.
 func withFacts(err error, bound, facts int64) error {
 	var memory *runtime.MemoryError
 	if !errors.As(err, &memory) || memory.Device {

@@ -11,8 +11,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-// SessionOptions says what a session runs programs on. Its fields mean what those
-// of RunOptions mean. They replace the engine and the GPU of the options of a run.
+// SessionOptions says what a session runs programs on. Its fields mean what
+// those of RunOptions mean. They replace the engine and the GPU of the options
+// of a run.
 type SessionOptions struct {
 	Engine       string
 	Device       string
@@ -21,17 +22,17 @@ type SessionOptions struct {
 	Memory       int64 // of each run
 }
 
-// Session runs many programs over facts that are loaded once. Its engines keep the
-// code of programs and, on a GPU, the columns of facts. It is safe for concurrent
-// use.
+// Session runs many programs over facts that are loaded once. Its engines keep
+// the code of programs and, on a GPU, the columns of facts. It is safe for
+// concurrent use.
 type Session struct {
 	pool    *pool.Pool
 	options SessionOptions
 }
 
-// OpenSession returns a session. It fails if the machine lacks the engine; auto is
-// decided for each program and its facts. A GPU is opened while the session's first
-// program is compiled and its facts are loaded.
+// OpenSession returns a session. It fails if the machine lacks the engine; auto
+// is decided for each program and its facts. A GPU is opened while the
+// session's first program is compiled and its facts are loaded.
 func OpenSession(opts SessionOptions) (*Session, error) {
 	s := &Session{pool: pool.New(process.Machine), options: opts}
 	run := s.complete(RunOptions{})
@@ -55,8 +56,8 @@ func (s *Session) complete(opts RunOptions) RunOptions {
 	return opts
 }
 
-// Load loads the facts that a program uses, as Program.LoadFor does, for runs of
-// the session.
+// Load loads the facts that a program uses, as Program.LoadFor does, for runs
+// of the session.
 func (s *Session) Load(ctx context.Context, p *Program, facts *Facts,
 	opts LoadOptions) (*Database, error) {
 	return loadFor(ctx, s.pool, p, facts, s.complete(RunOptions{Load: opts}))
@@ -75,7 +76,8 @@ func (s *Session) Run(ctx context.Context, p *Program, db *Database,
 }
 
 // Prepare plans a program for facts, makes its code and copies the facts to the
-// GPU, so that its runs do nothing but run. Outputs names what the runs compute.
+// GPU, so that its runs do nothing but run. Outputs names what the runs
+// compute.
 func (s *Session) Prepare(ctx context.Context, p *Program, db *Database,
 	opts RunOptions) (*Prepared, error) {
 	opts = s.complete(opts)
@@ -92,19 +94,19 @@ func (s *Session) Prepare(ctx context.Context, p *Program, db *Database,
 	})
 }
 
-// Forget frees what the session keeps of facts on the GPU. Another run over them
-// copies them again.
+// Forget frees what the session keeps of facts on the GPU. Another run over
+// them copies them again.
 func (s *Session) Forget(db *Database) {
 	db.prefetch.StopIn(s.pool)
 	s.pool.Forget(db.store)
 }
 
-// Trim frees the memory of the GPU that the session keeps for later runs and that
-// nothing uses. Facts stay.
+// Trim frees the memory of the GPU that the session keeps for later runs and
+// that nothing uses. Facts stay.
 func (s *Session) Trim() error { return s.pool.Trim() }
 
-// Close waits for the runs at work and frees all memory, also that of results that
-// were not fetched. Later runs fail.
+// Close waits for the runs at work and frees all memory, also that of results
+// that were not fetched. Later runs fail.
 func (s *Session) Close() error { return s.pool.Close() }
 
 // DeviceUse is what engines hold of GPUs' memory, in bytes.

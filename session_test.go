@@ -33,8 +33,8 @@ func onEngines(t *testing.T, f func(t *testing.T, engine string)) {
 	}
 }
 
-// TestSession runs two programs over one database from several goroutines, and leaves
-// nothing behind.
+// TestSession runs two programs over one database from several goroutines, and
+// leaves nothing behind.
 func TestSession(t *testing.T) {
 	ctx := context.Background()
 	onEngines(t, func(t *testing.T, engine string) {
@@ -43,7 +43,9 @@ func TestSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		reach := compileText(t, closure, Options{})
-		degree := compileText(t, "edge(x, y) -> string(x), string(y).\nout[x] = n <- agg<<n = count()>> edge(x, _).\n", Options{NoFuse: true})
+		degree := compileText(t,
+			"edge(x, y) -> string(x), string(y).\nout[x] = n <- agg<<n = count()>> edge(x, _).\n",
+			Options{NoFuse: true})
 		db := loadedEdges(t, reach, "ann\tbob", "bob\tcid", "cid\tann", "dee\tann")
 		q, err := s.Prepare(ctx, reach, db, RunOptions{Outputs: []string{"_", "edge"}})
 		if err != nil {
@@ -58,8 +60,10 @@ func TestSession(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if res.Len("_") != 3 || res.Len("edge") != 4 || res.Has("reach") || res.Stats.Engine != engine {
-					t.Errorf("%d answers of %d edges, on engine %s", res.Len("_"), res.Len("edge"), res.Stats.Engine)
+				if res.Len("_") != 3 || res.Len("edge") != 4 || res.Has("reach") ||
+					res.Stats.Engine != engine {
+					t.Errorf("%d answers of %d edges, on engine %s", res.Len("_"), res.Len("edge"),
+						res.Stats.Engine)
 				}
 				switch i % 4 {
 				case 0:
@@ -69,7 +73,8 @@ func TestSession(t *testing.T) {
 				case 2:
 					res.Release()
 					var gone bytes.Buffer
-					if err := res.Write(&gone, "_", TSV, WriteOptions{}); engine == "gpu" && err == nil {
+					if err := res.Write(&gone, "_", TSV, WriteOptions{}); engine == "gpu" &&
+						err == nil {
 						t.Error("what was released can be written")
 					}
 					for range res.Rows("_") {
@@ -82,7 +87,8 @@ func TestSession(t *testing.T) {
 					}
 					return
 				}
-				if got := resultText(t, res); got != "edge:\nann\tbob\nbob\tcid\ncid\tann\ndee\tann\n_:\nann\nbob\ncid\n" {
+				if got := resultText(t,
+					res); got != "edge:\nann\tbob\nbob\tcid\ncid\tann\ndee\tann\n_:\nann\nbob\ncid\n" {
 					t.Errorf("got %q", got)
 				}
 			})
@@ -124,8 +130,8 @@ func TestSession(t *testing.T) {
 	})
 }
 
-// TestEarlyStart has runs take the engine that is being opened ahead of them, and go on to
-// another one if that fails.
+// TestEarlyStart has runs take the engine that is being opened ahead of them,
+// and go on to another one if that fails.
 func TestEarlyStart(t *testing.T) {
 	ctx := context.Background()
 	d := emulateGPU(t, emulated.Options{})
@@ -150,7 +156,8 @@ func TestEarlyStart(t *testing.T) {
 		start(s, opts, prog.fusing)
 		err := run(s)
 		var environment *EnvironmentError
-		if fails != (errors.As(err, &environment) && strings.Contains(err.Error(), "the GPU is out of memory")) {
+		if fails != (errors.As(err, &environment) &&
+			strings.Contains(err.Error(), "the GPU is out of memory")) {
 			t.Errorf("the run's error is %v", err)
 		}
 		if err := run(s); err != nil {
@@ -174,8 +181,8 @@ func TestEarlyStart(t *testing.T) {
 	}
 }
 
-// TestCloseWaits closes a session while a program runs, which ends all the same.
-// That Close waits for it is for TestClose of package pool.
+// TestCloseWaits closes a session while a program runs, which ends all the
+// same. That Close waits for it is for TestClose of package pool.
 func TestCloseWaits(t *testing.T) {
 	ctx := context.Background()
 	s, err := OpenSession(SessionOptions{Engine: "go"})
@@ -206,7 +213,8 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
-// TestFactsLeaveGPU drops a database, after which nothing of it stays on the device.
+// TestFactsLeaveGPU drops a database, after which nothing of it stays on the
+// device.
 func TestFactsLeaveGPU(t *testing.T) {
 	emulateGPU(t, emulated.Options{})
 	ctx := context.Background()
@@ -231,7 +239,8 @@ func TestFactsLeaveGPU(t *testing.T) {
 	if use := process.Use(); use.Held != 0 {
 		t.Errorf("%+v is held of facts that are gone", use)
 	}
-	if _, err := prog.Run(ctx, NewFacts().Rows("edge", []any{"ann", "bob"}), RunOptions{Engine: "gpu"}); err != nil {
+	if _, err := prog.Run(ctx, NewFacts().Rows("edge", []any{"ann", "bob"}),
+		RunOptions{Engine: "gpu"}); err != nil {
 		t.Error(err)
 	}
 	if use := process.Use(); use.Held != 0 {
@@ -257,8 +266,9 @@ func storedProgram(t *testing.T, prog *Program, opts CompiledOptions, trust bool
 	return again
 }
 
-// TestStoredCode runs compiled programs on a GPU where nothing can be compiled: the
-// code in the file serves the facts that it is for, and is refused for others.
+// TestStoredCode runs compiled programs on a GPU where nothing can be compiled:
+// the code in the file serves the facts that it is for, and is refused for
+// others.
 func TestStoredCode(t *testing.T) {
 	ctx := context.Background()
 	few := []string{"ann\tbob", "bob\tcid"}
@@ -275,15 +285,19 @@ func TestStoredCode(t *testing.T) {
 		fails   string
 	}{
 		{name: "for all facts", opts: CompiledOptions{Targets: []string{"gpu:sm_80"}}, over: few},
-		{name: "for all facts, many", opts: CompiledOptions{Targets: []string{"gpu:sm_80", "gpu:sm_90"}}, over: many},
-		{name: "for these", opts: CompiledOptions{Targets: []string{"gpu:sm_90"}}, facts: few, over: few},
-		{name: "for others", opts: CompiledOptions{Targets: []string{"gpu:sm_90"}}, facts: few, over: many,
+		{name: "for all facts, many",
+			opts: CompiledOptions{Targets: []string{"gpu:sm_80", "gpu:sm_90"}}, over: many},
+		{name: "for these", opts: CompiledOptions{Targets: []string{"gpu:sm_90"}}, facts: few,
+			over: few},
+		{name: "for others", opts: CompiledOptions{Targets: []string{"gpu:sm_90"}}, facts: few,
+			over:  many,
 			fails: "the compiled program's code is for other facts: column_width _ 0 is 2 and not 1; compile it without --facts"},
 		{name: "for a later GPU", opts: CompiledOptions{Targets: []string{"gpu:sm_100"}}, over: few,
 			fails: "the compiled program has code for gpu:sm_100, and GPU 0, Emulated GPU (sm_90) needs it for gpu:sm_90 or an older one"},
 		{name: "for the cpu", opts: CompiledOptions{Targets: []string{"cpu"}}, over: few,
 			fails: "code for a GPU must be compiled, and "},
-		{name: "of another output", opts: CompiledOptions{Targets: []string{"gpu:sm_90"}}, over: few, outputs: []string{"reach"},
+		{name: "of another output", opts: CompiledOptions{Targets: []string{"gpu:sm_90"}},
+			over: few, outputs: []string{"reach"},
 			fails: "has code for what it prints by default, which is _, and not for reach"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -324,8 +338,8 @@ func TestStoredCode(t *testing.T) {
 	}
 }
 
-// TestUntrustedCode runs no code of a compiled program that is not trusted: it is
-// compiled again, or the run refuses.
+// TestUntrustedCode runs no code of a compiled program that is not trusted: it
+// is compiled again, or the run refuses.
 func TestUntrustedCode(t *testing.T) {
 	ctx := context.Background()
 	emulateGPU(t, emulated.Options{})
@@ -349,7 +363,9 @@ func TestUntrustedCode(t *testing.T) {
 	hideLLVM(t)
 	var missing *EnvironmentError
 	_, err = prog.RunOn(ctx, db, RunOptions{Engine: "gpu"})
-	if !errors.As(err, &missing) || !strings.HasPrefix(missing.Message, "the compiled program's code is not trusted, and it cannot be compiled here: ") ||
+	if !errors.As(err, &missing) ||
+		!strings.HasPrefix(missing.Message,
+			"the compiled program's code is not trusted, and it cannot be compiled here: ") ||
 		!strings.HasPrefix(missing.Help, "give --trust-code if you trust whoever made the file") {
 		t.Errorf("got %v", err)
 	}
@@ -357,7 +373,8 @@ func TestUntrustedCode(t *testing.T) {
 		t.Errorf("auto is %v, %v", chosen, err)
 	}
 	prog.codes.Distrust = false
-	if _, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"}); err == nil || strings.Contains(err.Error(), "not trusted") {
+	if _, err := prog.RunOn(ctx, db, RunOptions{Engine: "gpu"}); err == nil ||
+		strings.Contains(err.Error(), "not trusted") {
 		t.Errorf("code that is trusted is not run: %v", err)
 	}
 }
@@ -369,26 +386,31 @@ func TestNoCompiler(t *testing.T) {
 	prog := compileText(t, closure, Options{})
 	_, err := prog.Run(context.Background(), NewFacts(), RunOptions{Engine: "gpu"})
 	var missing *EnvironmentError
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "code for a GPU must be compiled") || !strings.Contains(err.Error(), "redfox compile --target gpu:sm_90 -o FILE.rfx") {
+	if !errors.As(err, &missing) ||
+		!strings.Contains(err.Error(), "code for a GPU must be compiled") ||
+		!strings.Contains(err.Error(), "redfox compile --target gpu:sm_90 -o FILE.rfx") {
 		t.Errorf("got %v", err)
 	}
-	if info := process.Machine.Engine("gpu"); info.Available || !strings.Contains(info.Detail, "compiled programs") {
+	if info := process.Machine.Engine("gpu"); info.Available ||
+		!strings.Contains(info.Detail, "compiled programs") {
 		t.Errorf("%+v", info)
 	}
 	devices, err := Devices()
-	if err != nil || !strings.Contains(devices[0].Detail, "runs compiled programs with code for gpu:sm_90") {
+	if err != nil ||
+		!strings.Contains(devices[0].Detail, "runs compiled programs with code for gpu:sm_90") {
 		t.Errorf("%+v, %v", devices, err)
 	}
 }
 
-// TestTrace reads a trace as a viewer does: each span is on a track with a name, and is
-// within the run.
+// TestTrace reads a trace as a viewer does: each span is on a track with a
+// name, and is within the run.
 func TestTrace(t *testing.T) {
 	onEngines(t, func(t *testing.T, engine string) {
 		prog := compileText(t, closure, Options{})
 		db := loadedEdges(t, prog, "ann\tbob", "bob\tcid")
 		var tracer Tracer
-		if _, err := prog.RunOn(context.Background(), db, RunOptions{Engine: engine, Trace: tracer.Add}); err != nil {
+		if _, err := prog.RunOn(context.Background(), db,
+			RunOptions{Engine: engine, Trace: tracer.Add}); err != nil {
 			t.Fatal(err)
 		}
 		var text bytes.Buffer
@@ -423,7 +445,8 @@ func TestTrace(t *testing.T) {
 			case e.Phase == "M" && e.Name == "thread_name":
 				tracks[*e.Thread] = e.Args["name"].(string)
 			case e.Phase == "M":
-			case e.Phase != "X" || e.Duration == nil || *e.Duration < 0 || *e.Time < 0 || tracks[*e.Thread] == "":
+			case e.Phase != "X" || e.Duration == nil || *e.Duration < 0 || *e.Time < 0 ||
+				tracks[*e.Thread] == "":
 				t.Errorf("%+v is no span of a track", e)
 			default:
 				spans[tracks[*e.Thread]]++

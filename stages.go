@@ -41,17 +41,18 @@ func Stages() []Stage {
 
 // EmitOptions are the options of Emit.
 type EmitOptions struct {
-	// Facts are those that the plan is optimised for; with nil the optimiser knows
-	// nothing of the data.
+	// Facts are those that the plan is optimised for; with nil the optimiser
+	// knows nothing of the data.
 	Facts *Database
-	// Target is that of the kernels: "cpu", or "gpu:sm_90". "" stands for DefaultGPU
-	// for the kernel graph, shapes and PTX, and for DefaultCPU otherwise.
+	// Target is that of the kernels: "cpu", or "gpu:sm_90". "" stands for
+	// DefaultGPU for the kernel graph, shapes and PTX, and for DefaultCPU
+	// otherwise.
 	Target string
 	// Lines gives code the places of rules: .loc directives in PTX.
 	Lines bool
-	// Trace, if set, receives what took time from the plan on: TracePlan and the
-	// others on HostTrack, and on a track for each core what LLVM does to single
-	// functions, from several goroutines. Cached PTX takes no time.
+	// Trace, if set, receives what took time from the plan on: TracePlan and
+	// the others on HostTrack, and on a track for each core what LLVM does to
+	// single functions, from several goroutines. Cached PTX takes no time.
 	Trace func(Span)
 }
 
@@ -105,8 +106,8 @@ func (p *Program) graphFor(t assemble.Target,
 	return plan, graph, nil
 }
 
-// emitPTX writes the PTX of the program. If it was compiled before for facts of the
-// same content, it is not even planned.
+// emitPTX writes the PTX of the program. If it was compiled before for facts of
+// the same content, it is not even planned.
 func (p *Program) emitPTX(w io.Writer, t assemble.Target, opts EmitOptions) error {
 	a, err := process.Machine.Tools.NewAssembler(t)
 	if err != nil {
@@ -183,8 +184,8 @@ func stageTarget(stage Stage, name string) (t assemble.Target, err error) {
 	return t, err
 }
 
-// stageText returns a stage of a kernel graph. A graph that was read from a file has
-// no plan and no database.
+// stageText returns a stage of a kernel graph. A graph that was read from a
+// file has no plan and no database.
 func stageText(stage Stage, plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
 	opts EmitOptions) (string, error) {
 	if stage == StageHarmony {
@@ -251,12 +252,12 @@ func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program,
 	return k, err
 }
 
-// KernelGraph is a program that was read from the text of its kernel graph. It can
-// be compiled but not run: engines run plans.
+// KernelGraph is a program that was read from the text of its kernel graph. It
+// can be compiled but not run: engines run plans.
 type KernelGraph struct{ graph *harmony.Program }
 
-// ParseHarmony reads the text of a kernel graph, as Emit writes it at StageHarmony,
-// and verifies it. The error names the place of a mistake.
+// ParseHarmony reads the text of a kernel graph, as Emit writes it at
+// StageHarmony, and verifies it. The error names the place of a mistake.
 func ParseHarmony(src Source) (k *KernelGraph, err error) {
 	defer failure.Recover("the parser of kernel graphs", &err)
 	p, err := harmony.Parse(src.Name, src.Text)
@@ -270,8 +271,8 @@ func ParseHarmony(src Source) (k *KernelGraph, err error) {
 	return &KernelGraph{p}, nil
 }
 
-// Emit writes the text of a stage from the kernel graph on. Kernels are not fused;
-// on a GPU, functions without code for it move to kernels of the host.
+// Emit writes the text of a stage from the kernel graph on. Kernels are not
+// fused; on a GPU, functions without code for it move to kernels of the host.
 func (k *KernelGraph) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
 	switch stage {
 	case StageAST, StageNormal, StageCore, StagePlan:

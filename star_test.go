@@ -52,7 +52,8 @@ func starOptions(p *starprog.Program) Options {
 
 // starAnswer runs a star program over the files in a folder. A refusal is an
 // answer.
-func starAnswer(p *starprog.Program, dir, engine string, session *Session) (*starprog.Answer, error) {
+func starAnswer(p *starprog.Program, dir, engine string,
+	session *Session) (*starprog.Answer, error) {
 	ctx := context.Background()
 	prog, err := Compile(ctx, []Source{Text("program.logic", p.Text())}, starOptions(p))
 	if err != nil {
@@ -167,15 +168,15 @@ func (s *starTest) shrink(oracle starprog.Oracle, p *starprog.Program,
 	return small, why
 }
 
-// starKind tells a failed run from a wrong answer; one does not become the other
-// while a program shrinks.
+// starKind tells a failed run from a wrong answer; one does not become the
+// other while a program shrinks.
 func starKind(why string) string {
 	text, _, _ := strings.Cut(why, ":")
 	return strings.Fields(text + " ")[0]
 }
 
-// run compares programs of the seeds from the first one on, on as many goroutines
-// as there are oracles.
+// run compares programs of the seeds from the first one on, on as many
+// goroutines as there are oracles.
 func (s *starTest) run(t *testing.T, count int) {
 	t.Helper()
 	s.dir = t.TempDir()
@@ -191,7 +192,9 @@ func (s *starTest) run(t *testing.T, count int) {
 	for seed := s.first; count > 0; seed++ {
 		list := starprog.New(seed)
 		if s.most > 0 {
-			list = slices.DeleteFunc(list, func(p *starprog.Program) bool { return p.Literals() > s.most })
+			list = slices.DeleteFunc(list, func(p *starprog.Program) bool {
+				return p.Literals() > s.most
+			})
 		}
 		list = list[:min(len(list), count)]
 		count -= len(list)
@@ -247,7 +250,8 @@ func (s *starTest) summary(t *testing.T) {
 		}
 	}
 	if c.Undecided > c.Programs/10 {
-		t.Errorf("%s knows the answers of %d of %d programs", s.name, c.Programs-c.Undecided, c.Programs)
+		t.Errorf("%s knows the answers of %d of %d programs", s.name, c.Programs-c.Undecided,
+			c.Programs)
 	}
 }
 
@@ -392,7 +396,8 @@ func TestStarFailuresShrink(t *testing.T) {
 			for _, t := range small.Data.Tables {
 				rows += len(t.Rows)
 			}
-			if !strings.HasPrefix(why, "_ differs") || len(small.Rules) > 3 || literals > 6 || rows > 3 {
+			if !strings.HasPrefix(why, "_ differs") || len(small.Rules) > 3 || literals > 6 ||
+				rows > 3 {
 				t.Errorf("seed %d, program %d: %s\n%s", seed, p.Index, why, small.Show())
 			}
 		}

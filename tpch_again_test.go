@@ -10,24 +10,28 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
-// TestTPCHAgainOnGPU runs each query of TPC-H again and again over the same facts. From
-// the second run on, the host waits for the results and for what it computes itself only.
+// TestTPCHAgainOnGPU runs each query of TPC-H again and again over the same
+// facts. From the second run on, the host waits for the results and for what it
+// computes itself only.
 func TestTPCHAgainOnGPU(t *testing.T) {
 	emulateGPU(t, emulated.Options{Seed: 9})
 	for i := range 22 {
 		q := &benchmarkQuery{name: fmt.Sprintf("q%02d", i+1)}
 		q.want = readAnswer(t, filepath.Join("testdata/tpch/sf0.01", q.name+".tsv"))
 		var err error
-		q.sources, err = ReadSources("testdata/tpch/schema.logic", filepath.Join("testdata/tpch", q.name+".logic"))
+		q.sources, err = ReadSources("testdata/tpch/schema.logic",
+			filepath.Join("testdata/tpch", q.name+".logic"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		prog := q.compile(t, Options{})
-		if q.db, err = prog.Load(context.Background(), NewFacts().Dir("testdata/tpch/sf0.01"), LoadOptions{}); err != nil {
+		if q.db, err = prog.Load(context.Background(), NewFacts().Dir("testdata/tpch/sf0.01"),
+			LoadOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for run := range 4 {
-			res, err := prog.RunOn(context.Background(), q.db, RunOptions{Engine: "gpu", Outputs: []string{"_"}})
+			res, err := prog.RunOn(context.Background(), q.db,
+				RunOptions{Engine: "gpu", Outputs: []string{"_"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 )
 
-// TestCoreIsVerified damages a checked program: the error is a bug of redfox, and
-// it names the front end.
+// TestCoreIsVerified damages a checked program: the error is a bug of redfox,
+// and it names the front end.
 func TestCoreIsVerified(t *testing.T) {
 	source := Text("p.logic", "p(x) <- q(x), x > 1.\nq(2).\n")
 	res, err := check(context.Background(), []Source{source}, Options{})
@@ -21,7 +21,8 @@ func TestCoreIsVerified(t *testing.T) {
 	rule.Head.Args[0] = &core.Var{Name: "y", Type: rule.Head.Pred.Args[0].Type}
 	err = verifyCore(res.program)
 	var bug *InternalError
-	if !errors.As(err, &bug) || bug.Phase != "the front end" || !strings.Contains(err.Error(), "head variable y") {
+	if !errors.As(err, &bug) || bug.Phase != "the front end" ||
+		!strings.Contains(err.Error(), "head variable y") {
 		t.Errorf("got %v", err)
 	}
 }

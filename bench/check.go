@@ -26,7 +26,8 @@ func benchCheck(ctx context.Context, c config) error {
 	var rows []table.Row
 	for _, command := range []string{"check", "compile"} {
 		times, err := repeatTimed(c.repeat, func() error {
-			if out, err := exec.CommandContext(ctx, bin, command, file).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(ctx, bin, command,
+				file).CombinedOutput(); err != nil {
 				return fmt.Errorf("redfox %s: %w\n%s", command, err, out)
 			}
 			return nil
@@ -34,9 +35,12 @@ func benchCheck(ctx context.Context, c config) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, table.Row{"redfox " + command, strings.Count(text, "\n"), len(text), seconds(median(times))})
+		rows = append(rows,
+			table.Row{"redfox " + command, strings.Count(text, "\n"), len(text),
+				seconds(median(times))})
 	}
-	report("a large program, a process each time", table.Row{"command", "lines", "bytes", "time"}, rows)
+	report("a large program, a process each time", table.Row{"command", "lines", "bytes", "time"},
+		rows)
 	return nil
 }
 
@@ -47,7 +51,8 @@ func buildCommand(ctx context.Context) (bin string, remove func(), err error) {
 		return "", nil, err
 	}
 	bin = filepath.Join(dir, "redfox")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/redfox").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin,
+		"./cmd/redfox").CombinedOutput(); err != nil {
 		os.RemoveAll(dir)
 		return "", nil, fmt.Errorf("building redfox: %w\n%s", err, out)
 	}
@@ -67,7 +72,8 @@ func programOfLines(n int) string {
 		fmt.Fprintf(&b, "reach%d(x, z) <- reach%d(x, y), edge%d(y, z), x != z.\n", i, i, p)
 		fmt.Fprintf(&b, "heavy%d(x, y) <- reach%d(x, y), weight%d[x, y] > %d.\n", i, i, p, i%100)
 		fmt.Fprintf(&b, "light%d(x, y) <- edge%d(x, y), !heavy%d(x, y).\n", i, p, i)
-		fmt.Fprintf(&b, "cost%d[x, y] = w + %d <- weight%d[x, y] = w, (light%d(x, y) ; x = y).\n", i, i%7, p, i)
+		fmt.Fprintf(&b, "cost%d[x, y] = w + %d <- weight%d[x, y] = w, (light%d(x, y) ; x = y).\n",
+			i, i%7, p, i)
 		fmt.Fprintf(&b, "degree%d[x] = n <- agg<<n = count()>> light%d(x, _).\n", i, i)
 		fmt.Fprintf(&b, "most%d[] = m <- agg<<m = max(n)>> degree%d[x] = n.\n", i, i)
 		fmt.Fprintf(&b, "edge%d(x, y) <- light%d(x, y), degree%d[x] <= most%d[].\n", i, i, i, i)

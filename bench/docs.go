@@ -40,7 +40,9 @@ var documentTables = []documentTable{
 		{"ssb-sf20/sum", "Star Schema Benchmark SF20: the sum of 13 queries, hot", ""},
 		{"ssb-sf100/sum", "Star Schema Benchmark SF100: the sum of 13 queries, hot", ""},
 		{"tc/usroads", "transitive closure of a road network (usroads), 871,365,688 pairs", "gpu"},
-		{"tc/p2p-Gnutella31", "transitive closure of a peer-to-peer network (p2p-Gnutella31), 884,179,859 pairs", "gpu"},
+		{"tc/p2p-Gnutella31",
+			"transitive closure of a peer-to-peer network (p2p-Gnutella31), 884,179,859 pairs",
+			"gpu"},
 		{"cold", "the first result of a small program in a new process, nothing compiled", "gpu"},
 	}},
 }
@@ -80,11 +82,13 @@ func renderPage(page string) (string, error) {
 	return page, nil
 }
 
-// render writes the table in Markdown. A peer that takes longer than the fastest engine
-// has the ratio beside it.
+// render writes the table in Markdown. A peer that takes longer than the
+// fastest engine has the ratio beside it.
 func (t documentTable) render(all *figures) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s.\n\n| work | %s engine | peers | measured | command |\n|---|%s---|---|---|\n", all.Machine,
+	fmt.Fprintf(&b,
+		"%s.\n\n| work | %s engine | peers | measured | command |\n|---|%s---|---|---|\n",
+		all.Machine,
 		strings.Join(t.engines, " engine | "), strings.Repeat("---|", len(t.engines)))
 	for _, r := range t.rows {
 		f := all.find(r.work)
@@ -113,7 +117,8 @@ func (t documentTable) render(all *figures) (string, error) {
 	return b.String(), nil
 }
 
-// peers are the systems of a row that are no engines, in the order of their names.
+// peers are the systems of a row that are no engines, in the order of their
+// names.
 func (t documentTable) peers(f *figure, best float64) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(f.Seconds)) {

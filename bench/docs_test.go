@@ -21,7 +21,8 @@ func TestPerformancePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if page != string(text) {
-		t.Errorf("%s does not show the figures; write it with: go run ./bench docs", performancePage)
+		t.Errorf("%s does not show the figures; write it with: go run ./bench docs",
+			performancePage)
 	}
 	if _, err := renderPage(strings.Replace(page, "<!-- end -->", "", 2)); err == nil {
 		t.Error("a page without the end of a table is rendered")
@@ -37,7 +38,9 @@ func TestRecord(t *testing.T) {
 		source map[string]string
 	}{
 		{"tc/b", map[string]time.Duration{"go": time.Second, "DuckDB": 0}, nil},
-		{"tc/a", map[string]time.Duration{"gpu": 123456 * time.Microsecond, "GPULog": 2 * time.Second}, map[string]string{"GPULog": "elsewhere"}},
+		{"tc/a",
+			map[string]time.Duration{"gpu": 123456 * time.Microsecond, "GPULog": 2 * time.Second},
+			map[string]string{"GPULog": "elsewhere"}},
 		{"tc/b", map[string]time.Duration{"cpu": 1499 * time.Nanosecond}, nil},
 	} {
 		if err := c.record(r.work, r.times, r.source); err != nil {
@@ -55,7 +58,8 @@ func TestRecord(t *testing.T) {
 		got.Figures[i].Date = ""
 	}
 	want := []figure{
-		{"tc/a", "", map[string]float64{"gpu": 0.123, "GPULog": 2}, map[string]string{"GPULog": "elsewhere"}},
+		{"tc/a", "", map[string]float64{"gpu": 0.123, "GPULog": 2},
+			map[string]string{"GPULog": "elsewhere"}},
 		{"tc/b", "", map[string]float64{"cpu": 1.5e-6}, nil},
 	}
 	if !reflect.DeepEqual(got.Figures, want) {

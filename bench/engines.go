@@ -12,8 +12,8 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// measured returns the engines that suites run on, by their names: those that were
-// asked for, or all that this machine has, the slowest first.
+// measured returns the engines that suites run on, by their names: those that
+// were asked for, or all that this machine has, the slowest first.
 func (c config) measured() []string {
 	if c.engines != "" {
 		return strings.Split(c.engines, ",")
@@ -28,10 +28,11 @@ func (c config) measured() []string {
 	return names
 }
 
-// timeRuns runs a program repeatedly over loaded facts and returns the times and the
-// last answer. Where several runs are asked for, one before them is not counted, in
-// which plans are optimised and code is generated.
-func timeRuns(ctx context.Context, c config, engine string, repeat int, prog *redfox.Program, db *redfox.Database) ([]time.Duration, *redfox.Result, error) {
+// timeRuns runs a program repeatedly over loaded facts and returns the times
+// and the last answer. Where several runs are asked for, one before them is not
+// counted, in which plans are optimised and code is generated.
+func timeRuns(ctx context.Context, c config, engine string, repeat int, prog *redfox.Program,
+	db *redfox.Database) ([]time.Duration, *redfox.Result, error) {
 	opts := redfox.RunOptions{Engine: engine, Threads: c.threads, Outputs: []string{"_"}}
 	var res *redfox.Result
 	run := func() (err error) {
@@ -50,8 +51,8 @@ func timeRuns(ctx context.Context, c config, engine string, repeat int, prog *re
 	return times, res, nil
 }
 
-// engineHeader is the header of a table with a column of times for each engine and
-// the peer, and how many times as fast as the peer each engine is.
+// engineHeader is the header of a table with a column of times for each engine
+// and the peer, and how many times as fast as the peer each engine is.
 func engineHeader(engines []string, first ...any) table.Row {
 	row := table.Row(first)
 	for _, e := range engines {
@@ -80,8 +81,8 @@ func engineCells(ours []time.Duration, peer time.Duration) table.Row {
 	return row
 }
 
-// benchCPU measures the engines beside one another and the peer, on the closures and
-// queries that tell most about them.
+// benchCPU measures the engines beside one another and the peer, on the
+// closures and queries that tell most about them.
 func benchCPU(ctx context.Context, c config) error {
 	if c.only == "" {
 		c.only = "q01,q03,q06,cti,SF.cedge"

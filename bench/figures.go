@@ -68,7 +68,8 @@ func (f *figures) write(file string) error {
 
 // record puts a row into the file of -figures, where the flag is given. The row
 // replaces the row of the same work. Systems without a time are left out.
-func (c config) record(work string, times map[string]time.Duration, source map[string]string) error {
+func (c config) record(work string, times map[string]time.Duration,
+	source map[string]string) error {
 	if c.figures == "" {
 		return nil
 	}
@@ -76,7 +77,8 @@ func (c config) record(work string, times map[string]time.Duration, source map[s
 	if err != nil {
 		return err
 	}
-	row := figure{Work: work, Date: time.Now().UTC().Format(time.DateOnly), Seconds: map[string]float64{}}
+	row := figure{Work: work, Date: time.Now().UTC().Format(time.DateOnly),
+		Seconds: map[string]float64{}}
 	for system, t := range times {
 		if t > 0 {
 			row.Seconds[system] = threeDigits(t.Seconds())

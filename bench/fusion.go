@@ -15,8 +15,8 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// pattern is a program whose operators stand in one of the patterns by which Kernel
-// Weaver (Wu and others, MICRO 2012) measures fusion.
+// pattern is a program whose operators stand in one of the patterns by which
+// Kernel Weaver (Wu and others, MICRO 2012) measures fusion.
 type pattern struct {
 	name    string // of a program in testdata/fusion
 	samples int    // rows of its largest input
@@ -40,15 +40,16 @@ type variant struct {
 	options redfox.Options
 }
 
-// variants differ in fusion alone. PushFilters, which makes one select of several, is
-// left out of both, so that selects stay operators.
+// variants differ in fusion alone. PushFilters, which makes one select of
+// several, is left out of both, so that selects stay operators.
 var variants = []variant{
 	{"apart", redfox.Options{Disable: []string{"PushFilters"}, NoFuse: true}},
 	{"fused", redfox.Options{Disable: []string{"PushFilters"}}},
 }
 
-// benchFusion runs each pattern on the cpu engine with its kernels apart and fused.
-// Bytes are those of columns that kernels read and of tuples that they write.
+// benchFusion runs each pattern on the cpu engine with its kernels apart and
+// fused. Bytes are those of columns that kernels read and of tuples that they
+// write.
 func benchFusion(ctx context.Context, c config) error {
 	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
@@ -86,7 +87,8 @@ func benchFusion(ctx context.Context, c config) error {
 				answer = m.answer
 			}
 			if m.answer != answer {
-				return fmt.Errorf("%s, %s: the answer is %s and was %s", p.name, v.name, m.answer, answer)
+				return fmt.Errorf("%s, %s: the answer is %s and was %s", p.name, v.name, m.answer,
+					answer)
 			}
 			kernels = append(kernels, m.kernels)
 			bytes = append(bytes, fmt.Sprintf("%.0f", float64(m.bytes)/1e6))
@@ -111,7 +113,8 @@ type measurement struct {
 	answer  string
 }
 
-func measurePattern(ctx context.Context, c config, dir string, p pattern, v variant) (*measurement, error) {
+func measurePattern(ctx context.Context, c config, dir string, p pattern,
+	v variant) (*measurement, error) {
 	sources, err := redfox.ReadSources(testFile("fusion", p.name+".logic"))
 	if err != nil {
 		return nil, err
@@ -120,12 +123,14 @@ func measurePattern(ctx context.Context, c config, dir string, p pattern, v vari
 	if err != nil {
 		return nil, err
 	}
-	db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir), redfox.LoadOptions{Threads: c.threads, Header: true})
+	db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir),
+		redfox.LoadOptions{Threads: c.threads, Header: true})
 	if err != nil {
 		return nil, err
 	}
 	// The profile is taken in a run of its own, which also generates the code.
-	res, err := prog.RunOn(ctx, db, redfox.RunOptions{Engine: "cpu", Threads: c.threads, Outputs: []string{"_"}, Profile: true})
+	res, err := prog.RunOn(ctx, db,
+		redfox.RunOptions{Engine: "cpu", Threads: c.threads, Outputs: []string{"_"}, Profile: true})
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +149,9 @@ func measurePattern(ctx context.Context, c config, dir string, p pattern, v vari
 	return m, nil
 }
 
-// writeSamples writes the facts of the patterns, the same for the same n: n samples
-// with three columns of numbers below 1,000 and one of keys; tables of keys, each a
-// permutation; and a graph of n edges with a few cycles.
+// writeSamples writes the facts of the patterns, the same for the same n: n
+// samples with three columns of numbers below 1,000 and one of keys; tables of
+// keys, each a permutation; and a graph of n edges with a few cycles.
 func writeSamples(dir string, n int) error {
 	random := rand.New(rand.NewPCG(1, 2))
 	columns := func(width ...int64) func(i int) []int64 {
@@ -159,7 +164,8 @@ func writeSamples(dir string, n int) error {
 			return row
 		}
 	}
-	if err := writeTable(filepath.Join(dir, "sample.tsv"), "id\tx\ty\tz\tk", n, columns(1000, 1000, 1000, keys)); err != nil {
+	if err := writeTable(filepath.Join(dir, "sample.tsv"), "id\tx\ty\tz\tk", n,
+		columns(1000, 1000, 1000, keys)); err != nil {
 		return err
 	}
 	for _, name := range []string{"next", "final", "weight"} {

@@ -24,17 +24,18 @@ type job struct {
 	output  string // the predicate that is computed, and stays on the device
 	rows    int64  // what the rate counts, and its unit
 	unit    string
-	// bytes are those of the columns that are read and of the tuples that are written;
-	// 0 takes what the kernels count.
+	// bytes are those of the columns that are read and of the tuples that are
+	// written; 0 takes what the kernels count.
 	bytes int64
-	// ceiling is the least time that the card's measured rates allow, and which they are;
-	// 0 takes the reading of the bytes.
+	// ceiling is the least time that the card's measured rates allow, and which
+	// they are; 0 takes the reading of the bytes.
 	ceiling   time.Duration
 	ceilingOf string
 	bar       time.Duration // at most so long; 0 if there is none
 	peer      string        // another system's figure for the work, and where it is of
 	check     func(*redfox.Result) error
-	// verify, if set, is run once over the same facts; its value of `_` must be this.
+	// verify, if set, is run once over the same facts; its value of `_` must be
+	// this.
 	verify   []redfox.Source
 	verified int64
 }
@@ -61,7 +62,8 @@ type outcome struct {
 	Failure   string    `json:"failure,omitempty"`
 }
 
-// profile is what one more run, in which kernels are timed, says of where time goes.
+// profile is what one more run, in which kernels are timed, says of where time
+// goes.
 type profile struct {
 	Seconds  float64         `json:"seconds"`
 	Prepare  float64         `json:"prepare_seconds"` // planning, code, copies of facts
@@ -86,14 +88,15 @@ type kernelProfile struct {
 
 // machine is where the suite ran.
 type machine struct {
-	Date    string     `json:"date"`
-	Engine  string     `json:"engine"`
-	Scale   float64    `json:"scale"`
-	Threads int        `json:"threads"`
-	Device  string     `json:"device,omitempty"` // name, driver, clocks, power, as nvidia-smi has them
-	Before  string     `json:"clocks_before,omitempty"`
-	After   string     `json:"clocks_after,omitempty"`
-	Rows    []*outcome `json:"rows"`
+	Date    string  `json:"date"`
+	Engine  string  `json:"engine"`
+	Scale   float64 `json:"scale"`
+	Threads int     `json:"threads"`
+	// name, driver, clocks, power, as nvidia-smi has them
+	Device string     `json:"device,omitempty"`
+	Before string     `json:"clocks_before,omitempty"`
+	After  string     `json:"clocks_after,omitempty"`
+	Rows   []*outcome `json:"rows"`
 }
 
 // gpuSuite is one run of the suite.
@@ -105,14 +108,15 @@ type gpuSuite struct {
 	failed  int
 }
 
-// benchGPU measures what is hot and resident: facts on the device, code compiled,
-// results left there; wall clock round a call of Run.
+// benchGPU measures what is hot and resident: facts on the device, code
+// compiled, results left there; wall clock round a call of Run.
 func benchGPU(ctx context.Context, c config) (err error) {
 	s := &gpuSuite{config: c, engine: "gpu"}
 	if c.engines != "" {
 		s.engine = c.engines
 	}
-	s.machine = machine{Date: time.Now().UTC().Format(time.RFC3339), Engine: s.engine, Scale: c.scale, Threads: c.threads,
+	s.machine = machine{Date: time.Now().UTC().Format(time.RFC3339), Engine: s.engine,
+		Scale: c.scale, Threads: c.threads,
 		Device: nvidia("name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit"), Before: nvidia(clocks)}
 	// Cold processes come before this one has the device open.
 	if err := s.cold(ctx); err != nil {
@@ -121,10 +125,13 @@ func benchGPU(ctx context.Context, c config) (err error) {
 	if err := s.kernels(ctx); err != nil {
 		s.fail("", err)
 	}
-	if s.session, err = redfox.OpenSession(redfox.SessionOptions{Engine: s.engine, Threads: c.threads}); err != nil {
+	if s.session,
+		err = redfox.OpenSession(redfox.SessionOptions{Engine: s.engine,
+		Threads: c.threads}); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{s.closures, s.tpchQueries, s.samples, s.large, s.sorting} {
+	parts := []func(context.Context) error{s.closures, s.tpchQueries, s.samples, s.large, s.sorting}
+	for _, part := range parts {
 		if err := part(ctx); err != nil {
 			s.fail("", err)
 		}
@@ -161,7 +168,8 @@ func (s *gpuSuite) fail(name string, err error) {
 
 // measure runs the jobs that are wanted over the same facts, and forgets these.
 // It returns the outcomes of jobs that succeed.
-func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database, jobs ...*job) (done []*outcome) {
+func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database,
+	jobs ...*job) (done []*outcome) {
 	for _, j := range jobs {
 		if !s.wants(j.name, true) {
 			continue
@@ -178,16 +186,19 @@ func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database, jobs ...*jo
 	return done
 }
 
-// add keeps a row and says what it is, so that a run that is cut short has said something.
+// add keeps a row and says what it is, so that a run that is cut short has said
+// something.
 func (s *gpuSuite) add(out *outcome) {
 	s.machine.Rows = append(s.machine.Rows, out)
 	fmt.Printf("%-24s %9.4g ms (%.4g to %.4g)", out.Work, out.Median*1e3, out.Low*1e3, out.High*1e3)
 	if p := out.Profile; p != nil {
 		fmt.Printf(", prepared in %.3g s, first %.4g ms, profiled %.4g ms: %d launches, %d waits, %d bytes back, peak %.3g GB\n",
-			p.Prepare, p.First*1e3, p.Seconds*1e3, p.Launches, p.Waits, p.Fetched, float64(p.Peak)/1e9)
+			p.Prepare, p.First*1e3, p.Seconds*1e3, p.Launches, p.Waits, p.Fetched,
+			float64(p.Peak)/1e9)
 		for _, k := range p.Kernels {
 			if k.Calls > 0 {
-				fmt.Printf("    %-16s %-6s %6d calls %12d rows %12d kept %9.3g GB %9.4g ms\n", k.Kernel, k.Block, k.Calls, k.Rows, k.Kept, float64(k.Bytes)/1e9, k.Seconds*1e3)
+				fmt.Printf("    %-16s %-6s %6d calls %12d rows %12d kept %9.3g GB %9.4g ms\n",
+					k.Kernel, k.Block, k.Calls, k.Rows, k.Kept, float64(k.Bytes)/1e9, k.Seconds*1e3)
 			}
 		}
 	} else {
@@ -239,7 +250,8 @@ func (s *gpuSuite) one(ctx context.Context, db *redfox.Database, j *job) (*outco
 		return nil, err
 	}
 	p.Seconds = took.Seconds()
-	out := &outcome{Work: j.name, Rows: j.rows, Unit: j.unit, Bytes: j.bytes, Profile: p, Peer: j.peer}
+	out := &outcome{Work: j.name, Rows: j.rows, Unit: j.unit, Bytes: j.bytes, Profile: p,
+		Peer: j.peer}
 	p.take(res.Stats)
 	if out.Bytes == 0 {
 		for _, k := range p.Kernels {
@@ -293,21 +305,24 @@ func (s *gpuSuite) verify(ctx context.Context, db *redfox.Database, j *job) erro
 // take copies what a run says of its kernels.
 func (p *profile) take(stats redfox.Stats) {
 	if d := stats.Device; d != nil {
-		p.Launches, p.Waits, p.ToDevice, p.Fetched, p.Peak = d.Launches, d.Waits, d.ToDevice.Bytes, d.FromDevice.Bytes, d.Peak
+		p.Launches, p.Waits, p.ToDevice, p.Fetched, p.Peak = d.Launches, d.Waits, d.ToDevice.Bytes,
+			d.FromDevice.Bytes, d.Peak
 	}
 	for _, k := range stats.Kernels {
 		took := k.Device
 		if took == 0 {
 			took = k.Time
 		}
-		p.Kernels = append(p.Kernels, kernelProfile{k.Kernel, k.Block, k.Calls, k.Rows, k.Kept, k.Bytes, took.Seconds()})
+		p.Kernels = append(p.Kernels,
+			kernelProfile{k.Kernel, k.Block, k.Calls, k.Rows, k.Kept, k.Bytes, took.Seconds()})
 	}
 }
 
 // summarise fills in what follows from the times.
 func (o *outcome) summarise(ceiling time.Duration, ceilingOf string, bar time.Duration) {
 	sorted := slices.Sorted(slices.Values(o.Seconds))
-	o.Median, o.Low, o.High = (sorted[(len(sorted)-1)/2]+sorted[len(sorted)/2])/2, sorted[0], sorted[len(sorted)-1]
+	o.Median, o.Low, o.High = (sorted[(len(sorted)-1)/2]+sorted[len(sorted)/2])/2, sorted[0],
+		sorted[len(sorted)-1]
 	o.Rate, o.Bandwidth = float64(o.Rows)/o.Median, float64(o.Bytes)/o.Median
 	o.Ceiling, o.CeilingOf = ceiling.Seconds(), ceilingOf
 	o.Share = o.Ceiling / o.Median
@@ -347,18 +362,24 @@ func (s *gpuSuite) print() {
 			rows = append(rows, table.Row{o.Work, "failed: " + o.Failure})
 			continue
 		}
-		row := table.Row{o.Work, blank(o.Rows > 0, "%.6g", float64(o.Rows)/1e6), blank(o.Bytes > 0, "%.4g", float64(o.Bytes)/1e9),
+		row := table.Row{o.Work, blank(o.Rows > 0, "%.6g", float64(o.Rows)/1e6),
+			blank(o.Bytes > 0, "%.4g", float64(o.Bytes)/1e9),
 			milli(o.Median), milli(o.Low) + " to " + milli(o.High),
-			blank(o.Rows > 0, "%.3g G %s/s", o.Rate/1e9, o.Unit), blank(o.Bytes > 0, "%.3g", o.Bandwidth/1e12)}
-		row = append(row, blank(o.Ceiling > 0, "%s, %s", milli(o.Ceiling), o.CeilingOf), blank(o.Ceiling > 0, "%.0f %%", 100*o.Share))
+			blank(o.Rows > 0, "%.3g G %s/s", o.Rate/1e9, o.Unit),
+			blank(o.Bytes > 0, "%.3g", o.Bandwidth/1e12)}
+		row = append(row, blank(o.Ceiling > 0, "%s, %s", milli(o.Ceiling), o.CeilingOf),
+			blank(o.Ceiling > 0, "%.0f %%", 100*o.Share))
 		verdict := map[bool]string{true: "met", false: "missed"}[o.Met]
 		rows = append(rows, append(row, blank(o.Bar > 0, "%s %s", milli(o.Bar), verdict), o.Peer))
 	}
-	title := fmt.Sprintf("engine %s, hot and resident, medians of %d, answers checked, scale %g", s.engine, s.repeat, s.scale)
+	title := fmt.Sprintf("engine %s, hot and resident, medians of %d, answers checked, scale %g",
+		s.engine, s.repeat, s.scale)
 	if s.machine.Device != "" {
 		title += "\n" + s.machine.Device + "; at the end " + s.machine.After
 	}
-	report(title, table.Row{"work", "M rows", "GB", "ms", "spread", "rate", "TB/s", "ceiling", "share", "bar", "others"}, rows)
+	report(title,
+		table.Row{"work", "M rows", "GB", "ms", "spread", "rate", "TB/s", "ceiling", "share", "bar",
+			"others"}, rows)
 }
 
 // blank formats what is there.

@@ -11,13 +11,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/short"
 )
 
-// TestSuiteGPU runs the suite gpu over few rows on the go engine: its programs compile,
-// and their answers are those that it expects.
+// TestSuiteGPU runs the suite gpu over few rows on the go engine: its programs
+// compile, and their answers are those that it expects.
 func TestSuiteGPU(t *testing.T) {
 	short.Skip(t, "the suite of GPUs on another engine")
 	t.Chdir("..")
 	file := filepath.Join(t.TempDir(), "gpu.json")
-	c := config{engines: "go", threads: 2, repeat: 2, scale: 0.0003, json: file, graphs: testFile("graphs"), tpch: t.TempDir()}
+	c := config{engines: "go", threads: 2, repeat: 2, scale: 0.0003, json: file,
+		graphs: testFile("graphs"), tpch: t.TempDir()}
 	if err := benchGPU(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -33,25 +34,29 @@ func TestSuiteGPU(t *testing.T) {
 	for _, o := range m.Rows {
 		rows[o.Work] = o
 	}
-	for _, name := range []string{"wiki-Vote", "selects", "probe-1M", "probe-hash-100M", "group-1", "group-4", "group-1000", "group-1M", "group-100M", "reduce", "insert", "sort"} {
+	for _, name := range []string{"wiki-Vote", "selects", "probe-1M", "probe-hash-100M", "group-1",
+		"group-4", "group-1000", "group-1M", "group-100M", "reduce", "insert", "sort"} {
 		switch o := rows[name]; {
 		case o == nil:
 			t.Errorf("there is no row %s", name)
-		case len(o.Seconds) != 2 || o.Median <= 0 || o.Rows == 0 || o.Bytes == 0 || o.Ceiling == 0 || o.Bar != 0:
+		case len(o.Seconds) != 2 || o.Median <= 0 || o.Rows == 0 || o.Bytes == 0 ||
+			o.Ceiling == 0 || o.Bar != 0:
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
 }
 
-// TestSuiteGPUSeesWrongAnswers holds that a row with a wrong answer fails, and the run
-// with it, while others are measured.
+// TestSuiteGPUSeesWrongAnswers holds that a row with a wrong answer fails, and
+// the run with it, while others are measured.
 func TestSuiteGPUSeesWrongAnswers(t *testing.T) {
 	t.Chdir("..")
 	old := closures
 	defer func() { closures = old }()
 	closures = []closure{{"OL.cedge", 146121, 1, 0, 0}, {"cal.cedge", 501755, 1, 0, 0}}
 	file := filepath.Join(t.TempDir(), "gpu.json")
-	err := benchGPU(context.Background(), config{engines: "go", threads: 2, repeat: 1, scale: 1, only: "OL.cedge,cal.cedge", json: file, graphs: testFile("graphs")})
+	err := benchGPU(context.Background(),
+		config{engines: "go", threads: 2, repeat: 1, scale: 1, only: "OL.cedge,cal.cedge",
+			json: file, graphs: testFile("graphs")})
 	if err == nil || err.Error() != "1 rows failed" {
 		t.Errorf("the error is %v", err)
 	}
@@ -63,7 +68,8 @@ func TestSuiteGPUSeesWrongAnswers(t *testing.T) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Rows) != 2 || m.Rows[0].Failure != "146120 tuples of tc, not 146121" || m.Rows[1].Failure != "" {
+	if len(m.Rows) != 2 || m.Rows[0].Failure != "146120 tuples of tc, not 146121" ||
+		m.Rows[1].Failure != "" {
 		t.Errorf("%s", text)
 	}
 }

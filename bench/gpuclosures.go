@@ -14,15 +14,20 @@ import (
 
 // closure is a graph whose closure is measured on a GPU.
 type closure struct {
-	name      string
-	tuples    int64
-	prototype float64 // seconds of a program in CUDA C++ for this alone, on this card, the better of two
-	gpulog    float64 // seconds of GPULog (Sun and others, ASPLOS 2025) on this card; 0 if not measured
-	bar       time.Duration
+	name   string
+	tuples int64
+	// seconds of a program in CUDA C++ for this alone, on this card, the better
+	// of two
+	prototype float64
+	// seconds of GPULog (Sun and others, ASPLOS 2025) on this card; 0 if not
+	// measured
+	gpulog float64
+	bar    time.Duration
 }
 
-// The figures of others were measured on one H200 on the day of bench/history.md, best of three,
-// the tuples counted. GPULog leaves out 12,948 tuples of SF.cedge.
+// The figures of others were measured on one H200 on the day of
+// bench/history.md, best of three, the tuples counted. GPULog leaves out 12,948
+// tuples of SF.cedge.
 var closures = []closure{
 	{"wiki-Vote", 11947132, 0.0039, 0, 0},
 	{"CA-HepTh", 74619885, 0.0206, 0.330, 0},
@@ -49,17 +54,21 @@ func (s *gpuSuite) closures(ctx context.Context) error {
 	}
 	for _, g := range closures {
 		file := filepath.Join(s.graphs, g.name+".tsv.gz")
-		if _, err := os.Stat(file); !s.wants(g.name, true) || errors.Is(err, fs.ErrNotExist) || s.scale < 1 && g.tuples > 20e6 {
+		if _, err := os.Stat(file); !s.wants(g.name, true) || errors.Is(err, fs.ErrNotExist) ||
+			s.scale < 1 && g.tuples > 20e6 {
 			continue
 		}
-		db, err := prog.Load(ctx, redfox.NewFacts().File("edge", file), redfox.LoadOptions{Threads: s.threads})
+		db, err := prog.Load(ctx, redfox.NewFacts().File("edge", file),
+			redfox.LoadOptions{Threads: s.threads})
 		if err != nil {
 			s.fail(g.name, err)
 			continue
 		}
 		j := &job{
-			name: g.name, program: sources, output: "tc", rows: g.tuples, unit: "tuples", bytes: g.tuples * 8,
-			ceiling: time.Duration(g.prototype * float64(time.Second)), ceilingOf: "hand-written CUDA", bar: g.bar,
+			name: g.name, program: sources, output: "tc", rows: g.tuples, unit: "tuples",
+			bytes:     g.tuples * 8,
+			ceiling:   time.Duration(g.prototype * float64(time.Second)),
+			ceilingOf: "hand-written CUDA", bar: g.bar,
 			check: wantRows("tc", g.tuples),
 		}
 		if g.gpulog > 0 {
@@ -69,7 +78,9 @@ func (s *gpuSuite) closures(ctx context.Context) error {
 			if s.engine != "gpu" {
 				continue
 			}
-			err := s.record("tc/"+g.name, map[string]time.Duration{"gpu": fromSeconds(out.Median), "GPULog": fromSeconds(g.gpulog)},
+			err := s.record("tc/"+g.name,
+				map[string]time.Duration{"gpu": fromSeconds(out.Median),
+					"GPULog": fromSeconds(g.gpulog)},
 				map[string]string{"GPULog": "on such a card"})
 			if err != nil {
 				return err

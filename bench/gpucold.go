@@ -17,15 +17,16 @@ import (
 // smallProgram is what a cold process runs.
 var smallProgram = []string{"quickstart", "reach.logic"}
 
-// firstBar is for the first result of a cold process on a GPU, and oursBar for what of it
-// is not the driver's.
+// firstBar is for the first result of a cold process on a GPU, and oursBar for
+// what of it is not the driver's.
 const (
 	firstBar = 600 * time.Millisecond
 	oursBar  = 150 * time.Millisecond
 )
 
-// processTimes are those of a process, from its start: until the last of its output is
-// there, and until it has ended, in which the driver takes its context apart.
+// processTimes are those of a process, from its start: until the last of its
+// output is there, and until it has ended, in which the driver takes its
+// context apart.
 type processTimes struct{ result, end []time.Duration }
 
 func (p *processTimes) add(result, end time.Duration) {
@@ -36,11 +37,11 @@ func (p *processTimes) add(result, end time.Duration) {
 // (redfox.StartEngine, package cuda), on which the time of a context depends.
 var driverSettings = []string{"CUDA_DEVICE_MAX_CONNECTIONS=2", "CUDA_MODULE_LOADING=EAGER"}
 
-// cold measures the command line in processes of their own, with nothing compiled
-// before and with what the process before left on disk. Between them come processes that
-// do nothing but open the driver and a context, with the driver's own settings and with
-// those that the command line has it read; what is left without the time of the latter is
-// ours.
+// cold measures the command line in processes of their own, with nothing
+// compiled before and with what the process before left on disk. Between them
+// come processes that do nothing but open the driver and a context, with the
+// driver's own settings and with those that the command line has it read; what
+// is left without the time of the latter is ours.
 func (s *gpuSuite) cold(ctx context.Context) error {
 	if s.redfox == "" || !s.wantsAny([]string{"cold", "cold-cached", "context"}) {
 		return nil
@@ -55,7 +56,8 @@ func (s *gpuSuite) cold(ctx context.Context) error {
 	var compiles []time.Duration
 	// The first processes on a machine also read the driver from disk.
 	for i := range min(s.repeat, 9) + 1 {
-		if err := cmp.Or(s.driverContext(ctx, i > 0, &byDefault), s.driverContext(ctx, i > 0, &driver, driverSettings...)); err != nil && i == 0 {
+		if err := cmp.Or(s.driverContext(ctx, i > 0, &byDefault),
+			s.driverContext(ctx, i > 0, &driver, driverSettings...)); err != nil && i == 0 {
 			fmt.Printf("the driver's own time is left out: %v\n", err)
 		}
 		took, err := s.driverCompiles(ctx, filepath.Join(empty, strconv.Itoa(i)+"-profiled"))
@@ -81,7 +83,9 @@ func (s *gpuSuite) cold(ctx context.Context) error {
 		}
 	}
 	if s.engine == "gpu" {
-		err := s.record("cold", map[string]time.Duration{"gpu": median(cold.result), "opening the driver and a context": median(driver.result)}, nil)
+		err := s.record("cold",
+			map[string]time.Duration{"gpu": median(cold.result),
+				"opening the driver and a context": median(driver.result)}, nil)
 		if err != nil {
 			return err
 		}
@@ -96,8 +100,8 @@ func (s *gpuSuite) cold(ctx context.Context) error {
 	return nil
 }
 
-// addProcess adds rows of processes: until the result and until the end and, of both, what
-// is left without the driver's own.
+// addProcess adds rows of processes: until the result and until the end and, of
+// both, what is left without the driver's own.
 func (s *gpuSuite) addProcess(name string, all, driver processTimes, bar time.Duration) {
 	for _, row := range []struct {
 		name          string
@@ -130,9 +134,9 @@ func (s *gpuSuite) addTimes(name string, times []time.Duration, bar time.Duratio
 	s.add(out)
 }
 
-// driverCompiles returns, of a process with nothing compiled before, how long the driver
-// compiles PTX and loads what it has made while nothing else is left to be done. That is
-// part of what counts as ours.
+// driverCompiles returns, of a process with nothing compiled before, how long
+// the driver compiles PTX and loads what it has made while nothing else is left
+// to be done. That is part of what counts as ours.
 func (s *gpuSuite) driverCompiles(ctx context.Context, cache string) (time.Duration, error) {
 	if err := os.Mkdir(cache, 0o777); err != nil {
 		return 0, err
@@ -163,15 +167,19 @@ func (s *gpuSuite) driverCompiles(ctx context.Context, cache string) (time.Durat
 }
 
 // process runs a small program in a process of its own, its cache in a folder.
-func (s *gpuSuite) process(ctx context.Context, cache string, flags ...string) (result, end time.Duration, err error) {
-	args := []string{"run", testFile(smallProgram...), "--facts", testFile("quickstart", "facts"), "--engine", s.engine, "--format", "tsv"}
+func (s *gpuSuite) process(ctx context.Context, cache string,
+	flags ...string) (result, end time.Duration, err error) {
+	args := []string{"run", testFile(smallProgram...), "--facts", testFile("quickstart", "facts"),
+		"--engine", s.engine, "--format", "tsv"}
 	cmd := exec.CommandContext(ctx, s.redfox, append(args, flags...)...)
-	cmd.Env = append(os.Environ(), "REDFOX_CACHE="+cache, "CUDA_CACHE_PATH="+filepath.Join(cache, "driver"))
+	cmd.Env = append(os.Environ(), "REDFOX_CACHE="+cache,
+		"CUDA_CACHE_PATH="+filepath.Join(cache, "driver"))
 	_, result, end, err = timedProcess(cmd)
 	return result, end, err
 }
 
-// timedProcess runs a process that prints something, and returns what it prints.
+// timedProcess runs a process that prints something, and returns what it
+// prints.
 func timedProcess(cmd *exec.Cmd) (text string, result, end time.Duration, err error) {
 	var failure strings.Builder
 	cmd.Stderr = &failure
@@ -203,10 +211,11 @@ func timedProcess(cmd *exec.Cmd) (text string, result, end time.Duration, err er
 	return out.String(), result, end, nil
 }
 
-// driverContext measures how long the driver takes from being opened to a context, and
-// until a process that does nothing else has ended, with variables of the driver's. The
-// times are added to others if they count.
-func (s *gpuSuite) driverContext(ctx context.Context, counts bool, to *processTimes, settings ...string) error {
+// driverContext measures how long the driver takes from being opened to a
+// context, and until a process that does nothing else has ended, with variables
+// of the driver's. The times are added to others if they count.
+func (s *gpuSuite) driverContext(ctx context.Context, counts bool, to *processTimes,
+	settings ...string) error {
 	cmd := exec.CommandContext(ctx, s.python, "bench/driver_context.py")
 	cmd.Env = append(os.Environ(), settings...)
 	text, printed, ended, err := timedProcess(cmd)
@@ -215,7 +224,8 @@ func (s *gpuSuite) driverContext(ctx context.Context, counts bool, to *processTi
 	}
 	t, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err == nil && counts {
-		result := time.Duration(t * float64(time.Second)) // the interpreter's own start does not count
+		// the interpreter's own start does not count
+		result := time.Duration(t * float64(time.Second))
 		to.add(result, result+ended-printed)
 	}
 	return err

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// mix is a permutation of 64 bits, the finaliser of SplitMix64 (Steele, Lea and Flood,
-// OOPSLA 2014), by which columns are pseudo-random and the same in each run.
+// mix is a permutation of 64 bits, the finaliser of SplitMix64 (Steele, Lea and
+// Flood, OOPSLA 2014), by which columns are pseudo-random and the same in each
+// run.
 func mix(i uint64) uint64 {
 	i += 0x9e3779b97f4a7c15
 	i = (i ^ i>>30) * 0xbf58476d1ce4e5b9

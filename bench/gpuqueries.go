@@ -13,8 +13,8 @@ import (
 	queries "github.com/redfoxdb/redfox/internal/suite"
 )
 
-// tpchQueries measures TPC-H over the Parquet files of -tpch, beside DuckDB's answers
-// and times. The bars are those of scale factor 10.
+// tpchQueries measures TPC-H over the Parquet files of -tpch, beside DuckDB's
+// answers and times. The bars are those of scale factor 10.
 func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 	benchmark, _ := queries.Find("tpch")
 	all, err := benchmark.Embedded()
@@ -28,7 +28,8 @@ func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 	if !s.wantsAny(names) {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(s.tpch, "lineitem.parquet")); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(s.tpch, "lineitem.parquet")); errors.Is(err,
+		fs.ErrNotExist) {
 		fmt.Printf("TPC-H is left out: there is no %s\n", filepath.Join(s.tpch, "lineitem.parquet"))
 		return nil
 	}
@@ -48,7 +49,8 @@ func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		db, err := prog.Load(ctx, redfox.NewFacts().Dir(s.tpch), redfox.LoadOptions{Threads: s.threads})
+		db, err := prog.Load(ctx, redfox.NewFacts().Dir(s.tpch),
+			redfox.LoadOptions{Threads: s.threads})
 		if err != nil {
 			return err
 		}
@@ -64,7 +66,8 @@ func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 		j := &job{
 			name: q.Name, program: sourcesOf(q), output: "_", rows: items, unit: "items",
 			check: func(res *redfox.Result) error { return queries.SameRows(res.Rows("_"), want) },
-			peer:  fmt.Sprintf("DuckDB %s, %d threads, this machine: %s ms", peer.Version, s.threads, milli(median(theirs).Seconds())),
+			peer: fmt.Sprintf("DuckDB %s, %d threads, this machine: %s ms", peer.Version,
+				s.threads, milli(median(theirs).Seconds())),
 		}
 		if items > 55e6 && items < 65e6 {
 			j.bar, scale10 = bars[q.Name], true

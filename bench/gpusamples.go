@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// Rates of one H200 with a driver for CUDA 13.0, of programs in CUDA C++ that do nothing
-// else, best of three, measured on the day of bench/history.md.
+// Rates of one H200 with a driver for CUDA 13.0, of programs in CUDA C++ that
+// do nothing else, best of three, measured on the day of bench/history.md.
 const (
 	readRate   = 4.54e12 // bytes a second that 16-byte loads read, 4 in flight a thread
 	copyRate   = 4.26e12 // bytes a second, read and written
@@ -50,7 +50,8 @@ func atRate(n, rate float64) time.Duration {
 	return time.Duration(n / rate * float64(time.Second))
 }
 
-// readOr is the ceiling of work that reads columns and does random accesses besides.
+// readOr is the ceiling of work that reads columns and does random accesses
+// besides.
 func readOr(bytes, accesses, rate float64, what string) (time.Duration, string) {
 	read, random := atRate(bytes, readRate), atRate(accesses, rate)
 	if random > read {
@@ -69,7 +70,9 @@ sample(id, day, discount, quantity, price, one, few, some, more, beyond, lots, p
 func (s *gpuSuite) samples(ctx context.Context) error {
 	n := int(600e6 * s.scale)
 	many, most := max(int(1e6*s.scale), 1000), max(int(100e6*s.scale), 2000)
-	names := []string{"selects", "probe-1M", "probe-100M", "probe-hash-1M", "probe-hash-100M", "group-1", "group-4", "group-1000", "group-10k", "group-30k", "group-100k", "group-200k", "group-1M", "group-100M"}
+	names := []string{"selects", "probe-1M", "probe-100M", "probe-hash-1M", "probe-hash-100M",
+		"group-1", "group-4", "group-1000", "group-10k", "group-30k", "group-100k", "group-200k",
+		"group-1M", "group-100M"}
 	if !s.wantsAny(names) {
 		return nil
 	}
@@ -89,7 +92,8 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 	one := make([]uint8, n)
 	weight := func(i uint64) uint64 { return below(mix(i+8<<40), 1_000_000) }
 	facts := redfox.NewFacts().
-		Columns("sample", column[uint32](n, row), day, discount, quantity, price, one, few, some, more, beyond, lots, plenty, manyOf, mostOf).
+		Columns("sample", column[uint32](n, row), day, discount, quantity, price, one, few, some,
+			more, beyond, lots, plenty, manyOf, mostOf).
 		Columns("dim", column[uint32](many, row), column[uint32](many, weight)).
 		Columns("large", column[uint32](most, row), column[uint32](most, weight)).
 		Columns("sparse", column[uint64](many, spread), column[uint32](many, weight)).
@@ -147,11 +151,15 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 			key += fmt.Sprintf(" * %d", spreadBy)
 		}
 		j := &job{
-			name: p.name, output: "_", rows: int64(n), unit: "probes", bytes: int64(n)*4 + int64(p.keys)*4,
+			name: p.name, output: "_", rows: int64(n), unit: "probes",
+			bytes:   int64(n)*4 + int64(p.keys)*4,
 			program: text(fmt.Sprintf("_[] = t <- agg<<t = total(w)>> sample(_, _, _, _, _, _, _, _, _, _, _, _, many, most), %s[%s] = w.\n", p.dim, key)),
-			check:   wantValue("_", sum(n, func(i int) int64 { return int64(weight(uint64(p.of[i]))) })),
+			check: wantValue("_", sum(n, func(i int) int64 {
+				return int64(weight(uint64(p.of[i])))
+			})),
 		}
-		j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n), at(gathers, float64(p.keys)*p.slot), "gather")
+		j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n),
+			at(gathers, float64(p.keys)*p.slot), "gather")
 		if p.bar > 0 {
 			j.bar = atRate(float64(n), p.bar)
 			j.peer = "Crystal, tables in L2, this card: 70 to 110 G/s"
@@ -180,10 +188,12 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 		rule := fmt.Sprintf("sums[%s] = t <- agg<<t = total(price)>> sample(_, _, _, _, price, one, few, some, more, beyond, lots, plenty, many, most).\n", g.column)
 		groups, check := checkGroups(n, g.groups, g.of, price)
 		j := &job{
-			name: g.name, output: "sums", rows: int64(n), unit: "rows", bytes: int64(n)*(4+g.width) + groups*12,
-			program:  text(rule),
-			check:    wantRows("sums", groups),
-			verify:   text(rule + "_[] = c <- agg<<c = total(w)>> sums[g] = t, w = int:mod[t, 1009] * int:mod[g, 1013].\n"),
+			name: g.name, output: "sums", rows: int64(n), unit: "rows",
+			bytes:   int64(n)*(4+g.width) + groups*12,
+			program: text(rule),
+			check:   wantRows("sums", groups),
+			verify: text(rule +
+				"_[] = c <- agg<<c = total(w)>> sums[g] = t, w = int:mod[t, 1009] * int:mod[g, 1013].\n"),
 			verified: check,
 		}
 		switch {
@@ -193,7 +203,8 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 		case g.groups <= 200_000: // in shared memory
 			j.ceiling, j.ceilingOf = atRate(float64(j.bytes), readRate), readText
 		default:
-			j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n), at(atomics, float64(g.groups)*16), "atomics")
+			j.ceiling, j.ceilingOf = readOr(float64(j.bytes), float64(n),
+				at(atomics, float64(g.groups)*16), "atomics")
 		}
 		if g.name == "group-1M" {
 			j.bar = atRate(float64(n), 10e9)
@@ -209,8 +220,8 @@ const spreadBy = 4_294_967_311
 
 func spread(i uint64) uint64 { return i * spreadBy }
 
-// checkGroups sums the prices of groups on the host. It returns how many groups there
-// are and what the program that verifies them computes.
+// checkGroups sums the prices of groups on the host. It returns how many groups
+// there are and what the program that verifies them computes.
 func checkGroups(n, groups int, of func(i int) int, price []uint32) (present, check int64) {
 	totals := make([]int64, groups)
 	everywhere(n, func(from, to int) {
@@ -251,8 +262,8 @@ func (c config) wantsAny(names []string) bool {
 	return false
 }
 
-// large measures the reading of one column of 8 GiB, and the insertion of as many keys
-// into a set, a quarter of them new.
+// large measures the reading of one column of 8 GiB, and the insertion of as
+// many keys into a set, a quarter of them new.
 func (s *gpuSuite) large(ctx context.Context) error {
 	if !s.wantsAny([]string{"reduce", "insert"}) {
 		return nil
@@ -261,7 +272,8 @@ func (s *gpuSuite) large(ctx context.Context) error {
 	n, keyBits := 1<<power, power-2
 	start := time.Now()
 	const declaration = "long(id, x) -> int(id), int(x).\n"
-	loader, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", declaration)}, redfox.Options{})
+	loader, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", declaration)},
+		redfox.Options{})
 	if err != nil {
 		return err
 	}
@@ -281,26 +293,29 @@ func (s *gpuSuite) large(ctx context.Context) error {
 	s.measure(ctx, db, &job{
 		name: "reduce", output: "_", rows: int64(n), unit: "rows", bytes: int64(n) * 4,
 		program: text("_[] = t <- agg<<t = total(x)>> long(_, x).\n"),
-		ceiling: atRate(float64(n)*4, readRate), ceilingOf: readText, bar: atRate(float64(n)*4, 4.1e12),
+		ceiling: atRate(float64(n)*4, readRate), ceilingOf: readText,
+		bar:   atRate(float64(n)*4, 4.1e12),
 		check: wantValue("_", int64(hi<<63|lo>>1)),
 	}, &job{
 		name: "insert", output: "keys", rows: int64(n), unit: "tries", bytes: int64(n)*4 + keys*8,
 		program: text(insert), check: wantRows("keys", keys),
-		ceiling: atRate(float64(n), insertRate), ceilingOf: "insert-if-absent 20 G/s", bar: atRate(float64(n), 16e9),
+		ceiling: atRate(float64(n), insertRate), ceilingOf: "insert-if-absent 20 G/s",
+		bar:      atRate(float64(n), 16e9),
 		verify:   text(insert + "_[] = c <- agg<<c = total(r)>> keys(h), r = int:mod[h, 1009].\n"),
 		verified: sum(int(keys), func(i int) int64 { return int64(i) * spreadBy % 1009 }),
 	})
 	return nil
 }
 
-// sorting measures the numbering of 2^28 tuples in their order: of words, each as wide as a
-// pair of 32 bits, and of pairs of which the first number, that no two have in common, says
-// the order.
+// sorting measures the numbering of 2^28 tuples in their order: of words, each
+// as wide as a pair of 32 bits, and of pairs of which the first number, that no
+// two have in common, says the order.
 func (s *gpuSuite) sorting(ctx context.Context) error {
 	n := int(math.Round(s.scale * (1 << 28)))
 	for _, j := range []*job{{
 		name: "sort", output: "sorted", rows: int64(n), unit: "words", bytes: int64(n) * 16,
-		program: sortProgram("sorted[i] = x <- seq<<>> word(x).\n"), check: wantRows("sorted", int64(n)),
+		program: sortProgram("sorted[i] = x <- seq<<>> word(x).\n"),
+		check:   wantRows("sorted", int64(n)),
 		ceiling: atRate(float64(n)*16*8, copyRate), ceilingOf: "8 passes at 4.26 TB/s",
 		verify: sortProgram("sorted[i] = x <- seq<<>> word(x).\n" +
 			"_[] = c <- agg<<c = count()>> sorted[i] = a, sorted[i + 1] = b, a < b.\n"),
@@ -322,7 +337,9 @@ func (s *gpuSuite) sorting(ctx context.Context) error {
 		if j.name == "sort" {
 			facts.Columns("word", column[uint64](n, mix))
 		} else {
-			facts.Columns("pair", column[uint32](n, func(i uint64) uint64 { return permute(i, 32) }), column[uint32](n, row))
+			facts.Columns("pair", column[uint32](n, func(i uint64) uint64 {
+				return permute(i, 32)
+			}), column[uint32](n, row))
 		}
 		loader, err := redfox.Compile(ctx, sortProgram(""), redfox.Options{})
 		if err != nil {
@@ -341,5 +358,6 @@ func (s *gpuSuite) sorting(ctx context.Context) error {
 const pairsRule = "sorted(i; k, v) -> int(i), int(k), int(v).\nsorted(i; k, v) <- seq<<>> pair[k] = v.\n"
 
 func sortProgram(rules string) []redfox.Source {
-	return []redfox.Source{redfox.Text("program.logic", "word(x) -> uint(x).\npair[k] = v -> int(k), int(v).\n"+rules)}
+	return []redfox.Source{redfox.Text("program.logic",
+		"word(x) -> uint(x).\npair[k] = v -> int(k), int(v).\n"+rules)}
 }

@@ -23,10 +23,11 @@ const (
 	cachedBar = 3 * time.Millisecond
 )
 
-// benchLatency times the way from LogiQL to PTX for the queries of both suites: with
-// nothing compiled before, and with the program's PTX in the cache on disk. The first
-// compilation of a process opens libLLVM, and the first one over some facts evaluates
-// functions of their strings and digests their columns: it stands apart.
+// benchLatency times the way from LogiQL to PTX for the queries of both suites:
+// with nothing compiled before, and with the program's PTX in the cache on
+// disk. The first compilation of a process opens libLLVM, and the first one
+// over some facts evaluates functions of their strings and digests their
+// columns: it stands apart.
 func benchLatency(ctx context.Context, c config) error {
 	old, had := os.LookupEnv("REDFOX_CACHE")
 	defer func() {
@@ -54,12 +55,14 @@ func benchLatency(ctx context.Context, c config) error {
 			if !c.wants(q.Name, true) {
 				continue
 			}
-			// Facts tell the optimiser which predicates are columns of one table.
+			// Facts tell the optimiser which predicates are columns of one
+			// table.
 			prog, err := compileQuery(ctx, q)
 			if err != nil {
 				return err
 			}
-			db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir), redfox.LoadOptions{Threads: c.threads})
+			db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir),
+				redfox.LoadOptions{Threads: c.threads})
 			if err != nil {
 				return err
 			}
@@ -83,7 +86,8 @@ type latencyTables struct {
 	slowCold, slowCached slowest
 }
 
-// slowest is the slowest of several compilations, and how many take longer than a bar.
+// slowest is the slowest of several compilations, and how many take longer than
+// a bar.
 type slowest struct {
 	median, least time.Duration
 	over          int
@@ -106,13 +110,17 @@ func (s *slowest) row(columns int) table.Row {
 }
 
 // measure compiles a query for facts, or for any where there are none.
-func (t *latencyTables) measure(ctx context.Context, c config, name string, q queries.Query, facts *redfox.Database) error {
+func (t *latencyTables) measure(ctx context.Context, c config, name string, q queries.Query,
+	facts *redfox.Database) error {
 	m, err := measureLatency(ctx, c, q, facts)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	t.cold = append(t.cold, slices.Concat(table.Row{name, m.size, milliseconds(m.first.total)}, m.cold.cells(coldPhases)))
-	t.cached = append(t.cached, slices.Concat(table.Row{name, m.size}, m.cached.cells(cachedPhases)))
+	t.cold = append(t.cold,
+		slices.Concat(table.Row{name, m.size, milliseconds(m.first.total)},
+			m.cold.cells(coldPhases)))
+	t.cached = append(t.cached,
+		slices.Concat(table.Row{name, m.size}, m.cached.cells(cachedPhases)))
 	t.slowCold.add(m.cold, coldBar)
 	t.slowCached.add(m.cached, cachedBar)
 	return nil
@@ -132,15 +140,19 @@ func (t *latencyTables) report(facts string) {
 		return fmt.Sprintf("from LogiQL to PTX for sm_90, %s, %s; at best %d of %d take longer than %v",
 			facts, what, s.over, len(t.cold), bar)
 	}
-	report(title("nothing compiled before (what LLVM does on all cores together)", coldBar, t.slowCold),
-		names(table.Row{"query", "bytes of PTX", "first", "cold", "at best"}, coldPhases), append(t.cold, t.slowCold.row(3)))
+	report(title("nothing compiled before (what LLVM does on all cores together)", coldBar,
+		t.slowCold),
+		names(table.Row{"query", "bytes of PTX", "first", "cold", "at best"}, coldPhases),
+		append(t.cold, t.slowCold.row(3)))
 	report(title("compiled before", cachedBar, t.slowCached),
-		names(table.Row{"query", "bytes of PTX", "cached", "at best"}, cachedPhases), append(t.cached, t.slowCached.row(2)))
+		names(table.Row{"query", "bytes of PTX", "cached", "at best"}, cachedPhases),
+		append(t.cached, t.slowCached.row(2)))
 }
 
 // The phases that the tables show.
 var (
-	coldPhases = []string{phaseFront, redfox.TracePlan, redfox.TraceKernels, redfox.TraceFacts, redfox.TraceCode,
+	coldPhases = []string{phaseFront, redfox.TracePlan, redfox.TraceKernels, redfox.TraceFacts,
+		redfox.TraceCode,
 		redfox.TraceRead, redfox.TraceOptimise, redfox.TraceBackEnd}
 	cachedPhases = []string{phaseFront, phaseRest}
 )
@@ -150,8 +162,8 @@ const (
 	phaseRest  = "cache" // to find the PTX and read it
 )
 
-// compilation is how long one took, and its phases. Of several, these are medians, and
-// least is the shortest time.
+// compilation is how long one took, and its phases. Of several, these are
+// medians, and least is the shortest time.
 type compilation struct {
 	total, least time.Duration
 	phases       map[string]time.Duration
@@ -175,7 +187,9 @@ func medianOf(list []compilation) compilation {
 		}
 		return median(times)
 	}
-	out := compilation{total: middle(func(c compilation) time.Duration { return c.total }), phases: map[string]time.Duration{}}
+	out := compilation{total: middle(func(c compilation) time.Duration {
+		return c.total
+	}), phases: map[string]time.Duration{}}
 	for i, c := range list {
 		if i == 0 || c.total < out.least {
 			out.least = c.total
@@ -193,13 +207,15 @@ type latency struct {
 	first, cold, cached compilation
 }
 
-// cachedRuns is how often a query is compiled with what one compilation has left in the
-// cache on disk. The first of them finds the processor's caches full of LLVM.
+// cachedRuns is how often a query is compiled with what one compilation has
+// left in the cache on disk. The first of them finds the processor's caches
+// full of LLVM.
 const cachedRuns = 9
 
-// measureLatency compiles a query repeatedly, each time with a new cache and then
-// several times with what is in it.
-func measureLatency(ctx context.Context, c config, query queries.Query, facts *redfox.Database) (m latency, err error) {
+// measureLatency compiles a query repeatedly, each time with a new cache and
+// then several times with what is in it.
+func measureLatency(ctx context.Context, c config, query queries.Query,
+	facts *redfox.Database) (m latency, err error) {
 	var cold, cached []compilation
 	for i := range c.repeat + 1 {
 		dir, err := os.MkdirTemp("", "redfox-bench")
@@ -238,8 +254,10 @@ func measureLatency(ctx context.Context, c config, query queries.Query, facts *r
 	return m, nil
 }
 
-// emitPTX compiles a query and returns what took time and the length of the PTX.
-func emitPTX(ctx context.Context, query queries.Query, facts *redfox.Database) (compilation, int64, error) {
+// emitPTX compiles a query and returns what took time and the length of the
+// PTX.
+func emitPTX(ctx context.Context, query queries.Query,
+	facts *redfox.Database) (compilation, int64, error) {
 	var trace redfox.Tracer
 	c := compilation{phases: map[string]time.Duration{}}
 	start := time.Now()
@@ -249,7 +267,8 @@ func emitPTX(ctx context.Context, query queries.Query, facts *redfox.Database) (
 	}
 	c.phases[phaseFront] = time.Since(start)
 	var size counter
-	err = prog.Emit(&size, redfox.StagePTX, redfox.EmitOptions{Facts: facts, Target: "gpu:sm_90", Trace: trace.Add})
+	err = prog.Emit(&size, redfox.StagePTX,
+		redfox.EmitOptions{Facts: facts, Target: "gpu:sm_90", Trace: trace.Add})
 	c.total = time.Since(start)
 	for _, s := range trace.Spans() {
 		c.phases[s.Name] += s.Duration

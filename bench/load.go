@@ -33,9 +33,11 @@ func benchLoad(ctx context.Context, c config) error {
 		program                  []string
 		facts                    *redfox.Facts
 	}{
-		{"TSV, two int columns", "tsv-load", "tsv", tsv, peerTSV, nil, redfox.NewFacts().File("edge", tsv)},
+		{"TSV, two int columns", "tsv-load", "tsv", tsv, peerTSV, nil,
+			redfox.NewFacts().File("edge", tsv)},
 		{"Parquet, 9 columns of lineitem", "tpch-load", "parquet", c.tpch, peerParquet,
-			[]string{testFile("tpch", "schema.logic"), testFile("tpch", "q01.logic")}, redfox.NewFacts().Dir(c.tpch)},
+			[]string{testFile("tpch", "schema.logic"), testFile("tpch", "q01.logic")},
+			redfox.NewFacts().Dir(c.tpch)},
 	} {
 		if !c.wants(w.only, true) {
 			continue
@@ -44,7 +46,8 @@ func benchLoad(ctx context.Context, c config) error {
 		size := w.file
 		if w.program == nil {
 			prog, err = redfox.Compile(ctx, []redfox.Source{redfox.Text("edge.logic",
-				"edge(x, y) -> int(x), int(y).\n_[] = n <- agg<<n = count()>> edge(_, _).\n")}, redfox.Options{})
+				"edge(x, y) -> int(x), int(y).\n_[] = n <- agg<<n = count()>> edge(_, _).\n")},
+				redfox.Options{})
 		} else {
 			prog, err = compile(ctx, w.program...)
 			size = filepath.Join(w.file, "lineitem.parquet")
@@ -69,13 +72,16 @@ func benchLoad(ctx context.Context, c config) error {
 		}
 		version = peer.version
 		ours := median(times)
-		err = c.record("load/"+w.figure, map[string]time.Duration{"go": ours, "DuckDB": peer.time}, nil)
+		err = c.record("load/"+w.figure, map[string]time.Duration{"go": ours, "DuckDB": peer.time},
+			nil)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, table.Row{w.name, fmt.Sprintf("%.0f MB", float64(info.Size())/1e6), seconds(ours),
-			fmt.Sprintf("%.0f MB/s", float64(info.Size())/1e6/ours.Seconds()/float64(c.threads)),
-			seconds(peer.time), ratio(ours, peer.time)})
+		rows = append(rows,
+			table.Row{w.name, fmt.Sprintf("%.0f MB", float64(info.Size())/1e6), seconds(ours),
+				fmt.Sprintf("%.0f MB/s",
+					float64(info.Size())/1e6/ours.Seconds()/float64(c.threads)),
+				seconds(peer.time), ratio(ours, peer.time)})
 	}
 	report(fmt.Sprintf("loading, beside DuckDB %s, %d threads", version, c.threads),
 		table.Row{"what", "file", "redfox", "a thread", "DuckDB", "redfox/DuckDB"}, rows)

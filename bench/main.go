@@ -58,24 +58,31 @@ var suites = []suite{
 // generators make data and documents. They run where they are named only.
 var generators = []suite{
 	{"docs", "renders the figures of bench/figures into docs/performance.md", writeDocuments},
-	{"ssbgen", "makes data of the Star Schema Benchmark of a scale factor, in a folder", generateSSB},
+	{"ssbgen", "makes data of the Star Schema Benchmark of a scale factor, in a folder",
+		generateSSB},
 }
 
 func main() {
 	var c config
 	flag.StringVar(&c.python, "python", "python3", "Python interpreter that has the duckdb package")
 	flag.StringVar(&c.graphs, "graphs", "testdata/graphs", "folder of NAME.tsv.gz edge lists")
-	flag.StringVar(&c.tpch, "tpch", "bench/data/tpch", "folder of TPC-H Parquet files; made with: tpchgen-cli parquet -s 1 --output-dir DIR")
+	flag.StringVar(&c.tpch, "tpch", "bench/data/tpch",
+		"folder of TPC-H Parquet files; made with: tpchgen-cli parquet -s 1 --output-dir DIR")
 	flag.IntVar(&c.threads, "threads", goruntime.NumCPU(), "threads for redfox and for the peer")
 	flag.IntVar(&c.repeat, "repeat", 5, "repetitions, of which the median counts")
 	flag.StringVar(&c.only, "only", "", "comma-separated workloads of a suite; all when empty")
-	flag.StringVar(&c.engines, "engines", "", "comma-separated engines; all that the machine has when empty")
+	flag.StringVar(&c.engines, "engines", "",
+		"comma-separated engines; all that the machine has when empty")
 	flag.Float64Var(&c.scale, "scale", 1, "of the suite gpu: part of the rows")
 	flag.StringVar(&c.json, "json", "", "of the suite gpu: file that gets the table as JSON")
-	flag.StringVar(&c.figures, "figures", "", "file of bench/figures whose rows the suites replace; none when empty")
-	flag.StringVar(&c.redfox, "redfox", "", "of the suite gpu: the command to measure cold processes of; none when empty")
-	flag.StringVar(&c.service, "service", "", "of the suite gpu: the test program of primitives/service, whose kernels alone are measured; none when empty")
-	flag.StringVar(&c.ssb, "ssb", ssbFolder, "folder of SSB's Parquet files; made with: go run ./bench ssbgen")
+	flag.StringVar(&c.figures, "figures", "",
+		"file of bench/figures whose rows the suites replace; none when empty")
+	flag.StringVar(&c.redfox, "redfox", "",
+		"of the suite gpu: the command to measure cold processes of; none when empty")
+	flag.StringVar(&c.service, "service", "",
+		"of the suite gpu: the test program of primitives/service, whose kernels alone are measured; none when empty")
+	flag.StringVar(&c.ssb, "ssb", ssbFolder,
+		"folder of SSB's Parquet files; made with: go run ./bench ssbgen")
 	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
 	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder that gets the files")
 	flag.Uint64Var(&c.seed, "seed", 1, "of ssbgen: seed of the data")

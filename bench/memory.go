@@ -25,8 +25,10 @@ func benchMemory(ctx context.Context, c config) error {
 		if !c.wants(g.name, g.tc > 50e6 && !g.big) {
 			continue
 		}
-		cmd := exec.CommandContext(ctx, bin, "run", testFile("graphs", "tc.logic"), "--format", "tsv",
-			"--threads", fmt.Sprint(c.threads), "--fact", "edge="+filepath.Join(c.graphs, g.name+".tsv.gz"))
+		cmd := exec.CommandContext(ctx, bin, "run", testFile("graphs", "tc.logic"), "--format",
+			"tsv",
+			"--threads", fmt.Sprint(c.threads), "--fact",
+			"edge="+filepath.Join(c.graphs, g.name+".tsv.gz"))
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
 		if err != nil {
@@ -38,7 +40,8 @@ func benchMemory(ctx context.Context, c config) error {
 		usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 		peak := float64(usage.Maxrss) * 1024
 		rows = append(rows, table.Row{g.name, g.tc, fmt.Sprintf("%.0f MB", peak/1e6),
-			fmt.Sprintf("%.1f", peak/float64(g.tc)), seconds(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())})
+			fmt.Sprintf("%.1f", peak/float64(g.tc)),
+			seconds(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())})
 	}
 	report("peak resident memory of redfox run, everything included",
 		table.Row{"graph", "tuples", "peak", "bytes a tuple", "CPU time"}, rows)

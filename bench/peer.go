@@ -9,8 +9,9 @@ import (
 	queries "github.com/redfoxdb/redfox/internal/suite"
 )
 
-// peerWork is what the peer is asked beside the queries of benchmarks: statements, in
-// which {file} is the file that the work is about. Only the query is timed.
+// peerWork is what the peer is asked beside the queries of benchmarks:
+// statements, in which {file} is the file that the work is about. Only the
+// query is timed.
 type peerWork struct{ load, query string }
 
 // loadEdges makes a table of a graph's edges.
@@ -37,7 +38,8 @@ type peerResult struct {
 }
 
 // duckdb has the peer do some work repeatedly.
-func duckdb(ctx context.Context, c config, repeat int, work peerWork, file string) (*peerResult, error) {
+func duckdb(ctx context.Context, c config, repeat int, work peerWork,
+	file string) (*peerResult, error) {
 	peer, err := queries.StartDuckDB(ctx, c.python, c.threads)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	queries "github.com/redfoxdb/redfox/internal/suite"
 )
 
-// benchQueries measures the queries of a suite over the Parquet files of a folder, on
-// each engine and in DuckDB, which must answer the same.
+// benchQueries measures the queries of a suite over the Parquet files of a
+// folder, on each engine and in DuckDB, which must answer the same.
 func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) error {
 	all, err := s.Embedded()
 	if err != nil {
@@ -41,13 +41,15 @@ func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) e
 			ratios[i] = append(ratios[i], m.peer.Seconds()/t.Seconds())
 		}
 		sums[len(engines)] += m.peer
-		rows = append(rows, append(table.Row{q.Name, m.rows, seconds(m.load)}, engineCells(m.ours, m.peer)...))
+		rows = append(rows,
+			append(table.Row{q.Name, m.rows, seconds(m.load)}, engineCells(m.ours, m.peer)...))
 	}
 	if len(rows) == 0 {
 		return nil
 	}
 	if len(rows) == len(all) { // a sum of some is no figure
-		if err := c.record(s.Name+"/sum", byEngine(engines, sums[:len(engines)], sums[len(engines)]), nil); err != nil {
+		if err := c.record(s.Name+"/sum",
+			byEngine(engines, sums[:len(engines)], sums[len(engines)]), nil); err != nil {
 			return err
 		}
 	}
@@ -60,13 +62,15 @@ func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) e
 		total = append(total, fmt.Sprintf("%.1f", sums[len(engines)].Seconds()/sums[i].Seconds()))
 		mean = append(mean, fmt.Sprintf("%.2f", queries.GeometricMean(ratios[i])))
 	}
-	report(fmt.Sprintf("%s from loaded columns beside DuckDB %s, %d threads, answers equal", s.Title, peer.Version, c.threads),
+	report(fmt.Sprintf("%s from loaded columns beside DuckDB %s, %d threads, answers equal",
+		s.Title, peer.Version, c.threads),
 		engineHeader(engines, "query", "rows", "load"), append(rows, total, mean))
 	return nil
 }
 
 // startPeer starts DuckDB with the tables of a suite.
-func startPeer(ctx context.Context, c config, s *queries.Suite, dir string) (*queries.DuckDB, error) {
+func startPeer(ctx context.Context, c config, s *queries.Suite,
+	dir string) (*queries.DuckDB, error) {
 	peer, err := queries.StartDuckDB(ctx, c.python, c.threads)
 	if err != nil {
 		return nil, err
@@ -102,7 +106,8 @@ type queryTimes struct {
 	peer time.Duration
 }
 
-func measureQuery(ctx context.Context, c config, q queries.Query, dir string, engines []string, peer *queries.DuckDB) (*queryTimes, error) {
+func measureQuery(ctx context.Context, c config, q queries.Query, dir string, engines []string,
+	peer *queries.DuckDB) (*queryTimes, error) {
 	prog, err := compileQuery(ctx, q)
 	if err != nil {
 		return nil, err

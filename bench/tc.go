@@ -44,7 +44,8 @@ func benchTC(ctx context.Context, c config) error {
 			continue
 		}
 		file := filepath.Join(c.graphs, g.name+".tsv.gz")
-		db, err := prog.Load(ctx, redfox.NewFacts().File("edge", file), redfox.LoadOptions{Threads: c.threads})
+		db, err := prog.Load(ctx, redfox.NewFacts().File("edge", file),
+			redfox.LoadOptions{Threads: c.threads})
 		if err != nil {
 			return err
 		}
@@ -63,7 +64,8 @@ func benchTC(ctx context.Context, c config) error {
 				return err
 			}
 			if got != g.tc {
-				return fmt.Errorf("%s, engine %s: %d tuples, published are %d", g.name, engine, got, g.tc)
+				return fmt.Errorf("%s, engine %s: %d tuples, published are %d", g.name, engine, got,
+					g.tc)
 			}
 			ours = append(ours, median(times))
 		}
@@ -74,14 +76,16 @@ func benchTC(ctx context.Context, c config) error {
 				return err
 			}
 			if peer.rows[0][0] != fmt.Sprint(g.tc) {
-				return fmt.Errorf("%s: the peer counts %s tuples, published are %d", g.name, peer.rows[0][0], g.tc)
+				return fmt.Errorf("%s: the peer counts %s tuples, published are %d", g.name,
+					peer.rows[0][0], g.tc)
 			}
 			version, theirs = peer.version, peer.time
 		}
 		if err := c.record("tc/"+g.name, byEngine(engines, ours, theirs), nil); err != nil {
 			return err
 		}
-		row := append(table.Row{g.name, g.tc, rate(g.tc, slices.Min(ours))}, engineCells(ours, theirs)...)
+		row := append(table.Row{g.name, g.tc, rate(g.tc, slices.Min(ours))},
+			engineCells(ours, theirs)...)
 		rows = append(rows, row)
 	}
 	if len(rows) > 0 {

@@ -14,8 +14,8 @@ import (
 // triangleGraphs are the graphs whose triangles are counted.
 var triangleGraphs = []string{"CA-HepTh", "wiki-Vote", "cti", "SF.cedge"}
 
-// benchTriangles counts triangles as the optimiser chooses, with binary joins only
-// and with the peer, which must agree.
+// benchTriangles counts triangles as the optimiser chooses, with binary joins
+// only and with the peer, which must agree.
 func benchTriangles(ctx context.Context, c config) error {
 	var rows []table.Row
 	version := ""
@@ -38,7 +38,8 @@ func benchTriangles(ctx context.Context, c config) error {
 		}
 		version = peer.version
 		if n != m || peer.rows[0][0] != fmt.Sprint(n) {
-			return fmt.Errorf("%s: %d triangles, %d by binary joins, %s by the peer", name, n, m, peer.rows[0][0])
+			return fmt.Errorf("%s: %d triangles, %d by binary joins, %s by the peer", name, n, m,
+				peer.rows[0][0])
 		}
 		rows = append(rows, table.Row{name, n, seconds(multi), seconds(binary), seconds(peer.time),
 			fmt.Sprintf("%.1f", peer.time.Seconds()/multi.Seconds())})
@@ -50,7 +51,8 @@ func benchTriangles(ctx context.Context, c config) error {
 
 // countTriangles returns the median time and the answer without the given
 // optimiser passes.
-func countTriangles(ctx context.Context, c config, file string, disable []string) (time.Duration, int64, error) {
+func countTriangles(ctx context.Context, c config, file string,
+	disable []string) (time.Duration, int64, error) {
 	sources, err := redfox.ReadSources(testFile("graphs", "triangles.logic"))
 	if err != nil {
 		return 0, 0, err
@@ -59,13 +61,15 @@ func countTriangles(ctx context.Context, c config, file string, disable []string
 	if err != nil {
 		return 0, 0, err
 	}
-	db, err := prog.Load(ctx, redfox.NewFacts().File("edge", file), redfox.LoadOptions{Threads: c.threads})
+	db, err := prog.Load(ctx, redfox.NewFacts().File("edge", file),
+		redfox.LoadOptions{Threads: c.threads})
 	if err != nil {
 		return 0, 0, err
 	}
 	var n int64
 	times, err := repeatTimed(c.repeat, func() error {
-		res, err := prog.RunOn(ctx, db, redfox.RunOptions{Threads: c.threads, Outputs: []string{"_"}})
+		res, err := prog.RunOn(ctx, db,
+			redfox.RunOptions{Threads: c.threads, Outputs: []string{"_"}})
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,8 @@ func TestCompileTrees(t *testing.T) {
 
 	// Facts from outside make the name known.
 	files[2] = source.NewFile("query.logic", "_(x) <- pth(1, x), int(x).\n")
-	program, found = frontend.Compile(files, frontend.Options{External: map[string]bool{"pth": true}})
+	program, found = frontend.Compile(files,
+		frontend.Options{External: map[string]bool{"pth": true}})
 	if program == nil {
 		t.Errorf("facts are bound to pth, but %s", found[0].Message)
 	}

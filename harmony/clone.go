@@ -141,7 +141,8 @@ func (c cloner) kernel(k *Kernel) *Kernel {
 		case *Insert:
 			out.Sinks = append(out.Sinks, &Insert{rename(c, s.To), operands(s.Vals)})
 		case *Group:
-			out.Sinks = append(out.Sinks, &Group{rename(c, s.To), operands(s.Key), operands(s.Vals)})
+			out.Sinks = append(out.Sinks,
+				&Group{rename(c, s.To), operands(s.Key), operands(s.Vals)})
 		}
 	}
 	out.rules = k.rules

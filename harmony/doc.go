@@ -1,35 +1,37 @@
 // Package harmony is the kernel graph: a control-flow graph whose commands run
-// kernels without side effects over managed variables, as in Red Fox (Wu et al.,
-// CGO 2014). The runtime owns where variables live and when they are allocated
-// and freed (Lifetimes); a kernel reads and writes nothing else.
+// kernels without side effects over managed variables, as in Red Fox (Wu et
+// al., CGO 2014). The runtime owns where variables live and when they are
+// allocated and freed (Lifetimes); a kernel reads and writes nothing else.
 //
 // In: plans, through package lower, or the program's own text. Out: kernel
-// graphs for weaver/fuse and for code generators. It has a printer, a parser with
-// Parse(Print(p)) equal to p, and a verifier. `redfox compile --emit harmony`
-// prints it. It knows no GPU and no engine; of redfox it imports queryplan, for
-// the words that both share, queryplan/irtext, source and scalar.
+// graphs for weaver/fuse and for code generators. It has a printer, a parser
+// with Parse(Print(p)) equal to p, and a verifier. `redfox compile --emit
+// harmony` prints it. It knows no GPU and no engine; of redfox it imports
+// queryplan, for the words that both share, queryplan/irtext, source and
+// scalar.
 //
 // # Managed variables
 //
 // A Relation is a set or bag of tuples with typed columns: an input or a table
 // (resident, never written), derived (rows in order of insertion and a set that
 // knows them, with the versions full, delta and old), or temp (a bag). An Index
-// finds the rows of one version of a relation by a key. A Groups is a table from
-// keys to accumulators.
+// finds the rows of one version of a relation by a key. A Groups is a table
+// from keys to accumulators.
 //
 // # Kernels
 //
 // A kernel is one pipeline: a source, stages, sinks. The source yields rows; a
 // stage works on one row at a time, drops it, or with a probe of a multi index
-// makes several of it; sinks get the rows that are left. Values of a row stand in
-// registers, each defined once, before it is used.
+// makes several of it; sinks get the rows that are left. Values of a row stand
+// in registers, each defined once, before it is used.
 //
 // A register is absent where a function has no value. A function of an absent
-// operand is absent, except holds, which is false then. A decimal may exceed its
-// 64 bits in a register. Keys and sinks take only registers that are present and
-// fit, which Verify proves: those of load and gather, of functions that always
-// have a value, and of need, which drops a row where its register is absent or
-// does not fit. filter drops a row where its operand is absent or false.
+// operand is absent, except holds, which is false then. A decimal may exceed
+// its 64 bits in a register. Keys and sinks take only registers that are
+// present and fit, which Verify proves: those of load and gather, of functions
+// that always have a value, and of need, which drops a row where its register
+// is absent or does not fit. filter drops a row where its operand is absent or
+// false.
 //
 // # Text
 //
@@ -77,9 +79,9 @@
 //	insert r(v1, v2)                    adds to the new part of a derived relation
 //	group g [v1] count(), total(v2)     accumulates
 //
-// `run k0 on host` is a kernel that the runtime evaluates itself: for functions that
-// a target has no code for, see weaver/partition. It has the merged rows of a
-// relation as its source, no probes, and stores only.
+// `run k0 on host` is a kernel that the runtime evaluates itself: for functions
+// that a target has no code for, see weaver/partition. It has the merged rows
+// of a relation as its source, no probes, and stores only.
 //
 // Commands, beside run, are
 //
@@ -93,5 +95,6 @@
 //	check t "text"                                  t has the tuples that violate a constraint
 //	checkkey r                                      the keys of r determine the rest
 //
-// and a block ends with jump, branch or halt, where "branch unbounded" is that of plans.
+// and a block ends with jump, branch or halt, where "branch unbounded" is that
+// of plans.
 package harmony

@@ -28,8 +28,8 @@ func Reads(c Command) []Managed {
 	return nil
 }
 
-// Reads returns the variables that a kernel reads, each once, in the order of its
-// text.
+// Reads returns the variables that a kernel reads, each once, in the order of
+// its text.
 func (k *Kernel) Reads() []Managed {
 	var out []Managed
 	seen := map[Managed]bool{}
@@ -56,8 +56,8 @@ func (k *Kernel) Reads() []Managed {
 	return out
 }
 
-// ColumnsRead visits the columns of relations that a command reads, in the order of its
-// text, some several times.
+// ColumnsRead visits the columns of relations that a command reads, in the
+// order of its text, some several times.
 func ColumnsRead(c Command, visit func(r *Relation, col int)) {
 	all := func(r *Relation) {
 		for i := range r.Cols {
@@ -156,8 +156,8 @@ func changes(c Command, visit func(*Relation)) {
 	}
 }
 
-// numbering numbers the variables of a program in the order of the text, so that
-// sets of them are bit sets and come out in that order.
+// numbering numbers the variables of a program in the order of the text, so
+// that sets of them are bit sets and come out in that order.
 type numbering struct {
 	vars []Managed
 	at   map[Managed]int
@@ -211,10 +211,11 @@ func Valid(p *Program, visit func(c Command, valid func(*Index) bool)) {
 			n.indexes(p, c, valid)
 		}
 	}
-	at, _ := cfg.Forward(p.Blocks, n.none(), bitset.Set.Clone, bitset.Set.KeepAll, func(b *Block, valid bitset.Set) error {
-		step(b, valid, nil)
-		return nil
-	})
+	at, _ := cfg.Forward(p.Blocks, n.none(), bitset.Set.Clone, bitset.Set.KeepAll,
+		func(b *Block, valid bitset.Set) error {
+			step(b, valid, nil)
+			return nil
+		})
 	for _, b := range p.Blocks {
 		if valid, ok := at[b]; ok {
 			step(b, valid.Clone(), visit)

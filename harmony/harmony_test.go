@@ -54,8 +54,8 @@ func TestErrors(t *testing.T) {
 }
 
 // equal compares programs by structure: pointers have to lead to equal things,
-// and the same pointer of one program always to the same of the other. Spans are
-// left out, also where they differ in a nil file.
+// and the same pointer of one program always to the same of the other. Spans
+// are left out, also where they differ in a nil file.
 func equal(p, q *Program) bool {
 	pairs := map[[2]uintptr]bool{}
 	left, right := map[uintptr]uintptr{}, map[uintptr]uintptr{}
@@ -127,7 +127,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse("fuzz.harmony", text)
 		if err != nil {
-			if _, ok := err.(*SyntaxError); !ok || !strings.HasPrefix(err.Error(), "fuzz.harmony:") {
+			if _, ok := err.(*SyntaxError); !ok ||
+				!strings.HasPrefix(err.Error(), "fuzz.harmony:") {
 				t.Fatalf("not a syntax error: %v", err)
 			}
 			return

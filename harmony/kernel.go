@@ -12,17 +12,18 @@ type Kernel struct {
 	Source Source
 	Stages []Stage
 	Sinks  []Sink // at least one; all get the same rows
-	// Host says that the runtime evaluates the kernel itself, with the functions of
-	// package scalar, so that there is no code of it. It takes the merged rows of a
-	// relation, loads, maps, filters and needs, and stores to temps.
+	// Host says that the runtime evaluates the kernel itself, with the
+	// functions of package scalar, so that there is no code of it. It takes the
+	// merged rows of a relation, loads, maps, filters and needs, and stores to
+	// temps.
 	Host bool
-	// Ops are the plan operators that the kernel carries out, as plans write them,
-	// for people; Span is the rule or constraint that it serves. Neither is part of
-	// what the program means.
+	// Ops are the plan operators that the kernel carries out, as plans write
+	// them, for people; Span is the rule or constraint that it serves. Neither
+	// is part of what the program means.
 	Ops  []string
 	Span source.Span
-	// A kernel that is made of others serves several rules: rules has them, and places
-	// those of its stages and sinks.
+	// A kernel that is made of others serves several rules: rules has them, and
+	// places those of its stages and sinks.
 	rules  []source.Span
 	places []served
 }
@@ -201,8 +202,8 @@ func Uses(s Stage) []*Reg {
 	return nil
 }
 
-// SinkOperands returns the operands that a sink reads, in order, without those of
-// counts.
+// SinkOperands returns the operands that a sink reads, in order, without those
+// of counts.
 func SinkOperands(s Sink) []Operand {
 	switch s := s.(type) {
 	case *Store:

@@ -9,8 +9,8 @@ import (
 // Lives says where the variables that the program fills take memory. Inputs and
 // tables are resident and not part of it.
 type Lives struct {
-	// Entry has the variables to free on the way into a block: those that another
-	// successor of a predecessor needs.
+	// Entry has the variables to free on the way into a block: those that
+	// another successor of a predecessor needs.
 	Entry map[*Block][]Managed
 	// Commands has what there is to do at a command, if anything.
 	Commands map[Command]*Life
@@ -18,23 +18,24 @@ type Lives struct {
 
 // Life is what a command does to memory.
 type Life struct {
-	// Alloc has the variables that the command is the first to fill, on some path.
+	// Alloc has the variables that the command is the first to fill, on some
+	// path.
 	Alloc []Managed
-	// Free has those whose contents nothing needs after the command. One of them
-	// may hold nothing, if control came on a path that did not fill it.
+	// Free has those whose contents nothing needs after the command. One of
+	// them may hold nothing, if control came on a path that did not fill it.
 	Free []Managed
 }
 
 // Lifetimes finds where each variable is allocated and freed: from the first
 // command that fills it to the last that may need what it holds. Outputs live
-// until the end. It is liveness over the control-flow graph; clearing a variable
-// and building an index end the need for what was there before.
+// until the end. It is liveness over the control-flow graph; clearing a
+// variable and building an index end the need for what was there before.
 func Lifetimes(p *Program) *Lives {
 	n := number(p)
 	live := n.liveness(p)
 	out := &Lives{Entry: map[*Block][]Managed{}, Commands: map[Command]*Life{}}
-	// What is held on some path is to be freed; what is not held on every path is
-	// to be allocated.
+	// What is held on some path is to be freed; what is not held on every path
+	// is to be allocated.
 	type held struct{ some, every bitset.Set }
 	step := func(b *Block, h held, note bool) {
 		dead := h.some.Clone()
@@ -64,7 +65,8 @@ func Lifetimes(p *Program) *Lives {
 			}
 			h.some.RemoveAll(dead)
 			h.every.RemoveAll(dead)
-			if life := (&Life{n.list(alloc), n.list(dead)}); note && len(life.Alloc)+len(life.Free) > 0 {
+			if life := (&Life{n.list(alloc), n.list(dead)}); note &&
+				len(life.Alloc)+len(life.Free) > 0 {
 				out.Commands[c] = life
 			}
 		}

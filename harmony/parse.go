@@ -12,8 +12,9 @@ import (
 type SyntaxError = irtext.SyntaxError
 
 // Parse reads the text of a program, as String writes it. Name stands for the
-// text in errors, which are *SyntaxError, and in the spans of variables, kernels
-// and commands. What a name refers to has to exist; all else is for Verify.
+// text in errors, which are *SyntaxError, and in the spans of variables,
+// kernels and commands. What a name refers to has to exist; all else is for
+// Verify.
 func Parse(name, text string) (p *Program, err error) {
 	ps := &parser{
 		Cursor: irtext.NewCursor(name, text),
@@ -83,7 +84,8 @@ func (p *parser) index() *Index {
 	return x
 }
 
-// groups reads `g(x: int; n: int = count())`, with `of n` behind what shares n's cells.
+// groups reads `g(x: int; n: int = count())`, with `of n` behind what shares
+// n's cells.
 func (p *parser) groups() *Groups {
 	g := &Groups{Name: p.Name("the name of a group-by table")}
 	owners := map[int]irtext.Token{}
@@ -117,7 +119,9 @@ func (p *parser) groups() *Groups {
 		if !ok {
 			continue
 		}
-		g.Accs[i].Shares = 1 + slices.IndexFunc(g.Accs, func(a Acc) bool { return a.Out.Name == t.Text })
+		g.Accs[i].Shares = 1 + slices.IndexFunc(g.Accs, func(a Acc) bool {
+			return a.Out.Name == t.Text
+		})
 		if g.Accs[i].Shares == 0 {
 			p.Fail(t.Start, t.End, "there is no accumulator %s", irtext.QuoteName(t.Text))
 		}
@@ -162,7 +166,8 @@ func (p *parser) columnAt(cols []Column, name irtext.Token) int {
 		for i, c := range cols {
 			names[i] = c.Name
 		}
-		p.Fail(name.Start, name.End, "there is no column %s; there are %s", irtext.QuoteColumn(name.Text), irtext.ListColumns(names))
+		p.Fail(name.Start, name.End, "there is no column %s; there are %s",
+			irtext.QuoteColumn(name.Text), irtext.ListColumns(names))
 	}
 	return at
 }

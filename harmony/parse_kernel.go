@@ -66,7 +66,8 @@ func (p *parser) sink() Sink {
 			}
 			t = p.Peek()
 			if fn := queryplan.ParseAggFn(&p.Cursor); fn != a.Fn {
-				p.Fail(t.Start, t.End, "accumulator %d of %s is a %s", i+1, irtext.QuoteName(s.To.Name), a.Fn)
+				p.Fail(t.Start, t.End, "accumulator %d of %s is a %s", i+1,
+					irtext.QuoteName(s.To.Name), a.Fn)
 			}
 			p.Expect("(")
 			var o Operand
@@ -126,7 +127,8 @@ func (p *parser) stage() Stage {
 	return s
 }
 
-// probe reads `multi edge_x(v1)`; out is the register of the row, if there is one.
+// probe reads `multi edge_x(v1)`; out is the register of the row, if there is
+// one.
 func (p *parser) probe(out *Reg) *Probe {
 	t := p.Next()
 	s := &Probe{Out: out}

@@ -13,8 +13,8 @@ type served struct {
 	place source.Span
 }
 
-// Take appends renamed copies of another kernel's stages, without trivial ones. They keep
-// their places.
+// Take appends renamed copies of another kernel's stages, without trivial ones.
+// They keep their places.
 func (k *Kernel) Take(from *Kernel, stages []Stage, ren Renaming) {
 	for _, s := range stages {
 		if n := ren.Stage(s); n != nil {
@@ -24,7 +24,8 @@ func (k *Kernel) Take(from *Kernel, stages []Stage, ren Renaming) {
 	}
 }
 
-// TakeSinks appends renamed copies of another kernel's sinks. They keep their places.
+// TakeSinks appends renamed copies of another kernel's sinks. They keep their
+// places.
 func (k *Kernel) TakeSinks(from *Kernel, sinks []Sink, ren Renaming) {
 	for _, s := range sinks {
 		n := ren.Sink(s)
@@ -54,8 +55,8 @@ func (k *Kernel) PlaceOf(work any) source.Span {
 	return k.Span
 }
 
-// Rules returns the rules and constraints that the kernel serves, as file:line, in the
-// order of its work and without repeats.
+// Rules returns the rules and constraints that the kernel serves, as file:line,
+// in the order of its work and without repeats.
 func (k *Kernel) Rules() []string {
 	places := k.rules
 	if len(places) == 0 && k.Span.IsValid() {

@@ -13,8 +13,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
-// FormatOptions chooses what the text of a program shows beside what Parse needs,
-// as comments.
+// FormatOptions chooses what the text of a program shows beside what Parse
+// needs, as comments.
 type FormatOptions struct {
 	// Spans adds the place and text of its rule or constraint to a kernel or
 	// command.
@@ -26,8 +26,8 @@ type FormatOptions struct {
 }
 
 // String returns the program's text, which Parse reads back. Variables, blocks
-// and commands stand in their order; registers are numbered in the order of their
-// definition.
+// and commands stand in their order; registers are numbered in the order of
+// their definition.
 func (p *Program) String() string { return p.Format(FormatOptions{}) }
 
 // Format returns the program's text with the chosen details.
@@ -40,8 +40,9 @@ func (p *Program) Format(opts FormatOptions) string {
 		w.Line(0, "relation "+queryplan.DeclText((*queryplan.Var)(r)))
 	}
 	for _, x := range p.Indexes {
-		w.Line(0, "index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+versionText(x.Of, x.Version)+
-			"("+columnsAt(x.Of.Cols, x.Key)+")")
+		w.Line(0,
+			"index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+versionText(x.Of, x.Version)+
+				"("+columnsAt(x.Of.Cols, x.Key)+")")
 	}
 	for _, g := range p.Groups {
 		w.Line(0, groupsText(g))
@@ -62,7 +63,8 @@ type printer struct {
 	lifetimes *Lives
 }
 
-// freed returns the comment with the variables that die on the way into a block.
+// freed returns the comment with the variables that die on the way into a
+// block.
 func (w *printer) freed(b *Block) string {
 	if w.lifetimes == nil {
 		return ""
@@ -134,11 +136,14 @@ func CommandString(c Command) string {
 	case *Build:
 		return "build " + irtext.QuoteName(c.Index.Name)
 	case *Number:
-		return "number " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, true) + " = " + irtext.QuoteName(c.From.Name) +
+		return "number " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, true) +
+			" = " + irtext.QuoteName(c.From.Name) +
 			groupText(c.From.Cols, c.Group) + " order [" + columnsAt(c.From.Cols, c.Order) + "]"
 	case *TopK:
-		return "topk " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, false) + " = " + irtext.QuoteName(c.From.Name) + " limit " +
-			strconv.FormatInt(c.Limit, 10) + groupText(c.From.Cols, c.Group) + " order " + queryplan.OrderText(c.By)
+		return "topk " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, false) +
+			" = " + irtext.QuoteName(c.From.Name) + " limit " +
+			strconv.FormatInt(c.Limit, 10) + groupText(c.From.Cols, c.Group) + " order " +
+			queryplan.OrderText(c.By)
 	case *Merge:
 		return "merge " + irtext.QuoteName(c.Rel.Name)
 	case *Clear:
@@ -153,7 +158,8 @@ func CommandString(c Command) string {
 
 func groupsText(g *Groups) string {
 	var b strings.Builder
-	b.WriteString("groups " + irtext.QuoteName(g.Name) + "(" + queryplan.KeyedText(g.Keys, len(g.Keys)) + ";")
+	b.WriteString("groups " + irtext.QuoteName(g.Name) + "(" +
+		queryplan.KeyedText(g.Keys, len(g.Keys)) + ";")
 	for i, a := range g.Accs {
 		if i > 0 {
 			b.WriteByte(',')
@@ -195,8 +201,9 @@ func columnAt(cols []Column, at int) string {
 	return irtext.QuoteColumn(cols[at].Name)
 }
 
-// takenText lists what is taken of columns, unless that is what an ordering takes if the
-// text does not say: all of them in order, and behind them the number if it is numbered.
+// takenText lists what is taken of columns, unless that is what an ordering
+// takes if the text does not say: all of them in order, and behind them the
+// number if it is numbered.
 func takenText(cols []Column, taken []int, numbered bool) string {
 	if slices.Equal(taken, Whole(cols, numbered)) {
 		return ""

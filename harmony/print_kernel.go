@@ -100,7 +100,8 @@ func (n regNames) stage(k *Kernel, s Stage) string {
 	case *Need:
 		return "need " + n.reg(s.Reg)
 	case *Probe:
-		text := "probe " + s.Kind.String() + " " + irtext.QuoteName(s.Index.Name) + "(" + n.operands(s.Key) + ")"
+		text := "probe " + s.Kind.String() + " " + irtext.QuoteName(s.Index.Name) + "(" +
+			n.operands(s.Key) + ")"
 		if s.Out != nil {
 			return n.define(s.Out) + text
 		}

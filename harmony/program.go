@@ -53,19 +53,20 @@ func (g *Groups) ManagedName() string { return g.Name }
 type Relation struct {
 	Name string
 	// Kind is as in plans: Input and Table relations are never written, Derived
-	// ones are sets that Insert and Merge fill, Temp ones bags that Store fills.
+	// ones are sets that Insert and Merge fill, Temp ones bags that Store
+	// fills.
 	Kind queryplan.VarKind
 	Cols []Column
-	// Keys is the number of leading columns that determine the rest, len(Cols) for
-	// a plain relation. It is a proof as far as queryplan.Var says so.
+	// Keys is the number of leading columns that determine the rest, len(Cols)
+	// for a plain relation. It is a proof as far as queryplan.Var says so.
 	Keys            int
 	Unique, Checked bool // as in queryplan.Var
-	// Source is the relation of the database that an Input holds, or the table's
-	// name for a Table, whose column i is stored column Stored[i].
+	// Source is the relation of the database that an Input holds, or the
+	// table's name for a Table, whose column i is stored column Stored[i].
 	Source string
 	Stored []int
-	// Output says that the contents are wanted at the end, sorted by OrderBy and
-	// then by all columns, and cut to Limit tuples (-1: all).
+	// Output says that the contents are wanted at the end, sorted by OrderBy
+	// and then by all columns, and cut to Limit tuples (-1: all).
 	Output  bool
 	OrderBy []OrderKey
 	Limit   int64
@@ -77,8 +78,9 @@ type IndexKind uint8
 
 // The kinds of index.
 const (
-	// Unique gives at most one row of a key. Of several rows with one key it keeps
-	// any: no key that is probed has several, which is a proof of the plan's.
+	// Unique gives at most one row of a key. Of several rows with one key it
+	// keeps any: no key that is probed has several, which is a proof of the
+	// plan's.
 	Unique IndexKind = iota
 	// Multi gives all rows of a key.
 	Multi
@@ -92,8 +94,8 @@ func (k IndexKind) String() string { return indexKinds[k] }
 var indexKinds = [...]string{"unique", "multi", "exists"}
 
 // Index finds rows of a version of a relation. It holds what Build made of the
-// relation last, and cannot be probed after that version has changed. It has the
-// keys and row numbers; other columns are gathered from the relation.
+// relation last, and cannot be probed after that version has changed. It has
+// the keys and row numbers; other columns are gathered from the relation.
 type Index struct {
 	Name    string
 	Kind    IndexKind
@@ -118,13 +120,13 @@ type Acc struct {
 	Out Column
 	Fn  queryplan.AggFn
 	In  scalar.Type // of the operand; none for Count
-	// Shares is 1 + the place of the accumulator whose cells this one reads, as it adds up
-	// the same operand; 0 if it has cells of its own.
+	// Shares is 1 + the place of the accumulator whose cells this one reads, as
+	// it adds up the same operand; 0 if it has cells of its own.
 	Shares int
 }
 
-// Owner returns the place of the accumulator that has the cells of accumulator i: i itself
-// if that does.
+// Owner returns the place of the accumulator that has the cells of accumulator
+// i: i itself if that does.
 func (g *Groups) Owner(i int) int {
 	if s := g.Accs[i].Shares; s > 0 {
 		return s - 1
@@ -132,9 +134,10 @@ func (g *Groups) Owner(i int) int {
 	return i
 }
 
-// ShareCells lets the accumulators that make their results of the sum of one operand share
-// cells: those of the first mean, if there is one, which has the number of rows beside the
-// sum. same says whether two accumulators have one operand in every sink.
+// ShareCells lets the accumulators that make their results of the sum of one
+// operand share cells: those of the first mean, if there is one, which has the
+// number of rows beside the sum. same says whether two accumulators have one
+// operand in every sink.
 func (g *Groups) ShareCells(same func(i, k int) bool) {
 	for i, a := range g.Accs {
 		if !a.Fn.IsTotal() {
@@ -142,7 +145,8 @@ func (g *Groups) ShareCells(same func(i, k int) bool) {
 		}
 		owner := -1
 		for k, b := range g.Accs {
-			if b.Fn.IsTotal() && same(i, k) && (owner < 0 || b.Fn == queryplan.Avg && g.Accs[owner].Fn != queryplan.Avg) {
+			if b.Fn.IsTotal() && same(i, k) &&
+				(owner < 0 || b.Fn == queryplan.Avg && g.Accs[owner].Fn != queryplan.Avg) {
 				owner = k
 			}
 		}
@@ -173,7 +177,8 @@ type (
 )
 
 // Command is *Run, *Build, *Number, *TopK, *Merge, *Clear, *Check or *CheckKey.
-// Only a Run is something that fuses: each other one needs all of what it reads.
+// Only a Run is something that fuses: each other one needs all of what it
+// reads.
 type Command interface{ command() }
 
 // Run runs a kernel.
@@ -182,13 +187,14 @@ type Run struct{ Kernel *Kernel }
 // Build makes an index of what its relation holds now.
 type Build struct{ Index *Index }
 
-// Number appends to To the tuples of From's full part, each with its number, from
-// 0, within the tuples of equal Group columns, in ascending order of the columns
-// Order, ties broken by the other columns of Cols, ascending, as From has them.
+// Number appends to To the tuples of From's full part, each with its number,
+// from 0, within the tuples of equal Group columns, in ascending order of the
+// columns Order, ties broken by the other columns of Cols, ascending, as From
+// has them.
 //
 // To is a temp or, if the tuples are known to be new, a derived relation, which
-// gets them as an Insert would add them. Cols says what its columns are: places in
-// From, or Numbered for the number, an int.
+// gets them as an Insert would add them. Cols says what its columns are: places
+// in From, or Numbered for the number, an int.
 type Number struct {
 	To, From     *Relation
 	Cols         []int
@@ -199,8 +205,8 @@ type Number struct {
 // Numbered stands for the number in Number.Cols.
 const Numbered = -1
 
-// Whole returns what takes all of the columns in order and, behind them, their number if
-// they are numbered.
+// Whole returns what takes all of the columns in order and, behind them, their
+// number if they are numbered.
 func Whole(cols []Column, numbered bool) []int {
 	var out []int
 	for i := range cols {
@@ -216,10 +222,10 @@ func Whole(cols []Column, numbered bool) []int {
 // indexes store them plus 1.
 const MaxRows = math.MaxUint32 - 1
 
-// TopK appends to To the first Limit tuples of From's full part in the order of By,
-// ties broken by the other columns of Cols, ascending, as From has them; within the
-// tuples of equal Group columns if there are any. To and Cols are as in Number, but
-// there is no number.
+// TopK appends to To the first Limit tuples of From's full part in the order of
+// By, ties broken by the other columns of Cols, ascending, as From has them;
+// within the tuples of equal Group columns if there are any. To and Cols are as
+// in Number, but there is no number.
 type TopK struct {
 	To, From *Relation
 	Cols     []int
@@ -229,20 +235,21 @@ type TopK struct {
 	Span     source.Span
 }
 
-// Keys returns the columns of From by which the tuples of a group are in order, all that
-// To takes among them.
+// Keys returns the columns of From by which the tuples of a group are in order,
+// all that To takes among them.
 func (n *Number) Keys() []int {
 	keys := slices.Clone(n.Order)
 	for at := range n.From.Cols {
-		if slices.Contains(n.Cols, at) && !slices.Contains(n.Group, at) && !slices.Contains(keys, at) {
+		if slices.Contains(n.Cols, at) && !slices.Contains(n.Group, at) &&
+			!slices.Contains(keys, at) {
 			keys = append(keys, at)
 		}
 	}
 	return keys
 }
 
-// Keys returns the order of the tuples of a group, by all columns that To takes among
-// others.
+// Keys returns the order of the tuples of a group, by all columns that To takes
+// among others.
 func (k *TopK) Keys() []OrderKey {
 	keys := slices.Clone(k.By)
 	for at, c := range k.From.Cols {
@@ -276,8 +283,8 @@ type Merge struct{ Rel *Relation }
 // Clear empties a temp, a groups, or a derived relation that is no output.
 type Clear struct{ Var Managed }
 
-// Check reports the tuples of a temp as violations of a constraint, or as groups whose
-// result does not fit.
+// Check reports the tuples of a temp as violations of a constraint, or as
+// groups whose result does not fit.
 type Check struct {
 	Rel  *Relation
 	Text string // queryplan.Check.About

@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Renaming maps registers of kernels to operands of a new kernel that takes over
-// stages and sinks of theirs. Registers that a stage defines get new ones.
+// Renaming maps registers of kernels to operands of a new kernel that takes
+// over stages and sinks of theirs. Registers that a stage defines get new ones.
 type Renaming map[*Reg]Operand
 
 // Operand returns what an operand is in the new kernel.
@@ -48,8 +48,8 @@ func (ren Renaming) Stages(list []Stage) []Stage {
 	return out
 }
 
-// Stage returns a copy of a stage, or nil if it has become trivial: the need of a
-// constant.
+// Stage returns a copy of a stage, or nil if it has become trivial: the need of
+// a constant.
 func (ren Renaming) Stage(s Stage) Stage {
 	switch s := s.(type) {
 	case *Load:
@@ -102,8 +102,8 @@ func ChangesRows(s Stage) bool {
 	return false
 }
 
-// DropUnused removes the stages of a kernel that only define registers that nothing
-// reads.
+// DropUnused removes the stages of a kernel that only define registers that
+// nothing reads.
 func DropUnused(k *Kernel) {
 	used := map[*Reg]bool{}
 	for _, s := range k.Sinks {

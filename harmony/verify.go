@@ -9,11 +9,12 @@ import (
 )
 
 // Verify checks that a program means something: names are unique, what is used
-// belongs to the program and has the right type, every register is defined before
-// its use, sinks match their variables, control flow stays within the program and
-// reaches every block, and on every path variables are filled before they are
-// read, indexes are built after the last change of what they index, and inserts
-// are merged before the end. The error names block, command and stage.
+// belongs to the program and has the right type, every register is defined
+// before its use, sinks match their variables, control flow stays within the
+// program and reaches every block, and on every path variables are filled
+// before they are read, indexes are built after the last change of what they
+// index, and inserts are merged before the end. The error names block, command
+// and stage.
 func Verify(p *Program) error {
 	v := verifier{vars: map[Managed]bool{}, regs: map[*Reg]string{}, kernels: map[string]bool{}}
 	if err := v.variables(p); err != nil {
@@ -44,7 +45,8 @@ func (v *verifier) variables(p *Program) error {
 		return nil
 	}
 	for _, r := range p.Relations {
-		if err := add(r, "relation", queryplan.VerifyDecl((*queryplan.Var)(r), "relations")); err != nil {
+		if err := add(r, "relation",
+			queryplan.VerifyDecl((*queryplan.Var)(r), "relations")); err != nil {
 			return err
 		}
 	}
@@ -84,7 +86,8 @@ func verifyGroups(g *Groups) error {
 				return fmt.Errorf("%s shares the cells of no accumulator", a.Out.Name)
 			}
 			o := g.Accs[owner]
-			if !a.Fn.IsTotal() || !o.Fn.IsTotal() || o.Shares > 0 || a.In != o.In || a.Fn == queryplan.Avg && o.Fn != queryplan.Avg {
+			if !a.Fn.IsTotal() || !o.Fn.IsTotal() || o.Shares > 0 || a.In != o.In ||
+				a.Fn == queryplan.Avg && o.Fn != queryplan.Avg {
 				return fmt.Errorf("%s can not share the cells of %s", a.Out.Name, o.Out.Name)
 			}
 		}
@@ -105,7 +108,8 @@ func versionExists(r *Relation, version Version) error {
 	return nil
 }
 
-// columnsExist checks lists of positions that are to be there, none twice in all.
+// columnsExist checks lists of positions that are to be there, none twice in
+// all.
 func columnsExist(cols []Column, lists ...[]int) error {
 	seen := map[int]bool{}
 	for _, list := range lists {
@@ -179,8 +183,8 @@ func (v *verifier) command(c Command) error {
 	return fmt.Errorf("unknown command")
 }
 
-// takes checks that the columns of a temp or derived relation can be those of another
-// one, or numbers if these are numbered.
+// takes checks that the columns of a temp or derived relation can be those of
+// another one, or numbers if these are numbered.
 func takes(to, from *Relation, cols []int, numbered bool) error {
 	if to.Kind != queryplan.Temp && to.Kind != queryplan.Derived {
 		return fmt.Errorf("%s is %s, not temp or derived", to.Name, to.Kind)

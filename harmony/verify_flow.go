@@ -31,7 +31,8 @@ func verifyFlow(p *Program) error {
 			}
 			if _, halt := b.Term.(*Halt); halt {
 				if left := n.list(f.unmerged); len(left) > 0 {
-					return fmt.Errorf("block %s: the program halts before %s is merged", b.Name, left[0].ManagedName())
+					return fmt.Errorf("block %s: the program halts before %s is merged", b.Name,
+						left[0].ManagedName())
 				}
 			}
 			return nil
@@ -47,7 +48,8 @@ func (f flow) step(p *Program, n *numbering, c Command) error {
 		switch m := m.(type) {
 		case *Index:
 			if !n.has(f.ready, m) {
-				return fmt.Errorf("index %s is not built on every path after the last change of %s", m.Name, m.Of.Name)
+				return fmt.Errorf("index %s is not built on every path after the last change of %s",
+					m.Name, m.Of.Name)
 			}
 		case *Relation:
 			if m.Kind == queryplan.Temp && !n.has(f.ready, m) {

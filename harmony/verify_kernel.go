@@ -54,14 +54,16 @@ func (v *verifier) kernel(k *Kernel) error {
 	if err := v.source(k.Source); err != nil {
 		return err
 	}
-	kv := kernelVerifier{names: registerNames(k), defined: map[*Reg]bool{}, present: map[*Reg]bool{}}
+	kv := kernelVerifier{names: registerNames(k), defined: map[*Reg]bool{},
+		present: map[*Reg]bool{}}
 	for _, s := range k.Stages {
 		if err := kv.stage(k, s); err != nil {
 			return fmt.Errorf("%s: %w", kv.names.stage(k, s), err)
 		}
 		if r := Def(s); r != nil {
 			if other, taken := v.regs[r]; taken {
-				return fmt.Errorf("%s: the register is defined in kernel %s already", kv.names.stage(k, s), other)
+				return fmt.Errorf("%s: the register is defined in kernel %s already",
+					kv.names.stage(k, s), other)
 			}
 			v.regs[r] = k.Name
 			kv.defined[r] = true
@@ -87,7 +89,8 @@ func (v *verifier) kernel(k *Kernel) error {
 // verifyHost checks that a kernel has nothing that the host does not do.
 func verifyHost(k *Kernel, names regNames) error {
 	if rows, ok := k.Source.(*Rows); !ok || rows.Version != Full {
-		return fmt.Errorf("a kernel on the host takes the merged rows of a relation, not %s", SourceString(k.Source))
+		return fmt.Errorf("a kernel on the host takes the merged rows of a relation, not %s",
+			SourceString(k.Source))
 	}
 	for _, s := range k.Stages {
 		switch s.(type) {
@@ -136,7 +139,8 @@ func (v *verifier) source(s Source) error {
 			}
 			for i, x := range row {
 				if x.Type != s.Cols[i].Type {
-					return fmt.Errorf("%s is %s, but column %s is %s", scalar.Literal(x), x.Type, s.Cols[i].Name, s.Cols[i].Type)
+					return fmt.Errorf("%s is %s, but column %s is %s", scalar.Literal(x), x.Type,
+						s.Cols[i].Name, s.Cols[i].Type)
 				}
 			}
 		}
@@ -226,7 +230,8 @@ func (kv *kernelVerifier) probe(s *Probe) error {
 	switch {
 	case s.Kind > ProbeAbsent:
 		return fmt.Errorf("unknown kind %d", s.Kind)
-	case s.Kind == ProbeUnique && s.Index.Kind != Unique, s.Kind == ProbeMulti && s.Index.Kind != Multi:
+	case s.Kind == ProbeUnique && s.Index.Kind != Unique, s.Kind == ProbeMulti &&
+		s.Index.Kind != Multi:
 		return fmt.Errorf("the index is %s", s.Index.Kind)
 	case s.Kind.Finds() != (s.Out != nil):
 		return fmt.Errorf("unique and multi probes, and no others, define a row")
@@ -263,7 +268,8 @@ func (kv *kernelVerifier) fits(o Operand, want scalar.Type) error {
 	case o.Type() != want:
 		return fmt.Errorf("%s is %s, not %s", kv.names.operand(o), o.Type(), want)
 	case !kv.isPresent(o):
-		return fmt.Errorf("%s may be absent or not fit; it has to be needed before", kv.names.operand(o))
+		return fmt.Errorf("%s may be absent or not fit; it has to be needed before",
+			kv.names.operand(o))
 	}
 	return nil
 }
@@ -298,7 +304,8 @@ func (kv *kernelVerifier) sink(s Sink) error {
 				return fmt.Errorf("%s: %w", a.Out.Name, err)
 			}
 			if owner := s.To.Owner(i); s.Vals[i] != s.Vals[owner] {
-				return fmt.Errorf("%s and %s share cells, but have different operands", a.Out.Name, s.To.Accs[owner].Out.Name)
+				return fmt.Errorf("%s and %s share cells, but have different operands", a.Out.Name,
+					s.To.Accs[owner].Out.Name)
 			}
 		}
 		return nil

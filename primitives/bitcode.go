@@ -42,8 +42,8 @@ func Bitcode(t Target) ([]byte, error) {
 	return code, nil
 }
 
-// Digest returns a checksum of Bitcode in hexadecimal, for the keys of what is compiled
-// from it.
+// Digest returns a checksum of Bitcode in hexadecimal, for the keys of what is
+// compiled from it.
 func Digest(t Target) (string, error) {
 	if known, ok := digests.Load(t); ok {
 		return known.(string), nil

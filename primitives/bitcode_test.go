@@ -37,8 +37,9 @@ func TestBitcodeIsCurrent(t *testing.T) {
 	}
 }
 
-// TestBitcodeHoldsCatalogue reads each target's bitcode with libLLVM: it must be
-// valid, and define the catalogue's functions and no others that a caller sees.
+// TestBitcodeHoldsCatalogue reads each target's bitcode with libLLVM: it must
+// be valid, and define the catalogue's functions and no others that a caller
+// sees.
 func TestBitcodeHoldsCatalogue(t *testing.T) {
 	lib, err := llvm.Open()
 	if err != nil {
@@ -78,8 +79,8 @@ func TestBitcodeHoldsCatalogue(t *testing.T) {
 	}
 }
 
-// callerIR uses primitives as generated code does: declared by hand, items in an
-// alloca of the entry block, tile shape as constants.
+// callerIR uses primitives as generated code does: declared by hand, items in
+// an alloca of the entry block, tile shape as constants.
 const callerIR = `
 declare void @rf_tile_load(ptr, ptr, i32, i64, i64, i64, i32, i32, i32)
 declare i64 @rf_block_sum_i64(i64, ptr, i32)
@@ -96,8 +97,8 @@ define i64 @caller(ptr %column, i64 %start, ptr %scratch, ptr %slots) {
 }
 `
 
-// TestLinkAndInline wants nothing of the library left in a caller that was linked
-// with it and optimised, neither calls nor the array of items.
+// TestLinkAndInline wants nothing of the library left in a caller that was
+// linked with it and optimised, neither calls nor the array of items.
 func TestLinkAndInline(t *testing.T) {
 	lib, err := llvm.Open()
 	if err != nil {
@@ -109,8 +110,12 @@ func TestLinkAndInline(t *testing.T) {
 		rows    string
 		options func() (llvm.TargetOptions, error)
 	}{
-		{NVPTX64, "256", "4096", func() (llvm.TargetOptions, error) { return lib.PTXOptions(80, 0) }},
-		{hostTarget(t), "1", "16", func() (llvm.TargetOptions, error) { return lib.HostOptions(), nil }},
+		{NVPTX64, "256", "4096", func() (llvm.TargetOptions, error) {
+			return lib.PTXOptions(80, 0)
+		}},
+		{hostTarget(t), "1", "16", func() (llvm.TargetOptions, error) {
+			return lib.HostOptions(), nil
+		}},
 	} {
 		t.Run(string(c.target), func(t *testing.T) {
 			options, err := c.options()
@@ -123,7 +128,8 @@ func TestLinkAndInline(t *testing.T) {
 			}
 			defer machine.Close()
 			ir := bytes.ReplaceAll([]byte(callerIR), []byte("THREADSx16"), []byte(c.rows))
-			m, err := machine.ParseIR("caller", string(bytes.ReplaceAll(ir, []byte("THREADS"), []byte(c.threads))))
+			m, err := machine.ParseIR("caller",
+				string(bytes.ReplaceAll(ir, []byte("THREADS"), []byte(c.threads))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,8 +157,8 @@ func TestLinkAndInline(t *testing.T) {
 	}
 }
 
-// BenchmarkLink is what a compilation pays for the library: reading its bitcode,
-// taking one primitive from it, and optimising the caller.
+// BenchmarkLink is what a compilation pays for the library: reading its
+// bitcode, taking one primitive from it, and optimising the caller.
 func BenchmarkLink(b *testing.B) {
 	lib, err := llvm.Open()
 	if err != nil {

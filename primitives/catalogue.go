@@ -14,8 +14,9 @@ type Primitive struct {
 
 	// Doc says what the function does, in sentences.
 	Doc string
-	// Signature is the function's prototype in C, without a semicolon, its types
-	// int32_t, int64_t, uint8_t, uint32_t, uint64_t, void and pointers to them.
+	// Signature is the function's prototype in C, without a semicolon, its
+	// types int32_t, int64_t, uint8_t, uint32_t, uint64_t, void and pointers to
+	// them.
 	Signature string
 	// Phases are the function's steps in order, where it has several.
 	Phases string
@@ -31,8 +32,8 @@ type Primitive struct {
 	ScratchFormula string
 }
 
-// Prototype returns the signature in LLVM's names of types: the result, void for
-// none, and the parameters.
+// Prototype returns the signature in LLVM's names of types: the result, void
+// for none, and the parameters.
 func (p *Primitive) Prototype() (result string, params []string) {
 	head, list, _ := strings.Cut(strings.TrimSuffix(p.Signature, ")"), "(")
 	result = llvmType(strings.TrimSuffix(head, p.Name))
@@ -62,10 +63,10 @@ func llvmType(c string) string {
 	return "void"
 }
 
-// CallPrefix stands before the name of a primitive of whole tiles that code for a CPU
-// calls instead of inlining it: a call costs nothing beside a tile of rows, and code
-// is compiled in a fraction of the time. Package weaver/assemble/hostcode has what is
-// called.
+// CallPrefix stands before the name of a primitive of whole tiles that code for
+// a CPU calls instead of inlining it: a call costs nothing beside a tile of
+// rows, and code is compiled in a fraction of the time. Package
+// weaver/assemble/hostcode has what is called.
 const CallPrefix = "call_"
 
 // WholeTile says that one call works on all items of a tile, or of the block.
@@ -113,7 +114,9 @@ var scratch = map[string]func(shape) int{
 	"rf_block_heads":        func(s shape) int { return 2 * s.tile },
 	"rf_block_segment_sums": func(s shape) int { return 16 * s.warps },
 	"rf_radix_histogram":    func(shape) int { return 1024 },
-	"rf_radix_scatter":      func(s shape) int { return 1024*s.warps + 2048 + 8*s.tile + 8*s.warps },
+	"rf_radix_scatter": func(s shape) int {
+		return 1024*s.warps + 2048 + 8*s.tile + 8*s.warps
+	},
 }
 
 //go:embed src/*.h

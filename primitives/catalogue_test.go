@@ -15,7 +15,8 @@ import (
 
 // withoutScratch pass barriers, but meet in no memory of the caller's.
 var withoutScratch = []string{
-	"rf_block_clear", "rf_block_group_flush", "rf_block_room", "rf_block_add_words", "rf_own_settle", "rf_private_settle",
+	"rf_block_clear", "rf_block_group_flush", "rf_block_room", "rf_block_add_words",
+	"rf_own_settle", "rf_private_settle",
 	"rf_queue_push", "rf_queue_meet", "rf_block_runs",
 }
 
@@ -74,7 +75,8 @@ func TestSignatures(t *testing.T) {
 	parameter := regexp.MustCompile(`^(const )?(void|u?int(8|32|64)_t) ?(\*|\*const \*)?\w+$`)
 	for _, p := range Catalogue() {
 		head, rest, ok := strings.Cut(p.Signature, "(")
-		if !ok || !strings.HasSuffix(rest, ")") || !regexp.MustCompile(`^(void|u?int(32|64)_t) rf_\w+$`).MatchString(head) {
+		if !ok || !strings.HasSuffix(rest, ")") ||
+			!regexp.MustCompile(`^(void|u?int(32|64)_t) rf_\w+$`).MatchString(head) {
 			t.Errorf("%s: signature %q", p.Name, p.Signature)
 			continue
 		}
@@ -94,8 +96,10 @@ func TestScratch(t *testing.T) {
 				want := int64(0)
 				if p.ScratchFormula != "" {
 					pkg := types.NewPackage("shape", "shape")
-					for name, v := range map[string]int{"threads": threads, "items": items, "warps": (threads + 31) / 32, "tile": threads * items} {
-						pkg.Scope().Insert(types.NewConst(token.NoPos, pkg, name, types.Typ[types.Int], constant.MakeInt64(int64(v))))
+					for name, v := range map[string]int{"threads": threads, "items": items,
+						"warps": (threads + 31) / 32, "tile": threads * items} {
+						pkg.Scope().Insert(types.NewConst(token.NoPos, pkg, name,
+							types.Typ[types.Int], constant.MakeInt64(int64(v))))
 					}
 					v, err := types.Eval(token.NewFileSet(), pkg, token.NoPos, p.ScratchFormula)
 					if err != nil {
@@ -104,7 +108,8 @@ func TestScratch(t *testing.T) {
 					want, _ = constant.Int64Val(v.Value)
 				}
 				if got := p.Scratch(threads, items); int64(got) != want {
-					t.Errorf("%s: Scratch(%d, %d) = %d; the header says %s = %d", p.Name, threads, items, got, p.ScratchFormula, want)
+					t.Errorf("%s: Scratch(%d, %d) = %d; the header says %s = %d", p.Name, threads,
+						items, got, p.ScratchFormula, want)
 				}
 			}
 		}

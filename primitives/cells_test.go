@@ -45,7 +45,8 @@ func TestGroupCells(t *testing.T) {
 			groups int // that keys are brought into; 0: as many as there are
 			few    int
 		}{
-			{formNone, 1, 1}, {formNone, 1, 0}, {formDirect, 3, 3}, {formDirect, 20, 20}, {formDirect, 40, 40}, {formDirect, 9, 0},
+			{formNone, 1, 1}, {formNone, 1, 0}, {formDirect, 3, 3}, {formDirect, 20, 20},
+			{formDirect, 40, 40}, {formDirect, 9, 0},
 			{formDirect, 0, 0}, {formWide, 5, 5}, {formHash, 4, 0}, {formHash, 0, 0},
 		} {
 			// Blocks are slow to emulate: large inputs take the cases in turn.
@@ -74,7 +75,8 @@ func TestGroupCells(t *testing.T) {
 				slot := keys[i]
 				g := want[slot]
 				if g == nil {
-					g = &totals{0, new(big.Int), new(big.Int), new(big.Int), math.MaxInt64, math.MinInt64}
+					g = &totals{0, new(big.Int), new(big.Int), new(big.Int), math.MaxInt64,
+						math.MinInt64}
 					want[slot] = g
 				}
 				v := values[i]
@@ -107,7 +109,8 @@ func TestGroupCells(t *testing.T) {
 				if d.workers == 1 && d.threads == 1 {
 					shared = 0
 				}
-				d.run(t, k.name, keys, values, n, c.form, table, size, cursor, records, extremes, k.few, shared)
+				d.run(t, k.name, keys, values, n, c.form, table, size, cursor, records, extremes,
+					k.few, shared)
 				if cursor[1] != 1 {
 					t.Fatalf("%s: the table was full", name)
 				}
@@ -125,7 +128,8 @@ func TestGroupCells(t *testing.T) {
 					if c.form == formHash && table[s] == 0 || want[key] == nil {
 						for i, w := range records[record*s : record*(s+1)] {
 							if w != 0 {
-								t.Fatalf("%s: slot %d has no rows, but word %d of it is %d", name, s, i, w)
+								t.Fatalf("%s: slot %d has no rows, but word %d of it is %d", name,
+									s, i, w)
 							}
 						}
 						if extremes[s] != 0 {
@@ -135,13 +139,17 @@ func TestGroupCells(t *testing.T) {
 					}
 					occupied++
 					r, g := records[record*s:], want[key]
-					got := totals{r[0], wide(r[1], r[2]), wide(r[3], r[4]), wide(r[5], r[6]), extremes[groups+s], extremes[2*groups+s]}
-					if got.count != g.count || got.sum.Cmp(g.sum) != 0 || got.unsigned.Cmp(modular(g.unsigned)) != 0 ||
-						got.product.Cmp(modular(g.product)) != 0 || got.min != g.min || got.max != g.max {
+					got := totals{r[0], wide(r[1], r[2]), wide(r[3], r[4]), wide(r[5], r[6]),
+						extremes[groups+s], extremes[2*groups+s]}
+					if got.count != g.count || got.sum.Cmp(g.sum) != 0 ||
+						got.unsigned.Cmp(modular(g.unsigned)) != 0 ||
+						got.product.Cmp(modular(g.product)) != 0 || got.min != g.min ||
+						got.max != g.max {
 						t.Fatalf("%s: group %d is %v, want %v", name, key, got, *g)
 					}
 					if r[7] != g.count || extremes[s] != 1 {
-						t.Fatalf("%s: group %d has %d rows, want %d; marked %d", name, key, r[7], g.count, extremes[s])
+						t.Fatalf("%s: group %d has %d rows, want %d; marked %d", name, key, r[7],
+							g.count, extremes[s])
 					}
 				}
 				if occupied != len(want) {
@@ -152,7 +160,8 @@ func TestGroupCells(t *testing.T) {
 	})
 }
 
-// TestPrivateCells adds rows to cells that each thread has of each of a few groups.
+// TestPrivateCells adds rows to cells that each thread has of each of a few
+// groups.
 func TestPrivateCells(t *testing.T) {
 	const record = 6
 	onEachInput(t, func(t *testing.T, d *device, words []int64) {
@@ -188,8 +197,10 @@ func TestPrivateCells(t *testing.T) {
 			d.run(t, "private_cells", keys, values, len(keys), groups, records, extremes)
 			for g, w := range want {
 				r := records[record*g:]
-				got := totals{r[4], wide(r[0], r[1]), wide(r[2], r[3]), nil, extremes[groups+g], extremes[2*groups+g]}
-				if got.count != w.count || got.sum.Cmp(w.sum) != 0 || got.unsigned.Cmp(w.unsigned) != 0 || got.min != w.min || got.max != w.max {
+				got := totals{r[4], wide(r[0], r[1]), wide(r[2], r[3]), nil, extremes[groups+g],
+					extremes[2*groups+g]}
+				if got.count != w.count || got.sum.Cmp(w.sum) != 0 ||
+					got.unsigned.Cmp(w.unsigned) != 0 || got.min != w.min || got.max != w.max {
 					t.Fatalf("%d groups: group %d is %v, want %v", groups, g, got, w)
 				}
 				if marked := w.count > 0; (extremes[g] == 1) != marked || r[5] != 7 {
@@ -208,7 +219,8 @@ func TestGroupFull(t *testing.T) {
 			keys[i] = int64(i)
 		}
 		cursor := []int64{0, 1}
-		d.run(t, "group_cells", keys, keys, len(keys), formHash, make([]uint64, 9), 7, cursor, make([]int64, 8*9), make([]int64, 3*9), 0, 1)
+		d.run(t, "group_cells", keys, keys, len(keys), formHash, make([]uint64, 9), 7, cursor,
+			make([]int64, 8*9), make([]int64, 3*9), 0, 1)
 		if cursor[1] != 0 {
 			t.Error("20 groups go into a table of 8")
 		}
@@ -248,7 +260,8 @@ func TestGroupKeys(t *testing.T) {
 				d.run(t, "group_keys", start, n, form, table, size, shift, base, bits, column, got)
 				equal(t, formNames[form], got, want)
 			}
-			// The last slot of a table is that of key 0; 64 bits are the whole key.
+			// The last slot of a table is that of key 0; 64 bits are the whole
+			// key.
 			got, want := make([]int64, 2), []int64{int64(table[size]), 0}
 			d.run(t, "group_keys", size, 2, formHash, table, size, 0, 0, 64, nil, got)
 			equal(t, "last slots", got, want)

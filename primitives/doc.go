@@ -1,11 +1,11 @@
-// Package primitives is the library of skeletons that woven kernels are made of:
-// loads of tiles, scans, compaction, expansion, hash tables, sets, group-by, sorts
-// and the like, as CUDA C++ for GPUs and CPUs from one source.
+// Package primitives is the library of skeletons that woven kernels are made
+// of: loads of tiles, scans, compaction, expansion, hash tables, sets,
+// group-by, sorts and the like, as CUDA C++ for GPUs and CPUs from one source.
 //
 // In: nothing. Out: the catalogue of what there is (Catalogue, Lookup), and per
-// target the LLVM bitcode of all of it (Bitcode), for a linker that inlines what
-// a kernel calls. It knows no relational algebra and must not import any package
-// of redfox.
+// target the LLVM bitcode of all of it (Bitcode), for a linker that inlines
+// what a kernel calls. It knows no relational algebra and must not import any
+// package of redfox.
 //
 // # Calling a primitive
 //
@@ -35,11 +35,12 @@
 // # Sources
 //
 // The headers in src are written against src/target.h, and compiled by make
-// primitives with clang 15 to the folder bitcode, which LLVM 15 and later reads.
-// A header's comment above a function is its contract: what it does, its phases,
-// barriers, scratch bytes and cost. The catalogue is read from those comments.
-// src/test has a kernel for each primitive, which the tests run on this machine's
-// CPU and as emulated GPU blocks; src/test/check.sh runs them on a GPU.
+// primitives with clang 15 to the folder bitcode, which LLVM 15 and later
+// reads. A header's comment above a function is its contract: what it does, its
+// phases, barriers, scratch bytes and cost. The catalogue is read from those
+// comments. src/test has a kernel for each primitive, which the tests run on
+// this machine's CPU and as emulated GPU blocks; src/test/check.sh runs them on
+// a GPU.
 //
 // Not done: bit-packed columns, and a sort within one block.
 package primitives

@@ -9,7 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// floatCell is the words from cell to cell in the test kernels, more than are used.
+// floatCell is the words from cell to cell in the test kernels, more than are
+// used.
 const floatCell = abi.FloatSumWords + 2
 
 // exactSum adds floats without rounding and rounds once.
@@ -69,7 +70,8 @@ func checkFloats(t *testing.T, d *device, terms []float64, slots []int64, groups
 	d.run(t, "float_round", cells, groups, got)
 	for g := range groups {
 		if w := exactSum(want[g]); uint64(got[g]) != math.Float64bits(w) {
-			t.Fatalf("sum of %d floats is %x (%v), want %x (%v)", len(want[g]), uint64(got[g]), math.Float64frombits(uint64(got[g])), math.Float64bits(w), w)
+			t.Fatalf("sum of %d floats is %x (%v), want %x (%v)", len(want[g]), uint64(got[g]),
+				math.Float64frombits(uint64(got[g])), math.Float64bits(w), w)
 		}
 		for i, w := range cells[floatCell*g+abi.FloatSumWords : floatCell*(g+1)] {
 			if w != 0 {
@@ -131,17 +133,27 @@ func TestFloatSums(t *testing.T) {
 func TestFloatSumsOfFew(t *testing.T) {
 	inf, nan, least, most := math.Inf(1), math.NaN(), 0x1p-1074, math.MaxFloat64
 	cases := [][]float64{
-		{}, {0}, {math.Copysign(0, -1)}, {math.Copysign(0, -1), 0}, {1, -1}, {least}, {-least}, {least, -least},
-		{0x1p-1022}, {0x1p-1022, -least}, {-0x1p-1022, least}, {0x1p-1022, least}, {0x1p-1021, -least},
-		{0x1p52 * least, 0x1p51 * least}, {0x1p53 * least, least}, {0x1p53 * least, least, least}, {0x1p53 * least, 3 * least},
-		// Half way between 1 and the next: to even, then up by the least bit there is.
-		{1, 0x1p-53}, {1, 0x1p-53, least}, {1, 0x1p-53, -least}, {1 + 0x1p-52, 0x1p-53}, {1 + 0x1p-52, 0x1p-53, -least},
-		{-1, -0x1p-53}, {-1, -0x1p-53, -least}, {-1, -0x1p-53, least}, {1, -0x1p-54}, {1, -0x1p-54, -least}, {1, -0x1p-54, least},
-		{2 - 0x1p-52, 0x1p-53}, {2 - 0x1p-52, 0x1p-53, -least}, {0x1p1000, least}, {0x1p1000, -least}, {-0x1p1000, least},
-		{0x1p32, -0x1p-1074}, {0x1p64, 0x1p11}, {0x1p64, 0x1p11, 1}, {0x1p64, 0x1p12 + 0x1p11}, {0x1p96, 0x1p43, 0x1p-200},
-		{most}, {most, 0x1p970}, {most, 0x1p969}, {most, 0x1p970, -least}, {most, most}, {most, most, -most}, {-most, -0x1p970},
+		{}, {0}, {math.Copysign(0, -1)}, {math.Copysign(0, -1), 0}, {1, -1}, {least}, {-least},
+		{least, -least},
+		{0x1p-1022}, {0x1p-1022, -least}, {-0x1p-1022, least}, {0x1p-1022, least},
+		{0x1p-1021, -least},
+		{0x1p52 * least, 0x1p51 * least}, {0x1p53 * least, least}, {0x1p53 * least, least, least},
+		{0x1p53 * least, 3 * least},
+		// Half way between 1 and the next: to even, then up by the least bit
+		// there is.
+		{1, 0x1p-53}, {1, 0x1p-53, least}, {1, 0x1p-53, -least}, {1 + 0x1p-52, 0x1p-53},
+		{1 + 0x1p-52, 0x1p-53, -least},
+		{-1, -0x1p-53}, {-1, -0x1p-53, -least}, {-1, -0x1p-53, least}, {1, -0x1p-54},
+		{1, -0x1p-54, -least}, {1, -0x1p-54, least},
+		{2 - 0x1p-52, 0x1p-53}, {2 - 0x1p-52, 0x1p-53, -least}, {0x1p1000, least},
+		{0x1p1000, -least}, {-0x1p1000, least},
+		{0x1p32, -0x1p-1074}, {0x1p64, 0x1p11}, {0x1p64, 0x1p11, 1}, {0x1p64, 0x1p12 + 0x1p11},
+		{0x1p96, 0x1p43, 0x1p-200},
+		{most}, {most, 0x1p970}, {most, 0x1p969}, {most, 0x1p970, -least}, {most, most},
+		{most, most, -most}, {-most, -0x1p970},
 		{most, most, most, most, most, -most, -most, -most, -most}, {-most, -most, -most},
-		{inf}, {-inf}, {inf, -inf}, {nan}, {inf, nan}, {-inf, nan, 1}, {inf, 1, -most}, {-inf, most}, {nan, nan},
+		{inf}, {-inf}, {inf, -inf}, {nan}, {inf, nan}, {-inf, nan, 1}, {inf, 1, -most},
+		{-inf, most}, {nan, nan},
 		{math.Float64frombits(0xfff8000000000123)}, {inf, inf}, {-inf, -inf, -1},
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -149,7 +161,8 @@ func TestFloatSumsOfFew(t *testing.T) {
 		// Two numbers near a power of two, and something small on either side.
 		x := math.Ldexp(1+float64(r.IntN(3))*0x1p-52, r.IntN(2000)-1000)
 		y := x * 0x1p-53 * float64(r.IntN(5)-2)
-		cases = append(cases, []float64{x, y, least * float64(r.IntN(3)-1)}, []float64{-x, y, 0x1p-900 * x * float64(r.IntN(3)-1)})
+		cases = append(cases, []float64{x, y, least * float64(r.IntN(3)-1)},
+			[]float64{-x, y, 0x1p-900 * x * float64(r.IntN(3)-1)})
 	}
 	onEach(t, func(t *testing.T, d *device) {
 		var terms []float64
@@ -167,7 +180,8 @@ func TestFloatSumsOfFew(t *testing.T) {
 // TestFloatSumCarries fills digits as far as the bound in fsum.h allows.
 func TestFloatSumCarries(t *testing.T) {
 	onEach(t, func(t *testing.T, d *device) {
-		for _, x := range []float64{0x1.fffffffffffffp+11, -0x1.fffffffffffffp+11, 0x1.fffffffffffffp+36} {
+		for _, x := range []float64{0x1.fffffffffffffp+11, -0x1.fffffffffffffp+11,
+			0x1.fffffffffffffp+36} {
 			cells := make([]uint64, floatCell)
 			d.run(t, "float_sum", []int64{0}, floatBits([]float64{x}), 1, cells, 1)
 			const times = 1<<31 - 1
@@ -178,7 +192,8 @@ func TestFloatSumCarries(t *testing.T) {
 			d.run(t, "float_round", cells, 1, got)
 			exact := new(big.Float).SetPrec(200).Mul(big.NewFloat(x), big.NewFloat(times))
 			if want, _ := exact.Float64(); math.Float64frombits(uint64(got[0])) != want {
-				t.Errorf("%d times %v is %v, want %v", times, x, math.Float64frombits(uint64(got[0])), want)
+				t.Errorf("%d times %v is %v, want %v", times, x,
+					math.Float64frombits(uint64(got[0])), want)
 			}
 		}
 	})

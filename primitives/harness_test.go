@@ -39,7 +39,9 @@ func compile(t testing.TB, args ...string) {
 }
 
 // scratchFolder is removed when the tests have run.
-var scratchFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "primitives") })
+var scratchFolder = sync.OnceValues(func() (string, error) {
+	return os.MkdirTemp("", "primitives")
+})
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -64,13 +66,15 @@ func writeFile(t testing.TB, name string, text []byte) string {
 }
 
 // launcher is rf_launch of src/test/host.cpp.
-type launcher func(name string, threads int32, first, stride, blocks int64, order uint64, arguments *uint64) int32
+type launcher func(name string, threads int32, first, stride, blocks int64, order uint64,
+	arguments *uint64) int32
 
 // build compiles the test kernels to a library and opens it.
 func build(t testing.TB, name string, args ...string) launcher {
 	t.Helper()
 	library := writeFile(t, name+".so", nil)
-	compile(t, append([]string{"-std=c++17", "-fPIC", "-shared", "host.cpp", "-o", library}, args...)...)
+	compile(t,
+		append([]string{"-std=c++17", "-fPIC", "-shared", "host.cpp", "-o", library}, args...)...)
 	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +166,8 @@ func (d *device) run(t testing.TB, kernel string, args ...any) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if d.launch(kernel, int32(d.threads), int64(w), int64(d.workers), blocks, d.order, &words[0]) == 0 {
+			if d.launch(kernel, int32(d.threads), int64(w), int64(d.workers), blocks, d.order,
+				&words[0]) == 0 {
 				t.Errorf("there is no kernel %s for %d threads", kernel, d.threads)
 			}
 		}()
@@ -258,7 +263,8 @@ func onEachInput(t *testing.T, check func(t *testing.T, d *device, words []int64
 	onEach(t, func(t *testing.T, d *device) {
 		for _, n := range d.sizes() {
 			for i, dist := range distributions {
-				// The large blocks are slow to emulate; they take the sizes in turn.
+				// The large blocks are slow to emulate; they take the sizes in
+				// turn.
 				if d.tile() > 1024 && d.threads > 1 && i%2 != n%2 {
 					continue
 				}

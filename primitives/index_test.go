@@ -18,8 +18,9 @@ const (
 
 var formNames = []string{formNone: "none", formDirect: "direct", formHash: "hash", formWide: "wide"}
 
-// inForm makes keys for tables of a form from words, and the size and the number
-// of words that such tables are given: those of direct forms lie in a range.
+// inForm makes keys for tables of a form from words, and the size and the
+// number of words that such tables are given: those of direct forms lie in a
+// range.
 func inForm(form int, words []int64) (keys []int64, size, length int) {
 	if form == formHash {
 		length = capacityFor(len(words))
@@ -41,7 +42,8 @@ func TestPack(t *testing.T) {
 			second[i] = w>>7 - 3
 		}
 		for _, c := range []struct{ shift, base, bits int64 }{
-			{20, -3, 12}, {20, -3, 0}, {64, 7, 0}, {0, math.MinInt64, 64}, {20, math.MaxInt64 - 5, 44}, {1, -100, 63},
+			{20, -3, 12}, {20, -3, 0}, {64, 7, 0}, {0, math.MinInt64, 64},
+			{20, math.MaxInt64 - 5, 44}, {1, -100, 63},
 		} {
 			got, live := make([]int64, n), make([]int64, n)
 			d.run(t, "tile_pack", words, second, n, c.shift, c.base, c.bits, got, live)
@@ -49,7 +51,8 @@ func TestPack(t *testing.T) {
 				a, b := uint64(words[i]-100), uint64(second[i]-c.base)
 				fits := a < 1<<20 && (c.bits == 64 || b < 1<<c.bits)
 				if fits != (live[i] == 1) || fits && uint64(got[i]) != a|b<<c.shift {
-					t.Fatalf("(%d, %d) in %+v is %#x, live %d", words[i], second[i], c, got[i], live[i])
+					t.Fatalf("(%d, %d) in %+v is %#x, live %d", words[i], second[i], c, got[i],
+						live[i])
 				}
 			}
 		}
@@ -59,7 +62,8 @@ func TestPack(t *testing.T) {
 func TestRoom(t *testing.T) {
 	onEach(t, func(t *testing.T, d *device) {
 		for _, c := range []struct{ cursor, limit, want int64 }{
-			{0, 0, 1}, {5, 4, 0}, {4, 5, 1}, {0, math.MinInt64, 0}, {1 << 40, 1<<40 - 1, 0}, {3, math.MaxInt64, 1},
+			{0, 0, 1}, {5, 4, 0}, {4, 5, 1}, {0, math.MinInt64, 0}, {1 << 40, 1<<40 - 1, 0},
+			{3, math.MaxInt64, 1},
 		} {
 			blocks := max(2, d.workers)
 			got, want := make([]int64, blocks*d.threads), make([]int64, blocks*d.threads)
@@ -93,7 +97,8 @@ func TestAppend(t *testing.T) {
 				from, until := 2*width, (len(want)+2)*width
 				for i, b := range column {
 					if (i < from || i >= until) && b != 0xa5 {
-						t.Fatalf("width %d, limit %d: byte %d, outside of %d to %d, was written", width, limit, i, from, until)
+						t.Fatalf("width %d, limit %d: byte %d, outside of %d to %d, was written",
+							width, limit, i, from, until)
 					}
 				}
 				got := make([]int64, len(want))
@@ -192,7 +197,8 @@ func TestSetFull(t *testing.T) {
 				got := make([]int64, len(keys))
 				d.run(t, "set_insert", keys, len(keys), form, make([]uint64, 9), 7, got, shared)
 				if !slices.Contains(got, -1) {
-					t.Errorf("%s, shared %d: 20 keys go into a set of 8: %v", formNames[form], shared, got)
+					t.Errorf("%s, shared %d: 20 keys go into a set of 8: %v", formNames[form],
+						shared, got)
 				}
 			}
 		}
@@ -262,7 +268,8 @@ func TestMultiForms(t *testing.T) {
 					want[keys[i]] = append(want[keys[i]], uint32(i))
 				}
 			}
-			table, begins, rows := make([]uint64, length), make([]uint64, length+1), make([]uint32, n)
+			table, begins, rows := make([]uint64, length), make([]uint64, length+1), make([]uint32,
+				n)
 			d.run(t, "index_build", keys, n, form, table, size, begins, rows, 2)
 			sum := uint64(0)
 			for i, count := range begins[1:] {
@@ -271,16 +278,20 @@ func TestMultiForms(t *testing.T) {
 			}
 			d.run(t, "index_build", keys, n, form, table, size, begins, rows, 3)
 			probes := append(slices.Clone(keys), 0, 1, -5, int64(size)-1, int64(size), 1<<50)
-			counts, starts, last := make([]int64, len(probes)), make([]int64, len(probes)), make([]int64, len(probes))
-			d.run(t, "multi_find", probes, len(probes), form, table, size, begins, rows, counts, starts, last)
+			counts, starts, last := make([]int64, len(probes)), make([]int64,
+				len(probes)), make([]int64, len(probes))
+			d.run(t, "multi_find", probes, len(probes), form, table, size, begins, rows, counts,
+				starts, last)
 			checked := map[int64]bool{}
 			for i, p := range probes {
 				if int(counts[i]) != len(want[p]) {
-					t.Fatalf("%s: key %d has %d rows, want %d", formNames[form], p, counts[i], len(want[p]))
+					t.Fatalf("%s: key %d has %d rows, want %d", formNames[form], p, counts[i],
+						len(want[p]))
 				}
 				if counts[i] == 0 {
 					if last[i] != -1 {
-						t.Fatalf("%s: key %d has no row but matches %d", formNames[form], p, last[i])
+						t.Fatalf("%s: key %d has no row but matches %d", formNames[form], p,
+							last[i])
 					}
 					continue
 				}
@@ -292,11 +303,13 @@ func TestMultiForms(t *testing.T) {
 					equal(t, formNames[form]+" rows of a key", sorted, want[p])
 				}
 				if last[i] != int64(run[len(run)-1]) {
-					t.Fatalf("%s: row %d of key %d is %d, want %d", formNames[form], len(run)-1, p, last[i], run[len(run)-1])
+					t.Fatalf("%s: row %d of key %d is %d, want %d", formNames[form], len(run)-1, p,
+						last[i], run[len(run)-1])
 				}
 			}
 			// Without rows positions are row numbers.
-			d.run(t, "multi_find", probes, len(probes), form, table, size, begins, nil, counts, starts, last)
+			d.run(t, "multi_find", probes, len(probes), form, table, size, begins, nil, counts,
+				starts, last)
 			for i := range probes {
 				if counts[i] > 0 && last[i] != starts[i]+counts[i]-1 {
 					t.Fatalf("position %d is row %d", starts[i]+counts[i]-1, last[i])

@@ -20,7 +20,8 @@ func TestSearch(t *testing.T) {
 			}
 			m := len(probes)
 			lower, upper, seek := make([]int64, m), make([]int64, m), make([]int64, m)
-			d.run(t, "search_sorted", narrow(sorted, width, base, step), width, base, step, n, probes, m, lower, upper, seek)
+			d.run(t, "search_sorted", narrow(sorted, width, base, step), width, base, step, n,
+				probes, m, lower, upper, seek)
 			wantLower, wantUpper := make([]int64, m), make([]int64, m)
 			for i, p := range probes {
 				wantLower[i] = int64(sort.Search(n, func(k int) bool { return sorted[k] >= p }))
@@ -109,7 +110,9 @@ func TestRadixSort(t *testing.T) {
 			sorted, moved := make([]int64, n), make([]int64, n)
 			d.run(t, "radix_scatter", keys, payloads, n, shift, counts, sorted, moved)
 			digit := func(key int64) int64 { return key >> shift & 255 }
-			slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(digit(a.key), digit(b.key)) })
+			slices.SortStableFunc(rows, func(a, b row) int {
+				return cmp.Compare(digit(a.key), digit(b.key))
+			})
 			got := make([]row, n)
 			for i := range got {
 				got[i] = row{sorted[i], moved[i]}

@@ -17,8 +17,9 @@ var ptx struct {
 	text string
 }
 
-// gpuKernels compiles the test kernels, linked with the embedded bitcode, to PTX:
-// those for blocks of 256 threads, or where every case runs those of all sizes.
+// gpuKernels compiles the test kernels, linked with the embedded bitcode, to
+// PTX: those for blocks of 256 threads, or where every case runs those of all
+// sizes.
 func gpuKernels(t *testing.T) string {
 	t.Helper()
 	ptx.Lock()
@@ -35,10 +36,13 @@ func gpuKernels(t *testing.T) string {
 	if short.Every() {
 		sizes = "-DRF_ALL_SIZES"
 	}
-	compile(t, sizes, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-Xclang", "-target-feature", "-Xclang", "+ptx75",
-		"-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Wno-pass-failed", "-ffreestanding", "-std=c++17", "-O3",
+	compile(t, sizes, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-Xclang",
+		"-target-feature", "-Xclang", "+ptx75",
+		"-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-Wno-pass-failed",
+		"-ffreestanding", "-std=c++17", "-O3",
 		"-DRF_PROTOTYPES=\""+writeFile(t, "gpu_prototypes.h", []byte(prototypes()))+"\"",
-		"-Xclang", "-mlink-builtin-bitcode", "-Xclang", writeFile(t, "nvptx64.bc", code), "-S", "gpu.cu", "-o", out)
+		"-Xclang", "-mlink-builtin-bitcode", "-Xclang", writeFile(t, "nvptx64.bc", code), "-S",
+		"gpu.cu", "-o", out)
 	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +98,8 @@ func TestPTXPatterns(t *testing.T) {
 		{"unique_find_256", `@%p ld\.global\.u32`, 16},
 		{"tile_gather_256", `@%p ld\.global\.u(8|16|32|64)`, 4 * 16},
 	} {
-		if n := len(regexp.MustCompile(c.pattern).FindAllString(kernels[c.kernel], -1)); n < c.least {
+		if n := len(regexp.MustCompile(c.pattern).FindAllString(kernels[c.kernel],
+			-1)); n < c.least {
 			t.Errorf("%s has %s %d times, want at least %d", c.kernel, c.pattern, n, c.least)
 		}
 	}
@@ -118,21 +123,24 @@ func TestPTXAssembles(t *testing.T) {
 		for _, k := range append(report.Kernels, report.Functions...) {
 			// Where a register less makes room for one block more, ptxas may
 			// spill one, and a few where a kernel holds a primitive in all its
-			// forms. 1,024 threads leave 64 registers each, which whole kernels,
-			// above all of wide tuples, may pass. The kernels of cells and runs go through all
-			// accumulators with 16 rows a thread; woven ones, of which package emit
-			// has a record, have those of the program.
+			// forms. 1,024 threads leave 64 registers each, which whole
+			// kernels, above all of wide tuples, may pass. The kernels of cells
+			// and runs go through all accumulators with 16 rows a thread; woven
+			// ones, of which package emit has a record, have those of the
+			// program.
 			limit := 8
 			switch {
 			case strings.HasPrefix(k.Name, "group_cells_"):
 				limit = 640
-			case strings.HasPrefix(k.Name, "own_cells_"): // which have 128-bit sums of four digits, too
+			// which have 128-bit sums of four digits, too
+			case strings.HasPrefix(k.Name, "own_cells_"):
 				limit = 800
 			case strings.HasPrefix(k.Name, "runs_block_"):
 				limit = 2048
 			case strings.HasSuffix(k.Name, "_1024"):
 				limit = 64
-			case strings.HasPrefix(k.Name, "index_build_"), strings.HasPrefix(k.Name, "expand_tile_"):
+			case strings.HasPrefix(k.Name, "index_build_"), strings.HasPrefix(k.Name,
+				"expand_tile_"):
 				limit = 48
 			}
 			if k.Stack > limit {

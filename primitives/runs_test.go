@@ -23,14 +23,16 @@ func (c *runCells) add(word int64) {
 	c.greatest = max(c.greatest, word)
 }
 
-// TestRuns groups rows in the order of their keys: of runs within tiles and across
-// them, of tiles with no live row, with a hash table that is as full as it may be.
+// TestRuns groups rows in the order of their keys: of runs within tiles and
+// across them, of tiles with no live row, with a hash table that is as full as
+// it may be.
 func TestRuns(t *testing.T) {
 	onEachInput(t, func(t *testing.T, d *device, words []int64) {
 		n := len(words)
 		for _, length := range []int{0, 1, 3, 5, 5 * d.tile()} {
 			for _, modulus := range []int64{0, 2, 7, 1} {
-				// Blocks are slow to emulate: large inputs take the cases in turn.
+				// Blocks are slow to emulate: large inputs take the cases in
+				// turn.
 				if modulus == 1 && length != 3 || n > 64 && (length+int(modulus)+n)%5 != 0 {
 					continue
 				}
@@ -60,16 +62,18 @@ func TestRuns(t *testing.T) {
 					want[keys[i]] = c
 				}
 				if got := groupRuns(t, d, keys, words, modulus, want); !maps.Equal(got, want) {
-					t.Fatalf("runs of %d, modulus %d: groups\n%v, want\n%v", length, modulus, got, want)
+					t.Fatalf("runs of %d, modulus %d: groups\n%v, want\n%v", length, modulus, got,
+						want)
 				}
 			}
 		}
 	})
 }
 
-// groupRuns runs the kernel and reads the groups. It fails if a key is there twice. Sums
-// that large blocks do not make are those that are wanted.
-func groupRuns(t *testing.T, d *device, keys, words []int64, modulus int64, want map[int64]runCells) map[int64]runCells {
+// groupRuns runs the kernel and reads the groups. It fails if a key is there
+// twice. Sums that large blocks do not make are those that are wanted.
+func groupRuns(t *testing.T, d *device, keys, words []int64, modulus int64,
+	want map[int64]runCells) map[int64]runCells {
 	t.Helper()
 	n := len(words)
 	borders := 1 << bits.Len(uint(3*((n+d.tile()-1)/d.tile())))
@@ -85,14 +89,16 @@ func groupRuns(t *testing.T, d *device, keys, words []int64, modulus int64, want
 	}
 	counts, means, sums := cleared(1, 0), cleared(3, 0), cleared(2, 0)
 	least, greatest := cleared(1, math.MaxInt64), cleared(1, math.MinInt64)
-	d.run(t, "runs_block", keys, words, n, modulus, table, borders-1, cursor, counts, means, least, greatest, sums)
+	d.run(t, "runs_block", keys, words, n, modulus, table, borders-1, cursor, counts, means, least,
+		greatest, sums)
 	got := map[int64]runCells{}
 	for slot, key := range table {
 		if key == -1 {
 			continue
 		}
 		if slot >= borders+int(cursor[0]) {
-			t.Fatalf("key %d is in slot %d behind the list, which ends at %d", key, slot, borders+int(cursor[0]))
+			t.Fatalf("key %d is in slot %d behind the list, which ends at %d", key, slot,
+				borders+int(cursor[0]))
 		}
 		if _, twice := got[key]; twice {
 			t.Fatalf("key %d has two slots of %v", key, slices.Sorted(maps.Keys(got)))
@@ -100,9 +106,11 @@ func groupRuns(t *testing.T, d *device, keys, words []int64, modulus int64, want
 		if d.threads > 128 {
 			sums[2*slot], sums[2*slot+1] = want[key].low, want[key].high
 		}
-		got[key] = runCells{counts[slot], means[3*slot], sums[2*slot], sums[2*slot+1], least[slot], greatest[slot]}
+		got[key] = runCells{counts[slot], means[3*slot], sums[2*slot], sums[2*slot+1], least[slot],
+			greatest[slot]}
 		if means[3*slot+2] != counts[slot] || means[3*slot+1] != means[3*slot]>>63 {
-			t.Fatalf("key %d: sum of 128 bits and count %v, count %d", key, means[3*slot:][:3], counts[slot])
+			t.Fatalf("key %d: sum of 128 bits and count %v, count %d", key, means[3*slot:][:3],
+				counts[slot])
 		}
 	}
 	if cursor[0] > int64(n) {

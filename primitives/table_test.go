@@ -73,7 +73,8 @@ func TestFullTables(t *testing.T) {
 			t.Errorf("inserting 9 keys and 0 into 8 slots: %v", answers)
 		}
 		room := []int64{1}
-		d.run(t, "set64_insert", keys, len(keys), make([]uint64, 9), 7, make([]int64, 16), make([]int64, 1), room)
+		d.run(t, "set64_insert", keys, len(keys), make([]uint64, 9), 7, make([]int64, 16),
+			make([]int64, 1), room)
 		equal(t, "room", room, []int64{0})
 		table := make([]uint64, 18)
 		d.run(t, "map_insert", keys[:9], 9, table, 7, 0, 0, 1, answers)
@@ -100,12 +101,14 @@ func TestRowSet(t *testing.T) {
 		}
 		set := [3][]int64{make([]int64, n+1), make([]int64, n+1), make([]int64, n+1)}
 		slots, cursor, answers := make([]uint64, capacity), make([]int64, 1), make([]int64, n)
-		d.run(t, "rowset_insert", in[0], in[1], in[2], n, slots, capacity-1, set[0], set[1], set[2], cursor, n, answers)
+		d.run(t, "rowset_insert", in[0], in[1], in[2], n, slots, capacity-1, set[0], set[1], set[2],
+			cursor, n, answers)
 		equal(t, "rows", cursor, []int64{int64(len(want))})
 		fresh := map[int64]int{}
 		for i, a := range answers {
 			row := a / 2
-			if row < 0 || row >= cursor[0] || set[0][row] != in[0][i] || set[1][row] != in[1][i] || set[2][row] != in[2][i] {
+			if row < 0 || row >= cursor[0] || set[0][row] != in[0][i] || set[1][row] != in[1][i] ||
+				set[2][row] != in[2][i] {
 				t.Fatalf("tuple %d was given row %d", i, row)
 			}
 			fresh[row] += int(a % 2)
@@ -116,7 +119,8 @@ func TestRowSet(t *testing.T) {
 			}
 		}
 		found := make([]int64, n)
-		d.run(t, "rowset_find", in[0], in[1], in[2], n, slots, capacity-1, set[0], set[1], set[2], found)
+		d.run(t, "rowset_find", in[0], in[1], in[2], n, slots, capacity-1, set[0], set[1], set[2],
+			found)
 		for i := range found {
 			if found[i] != answers[i]/2 {
 				t.Fatalf("tuple %d is found in row %d, want %d", i, found[i], answers[i]/2)
@@ -126,17 +130,20 @@ func TestRowSet(t *testing.T) {
 		for i := range other {
 			other[i] = in[2][i] + 1
 		}
-		d.run(t, "rowset_find", in[0], in[1], other, n, slots, capacity-1, set[0], set[1], set[2], found)
+		d.run(t, "rowset_find", in[0], in[1], other, n, slots, capacity-1, set[0], set[1], set[2],
+			found)
 		for i := range found {
 			if v := (tuple{in[0][i], in[1][i], other[i]}); (found[i] >= 0) != want[v] {
 				t.Fatalf("tuple %v is found in row %d", v, found[i])
 			}
 		}
 		if half := int64(len(want) / 2); half > 0 {
-			// Where the columns are full, the cursor tells of all that were new.
+			// Where the columns are full, the cursor tells of all that were
+			// new.
 			cursor[0] = 0
 			clear(slots)
-			d.run(t, "rowset_insert", in[0], in[1], in[2], n, slots, capacity-1, set[0], set[1], set[2], cursor, half, answers)
+			d.run(t, "rowset_insert", in[0], in[1], in[2], n, slots, capacity-1, set[0], set[1],
+				set[2], cursor, half, answers)
 			if cursor[0] < int64(len(want)) {
 				t.Errorf("a set without room counted %d rows of %d", cursor[0], len(want))
 			}
@@ -280,7 +287,8 @@ func TestGroup(t *testing.T) {
 					t.Errorf("%s: group %d has sum %v, want %v", what, key, sum, g.sum)
 				}
 				if minima != nil && (minima[slot] != g.min || maxima[slot] != g.max) {
-					t.Errorf("%s: group %d is from %d to %d, want %d to %d", what, key, minima[slot], maxima[slot], g.min, g.max)
+					t.Errorf("%s: group %d is from %d to %d, want %d to %d", what, key,
+						minima[slot], maxima[slot], g.min, g.max)
 				}
 			}
 			if groups != len(want) {

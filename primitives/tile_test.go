@@ -101,7 +101,8 @@ func TestUnalignedColumn(t *testing.T) {
 
 func TestSumOfColumn(t *testing.T) {
 	onEachInput(t, func(t *testing.T, d *device, words []int64) {
-		for kernel, width := range map[string]int{"sum_w1": 1, "sum_w2": 2, "sum_w4": 4, "sum_w8": 8} {
+		for kernel, width := range map[string]int{"sum_w1": 1, "sum_w2": 2, "sum_w4": 4,
+			"sum_w8": 8} {
 			words := clipped(words, width, 0, 1)
 			got, want := make([]int64, 1), int64(0)
 			for _, w := range words {
@@ -118,9 +119,11 @@ func TestScan(t *testing.T) {
 		n := min(len(words), 4*d.threads+1)
 		words = words[:n]
 		blocks := (n + d.threads - 1) / d.threads
-		sums, maxima, totals, sums32 := make([]int64, n), make([]int64, n), make([]int64, 3*blocks), make([]int64, n)
+		sums, maxima, totals, sums32 := make([]int64, n), make([]int64, n), make([]int64,
+			3*blocks), make([]int64, n)
 		d.run(t, "scan_block", words, n, sums, maxima, totals, sums32)
-		wantSums, wantMaxima, wantTotals, want32 := make([]int64, n), make([]int64, n), make([]int64, 3*blocks), make([]int64, n)
+		wantSums, wantMaxima, wantTotals, want32 := make([]int64, n), make([]int64,
+			n), make([]int64, 3*blocks), make([]int64, n)
 		for b := range blocks {
 			sum, most := int64(0), int64(math.MinInt64)
 			for i := b * d.threads; i < (b+1)*d.threads; i++ {
@@ -181,7 +184,8 @@ func TestCompact(t *testing.T) {
 			}
 			tiles := (n + d.tile() - 1) / d.tile()
 			out, total := make([]int64, n+1), make([]int64, 1)
-			d.run(t, "compact_ordered", words, n, limit, out, make([]uint64, tiles+1), make([]int64, 1), total)
+			d.run(t, "compact_ordered", words, n, limit, out, make([]uint64, tiles+1),
+				make([]int64, 1), total)
 			equal(t, "compacted in order", out[:total[0]], want)
 
 			cursor := make([]int64, 1)
@@ -219,7 +223,8 @@ func TestExpand(t *testing.T) {
 				want = append(want, match{int64(i), k})
 			}
 		}
-		cursor, rows, nths := make([]int64, 1), make([]int64, len(want)+1), make([]int64, len(want)+1)
+		cursor, rows, nths := make([]int64, 1), make([]int64, len(want)+1), make([]int64,
+			len(want)+1)
 		d.run(t, "expand_tile", counts, len(counts), rows, nths, cursor)
 		equal(t, "outputs", cursor, []int64{int64(len(want))})
 		got := make([]match, len(want))

@@ -22,7 +22,8 @@ func floor(a, b int64) int64 {
 }
 
 func TestDates(t *testing.T) {
-	days := []int64{0, -1, 58, 59, 60, 789, 11016, 11017, 19782, 19783, 20512, -719468, -719469, -719528, 2932896, 100_000_000, -100_000_000}
+	days := []int64{0, -1, 58, 59, 60, 789, 11016, 11017, 19782, 19783, 20512, -719468, -719469,
+		-719528, 2932896, 100_000_000, -100_000_000}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		days = append(days, r.Int64N(4_000_000)-2_000_000)
@@ -44,7 +45,8 @@ func TestDates(t *testing.T) {
 		}
 		out[8] = d*10000 + 1000
 		// The standard library agrees where it can.
-		if at := time.Unix(d*86400, 0).UTC(); int64(at.Year()) != year || int(at.Month()) != month || at.Day() != day {
+		if at := time.Unix(d*86400, 0).UTC(); int64(at.Year()) != year ||
+			int(at.Month()) != month || at.Day() != day {
 			t.Fatalf("day %d is %v, not %d-%d-%d", d, at, year, month, day)
 		}
 	}
@@ -75,7 +77,8 @@ func quotient(a, b *big.Int) *big.Int {
 }
 
 func TestInt128(t *testing.T) {
-	edges := []int64{0, 1, -1, 2, 3, -7, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1 << 32, -1 << 32, 999_999_999_999, 0x7fff_ffff_0000_0001, -0x7654_3210_ffff_fffe}
+	edges := []int64{0, 1, -1, 2, 3, -7, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1 << 32,
+		-1 << 32, 999_999_999_999, 0x7fff_ffff_0000_0001, -0x7654_3210_ffff_fffe}
 	var pairs []int64
 	for _, a := range edges {
 		for _, b := range edges {
@@ -83,7 +86,8 @@ func TestInt128(t *testing.T) {
 		}
 	}
 	onEach(t, func(t *testing.T, d *device) {
-		for _, divisor := range []uint64{1, 2, 3, 100, 1<<40 + 1, math.MaxInt64, 1 << 63, math.MaxUint64} {
+		for _, divisor := range []uint64{1, 2, 3, 100, 1<<40 + 1, math.MaxInt64, 1 << 63,
+			math.MaxUint64} {
 			n := len(pairs) / 2
 			want, got := make([]int64, 15*n), make([]int64, 15*n)
 			limit := new(big.Int).Lsh(big.NewInt(1), 127)
@@ -190,13 +194,17 @@ func likeTables(pattern []rune) (masks, loops []uint64, runes []uint32, length, 
 
 func TestStrings(t *testing.T) {
 	texts := []string{
-		"", "", "a", "ab", "ab", "abc", "special requests", "the special handling of requests", "änderung", "ä", "日本語", "日本",
-		"a\xffb", "\xe6\x97", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "🦊 runs", "Customer%Complaints", "aaaaaaaab",
+		"", "", "a", "ab", "ab", "abc", "special requests", "the special handling of requests",
+		"änderung", "ä", "日本語", "日本",
+		"a\xffb", "\xe6\x97", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "🦊 runs",
+		"Customer%Complaints", "aaaaaaaab",
 		"0123456789012345678901234567890123456789012345678901234567890123456789", "zzz",
 	}
 	patterns := []string{
-		"", "%", "_", "__", "a%", "%b", "a_", "_b%", "%special%requests%", "%ä%", "日__", "%🦊_runs", "a_b", "_%", "%a%a%b", "%_z",
-		"0123456789012345678901234567890123456789012345678901234567890123456789", "0%9012345678901234567890123456789012345678901234567890123456_89%",
+		"", "%", "_", "__", "a%", "%b", "a_", "_b%", "%special%requests%", "%ä%", "日__", "%🦊_runs",
+		"a_b", "_%", "%a%a%b", "%_z",
+		"0123456789012345678901234567890123456789012345678901234567890123456789",
+		"0%9012345678901234567890123456789012345678901234567890123456_89%",
 	}
 	var text []byte
 	offsets := []int64{0}
@@ -213,7 +221,8 @@ func TestStrings(t *testing.T) {
 			}
 			masks, loops, runes, length, words := likeTables([]rune(pattern))
 			got := make([]int64, 5*n)
-			d.run(t, "string_match", text, offsets, n, masks, loops, runes, len(runes), length, words, got)
+			d.run(t, "string_match", text, offsets, n, masks, loops, runes, len(runes), length,
+				words, got)
 			hashes := map[string]int64{}
 			for i, s := range texts {
 				before := texts[max(i-1, 0)]

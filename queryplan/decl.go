@@ -217,7 +217,8 @@ func ParseValues(c *irtext.Cursor, ln *irtext.Line) ([]Column, [][]scalar.Value)
 		c.Tuple(func() { row = append(row, c.Literal()) })
 		c.End()
 		if len(row) != len(cols) {
-			c.FailLine(kid, "the values of this row do not match the columns: %d of %d", len(row), len(cols))
+			c.FailLine(kid, "the values of this row do not match the columns: %d of %d", len(row),
+				len(cols))
 		}
 		rows = append(rows, row)
 	}

@@ -60,7 +60,8 @@ func sameOperator(a, b Node) bool {
 			a.Index == b.Index
 	case *TopK:
 		b, ok := b.(*TopK)
-		return ok && slices.Equal(a.Group, b.Group) && slices.Equal(a.By, b.By) && a.Limit == b.Limit
+		return ok && slices.Equal(a.Group, b.Group) && slices.Equal(a.By, b.By) &&
+			a.Limit == b.Limit
 	}
 	return false
 }
@@ -102,7 +103,9 @@ func EqualPlan(a, b *Plan) bool {
 		y := b.Blocks[i]
 		same := x.Name == y.Name &&
 			cfg.EqualTerms(x.Term, y.Term, blocks, func(v, w *Var) bool { return vars[v] == w }) &&
-			slices.EqualFunc(x.Cmds, y.Cmds, func(c, d Command) bool { return equalCommand(c, d, vars) })
+			slices.EqualFunc(x.Cmds, y.Cmds, func(c, d Command) bool {
+				return equalCommand(c, d, vars)
+			})
 		if !same {
 			return false
 		}
@@ -111,10 +114,12 @@ func EqualPlan(a, b *Plan) bool {
 }
 
 func equalVar(v, w *Var) bool {
-	return v.Name == w.Name && v.Kind == w.Kind && slices.Equal(v.Cols, w.Cols) && v.Keys == w.Keys &&
+	return v.Name == w.Name && v.Kind == w.Kind && slices.Equal(v.Cols, w.Cols) &&
+		v.Keys == w.Keys &&
 		v.Unique == w.Unique && v.Checked == w.Checked && v.Source == w.Source &&
 		slices.Equal(v.Stored, w.Stored) &&
-		v.Output == w.Output && slices.Equal(v.OrderBy, w.OrderBy) && (!v.Output || v.Limit == w.Limit)
+		v.Output == w.Output && slices.Equal(v.OrderBy, w.OrderBy) &&
+		(!v.Output || v.Limit == w.Limit)
 }
 
 func equalCommand(a, b Command, vars map[*Var]*Var) bool {

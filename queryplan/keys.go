@@ -85,8 +85,8 @@ func KeepsKey(p *Plan, v *Var) bool {
 	for _, b := range p.Blocks {
 		for _, c := range b.Cmds {
 			if ins, ok := c.(*Insert); ok && ins.Var == v {
-				// Tuples of two rounds of a loop may disagree, and what two blocks
-				// read may differ.
+				// Tuples of two rounds of a loop may disagree, and what two
+				// blocks read may differ.
 				if block != nil && block != b || cfg.OnCycle(b, (*Block).Successors) {
 					return false
 				}
@@ -385,7 +385,9 @@ func (p *properties) values(n *Values) {
 		if isDistinct(n.Rows, []int{i}) {
 			p.addKey([]string{c})
 		}
-		if !slices.ContainsFunc(n.Rows, func(r []scalar.Value) bool { return r[i] != n.Rows[0][i] }) {
+		if !slices.ContainsFunc(n.Rows, func(r []scalar.Value) bool {
+			return r[i] != n.Rows[0][i]
+		}) {
 			p.depend(nil, c)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 // input tuples that gives it.
 type MultiJoin struct {
 	Nodes []Node
-	// Order lists the columns that two or more of the inputs have, each once, in
-	// the order in which they are bound. Every input has one of them.
+	// Order lists the columns that two or more of the inputs have, each once,
+	// in the order in which they are bound. Every input has one of them.
 	Order []string
 }
 
@@ -93,7 +93,9 @@ func verifyMultiJoin(n *MultiJoin, inputs [][]Column) ([]Column, error) {
 			irtext.ListColumns(n.Order), irtext.ListColumns(shared))
 	}
 	for i, in := range inputs {
-		if !slices.ContainsFunc(in, func(c Column) bool { return slices.Contains(shared, c.Name) }) {
+		if !slices.ContainsFunc(in, func(c Column) bool {
+			return slices.Contains(shared, c.Name)
+		}) {
 			return nil, fmt.Errorf("input %d has no column in common with another", i)
 		}
 	}
@@ -101,8 +103,9 @@ func verifyMultiJoin(n *MultiJoin, inputs [][]Column) ([]Column, error) {
 	for i, in := range inputs {
 		for _, c := range in {
 			if o, _ := FindColumn(out, c.Name); o.Type != c.Type {
-				return nil, fmt.Errorf("column %s is %s in input %d and %s in another", c.Name, c.Type, i,
-					o.Type)
+				return nil,
+					fmt.Errorf("column %s is %s in input %d and %s in another", c.Name, c.Type, i,
+						o.Type)
 			}
 		}
 	}

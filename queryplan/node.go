@@ -66,8 +66,8 @@ type Rename struct{ From, To string }
 type Dedup struct {
 	Input Node
 
-	// proved is made on first use. Sets within sets make deep trees, and each join
-	// asks for the keys of its right side.
+	// proved is made on first use. Sets within sets make deep trees, and each
+	// join asks for the keys of its right side.
 	proved atomic.Pointer[properties]
 }
 

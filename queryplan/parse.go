@@ -103,7 +103,8 @@ func (p *parser) command(ln *irtext.Line) Command {
 	case "checkkey":
 		c = &CheckKey{Var: p.varRef(), Span: span}
 	default:
-		p.Unexpected(t, `"insert", "assign", "merge", "clear", "check", "checkkey", "jump", "branch" or "halt"`)
+		p.Unexpected(t,
+			`"insert", "assign", "merge", "clear", "check", "checkkey", "jump", "branch" or "halt"`)
 	}
 	p.End()
 	cfg.Leaf(&p.Cursor, ln, t.Text)

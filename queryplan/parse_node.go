@@ -149,8 +149,9 @@ func (p *parser) scan(ln *irtext.Line) Node {
 		n.Names = append(n.Names, p.Name("a column or _"))
 	}
 	if len(n.Names) != len(n.Var.Cols) {
-		p.FailLine(ln, "the scan names %d of the columns of %s, which are %s; write _ for one to leave "+
-			"out",
+		p.FailLine(ln,
+			"the scan names %d of the columns of %s, which are %s; write _ for one to leave "+
+				"out",
 			len(n.Names), n.Var.Name, irtext.ListColumns(columnNames(n.Var.Cols)))
 	}
 	p.End()

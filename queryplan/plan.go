@@ -50,20 +50,22 @@ type Var struct {
 	Kind VarKind
 	Cols []Column
 	// Keys is the number of leading columns that determine the rest; len(Cols)
-	// for a plain relation. It is a proof only for Input and Table variables (the
-	// loader checks them) and for Derived ones where Unique or Checked say so. Of
-	// Input and Table variables no two rows agree on the first Keys columns.
+	// for a plain relation. It is a proof only for Input and Table variables
+	// (the loader checks them) and for Derived ones where Unique or Checked say
+	// so. Of Input and Table variables no two rows agree on the first Keys
+	// columns.
 	Keys int
-	// Unique is set on a Derived variable whose rules are proved to keep the key,
-	// so that it needs no CheckKey, and on a Temp of which no two rows agree on
-	// the key.
+	// Unique is set on a Derived variable whose rules are proved to keep the
+	// key, so that it needs no CheckKey, and on a Temp of which no two rows
+	// agree on the key.
 	Unique bool
-	// Checked is set on a Derived variable if a CheckKey passes after it is filled
-	// and before anything scans it, so that scans may rely on the key. The
-	// CheckKey has to stay.
+	// Checked is set on a Derived variable if a CheckKey passes after it is
+	// filled and before anything scans it, so that scans may rely on the key.
+	// The CheckKey has to stay.
 	Checked bool
 	// Source is the relation of the database that an Input holds, or the
-	// table's name for a Table. For a Table, column i is stored column Stored[i].
+	// table's name for a Table. For a Table, column i is stored column
+	// Stored[i].
 	Source string
 	Stored []int
 	// Output is set if the contents are wanted when the plan halts, sorted by

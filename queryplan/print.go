@@ -12,8 +12,8 @@ import (
 
 // FormatOptions chooses what the text of a plan shows.
 type FormatOptions struct {
-	// Spans adds the place and text of its rule or constraint to a command, as a
-	// comment.
+	// Spans adds the place and text of its rule or constraint to a command, as
+	// a comment.
 	Spans bool
 }
 
@@ -203,7 +203,8 @@ func NodeHead(n Node) string {
 		return "seq " + irtext.QuoteColumn(n.Index) + groupText(n.Group) + " order [" +
 			namesText(n.Order) + "]"
 	case *TopK:
-		return "topk " + strconv.FormatInt(n.Limit, 10) + groupText(n.Group) + " order " + OrderText(n.By)
+		return "topk " + strconv.FormatInt(n.Limit, 10) + groupText(n.Group) + " order " +
+			OrderText(n.By)
 	}
 	return fmt.Sprintf("%T", n)
 }

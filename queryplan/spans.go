@@ -2,8 +2,8 @@ package queryplan
 
 import "github.com/redfoxdb/redfox/frontend/source"
 
-// Spans returns where a plan keeps the places of its variables, followed by those
-// of its commands and unbounded branches, in the order of its text.
+// Spans returns where a plan keeps the places of its variables, followed by
+// those of its commands and unbounded branches, in the order of its text.
 func Spans(p *Plan) []*source.Span {
 	var out []*source.Span
 	for _, v := range p.Vars {

@@ -164,7 +164,8 @@ func TestEval(t *testing.T) {
 	} {
 		ps := newParser("test", text)
 		ps.Tokens = ps.Lines()[0].Tokens
-		e := ps.expr([]Column{{"x", scalar.IntType}, {"y", scalar.IntType}, {"d", scalar.DecimalOf(2)}})
+		e := ps.expr([]Column{{"x", scalar.IntType}, {"y", scalar.IntType},
+			{"d", scalar.DecimalOf(2)}})
 		got := "none"
 		v, ok := Eval(e, lookup)
 		if ok {

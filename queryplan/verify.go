@@ -90,7 +90,8 @@ func (v *verifier) fills(x *Var, n Node) error {
 	}
 	for i, c := range cols {
 		if c.Type != x.Cols[i].Type {
-			return fmt.Errorf("column %s is %s, but %s of %s is %s", c.Name, c.Type, x.Cols[i].Name, x.Name,
+			return fmt.Errorf("column %s is %s, but %s of %s is %s", c.Name, c.Type, x.Cols[i].Name,
+				x.Name,
 				x.Cols[i].Type)
 		}
 	}
@@ -122,17 +123,18 @@ func (f flow) meet(g flow) bool {
 // halt, and every block is reached.
 func verifyFlow(p *Plan) error {
 	entry := flow{map[*Var]bool{}, map[*Var]bool{}, map[*Var]bool{}}
-	at, err := cfg.Forward(p.Blocks, entry, flow.clone, flow.meet, func(b *Block, state flow) error {
-		for _, c := range b.Cmds {
-			if err := state.step(c); err != nil {
-				return fmt.Errorf("block %s, %s: %w", b.Name, CommandString(c), err)
+	at, err := cfg.Forward(p.Blocks, entry, flow.clone, flow.meet,
+		func(b *Block, state flow) error {
+			for _, c := range b.Cmds {
+				if err := state.step(c); err != nil {
+					return fmt.Errorf("block %s, %s: %w", b.Name, CommandString(c), err)
+				}
 			}
-		}
-		if err := state.atEnd(p, b); err != nil {
-			return fmt.Errorf("block %s: %w", b.Name, err)
-		}
-		return nil
-	})
+			if err := state.atEnd(p, b); err != nil {
+				return fmt.Errorf("block %s: %w", b.Name, err)
+			}
+			return nil
+		})
 	if err != nil {
 		return err
 	}

@@ -174,7 +174,8 @@ func verifyJoin(n *Join, left, right []Column) ([]Column, error) {
 		l, ok := FindColumn(left, c.Name)
 		switch {
 		case ok && l.Type != c.Type:
-			return nil, fmt.Errorf("column %s is %s on the left and %s on the right", c.Name, l.Type, c.Type)
+			return nil, fmt.Errorf("column %s is %s on the left and %s on the right", c.Name,
+				l.Type, c.Type)
 		case !ok && n.Kind == Inner:
 			out = append(out, c)
 		}
@@ -241,12 +242,14 @@ func verifyUnion(inputs [][]Column) ([]Column, error) {
 	first := inputs[0]
 	for i, in := range inputs[1:] {
 		if len(in) != len(first) {
-			return nil, fmt.Errorf("input %d has %d columns, the first has %d", i+1, len(in), len(first))
+			return nil, fmt.Errorf("input %d has %d columns, the first has %d", i+1, len(in),
+				len(first))
 		}
 		for _, c := range in {
 			if f, ok := FindColumn(first, c.Name); !ok || f.Type != c.Type {
-				return nil, fmt.Errorf("input %d has a column %s: %s, which the first has not", i+1, c.Name,
-					c.Type)
+				return nil,
+					fmt.Errorf("input %d has a column %s: %s, which the first has not", i+1, c.Name,
+						c.Type)
 			}
 		}
 	}
@@ -298,7 +301,8 @@ func verifyCall(e *Call) error {
 	}
 	for i, t := range sig.Params {
 		if t != args[i] {
-			return fmt.Errorf("%s: argument %d is %s and has to be converted to %s", ExprString(e), i+1,
+			return fmt.Errorf("%s: argument %d is %s and has to be converted to %s", ExprString(e),
+				i+1,
 				args[i], t)
 		}
 	}

@@ -25,18 +25,21 @@ type Engine interface {
 
 // Request is one run.
 type Request struct {
-	Plan  *queryplan.Plan
-	Facts *store.Database // relations for the plan's Input and Table variables; missing ones are empty
+	Plan *queryplan.Plan
+	// relations for the plan's Input and Table variables; missing ones are
+	// empty
+	Facts *store.Database
 	// Threads is the number of worker threads; 0 means all cores.
 	Threads int
 	// Memory bounds, in bytes, what the run allocates for relations and
 	// indexes, the facts not counted; 0 means no bound.
 	Memory int64
-	// MaxRounds bounds the rounds of each unbounded loop (queryplan.Branch): 0 means
-	// the default bound, and a negative number none. RoundsBound resolves it.
+	// MaxRounds bounds the rounds of each unbounded loop (queryplan.Branch): 0
+	// means the default bound, and a negative number none. RoundsBound resolves
+	// it.
 	MaxRounds int64
-	// NoDecompose says that every loop goes round by round over all of its tuples, also
-	// where a column decomposes it. The answer is the same.
+	// NoDecompose says that every loop goes round by round over all of its
+	// tuples, also where a column decomposes it. The answer is the same.
 	NoDecompose bool
 	// MaxViolations bounds the tuples kept of each violated constraint.
 	MaxViolations int
@@ -46,27 +49,28 @@ type Request struct {
 	Profile bool
 	// Trace, if set, is told what took how long. It is safe for concurrent use.
 	Trace func(Span)
-	// Resident lets an engine leave outputs where it has computed them; the answer has
-	// them in Pending.
+	// Resident lets an engine leave outputs where it has computed them; the
+	// answer has them in Pending.
 	Resident bool
 }
 
-// Preparer is an engine that can make ready what a run needs beside the memory of what
-// it derives.
+// Preparer is an engine that can make ready what a run needs beside the memory
+// of what it derives.
 type Preparer interface {
 	Engine
-	// Prepare makes the code for a request and, on a device, copies its facts there.
-	// Later runs of the same plan over the same facts, by their pointers, find both.
+	// Prepare makes the code for a request and, on a device, copies its facts
+	// there. Later runs of the same plan over the same facts, by their
+	// pointers, find both.
 	Prepare(ctx context.Context, req *Request) error
 }
 
-// Prefetcher is an engine of a device with memory of its own, which can have facts there
-// before a run asks for them.
+// Prefetcher is an engine of a device with memory of its own, which can have
+// facts there before a run asks for them.
 type Prefetcher interface {
 	Engine
-	// Prefetch copies a column, called by a name in the trace, unless there is no room but
-	// in the place of what is there. The copy stays until the column is garbage or its
-	// memory is wanted.
+	// Prefetch copies a column, called by a name in the trace, unless there is
+	// no room but in the place of what is there. The copy stays until the
+	// column is garbage or its memory is wanted.
 	Prefetch(ctx context.Context, name string, c *store.Column, trace func(Span)) error
 	// Drop gives back the copy of a column, once no run uses it.
 	Drop(c *store.Column)
@@ -93,41 +97,43 @@ type Progress struct {
 
 // Answer is what a run yields.
 type Answer struct {
-	// Outputs has the contents of the plan's output variables by name, in no order.
+	// Outputs has the contents of the plan's output variables by name, in no
+	// order.
 	Outputs map[string]*store.Relation
-	// Pending has those outputs that a resident run has left on the device, by name; they
-	// are not in Outputs. Whoever gets the answer fetches or releases each. An answer with
-	// violations has none.
+	// Pending has those outputs that a resident run has left on the device, by
+	// name; they are not in Outputs. Whoever gets the answer fetches or
+	// releases each. An answer with violations has none.
 	Pending map[string]Pending
 	// Violations are the integrity constraints that do not hold.
 	Violations []Violation
-	// Dropped counts the decimals that did not fit their type, so that their atom
-	// was false.
+	// Dropped counts the decimals that did not fit their type, so that their
+	// atom was false.
 	Dropped int64
 	// Peak is the largest number of bytes held for relations and indexes.
 	Peak    int64
 	Profile []CommandProfile
-	// Kernels is the profile of an engine that runs kernels, in the order of the
-	// kernel graph.
+	// Kernels is the profile of an engine that runs kernels, in the order of
+	// the kernel graph.
 	Kernels []KernelProfile
-	// Compile is what making the code took, up to what the machine executes; 0 when it
-	// was at hand.
+	// Compile is what making the code took, up to what the machine executes; 0
+	// when it was at hand.
 	Compile time.Duration
 	// Device is what the run did on a device; nil if there is none. What takes
 	// measuring is there if a profile was asked for.
 	Device *DeviceProfile
 }
 
-// Pending is an output that lies on the device of the engine. It is safe for concurrent
-// use.
+// Pending is an output that lies on the device of the engine. It is safe for
+// concurrent use.
 type Pending interface {
 	// Rows is the number of its tuples.
 	Rows() int64
-	// Fetch copies the tuples to the host, in no order, and gives the device's memory
-	// back, unless it fails. It is not called again after it has succeeded.
+	// Fetch copies the tuples to the host, in no order, and gives the device's
+	// memory back, unless it fails. It is not called again after it has
+	// succeeded.
 	Fetch(ctx context.Context) (*store.Relation, error)
-	// Release gives the device's memory back without copying. Calling it again, or after
-	// Fetch, does nothing.
+	// Release gives the device's memory back without copying. Calling it again,
+	// or after Fetch, does nothing.
 	Release()
 }
 
@@ -136,16 +142,17 @@ type DeviceProfile struct {
 	Name      string  // of the device
 	Bandwidth float64 // of its memory, at most, in bytes a second
 	Peak      int64   // most bytes of its memory that the run held, its facts among them
-	// Load is the part of Answer.Compile that the driver took, to make machine code and
-	// load it.
+	// Load is the part of Answer.Compile that the driver took, to make machine
+	// code and load it.
 	Load       time.Duration
 	ToDevice   Transfer
 	FromDevice Transfer
 	Resident   int64 // bytes of columns of facts that the run found on the device
 	Launches   int64 // of kernels
 	Waits      int64 // of the host for the device
-	// Nodes is how many commands the graph has that was launched in place of them, one by
-	// one, because the run repeats an earlier one; 0 if there was none.
+	// Nodes is how many commands the graph has that was launched in place of
+	// them, one by one, because the run repeats an earlier one; 0 if there was
+	// none.
 	Nodes int64
 }
 
@@ -171,23 +178,24 @@ type CommandProfile struct {
 	Rows    int64 // tuples it produced, before duplicates were removed
 	Kept    int64 // tuples that were new
 	Time    time.Duration
-	// Device is the time of its kernels by the device's events; 0 if there is no device.
+	// Device is the time of its kernels by the device's events; 0 if there is
+	// no device.
 	Device time.Duration
 }
 
 // KernelProfile says what one kernel of the kernel graph cost.
 type KernelProfile struct {
 	Kernel string // its name in the graph
-	// Rules are the rules and constraints that it serves, as file:line, in the order of
-	// its work.
+	// Rules are the rules and constraints that it serves, as file:line, in the
+	// order of its work.
 	Rules []string
 	Block string // of the graph and the plan, where it runs
 	Calls int64
 	Rows  int64 // of its source
 	Kept  int64 // tuples that it stored, or inserted and that were new
-	// Bytes are those of the columns that it loads from its source and of the tuples
-	// that it adds to relations. What it looks up by key is not counted: that
-	// depends on caches.
+	// Bytes are those of the columns that it loads from its source and of the
+	// tuples that it adds to relations. What it looks up by key is not counted:
+	// that depends on caches.
 	Bytes int64
 	Time  time.Duration
 	// Device is the time by the device's events; 0 if there is no device.
@@ -225,8 +233,8 @@ func (e *OverflowError) Error() string {
 	return fmt.Sprintf("%s%s does not fit %s", e.Fn, where, e.Out.Type.Joined())
 }
 
-// RoundsError is an unbounded loop that goes on after as many rounds as a request
-// allows. All engines fail after the same round.
+// RoundsError is an unbounded loop that goes on after as many rounds as a
+// request allows. All engines fail after the same round.
 type RoundsError struct {
 	Loop   *queryplan.Branch
 	Rounds int64
@@ -238,7 +246,8 @@ func (e *RoundsError) Error() string {
 	for i, v := range e.Loop.Vars {
 		names[i] = v.Name
 	}
-	return fmt.Sprintf("the recursion of %s goes on after %d rounds", strings.Join(names, ", "), e.Rounds)
+	return fmt.Sprintf("the recursion of %s goes on after %d rounds", strings.Join(names, ", "),
+		e.Rounds)
 }
 
 // MemoryError is a run that would pass its memory bound.
@@ -247,7 +256,8 @@ type MemoryError struct {
 	Want, Held, Bound int64  // bytes
 	Device            bool   // it is the memory of a GPU
 	Loading           bool   // What is a part of the facts
-	// System, if set, is why the operating system gives no more memory; Bound is then 0.
+	// System, if set, is why the operating system gives no more memory; Bound
+	// is then 0.
 	System error
 }
 

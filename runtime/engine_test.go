@@ -7,7 +7,8 @@ import (
 
 func TestSize(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 bytes", 1: "1 byte", 1000: "1000 bytes", 1 << 10: "1 KiB", 1500: "1.5 KiB", 1 << 20: "1 MiB",
+		0: "0 bytes", 1: "1 byte", 1000: "1000 bytes", 1 << 10: "1 KiB", 1500: "1.5 KiB",
+		1 << 20:    "1 MiB",
 		1500 << 20: "1500 MiB", 1<<30 + 1: "1.0 GiB", 10 << 30: "10 GiB", 3 << 39: "1.5 TiB",
 	} {
 		if got := Size(n); got != want {

@@ -11,8 +11,8 @@ const paceOfProgress = 100 * time.Millisecond
 // StartPace begins a run.
 func StartPace() Pace { return Pace{time.Now()} }
 
-// Due reports whether the request wants progress and the last report is long enough
-// ago; then this is when the last one was.
+// Due reports whether the request wants progress and the last report is long
+// enough ago; then this is when the last one was.
 func (p *Pace) Due(req *Request) bool {
 	if req.Progress == nil {
 		return false

@@ -38,14 +38,16 @@ func differentTuples(want, got *redfox.Result, pred string) string {
 			why = fmt.Sprintf("tuple %d is %s, not %s", n, text(row), text(expected))
 		}
 		if why != "" {
-			return fmt.Sprintf("%s; there are %d and should be %d", why, got.Len(pred), want.Len(pred))
+			return fmt.Sprintf("%s; there are %d and should be %d", why, got.Len(pred),
+				want.Len(pred))
 		}
 	}
 	if err := got.Err(); err != nil {
 		return err.Error()
 	}
 	if row, ok := next(); ok {
-		return fmt.Sprintf("tuple %d, %s, is missing; there are %d and should be %d", n+1, text(row), n, want.Len(pred))
+		return fmt.Sprintf("tuple %d, %s, is missing; there are %d and should be %d", n+1,
+			text(row), n, want.Len(pred))
 	}
 	if n != got.Len(pred) {
 		return fmt.Sprintf("there are %d tuples, and its length is %d", n, got.Len(pred))

@@ -38,19 +38,23 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 	c := &config{}
 	f := flag.NewFlagSet("redfox-selftest", flag.ContinueOnError)
 	f.SetOutput(errs)
-	f.StringVar(&c.session.Engine, "engine", redfox.EngineAuto, "engine to test: gpu, cpu or go; auto is the best that the machine has")
+	f.StringVar(&c.session.Engine, "engine", redfox.EngineAuto,
+		"engine to test: gpu, cpu or go; auto is the best that the machine has")
 	f.StringVar(&c.session.Device, "device", "", "number or UUID of the GPU")
-	f.Int64Var(&c.session.DeviceMemory, "device-memory", 0, "bytes of the GPU's memory to use at most; 0 is what is free")
+	f.Int64Var(&c.session.DeviceMemory, "device-memory", 0,
+		"bytes of the GPU's memory to use at most; 0 is what is free")
 	f.IntVar(&c.session.Threads, "threads", 0, "threads; 0 is all cores")
 	f.StringVar(&c.data, "data", "testdata", "folder of programs")
 	f.StringVar(&c.tpch, "tpch", "", "folder of TPC-H Parquet files; those of testdata when empty")
 	f.StringVar(&c.only, "only", "", "test the programs whose names contain this")
 	f.IntVar(&c.random, "random", 0, "number of random programs")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the first random program")
-	f.IntVar(&c.runs, "runs", 2, "runs of each program, which must give the same bytes; all but the first are prepared, and every other one leaves its result on the GPU")
+	f.IntVar(&c.runs, "runs", 2,
+		"runs of each program, which must give the same bytes; all but the first are prepared, and every other one leaves its result on the GPU")
 	f.IntVar(&c.workers, "parallel", 1, "programs that run at the same time")
 	f.BoolVar(&c.large, "large", false, "test closures of millions of tuples, too")
-	f.DurationVar(&c.soak, "soak", 0, "go on with all of it, mixed, in one process for this long, and look at memory")
+	f.DurationVar(&c.soak, "soak", 0,
+		"go on with all of it, mixed, in one process for this long, and look at memory")
 	f.DurationVar(&c.every, "every", 15*time.Second, "how often a soak pauses to measure memory")
 	f.StringVar(&c.report, "report", "", "file for what a soak has measured, as JSON")
 	f.DurationVar(&c.timeout, "timeout", 2*time.Minute, "bound for each run")
@@ -62,9 +66,11 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 // execute runs the command and returns its exit code.
 func execute(args []string, out, errs io.Writer) int {
 	f, c := flags(errs)
-	if err := f.Parse(args); err != nil || f.NArg() > 0 || c.runs < 1 || c.workers < 1 || c.every <= 0 {
+	if err := f.Parse(args); err != nil || f.NArg() > 0 || c.runs < 1 || c.workers < 1 ||
+		c.every <= 0 {
 		if err == nil {
-			fmt.Fprintln(errs, "redfox-selftest takes flags only, with -runs and -parallel of at least 1 and -every above 0; -help lists them")
+			fmt.Fprintln(errs,
+				"redfox-selftest takes flags only, with -runs and -parallel of at least 1 and -every above 0; -help lists them")
 		}
 		return 2
 	}

@@ -26,8 +26,10 @@ func TestSelf(t *testing.T) {
 			if !e.Available {
 				t.Skip(e.Detail)
 			}
-			out, code := run("-engine", e.Name, "-only", "constraint", "-random", "5", "-runs", "4", "-v")
-			if code != 0 || !strings.Contains(out, " 0 failures") || !strings.Contains(out, "test random/5\n") {
+			out, code := run("-engine", e.Name, "-only", "constraint", "-random", "5", "-runs", "4",
+				"-v")
+			if code != 0 || !strings.Contains(out, " 0 failures") ||
+				!strings.Contains(out, "test random/5\n") {
 				t.Errorf("exit code %d:\n%s", code, out)
 			}
 		})
@@ -49,7 +51,9 @@ func TestMadeUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, db, err := load(ctx, s, sources, func(p *redfox.Program) *redfox.Facts { return madeUp(p, 500) })
+	prog, db, err := load(ctx, s, sources, func(p *redfox.Program) *redfox.Facts {
+		return madeUp(p, 500)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +81,8 @@ func TestWrongCalls(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if code := execute([]string{"-data", "nowhere"}, &out, &out); code != 2 || !strings.Contains(out.String(), "-data names") {
+	if code := execute([]string{"-data", "nowhere"}, &out, &out); code != 2 ||
+		!strings.Contains(out.String(), "-data names") {
 		t.Errorf("a folder that is not there: exit code %d, %s", code, &out)
 	}
 }
@@ -87,7 +92,8 @@ func TestDifferences(t *testing.T) {
 	ctx := context.Background()
 	result := func(text string) *redfox.Result {
 		t.Helper()
-		prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", text)}, redfox.Options{})
+		prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", text)},
+			redfox.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +118,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestKeep shrinks a random program that fails, here because its runs never end in time.
+// TestKeep shrinks a random program that fails, here because its runs never end
+// in time.
 func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	ctx := context.Background()

@@ -28,7 +28,8 @@ type testCase struct {
 // cases lists what is to be tested.
 func (t *tester) cases() ([]testCase, error) {
 	var all []testCase
-	for _, list := range []func() ([]testCase, error){t.folders, t.quickstart, t.made, t.closures, t.queries} {
+	lists := []func() ([]testCase, error){t.folders, t.quickstart, t.made, t.closures, t.queries}
+	for _, list := range lists {
 		some, err := list()
 		if err != nil {
 			return nil, err
@@ -47,16 +48,19 @@ func (t *tester) cases() ([]testCase, error) {
 
 // fileCase is a program in one or several files.
 func fileCase(name string, facts func(*redfox.Program) *redfox.Facts, program ...string) testCase {
-	return testCase{name: name, again: "-only " + name, load: func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database, error) {
-		sources, err := redfox.ReadSources(program...)
-		if err != nil {
-			return nil, nil, err
-		}
-		return load(ctx, s, sources, facts)
-	}}
+	return testCase{name: name, again: "-only " + name,
+		load: func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database,
+			error) {
+			sources, err := redfox.ReadSources(program...)
+			if err != nil {
+				return nil, nil, err
+			}
+			return load(ctx, s, sources, facts)
+		}}
 }
 
-func load(ctx context.Context, s *redfox.Session, sources []redfox.Source, facts func(*redfox.Program) *redfox.Facts) (*redfox.Program, *redfox.Database, error) {
+func load(ctx context.Context, s *redfox.Session, sources []redfox.Source,
+	facts func(*redfox.Program) *redfox.Facts) (*redfox.Program, *redfox.Database, error) {
 	prog, err := redfox.Compile(ctx, sources, redfox.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -69,14 +73,17 @@ func load(ctx context.Context, s *redfox.Session, sources []redfox.Source, facts
 func (t *tester) folders() ([]testCase, error) {
 	files, err := filepath.Glob(filepath.Join(t.data, "programs", "*", "program.logic"))
 	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("%s has no programs; -data names the folder testdata of the source tree", t.data)
+		return nil,
+			fmt.Errorf("%s has no programs; -data names the folder testdata of the source tree",
+				t.data)
 	}
 	var out []testCase
 	for _, file := range files {
 		dir := filepath.Dir(file)
-		out = append(out, fileCase("programs/"+filepath.Base(dir), func(*redfox.Program) *redfox.Facts {
-			return factsIn(filepath.Join(dir, "facts"))
-		}, file))
+		out = append(out,
+			fileCase("programs/"+filepath.Base(dir), func(*redfox.Program) *redfox.Facts {
+				return factsIn(filepath.Join(dir, "facts"))
+			}, file))
 	}
 	return out, nil
 }
@@ -118,14 +125,19 @@ func (t *tester) made() ([]testCase, error) {
 	var out []testCase
 	for _, file := range files {
 		name := "fusion/" + strings.TrimSuffix(filepath.Base(file), ".logic")
-		out = append(out, fileCase(name, func(p *redfox.Program) *redfox.Facts { return madeUp(p, 20_000) }, file))
+		out = append(out, fileCase(name, func(p *redfox.Program) *redfox.Facts {
+			return madeUp(p, 20_000)
+		}, file))
 	}
-	return append(out, fileCase("graphs/cspa", func(p *redfox.Program) *redfox.Facts { return madeUp(p, 300) },
+	return append(out, fileCase("graphs/cspa", func(p *redfox.Program) *redfox.Facts {
+		return madeUp(p, 300)
+	},
 		filepath.Join(t.data, "graphs", "cspa.logic"))), nil
 }
 
-// madeUp returns n tuples for each predicate that takes facts. The keys of functional
-// ones count from 0, and other numbers are below n, so that they lead somewhere.
+// madeUp returns n tuples for each predicate that takes facts. The keys of
+// functional ones count from 0, and other numbers are below n, so that they
+// lead somewhere.
 func madeUp(p *redfox.Program, n int) *redfox.Facts {
 	facts := redfox.NewFacts()
 	for _, pred := range p.Predicates() {
@@ -173,14 +185,15 @@ func valueText(typ string, v int) string {
 	return strconv.Itoa(v)
 }
 
-// smallClosure bounds the tuples of closures that are always tested, largeClosure those
-// that -large adds.
+// smallClosure bounds the tuples of closures that are always tested,
+// largeClosure those that -large adds.
 const (
 	smallClosure = 1_000_000
 	largeClosure = 20_000_000
 )
 
-// closures are the programs over graphs, with the graphs of a size to be tested.
+// closures are the programs over graphs, with the graphs of a size to be
+// tested.
 func (t *tester) closures() ([]testCase, error) {
 	dir := filepath.Join(t.data, "graphs")
 	file, err := os.Open(filepath.Join(dir, "SIZES.tsv"))
@@ -200,9 +213,10 @@ func (t *tester) closures() ([]testCase, error) {
 	}
 	var out []testCase
 	add := func(program, graph string) {
-		out = append(out, fileCase("graphs/"+program+"/"+graph, func(*redfox.Program) *redfox.Facts {
-			return redfox.NewFacts().File("edge", filepath.Join(dir, graph+".tsv.gz"))
-		}, filepath.Join(dir, program+".logic")))
+		out = append(out,
+			fileCase("graphs/"+program+"/"+graph, func(*redfox.Program) *redfox.Facts {
+				return redfox.NewFacts().File("edge", filepath.Join(dir, graph+".tsv.gz"))
+			}, filepath.Join(dir, program+".logic")))
 	}
 	for _, row := range table[1:] {
 		add("triangles", row[0])
@@ -211,7 +225,8 @@ func (t *tester) closures() ([]testCase, error) {
 				continue
 			}
 			if size, err := strconv.ParseInt(row[c], 10, 64); err != nil || size > bound {
-				t.skipped = append(t.skipped, fmt.Sprintf("graphs/%s/%s, of %s tuples", program, row[0], row[c]))
+				t.skipped = append(t.skipped,
+					fmt.Sprintf("graphs/%s/%s, of %s tuples", program, row[0], row[c]))
 				continue
 			}
 			add(program, row[0])
@@ -220,8 +235,9 @@ func (t *tester) closures() ([]testCase, error) {
 	return out, nil
 }
 
-// queries are those of TPC-H, with a predicate for each column or for each table, and of
-// the Star Schema Benchmark. Their data are small ones, unless -tpch names others.
+// queries are those of TPC-H, with a predicate for each column or for each
+// table, and of the Star Schema Benchmark. Their data are small ones, unless
+// -tpch names others.
 func (t *tester) queries() ([]testCase, error) {
 	tpch := t.tpch
 	if tpch == "" {
@@ -240,7 +256,9 @@ func (t *tester) queries() ([]testCase, error) {
 		}
 		for _, file := range files {
 			name := of.folder + "/" + strings.TrimSuffix(filepath.Base(file), ".logic")
-			c := fileCase(name, func(*redfox.Program) *redfox.Facts { return redfox.NewFacts().Dir(of.facts) },
+			c := fileCase(name, func(*redfox.Program) *redfox.Facts {
+				return redfox.NewFacts().Dir(of.facts)
+			},
 				filepath.Join(dir, "schema.logic"), file)
 			c.again += of.again
 			out = append(out, c)
@@ -255,26 +273,29 @@ func randomCase(p *randprog.Program) testCase {
 		name:    fmt.Sprintf("random/%d", p.Seed),
 		again:   fmt.Sprintf("-only random/ -random 1 -seed %d", p.Seed),
 		program: p,
-		load: func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database, error) {
-			return load(ctx, s, []redfox.Source{redfox.Text("program.logic", p.Text())}, func(*redfox.Program) *redfox.Facts {
-				facts := redfox.NewFacts()
-				files := p.FactFiles()
-				var names []string
-				for name := range files {
-					names = append(names, name)
-				}
-				slices.Sort(names)
-				for _, name := range names {
-					if pred, isTable := strings.CutSuffix(name, ".csv"); isTable {
-						table := tableFile(pred, name)
-						table.Reader = strings.NewReader(files[name])
-						facts.Add(table)
-						continue
+		load: func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database,
+			error) {
+			return load(ctx, s, []redfox.Source{redfox.Text("program.logic", p.Text())},
+				func(*redfox.Program) *redfox.Facts {
+					facts := redfox.NewFacts()
+					files := p.FactFiles()
+					var names []string
+					for name := range files {
+						names = append(names, name)
 					}
-					facts.Reader(strings.TrimSuffix(name, ".tsv"), redfox.TSVFacts, strings.NewReader(files[name]))
-				}
-				return facts
-			})
+					slices.Sort(names)
+					for _, name := range names {
+						if pred, isTable := strings.CutSuffix(name, ".csv"); isTable {
+							table := tableFile(pred, name)
+							table.Reader = strings.NewReader(files[name])
+							facts.Add(table)
+							continue
+						}
+						facts.Reader(strings.TrimSuffix(name, ".tsv"), redfox.TSVFacts,
+							strings.NewReader(files[name]))
+					}
+					return facts
+				})
 		},
 	}
 }

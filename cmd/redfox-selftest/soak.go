@@ -14,11 +14,12 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// soak runs all programs, mixed, in one process: several at a time, in one session, in one
-// whose GPU memory is too small for all facts, and in sessions of their own; with results
-// that stay on the GPU, with runs that repeat earlier ones, with facts that come and go,
-// and with runs that are cancelled or find no memory. Now and then everything pauses, and
-// what is held is measured. Wrong answers fail the test, and so does memory that grows.
+// soak runs all programs, mixed, in one process: several at a time, in one
+// session, in one whose GPU memory is too small for all facts, and in sessions
+// of their own; with results that stay on the GPU, with runs that repeat
+// earlier ones, with facts that come and go, and with runs that are cancelled
+// or find no memory. Now and then everything pauses, and what is held is
+// measured. Wrong answers fail the test, and so does memory that grows.
 type soak struct {
 	*tester
 	tight *redfox.Session // with little of the GPU's memory
@@ -42,11 +43,13 @@ type soakCase struct {
 	db   *redfox.Database
 	want expectation
 	hot  atomic.Pointer[redfox.Prepared] // in the session under test; nil before
-	// refused says that the program or its facts are, so that there is nothing to run.
+	// refused says that the program or its facts are, so that there is nothing
+	// to run.
 	refused bool
 }
 
-// expectation is what a program gives: the checksum of its result, or its failure.
+// expectation is what a program gives: the checksum of its result, or its
+// failure.
 type expectation struct{ sum, failure string }
 
 // keptResult is a result on the GPU.
@@ -57,19 +60,21 @@ type keptResult struct {
 }
 
 const (
-	// tightMemory is what the small session may take of the GPU's memory, in bytes.
+	// tightMemory is what the small session may take of the GPU's memory, in
+	// bytes.
 	tightMemory = 192 << 20
 	// mostKept bounds the results that stay on the GPU.
 	mostKept = 12
-	// A program runs one time after the other as often as mostRepeats, but for no longer than
-	// repeating if it has run as often as a graph of it takes.
+	// A program runs one time after the other as often as mostRepeats, but for
+	// no longer than repeating if it has run as often as a graph of it takes.
 	mostRepeats, fewRepeats = 24, 4
 	repeating               = time.Second
 	// A run is cancelled within mostPatience.
 	mostPatience = 20 * time.Millisecond
 )
 
-// soakWork is what there is to do with a case. why says what is wrong, "" nothing.
+// soakWork is what there is to do with a case. why says what is wrong, ""
+// nothing.
 type soakWork struct {
 	name string
 	do   func(s *soak, ctx context.Context, c *soakCase, rng *rand.Rand) (why string)
@@ -159,8 +164,10 @@ func (t *tester) conclude(m *measurements, s *soak) error {
 		return nil
 	}
 	return m.write(t.report, soakReport{
-		Engine: t.session.Engine, Seconds: time.Since(t.started).Seconds(), Programs: len(s.cases), Parallel: t.workers,
-		Runs: t.runCount, Failures: t.failures, Passed: t.failures == 0, Work: s.counts, Trends: trends,
+		Engine: t.session.Engine, Seconds: time.Since(t.started).Seconds(), Programs: len(s.cases),
+		Parallel: t.workers,
+		Runs:     t.runCount, Failures: t.failures, Passed: t.failures == 0, Work: s.counts,
+		Trends: trends,
 	})
 }
 
@@ -175,8 +182,9 @@ func (s *soak) close() error {
 	return s.tight.Close()
 }
 
-// work runs all cases once, with others, so that all facts are there, even if it is to
-// stop meanwhile, and then does one thing after the other until it is to stop.
+// work runs all cases once, with others, so that all facts are there, even if
+// it is to stop meanwhile, and then does one thing after the other until it is
+// to stop.
 func (s *soak) work(ctx, stop context.Context, rng *rand.Rand) {
 	for stop.Err() == nil || ctx.Err() == nil && int(s.begun.Load()) < len(s.cases) {
 		c, w := s.cases[rng.IntN(len(s.cases))], soakWorks[rng.IntN(len(soakWorks))]
@@ -259,7 +267,8 @@ func (s *soak) expect(o outcome) (got expectation, why string) {
 	return expectation{sum: sum}, ""
 }
 
-// check returns in what an outcome differs from what is wanted, and gives it back.
+// check returns in what an outcome differs from what is wanted, and gives it
+// back.
 func (s *soak) check(o outcome, want expectation) (why string) {
 	if o.err == nil {
 		defer o.res.Release()
@@ -367,7 +376,8 @@ func (s *soak) takes(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	return ""
 }
 
-// apart runs it in a session that is opened for it and closed, with a result still there.
+// apart runs it in a session that is opened for it and closed, with a result
+// still there.
 func (s *soak) apart(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	opts := s.session
 	if opts.Engine == redfox.EngineGPU {
@@ -397,7 +407,8 @@ func (s *soak) apart(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 func (s *soak) cancelled(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	short, cancel := context.WithTimeout(ctx, time.Duration(rng.Int64N(int64(s.patience))))
 	defer cancel()
-	o := s.runWith(short, s.tested, c.prog, c.db, redfox.RunOptions{Resident: rng.IntN(2) == 0}, nil)
+	o := s.runWith(short, s.tested, c.prog, c.db, redfox.RunOptions{Resident: rng.IntN(2) == 0},
+		nil)
 	if short.Err() != nil && errors.Is(o.err, context.DeadlineExceeded) {
 		s.count("was cancelled")
 		return ""
@@ -408,7 +419,8 @@ func (s *soak) cancelled(ctx context.Context, c *soakCase, rng *rand.Rand) strin
 	return s.check(o, c.want)
 }
 
-// reload runs it over facts that are loaded again, and lets the session forget the others.
+// reload runs it over facts that are loaded again, and lets the session forget
+// the others.
 func (s *soak) reload(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	prog, db, err := c.load(ctx, s.tested)
 	if err != nil {

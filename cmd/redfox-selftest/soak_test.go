@@ -22,8 +22,10 @@ func TestSoak(t *testing.T) {
 				t.Skip(e.Detail)
 			}
 			file := filepath.Join(t.TempDir(), "soak.json")
-			out, code := run("-engine", e.Name, "-only", "constraint", "-random", "3", "-soak", "2s", "-every", "500ms", "-parallel", "3", "-report", file)
-			if code != 0 || !strings.Contains(out, " 0 failures") || !strings.Contains(out, "the heap was looked at too seldom to tell: ") {
+			out, code := run("-engine", e.Name, "-only", "constraint", "-random", "3", "-soak",
+				"2s", "-every", "500ms", "-parallel", "3", "-report", file)
+			if code != 0 || !strings.Contains(out, " 0 failures") ||
+				!strings.Contains(out, "the heap was looked at too seldom to tell: ") {
 				t.Errorf("exit code %d:\n%s", code, out)
 			}
 			text, err := os.ReadFile(file)
@@ -34,7 +36,8 @@ func TestSoak(t *testing.T) {
 			if err := json.Unmarshal(text, &r); err != nil {
 				t.Fatal(err)
 			}
-			if !r.Passed || r.Engine != e.Name || len(r.Measurements) == 0 || len(r.Trends) != len(quantities) || r.Measurements[0].Heap == 0 || r.Runs == 0 {
+			if !r.Passed || r.Engine != e.Name || len(r.Measurements) == 0 ||
+				len(r.Trends) != len(quantities) || r.Measurements[0].Heap == 0 || r.Runs == 0 {
 				t.Errorf("%s", text)
 			}
 			if len(r.Work) == 0 {
@@ -48,7 +51,8 @@ func TestSoak(t *testing.T) {
 func TestSoakFinds(t *testing.T) {
 	for _, w := range soakWorks {
 		var out strings.Builder
-		c := config{data: "../../testdata", runs: 1, timeout: time.Hour, session: redfox.SessionOptions{Engine: "go"}, only: "quickstart"}
+		c := config{data: "../../testdata", runs: 1, timeout: time.Hour,
+			session: redfox.SessionOptions{Engine: "go"}, only: "quickstart"}
 		tested, err := newTester(t.Context(), c, &out)
 		if err != nil {
 			t.Fatal(err)
@@ -57,8 +61,10 @@ func TestSoakFinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A run ends before it is cancelled, or else there is nothing to look at.
-		s := &soak{tester: tested, tight: tested.tested, counts: map[string]int{}, patience: time.Hour}
+		// A run ends before it is cancelled, or else there is nothing to look
+		// at.
+		s := &soak{tester: tested, tight: tested.tested, counts: map[string]int{},
+			patience: time.Hour}
 		wrong := &soakCase{testCase: cases[0]}
 		if why := s.open(t.Context(), wrong); why != "" {
 			t.Fatal(why)
@@ -83,10 +89,11 @@ func TestSoakFinds(t *testing.T) {
 	}
 }
 
-// TestMemory has C's allocator, Go and the process say what they have, where that can be
-// told.
+// TestMemory has C's allocator, Go and the process say what they have, where
+// that can be told.
 func TestMemory(t *testing.T) {
-	tested, err := newTester(t.Context(), config{data: "../../testdata", session: redfox.SessionOptions{Engine: "go"}}, io.Discard)
+	tested, err := newTester(t.Context(),
+		config{data: "../../testdata", session: redfox.SessionOptions{Engine: "go"}}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,12 +102,14 @@ func TestMemory(t *testing.T) {
 	if m.Heap <= 0 || m.Go <= m.Heap {
 		t.Errorf("%+v", m)
 	}
-	if _, told := malloc.Look(); told && (m.C <= 0 || m.Process < m.Heap || m.Process-m.Private-m.Files-m.Shared > 1<<20) {
+	if _, told := malloc.Look(); told &&
+		(m.C <= 0 || m.Process < m.Heap || m.Process-m.Private-m.Files-m.Shared > 1<<20) {
 		t.Errorf("%+v", m)
 	}
 }
 
-// TestTrends has memory that grows, that is noisy, and that grows only at first.
+// TestTrends has memory that grows, that is noisy, and that grows only at
+// first.
 func TestTrends(t *testing.T) {
 	const mib = 1 << 20
 	for _, tt := range []struct {
@@ -113,7 +122,9 @@ func TestTrends(t *testing.T) {
 		{"short", func(i int) float64 { return 100 + 40*float64(i) }, false},
 		{"slow line", func(i int) float64 { return 100 + float64(i)/4 }, false},
 		{"noise", func(i int) float64 { return 100 + 300*float64(i*7919%13)/13 }, false},
-		{"noisy line", func(i int) float64 { return 100 + 20*float64(i) + 300*float64(i*7919%13)/13 }, true},
+		{"noisy line", func(i int) float64 {
+			return 100 + 20*float64(i) + 300*float64(i*7919%13)/13
+		}, true},
 		{"warming", func(i int) float64 { return 100 + 50*math.Min(float64(i), 12) }, false},
 	} {
 		var m measurements
@@ -122,7 +133,8 @@ func TestTrends(t *testing.T) {
 			measured = fewest - 1
 		}
 		for i := range measured {
-			m.all = append(m.all, measurement{15 * float64(i), 1000 * i, memory{Heap: int64(mib * tt.heap(i))}})
+			m.all = append(m.all,
+				measurement{15 * float64(i), 1000 * i, memory{Heap: int64(mib * tt.heap(i))}})
 		}
 		got := m.trends()
 		if told := !strings.Contains(got[0].String(), "too seldom"); told == (tt.name == "short") {
@@ -135,7 +147,8 @@ func TestTrends(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, got[0])
 		}
 	}
-	if at, by, noise := slope([]float64{1, 2, 3, 4}, []float64{3, 5, 7, 9}); at != 2 || by != 0 || noise != 0 {
+	if at, by, noise := slope([]float64{1, 2, 3, 4}, []float64{3, 5, 7, 9}); at != 2 || by != 0 ||
+		noise != 0 {
 		t.Errorf("a line has slope %v ± %v, and noise %v", at, by, noise)
 	}
 	if _, _, noise := slope([]float64{1, 2, 3, 4}, []float64{1, -1, -1, 1}); noise != math.Sqrt2 {

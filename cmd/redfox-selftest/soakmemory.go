@@ -18,9 +18,10 @@ import (
 
 // memory is what is in use, in bytes, when nothing runs.
 type memory struct {
-	Heap    int64 `json:"heap"`    // of Go, after a collection
-	Go      int64 `json:"go"`      // of Go in all: heap, stacks, the runtime's own
-	C       int64 `json:"c"`       // that C's allocator has handed out, to libLLVM and the GPU's driver
+	Heap int64 `json:"heap"` // of Go, after a collection
+	Go   int64 `json:"go"`   // of Go in all: heap, stacks, the runtime's own
+	// that C's allocator has handed out, to libLLVM and the GPU's driver
+	C       int64 `json:"c"`
 	Process int64 `json:"process"` // resident, on Linux, which Private, Files and Shared add up to
 	Private int64 `json:"private"`
 	Files   int64 `json:"files"`
@@ -29,8 +30,8 @@ type memory struct {
 	Card    int64 `json:"card"`   // of the GPU, by its driver and all processes
 }
 
-// held measures what is left when nothing runs in the sessions, which give back what they
-// keep for later runs.
+// held measures what is left when nothing runs in the sessions, which give back
+// what they keep for later runs.
 func (t *tester) held(sessions ...*redfox.Session) memory {
 	// Cleanups of what is collected first run before the second collection.
 	for range 2 {
@@ -43,8 +44,8 @@ func (t *tester) held(sessions ...*redfox.Session) memory {
 			t.fail(testCase{}, err.Error())
 		}
 	}
-	// What C's allocator keeps free is spread over areas of many threads, and more from one
-	// time to the next.
+	// What C's allocator keeps free is spread over areas of many threads, and
+	// more from one time to the next.
 	malloc.Trim()
 	m := memory{Engine: t.tested.DeviceUse().Held, Card: t.cardBytes()}
 	var stats goruntime.MemStats
@@ -67,20 +68,24 @@ func (t *tester) cardBytes() int64 {
 		return 0
 	}
 	for _, d := range devices {
-		if d.Usable && (t.session.Device == "" || t.session.Device == d.UUID || t.session.Device == strconv.Itoa(d.Number)) {
+		if d.Usable &&
+			(t.session.Device == "" || t.session.Device == d.UUID ||
+				t.session.Device == strconv.Itoa(d.Number)) {
 			return d.Memory - d.Free
 		}
 	}
 	return 0
 }
 
-// resident measures the memory that the process has, 0 where that can not be told.
+// resident measures the memory that the process has, 0 where that can not be
+// told.
 func (m *memory) resident() {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return
 	}
-	fields := map[string]*int64{"VmRSS:": &m.Process, "RssAnon:": &m.Private, "RssFile:": &m.Files, "RssShmem:": &m.Shared}
+	fields := map[string]*int64{"VmRSS:": &m.Process, "RssAnon:": &m.Private, "RssFile:": &m.Files,
+		"RssShmem:": &m.Shared}
 	for line := range strings.Lines(string(text)) {
 		words := strings.Fields(line)
 		if len(words) != 3 || fields[words[0]] == nil {
@@ -112,24 +117,30 @@ func (m *measurements) add(held memory, runs int) {
 // line is the last measurement for people.
 func (m *measurements) line() string {
 	last := m.all[len(m.all)-1]
-	text := fmt.Sprintf("%6.0f s: heap %d MiB, C's allocator %d MiB, process %d MiB", last.Seconds, last.Heap>>20, last.C>>20, last.Process>>20)
+	text := fmt.Sprintf("%6.0f s: heap %d MiB, C's allocator %d MiB, process %d MiB", last.Seconds,
+		last.Heap>>20, last.C>>20, last.Process>>20)
 	if last.Card > 0 {
-		text += fmt.Sprintf(", session on the GPU %d MiB, GPU in all %d MiB", last.Engine>>20, last.Card>>20)
+		text += fmt.Sprintf(", session on the GPU %d MiB, GPU in all %d MiB", last.Engine>>20,
+			last.Card>>20)
 	}
 	return text
 }
 
-// trend is how a quantity goes with time: the line that fits it best by least squares.
+// trend is how a quantity goes with time: the line that fits it best by least
+// squares.
 type trend struct {
 	What string `json:"what"`
-	// Measured is by how many measurements, of which it takes some to tell growth.
+	// Measured is by how many measurements, of which it takes some to tell
+	// growth.
 	Measured int `json:"measured"`
-	// PerHour is the slope, and Error the standard error of it, in bytes an hour.
+	// PerHour is the slope, and Error the standard error of it, in bytes an
+	// hour.
 	PerHour float64 `json:"per_hour"`
 	Error   float64 `json:"error"`
-	// Growth is what the line rises by from the first measurement that counts to the last,
-	// of which PerRun is for each run, Noise how far measurements are from the line, by
-	// standard deviation, and Slack what it may rise by. In bytes.
+	// Growth is what the line rises by from the first measurement that counts
+	// to the last, of which PerRun is for each run, Noise how far measurements
+	// are from the line, by standard deviation, and Slack what it may rise by.
+	// In bytes.
 	Growth float64 `json:"growth"`
 	PerRun float64 `json:"per_run"`
 	Noise  float64 `json:"noise"`
@@ -150,16 +161,18 @@ func (t trend) String() string {
 		t.What, verb, t.Growth/mib, t.Slack/mib, t.Noise/mib, t.PerRun, t.PerHour/mib, t.Error/mib)
 }
 
-// warming is the part of the time that does not count: caches fill, and the driver and
-// threads' areas of C's allocator grow to what is asked of them at most.
+// warming is the part of the time that does not count: caches fill, and the
+// driver and threads' areas of C's allocator grow to what is asked of them at
+// most.
 const warming = 0.4
 
 // fewest are the measurements that count with which growth is told from chance.
 const fewest = 8
 
-// quantities are what is looked at. Of each so many bytes, and that share of what is held,
-// may come and go: the collector and allocators keep some of what is free, C's up to 0.2
-// MiB for each thread, which counts as handed out, and of the GPU other processes have some.
+// quantities are what is looked at. Of each so many bytes, and that share of
+// what is held, may come and go: the collector and allocators keep some of what
+// is free, C's up to 0.2 MiB for each thread, which counts as handed out, and
+// of the GPU other processes have some.
 var quantities = []struct {
 	what  string
 	of    func(measurement) int64
@@ -170,7 +183,9 @@ var quantities = []struct {
 	{"what Go has", func(x measurement) int64 { return x.Go }, 16 << 20, 0.02},
 	{"what C's allocator has handed out", func(x measurement) int64 { return x.C }, 16 << 20, 0.02},
 	{"the process", func(x measurement) int64 { return x.Process }, 16 << 20, 0.01},
-	{"the session's memory on the GPU", func(x measurement) int64 { return x.Engine }, 8 << 20, 0.02},
+	{"the session's memory on the GPU", func(x measurement) int64 {
+		return x.Engine
+	}, 8 << 20, 0.02},
 	{"the GPU's memory", func(x measurement) int64 { return x.Card }, 64 << 20, 0.05},
 }
 
@@ -198,8 +213,9 @@ func (m *measurements) trends() []trend {
 	return out
 }
 
-// slope returns that of the line which fits values best, its standard error, and the
-// standard deviation of values from the line: 0 where there are too few.
+// slope returns that of the line which fits values best, its standard error,
+// and the standard deviation of values from the line: 0 where there are too
+// few.
 func slope(at, value []float64) (slope, deviation, noise float64) {
 	n := float64(len(at))
 	var sumX, sumY float64

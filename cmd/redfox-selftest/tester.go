@@ -55,7 +55,9 @@ func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
 		t.session.Engine = best.Name
 	}
 	var err error
-	if t.reference, err = redfox.OpenSession(redfox.SessionOptions{Engine: redfox.EngineGo, Threads: c.session.Threads}); err != nil {
+	if t.reference,
+		err = redfox.OpenSession(redfox.SessionOptions{Engine: redfox.EngineGo,
+		Threads: c.session.Threads}); err != nil {
 		return nil, err
 	}
 	if t.tested, err = redfox.OpenSession(t.session); err != nil {
@@ -87,8 +89,8 @@ func (t *tester) all(ctx context.Context) error {
 	return nil
 }
 
-// each tests programs, several at a time, until all are done or it is late; the zero time
-// never comes.
+// each tests programs, several at a time, until all are done or it is late; the
+// zero time never comes.
 func (t *tester) each(ctx context.Context, cases []testCase, late time.Time) error {
 	work := make(chan testCase)
 	var group sync.WaitGroup
@@ -111,7 +113,8 @@ func (t *tester) each(ctx context.Context, cases []testCase, late time.Time) err
 
 // summary says what was run.
 func (t *tester) summary() string {
-	return fmt.Sprintf("%d runs on engine %s, %d failures, %v%s", t.runCount, t.session.Engine, t.failures,
+	return fmt.Sprintf("%d runs on engine %s, %d failures, %v%s", t.runCount, t.session.Engine,
+		t.failures,
 		time.Since(t.started).Round(time.Second), t.deviceText())
 }
 
@@ -173,7 +176,8 @@ type outcome struct {
 	err error
 }
 
-// failure is the text of a program's own failure; other errors are the engine's.
+// failure is the text of a program's own failure; other errors are the
+// engine's.
 func (o outcome) failure() (text string, own bool) {
 	var wrong *redfox.ProgramError
 	if errors.As(o.err, &wrong) {
@@ -182,8 +186,8 @@ func (o outcome) failure() (text string, own bool) {
 	return "", o.err == nil
 }
 
-// compare runs a program on both engines and returns in what they differ, "" if in
-// nothing.
+// compare runs a program on both engines and returns in what they differ, "" if
+// in nothing.
 func (t *tester) compare(ctx context.Context, c testCase) string {
 	prog, db, err := c.load(ctx, t.tested)
 	var wrong *redfox.ProgramError
@@ -243,9 +247,10 @@ func (t *tester) compare(ctx context.Context, c testCase) string {
 	return ""
 }
 
-// run runs a program in a session. Odd runs leave their results on the GPU, and fetch
-// them then.
-func (t *tester) run(ctx context.Context, s *redfox.Session, prog *redfox.Program, db *redfox.Database, number int, prepared *redfox.Prepared) outcome {
+// run runs a program in a session. Odd runs leave their results on the GPU, and
+// fetch them then.
+func (t *tester) run(ctx context.Context, s *redfox.Session, prog *redfox.Program,
+	db *redfox.Database, number int, prepared *redfox.Prepared) outcome {
 	opts := redfox.RunOptions{Resident: number%2 == 1, Profile: number%3 == 2}
 	o := t.runWith(ctx, s, prog, db, opts, prepared)
 	if o.err == nil && opts.Resident {
@@ -255,7 +260,8 @@ func (t *tester) run(ctx context.Context, s *redfox.Session, prog *redfox.Progra
 }
 
 // runWith runs a program in a session.
-func (t *tester) runWith(ctx context.Context, s *redfox.Session, prog *redfox.Program, db *redfox.Database, opts redfox.RunOptions, prepared *redfox.Prepared) outcome {
+func (t *tester) runWith(ctx context.Context, s *redfox.Session, prog *redfox.Program,
+	db *redfox.Database, opts redfox.RunOptions, prepared *redfox.Prepared) outcome {
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()

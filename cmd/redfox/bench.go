@@ -44,8 +44,10 @@ func benchCommand(con *console) *cli.Command {
 			"redfox bench tpch --sf 10 --data tpch/sf10 --engine gpu --out results\n" +
 			"redfox bench ssb --sf 1 --generate --queries q11,q21 --runs 30\n" +
 			"redfox bench list",
-		Flags: flags("sf", "data", "queries", "queries-from", "runs", "against", "python", "generate", "shared-facts", "each-pass-off", "out",
-			"engine", "device", "threads", "memory", "device-memory", "timeout", "disable", "no-fuse", "no-decompose"),
+		Flags: flags("sf", "data", "queries", "queries-from", "runs", "against", "python",
+			"generate", "shared-facts", "each-pass-off", "out",
+			"engine", "device", "threads", "memory", "device-memory", "timeout", "disable",
+			"no-fuse", "no-decompose"),
 		Action: func(c *cli.Context) error {
 			if c.Args().First() == "list" && c.Args().Len() == 1 {
 				return listSuites(con)
@@ -75,7 +77,8 @@ func listSuites(con *console) error {
 		for _, q := range queries {
 			names = append(names, q.Name)
 		}
-		fmt.Fprintf(con.out, "%s  %s\n%s\n", s.Name, s.Title, indent(wrapAt(strings.Join(names, " "), helpWidth-4)))
+		fmt.Fprintf(con.out, "%s  %s\n%s\n", s.Name, s.Title,
+			indent(wrapAt(strings.Join(names, " "), helpWidth-4)))
 	}
 	return nil
 }
@@ -89,7 +92,8 @@ func fromSuite(err error) error {
 	return err
 }
 
-// hotLimit is how long the repetitions of a query may take; three happen anyway.
+// hotLimit is how long the repetitions of a query may take; three happen
+// anyway.
 const hotLimit = 20 * time.Second
 
 // bench is one execution of the command.
@@ -116,22 +120,32 @@ type bench struct {
 	report suite.Report
 }
 
-// newBench checks the command line, and that the data and what is to run are there.
+// newBench checks the command line, and that the data and what is to run are
+// there.
 func newBench(c *cli.Context, con *console) (*bench, error) {
 	name := c.Args().First()
 	s, ok := suite.Find(name)
 	switch {
 	case name == "":
-		return nil, &usageError{message: "no suite is named", help: "write redfox bench tpch, or redfox bench list"}
+		return nil, &usageError{message: "no suite is named",
+			help: "write redfox bench tpch, or redfox bench list"}
 	case !ok:
-		return nil, &usageError{message: fmt.Sprintf("there is no suite %q", name), help: nearest(name, suiteNames())}
+		return nil, &usageError{message: fmt.Sprintf("there is no suite %q", name),
+			help: nearest(name, suiteNames())}
 	case c.Args().Len() > 1:
-		return nil, &usageError{message: "bench takes one suite", help: "name queries with --queries"}
+		return nil, &usageError{message: "bench takes one suite",
+			help: "name queries with --queries"}
 	}
-	b := &bench{con: con, suite: s, scale: c.Float64("sf"), dir: c.String("data"), runs: c.Int("runs"), threads: threadsOf(c.Int("threads")), out: c.String("out"),
-		python: c.String("python"), shared: c.Bool("shared-facts"), passes: c.Bool("each-pass-off"), progress: newProgress(con),
-		compile: redfox.Options{Disable: splitList(c.StringSlice("disable")), NoFuse: c.Bool("no-fuse")}}
-	for _, check := range []func(*cli.Context) error{b.checkNumbers, b.checkEngine, b.checkQueries, b.checkAgainst, b.checkData} {
+	b := &bench{con: con, suite: s, scale: c.Float64("sf"), dir: c.String("data"),
+		runs: c.Int("runs"), threads: threadsOf(c.Int("threads")), out: c.String("out"),
+		python: c.String("python"), shared: c.Bool("shared-facts"), passes: c.Bool("each-pass-off"),
+		progress: newProgress(con),
+		compile: redfox.Options{Disable: splitList(c.StringSlice("disable")),
+			NoFuse: c.Bool("no-fuse")}}
+	checks := []func(*cli.Context) error{b.checkNumbers, b.checkEngine, b.checkQueries,
+		b.checkAgainst,
+		b.checkData}
+	for _, check := range checks {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -162,13 +176,14 @@ func (b *bench) checkNumbers(c *cli.Context) error {
 		return err
 	}
 	deviceMemory, err := sizeFlag(c, "device-memory")
-	b.run = redfox.RunOptions{Threads: b.threads, Memory: memory, Device: c.String("device"), DeviceMemory: deviceMemory,
-		NoDecompose: c.Bool("no-decompose"), Outputs: []string{"_"}}
+	b.run = redfox.RunOptions{Threads: b.threads, Memory: memory, Device: c.String("device"),
+		DeviceMemory: deviceMemory,
+		NoDecompose:  c.Bool("no-decompose"), Outputs: []string{"_"}}
 	return err
 }
 
-// checkEngine decides which engine all queries run on; auto is the fastest that the
-// machine has, whatever the facts.
+// checkEngine decides which engine all queries run on; auto is the fastest that
+// the machine has, whatever the facts.
 func (b *bench) checkEngine(c *cli.Context) error {
 	engine, err := engineFlags(c)
 	if err != nil {
@@ -203,7 +218,8 @@ func (b *bench) checkQueries(c *cli.Context) (err error) {
 		for _, q := range b.all {
 			known = append(known, q.Name)
 		}
-		return &usageError{message: fmt.Sprintf("%s has no query %s", b.suite.Name, unknown), help: nearest(unknown, known)}
+		return &usageError{message: fmt.Sprintf("%s has no query %s", b.suite.Name, unknown),
+			help: nearest(unknown, known)}
 	}
 	return nil
 }
@@ -221,17 +237,20 @@ func (b *bench) isAgainst(peer string) bool { return slices.Contains(b.against, 
 // checkAgainst checks the peers that are asked for.
 func (b *bench) checkAgainst(c *cli.Context) error {
 	for _, name := range splitList(c.StringSlice("against")) {
-		if _, err := choice("against", name, againstDuckDB, againstFiles, againstPublished); err != nil {
+		if _, err := choice("against", name, againstDuckDB, againstFiles,
+			againstPublished); err != nil {
 			return err
 		}
 		b.against = append(b.against, name)
 	}
 	if b.passes && len(b.against) > 0 {
-		return &usageError{message: "--each-pass-off compares redfox with itself", help: "leave --against out"}
+		return &usageError{message: "--each-pass-off compares redfox with itself",
+			help: "leave --against out"}
 	}
 	switch loaded, files := b.isAgainst(againstDuckDB), b.isAgainst(againstFiles); {
 	case loaded && files:
-		return &usageError{message: "--against names DuckDB twice", help: "write duckdb or duckdb-files"}
+		return &usageError{message: "--against names DuckDB twice",
+			help: "write duckdb or duckdb-files"}
 	case !loaded && !files:
 		return nil
 	}
@@ -260,17 +279,21 @@ func (b *bench) checkData(c *cli.Context) error {
 	missing := b.missing(tables)
 	if len(missing) > 0 && c.Bool("generate") {
 		if b.suite.Name != "ssb" {
-			return &redfox.EnvironmentError{Message: "redfox does not make the data of " + b.suite.Title, Help: "make them with: " + b.suite.Command(scale, b.dir)}
+			return &redfox.EnvironmentError{Message: "redfox does not make the data of " +
+				b.suite.Title, Help: "make them with: " + b.suite.Command(scale, b.dir)}
 		}
 		b.progress.show("making the data")
-		if err := ssbgen.Generate(c.Context, b.dir, ssbgen.Options{Scale: scale, Threads: b.threads}); err != nil {
+		if err := ssbgen.Generate(c.Context, b.dir,
+			ssbgen.Options{Scale: scale, Threads: b.threads}); err != nil {
 			return cannotWrite(b.dir, err)
 		}
 		missing = b.missing(tables)
 	}
 	if len(missing) > 0 {
-		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s lacks %s", b.dir, strings.Join(missing, ", ")),
-			Help: "make the data with: " + b.suite.Command(scale, b.dir) + "; or name their folder with --data"}
+		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s lacks %s", b.dir,
+			strings.Join(missing, ", ")),
+			Help: "make the data with: " + b.suite.Command(scale, b.dir) +
+				"; or name their folder with --data"}
 	}
 	return nil
 }

@@ -27,14 +27,15 @@ type variant struct {
 	lost   []string     // queries that took too long, ran out of memory, or failed
 }
 
-// queryRatio is how many times as long a query takes, by the shortest run of each side:
-// what else the machine does only ever makes runs longer.
+// queryRatio is how many times as long a query takes, by the shortest run of
+// each side: what else the machine does only ever makes runs longer.
 type queryRatio struct {
 	query string
 	ratio float64
 }
 
-// cost is what a query takes, in seconds: the shortest time, and the least of processors.
+// cost is what a query takes, in seconds: the shortest time, and the least of
+// processors.
 type cost struct{ time, processor float64 }
 
 func (c *cost) add(of cost) { c.time, c.processor = c.time+of.time, c.processor+of.processor }
@@ -51,9 +52,10 @@ const (
 	wildMemory = 4 << 30          // beside the facts, where --memory does not say
 )
 
-// eachPassOff measures every query with each optional pass left out that makes a
-// difference to its plan, and without kernel fusion. Runs with and without alternate, so
-// that what else the machine does is the same for both; answers must be the same.
+// eachPassOff measures every query with each optional pass left out that makes
+// a difference to its plan, and without kernel fusion. Runs with and without
+// alternate, so that what else the machine does is the same for both; answers
+// must be the same.
 func (b *bench) eachPassOff(ctx context.Context) error {
 	if b.run.Memory == 0 {
 		b.run.Memory = b.db.Bytes() + wildMemory
@@ -61,11 +63,16 @@ func (b *bench) eachPassOff(ctx context.Context) error {
 	var variants []*variant
 	for _, p := range redfox.Passes() {
 		if !p.Required && !slices.Contains(b.compile.Disable, p.Name) {
-			variants = append(variants, &variant{name: p.Name, change: func(o *redfox.Options) { o.Disable = append(slices.Clone(o.Disable), p.Name) }})
+			variants = append(variants, &variant{name: p.Name, change: func(o *redfox.Options) {
+				o.Disable = append(slices.Clone(o.Disable), p.Name)
+			}})
 		}
 	}
 	if b.run.Engine != redfox.EngineGo && !b.compile.NoFuse {
-		variants = append(variants, &variant{name: "kernel fusion", kernel: true, change: func(o *redfox.Options) { o.NoFuse = true }})
+		variants = append(variants,
+			&variant{name: "kernel fusion", kernel: true, change: func(o *redfox.Options) {
+				o.NoFuse = true
+			}})
 	}
 	var total cost
 	for i, q := range b.queries {
@@ -76,7 +83,8 @@ func (b *bench) eachPassOff(ctx context.Context) error {
 		}
 		total.add(base.cost)
 		for _, v := range variants {
-			b.progress.show(fmt.Sprintf("%s without %s, query %d of %d", q.Name, v.name, i+1, len(b.queries)))
+			b.progress.show(fmt.Sprintf("%s without %s, query %d of %d", q.Name, v.name, i+1,
+				len(b.queries)))
 			err := b.vary(ctx, base, v)
 			if err == nil {
 				continue
@@ -230,13 +238,16 @@ func (b *bench) writePasses(w io.Writer, variants []*variant, total cost) error 
 	})
 	var out strings.Builder
 	var idle []string
-	fmt.Fprintf(&out, "| left out | queries that change | sum | processor time | mean of these | longest | shorter |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&out,
+		"| left out | queries that change | sum | processor time | mean of these | longest | shorter |\n|---|---|---|---|---|---|---|\n")
 	for _, v := range variants {
 		if len(v.ratios)+len(v.lost) == 0 {
 			idle = append(idle, v.name)
 			continue
 		}
-		slices.SortStableFunc(v.ratios, func(x, y queryRatio) int { return cmp.Compare(y.ratio, x.ratio) })
+		slices.SortStableFunc(v.ratios, func(x, y queryRatio) int {
+			return cmp.Compare(y.ratio, x.ratio)
+		})
 		var ratios []float64
 		var longest, shorter []string
 		for i, q := range v.ratios {
@@ -256,11 +267,14 @@ func (b *bench) writePasses(w io.Writer, variants []*variant, total cost) error 
 		if len(ratios) > 0 {
 			mean = fmt.Sprintf("%.2f", suite.GeometricMean(ratios))
 		}
-		fmt.Fprintf(&out, "| %s | %d | %.2f | %s | %s | %s | %s |\n", v.name, len(v.ratios)+len(v.lost), round(v.cost.time/total.time), processor, mean,
-			strings.Join(append(slices.Clone(v.lost), longest...), ", "), strings.Join(shorter, ", "))
+		fmt.Fprintf(&out, "| %s | %d | %.2f | %s | %s | %s | %s |\n", v.name,
+			len(v.ratios)+len(v.lost), round(v.cost.time/total.time), processor, mean,
+			strings.Join(append(slices.Clone(v.lost), longest...), ", "),
+			strings.Join(shorter, ", "))
 	}
 	if len(idle) > 0 {
-		fmt.Fprintf(&out, "\nNo plan of these queries changes without %s.\n", strings.Join(idle, ", "))
+		fmt.Fprintf(&out, "\nNo plan of these queries changes without %s.\n",
+			strings.Join(idle, ", "))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

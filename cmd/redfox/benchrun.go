@@ -89,8 +89,8 @@ func (b *bench) do(ctx context.Context) (err error) {
 	return nil
 }
 
-// failed tells that a query failed, and returns the exit code for that. The others are
-// measured nevertheless.
+// failed tells that a query failed, and returns the exit code for that. The
+// others are measured nevertheless.
 func (b *bench) failed(q suite.Query, err error) int {
 	b.progress.done()
 	var wrong *suite.Mismatch
@@ -126,7 +126,8 @@ func (b *bench) begin() error {
 		return b.run.Device == d.UUID || b.run.Device == strconv.Itoa(d.Number)
 	})
 	if i < 0 {
-		return &redfox.EnvironmentError{Message: fmt.Sprintf("there is no GPU %q that can be used", b.run.Device), Help: "see redfox engines"}
+		return &redfox.EnvironmentError{Message: fmt.Sprintf("there is no GPU %q that can be used",
+			b.run.Device), Help: "see redfox engines"}
 	}
 	r.Device, r.Driver = devices[i].Name, "CUDA "+devices[i].Driver
 	r.Bandwidth, r.BandwidthBy = devices[i].Bandwidth, "as its maker states it"
@@ -157,11 +158,15 @@ func (b *bench) startPeer(ctx context.Context) (*suite.DuckDB, error) {
 	if err != nil {
 		return nil, errors.Join(err, peer.Close())
 	}
-	b.report.Peers = append(b.report.Peers, suite.Peer{Name: "DuckDB", Source: fmt.Sprintf("DuckDB %s, %s, %s", peer.Version, count(int64(b.threads), "thread"), how)})
+	b.report.Peers = append(b.report.Peers,
+		suite.Peer{Name: "DuckDB",
+			Source: fmt.Sprintf("DuckDB %s, %s, %s", peer.Version,
+				count(int64(b.threads), "thread"), how)})
 	return peer, nil
 }
 
-// published adds the figures that others have published for the scale factor of the data.
+// published adds the figures that others have published for the scale factor of
+// the data.
 func (b *bench) published() error {
 	if !b.isAgainst(againstPublished) {
 		return nil
@@ -173,8 +178,9 @@ func (b *bench) published() error {
 			scales = append(scales, suite.FormatScale(s))
 		}
 		return &redfox.EnvironmentError{
-			Message: fmt.Sprintf("there are no published figures here for %s at scale factor %s", b.suite.Title, suite.FormatScale(b.report.Scale)),
-			Help:    "there are some for " + strings.Join(scales, ", ")}
+			Message: fmt.Sprintf("there are no published figures here for %s at scale factor %s",
+				b.suite.Title, suite.FormatScale(b.report.Scale)),
+			Help: "there are some for " + strings.Join(scales, ", ")}
 	}
 	for _, p := range list {
 		peer := suite.Peer{Name: p.System, Source: p.Source}
@@ -207,7 +213,9 @@ func (b *bench) loadAll(ctx context.Context) error {
 	}
 	slices.Sort(reads)
 	start := time.Now()
-	db, err := first.Load(ctx, redfox.NewFacts().Dir(b.dir), redfox.LoadOptions{Threads: b.threads, Memory: b.run.Memory, Predicates: slices.Compact(reads)})
+	db, err := first.Load(ctx, redfox.NewFacts().Dir(b.dir),
+		redfox.LoadOptions{Threads: b.threads, Memory: b.run.Memory,
+			Predicates: slices.Compact(reads)})
 	if err != nil {
 		return err
 	}
@@ -216,8 +224,8 @@ func (b *bench) loadAll(ctx context.Context) error {
 	return b.loaded(db)
 }
 
-// loaded notes how large the tables are that were read, and that they are of the scale
-// factor.
+// loaded notes how large the tables are that were read, and that they are of
+// the scale factor.
 func (b *bench) loaded(db *redfox.Database) error {
 	for _, f := range db.Report().Files {
 		b.report.Rows[strings.TrimSuffix(filepath.Base(f.File), ".parquet")] = f.Rows
@@ -272,7 +280,8 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 			return nil, fmt.Errorf("%s: %w", q.Name, err)
 		}
 		want = answer
-		m.Peers = append(m.Peers, suite.PeerTimes{Peer: "DuckDB", Times: suite.Summarise(took, answer.Processor)})
+		m.Peers = append(m.Peers,
+			suite.PeerTimes{Peer: "DuckDB", Times: suite.Summarise(took, answer.Processor)})
 	}
 	if err := withCache(func() error { return b.ours(ctx, q, db, m, want) }); err != nil {
 		return nil, err
@@ -281,7 +290,8 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 	return m, nil
 }
 
-// publishedTimes returns what others have published of a query, if that is asked for.
+// publishedTimes returns what others have published of a query, if that is
+// asked for.
 func (b *bench) publishedTimes(q suite.Query) []suite.PeerTimes {
 	if !b.isAgainst(againstPublished) {
 		return nil
@@ -297,7 +307,8 @@ func (b *bench) publishedTimes(q suite.Query) []suite.PeerTimes {
 }
 
 // ours measures redfox on a query.
-func (b *bench) ours(ctx context.Context, q suite.Query, db *redfox.Database, m *suite.Measurement, want *suite.Answer) error {
+func (b *bench) ours(ctx context.Context, q suite.Query, db *redfox.Database, m *suite.Measurement,
+	want *suite.Answer) error {
 	goruntime.GC()
 	if err := b.repeated(ctx, q, db, m, want); err != nil {
 		return err
@@ -318,8 +329,10 @@ func (b *bench) ours(ctx context.Context, q suite.Query, db *redfox.Database, m 
 	return errors.Join(err, session.Close())
 }
 
-// facts returns the facts of a query, which are loaded for it unless they are shared.
-func (b *bench) facts(ctx context.Context, q suite.Query, m *suite.Measurement) (*redfox.Database, error) {
+// facts returns the facts of a query, which are loaded for it unless they are
+// shared.
+func (b *bench) facts(ctx context.Context, q suite.Query,
+	m *suite.Measurement) (*redfox.Database, error) {
 	if b.db != nil {
 		return b.db, nil
 	}
@@ -328,7 +341,8 @@ func (b *bench) facts(ctx context.Context, q suite.Query, m *suite.Measurement) 
 		return nil, err
 	}
 	start := time.Now()
-	db, err := prog.Load(ctx, redfox.NewFacts().Dir(b.dir), redfox.LoadOptions{Threads: b.threads, Memory: b.run.Memory})
+	db, err := prog.Load(ctx, redfox.NewFacts().Dir(b.dir),
+		redfox.LoadOptions{Threads: b.threads, Memory: b.run.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -337,13 +351,15 @@ func (b *bench) facts(ctx context.Context, q suite.Query, m *suite.Measurement) 
 }
 
 func (b *bench) session() (*redfox.Session, error) {
-	return redfox.OpenSession(redfox.SessionOptions{Engine: b.run.Engine, Device: b.run.Device, DeviceMemory: b.run.DeviceMemory,
-		Threads: b.threads, Memory: b.run.Memory})
+	return redfox.OpenSession(redfox.SessionOptions{Engine: b.run.Engine, Device: b.run.Device,
+		DeviceMemory: b.run.DeviceMemory,
+		Threads:      b.threads, Memory: b.run.Memory})
 }
 
-// first compiles a query and runs it once. It returns the whole time and the parts of it
-// that are compilation.
-func (b *bench) first(ctx context.Context, session *redfox.Session, q suite.Query, db *redfox.Database) (*redfox.Prepared, *redfox.Result, suite.Compilation, error) {
+// first compiles a query and runs it once. It returns the whole time and the
+// parts of it that are compilation.
+func (b *bench) first(ctx context.Context, session *redfox.Session, q suite.Query,
+	db *redfox.Database) (*redfox.Prepared, *redfox.Result, suite.Compilation, error) {
 	start := time.Now()
 	prog, err := b.program(ctx, q)
 	if err != nil {
@@ -363,9 +379,10 @@ func (b *bench) first(ctx context.Context, session *redfox.Session, q suite.Quer
 	return prepared, res, compiled, err
 }
 
-// repeated measures the first run of a query, those after it, and one in which kernels are
-// timed.
-func (b *bench) repeated(ctx context.Context, q suite.Query, db *redfox.Database, m *suite.Measurement, want *suite.Answer) (err error) {
+// repeated measures the first run of a query, those after it, and one in which
+// kernels are timed.
+func (b *bench) repeated(ctx context.Context, q suite.Query, db *redfox.Database,
+	m *suite.Measurement, want *suite.Answer) (err error) {
 	session, err := b.session()
 	if err != nil {
 		return err
@@ -382,7 +399,8 @@ func (b *bench) repeated(ctx context.Context, q suite.Query, db *redfox.Database
 	m.Cold, m.Compile.Cold = time.Since(start).Seconds(), compiled
 	m.Engine, m.Rows, m.Bytes = res.Stats.Engine, res.Len("_"), prepared.FactBytes()
 	if m.Engine != b.run.Engine {
-		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s ran on engine %s, not on %s", q.Name, m.Engine, b.run.Engine)}
+		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s ran on engine %s, not on %s",
+			q.Name, m.Engine, b.run.Engine)}
 	}
 	if want != nil {
 		if err := errors.Join(suite.SameRows(res.Rows("_"), want), res.Err()); err != nil {
@@ -403,7 +421,8 @@ func (b *bench) repeated(ctx context.Context, q suite.Query, db *redfox.Database
 }
 
 // hot repeats a query that has run.
-func (b *bench) hot(ctx context.Context, prepared *redfox.Prepared, opts redfox.RunOptions) (suite.Times, error) {
+func (b *bench) hot(ctx context.Context, prepared *redfox.Prepared,
+	opts redfox.RunOptions) (suite.Times, error) {
 	var took []time.Duration
 	goruntime.GC()
 	begin, used := time.Now(), suite.ProcessorTime()
@@ -424,7 +443,8 @@ func (b *bench) hot(ctx context.Context, prepared *redfox.Prepared, opts redfox.
 	return suite.Summarise(took, suite.ProcessorTime()-used), nil
 }
 
-// ordered brings an answer into its order, as columns: what the peer's time has, too.
+// ordered brings an answer into its order, as columns: what the peer's time
+// has, too.
 func ordered(res *redfox.Result) error {
 	columns, err := res.Arrow("_")
 	if err != nil {
@@ -441,7 +461,9 @@ func profile(m *suite.Measurement, stats redfox.Stats) {
 		m.PeakDevice, m.Launches, m.Waits = d.Peak, d.Launches, d.Waits
 	}
 	for _, k := range stats.Kernels {
-		m.Kernels = append(m.Kernels, suite.Kernel{Name: k.Kernel, Rules: k.Rules, Calls: k.Calls, Rows: k.Rows, Kept: k.Kept, Bytes: k.Bytes,
-			Seconds: cmp.Or(k.Device, k.Time).Seconds()})
+		m.Kernels = append(m.Kernels,
+			suite.Kernel{Name: k.Kernel, Rules: k.Rules, Calls: k.Calls, Rows: k.Rows, Kept: k.Kept,
+				Bytes:   k.Bytes,
+				Seconds: cmp.Or(k.Device, k.Time).Seconds()})
 	}
 }

@@ -32,7 +32,8 @@ func (b *bench) writeMarkdown(w io.Writer) error {
 func (b *bench) table() table.Writer {
 	r := &b.report
 	t := reportTable(r)
-	header := table.Row{"query", "rows", "load", "cold", "compile", "cached", "hot", "from", "to", "MB", "floor"}
+	header := table.Row{"query", "rows", "load", "cold", "compile", "cached", "hot", "from", "to",
+		"MB", "floor"}
 	for _, p := range r.Peers {
 		header = append(header, p.Name, "ratio")
 	}
@@ -41,14 +42,20 @@ func (b *bench) table() table.Writer {
 		t.AppendRow(b.row(m))
 	}
 	if len(r.Queries) > 1 && r.Sum > 0 {
-		t.AppendFooter(footer("sum", len(header), r.Sum, r.Peers, func(p suite.Peer) (float64, float64) { return p.Sum, p.Sum / r.Sum }))
-		t.AppendFooter(footer("mean", len(header), r.Mean, r.Peers, func(p suite.Peer) (float64, float64) { return p.Mean, p.Faster }))
+		t.AppendFooter(footer("sum", len(header), r.Sum, r.Peers,
+			func(p suite.Peer) (float64, float64) {
+				return p.Sum, p.Sum / r.Sum
+			}))
+		t.AppendFooter(footer("mean", len(header), r.Mean, r.Peers,
+			func(p suite.Peer) (float64, float64) {
+				return p.Mean, p.Faster
+			}))
 	}
 	return t
 }
 
-// reportTable returns an empty table with the title of a report, columns of numbers to the
-// right.
+// reportTable returns an empty table with the title of a report, columns of
+// numbers to the right.
 func reportTable(r *suite.Report) table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
@@ -57,10 +64,13 @@ func reportTable(r *suite.Report) table.Writer {
 	if s, ok := suite.Find(r.Suite); ok {
 		title = s.Title
 	}
-	t.SetTitle("%s, scale factor %s, engine %s, %s", title, suite.FormatScale(r.Scale), r.Engine, count(int64(r.Threads), "thread"))
+	t.SetTitle("%s, scale factor %s, engine %s, %s", title, suite.FormatScale(r.Scale), r.Engine,
+		count(int64(r.Threads), "thread"))
 	var columns []table.ColumnConfig
 	for i := 2; i < 40; i++ {
-		columns = append(columns, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
+		columns = append(columns,
+			table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight,
+				AlignFooter: text.AlignRight})
 	}
 	t.SetColumnConfigs(columns)
 	return t
@@ -75,8 +85,10 @@ func (b *bench) row(m *suite.Measurement) table.Row {
 	if m.Load > 0 {
 		load = suite.FormatTime(m.Load)
 	}
-	row := table.Row{m.Query, grouped(m.Rows), load, suite.FormatTime(m.Cold), m.Compile.Cold.String(), m.Compile.Cached.String(), suite.FormatTime(m.Hot.Median),
-		suite.FormatTime(m.Hot.Least), suite.FormatTime(m.Hot.Most), fmt.Sprintf("%.4g", float64(m.Bytes)/1e6), fmt.Sprintf("%.0f %%", 100*m.Share)}
+	row := table.Row{m.Query, grouped(m.Rows), load, suite.FormatTime(m.Cold),
+		m.Compile.Cold.String(), m.Compile.Cached.String(), suite.FormatTime(m.Hot.Median),
+		suite.FormatTime(m.Hot.Least), suite.FormatTime(m.Hot.Most),
+		fmt.Sprintf("%.4g", float64(m.Bytes)/1e6), fmt.Sprintf("%.0f %%", 100*m.Share)}
 	for _, p := range b.report.Peers {
 		cells := table.Row{"", ""}
 		for _, times := range m.Peers {
@@ -90,7 +102,8 @@ func (b *bench) row(m *suite.Measurement) table.Row {
 }
 
 // footer is a line about all queries.
-func footer(name string, width int, ours float64, peers []suite.Peer, of func(suite.Peer) (theirs, ratio float64)) table.Row {
+func footer(name string, width int, ours float64, peers []suite.Peer,
+	of func(suite.Peer) (theirs, ratio float64)) table.Row {
 	row := make(table.Row, width-2*len(peers))
 	for i := range row {
 		row[i] = ""
@@ -116,7 +129,8 @@ func (b *bench) notes(w io.Writer) {
 	}
 	fmt.Fprintf(w, "; floor at %s, %s\n", rate(r.Bandwidth), r.BandwidthBy)
 	if r.Load > 0 {
-		fmt.Fprintf(w, "the facts of all queries were loaded at once, in %s\n", suite.FormatTime(r.Load))
+		fmt.Fprintf(w, "the facts of all queries were loaded at once, in %s\n",
+			suite.FormatTime(r.Load))
 	}
 	for _, p := range r.Peers {
 		fmt.Fprintf(w, "%s: %s", p.Name, p.Source)
@@ -136,7 +150,8 @@ func (b *bench) notes(w io.Writer) {
 	}
 }
 
-// writeFiles writes the report, as JSON, as Markdown and as a chart, into the folder of --out.
+// writeFiles writes the report, as JSON, as Markdown and as a chart, into the
+// folder of --out.
 func (b *bench) writeFiles(ctx context.Context) error {
 	for _, file := range []struct {
 		extension string
@@ -149,8 +164,8 @@ func (b *bench) writeFiles(ctx context.Context) error {
 	return nil
 }
 
-// writeFile writes a file into the folder of --out, if there is one. Its name says what was
-// measured, and ends as it is told.
+// writeFile writes a file into the folder of --out, if there is one. Its name
+// says what was measured, and ends as it is told.
 func (b *bench) writeFile(ctx context.Context, end string, write func(io.Writer) error) error {
 	if b.out == "" {
 		return nil
@@ -158,6 +173,7 @@ func (b *bench) writeFile(ctx context.Context, end string, write func(io.Writer)
 	if err := os.MkdirAll(b.out, 0o777); err != nil {
 		return cannotWrite(b.out, err)
 	}
-	name := fmt.Sprintf("%s-sf%s-%s%s", b.suite.Name, suite.FormatScale(b.report.Scale), b.run.Engine, end)
+	name := fmt.Sprintf("%s-sf%s-%s%s", b.suite.Name, suite.FormatScale(b.report.Scale),
+		b.run.Engine, end)
 	return b.con.output(ctx, filepath.Join(b.out, name), write)
 }

@@ -33,7 +33,8 @@ func compileCommand(con *console) *cli.Command {
 			"redfox compile --emit core reach.logic\n" +
 			"redfox compile reach.logic -o reach.plan\n" +
 			"redfox compile --emit ptx --target gpu:sm_90 --lines reach.logic",
-		Flags: flags(append([]string{"emit", "target", "lines", "no-fuse", "keep-apart", "output", "disable", "json"}, factNames...)...),
+		Flags: flags(append([]string{"emit", "target", "lines", "no-fuse", "keep-apart", "output",
+			"disable", "json"}, factNames...)...),
 		Action: func(c *cli.Context) error {
 			if filepath.Ext(c.String("output")) == redfox.CompiledExtension {
 				return writeCompiled(c, con)
@@ -58,7 +59,8 @@ func emitStage(c *cli.Context, con *console) error {
 		return err
 	}
 	if len(targets) > 1 {
-		return &usageError{message: fmt.Sprintf("a stage is of one target, and these are %s", strings.Join(targets, ", ")),
+		return &usageError{message: fmt.Sprintf("a stage is of one target, and these are %s",
+			strings.Join(targets, ", ")),
 			help: "name one, or write a file with -o FILE" + redfox.CompiledExtension}
 	}
 	opts := redfox.EmitOptions{Lines: c.Bool("lines")}
@@ -91,8 +93,8 @@ func emitStage(c *cli.Context, con *console) error {
 	})
 }
 
-// programForFacts compiles the program that the arguments name, and loads the facts
-// that the flags name, if they do.
+// programForFacts compiles the program that the arguments name, and loads the
+// facts that the flags name, if they do.
 func programForFacts(c *cli.Context, con *console) (*redfox.Program, *redfox.Database, error) {
 	facts, err := newFactFlags(c)
 	if err != nil {
@@ -125,7 +127,8 @@ func writeCompiled(c *cli.Context, con *console) error {
 		return err
 	}
 	name := filepath.Base(c.Args().First())
-	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)), Targets: targets, Facts: facts, Lines: c.Bool("lines")}
+	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)),
+		Targets: targets, Facts: facts, Lines: c.Bool("lines")}
 	con.noteCodeFolder()
 	var left []redfox.LeftOut
 	err = con.output(c.Context, c.String("output"), func(w writer) error {
@@ -133,7 +136,8 @@ func writeCompiled(c *cli.Context, con *console) error {
 		return err
 	})
 	for _, l := range left {
-		fmt.Fprintf(con.err, "redfox: note: %s has no code for %s: %v\n", c.String("output"), l.Target, l.Reason)
+		fmt.Fprintf(con.err, "redfox: note: %s has no code for %s: %v\n", c.String("output"),
+			l.Target, l.Reason)
 	}
 	return err
 }

@@ -23,8 +23,8 @@ type console struct {
 
 	outTerminal, errTerminal bool
 	color                    bool // of talk
-	// document collects talk for --json, nil without it; err is then the document,
-	// and talk what err was.
+	// document collects talk for --json, nil without it; err is then the
+	// document, and talk what err was.
 	document *document
 	talk     io.Writer
 }
@@ -82,8 +82,8 @@ func replaceFile(name string, write func(io.Writer) error) error {
 	return writeFailed(name, atomicfile.Write(name, write))
 }
 
-// writeFailed words an error of the operating system as one about a file. Others are
-// those of what writes.
+// writeFailed words an error of the operating system as one about a file.
+// Others are those of what writes.
 func writeFailed(name string, err error) error {
 	if path := new(fs.PathError); errors.As(err, &path) {
 		return cannotWrite(name, err)
@@ -119,5 +119,6 @@ func cannot(do, name string, err error) error {
 	case errors.As(err, &link):
 		reason = link.Err
 	}
-	return &redfox.EnvironmentError{Message: fmt.Sprintf("cannot %s %s: %v", do, name, reason), Err: err}
+	return &redfox.EnvironmentError{Message: fmt.Sprintf("cannot %s %s: %v", do, name, reason),
+		Err: err}
 }

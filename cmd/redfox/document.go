@@ -12,8 +12,8 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 )
 
-// document is what a command with --json has to say. It is written once, when the
-// command ends: one array of diagnostics, whatever happened.
+// document is what a command with --json has to say. It is written once, when
+// the command ends: one array of diagnostics, whatever happened.
 type document struct {
 	mu       sync.Mutex // an interrupt reports from its own goroutine
 	found    []*redfox.Diagnostic
@@ -22,7 +22,8 @@ type document struct {
 }
 
 // asksForDocument reports whether a command line has --json. It looks at the
-// arguments themselves, so that a mistake in other flags is reported as JSON, too.
+// arguments themselves, so that a mistake in other flags is reported as JSON,
+// too.
 func asksForDocument(args []string) bool {
 	for _, a := range args[1:] {
 		switch name, value, _ := strings.Cut(strings.TrimLeft(a, "-"), "="); {
@@ -44,8 +45,8 @@ func (con *console) collect(args []string) {
 	con.errTerminal = false
 }
 
-// Write takes text that a command prints for people: a line is a note, an indented
-// one explains the note before it.
+// Write takes text that a command prints for people: a line is a note, an
+// indented one explains the note before it.
 func (d *document) Write(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,8 +106,9 @@ func (con *console) writeDocument(err error, args []string) int {
 	return exitCode(err)
 }
 
-// diagnosticsOf returns what an error says as diagnostics. Those that no program
-// causes have no code and no place, and the kind of the error as their name.
+// diagnosticsOf returns what an error says as diagnostics. Those that no
+// program causes have no code and no place, and the kind of the error as their
+// name.
 func diagnosticsOf(err error, args []string) []*redfox.Diagnostic {
 	var program *redfox.ProgramError
 	var usage *usageError

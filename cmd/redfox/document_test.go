@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestOneDocument runs commands with --json and checks that what they say is one
-// array of diagnostics, whatever happens, and that nothing else is on the stream.
+// TestOneDocument runs commands with --json and checks that what they say is
+// one array of diagnostics, whatever happens, and that nothing else is on the
+// stream.
 func TestOneDocument(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -107,17 +108,20 @@ func TestOneDocument(t *testing.T) {
 				names = append(names, d.Name)
 			}
 			if got := strings.Join(names, " "); got != test.names || o.code != test.code {
-				t.Errorf("got %q and exit code %d, want %q and %d\n%s", got, o.code, test.names, test.code, text)
+				t.Errorf("got %q and exit code %d, want %q and %d\n%s", got, o.code, test.names,
+					test.code, text)
 			}
 		})
 	}
 }
 
-// TestInternalErrorsAreDocuments checks what a bug of ours looks like to a machine.
+// TestInternalErrorsAreDocuments checks what a bug of ours looks like to a
+// machine.
 func TestInternalErrorsAreDocuments(t *testing.T) {
 	args := []string{"redfox", "run", "a b.logic", "--json"}
 	ds := diagnosticsOf(recovered("index out of range"), args)
-	if len(ds) != 1 || ds[0].Code.Name != "Internal" || !strings.Contains(ds[0].Message, "index out of range") ||
+	if len(ds) != 1 || ds[0].Code.Name != "Internal" ||
+		!strings.Contains(ds[0].Message, "index out of range") ||
 		!strings.HasSuffix(ds[0].Helps[0], "REDFOX_DEBUG=1 redfox run 'a b.logic' --json") {
 		t.Errorf("got %+v", ds)
 	}

@@ -37,7 +37,8 @@ func enginesCommand(con *console) *cli.Command {
 			}
 			fmt.Fprintf(con.out, "auto  %s", auto.Name)
 			if auto.Name != redfox.EngineGo {
-				fmt.Fprint(con.out, "; a simpler engine over few facts, as compiling takes longer than the run")
+				fmt.Fprint(con.out,
+					"; a simpler engine over few facts, as compiling takes longer than the run")
 			}
 			fmt.Fprintln(con.out)
 			return nil
@@ -45,7 +46,8 @@ func enginesCommand(con *console) *cli.Command {
 	}
 }
 
-// printDevices lists the GPUs. If there are none, the line of the engine says why.
+// printDevices lists the GPUs. If there are none, the line of the engine says
+// why.
 func printDevices(con *console) {
 	devices, err := redfox.Devices()
 	if err != nil {
@@ -61,8 +63,8 @@ func printDevices(con *console) {
 	}
 }
 
-// engineFlags returns the engine that the flags mean (redfox.EngineFor). Flags about a
-// GPU are a mistake beside an engine that uses none.
+// engineFlags returns the engine that the flags mean (redfox.EngineFor). Flags
+// about a GPU are a mistake beside an engine that uses none.
 func engineFlags(c *cli.Context) (string, error) {
 	engine := redfox.EngineFor(c.String("engine"), c.String("device"))
 	if err := redfox.CheckEngine(engine); err != nil {
@@ -74,8 +76,10 @@ func engineFlags(c *cli.Context) (string, error) {
 	}
 	for _, flag := range []string{"device", "device-memory"} {
 		if c.IsSet(flag) {
-			return "", &usageError{message: fmt.Sprintf("--%s is about a GPU, and --engine %s uses none", flag, engine),
-				help: "leave one of the two out"}
+			return "",
+				&usageError{message: fmt.Sprintf("--%s is about a GPU, and --engine %s uses none",
+					flag, engine),
+					help: "leave one of the two out"}
 		}
 	}
 	return engine, nil

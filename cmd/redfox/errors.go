@@ -59,7 +59,8 @@ func (e *outputError) Unwrap() error { return e.err }
 // fmt --list, found something. It has been printed.
 var errFound = errors.New("found")
 
-// toldError is a failure that has been printed and leaves the exit code to be given.
+// toldError is a failure that has been printed and leaves the exit code to be
+// given.
 type toldError struct{ code int }
 
 // Error says no more than that something failed.
@@ -144,7 +145,8 @@ const maxDiagnostics = 50
 func recovered(r any) error {
 	stack := make([]byte, 16<<10)
 	stack = stack[:goruntime.Stack(stack, false)]
-	return &redfox.InternalError{Phase: "the command line", Err: fmt.Errorf("%v", r), Stack: string(stack)}
+	return &redfox.InternalError{Phase: "the command line", Err: fmt.Errorf("%v", r),
+		Stack: string(stack)}
 }
 
 // debugVariable, when set, makes an internal error print what a report of it
@@ -156,7 +158,8 @@ const debugVariable = "REDFOX_DEBUG"
 func (con *console) internal(e *redfox.InternalError, args []string) {
 	fmt.Fprintln(con.err, "redfox:", e)
 	if os.Getenv(debugVariable) == "" {
-		fmt.Fprintln(con.err, "This is a bug of redfox, not of the program. Please report it with the file that this writes:")
+		fmt.Fprintln(con.err,
+			"This is a bug of redfox, not of the program. Please report it with the file that this writes:")
 		fmt.Fprintf(con.err, "    %s 2> redfox-bug.txt\n", debugCommand(args))
 		return
 	}
@@ -182,7 +185,8 @@ func internalReport(w io.Writer, e *redfox.InternalError, args []string) {
 			continue
 		}
 		sum := sha256.Sum256(text)
-		fmt.Fprintf(w, "program %s, %d bytes, sha256 %s:\n%s\n", name, len(text), hex.EncodeToString(sum[:6]), text)
+		fmt.Fprintf(w, "program %s, %d bytes, sha256 %s:\n%s\n", name, len(text),
+			hex.EncodeToString(sum[:6]), text)
 	}
 	fmt.Fprintf(w, "stack:\n%s\n", e.Stack)
 	if e.Dump != "" {

@@ -28,8 +28,10 @@ func explainCommand(con *console) *cli.Command {
 			"redfox explain --run reach.logic --facts data\n" +
 			"redfox explain --kernels --why-not-fused reach.logic\n" +
 			"redfox explain RF0101",
-		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "keep-apart", "no-decompose", "target", "facts", "fact", "allow-path", "header", "on-error",
-			"print", "engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code", "timeout", "disable", "json"),
+		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "keep-apart",
+			"no-decompose", "target", "facts", "fact", "allow-path", "header", "on-error",
+			"print", "engine", "device", "threads", "memory", "device-memory", "max-rounds",
+			"trust-code", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); c.NArg() == 1 && isCode(name) {
 				return explainCode(con, name)
@@ -65,7 +67,8 @@ func (r *run) explain(ctx context.Context, c *cli.Context) error {
 	if _, _, err := prog.ChooseEngine(nil, r.options); err != nil {
 		return err
 	}
-	opts := redfox.ExplainOptions{Target: strings.Join(targets, ""), Steps: c.Bool("steps"), Run: c.Bool("run"),
+	opts := redfox.ExplainOptions{Target: strings.Join(targets, ""), Steps: c.Bool("steps"),
+		Run:     c.Bool("run"),
 		Kernels: c.Bool("kernels"), WhyNotFused: c.Bool("why-not-fused"), RunOptions: r.options}
 	var db *redfox.Database
 	if r.given || opts.Run {
@@ -98,8 +101,9 @@ func explainCode(con *console, name string) error {
 	}
 	code := diag.Lookup(name)
 	if code == nil {
-		return &usageError{command: "explain", message: fmt.Sprintf("there is no diagnostic %s", strings.ToUpper(name)),
-			help: "redfox explain codes lists them"}
+		return &usageError{command: "explain",
+			message: fmt.Sprintf("there is no diagnostic %s", strings.ToUpper(name)),
+			help:    "redfox explain codes lists them"}
 	}
 	fmt.Fprintf(con.out, "%s %s\n\n%s\n", code.ID, code.Name, wrap(code.When))
 	if code.Example != "" {

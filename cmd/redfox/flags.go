@@ -84,12 +84,14 @@ var flagTable = []func() cli.Flag{
 			Usage: "hold at most `SIZE` of relations and indexes, such as 512M or 8G"}
 	},
 	func() cli.Flag {
-		return &cli.StringFlag{Name: "device", Category: groupEngine, DefaultText: "the first that can be used",
-			Usage: "run on the GPU with the number or UUID `N`, as redfox engines lists them; --engine auto is then gpu"}
+		return &cli.StringFlag{Name: "device", Category: groupEngine,
+			DefaultText: "the first that can be used",
+			Usage:       "run on the GPU with the number or UUID `N`, as redfox engines lists them; --engine auto is then gpu"}
 	},
 	func() cli.Flag {
-		return &cli.StringFlag{Name: "device-memory", Category: groupEngine, DefaultText: "what is free",
-			Usage: "take at most `SIZE` of the GPU's memory, for facts as well, such as 512M or 8G"}
+		return &cli.StringFlag{Name: "device-memory", Category: groupEngine,
+			DefaultText: "what is free",
+			Usage:       "take at most `SIZE` of the GPU's memory, for facts as well, such as 512M or 8G"}
 	},
 	func() cli.Flag {
 		return &cli.GenericFlag{Name: "max-rounds", Category: groupEngine, Value: new(rounds),
@@ -195,16 +197,18 @@ var flagTable = []func() cli.Flag{
 			Usage: "the scale factor `N` of the data, which is checked"}
 	},
 	func() cli.Flag {
-		return &cli.StringFlag{Name: "data", Category: groupBench, DefaultText: "tpch/sf1, by suite and scale factor",
-			Usage: "read the tables from the folder `DIR`: DIR/TABLE.parquet"}
+		return &cli.StringFlag{Name: "data", Category: groupBench,
+			DefaultText: "tpch/sf1, by suite and scale factor",
+			Usage:       "read the tables from the folder `DIR`: DIR/TABLE.parquet"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "queries", Category: groupBench, DefaultText: "all",
 			Usage: "measure the queries `LIST`, such as q01,q06"}
 	},
 	func() cli.Flag {
-		return &cli.StringFlag{Name: "queries-from", Category: groupBench, DefaultText: "those in the binary",
-			Usage: "read the queries from the folder `DIR`: schema.logic, q01.logic, sql/q01.sql and so on"}
+		return &cli.StringFlag{Name: "queries-from", Category: groupBench,
+			DefaultText: "those in the binary",
+			Usage:       "read the queries from the folder `DIR`: schema.logic, q01.logic, sql/q01.sql and so on"}
 	},
 	func() cli.Flag {
 		return &cli.IntFlag{Name: "runs", Category: groupBench, Value: 10,

@@ -43,7 +43,8 @@ func TestPermute(t *testing.T) {
 
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{
-		"1": 1, "1000": 1000, "4K": 4 << 10, "512M": 512 << 20, "512MB": 512 << 20, "1.5GiB": 3 << 29, "8g": 8 << 30, " 2 T ": 2 << 40,
+		"1": 1, "1000": 1000, "4K": 4 << 10, "512M": 512 << 20, "512MB": 512 << 20,
+		"1.5GiB": 3 << 29, "8g": 8 << 30, " 2 T ": 2 << 40,
 	} {
 		if got, err := parseSize("memory", text); err != nil || got != want {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
@@ -57,7 +58,8 @@ func TestParseSize(t *testing.T) {
 }
 
 func TestGrouped(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 80498014: "80,498,014", -1234: "-1,234"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 80498014: "80,498,014",
+		-1234: "-1,234"} {
 		if got := grouped(n); got != want {
 			t.Errorf("grouped(%d) = %s, want %s", n, got, want)
 		}
@@ -93,11 +95,16 @@ func TestReport(t *testing.T) {
 	}{
 		{"none", nil, exitDone, nil},
 		{"interrupted", errInterrupted, exitInterrupted, []string{"interrupted"}},
-		{"usage", &usageError{command: "run", message: "no program is named"}, exitEnvironment, []string{"no program is named", "redfox help run"}},
-		{"environment", &redfox.EnvironmentError{Message: "cannot read x", Help: "look"}, exitEnvironment, []string{"redfox: cannot read x; look"}},
-		{"internal", &redfox.InternalError{Phase: "sema", Err: errors.New("index out of range")}, exitInternal,
-			[]string{"internal error in sema: index out of range", "REDFOX_DEBUG=1 redfox run 'my program.logic' --facts d 2> redfox-bug.txt"}},
-		{"panic", recovered("boom"), exitInternal, []string{"internal error in the command line: boom"}},
+		{"usage", &usageError{command: "run", message: "no program is named"}, exitEnvironment,
+			[]string{"no program is named", "redfox help run"}},
+		{"environment", &redfox.EnvironmentError{Message: "cannot read x", Help: "look"},
+			exitEnvironment, []string{"redfox: cannot read x; look"}},
+		{"internal", &redfox.InternalError{Phase: "sema", Err: errors.New("index out of range")},
+			exitInternal,
+			[]string{"internal error in sema: index out of range",
+				"REDFOX_DEBUG=1 redfox run 'my program.logic' --facts d 2> redfox-bug.txt"}},
+		{"panic", recovered("boom"), exitInternal,
+			[]string{"internal error in the command line: boom"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,8 +127,10 @@ func TestInternalDump(t *testing.T) {
 	t.Setenv(debugVariable, "1")
 	var out bytes.Buffer
 	con := &console{err: &out}
-	con.report(recovered("boom"), []string{"redfox", "run", "../../testdata/quickstart/reach.logic"})
-	for _, want := range []string{"boom", "version: ", "command line: run ", "reach(x, z) <- reach(x, y), road(y, z).", "stack:", "TestInternalDump"} {
+	con.report(recovered("boom"),
+		[]string{"redfox", "run", "../../testdata/quickstart/reach.logic"})
+	for _, want := range []string{"boom", "version: ", "command line: run ",
+		"reach(x, z) <- reach(x, y), road(y, z).", "stack:", "TestInternalDump"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the dump lacks %q:\n%s", want, out.String())
 		}
@@ -141,7 +150,8 @@ func TestProgressIsQuiet(t *testing.T) {
 		p.show("round 3")
 		p.done()
 		if got := strings.Contains(out.String(), "round 3"); got != tt.want {
-			t.Errorf("terminal %v, after %v: shown is %v, want %v", tt.terminal, tt.since, got, tt.want)
+			t.Errorf("terminal %v, after %v: shown is %v, want %v", tt.terminal, tt.since, got,
+				tt.want)
 		}
 	}
 }

@@ -25,7 +25,8 @@ func formatCommand(con *console) *cli.Command {
 			"redfox fmt - < reach.logic",
 		Flags: flags("write", "diff", "list", "json"),
 		Action: func(c *cli.Context) error {
-			f := formatter{con: con, write: c.Bool("write"), diff: c.Bool("diff"), list: c.Bool("list")}
+			f := formatter{con: con, write: c.Bool("write"), diff: c.Bool("diff"),
+				list: c.Bool("list")}
 			sources, err := readProgram(c)
 			if err != nil {
 				return err
@@ -70,11 +71,13 @@ func (f *formatter) format(s redfox.Source, stdin bool) error {
 		fmt.Fprintln(f.con.out, s.Name)
 	}
 	if changed && f.diff {
-		fmt.Fprintf(f.con.out, "--- %s\n+++ %s, formatted\n%s", s.Name, s.Name, redfox.Diff(s.Text, text))
+		fmt.Fprintf(f.con.out, "--- %s\n+++ %s, formatted\n%s", s.Name, s.Name,
+			redfox.Diff(s.Text, text))
 	}
 	switch {
 	case f.write && stdin:
-		return &usageError{command: "fmt", message: "standard input can not be rewritten in place", help: "leave out --write"}
+		return &usageError{command: "fmt", message: "standard input can not be rewritten in place",
+			help: "leave out --write"}
 	case f.write && changed:
 		return writeFailed(s.Name, atomicfile.WriteDurable(s.Name, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)

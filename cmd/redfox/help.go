@@ -14,7 +14,8 @@ import (
 const helpWidth = 80
 
 // groups orders the groups of flags in help.
-var groups = []string{groupBench, groupFacts, groupResults, groupEngine, groupCompiler, groupMessages}
+var groups = []string{groupBench, groupFacts, groupResults, groupEngine, groupCompiler,
+	groupMessages}
 
 // helpCommand replaces cli's own, so that help looks the same whichever way it
 // is asked for.
@@ -41,7 +42,8 @@ func helpCommand(con *console) *cli.Command {
 // appHelp is the text of redfox help.
 func appHelp(app *cli.App) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "redfox: %s.\n\nUsage:\n%s\n\n%s\n\nCommands:\n", app.Usage, indent(app.UsageText), wrap(app.Description))
+	fmt.Fprintf(&b, "redfox: %s.\n\nUsage:\n%s\n\n%s\n\nCommands:\n", app.Usage,
+		indent(app.UsageText), wrap(app.Description))
 	for _, cmd := range app.Commands {
 		fmt.Fprintf(&b, "    %-10s %s\n", cmd.Name, cmd.Usage)
 	}

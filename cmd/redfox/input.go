@@ -46,13 +46,15 @@ func readProgram(c *cli.Context) ([]redfox.Source, error) {
 
 // programOptions are those of the flags.
 func programOptions(c *cli.Context, external []string) redfox.Options {
-	return redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external, NoFuse: c.Bool("no-fuse"),
+	return redfox.Options{Disable: splitList(c.StringSlice("disable")), External: external,
+		NoFuse:    c.Bool("no-fuse"),
 		KeepApart: splitList(c.StringSlice("keep-apart")), TrustCode: c.Bool("trust-code")}
 }
 
 // compileProgram reads and compiles the program that the arguments name, and
 // prints its warnings.
-func compileProgram(ctx context.Context, c *cli.Context, con *console, external []string) (*redfox.Program, error) {
+func compileProgram(ctx context.Context, c *cli.Context, con *console,
+	external []string) (*redfox.Program, error) {
 	sources, err := readProgram(c)
 	if err != nil {
 		return nil, err
@@ -94,7 +96,8 @@ type factFlags struct {
 
 // newFactFlags checks the flags about facts, before any are read.
 func newFactFlags(c *cli.Context) (factFlags, error) {
-	f := factFlags{facts: redfox.NewFacts().Dir(c.String("facts")), given: c.IsSet("facts") || c.IsSet("fact")}
+	f := factFlags{facts: redfox.NewFacts().Dir(c.String("facts")), given: c.IsSet("facts") ||
+		c.IsSet("fact")}
 	onError, err := choice("on-error", c.String("on-error"), "stop", "skip")
 	if err != nil {
 		return f, err
@@ -121,8 +124,8 @@ func newFactFlags(c *cli.Context) (factFlags, error) {
 	return f, nil
 }
 
-// allow decides which folders the program may read below, beside that of --facts:
-// those of --allow-path, its own and the current one.
+// allow decides which folders the program may read below, beside that of
+// --facts: those of --allow-path, its own and the current one.
 func (f *factFlags) allow(c *cli.Context) error {
 	f.allowed = c.StringSlice("allow-path")
 	for _, dir := range f.allowed {

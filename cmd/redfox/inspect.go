@@ -15,7 +15,8 @@ import (
 
 // parts are the flags of inspect that print a part of the file, in the order of
 // the help.
-var parts = []redfox.CompiledPart{redfox.PartSource, redfox.PartPlan, redfox.PartHarmony, redfox.PartABI,
+var parts = []redfox.CompiledPart{redfox.PartSource, redfox.PartPlan, redfox.PartHarmony,
+	redfox.PartABI,
 	redfox.PartLLVM, redfox.PartPTX}
 
 func inspectCommand(con *console) *cli.Command {
@@ -37,10 +38,12 @@ func inspectCommand(con *console) *cli.Command {
 		Flags: flags(names...),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return &usageError{message: fmt.Sprintf("inspect takes one file, and these are %d", c.NArg()),
+				return &usageError{message: fmt.Sprintf("inspect takes one file, and these are %d",
+					c.NArg()),
 					help: "write redfox inspect FILE" + redfox.CompiledExtension}
 			}
-			if name := c.Args().First(); isProgram(name) && filepath.Ext(name) != redfox.CompiledExtension {
+			if name := c.Args().First(); isProgram(name) &&
+				filepath.Ext(name) != redfox.CompiledExtension {
 				return &usageError{message: fmt.Sprintf("%s is not compiled", name),
 					help: "compile it with redfox compile -o FILE" + redfox.CompiledExtension}
 			}
@@ -55,7 +58,8 @@ func inspect(c *cli.Context, con *console) error {
 		return err
 	}
 	if len(targets) > 1 {
-		return &usageError{message: fmt.Sprintf("--target chooses one target, and these are %s", strings.Join(targets, ", "))}
+		return &usageError{message: fmt.Sprintf("--target chooses one target, and these are %s",
+			strings.Join(targets, ", "))}
 	}
 	var wanted []redfox.CompiledPart
 	for _, p := range parts {
@@ -64,7 +68,8 @@ func inspect(c *cli.Context, con *console) error {
 		}
 	}
 	if len(wanted) > 1 {
-		return &usageError{message: fmt.Sprintf("--%s and --%s print different parts", wanted[0], wanted[1]), help: "give one of them"}
+		return &usageError{message: fmt.Sprintf("--%s and --%s print different parts", wanted[0],
+			wanted[1]), help: "give one of them"}
 	}
 	sources, err := readProgram(c)
 	if err != nil {
@@ -95,11 +100,13 @@ func printInfo(w writer, info redfox.CompiledInfo, targets []string) {
 	fmt.Fprintf(w, "checksum  %s\n", info.Checksum)
 	kernels := "for all facts"
 	if info.Facts != "" {
-		kernels = "for the facts they were compiled with, whose statistics have the fingerprint " + info.Facts
+		kernels = "for the facts they were compiled with, whose statistics have the fingerprint " +
+			info.Facts
 	}
 	fmt.Fprintf(w, "kernels   %s\n\n", kernels)
 	sections := newTable("section", "bytes", "sha256")
-	sections.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight, AlignHeader: text.AlignRight}})
+	sections.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight,
+		AlignHeader: text.AlignRight}})
 	for _, s := range info.Sections {
 		sections.AppendRow(table.Row{s.Name, grouped(s.Size), s.Checksum[:shortSum]})
 	}
@@ -122,7 +129,8 @@ func printInfo(w writer, info redfox.CompiledInfo, targets []string) {
 		for _, f := range t.Functions {
 			tile := fmt.Sprintf("%d × %d", f.Threads, f.Rows)
 			from := strings.Join(append([]string{f.Place}, f.Operators...), "\n")
-			functions.AppendRow(table.Row{f.Symbol, f.Does, tile, f.Scratch, f.Parameters, strings.TrimPrefix(from, "\n")})
+			functions.AppendRow(table.Row{f.Symbol, f.Does, tile, f.Scratch, f.Parameters,
+				strings.TrimPrefix(from, "\n")})
 		}
 		fmt.Fprintln(w, functions.Render())
 	}

@@ -56,13 +56,15 @@ func interrupted(t *testing.T, cmd *exec.Cmd, program string, sig os.Signal) out
 // countForHours derives tuples for hours.
 const countForHours = "n(0).\nn(y) <- n(x), x < 2000000000, y = x + 1.\n"
 
-// TestInterrupt stops a run that would take hours: it ends, says so, exits with 130
-// and leaves no file.
+// TestInterrupt stops a run that would take hours: it ends, says so, exits with
+// 130 and leaves no file.
 func TestInterrupt(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
-		o := interrupted(t, redfoxProcess(t, dir, "run", "long.logic", "--out", "results"), countForHours, sig)
-		if o.code != exitInterrupted || !strings.Contains(o.stderr, "interrupted") || o.stdout != "" {
+		o := interrupted(t, redfoxProcess(t, dir, "run", "long.logic", "--out", "results"),
+			countForHours, sig)
+		if o.code != exitInterrupted || !strings.Contains(o.stderr, "interrupted") ||
+			o.stdout != "" {
 			t.Errorf("%v: got %v", sig, o)
 		}
 		if files := list(t, dir); files != "long.logic\n" {
@@ -71,8 +73,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptDeaf interrupts the optimiser, which does not look whether it is to stop:
-// it has a rule of a thousand atoms to order.
+// TestInterruptDeaf interrupts the optimiser, which does not look whether it is
+// to stop: it has a rule of a thousand atoms to order.
 func TestInterruptDeaf(t *testing.T) {
 	tests.Skip(t, "a rule of a thousand atoms")
 	var rule strings.Builder
@@ -86,7 +88,8 @@ func TestInterruptDeaf(t *testing.T) {
 	}
 }
 
-// TestNoHangup holds that a run that is to outlive its terminal, as by nohup, does.
+// TestNoHangup holds that a run that is to outlive its terminal, as by nohup,
+// does.
 func TestNoHangup(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
-// killAt, when set, ends the process by SIGKILL before it changes the file system
-// for that time, counted from 0.
+// killAt, when set, ends the process by SIGKILL before it changes the file
+// system for that time, counted from 0.
 const killAt = "REDFOX_TEST_KILL_AT"
 
 // dieAsAsked obeys killAt.
@@ -66,8 +66,9 @@ func restore(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// TestKilled kills redfox before each change that it makes to the file system. After
-// each, every earlier file is whole: the old one, byte for byte, or the new one.
+// TestKilled kills redfox before each change that it makes to the file system.
+// After each, every earlier file is whole: the old one, byte for byte, or the
+// new one.
 func TestKilled(t *testing.T) {
 	const measure = "bench ssb --sf 0.001 --generate --data ssb --queries q11 --runs 1 --engine go --out report"
 	program := map[string]string{
@@ -93,7 +94,8 @@ func TestKilled(t *testing.T) {
 		{line: "compile p.logic --emit harmony -o p.harmony", old: []string{"p.harmony"}},
 		{line: "fmt -w p.logic x.logic"},
 		{line: measure,
-			old:  []string{"report/ssb-sf0.001-go.json", "report/ssb-sf0.001-go.md", "report/ssb-sf0.001-go.svg"},
+			old: []string{"report/ssb-sf0.001-go.json", "report/ssb-sf0.001-go.md",
+				"report/ssb-sf0.001-go.svg"},
 			each: 4, varies: true},
 		{line: measure + " --each-pass-off",
 			old: []string{"report/ssb-sf0.001-go-passes.md"}, each: 17, varies: true},
@@ -131,7 +133,8 @@ func TestKilled(t *testing.T) {
 				cmd := process(dir)
 				cmd.Env = append(cmd.Env, killAt+"="+strconv.Itoa(n))
 				o := finish(t, cmd)
-				if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+				if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok ||
+					!status.Signaled() {
 					if o.code != exitDone || n == 0 {
 						t.Fatalf("after %d changes: %v", n, o)
 					}

@@ -7,8 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/rlimit"
 )
 
-// The address space that a run takes beside what --memory bounds: stacks of threads
-// and arenas of the C library, and libLLVM with its code if an engine needs it.
+// The address space that a run takes beside what --memory bounds: stacks of
+// threads and arenas of the C library, and libLLVM with its code if an engine
+// needs it.
 const (
 	threadSpace = 192 << 20
 	llvmSpace   = 320 << 20
@@ -34,10 +35,10 @@ func canStart() error {
 	return nil
 }
 
-// withinLimit returns the bound on a run's memory: that of --memory (0 is none), or
-// what the limit of the address space leaves, of which it tells the user. Memory
-// counts twice against the limit, because a table that grows is in two places for a
-// while.
+// withinLimit returns the bound on a run's memory: that of --memory (0 is
+// none), or what the limit of the address space leaves, of which it tells the
+// user. Memory counts twice against the limit, because a table that grows is in
+// two places for a while.
 func (con *console) withinLimit(memory int64, engine string) (int64, error) {
 	limit, used, ok := rlimit.AddressSpace()
 	if !ok {
@@ -54,6 +55,7 @@ func (con *console) withinLimit(memory int64, engine string) (int64, error) {
 	if memory > 0 && memory <= left {
 		return memory, nil
 	}
-	fmt.Fprintf(con.err, "redfox: note: --memory is %s, because the address space of the process is limited to %s (ulimit -v)\n", size(left), size(limit))
+	fmt.Fprintf(con.err,
+		"redfox: note: --memory is %s, because the address space of the process is limited to %s (ulimit -v)\n", size(left), size(limit))
 	return left, nil
 }

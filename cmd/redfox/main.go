@@ -17,8 +17,8 @@ import (
 
 func main() { os.Exit(execute(os.Args, newConsole(os.Stdin, os.Stdout, os.Stderr))) }
 
-// errInterrupted is the cause of a context that Ctrl-C, a request to terminate or
-// the end of the terminal has ended.
+// errInterrupted is the cause of a context that Ctrl-C, a request to terminate
+// or the end of the terminal has ended.
 var errInterrupted = errors.New("interrupted")
 
 // execute runs one command line and returns the exit code.
@@ -55,13 +55,13 @@ func execute(args []string, con *console) (code int) {
 	return con.report(err, args)
 }
 
-// deafness is how long the process goes on after a signal where nobody looks at the
-// context: in the optimiser, say, or in libLLVM.
+// deafness is how long the process goes on after a signal where nobody looks at
+// the context: in the optimiser, say, or in libLLVM.
 const deafness = 3 * time.Second
 
-// interruptible ends the context at the first signal, and calls late, which ends the
-// process, if nothing has stopped within deafness. The second signal finds Go's own
-// handling again and kills the process.
+// interruptible ends the context at the first signal, and calls late, which
+// ends the process, if nothing has stopped within deafness. The second signal
+// finds Go's own handling again and kills the process.
 func interruptible(cancel context.CancelCauseFunc, late func()) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
@@ -149,5 +149,6 @@ func versionCommand(con *console) *cli.Command {
 
 // buildVersion names the version of redfox and what it was built with.
 func buildVersion() string {
-	return fmt.Sprintf("%s %s %s/%s", redfox.Version(), goruntime.Version(), goruntime.GOOS, goruntime.GOARCH)
+	return fmt.Sprintf("%s %s %s/%s", redfox.Version(), goruntime.Version(), goruntime.GOOS,
+		goruntime.GOARCH)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// asCommand, when set, makes the test binary behave as redfox, so that tests see
-// what a user sees: processes, streams, signals, exit codes.
+// asCommand, when set, makes the test binary behave as redfox, so that tests
+// see what a user sees: processes, streams, signals, exit codes.
 const asCommand = "REDFOX_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -40,18 +40,21 @@ func redfoxProcess(t *testing.T, dir string, args ...string) *exec.Cmd {
 	cmd.Args[0] = "redfox"
 	cmd.Dir = dir
 	// What a golden file shows must not depend on what this machine has.
-	cmd.Env = append(os.Environ(), asCommand+"=1", "NO_COLOR=1", "REDFOX_CACHE=", "REDFOX_LLVM=libLLVM-none.so", "REDFOX_CUDA=libcuda-none.so")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "NO_COLOR=1", "REDFOX_CACHE=",
+		"REDFOX_LLVM=libLLVM-none.so", "REDFOX_CUDA=libcuda-none.so")
 	return cmd
 }
 
-// withLLVM lets a process see the machine's libLLVM, and skips the test where there
-// is none.
+// withLLVM lets a process see the machine's libLLVM, and skips the test where
+// there is none.
 func withLLVM(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
 	}
-	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return v == "REDFOX_LLVM=libLLVM-none.so" })
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool {
+		return v == "REDFOX_LLVM=libLLVM-none.so"
+	})
 	return cmd
 }
 

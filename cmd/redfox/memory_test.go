@@ -17,12 +17,13 @@ import (
 	tests "github.com/redfoxdb/redfox/internal/short"
 )
 
-// peakVariable, when set, makes a redfox process of a test write its greatest resident set
-// into the file of that name, as /proc has it.
+// peakVariable, when set, makes a redfox process of a test write its greatest
+// resident set into the file of that name, as /proc has it.
 const peakVariable = "REDFOX_TEST_PEAK"
 
-// writePeak writes the line of /proc/self/status that has the greatest resident set.
-// Go's rusage of a child would count that of the process that has started it.
+// writePeak writes the line of /proc/self/status that has the greatest resident
+// set. Go's rusage of a child would count that of the process that has started
+// it.
 func writePeak(file string) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -44,19 +45,21 @@ func peakOf(t *testing.T, file string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(text)), "kB")), 10, 64)
+	kilobytes,
+		err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(text)), "kB")), 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return kilobytes << 10
 }
 
-// besideBound is how much a process may have resident beside what --memory bounds.
+// besideBound is how much a process may have resident beside what --memory
+// bounds.
 const besideBound = 150 << 20
 
-// memoryFacts writes the files that TestMemoryBound reads: strings of 100 bytes that are all
-// different (s), 20 different ones (few), pairs of numbers (pair, three times), and a record
-// that has 64 MB (long).
+// memoryFacts writes the files that TestMemoryBound reads: strings of 100 bytes
+// that are all different (s), 20 different ones (few), pairs of numbers (pair,
+// three times), and a record that has 64 MB (long).
 func memoryFacts(t *testing.T, dir string) {
 	t.Helper()
 	const rows, wide = 500_000, 250_000
@@ -121,21 +124,30 @@ func memoryFacts(t *testing.T, dir string) {
 		w.WriteByte('\n')
 	})
 	// The formats that redfox writes itself.
-	prog, err := redfox.Compile(context.Background(), []redfox.Source{{Name: "facts.logic", Text: "s(i, x) -> int(i), string(x).\nfew(i, x) -> int(i), string(x).\n"}}, redfox.Options{})
+	prog, err := redfox.Compile(context.Background(),
+		[]redfox.Source{{Name: "facts.logic",
+			Text: "s(i, x) -> int(i), string(x).\nfew(i, x) -> int(i), string(x).\n"}},
+		redfox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := prog.Run(context.Background(), redfox.NewFacts().File("s", filepath.Join(dir, "s.tsv")).File("few", filepath.Join(dir, "few.tsv")),
+	res,
+		err := prog.Run(context.Background(),
+		redfox.NewFacts().File("s", filepath.Join(dir, "s.tsv")).File("few",
+			filepath.Join(dir, "few.tsv")),
 		redfox.RunOptions{Engine: "go", Outputs: []string{"s", "few"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, format := range map[string]redfox.Format{"s.parquet": redfox.Parquet, "s.tsv.zst": redfox.TSV} {
-		if err := res.WriteFile(filepath.Join(dir, name), "s", format, redfox.WriteOptions{}); err != nil {
+	for name, format := range map[string]redfox.Format{"s.parquet": redfox.Parquet,
+		"s.tsv.zst": redfox.TSV} {
+		if err := res.WriteFile(filepath.Join(dir, name), "s", format,
+			redfox.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := res.WriteFile(filepath.Join(dir, "few.parquet"), "few", redfox.Parquet, redfox.WriteOptions{}); err != nil {
+	if err := res.WriteFile(filepath.Join(dir, "few.parquet"), "few", redfox.Parquet,
+		redfox.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -161,48 +173,73 @@ type memoryCase struct {
 	program string
 	bound   string
 	args    []string
-	// prints is what the run prints; "" if it prints much, or writes files. refused is
-	// what the message names if memory does not suffice; "" where it does.
+	// prints is what the run prints; "" if it prints much, or writes files.
+	// refused is what the message names if memory does not suffice; "" where it
+	// does.
 	prints, refused string
 	runs            bool // the engine is what needs memory
 }
 
 var memoryCases = []memoryCase{
-	{"strings from TSV", countStrings, "20M", []string{"--fact", "s=s.tsv"}, "", "column x of s.tsv", false},
+	{"strings from TSV", countStrings, "20M", []string{"--fact", "s=s.tsv"}, "",
+		"column x of s.tsv", false},
 	{"strings from TSV", countStrings, "100M", []string{"--fact", "s=s.tsv"}, "250000", "", false},
-	{"strings from CSV", countStrings, "20M", []string{"--fact", "s=s.csv"}, "", "column x of s.csv", false},
-	{"strings from gzip", countStrings, "20M", []string{"--fact", "s=s.tsv.gz"}, "", "column x of s.tsv.gz", false},
-	{"strings from gzip", countStrings, "100M", []string{"--fact", "s=s.tsv.gz"}, "250000", "", false},
-	{"strings from Zstandard", countStrings, "20M", []string{"--fact", "s=s.tsv.zst"}, "", "s.tsv.zst", false},
-	{"strings from Zstandard", countStrings, "100M", []string{"--fact", "s=s.tsv.zst"}, "250000", "", false},
-	{"strings from plain pages", countStrings, "20M", []string{"--fact", "s=s.parquet"}, "", "s.parquet", false},
-	{"strings from plain pages", countStrings, "100M", []string{"--fact", "s=s.parquet"}, "250000", "", false},
-	{"strings from dictionary pages", countStrings, "20M", []string{"--fact", "s=few.parquet"}, "500000", "", false},
-	{"strings from many threads", countStrings, "20M", []string{"--fact", "s=few.tsv", "--threads", "32"}, "500000", "", false},
+	{"strings from CSV", countStrings, "20M", []string{"--fact", "s=s.csv"}, "",
+		"column x of s.csv", false},
+	{"strings from gzip", countStrings, "20M", []string{"--fact", "s=s.tsv.gz"}, "",
+		"column x of s.tsv.gz", false},
+	{"strings from gzip", countStrings, "100M", []string{"--fact", "s=s.tsv.gz"}, "250000", "",
+		false},
+	{"strings from Zstandard", countStrings, "20M", []string{"--fact", "s=s.tsv.zst"}, "",
+		"s.tsv.zst", false},
+	{"strings from Zstandard", countStrings, "100M", []string{"--fact", "s=s.tsv.zst"}, "250000",
+		"", false},
+	{"strings from plain pages", countStrings, "20M", []string{"--fact", "s=s.parquet"}, "",
+		"s.parquet", false},
+	{"strings from plain pages", countStrings, "100M", []string{"--fact", "s=s.parquet"}, "250000",
+		"", false},
+	{"strings from dictionary pages", countStrings, "20M", []string{"--fact", "s=few.parquet"},
+		"500000", "", false},
+	{"strings from many threads", countStrings, "20M",
+		[]string{"--fact", "s=few.tsv", "--threads", "32"}, "500000", "", false},
 	{"a long record", countStrings, "20M", []string{"--fact", "s=long.tsv"}, "", "long.tsv", false},
 	{"numbers", countPairs, "5M", []string{"--fact", "pair=pair.tsv"}, "", "pair.tsv", false},
 	{"numbers", countPairs, "20M", []string{"--fact", "pair=pair.tsv"}, "500000", "", false},
-	{"repeated facts", countPairs, "10M", []string{"--fact", "pair=twice.tsv"}, "", "twice.tsv", false},
-	{"repeated facts", countPairs, "100M", []string{"--fact", "pair=twice.tsv"}, "500000", "", false},
-	{"several files", threeFiles, "50M", []string{"--fact", "pair=pair.tsv", "--fact", "pair2=pair2.tsv", "--fact", "pair3=pair3.tsv", "--fact", "s=s.tsv"}, "", "s.tsv", false},
-	{"several files", threeFiles, "200M", []string{"--fact", "pair=pair.tsv", "--fact", "pair2=pair2.tsv", "--fact", "pair3=pair3.tsv", "--fact", "s=s.tsv"}, "250000", "", false},
+	{"repeated facts", countPairs, "10M", []string{"--fact", "pair=twice.tsv"}, "", "twice.tsv",
+		false},
+	{"repeated facts", countPairs, "100M", []string{"--fact", "pair=twice.tsv"}, "500000", "",
+		false},
+	{"several files", threeFiles, "50M",
+		[]string{"--fact", "pair=pair.tsv", "--fact", "pair2=pair2.tsv", "--fact",
+			"pair3=pair3.tsv", "--fact", "s=s.tsv"}, "", "s.tsv", false},
+	{"several files", threeFiles, "200M",
+		[]string{"--fact", "pair=pair.tsv", "--fact", "pair2=pair2.tsv", "--fact",
+			"pair3=pair3.tsv", "--fact", "s=s.tsv"}, "250000", "", false},
 	{"seq", numbered, "100M", []string{"--fact", "pair=pair.tsv"}, "999", "", true},
-	{"order by and limit", firstRows, "50M", []string{"--fact", "pair=pair.tsv"}, "499999", "", true},
+	{"order by and limit", firstRows, "50M", []string{"--fact", "pair=pair.tsv"}, "499999", "",
+		true},
 	{"groups", countGroups, "9M", []string{"--fact", "pair=pair.tsv"}, "", " needs ", false},
 	{"groups", countGroups, "100M", []string{"--fact", "pair=pair.tsv"}, "500000", "", true},
 	{"a join and a set", joined, "12M", []string{"--fact", "pair=pair.tsv"}, "", " needs ", true},
 	{"a join and a set", joined, "100M", []string{"--fact", "pair=pair.tsv"}, "500000", "", true},
-	{"computed strings", computed, "85M", []string{"--fact", "s=s.tsv"}, "", "the dictionary of computed strings", true},
-	{"printing a table", derivePairs, "50M", []string{"--fact", "pair=pair.tsv", "--print", "out"}, "500000 rows", "", false},
-	{"printing JSON", derivePairs, "50M", []string{"--fact", "pair=pair.tsv", "--print", "out", "--format", "json"}, "499999", "", false},
-	{"writing TSV", wholeFacts, "100M", []string{"--fact", "s=s.tsv", "--out", "results"}, "", "", true},
-	{"writing CSV", derivePairs, "50M", []string{"--fact", "pair=pair.tsv", "--out", "results", "--format", "csv"}, "", "", true},
-	{"writing Parquet", wholeFacts, "100M", []string{"--fact", "s=s.tsv", "--out", "results", "--format", "parquet"}, "", "", true},
+	{"computed strings", computed, "85M", []string{"--fact", "s=s.tsv"}, "",
+		"the dictionary of computed strings", true},
+	{"printing a table", derivePairs, "50M", []string{"--fact", "pair=pair.tsv", "--print", "out"},
+		"500000 rows", "", false},
+	{"printing JSON", derivePairs, "50M",
+		[]string{"--fact", "pair=pair.tsv", "--print", "out", "--format", "json"}, "499999", "",
+		false},
+	{"writing TSV", wholeFacts, "100M", []string{"--fact", "s=s.tsv", "--out", "results"}, "", "",
+		true},
+	{"writing CSV", derivePairs, "50M",
+		[]string{"--fact", "pair=pair.tsv", "--out", "results", "--format", "csv"}, "", "", true},
+	{"writing Parquet", wholeFacts, "100M",
+		[]string{"--fact", "s=s.tsv", "--out", "results", "--format", "parquet"}, "", "", true},
 }
 
-// TestMemoryBound runs programs under --memory as processes. Their greatest resident set
-// stays near the bound, and each ends with its answer or with a message that names what
-// needed the memory.
+// TestMemoryBound runs programs under --memory as processes. Their greatest
+// resident set stays near the bound, and each ends with its answer or with a
+// message that names what needed the memory.
 func TestMemoryBound(t *testing.T) {
 	if goruntime.GOOS != "linux" {
 		t.Skip("the greatest resident set is read from /proc")
@@ -223,7 +260,9 @@ func TestMemoryBound(t *testing.T) {
 
 func runBounded(t *testing.T, dir, name, engine string, c memoryCase) {
 	write(t, dir, name+".logic", c.program)
-	cmd := redfoxProcess(t, dir, append([]string{"run", name + ".logic", "--memory", c.bound, "--engine", engine}, c.args...)...)
+	cmd := redfoxProcess(t, dir,
+		append([]string{"run", name + ".logic", "--memory", c.bound, "--engine", engine},
+			c.args...)...)
 	if engine == "cpu" {
 		withLLVM(t, cmd)
 	}
@@ -235,10 +274,13 @@ func runBounded(t *testing.T, dir, name, engine string, c memoryCase) {
 	_ = cmd.Run() // its exit code is looked at below
 	code := cmd.ProcessState.ExitCode()
 	switch {
-	case c.refused != "" && (code != exitEnvironment || !strings.Contains(stderr.String(), "out of memory: ") || !strings.Contains(stderr.String(), c.refused)):
+	case c.refused != "" &&
+		(code != exitEnvironment || !strings.Contains(stderr.String(), "out of memory: ") ||
+			!strings.Contains(stderr.String(), c.refused)):
 		t.Errorf("exit code %d, %q; want a message about %s", code, stderr.String(), c.refused)
 	case c.refused == "" && (code != exitDone || !strings.Contains(string(printed), c.prints)):
-		t.Errorf("exit code %d, prints ...%q, %q; want %q", code, printed, stderr.String(), c.prints)
+		t.Errorf("exit code %d, prints ...%q, %q; want %q", code, printed, stderr.String(),
+			c.prints)
 	}
 	var bound int64
 	if _, err := fmt.Sscanf(c.bound, "%dM", &bound); err != nil {
@@ -250,7 +292,8 @@ func runBounded(t *testing.T, dir, name, engine string, c memoryCase) {
 	peak := peakOf(t, peakFile)
 	t.Logf("peak %d MiB", peak>>20)
 	if most := bound<<20 + besideBound; peak > most {
-		t.Errorf("%d MiB were resident, under --memory %s; at most %d MiB may be", peak>>20, c.bound, most>>20)
+		t.Errorf("%d MiB were resident, under --memory %s; at most %d MiB may be", peak>>20,
+			c.bound, most>>20)
 	}
 }
 
@@ -267,8 +310,8 @@ func (t *tail) Write(p []byte) (int, error) {
 
 var _ io.Writer = (*tail)(nil)
 
-// TestAddressSpace runs redfox under limits of the process's address space. It has its
-// answer, or says what the limit leaves, or that it is too low.
+// TestAddressSpace runs redfox under limits of the process's address space. It
+// has its answer, or says what the limit leaves, or that it is too low.
 func TestAddressSpace(t *testing.T) {
 	tests.Skip(t, "processes with little address space")
 	if goruntime.GOOS != "linux" {
@@ -279,10 +322,13 @@ func TestAddressSpace(t *testing.T) {
 	for _, c := range []struct{ kilobytes, flags, says string }{
 		{"2500000", "--memory 20M --timeout 60s", "redfox: out of memory: n needs "},
 		{"2500000", "--memory 20G --timeout 1s", "redfox: note: --memory is "},
-		{"1500000", "", "redfox: the address space of the process is limited to 1.4 GiB (ulimit -v), and redfox needs "},
+		{"1500000", "",
+			"redfox: the address space of the process is limited to 1.4 GiB (ulimit -v), and redfox needs "},
 	} {
 		cmd := redfoxProcess(t, dir)
-		cmd.Args = []string{"sh", "-c", "ulimit -v " + c.kilobytes + "; exec \"$0\" run count.logic --engine go --threads 2 " + c.flags, cmd.Path}
+		cmd.Args = []string{"sh", "-c",
+			"ulimit -v " + c.kilobytes + "; exec \"$0\" run count.logic --engine go --threads 2 " +
+				c.flags, cmd.Path}
 		cmd.Path = "/bin/sh"
 		o := finish(t, cmd)
 		if strings.Contains(o.stderr, "pthread_create failed") {

@@ -31,16 +31,20 @@ func TestNative(t *testing.T) {
 		return o.stdout
 	}
 	ran("compile", "reach.logic", "-o", "reach.rfx")
-	if info := ran("inspect", "reach.rfx"); !strings.Contains(info, "gpu:sm_80, by LLVM ") || !strings.Contains(info, "cpu, LLVM IR, ") {
+	if info := ran("inspect", "reach.rfx"); !strings.Contains(info, "gpu:sm_80, by LLVM ") ||
+		!strings.Contains(info, "cpu, LLVM IR, ") {
 		t.Errorf("inspect shows\n%s", info)
 	}
-	if only := ran("inspect", "reach.rfx", "--target", "cpu"); strings.Contains(only, "gpu:sm_80, by") || !strings.Contains(only, "cpu, LLVM IR, ") {
+	if only := ran("inspect", "reach.rfx", "--target", "cpu"); strings.Contains(only,
+		"gpu:sm_80, by") || !strings.Contains(only, "cpu, LLVM IR, ") {
 		t.Errorf("inspect --target cpu shows\n%s", only)
 	}
-	if ptx := ran("inspect", "reach.rfx", "--ptx"); ptx != ran("compile", "reach.logic", "--emit", "ptx") || !strings.Contains(ptx, ".target sm_80") {
+	if ptx := ran("inspect", "reach.rfx", "--ptx"); ptx != ran("compile", "reach.logic", "--emit",
+		"ptx") || !strings.Contains(ptx, ".target sm_80") {
 		t.Error("inspect --ptx and compile --emit ptx differ, or are not for sm_80")
 	}
-	if ir := ran("compile", "reach.logic", "--emit", "llvm"); ir != ran("inspect", "reach.rfx", "--llvm") || !strings.Contains(ir, "define i64 @k0(") {
+	if ir := ran("compile", "reach.logic", "--emit", "llvm"); ir != ran("inspect", "reach.rfx",
+		"--llvm") || !strings.Contains(ir, "define i64 @k0(") {
 		t.Error("inspect --llvm and compile --emit llvm differ, or lack a function")
 	}
 	if asm := ran("compile", "reach.rfx", "--emit", "asm"); !strings.Contains(asm, "k0:") {
@@ -48,18 +52,23 @@ func TestNative(t *testing.T) {
 	}
 	want := ran("run", "reach.logic", "--facts", facts, "--engine", "go")
 	for _, args := range [][]string{
-		{"reach.logic"}, {"reach.rfx"}, {"reach.logic", "--no-fuse"}, {"reach.rfx", "--threads", "1"},
+		{"reach.logic"}, {"reach.rfx"}, {"reach.logic", "--no-fuse"},
+		{"reach.rfx", "--threads", "1"},
 	} {
-		if got := ran(append([]string{"run", "--engine", "cpu", "--facts", facts}, args...)...); got != want {
-			t.Errorf("run %s on the cpu engine gives\n%s\nwant\n%s", strings.Join(args, " "), got, want)
+		if got := ran(append([]string{"run", "--engine", "cpu", "--facts", facts},
+			args...)...); got != want {
+			t.Errorf("run %s on the cpu engine gives\n%s\nwant\n%s", strings.Join(args, " "), got,
+				want)
 		}
 	}
-	if entries, err := filepath.Glob(filepath.Join(dir, "cache", "*")); err != nil || len(entries) < 3 {
+	if entries, err := filepath.Glob(filepath.Join(dir, "cache", "*")); err != nil ||
+		len(entries) < 3 {
 		t.Errorf("the cache has %d entries: %v", len(entries), err)
 	}
 }
 
-// TestOpenCodeFolder uses no code cache into which others can write, and says so.
+// TestOpenCodeFolder uses no code cache into which others can write, and says
+// so.
 func TestOpenCodeFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "n.logic", "n(1).\n_(x) <- n(x).\n")
@@ -69,13 +78,15 @@ func TestOpenCodeFolder(t *testing.T) {
 	}
 	for mode, want := range map[os.FileMode]string{
 		0o700: "",
-		0o777: "redfox: note: the code cache " + cache + " is not used: others may write to it, its mode is drwxrwxrwx; " +
+		0o777: "redfox: note: the code cache " + cache +
+			" is not used: others may write to it, its mode is drwxrwxrwx; " +
 			"delete what is in it, and run chmod go-w " + cache + "\n",
 	} {
 		if err := os.Chmod(cache, mode); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"run", "n.logic", "--engine", "cpu"}, {"compile", "n.logic", "--emit", "asm"}} {
+		for _, args := range [][]string{{"run", "n.logic", "--engine", "cpu"},
+			{"compile", "n.logic", "--emit", "asm"}} {
 			cmd := withLLVM(t, redfoxProcess(t, dir, args...))
 			cmd.Env = append(cmd.Env, "REDFOX_CACHE="+cache)
 			if o := finish(t, cmd); o.code != 0 || o.stderr != want {
@@ -94,14 +105,16 @@ func TestOpenCodeFolder(t *testing.T) {
 	}
 }
 
-// TestStats asks for what each kernel did, and for a profile, whose spans a viewer can
-// read. Neither changes what is printed.
+// TestStats asks for what each kernel did, and for a profile, whose spans a
+// viewer can read. Neither changes what is printed.
 func TestStats(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "reach.logic", "edge(x, y) -> int(x), int(y).\nreach(x, y) <- edge(x, y).\nreach(x, z) <- reach(x, y), edge(y, z).\n_(y) <- reach(1, y).\n")
+	write(t, dir, "reach.logic",
+		"edge(x, y) -> int(x), int(y).\nreach(x, y) <- edge(x, y).\nreach(x, z) <- reach(x, y), edge(y, z).\n_(y) <- reach(1, y).\n")
 	write(t, dir, "edge.tsv", "1\t2\n2\t3\n3\t1\n")
 	for _, engine := range []string{"go", "cpu"} {
-		cmd := redfoxProcess(t, dir, "run", "reach.logic", "--facts", ".", "--engine", engine, "--format", "tsv", "--stats", "--profile", engine+".json")
+		cmd := redfoxProcess(t, dir, "run", "reach.logic", "--facts", ".", "--engine", engine,
+			"--format", "tsv", "--stats", "--profile", engine+".json")
 		if engine == "cpu" {
 			cmd = withLLVM(t, cmd)
 		}
@@ -109,7 +122,8 @@ func TestStats(t *testing.T) {
 		if o.code != 0 || o.stdout != "1\n2\n3\n" {
 			t.Fatalf("%s: %v", engine, o)
 		}
-		for _, want := range []string{"stratum  b1 for reach: kernels ", "kernel   k1 of reach.logic:3: ", "rows in, ", " code "} {
+		for _, want := range []string{"stratum  b1 for reach: kernels ",
+			"kernel   k1 of reach.logic:3: ", "rows in, ", " code "} {
 			if strings.Contains(o.stderr, want) != (engine == "cpu") {
 				t.Errorf("%s: whether there is %q:\n%s", engine, want, o.stderr)
 			}
@@ -130,7 +144,8 @@ func TestStats(t *testing.T) {
 		for _, e := range profile.Events {
 			names[e.Name] = true
 		}
-		for _, want := range []string{"compile the program", "load facts", "plan", "run on " + engine, "merge reach", "write results"} {
+		for _, want := range []string{"compile the program", "load facts", "plan",
+			"run on " + engine, "merge reach", "write results"} {
 			if !names[want] {
 				t.Errorf("%s: the profile lacks %q: %v", engine, want, names)
 			}

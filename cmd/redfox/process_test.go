@@ -45,7 +45,8 @@ func TestClosedPipe(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || strings.Count(line, "\t") != 1 {
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil ||
+		strings.Count(line, "\t") != 1 {
 		t.Errorf("first line %q, %v", line, err)
 	}
 	out.Close()
@@ -55,8 +56,8 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// TestFullOutput holds that every command says so, with exit code 2, if standard
-// output takes nothing more.
+// TestFullOutput holds that every command says so, with exit code 2, if
+// standard output takes nothing more.
 func TestFullOutput(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -66,13 +67,17 @@ func TestFullOutput(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "p.logic", "p(1). p(2).\n_(x) <- p(x).\n")
 	for _, line := range []string{"version", "help", "help run", "--help", "engines", "bench list", "explain codes", "explain RF0604",
-		"run p.logic", "run p.logic --format json", "run p.logic --format parquet", "run p.logic --stats", "check --json p.logic",
-		"explain p.logic", "explain --steps p.logic", "compile p.logic", "compile --emit harmony p.logic", "fmt p.logic", "completion bash", "man"} {
+		"run p.logic", "run p.logic --format json", "run p.logic --format parquet",
+		"run p.logic --stats", "check --json p.logic",
+		"explain p.logic", "explain --steps p.logic", "compile p.logic",
+		"compile --emit harmony p.logic", "fmt p.logic", "completion bash", "man"} {
 		cmd := redfoxProcess(t, dir, strings.Fields(line)...)
 		var stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = full, &stderr
 		_ = cmd.Run() // its exit code is looked at below
-		if code := cmd.ProcessState.ExitCode(); code != exitEnvironment || !strings.Contains(stderr.String(), "cannot write the result: write /dev/stdout: no space left on device") {
+		if code := cmd.ProcessState.ExitCode(); code != exitEnvironment ||
+			!strings.Contains(stderr.String(),
+				"cannot write the result: write /dev/stdout: no space left on device") {
 			t.Errorf("redfox %s: exit code %d, %q", line, code, stderr.String())
 		}
 	}
@@ -83,8 +88,10 @@ func TestFullOutput(t *testing.T) {
 func TestSameBytes(t *testing.T) {
 	var first string
 	for _, threads := range []string{"1", "3"} {
-		o := finish(t, redfoxProcess(t, "../..", "run", "testdata/quickstart/reach.logic", "--threads", threads,
-			"--facts", "testdata/quickstart/facts", "--print", "reach", "--format", "tsv"))
+		o := finish(t,
+			redfoxProcess(t, "../..", "run", "testdata/quickstart/reach.logic", "--threads",
+				threads,
+				"--facts", "testdata/quickstart/facts", "--print", "reach", "--format", "tsv"))
 		if o.code != 0 || strings.Count(o.stdout, "\n") != 146120 || o.stderr != "" {
 			t.Fatalf("exit code %d, %d lines, %q", o.code, strings.Count(o.stdout, "\n"), o.stderr)
 		}
@@ -96,10 +103,11 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestSteps checks that explain --steps names every pass, and that a pass that is
-// left out is not among them.
+// TestSteps checks that explain --steps names every pass, and that a pass that
+// is left out is not among them.
 func TestSteps(t *testing.T) {
-	o := finish(t, redfoxProcess(t, "../..", "explain", "--steps", "testdata/quickstart/reach.logic"))
+	o := finish(t,
+		redfoxProcess(t, "../..", "explain", "--steps", "testdata/quickstart/reach.logic"))
 	for _, p := range redfox.Passes() {
 		if !strings.Contains(o.stdout, "== "+p.Name+" (") {
 			t.Errorf("the steps lack %s", p.Name)
@@ -107,9 +115,12 @@ func TestSteps(t *testing.T) {
 		if p.Required {
 			continue
 		}
-		without := finish(t, redfoxProcess(t, "../..", "explain", "--steps", "testdata/quickstart/reach.logic", "--disable", p.Name))
+		without := finish(t,
+			redfoxProcess(t, "../..", "explain", "--steps", "testdata/quickstart/reach.logic",
+				"--disable", p.Name))
 		if strings.Contains(without.stdout, "== "+p.Name+" (") || without.code != 0 {
-			t.Errorf("--disable %s: exit code %d, and the steps have it: %s", p.Name, without.code, without.stderr)
+			t.Errorf("--disable %s: exit code %d, and the steps have it: %s", p.Name, without.code,
+				without.stderr)
 		}
 	}
 }

@@ -123,10 +123,12 @@ func (c chosen) all() []string {
 	return out
 }
 
-// prepare finds out whether the results can be written before they are computed.
+// prepare finds out whether the results can be written before they are
+// computed.
 func (c chosen) prepare(con *console) error {
 	if c.printed() == "parquet" && len(c.shown) > 0 && con.outTerminal {
-		return &usageError{message: "Parquet is not for terminals", help: "redirect standard output, or write files with --out DIR"}
+		return &usageError{message: "Parquet is not for terminals",
+			help: "redirect standard output, or write files with --out DIR"}
 	}
 	if c.dir == "" {
 		return nil
@@ -139,7 +141,8 @@ func (c chosen) prepare(con *console) error {
 	for _, name := range c.written {
 		file := c.file(name)
 		if other, ok := files[file]; ok {
-			return &usageError{message: fmt.Sprintf("%s and %s would both be written to %s", other, name, file),
+			return &usageError{message: fmt.Sprintf("%s and %s would both be written to %s", other,
+				name, file),
 				help: "write them in two runs, each with --print"}
 		}
 		files[file] = name
@@ -163,7 +166,9 @@ func (c *chosen) leave(exports []redfox.Export) error {
 			}
 		}
 		files[path] = x.Pred
-		c.written = slices.DeleteFunc(c.written, func(name string) bool { return c.file(name) == path })
+		c.written = slices.DeleteFunc(c.written, func(name string) bool {
+			return c.file(name) == path
+		})
 	}
 	return nil
 }
@@ -201,24 +206,27 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 			fmt.Fprintf(con.out, "%s:\n", name)
 		}
 		w := stoppable{ctx, con.out}
-		if err := res.Write(w, name, format, redfox.WriteOptions{Header: c.header, Limit: limit}); err != nil {
+		if err := res.Write(w, name, format,
+			redfox.WriteOptions{Header: c.header, Limit: limit}); err != nil {
 			return written(err)
 		}
 		if more := res.Len(name) - limit; c.implicit && limit > 0 && more > 0 {
 			if err := con.out.Flush(); err != nil {
 				return written(err)
 			}
-			fmt.Fprintf(con.err, "redfox: %s of %s more; --print %s prints all\n", count(more, "tuple"), name, name)
+			fmt.Fprintf(con.err, "redfox: %s of %s more; --print %s prints all\n",
+				count(more, "tuple"), name, name)
 		}
 	}
 	if len(c.shown) == 0 && c.dir == "" {
-		fmt.Fprintln(con.err, "redfox: the program has no query and derives nothing; name what to print with --print")
+		fmt.Fprintln(con.err,
+			"redfox: the program has no query and derives nothing; name what to print with --print")
 	}
 	return nil
 }
 
-// writeFiles writes the files of --out. They get their names when all are whole, so
-// that a failure leaves the results of an earlier run as they were.
+// writeFiles writes the files of --out. They get their names when all are
+// whole, so that a failure leaves the results of an earlier run as they were.
 func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return cannotWrite(c.dir, err)
@@ -243,7 +251,8 @@ func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
 			return cannotWrite(file, err)
 		}
 		whole = append(whole, f)
-		if err := res.Write(stoppable{ctx, f}, name, format, redfox.WriteOptions{Header: c.header}); err != nil {
+		if err := res.Write(stoppable{ctx, f}, name, format,
+			redfox.WriteOptions{Header: c.header}); err != nil {
 			return written(writeFailed(file, err))
 		}
 		if err := f.Finish(); err != nil {

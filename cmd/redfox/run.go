@@ -28,8 +28,10 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --facts data\n" +
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet",
-		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "print", "out", "format", "limit", "stats", "profile",
-			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code", "timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json"),
+		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "print", "out", "format",
+			"limit", "stats", "profile",
+			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
+			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {
@@ -72,7 +74,8 @@ type run struct {
 // newRun checks the flags before anything is read.
 func newRun(c *cli.Context, con *console) (*run, error) {
 	if c.Bool("stats") && c.Bool("json") {
-		return nil, &usageError{message: "--stats writes text to standard error, where --json writes its document", help: "give one of them"}
+		return nil,
+			&usageError{message: "--stats writes text to standard error, where --json writes its document", help: "give one of them"}
 	}
 	r := &run{
 		con:      con,
@@ -142,8 +145,8 @@ func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, cho
 	return prog, wanted, err
 }
 
-// read loads the facts and prints what is noteworthy about them. It ends as soon as
-// the engine turns out to be unavailable.
+// read loads the facts and prints what is noteworthy about them. It ends as
+// soon as the engine turns out to be unavailable.
 func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database, error) {
 	defer r.progress.done()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -175,7 +178,9 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 		r.con.noteCodeFolder()
 	}
 	for _, e := range passed {
-		fmt.Fprintf(r.con.err, "redfox: note: running on engine %s, because %s is not available: %s\n", chosen.Name, e.Name, e.Detail)
+		fmt.Fprintf(r.con.err,
+			"redfox: note: running on engine %s, because %s is not available: %s\n", chosen.Name,
+			e.Name, e.Detail)
 	}
 	return db, nil
 }
@@ -212,7 +217,9 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	at.ran = time.Now()
 	r.progress.done()
 	if n := res.Stats.Dropped; n > 0 {
-		fmt.Fprintf(r.con.err, "redfox: note: %s did not fit the type, so the atoms that need them are false\n", count(n, "decimal"))
+		fmt.Fprintf(r.con.err,
+			"redfox: note: %s did not fit the type, so the atoms that need them are false\n",
+			count(n, "decimal"))
 	}
 	if err := wanted.write(ctx, r.con, res); err != nil {
 		return err
@@ -235,7 +242,8 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 
 // traced adds what the command did to the profile.
 func (r *run) traced(name string, start, end time.Time) {
-	r.tracer.Add(redfox.Span{Track: redfox.HostTrack, Name: name, Start: start, Duration: end.Sub(start)})
+	r.tracer.Add(redfox.Span{Track: redfox.HostTrack, Name: name, Start: start,
+		Duration: end.Sub(start)})
 }
 
 // writeProfile writes the file of --profile, if it was asked for.

@@ -24,15 +24,18 @@ import (
 //	             only the first N lines of standard output; cd=NAME runs them in
 //	             a folder of the test's
 //
-// Lines of standard error come after those of standard output and start with
-// "! "; an exit code other than 0 is shown. Times on standard error, and with the
-// argument times on standard output, are shown as "T", and so are sizes; checksums
-// are shown as "SUM", and the folder of the test as "DIR". No process has a libLLVM.
+// Lines of standard error come after those of standard output and start with "!
+// "; an exit code other than 0 is shown. Times on standard error, and with the
+// argument times on standard output, are shown as "T", and so are sizes;
+// checksums are shown as "SUM", and the folder of the test as "DIR". No process
+// has a libLLVM.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		dir := t.TempDir()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			name := func() string { return filepath.Join(dir, filepath.FromSlash(d.CmdArgs[0].Key)) }
+			name := func() string {
+				return filepath.Join(dir, filepath.FromSlash(d.CmdArgs[0].Key))
+			}
 			switch d.Cmd {
 			case "file":
 				if err := os.MkdirAll(filepath.Dir(name()), 0o755); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox"
 )
 
-// notes says what the user should know of the facts: which predicates have none,
-// which files are not used, which rows were left out.
+// notes says what the user should know of the facts: which predicates have
+// none, which files are not used, which rows were left out.
 func (r *run) notes(db *redfox.Database) {
 	report := db.Report()
 	for _, note := range report.Notes {
@@ -21,7 +21,8 @@ func (r *run) notes(db *redfox.Database) {
 		if f.Skipped == 0 {
 			continue
 		}
-		fmt.Fprintf(r.con.err, "redfox: %s: %s skipped, of %s\n", f.File, count(f.Skipped, "malformed row"), count(f.Rows+f.Skipped, "row"))
+		fmt.Fprintf(r.con.err, "redfox: %s: %s skipped, of %s\n", f.File,
+			count(f.Skipped, "malformed row"), count(f.Rows+f.Skipped, "row"))
 		for _, e := range f.Examples {
 			fmt.Fprintf(r.con.err, "  %v\n", e)
 		}
@@ -39,12 +40,14 @@ func (r *run) printStats(db *redfox.Database, res *redfox.Result, names []string
 		if f.Repeated > 0 {
 			repeated = fmt.Sprintf(", %s repeated", grouped(f.Repeated))
 		}
-		fmt.Fprintf(w, "read     %s: %s%s, %s, %s\n", f.File, count(f.Rows, "row"), repeated, size(f.Bytes), short(f.Elapsed))
+		fmt.Fprintf(w, "read     %s: %s%s, %s, %s\n", f.File, count(f.Rows, "row"), repeated,
+			size(f.Bytes), short(f.Elapsed))
 	}
 	for _, name := range names {
 		fmt.Fprintf(w, "result   %s: %s\n", name, count(res.Len(name), "tuple"))
 	}
-	fmt.Fprintf(w, "engine   %s, at most %s of facts, relations and indexes\n", res.Stats.Engine, size(res.Stats.Peak))
+	fmt.Fprintf(w, "engine   %s, at most %s of facts, relations and indexes\n", res.Stats.Engine,
+		size(res.Stats.Peak))
 	if d := res.Stats.Device; d != nil {
 		printDevice(w, d)
 	}
@@ -54,15 +57,18 @@ func (r *run) printStats(db *redfox.Database, res *redfox.Result, names []string
 		code = " code " + short(res.Stats.Compile) + ","
 	}
 	fmt.Fprintf(w, "time     %s: compile %s, load %s, plan %s,%s run %s, write %s\n",
-		short(at.written.Sub(at.start)), short(at.compiled.Sub(at.start)), short(at.loaded.Sub(at.compiled)),
+		short(at.written.Sub(at.start)), short(at.compiled.Sub(at.start)),
+		short(at.loaded.Sub(at.compiled)),
 		short(res.Stats.Plan), code, short(res.Stats.Run), short(at.written.Sub(at.ran)))
 }
 
 // printDevice says what a run did on a GPU beside its kernels.
 func printDevice(w io.Writer, d *redfox.DeviceStats) {
-	fmt.Fprintf(w, "device   %s: at most %s held, %s of facts were there already, %s, %s for the host\n",
+	fmt.Fprintf(w,
+		"device   %s: at most %s held, %s of facts were there already, %s, %s for the host\n",
 		d.Name, size(d.Peak), size(d.Resident), count(d.Launches, "launch"), count(d.Waits, "wait"))
-	fmt.Fprintf(w, "copied   %s to the device, %s from it\n", transfer(d.ToDevice), transfer(d.FromDevice))
+	fmt.Fprintf(w, "copied   %s to the device, %s from it\n", transfer(d.ToDevice),
+		transfer(d.FromDevice))
 	if d.Load > 0 {
 		fmt.Fprintf(w, "loaded   the code in %s, by the driver\n", short(d.Load))
 	}
@@ -88,8 +94,9 @@ func rate(bytes float64) string {
 	return fmt.Sprintf("%.0f MB/s", bytes/1e6)
 }
 
-// printKernels says what each kernel did, by the strata of the plan. On a GPU times are
-// those by its events, and rates also are shares of the bandwidth of its memory.
+// printKernels says what each kernel did, by the strata of the plan. On a GPU
+// times are those by its events, and rates also are shares of the bandwidth of
+// its memory.
 func printKernels(w io.Writer, stats redfox.Stats) {
 	took := func(k redfox.KernelStats) time.Duration { return cmp.Or(k.Device, k.Time) }
 	for i, k := range stats.Kernels {
@@ -110,7 +117,8 @@ func printKernels(w io.Writer, stats redfox.Stats) {
 		if len(k.Rules) > 0 {
 			name += " of " + strings.Join(k.Rules, ", ")
 		}
-		line := fmt.Sprintf("kernel   %s: %s, %s in, %s new, %s, %s", name, count(k.Calls, "call"), count(k.Rows, "row"),
+		line := fmt.Sprintf("kernel   %s: %s, %s in, %s new, %s, %s", name, count(k.Calls, "call"),
+			count(k.Rows, "row"),
 			grouped(k.Kept), size(k.Bytes), short(took(k)))
 		if t := took(k).Seconds(); t > 0 && k.Bytes > 0 {
 			line += ", " + rate(float64(k.Bytes)/t)
@@ -169,5 +177,6 @@ func (r *run) showRun(p redfox.RunProgress) {
 			what += fmt.Sprintf(" and %d more", more)
 		}
 	}
-	r.progress.show(fmt.Sprintf("deriving %s: round %s, %s new, %s in all", what, grouped(int64(p.Iteration)), grouped(p.New), count(p.Total, "tuple")))
+	r.progress.show(fmt.Sprintf("deriving %s: round %s, %s new, %s in all", what,
+		grouped(int64(p.Iteration)), grouped(p.New), count(p.Total, "tuple")))
 }

@@ -39,7 +39,8 @@ func wrongValue(flag, value, problem string) *usageError {
 	return e
 }
 
-// unparsed words a value that package flag could not parse, by the type of its flag.
+// unparsed words a value that package flag could not parse, by the type of its
+// flag.
 func unparsed(flag, value string) *usageError {
 	make, ok := flagIndex()[flag]
 	if !ok {
@@ -50,7 +51,8 @@ func unparsed(flag, value string) *usageError {
 	switch make().(type) {
 	case *cli.DurationFlag:
 		if isNumber && number >= 0 {
-			help := fmt.Sprintf("write --%s %ss for seconds, or ms, m or h", flag, strings.TrimSpace(value))
+			help := fmt.Sprintf("write --%s %ss for seconds, or ms, m or h", flag,
+				strings.TrimSpace(value))
 			return usage(help, "--%s %s has no unit", flag, shellQuote(value))
 		}
 		return wrongValue(flag, value, "is not a time with a unit")
@@ -67,8 +69,8 @@ func unparsed(flag, value string) *usageError {
 	return usage("", "--%s does not take %q", flag, value)
 }
 
-// checkValues checks those values of flags that can be checked before the command
-// does anything.
+// checkValues checks those values of flags that can be checked before the
+// command does anything.
 func checkValues(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
@@ -83,7 +85,8 @@ func checkValues(c *cli.Context) error {
 			values = c.StringSlice(name)
 		}
 		if slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" }) {
-			return usage("leave the flag out, or give it a value", "the value of --%s is empty", name)
+			return usage("leave the flag out, or give it a value", "the value of --%s is empty",
+				name)
 		}
 	}
 	for _, name := range readFolders {
@@ -107,7 +110,8 @@ func checkFolder(flag, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return usage("name a folder that is there", "--%s %s: %v", flag, shellQuote(dir), reason(err))
+		return usage("name a folder that is there", "--%s %s: %v", flag, shellQuote(dir),
+			reason(err))
 	case !info.IsDir():
 		help := "name its folder"
 		if flag == "facts" {
@@ -122,14 +126,15 @@ func checkFolder(flag, dir string) error {
 	return nil
 }
 
-// checkWritten checks that a file can be where it is to be written, before what is
-// to be in it is computed.
+// checkWritten checks that a file can be where it is to be written, before what
+// is to be in it is computed.
 func checkWritten(flag, file string) error {
 	if file == "" || file == "-" {
 		return nil
 	}
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return usage("name a file in it", "--%s %s: this is a folder, not a file", flag, shellQuote(file))
+		return usage("name a file in it", "--%s %s: this is a folder, not a file", flag,
+			shellQuote(file))
 	}
 	dir := filepath.Dir(file)
 	info, err := os.Stat(dir)

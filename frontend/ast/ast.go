@@ -109,12 +109,14 @@ type (
 	}
 	// Apply is `p(a, b)` or `f[a, b]`, or `f(a; b)` with Split keys.
 	Apply struct {
-		Span   source.Span
-		Delta  string // "+", "-", "^" before the name, or ""
-		Name   *Name
-		Stage  string // "prev" of p@prev, or ""
-		Index  string // type parameter of `int[64](x)` and `decimal[18,2](x)`: "64", "18,2"; else ""
-		Square bool   // written f[...]
+		Span  source.Span
+		Delta string // "+", "-", "^" before the name, or ""
+		Name  *Name
+		Stage string // "prev" of p@prev, or ""
+		// type parameter of `int[64](x)` and `decimal[18,2](x)`: "64", "18,2";
+		// else ""
+		Index  string
+		Square bool // written f[...]
 		Args   []Node
 		Split  int // keys before `;` in f(a, b; c); -1 when there is no `;`
 	}

@@ -58,8 +58,8 @@ type FileBinding struct {
 	Delimiter string   // one byte; "" is the default for the file's extension
 	Header    *bool    // nil without a directive
 	Columns   []string // lang:physical:columnNames; nil without a directive
-	// Offset is set if the first argument is the byte offset of the record instead
-	// of a column of the file (LB4's form `_in(offset; a, b)`).
+	// Offset is set if the first argument is the byte offset of the record
+	// instead of a column of the file (LB4's form `_in(offset; a, b)`).
 	Offset bool
 }
 
@@ -68,9 +68,9 @@ type Stratum struct {
 	Preds     []*Pred
 	Rules     []*Rule // in text order; facts included
 	Recursive bool
-	// Unbounded is the place of an expression that can give each round a new value
-	// without a bound: no comparison and no other predicate limits it. It is the
-	// zero Span if there is none.
+	// Unbounded is the place of an expression that can give each round a new
+	// value without a bound: no comparison and no other predicate limits it. It
+	// is the zero Span if there is none.
 	Unbounded source.Span
 }
 

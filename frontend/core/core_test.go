@@ -79,7 +79,9 @@ checks
 func TestExprString(t *testing.T) {
 	x := core.VarExpr{Var: &core.Var{Name: "x", Type: scalar.IntType}}
 	bin := func(name string, a, b core.Expr) core.Expr { return call(name, scalar.IntType, a, b) }
-	test := func(name string, a, b core.Expr) core.Expr { return call(name, scalar.BooleanType, a, b) }
+	test := func(name string, a, b core.Expr) core.Expr {
+		return call(name, scalar.BooleanType, a, b)
+	}
 	for want, e := range map[string]core.Expr{
 		"x - (x - x)":             bin("sub", x, bin("sub", x, x)),
 		"x - x - x":               bin("sub", bin("sub", x, x), x),
@@ -112,12 +114,16 @@ func TestVerify(t *testing.T) {
 			f.copy.Head.Args = f.copy.Head.Args[:1]
 		}},
 		{"constant of another type", "is string", func(f *fixture) { f.copy.Head.Args[0] = str }},
-		{"variable of another type", "is string", func(f *fixture) { f.y.Type = scalar.StringType }},
+		{"variable of another type", "is string", func(f *fixture) {
+			f.y.Type = scalar.StringType
+		}},
 		{"missing argument", "argument 1", func(f *fixture) { f.copy.Head.Args[0] = nil }},
 		{"unknown predicate", "not a predicate", func(f *fixture) {
 			f.program.Preds = f.program.Preds[1:]
 		}},
-		{"unbound head variable", "head variable z", func(f *fixture) { f.copy.Head.Args[0] = f.z }},
+		{"unbound head variable", "head variable z", func(f *fixture) {
+			f.copy.Head.Args[0] = f.z
+		}},
 		{"unbound in an expression", "z has no value", func(f *fixture) {
 			f.growing.Body[1].(*core.Let).Expr = core.VarExpr{Var: f.z}
 		}},
@@ -134,7 +140,9 @@ func TestVerify(t *testing.T) {
 		{"test that is no boolean", "test of type", func(f *fixture) {
 			f.growing.Body[2].(*core.Test).Expr = str
 		}},
-		{"empty negation", "empty negation", func(f *fixture) { f.copy.Body[1].(*core.Not).Body = nil }},
+		{"empty negation", "empty negation", func(f *fixture) {
+			f.copy.Body[1].(*core.Not).Body = nil
+		}},
 		{"call with too few arguments", "malformed", func(f *fixture) {
 			k := f.growing.Body[1].(*core.Let).Expr.(*core.Call)
 			k.Args = k.Args[:1]
@@ -146,7 +154,8 @@ func TestVerify(t *testing.T) {
 			f.growing.Body[1].(*core.Let).Expr.(*core.Call).Args[1] = str
 		}},
 		{"call of another result", "the result is int, not decimal", func(f *fixture) {
-			f.n.Type, f.growing.Body[1].(*core.Let).Expr.(*core.Call).Result = scalar.DecimalType, scalar.DecimalType
+			f.n.Type, f.growing.Body[1].(*core.Let).Expr.(*core.Call).Result = scalar.DecimalType,
+				scalar.DecimalType
 		}},
 		{"conversion that there is not", "no such conversion", func(f *fixture) {
 			date := core.Const{Value: scalar.OfDatetime(0)}
@@ -186,7 +195,9 @@ func TestVerify(t *testing.T) {
 			f.copy.Seq = &core.Seq{Index: f.n}
 		}},
 		{"two variables of one name", "two variables", func(f *fixture) { f.y.Name = "x" }},
-		{"rule in the wrong stratum", "another stratum", func(f *fixture) { f.copy.Head.Pred = f.edge }},
+		{"rule in the wrong stratum", "another stratum", func(f *fixture) {
+			f.copy.Head.Pred = f.edge
+		}},
 		{"later stratum used", "before it is complete", func(f *fixture) {
 			first := &core.Pred{Name: "first", Args: f.edge.Args, Keys: 2, Derived: true}
 			f.program.Preds = append(f.program.Preds, first)

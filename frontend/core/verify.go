@@ -173,7 +173,8 @@ func (v *verifier) body(
 				return err
 			}
 			if l.Expr.Type() != l.Var.Type {
-				return fmt.Errorf("%s is %s, its expression %s", l.Var.Name, l.Var.Type, l.Expr.Type())
+				return fmt.Errorf("%s is %s, its expression %s", l.Var.Name, l.Var.Type,
+					l.Expr.Type())
 			}
 			bound[l.Var] = true
 		case *Test:
@@ -219,7 +220,8 @@ func (v *verifier) args(a *Atom) error {
 			return fmt.Errorf("argument %d of %s is %T", i+1, a.Pred.Name, t)
 		}
 		if typ != a.Pred.Args[i].Type {
-			return fmt.Errorf("argument %d of %s is %s, not %s", i+1, a.Pred.Name, typ, a.Pred.Args[i].Type)
+			return fmt.Errorf("argument %d of %s is %s, not %s", i+1, a.Pred.Name, typ,
+				a.Pred.Args[i].Type)
 		}
 	}
 	return nil

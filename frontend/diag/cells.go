@@ -72,7 +72,8 @@ func (c *cells) cut(from int) {
 	if c.cutTop {
 		shift--
 	}
-	c.shown, c.starts, c.column = c.shown[first:last], c.starts[first:last+1], c.column[first:last+1]
+	c.shown, c.starts, c.column = c.shown[first:last], c.starts[first:last+1],
+		c.column[first:last+1]
 	for i := range c.column {
 		c.column[i] -= shift
 	}

@@ -15,7 +15,8 @@ var registry = map[string]*Code{}
 func newCode(c *Code) *Code {
 	for _, key := range []string{c.ID, c.Name} {
 		if other := registry[key]; other != nil {
-			panic(fmt.Sprintf("diag: codes %s %s and %s %s share %q", other.ID, other.Name, c.ID, c.Name,
+			panic(fmt.Sprintf("diag: codes %s %s and %s %s share %q", other.ID, other.Name, c.ID,
+				c.Name,
 				key))
 		}
 		registry[key] = c

@@ -4,9 +4,9 @@ package diag
 var (
 	// RF01xx: safety.
 
-	// UnboundVariable: a variable of a rule or constraint gets no value: it occurs
-	// only in the head, under negation, in comparisons, or in expressions that
-	// need its value.
+	// UnboundVariable: a variable of a rule or constraint gets no value: it
+	// occurs only in the head, under negation, in comparisons, or in
+	// expressions that need its value.
 	UnboundVariable = newCode(&Code{
 		ID: "RF0101", Name: "UnboundVariable",
 		When: "A variable of a rule or constraint gets no value: it occurs only in the head, under " +
@@ -19,8 +19,8 @@ out(x, z) <- edge(x, y), !edge(y, z).
 			"head.",
 	})
 
-	// UnboundInAlternative: a variable that is used outside a disjunction gets a
-	// value in some of its alternatives only.
+	// UnboundInAlternative: a variable that is used outside a disjunction gets
+	// a value in some of its alternatives only.
 	UnboundInAlternative = newCode(&Code{
 		ID: "RF0102", Name: "UnboundInAlternative",
 		When: "A variable that is used outside a disjunction gets a value in some of its alternatives " +
@@ -57,8 +57,8 @@ path(x, y) <- egde(x, y).
 		Fix: "Write `edge`; declare the predicate if it is another one whose facts come from outside.",
 	})
 
-	// UnknownFunction: a name in the namespace of the built-in functions, such as
-	// `string:`, is none of them.
+	// UnknownFunction: a name in the namespace of the built-in functions, such
+	// as `string:`, is none of them.
 	UnknownFunction = newCode(&Code{
 		ID: "RF0202", Name: "UnknownFunction",
 		When: "A name in the namespace of the built-in functions, such as `string:`, is none of them.",
@@ -78,8 +78,8 @@ len(x, n) <- name(x), n = string:lenght[x].
 		Fix: "Write `int`",
 	})
 
-	// WrongArity: a predicate or function is used with another number of arguments
-	// than it has.
+	// WrongArity: a predicate or function is used with another number of
+	// arguments than it has.
 	WrongArity = newCode(&Code{
 		ID: "RF0204", Name: "WrongArity",
 		When: "A predicate or function is used with another number of arguments than it has.",
@@ -101,8 +101,8 @@ next[x] = y <- edge[x] = y.
 		Fix: "Write `edge(x, y)`, or declare `edge[x] = y -> int(x), int(y).`",
 	})
 
-	// BuiltinDefined: a rule or fact has a built-in function or a primitive type
-	// as its head.
+	// BuiltinDefined: a rule or fact has a built-in function or a primitive
+	// type as its head.
 	BuiltinDefined = newCode(&Code{
 		ID: "RF0206", Name: "BuiltinDefined",
 		When: "A rule or fact has a built-in function or a primitive type as its head.",
@@ -133,8 +133,8 @@ q(x) <- _(x).
 
 	// RF03xx: types.
 
-	// TypeClash: two pieces of a program give one variable or argument different
-	// types.
+	// TypeClash: two pieces of a program give one variable or argument
+	// different types.
 	TypeClash = newCode(&Code{
 		ID: "RF0301", Name: "TypeClash",
 		When: "Two pieces of a program give one variable or argument different types.",
@@ -146,8 +146,8 @@ odd(x) <- age[_] = x, name(x).
 			"of another.",
 	})
 
-	// NoType: nothing says what type an argument has: there is no declaration, no
-	// constant and no function that decides.
+	// NoType: nothing says what type an argument has: there is no declaration,
+	// no constant and no function that decides.
 	NoType = newCode(&Code{
 		ID: "RF0302", Name: "NoType",
 		When: "Nothing says what type an argument has: there is no declaration, no constant and no " +
@@ -157,8 +157,8 @@ odd(x) <- age[_] = x, name(x).
 		Fix: "Declare one of the predicates: `q(x) -> int(x).`",
 	})
 
-	// WrongArgumentTypes: a function or operator has no form for the types of its
-	// arguments.
+	// WrongArgumentTypes: a function or operator has no form for the types of
+	// its arguments.
 	WrongArgumentTypes = newCode(&Code{
 		ID: "RF0303", Name: "WrongArgumentTypes",
 		When: "A function or operator has no form for the types of its arguments.",
@@ -168,8 +168,8 @@ p(y) <- name(x), y = x * 2.
 		Fix: "Convert an argument, or use another function.",
 	})
 
-	// LiteralOutOfRange: a constant does not fit the type of the argument in which
-	// it stands.
+	// LiteralOutOfRange: a constant does not fit the type of the argument in
+	// which it stands.
 	LiteralOutOfRange = newCode(&Code{
 		ID: "RF0304", Name: "LiteralOutOfRange",
 		When: "A constant does not fit the type of the argument in which it stands.",
@@ -179,8 +179,8 @@ p(300).
 		Fix: "Declare a wider type, or correct the constant.",
 	})
 
-	// Narrowing: a rule puts a number into an argument whose declared type cannot
-	// hold all such numbers.
+	// Narrowing: a rule puts a number into an argument whose declared type
+	// cannot hold all such numbers.
 	Narrowing = newCode(&Code{
 		ID: "RF0305", Name: "Narrowing",
 		When: "A rule puts a number into an argument whose declared type cannot hold all such numbers. " +
@@ -194,8 +194,8 @@ round(v) <- price[_] = v.
 
 	// RF04xx: forms.
 
-	// NotAFormula: a value stands where a formula is needed: `true`, a variable,
-	// `f[x]` or arithmetic.
+	// NotAFormula: a value stands where a formula is needed: `true`, a
+	// variable, `f[x]` or arithmetic.
 	NotAFormula = newCode(&Code{
 		ID: "RF0401", Name: "NotAFormula",
 		When: "A value stands where a formula is needed: `true`, a variable, `f[x]` or arithmetic.",
@@ -226,8 +226,8 @@ q(x), x > 1 <- p(x).
 		Fix: "Move comparisons, negations and disjunctions to the body.",
 	})
 
-	// TooManyAlternatives: the disjunctions of a clause multiply out to more than
-	// 1024 alternatives.
+	// TooManyAlternatives: the disjunctions of a clause multiply out to more
+	// than 1024 alternatives.
 	TooManyAlternatives = newCode(&Code{
 		ID: "RF0404", Name: "TooManyAlternatives",
 		When: "The disjunctions of a clause multiply out to more than 1024 alternatives.",
@@ -249,8 +249,8 @@ p(x) <- (a(x) ; b(x)),
 
 	// RF05xx: aggregates and sequences.
 
-	// UnknownAggregation: a specifier names an aggregation that does not exist, or
-	// none at all.
+	// UnknownAggregation: a specifier names an aggregation that does not exist,
+	// or none at all.
 	UnknownAggregation = newCode(&Code{
 		ID: "RF0501", Name: "UnknownAggregation",
 		When: "A specifier names an aggregation that does not exist, or none at all.",
@@ -260,8 +260,8 @@ m[] = v <- agg<<v = median(x)>> p(x).
 		Fix: "The aggregations are count(), total(x), min(x), max(x) and avg(x).",
 	})
 
-	// ExpressionInAggregateHead: the head of an aggregate contains an expression;
-	// it may only contain the groups and the result.
+	// ExpressionInAggregateHead: the head of an aggregate contains an
+	// expression; it may only contain the groups and the result.
 	ExpressionInAggregateHead = newCode(&Code{
 		ID: "RF0502", Name: "ExpressionInAggregateHead",
 		When: "The head of an aggregate contains an expression; it may only contain the groups and the " +
@@ -282,9 +282,9 @@ n[] = c <- agg<<c = count()>> (p(x) ; q(x)).
 		Fix: "Move the disjunction to a helper predicate and aggregate over that.",
 	})
 
-	// AggregateOutput: the result of an aggregate is not the value of a functional
-	// head atom, is missing from the head, is computed twice, or occurs in the
-	// body.
+	// AggregateOutput: the result of an aggregate is not the value of a
+	// functional head atom, is missing from the head, is computed twice, or
+	// occurs in the body.
 	AggregateOutput = newCode(&Code{
 		ID: "RF0504", Name: "AggregateOutput",
 		When: "The result of an aggregate is not the value of a functional head atom, is missing from " +
@@ -315,8 +315,8 @@ n[] = c <- agg<<c = count(x)>> p(x).
 		Fix: "Write a body after `>>`",
 	})
 
-	// SequenceBody: the body of seq<<>> is not one atom all of whose variables are
-	// in the head.
+	// SequenceBody: the body of seq<<>> is not one atom all of whose variables
+	// are in the head.
 	SequenceBody = newCode(&Code{
 		ID: "RF0507", Name: "SequenceBody",
 		When: "The body of seq<<>> is not one atom all of whose variables are in the head.",
@@ -326,8 +326,8 @@ s[i] = x <- seq<<>> p(x), q(x).
 		Fix: "Derive a helper predicate and number that.",
 	})
 
-	// SequenceHead: the head of seq<<>> is not one atom with the body's variables
-	// and one index among its keys.
+	// SequenceHead: the head of seq<<>> is not one atom with the body's
+	// variables and one index among its keys.
 	SequenceHead = newCode(&Code{
 		ID: "RF0508", Name: "SequenceHead",
 		When: "The head of seq<<>> is not one atom with the body's variables and one index among its " +
@@ -372,8 +372,8 @@ s[i] = x <- seq<<>> p(x).
 		Fix: "Number the result in a predicate on which the recursion does not depend.",
 	})
 
-	// UnboundedRecursion: a recursive rule computes new values from its own values
-	// and no comparison bounds them, so it may derive for ever.
+	// UnboundedRecursion: a recursive rule computes new values from its own
+	// values and no comparison bounds them, so it may derive for ever.
 	UnboundedRecursion = newCode(&Code{
 		ID: "RF0604", Name: "UnboundedRecursion",
 		When: "A recursive rule computes new values from its own values, and neither a comparison nor " +
@@ -387,7 +387,8 @@ n(y) <- n(x), y = x + 1.
 			"N allows it more rounds.",
 	})
 
-	// NegationNotDisabled: a directive asks to allow recursion through negation.
+	// NegationNotDisabled: a directive asks to allow recursion through
+	// negation.
 	NegationNotDisabled = newCode(&Code{
 		ID: "RF0605", Name: "NegationNotDisabled",
 		When: "A directive asks to allow recursion through negation.",
@@ -410,8 +411,8 @@ q(y) <- p(x), y = x / 0.
 		Fix: "Divide by something else.",
 	})
 
-	// NoValue: an expression of constants has no value, such as a conversion that
-	// fails, and no other alternative can hold.
+	// NoValue: an expression of constants has no value, such as a conversion
+	// that fails, and no other alternative can hold.
 	NoValue = newCode(&Code{
 		ID: "RF0702", Name: "NoValue",
 		When: "An expression of constants has no value, such as a conversion that fails, in every " +
@@ -480,7 +481,8 @@ _(x) <- p(x).
 		Fix: "Use the predicate, or remove it.",
 	})
 
-	// NeverFires: a rule, or an alternative of a formula, can certainly not hold.
+	// NeverFires: a rule, or an alternative of a formula, can certainly not
+	// hold.
 	NeverFires = newCode(&Code{
 		ID: "RF0804", Name: "NeverFires",
 		When: "A rule has a condition that is certainly false, or an alternative has one or an " +
@@ -506,8 +508,8 @@ r(y) <- (p(x) ; x = 0), y = 6 / x.
 
 	// RF09xx: features and directives.
 
-	// NotSupportedYet: a program uses a part of LogiQL that redfox recognises but
-	// does not run yet.
+	// NotSupportedYet: a program uses a part of LogiQL that redfox recognises
+	// but does not run yet.
 	NotSupportedYet = newCode(&Code{
 		ID: "RF0901", Name: "NotSupportedYet",
 		When: "A program uses a part of LogiQL that redfox recognises but does not run yet.",
@@ -516,8 +518,8 @@ r(y) <- (p(x) ; x = 0), y = 6 / x.
 		Fix: "The help line says what to write instead.",
 	})
 
-	// NotSupported: a program uses a part of LogicBlox that is outside what redfox
-	// is for.
+	// NotSupported: a program uses a part of LogicBlox that is outside what
+	// redfox is for.
 	NotSupported = newCode(&Code{
 		ID: "RF0902", Name: "NotSupported",
 		When: "A program uses a part of LogicBlox that is outside what redfox is for.",
@@ -568,7 +570,8 @@ m[] = v <- predict<<v = logist(y|x)>> p(x, y).
 		Fix: "Bind the facts to a predicate of its own.",
 	})
 
-	// RuleOnExtensional: a rule derives a predicate that is declared extensional.
+	// RuleOnExtensional: a rule derives a predicate that is declared
+	// extensional.
 	RuleOnExtensional = newCode(&Code{
 		ID: "RF0907", Name: "RuleOnExtensional",
 		When: "A rule derives a predicate that is declared extensional.",

@@ -74,7 +74,8 @@ func TestSuggest(t *testing.T) {
 	} {
 		got, ok := Suggest(test.name, test.candidates)
 		if got != test.want || ok != (test.want != "") {
-			t.Errorf("Suggest(%q, %q) = %q, %t, want %q", test.name, test.candidates, got, ok, test.want)
+			t.Errorf("Suggest(%q, %q) = %q, %t, want %q", test.name, test.candidates, got, ok,
+				test.want)
 		}
 	}
 }

@@ -141,11 +141,14 @@ func (r *renderer) snippets(marks []mark) {
 				lines = append(lines, underlines(m)...)
 			}
 		}
-		slices.SortStableFunc(lines, func(a, b underline) int { return cmp.Compare(a.line, b.line) })
+		slices.SortStableFunc(lines, func(a, b underline) int {
+			return cmp.Compare(a.line, b.line)
+		})
 		r.out.WriteString("\n")
 		if i > 0 {
 			p := f.Position(f.LineStart(lines[0].line) + lines[0].start)
-			fmt.Fprintf(&r.out, "  %s\n", r.paint(bold, fmt.Sprintf("%s:%d:%d:", p.File, p.Line, p.Column)))
+			fmt.Fprintf(&r.out, "  %s\n",
+				r.paint(bold, fmt.Sprintf("%s:%d:%d:", p.File, p.Line, p.Column)))
 		}
 		r.lines(f, lines)
 	}
@@ -159,7 +162,8 @@ func underlines(m mark) []underline {
 	last := f.Position(max(m.span.Start, m.span.End-1)).Line
 	start := m.span.Start - f.LineStart(first)
 	if first == last {
-		return []underline{{mark: m, line: first, start: start, end: m.span.End - f.LineStart(first)}}
+		return []underline{{mark: m, line: first, start: start,
+			end: m.span.End - f.LineStart(first)}}
 	}
 	text := f.Line(last)
 	silent := m

@@ -29,7 +29,8 @@ func TestRender(t *testing.T) {
 	reach := source.NewFile("reach/program.logic",
 		"p(1).\nout(x, z) <- edge(x, y), !edge(y, z).\n\n\n\nq(2).\nr(3).\ns(4).")
 	wide := source.NewFile("wide.logic", "\tp(\"日本語\", e\u0301, \u202ex\x1b[2J).\n")
-	long := source.NewFile("long.logic", strings.Repeat("a", 300)+", bad, "+strings.Repeat("b", 300))
+	long := source.NewFile("long.logic",
+		strings.Repeat("a", 300)+", bad, "+strings.Repeat("b", 300))
 	broken := source.NewFile("broken.logic", "p(x) <-\n    q(x),\n    r(x),\n    s(x).\n")
 	code := &Code{ID: "RF0101", Name: "UnboundVariable"}
 	for _, test := range []struct {
@@ -39,10 +40,11 @@ func TestRender(t *testing.T) {
 	}{
 		{
 			"headline, place, note and help",
-			&Diagnostic{Severity: Error, Code: code, Message: "variable z is not bound by a positive atom",
-				Span:  at(reach, "z", 1),
-				Notes: []string{"z occurs only in the head and under negation"},
-				Helps: []string{"bind it first, for example with node(z)"}},
+			&Diagnostic{Severity: Error, Code: code,
+				Message: "variable z is not bound by a positive atom",
+				Span:    at(reach, "z", 1),
+				Notes:   []string{"z occurs only in the head and under negation"},
+				Helps:   []string{"bind it first, for example with node(z)"}},
 			`reach/program.logic:2:35: error: variable z is not bound by a positive atom [RF0101]
 
   2 │ out(x, z) <- edge(x, y), !edge(y, z).
@@ -53,8 +55,9 @@ func TestRender(t *testing.T) {
 		},
 		{
 			"labels before, behind and on the line, with gaps",
-			&Diagnostic{Severity: Warning, Code: code, Message: "many places", Span: at(reach, "q(2)", 0),
-				At: "here",
+			&Diagnostic{Severity: Warning, Code: code, Message: "many places",
+				Span: at(reach, "q(2)", 0),
+				At:   "here",
 				Labels: []Label{{at(reach, "s(4)", 0), "two on"}, {at(reach, "x", 0), "far before"},
 					{at(reach, "2", 0), "inside"}}},
 			`reach/program.logic:6:1: warning: many places [RF0101]
@@ -73,7 +76,8 @@ func TestRender(t *testing.T) {
 		{
 			"tabs, wide, combining and dangerous characters",
 			&Diagnostic{Severity: Error, Message: "bad \x1b[31m thing", Span: at(wide, "x", 0),
-				Labels: []Label{{at(wide, "日本", 0), "two wide"}, {at(wide, "e\u0301", 0), "narrow"}}},
+				Labels: []Label{{at(wide, "日本", 0), "two wide"},
+					{at(wide, "e\u0301", 0), "narrow"}}},
 			"wide.logic:1:16: error: bad \uFFFD[31m thing\n\n" +
 				"  1 │     p(\"日本語\", e\u0301, \uFFFDx\uFFFD[2J).\n" +
 				"    │                     ^\n" +
@@ -83,7 +87,8 @@ func TestRender(t *testing.T) {
 		{
 			"a place over several lines",
 			&Diagnostic{Severity: Error, Message: "rule never fires",
-				Span: source.Span{File: broken, Start: 0, End: len(broken.Text) - 1}, At: "this rule"},
+				Span: source.Span{File: broken, Start: 0, End: len(broken.Text) - 1},
+				At:   "this rule"},
 			`broken.logic:1:1: error: rule never fires
 
   1 │ p(x) <-
@@ -161,7 +166,8 @@ func TestRenderMaxAndColor(t *testing.T) {
 func TestJSON(t *testing.T) {
 	f := source.NewFile("f.logic", "p(\"é\") <- q(<x>).\nr(1).\n")
 	ds := []*Diagnostic{{
-		Severity: Warning, Code: &Code{ID: "RF0999", Name: "Test"}, Message: "a < b", Span: at(f, "q", 0),
+		Severity: Warning, Code: &Code{ID: "RF0999", Name: "Test"}, Message: "a < b",
+		Span:   at(f, "q", 0),
 		At:     "here",
 		Labels: []Label{{at(f, "r(1)", 0), "there"}}, Notes: []string{"n"},
 	}}

@@ -38,7 +38,8 @@ func (r *Reporter) Errorf(code *Code, span source.Span, format string, args ...a
 // Warnf reports a warning with the severity of its level. The result of a
 // warning that is off goes nowhere.
 func (r *Reporter) Warnf(code *Code, span source.Span, format string, args ...any) *Diagnostic {
-	d := &Diagnostic{Severity: Warning, Code: code, Span: span, Message: fmt.Sprintf(format, args...)}
+	d := &Diagnostic{Severity: Warning, Code: code, Span: span,
+		Message: fmt.Sprintf(format, args...)}
 	switch r.Levels[code] {
 	case LevelOff:
 		return d

@@ -163,8 +163,9 @@ func (c *climber) close(open token, closing lexer.TokenType) {
 			Message: fmt.Sprintf("%s is never closed", c.text(open)),
 			Span:    c.span(open, open),
 			At:      "opened here",
-			Labels: []diag.Label{{Span: c.span(found, found), Message: fmt.Sprintf("expected %s before %s",
-				closers[open.kind], c.describe(found))}},
+			Labels: []diag.Label{{Span: c.span(found, found),
+				Message: fmt.Sprintf("expected %s before %s",
+					closers[open.kind], c.describe(found))}},
 		})
 	default:
 		c.expected("a comma or " + closers[open.kind])
@@ -230,8 +231,11 @@ func (c *climber) shapeError(tokens []token, shape clauseShape, i int) {
 			d.Helps = []string{"to compare with a negative number, separate the two signs: < -" +
 				c.text(tokens[i+1])}
 		}
-		if n := slices.IndexFunc(tokens[:i], func(t token) bool { return isArrow(t.kind) }); n >= 0 {
-			d.Labels = []diag.Label{{Span: c.span(tokens[n], tokens[n]), Message: "the first is here"}}
+		if n := slices.IndexFunc(tokens[:i], func(t token) bool {
+			return isArrow(t.kind)
+		}); n >= 0 {
+			d.Labels = []diag.Label{{Span: c.span(tokens[n], tokens[n]),
+				Message: "the first is here"}}
 		}
 		c.fail(d)
 	default:

@@ -15,7 +15,8 @@ func TestFormatKeepsCommentsAnywhere(t *testing.T) {
 	const program = "a[k] = v, b(k; x) <- agg<<v = total(x), n = count()>> p(x, -1), !(q(x:\"s\"); y < f[x] + 2 <= 3).\n" +
 		"g(`{ r(x) -> int[8](x). s(1). }), t(x) { u[] = 1, w[] = 2 }.\ne(x) -> .\n" +
 		"long_predicate_name[x] = first_summand[x] * first_factor[x] + second_summand[x] * second_factor[x] / third[x].\n"
-	comments := []string{"/* c */", "// c\n", "\n// c\n", "\n/* c */ ", " /* c */\n", "/* c */ // d\n"}
+	comments := []string{"/* c */", "// c\n", "\n// c\n", "\n/* c */ ", " /* c */\n",
+		"/* c */ // d\n"}
 	tried := 0
 	for i := 0; i <= len(program); i++ {
 		for _, first := range comments {

@@ -58,7 +58,8 @@ func checkSpans(t *testing.T, f *ast.File) {
 	inside := func(parent, s source.Span) {
 		checkSpan(t, f, s)
 		if s.Start < parent.Start || s.End > parent.End || s.Start == s.End {
-			t.Fatalf("span %d..%d is empty or not in its parent %d..%d", s.Start, s.End, parent.Start,
+			t.Fatalf("span %d..%d is empty or not in its parent %d..%d", s.Start, s.End,
+				parent.Start,
 				parent.End)
 		}
 	}

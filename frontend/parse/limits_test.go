@@ -12,7 +12,8 @@ import (
 func TestNestingIsLimited(t *testing.T) {
 	nested := func(open, inside, closing string) func(int) string {
 		return func(n int) string {
-			return "p(x) <- " + strings.Repeat(open, n) + inside + strings.Repeat(closing, n) + ".\n"
+			return "p(x) <- " + strings.Repeat(open, n) + inside + strings.Repeat(closing, n) +
+				".\n"
 		}
 	}
 	for _, test := range []struct {
@@ -50,11 +51,13 @@ func TestNestingIsLimited(t *testing.T) {
 func TestLongInputs(t *testing.T) {
 	const n = 20_000
 	for _, part := range []string{
-		"(", ")", "[", "{", "}", "`{", "`{.", "{.", "!", "-", "+", "x^", "1+", "a,", "a;", "p(", "f[",
+		"(", ")", "[", "{", "}", "`{", "`{.", "{.", "!", "-", "+", "x^", "1+", "a,", "a;", "p(",
+		"f[",
 		"x=", "p(x) <- ", "<- ",
 		"seq<<", "agg<<", "series<< x >>", "\"\n", "\"\"\"", "# \n", "#1", "/*", "//", "`", "x\n",
 		"f(\nx\n", ".", "..", "p(1).", "p(x)\n", "\x00", "\xff ",
-		"a:", ":", "'", "x /* c */ ", "// c\n", "x{", "@", "+p", "\\", "\"a\" ", "not ", "?", "é", "1e",
+		"a:", ":", "'", "x /* c */ ", "// c\n", "x{", "@", "+p", "\\", "\"a\" ", "not ", "?", "é",
+		"1e",
 		"q(`{a(1).}) ",
 	} {
 		file, diags := parseText(strings.Repeat(part, n/len(part)))

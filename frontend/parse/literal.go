@@ -114,7 +114,8 @@ func (c *climber) datetime(t token) ast.Node {
 	text := strings.Trim(c.text(t), "#")
 	for _, layout := range layouts {
 		if v, err := time.Parse(layout, text); err == nil {
-			return &ast.Literal{Span: c.span(t, t), Value: scalar.OfDatetime(v.UnixMicro()), Raw: c.text(t)}
+			return &ast.Literal{Span: c.span(t, t), Value: scalar.OfDatetime(v.UnixMicro()),
+				Raw: c.text(t)}
 		}
 	}
 	c.fail(&diag.Diagnostic{

@@ -172,7 +172,8 @@ func (c *climber) specifier(syntax *p2pSyntax) *ast.P2P {
 	}
 	for _, s := range syntax.Specs {
 		outName, fn := c.scanned(s.Out), c.scanned(s.Fn)
-		spec := &ast.Spec{Span: c.span(outName, c.scanned(s.Close)), Out: c.name(outName), Fn: c.name(fn)}
+		spec := &ast.Spec{Span: c.span(outName, c.scanned(s.Close)), Out: c.name(outName),
+			Fn: c.name(fn)}
 		if s.In != nil {
 			spec.In = c.formula(tokens(*s.In))
 		}

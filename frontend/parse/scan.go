@@ -25,8 +25,9 @@ type scanner struct {
 	diags    *diag.List
 	comments []*ast.Comment
 
-	// rawPending is set between the name of a P2P whose brackets hold no LogiQL,
-	// such as series, and its <<. rawNext is set between << and the text.
+	// rawPending is set between the name of a P2P whose brackets hold no
+	// LogiQL, such as series, and its <<. rawNext is set between << and the
+	// text.
 	rawPending, rawNext bool
 	badEncoding         bool // invalid UTF-8 or NUL has been reported
 }

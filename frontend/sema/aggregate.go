@@ -37,7 +37,8 @@ func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 	if len(text) > 60 {
 		text = "..."
 	}
-	e.Help("move it to a helper predicate, _either(%s) <- %s., and aggregate over _either(%s)", list,
+	e.Help("move it to a helper predicate, _either(%s) <- %s., and aggregate over _either(%s)",
+		list,
 		text, list)
 }
 
@@ -45,7 +46,8 @@ func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 func (lo *lowering) p2p(k *conj) {
 	if lo.cl.body == nil {
 		lo.cl.Broken = true
-		d := lo.c.Errorf(diag.EmptyAggregateBody, lo.cl.Node.P2P.Span, "%s<<>> has nothing to work on",
+		d := lo.c.Errorf(diag.EmptyAggregateBody, lo.cl.Node.P2P.Span,
+			"%s<<>> has nothing to work on",
 			lo.cl.Node.P2P.Name)
 		d.Help("write a body after >>")
 		return
@@ -79,7 +81,8 @@ func (lo *lowering) aggregation(k *conj) {
 	for _, s := range p2p.Specs {
 		if !used[s.Out.Text] && !lo.cl.Broken {
 			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.AggregateOutput, s.Span, "the head does not use %s, the value of %s",
+			d := lo.c.Errorf(diag.AggregateOutput, s.Span,
+				"the head does not use %s, the value of %s",
 				s.Out.Text, s.Fn.Text)
 			d.Help("make it the value of a head atom, as in f[...] = %s", s.Out.Text)
 		}
@@ -91,7 +94,8 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 	fn, ok := aggregations[s.Fn.Text]
 	if !ok {
 		lo.cl.Broken = true
-		d := lo.c.Errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s", s.Fn.Text)
+		d := lo.c.Errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s",
+			s.Fn.Text)
 		if near, ok := diag.Suggest(s.Fn.Text, slices.Sorted(maps.Keys(aggregations))); ok {
 			d.Help("did you mean %s?", near)
 		}
@@ -110,7 +114,8 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 	case fn == core.Count && s.In != nil:
 		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "count takes no argument")
-		d.Note("it counts the bindings of the body, not the distinct values of %s", s.In.Pos().Text())
+		d.Note("it counts the bindings of the body, not the distinct values of %s",
+			s.In.Pos().Text())
 		d.Help("write count(), and to count distinct values project them into a helper predicate first")
 		return
 	case fn != core.Count && s.In == nil:
@@ -152,7 +157,8 @@ func (lo *lowering) aggregateInput(s *ast.Spec, k *conj) *normal.Var {
 		return nil
 	case normal.Ref:
 		if _, ok := ast.Unparen(s.In).(*ast.Wildcard); ok {
-			d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "%s needs a variable of the body, not _",
+			d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(),
+				"%s needs a variable of the body, not _",
 				s.Fn.Text)
 			d.Help("name the argument of the body's atom and use its name here")
 			return nil
@@ -205,17 +211,20 @@ func (lo *lowering) aggregateHead(
 			if i < len(args)-1 || keys != len(args)-1 {
 				lo.cl.Broken = true
 				d := lo.c.Errorf(diag.AggregateOutput, arg.Span,
-					"%s is the aggregate's result and can only be the value of a function", arg.Name)
+					"%s is the aggregate's result and can only be the value of a function",
+					arg.Name)
 				d.Label(s.Span, "computed here")
 				d.Help("write %s", functionHead(a, args, i))
 			}
 		case *ast.Literal, *ast.Wildcard:
 		default:
 			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the head of an aggregate cannot "+
-				"contain an expression")
+			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(),
+				"the head of an aggregate cannot "+
+					"contain an expression")
 			d.Note("the other arguments of the head are the groups, so they are variables of the body")
-			d.Help("bind it in the body: add g = %s after >>, and write g in the head", arg.Pos().Text())
+			d.Help("bind it in the body: add g = %s after >>, and write g in the head",
+				arg.Pos().Text())
 		}
 	}
 	if lo.cl.Broken {
@@ -261,12 +270,14 @@ func (c *checker) lowerUpdate(cl *clause) {
 	for _, arg := range a.Args {
 		switch arg := ast.Unparen(arg).(type) {
 		case *ast.Var:
-			head.Args = append(head.Args, normal.Ref{Var: lo.variable(arg, k.scope), Span: arg.Span})
+			head.Args = append(head.Args,
+				normal.Ref{Var: lo.variable(arg, k.scope), Span: arg.Span})
 		case *ast.Literal:
 			head.Args = append(head.Args, &normal.Const{Value: arg.Value, Span: arg.Span})
 		default:
-			d := c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(), "the keys of += are variables of its "+
-				"right side")
+			d := c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(),
+				"the keys of += are variables of its "+
+					"right side")
 			d.Help("write a rule with agg<<u = total(x)>> and bind the key in its body")
 			cl.Broken = true
 			return

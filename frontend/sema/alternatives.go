@@ -186,7 +186,8 @@ func isComputed(n ast.Node, bound map[string]bool) bool {
 		case *ast.Var:
 			ok = ok && bound[n.Name]
 		case *ast.Apply:
-			ok = ok && n.Square && scalar.Lookup(n.Name.Text) != nil && scalar.IsBuiltin(n.Name.Text)
+			ok = ok && n.Square && scalar.Lookup(n.Name.Text) != nil &&
+				scalar.IsBuiltin(n.Name.Text)
 		case *ast.Literal, *ast.Paren, *ast.Binary, *ast.Unary:
 		default:
 			ok = false

@@ -23,13 +23,16 @@ func largeProgram(lines int) string {
 		fmt.Fprintf(&b, "name%d[x] = s -> int(x), string(s).\n", i)
 		fmt.Fprintf(&b, "path%d(x, y) <- edge%d(x, y).\n", i, i)
 		fmt.Fprintf(&b, "path%d(x, z) <- path%d(x, y), edge%d(y, z), x != z.\n", i, i, i)
-		fmt.Fprintf(&b, "step%d(x, y + 1) <- path%d(x, y), !edge%d(x, y), step%d(_, y), y < 100.\n", i, i,
+		fmt.Fprintf(&b, "step%d(x, y + 1) <- path%d(x, y), !edge%d(x, y), step%d(_, y), y < 100.\n",
+			i, i,
 			prev, prev)
 		fmt.Fprintf(&b, "step%d(0, %d).\n", i, i)
-		fmt.Fprintf(&b, "label%d[x] = name%d[x] + \"-\" + name%d[x + 1] <- path%d(x, _).\n", i, i, prev,
+		fmt.Fprintf(&b, "label%d[x] = name%d[x] + \"-\" + name%d[x + 1] <- path%d(x, _).\n", i, i,
+			prev,
 			i)
 		fmt.Fprintf(&b, "count%d[x] = n <- agg<<n = count()>> step%d(x, _).\n", i, i)
-		fmt.Fprintf(&b, "big%d(s), small%d(x) <- label%d[x] = s, 1 <= count%d[x] < 10 ; count%d[x] = 20, s = \"none\".\n", i, i, i, i, i)
+		fmt.Fprintf(&b,
+			"big%d(s), small%d(x) <- label%d[x] = s, 1 <= count%d[x] < 10 ; count%d[x] = 20, s = \"none\".\n", i, i, i, i, i)
 	}
 	return b.String()
 }

@@ -61,7 +61,8 @@ func normalise(files []*ast.File, opts Options, diags *diag.List) *checker {
 	for _, f := range files {
 		c.files = append(c.files, f.Source)
 		for _, node := range f.Clauses {
-			c.clauses = append(c.clauses, &clause{Clause: normal.Clause{Node: node, Number: len(c.clauses)}})
+			c.clauses = append(c.clauses,
+				&clause{Clause: normal.Clause{Node: node, Number: len(c.clauses)}})
 		}
 	}
 	for _, cl := range c.clauses {
@@ -122,8 +123,8 @@ const (
 type clause struct {
 	normal.Clause
 	kind clauseKind
-	// heads and body belong to a rule. For a constraint they are its left side, in
-	// heads[0], and its right side.
+	// heads and body belong to a rule. For a constraint they are its left side,
+	// in heads[0], and its right side.
 	heads []ast.Node
 	body  ast.Node
 	decl  *declaration // of a constraint that declares

@@ -12,9 +12,10 @@ import (
 // become units of their own, so that each test is a plain lookup.
 func (c *checker) lowerConstraint(cl *clause) {
 	left := cl.heads[0]
-	if cl.decl != nil && cl.decl.plain && !slices.ContainsFunc(cl.decl.types, func(t typeAtom) bool {
-		return !isTypeAtom(c, t.node)
-	}) {
+	if cl.decl != nil && cl.decl.plain &&
+		!slices.ContainsFunc(cl.decl.types, func(t typeAtom) bool {
+			return !isTypeAtom(c, t.node)
+		}) {
 		return // declare has entered the types
 	}
 	if cl.isDenial() || cl.body == nil && left != nil && cl.decl == nil {

@@ -20,9 +20,9 @@ type declaration struct {
 	apply *ast.Apply
 	vars  []*ast.Var // of all arguments, the value last
 	types []typeAtom // on its variables
-	// strict is set if a primitive type was written, so that this clause decides
-	// the shape of the predicate. `sub(x) -> person(x).` is not strict: it types
-	// x, but may be only a constraint.
+	// strict is set if a primitive type was written, so that this clause
+	// decides the shape of the predicate. `sub(x) -> person(x).` is not strict:
+	// it types x, but may be only a constraint.
 	strict bool
 	// plain is set if its right side has only types of its variables.
 	plain bool

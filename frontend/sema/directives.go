@@ -126,7 +126,8 @@ func (c *checker) compilerDirective(d *directive) {
 		}
 	case "disableError":
 		if parts[2] == "NEGATION_RECURSION" && on {
-			e := c.Errorf(diag.NegationNotDisabled, d.span, "recursion through negation cannot be allowed")
+			e := c.Errorf(diag.NegationNotDisabled, d.span,
+				"recursion through negation cannot be allowed")
 			e.Note("without strata the program has no least model, so the answer would depend on the " +
 				"order of evaluation")
 			e.Help("remove the directive and break the cycle that the compiler shows")
@@ -189,13 +190,15 @@ func (c *checker) applyBindings() {
 			continue
 		}
 		if d.pred == nil || d.value == nil {
-			e := c.Errorf(diag.BadDirective, d.span, "lang:%s needs a predicate and a value", d.name)
+			e := c.Errorf(diag.BadDirective, d.span, "lang:%s needs a predicate and a value",
+				d.name)
 			e.Help("write lang:%s[`p] = ...", d.name)
 			continue
 		}
 		p := c.preds[d.pred.Name]
 		if p == nil {
-			e := c.Errorf(diag.UnknownPredicate, d.pred.Span, "there is no predicate %s", d.pred.Name)
+			e := c.Errorf(diag.UnknownPredicate, d.pred.Span, "there is no predicate %s",
+				d.pred.Name)
 			var names []string
 			for _, q := range c.order {
 				names = append(names, q.Name)
@@ -233,7 +236,8 @@ func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 		return func(d *directive, p *pred) {
 			s, ok := c.stringValue(d)
 			if ok && len(s) != 1 {
-				c.Errorf(diag.BadDirective, d.value.Pos(), "a delimiter is one character, not %d bytes", len(s))
+				c.Errorf(diag.BadDirective, d.value.Pos(),
+					"a delimiter is one character, not %d bytes", len(s))
 				return
 			}
 			p.binding(d).Delimiter = s
@@ -339,8 +343,9 @@ func (c *checker) orderBy(d *directive, p *pred) {
 	for _, item := range strings.Split(s, ",") {
 		words := strings.Fields(item)
 		if len(words) == 0 || len(words) > 2 {
-			e := c.Errorf(diag.BadDirective, d.value.Pos(), "an order is a list of arguments, each with "+
-				"asc or desc")
+			e := c.Errorf(diag.BadDirective, d.value.Pos(),
+				"an order is a list of arguments, each with "+
+					"asc or desc")
 			e.Help("write for example \"%s desc\"", orderExample(p))
 			return
 		}
@@ -351,7 +356,8 @@ func (c *checker) orderBy(d *directive, p *pred) {
 			}
 		}
 		if key.Arg < 0 {
-			e := c.Errorf(diag.BadDirective, d.value.Pos(), "%s has no argument %s", p.Name, words[0])
+			e := c.Errorf(diag.BadDirective, d.value.Pos(), "%s has no argument %s", p.Name,
+				words[0])
 			e.Note("its arguments are %s", strings.Join(p.ArgNames, ", "))
 			if near, ok := diag.Suggest(words[0], p.ArgNames); ok {
 				e.Help("did you mean %s?", near)
@@ -365,7 +371,8 @@ func (c *checker) orderBy(d *directive, p *pred) {
 				key.Desc = true
 			case "asc":
 			default:
-				e := c.Errorf(diag.BadDirective, d.value.Pos(), "an argument is ordered asc or desc, not %s",
+				e := c.Errorf(diag.BadDirective, d.value.Pos(),
+					"an argument is ordered asc or desc, not %s",
 					words[1])
 				e.Help("write \"%s desc\"", words[0])
 				return
@@ -395,7 +402,8 @@ func (c *checker) checkSources() {
 			if !p.fileMode {
 				f.Export = p.Rules > 0
 			}
-			f.Offset = p.split && p.Keys == 1 || p.Keys == 1 && p.Arity > 1 && len(p.ArgNames) > 0 &&
+			f.Offset = p.split && p.Keys == 1 || p.Keys == 1 && p.Arity > 1 &&
+				len(p.ArgNames) > 0 &&
 				p.ArgNames[0] == "offset"
 			if !f.Export && p.Rules > 0 {
 				e := c.Errorf(diag.DerivedFromOutside, f.Span,
@@ -411,7 +419,8 @@ func (c *checker) checkSources() {
 				}
 				if len(f.Columns) != want {
 					c.Errorf(diag.BadDirective, f.Span,
-						"%s has %d columns, but lang:physical:columnNames names %d", p.Name, want, len(f.Columns))
+						"%s has %d columns, but lang:physical:columnNames names %d", p.Name, want,
+						len(f.Columns))
 				}
 			}
 		}

@@ -74,8 +74,9 @@ func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) normal.Expr
 			span := n.Operands[i].Pos().To(n.Operands[i+1].Pos())
 			compared := &normal.Call{Span: span, Name: operatorNames[op],
 				Args: []normal.Expr{operands[i], operands[i+1]}}
-			parts = append(parts, &normal.Call{Span: span, Name: "holds", Args: []normal.Expr{compared},
-				Item: item})
+			parts = append(parts,
+				&normal.Call{Span: span, Name: "holds", Args: []normal.Expr{compared},
+					Item: item})
 		}
 		return join("and", n.Span, parts)
 	}
@@ -156,7 +157,8 @@ func argText(args []ast.Node) string {
 
 func (lo *lowering) queryInBody(a *ast.Apply) {
 	lo.cl.Broken = true
-	d := lo.c.Errorf(diag.QueryInBody, a.Name.Span, "the answer predicate _ cannot be used in a body")
+	d := lo.c.Errorf(diag.QueryInBody, a.Name.Span,
+		"the answer predicate _ cannot be used in a body")
 	d.Help("derive a predicate with a name first and use it in both places")
 }
 
@@ -178,7 +180,8 @@ func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
 	if !ok {
 		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.NotAFormula, a.Span, "a type atom speaks of a variable")
-		d.Help("bind the value to a variable first: x = %s, %s(x)", a.Args[0].Pos().Text(), a.Name.Text)
+		d.Help("bind the value to a variable first: x = %s, %s(x)", a.Args[0].Pos().Text(),
+			a.Name.Text)
 		return
 	}
 	lo.u.Asserts = append(lo.u.Asserts, normal.Assertion{Span: a.Span, Var: lo.variable(v, k.scope),
@@ -196,7 +199,8 @@ func (lo *lowering) builtinAtom(a *ast.Apply, k *conj) {
 	case f.Arity():
 		args, ok := lo.exprs(a.Args, k)
 		if ok {
-			k.add(&normal.Test{Span: a.Span, Expr: &normal.Call{Span: a.Span, Name: name, Args: args}})
+			k.add(&normal.Test{Span: a.Span,
+				Expr: &normal.Call{Span: a.Span, Name: name, Args: args}})
 		}
 	case f.Arity() + 1:
 		n := f.Arity()
@@ -206,12 +210,14 @@ func (lo *lowering) builtinAtom(a *ast.Apply, k *conj) {
 		}
 		result := lo.operand(a.Args[n], k)
 		if result != nil {
-			k.add(&normal.Equation{Span: a.Span, X: result, Y: &normal.Call{Span: a.Span, Name: name,
-				Args: args}})
+			k.add(&normal.Equation{Span: a.Span, X: result,
+				Y: &normal.Call{Span: a.Span, Name: name,
+					Args: args}})
 		}
 	default:
 		lo.cl.Broken = true
-		d := lo.c.Errorf(diag.WrongArity, a.Span, "%s takes %s, or one more for its result, not %d", name,
+		d := lo.c.Errorf(diag.WrongArity, a.Span, "%s takes %s, or one more for its result, not %d",
+			name,
 			plural(f.Arity(), "argument"), len(a.Args))
 		lo.forms(d, f, name)
 	}

@@ -217,7 +217,8 @@ func (lo *lowering) badHead(h ast.Node) {
 		d.Message = "a head cannot be a comparison"
 		d.Help("move %s to the body, after <-", h.Span.Text())
 	case *ast.Var:
-		d.Help("%s alone is a variable; a predicate without arguments is written %s()", h.Name, h.Name)
+		d.Help("%s alone is a variable; a predicate without arguments is written %s()", h.Name,
+			h.Name)
 	}
 }
 
@@ -226,7 +227,8 @@ func (c *checker) reservedHead(a *ast.Apply) bool {
 	name := a.Name.Text
 	switch {
 	case scalar.IsBuiltin(name):
-		d := c.Errorf(diag.BuiltinDefined, a.Name.Span, "%s is a built-in function and cannot be defined",
+		d := c.Errorf(diag.BuiltinDefined, a.Name.Span,
+			"%s is a built-in function and cannot be defined",
 			name)
 		d.Help("choose another name for the predicate")
 	case isTypeName(name):

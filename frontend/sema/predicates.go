@@ -18,8 +18,8 @@ type pred struct {
 	index int // position in checker.order
 	split bool
 
-	// shapeRole and shapeSpan are those of the occurrence that decided the arity,
-	// keysRole and keysSpan those of the one that decided the keys.
+	// shapeRole and shapeSpan are those of the occurrence that decided the
+	// arity, keysRole and keysSpan those of the one that decided the keys.
 	shapeRole, keysRole role
 	shapeSpan, keysSpan source.Span
 
@@ -95,7 +95,8 @@ func (c *checker) collect(cl *clause) {
 			}
 			p := c.occurrence(a, inHead)
 			if p != nil {
-				if isFact && !hasApplication(a.Args) && (value == nil || !hasApplication([]ast.Node{value})) {
+				if isFact && !hasApplication(a.Args) &&
+					(value == nil || !hasApplication([]ast.Node{value})) {
 					p.facts++
 				} else {
 					p.Rules++

@@ -65,7 +65,8 @@ func (lo *lowering) sequenceHead(k *conj) bool {
 	}
 	for _, arg := range args {
 		if _, ok := ast.Unparen(arg).(*ast.Var); !ok {
-			d := lo.failSequence(diag.SequenceHead, arg.Pos(), "the head of seq<<>> has variables only")
+			d := lo.failSequence(diag.SequenceHead, arg.Pos(),
+				"the head of seq<<>> has variables only")
 			d.Help("number the tuples first, and compute %s in another rule", arg.Pos().Text())
 			return false
 		}
@@ -102,21 +103,24 @@ func (lo *lowering) sequenceIndex(s *normal.Sequence, inBody []normal.Ref) bool 
 			}
 		case s.Index != nil:
 			d := lo.failSequence(diag.SequenceHead, r.Span,
-				"%s does not occur in the body, and %s is the index already", r.Var.Name, s.Index.Name)
+				"%s does not occur in the body, and %s is the index already", r.Var.Name,
+				s.Index.Name)
 			d.Help("the head has the body's variables and one more, the index")
 			return false
 		default:
 			s.Index = r.Var
 			s.Index.Out = true
 			if head.Pred.Functional() && !key {
-				d := lo.failSequence(diag.SequenceHead, r.Span, "the index %s must be a key", r.Var.Name)
+				d := lo.failSequence(diag.SequenceHead, r.Span, "the index %s must be a key",
+					r.Var.Name)
 				d.Help("write p[%s] = x, or p(%s; x, y)", r.Var.Name, r.Var.Name)
 				return false
 			}
 		}
 	}
 	if s.Index == nil {
-		d := lo.failSequence(diag.SequenceHead, lo.cl.heads[0].Pos(), "the head of seq<<>> has no index")
+		d := lo.failSequence(diag.SequenceHead, lo.cl.heads[0].Pos(),
+			"the head of seq<<>> has no index")
 		d.Help("give it a variable that does not occur in the body, as in p[i] = x")
 		return false
 	}
@@ -128,8 +132,9 @@ func (lo *lowering) sequenceOrder(s *normal.Sequence, body *normal.Atom) bool {
 	inHead := variables(lo.u.Heads[0])
 	for _, r := range variables(body) {
 		if !has(inHead, r.Var) {
-			d := lo.failSequence(diag.SequenceBody, r.Span, "the head of seq<<>> must have all variables "+
-				"of its body")
+			d := lo.failSequence(diag.SequenceBody, r.Span,
+				"the head of seq<<>> must have all variables "+
+					"of its body")
 			d.Label(lo.cl.heads[0].Pos(), "%s is missing here", r.Span.Text())
 			d.Help("number a helper predicate that has only the columns you want")
 			return false

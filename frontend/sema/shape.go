@@ -15,7 +15,8 @@ func (c *checker) fits(a *ast.Apply, p *pred) bool {
 		if p.Poisoned && p.shapeRole == unseen {
 			return false
 		}
-		d := c.Errorf(diag.WrongArity, a.Span, "%s has %s, not %s", p.Name, counted(p.Arity, p.Keys),
+		d := c.Errorf(diag.WrongArity, a.Span, "%s has %s, not %s", p.Name,
+			counted(p.Arity, p.Keys),
 			counted(arity, keys))
 		where := "used with " + plural(p.Arity, "argument") + " here"
 		if p.decl != nil {
@@ -26,7 +27,8 @@ func (c *checker) fits(a *ast.Apply, p *pred) bool {
 		return false
 	case keys >= 0 && keys != p.Keys:
 		if p.Functional() {
-			d := c.Errorf(diag.NotFunctional, a.Span, "%s has %s, not %d", p.Name, plural(p.Keys, "key"),
+			d := c.Errorf(diag.NotFunctional, a.Span, "%s has %s, not %d", p.Name,
+				plural(p.Keys, "key"),
 				keys)
 			d.Label(p.keysSpan, "its keys are seen here")
 			d.Help("write %s", p.Shape())

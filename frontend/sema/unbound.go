@@ -233,7 +233,8 @@ func (c *checker) explainGenerator(cl *clause, v *normal.Var, places []place) bo
 			c.refuse(p.span, fmt.Sprintf("binding %s by inverting arithmetic", v.Base),
 				p.detail)
 			return true
-		case p.kind == placeFunction && (p.detail == "string:split" || p.detail == "string:substring"):
+		case p.kind == placeFunction &&
+			(p.detail == "string:split" || p.detail == "string:substring"):
 			c.refuse(p.span, fmt.Sprintf("enumerating %s with %s", v.Base, p.detail),
 				fmt.Sprintf("bind %s with an atom that lists the indexes", v.Base))
 			return true
@@ -331,7 +332,8 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 		if len(n.Ops) == 1 && n.Ops[0] == "=" {
 			kind = placeEquation
 			// f[k] = x is an atom, and binds x.
-			if isFunctionAtom(ast.Unparen(n.Operands[0])) || isFunctionAtom(ast.Unparen(n.Operands[1])) {
+			if isFunctionAtom(ast.Unparen(n.Operands[0])) ||
+				isFunctionAtom(ast.Unparen(n.Operands[1])) {
 				kind = placeAtom
 			}
 		}
@@ -368,7 +370,8 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 
 // argument walks an argument of an atom, where arithmetic could be inverted.
 func (w *placeWalk) argument(n ast.Node, kind placeKind, detail string) {
-	if b, ok := ast.Unparen(n).(*ast.Binary); ok && kind == placeAtom && (b.Op == "+" || b.Op == "-") {
+	if b, ok := ast.Unparen(n).(*ast.Binary); ok && kind == placeAtom &&
+		(b.Op == "+" || b.Op == "-") {
 		w.expression(n, placeKey, inverted(b, w.name))
 		return
 	}
@@ -379,7 +382,8 @@ func (w *placeWalk) argument(n ast.Node, kind placeKind, detail string) {
 // variable.
 func inverted(b *ast.Binary, name string) string {
 	if e, ok := solve(b, name, "k"); ok {
-		return fmt.Sprintf("write k for %s in the atom, and %s = %s after it", b.Span.Text(), name, e)
+		return fmt.Sprintf("write k for %s in the atom, and %s = %s after it", b.Span.Text(), name,
+			e)
 	}
 	return fmt.Sprintf("bind %s with an atom of its own", name)
 }
@@ -410,7 +414,8 @@ func (w *placeWalk) expression(n ast.Node, kind placeKind, detail string) {
 	case *ast.Paren:
 		w.expression(n.X, kind, detail)
 	case *ast.Binary:
-		if kind == placeAtom || kind == placeHead || kind == placeEquation || kind == placeComparison {
+		if kind == placeAtom || kind == placeHead || kind == placeEquation ||
+			kind == placeComparison {
 			kind = placeExpression
 		}
 		w.expression(n.X, kind, detail)

@@ -98,7 +98,8 @@ func (c *checker) refuseP2P(p *ast.P2P) bool {
 	case "uid":
 		c.refuse(p.Span, "uid<<>>", "number the tuples with seq<<>>")
 	case "predict":
-		c.refuseForGood(p.Span, "predict<<>>", "redfox evaluates rules; train and apply models outside")
+		c.refuseForGood(p.Span, "predict<<>>",
+			"redfox evaluates rules; train and apply models outside")
 	default:
 		d := c.Errorf(diag.UnknownAggregation, p.Span, "there is no %s<<>>", p.Name)
 		if s, ok := diag.Suggest(p.Name, []string{"agg", "seq"}); ok {

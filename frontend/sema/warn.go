@@ -69,7 +69,8 @@ func (c *checker) inferredDeclaration(p *pred) string {
 func (c *checker) warnSingle(cl *clause) {
 	// The body of an aggregate counts bindings, so that a name is as good as _
 	// there, and an index of seq<<>> occurs in the head alone.
-	if c.Levels[diag.SingleOccurrence] == diag.LevelOff || cl.Node.P2P != nil || cl.Node.Update != "" {
+	if c.Levels[diag.SingleOccurrence] == diag.LevelOff || cl.Node.P2P != nil ||
+		cl.Node.Update != "" {
 		return
 	}
 	count := map[string]int{}

@@ -30,10 +30,10 @@ const (
 	BuildFill               // enters them into Rows, after Begins is summed up
 )
 
-// Chunk is how many consecutive rows a thread of a GPU reads at once. Its tiles begin
-// with a row that is a multiple of it, and a thread has whole chunks of rows: the
-// primitives read, count and write by chunks whatever the number of rows
-// (primitives/src/tile.h).
+// Chunk is how many consecutive rows a thread of a GPU reads at once. Its tiles
+// begin with a row that is a multiple of it, and a thread has whole chunks of
+// rows: the primitives read, count and write by chunks whatever the number of
+// rows (primitives/src/tile.h).
 const Chunk = 4
 
 // Entry is one function.
@@ -43,18 +43,20 @@ type Entry struct {
 	// Of names the kernel, or the index that is built.
 	Of     string
 	Params []Param
-	// Threads and Items give the tile's shape: 1 thread on a CPU, and on a GPU a multiple
-	// of Chunk rows a thread. Scratch is the bytes of shared memory that a block has.
+	// Threads and Items give the tile's shape: 1 thread on a CPU, and on a GPU
+	// a multiple of Chunk rows a thread. Scratch is the bytes of shared memory
+	// that a block has.
 	Threads, Items, Scratch int
-	// Dynamic are those of Scratch that a launch has to ask for; the others are static.
+	// Dynamic are those of Scratch that a launch has to ask for; the others are
+	// static.
 	Dynamic int
-	// Queued is how many rows of tiles that are over a worker may hold back, to do the
-	// rest of the work for them later.
+	// Queued is how many rows of tiles that are over a worker may hold back, to
+	// do the rest of the work for them later.
 	Queued int
 	// Expansions is how many words of a state tell a position within a tile.
 	Expansions int
-	// Sharing is how many blocks of a GPU work on the same tiles, each for some of the
-	// groups that the entry fills; 0 or 1: a block works for all.
+	// Sharing is how many blocks of a GPU work on the same tiles, each for some
+	// of the groups that the entry fills; 0 or 1: a block works for all.
 	Sharing  int
 	Literals []Literal
 	Hosts    []Host
@@ -68,12 +70,12 @@ func (e *Entry) StateWords() int {
 	return 5 + e.Expansions
 }
 
-// Burst is how many rows a worker may pass on to each sink between two looks at the
-// gauges, if it has no expansions.
+// Burst is how many rows a worker may pass on to each sink between two looks at
+// the gauges, if it has no expansions.
 func (e *Entry) Burst() int64 { return int64(e.Threads*e.Items + e.Queued) }
 
-// FirstRow returns the row that the tiles of rows from from on begin with: on a GPU a
-// multiple of Chunk.
+// FirstRow returns the row that the tiles of rows from from on begin with: on a
+// GPU a multiple of Chunk.
 func (e *Entry) FirstRow(from int64) int64 {
 	if e.Threads == 1 {
 		return from
@@ -90,10 +92,10 @@ func (e *Entry) Tiles(from, until int64) int64 {
 	return (until - e.FirstRow(from) + tile - 1) / tile
 }
 
-// Start fills the states of workers, one after the other, for the rows from to until.
-// Of an entry with expansions, every sharing of them work on the same tiles, of others
-// every Entry.Sharing; those that are left over when workers is no multiple have nothing
-// to do.
+// Start fills the states of workers, one after the other, for the rows from to
+// until. Of an entry with expansions, every sharing of them work on the same
+// tiles, of others every Entry.Sharing; those that are left over when workers
+// is no multiple have nothing to do.
 func (e *Entry) Start(states []int64, workers int, from, until int64, sharing int) {
 	if e.Expansions == 0 {
 		sharing = max(1, e.Sharing)
@@ -124,7 +126,8 @@ type Literal struct {
 }
 
 // Host is a function that has no native form: a kernel calls back for a tile of
-// rows. Only CPUs have it; for GPUs package weaver/partition takes such functions out.
+// rows. Only CPUs have it; for GPUs package weaver/partition takes such
+// functions out.
 //
 //	void (*host)(int64_t context, int64_t number, int64_t items, void **frame)
 //
@@ -141,9 +144,9 @@ type Host struct {
 	Domain  int   // of a string result
 }
 
-// Table is a function of one string, all its other arguments constant, evaluated
-// once for each entry of a dictionary: a column, and a byte for each entry
-// that says whether it has a value.
+// Table is a function of one string, all its other arguments constant,
+// evaluated once for each entry of a dictionary: a column, and a byte for each
+// entry that says whether it has a value.
 type Table struct {
 	Func   string
 	Args   []scalar.Value // with the zero Value at the place of the string
@@ -165,8 +168,9 @@ const (
 	Ordered
 )
 
-// Param is the meaning of a word. Var is the name of a managed variable, Index a
-// column, an accumulator or a number within the entry or module, as Kind says.
+// Param is the meaning of a word. Var is the name of a managed variable, Index
+// a column, an accumulator or a number within the entry or module, as Kind
+// says.
 type Param struct {
 	Kind  Kind
 	Var   string
@@ -253,7 +257,9 @@ const (
 	GroupCrowded
 
 	Dropped // a counter of decimals that did not fit
-	Fault   // a word: 0, or 1 + the accumulator << 48 | slot, of a result that does not fit its type
+	// a word: 0, or 1 + the accumulator << 48 | slot, of a result that does not
+	// fit its type
+	Fault
 
 	HostCall
 	HostContext

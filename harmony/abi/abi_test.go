@@ -15,8 +15,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// TestText runs testdata: a text is parsed, verified and printed, or the failure
-// shown.
+// TestText runs testdata: a text is parsed, verified and printed, or the
+// failure shown.
 func TestText(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -32,8 +32,8 @@ func TestText(t *testing.T) {
 	})
 }
 
-// TestNames wants a word for every role, form and kind that is declared, no word
-// twice.
+// TestNames wants a word for every role, form and kind that is declared, no
+// word twice.
 func TestNames(t *testing.T) {
 	file, err := goparser.ParseFile(token.NewFileSet(), "abi.go", nil, 0)
 	if err != nil {
@@ -54,7 +54,8 @@ func TestNames(t *testing.T) {
 			declared[typ] += len(v.Names)
 		}
 	}
-	for typ, names := range map[string][]string{"Role": roleNames[:], "Form": formNames[:], "Kind": kindNames[:]} {
+	for typ, names := range map[string][]string{"Role": roleNames[:], "Form": formNames[:],
+		"Kind": kindNames[:]} {
 		if len(names) != declared[typ] {
 			t.Errorf("%d names of %d constants of type %s", len(names), declared[typ], typ)
 		}
@@ -78,7 +79,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("seed %d: %v\n%s", seed, err, text)
 		}
 		if !reflect.DeepEqual(m, again) {
-			t.Fatalf("seed %d: the module changes when it is printed and parsed:\n%s\n%s", seed, text, again)
+			t.Fatalf("seed %d: the module changes when it is printed and parsed:\n%s\n%s", seed,
+				text, again)
 		}
 	}
 }
@@ -86,7 +88,8 @@ func TestRoundTrip(t *testing.T) {
 // randomModule makes a module that need not mean anything. Lists that are empty
 // are nil, as in one that was parsed.
 func randomModule(rng *rand.Rand) *Module {
-	names := []string{"edge", "lineitem:quantity", "_", "a b", "`", "é", "true", "12", "scratch", "domain"}
+	names := []string{"edge", "lineitem:quantity", "_", "a b", "`", "é", "true", "12", "scratch",
+		"domain"}
 	name := func() string { return names[rng.IntN(len(names))] }
 	values := []scalar.Value{
 		scalar.OfInt(scalar.IntType, -5), scalar.OfInt(scalar.UintOf(8), 200), scalar.OfBool(true),
@@ -103,7 +106,8 @@ func randomModule(rng *rand.Rand) *Module {
 	}
 	m := &Module{Target: []string{"cpu", "gpu:sm_90"}[rng.IntN(2)]}
 	for range rng.IntN(3) {
-		t := Table{Func: name(), String: rng.IntN(3), Result: typ(), In: rng.IntN(5), Out: rng.IntN(5)}
+		t := Table{Func: name(), String: rng.IntN(3), Result: typ(), In: rng.IntN(5),
+			Out: rng.IntN(5)}
 		for i := range 3 {
 			t.Args = append(t.Args, value())
 			if i == t.String {
@@ -114,7 +118,8 @@ func randomModule(rng *rand.Rand) *Module {
 	}
 	for i := range rng.IntN(4) {
 		e := &Entry{Symbol: fmt.Sprint(name(), i), Role: Role(rng.IntN(len(roleNames))), Of: name(),
-			Threads: 1 + rng.IntN(256), Items: 1 + rng.IntN(1024), Scratch: rng.IntN(2) * 36, Expansions: rng.IntN(3)}
+			Threads: 1 + rng.IntN(256), Items: 1 + rng.IntN(1024), Scratch: rng.IntN(2) * 36,
+			Expansions: rng.IntN(3)}
 		e.Dynamic = rng.IntN(2) * e.Scratch
 		for range rng.IntN(6) {
 			p := Param{Kind: Kind(rng.IntN(len(kindNames))), Index: rng.IntN(3)}
@@ -197,7 +202,8 @@ func TestStart(t *testing.T) {
 				}
 				n := len(states[:e.StateWords()])
 				if states[3] != states[n-2] {
-					t.Errorf("%+v: the first tile begins at output %d, others at %d", c, states[3], states[n-2])
+					t.Errorf("%+v: the first tile begins at output %d, others at %d", c, states[3],
+						states[n-2])
 				}
 				for first := states[3]; first < outputs*tile; first += states[n-1] {
 					seen[output{at, first}]++

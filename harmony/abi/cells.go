@@ -7,8 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// FloatSumWords is the size of a sum of floats that does not depend on order: see
-// primitives/src/fsum.h.
+// FloatSumWords is the size of a sum of floats that does not depend on order:
+// see primitives/src/fsum.h.
 const FloatSumWords = 68
 
 // Cell says how the runtime lays out and clears an accumulator of one slot.

@@ -6,8 +6,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
-// Granted is what code takes for granted of the facts that it was made for. It serves
-// others of which the same is true. The zero Granted is that of code for all facts.
+// Granted is what code takes for granted of the facts that it was made for. It
+// serves others of which the same is true. The zero Granted is that of code for
+// all facts.
 type Granted struct {
 	Words  []GrantedWord  `json:"words,omitempty"`
 	Ranges []GrantedRange `json:"ranges,omitempty"`
@@ -19,7 +20,8 @@ type GrantedWord struct {
 	Word  int64 `json:"word"`
 }
 
-// GrantedRange bounds the words of the register that a stage of a kernel defines.
+// GrantedRange bounds the words of the register that a stage of a kernel
+// defines.
 type GrantedRange struct {
 	Kernel string `json:"kernel"`
 	Stage  int    `json:"stage"` // of the kernel, from 0

@@ -8,7 +8,8 @@ import (
 // String returns the role as texts write it: "kernel", "build_insert".
 func (r Role) String() string { return nameOf(roleNames[:], int(r)) }
 
-// String returns the form as texts write it: "none", "direct", "hash" or "wide".
+// String returns the form as texts write it: "none", "direct", "hash" or
+// "wide".
 func (f Form) String() string { return nameOf(formNames[:], int(f)) }
 
 // String returns the kind as texts write it: "rows_from", "column_data".
@@ -34,7 +35,8 @@ var roleNames = [...]string{
 	BuildFill:   "build_fill",
 }
 
-var formNames = [...]string{None: "none", Direct: "direct", Hash: "hash", Wide: "wide", Ordered: "ordered"}
+var formNames = [...]string{None: "none", Direct: "direct", Hash: "hash", Wide: "wide",
+	Ordered: "ordered"}
 
 var kindNames = [...]string{
 	RowsFrom:  "rows_from",
@@ -108,9 +110,12 @@ var kindNames = [...]string{
 // also where it is 0.
 func (k Kind) numbered() bool {
 	switch k {
-	case ColumnData, ColumnBase, ColumnStep, ColumnWidth, ValuesData, ValuesBase, ValuesStep, ValuesWidth,
-		TableData, TableBase, TableStep, TableWidth, TablePresent, LiteralWord, LiteralHigh, PlaceLow, PlaceHigh,
-		SetShift, SetBase, SetBits, IndexShift, IndexBase, IndexBits, GroupShift, GroupBase, GroupBits, GroupCells:
+	case ColumnData, ColumnBase, ColumnStep, ColumnWidth, ValuesData, ValuesBase, ValuesStep,
+		ValuesWidth,
+		TableData, TableBase, TableStep, TableWidth, TablePresent, LiteralWord, LiteralHigh,
+		PlaceLow, PlaceHigh,
+		SetShift, SetBase, SetBits, IndexShift, IndexBase, IndexBits, GroupShift, GroupBase,
+		GroupBits, GroupCells:
 		return true
 	}
 	return false

@@ -10,8 +10,8 @@ import (
 // SyntaxError is a place where a text is not that of a module.
 type SyntaxError = irtext.SyntaxError
 
-// Parse reads the text of a module, as String writes it. Name stands for the text
-// in errors, which are *SyntaxError. What the text means is for Verify.
+// Parse reads the text of a module, as String writes it. Name stands for the
+// text in errors, which are *SyntaxError. What the text means is for Verify.
 func Parse(name, text string) (m *Module, err error) {
 	ps := &parser{irtext.NewCursor(name, text)}
 	defer irtext.Catch(&err)

@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
-// String returns the module's text, which Parse reads back: the target, tables, and
-// entries with their parameters, literals and hosts, one item a line.
+// String returns the module's text, which Parse reads back: the target, tables,
+// and entries with their parameters, literals and hosts, one item a line.
 //
 //	module "gpu:sm_90"
 //	table string:like(_, "%green%") -> boolean in 0
@@ -29,11 +29,14 @@ func (m *Module) String() string {
 				args[i] = scalar.Literal(a)
 			}
 		}
-		line("table %s(%s) -> %s in %d%s", irtext.QuoteName(t.Func), strings.Join(args, ", "), t.Result, t.In, number(" out", t.Out))
+		line("table %s(%s) -> %s in %d%s", irtext.QuoteName(t.Func), strings.Join(args, ", "),
+			t.Result, t.In, number(" out", t.Out))
 	}
 	for _, e := range m.Entries {
-		line("entry %s %s %s tile %d %d%s%s%s%s%s", irtext.QuoteName(e.Symbol), e.Role, irtext.QuoteName(e.Of),
-			e.Threads, e.Items, number(" scratch", e.Scratch), number(" dynamic", e.Dynamic), number(" queued", e.Queued), number(" expansions", e.Expansions),
+		line("entry %s %s %s tile %d %d%s%s%s%s%s", irtext.QuoteName(e.Symbol), e.Role,
+			irtext.QuoteName(e.Of),
+			e.Threads, e.Items, number(" scratch", e.Scratch), number(" dynamic", e.Dynamic),
+			number(" queued", e.Queued), number(" expansions", e.Expansions),
 			number(" sharing", e.Sharing))
 		for _, p := range e.Params {
 			line("  param %s", p)
@@ -42,7 +45,8 @@ func (m *Module) String() string {
 			line("  literal %s%s", scalar.Literal(l.Value), number(" domain", l.Domain))
 		}
 		for _, h := range e.Hosts {
-			line("  host %s(%s)%s -> %s%s", irtext.QuoteName(h.Func), list(h.Args), numbers(" domains", h.Domains),
+			line("  host %s(%s)%s -> %s%s", irtext.QuoteName(h.Func), list(h.Args),
+				numbers(" domains", h.Domains),
 				h.Result, number(" domain", h.Domain))
 		}
 	}

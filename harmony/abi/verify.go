@@ -7,8 +7,9 @@ import (
 )
 
 // Verify reports the first thing in a module that no code generation writes:
-// functions of one name, words that stand for one thing twice, numbers of literals
-// or tables that are not there, tiles without rows or with parts of chunks.
+// functions of one name, words that stand for one thing twice, numbers of
+// literals or tables that are not there, tiles without rows or with parts of
+// chunks.
 func Verify(m *Module) error {
 	if m.Target == "" {
 		return fmt.Errorf("the module has no target")
@@ -37,10 +38,12 @@ func (e *Entry) verify(tables int) error {
 		return fmt.Errorf("its tile has %d rows for each of %d threads, which are not whole chunks of %d", e.Items, e.Threads, Chunk)
 	}
 	if e.Scratch < 0 || e.Queued < 0 || e.Expansions < 0 {
-		return fmt.Errorf("it has %d bytes of scratch, holds %d rows back and has %d expansions", e.Scratch, e.Queued, e.Expansions)
+		return fmt.Errorf("it has %d bytes of scratch, holds %d rows back and has %d expansions",
+			e.Scratch, e.Queued, e.Expansions)
 	}
 	if e.Sharing < 0 || e.Sharing > 0 && (e.Expansions > 0 || e.Threads == 1) {
-		return fmt.Errorf("%d of its workers share tiles, of %d threads and with %d expansions", e.Sharing, e.Threads, e.Expansions)
+		return fmt.Errorf("%d of its workers share tiles, of %d threads and with %d expansions",
+			e.Sharing, e.Threads, e.Expansions)
 	}
 	if e.Dynamic < 0 || e.Dynamic > e.Scratch {
 		return fmt.Errorf("%d bytes of its %d bytes of scratch are dynamic", e.Dynamic, e.Scratch)

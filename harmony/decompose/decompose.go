@@ -14,12 +14,12 @@ import (
 type Loop struct {
 	Block *harmony.Block
 	Rel   *harmony.Relation
-	// Kernels are those of the loop, all over the delta of Rel; Builds the indexes that
-	// it makes, of relations that do not change in it.
+	// Kernels are those of the loop, all over the delta of Rel; Builds the
+	// indexes that it makes, of relations that do not change in it.
 	Kernels []*harmony.Kernel
 	Builds  []*harmony.Index
-	// Carried are the columns of Rel that every kernel takes over, ascending; at least
-	// one.
+	// Carried are the columns of Rel that every kernel takes over, ascending;
+	// at least one.
 	Carried []int
 	// Read says which columns of Rel something may read after the loop.
 	Read []bool
@@ -31,11 +31,12 @@ func (l *Loop) String() string {
 	for i, c := range l.Carried {
 		names[i] = irtext.QuoteColumn(l.Rel.Cols[c].Name)
 	}
-	return fmt.Sprintf("%s: %s is decomposed by %s", irtext.QuoteName(l.Block.Name), irtext.QuoteName(l.Rel.Name), strings.Join(names, ", "))
+	return fmt.Sprintf("%s: %s is decomposed by %s", irtext.QuoteName(l.Block.Name),
+		irtext.QuoteName(l.Rel.Name), strings.Join(names, ", "))
 }
 
-// Find returns the decomposable loops of a verified program, in the order of their
-// blocks.
+// Find returns the decomposable loops of a verified program, in the order of
+// their blocks.
 func Find(p *harmony.Program) []*Loop {
 	var out []*Loop
 	for _, b := range p.Blocks {
@@ -84,8 +85,8 @@ func decompose(p *harmony.Program, b *harmony.Block) *Loop {
 	return l
 }
 
-// commands sorts the commands of the block, and reports whether they do nothing but
-// run kernels from the relation's delta to its new part, and end the round.
+// commands sorts the commands of the block, and reports whether they do nothing
+// but run kernels from the relation's delta to its new part, and end the round.
 func (l *Loop) commands() bool {
 	merged := false
 	for _, c := range l.Block.Cmds {
@@ -112,8 +113,8 @@ func (l *Loop) commands() bool {
 	return merged
 }
 
-// closed reports whether a kernel derives tuples of the relation from one of its
-// delta, and needs none of its other tuples.
+// closed reports whether a kernel derives tuples of the relation from one of
+// its delta, and needs none of its other tuples.
 func (l *Loop) closed(k *harmony.Kernel) bool {
 	src, ok := k.Source.(*harmony.Rows)
 	if !ok || src.Rel != l.Rel || src.Version != harmony.Delta {
@@ -132,8 +133,8 @@ func (l *Loop) closed(k *harmony.Kernel) bool {
 	return true
 }
 
-// carries reports whether all tuples that a kernel inserts have the column that the
-// source's row has.
+// carries reports whether all tuples that a kernel inserts have the column that
+// the source's row has.
 func carries(k *harmony.Kernel, col int) bool {
 	loaded := map[*harmony.Reg]bool{}
 	for _, s := range k.Stages {
@@ -151,7 +152,9 @@ func carries(k *harmony.Kernel, col int) bool {
 
 func inserts(c harmony.Command, r *harmony.Relation) bool {
 	run, ok := c.(*harmony.Run)
-	return ok && slices.ContainsFunc(run.Kernel.Sinks, func(s harmony.Sink) bool { return harmony.SinkTarget(s) == harmony.Managed(r) })
+	return ok && slices.ContainsFunc(run.Kernel.Sinks, func(s harmony.Sink) bool {
+		return harmony.SinkTarget(s) == harmony.Managed(r)
+	})
 }
 
 func (l *Loop) all() {

@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// TestFind runs testdata: the input is a kernel graph, the output its decomposable
-// loops and which columns are read after them.
+// TestFind runs testdata: the input is a kernel graph, the output its
+// decomposable loops and which columns are read after them.
 func TestFind(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -7,13 +7,13 @@
 // legal, and no others. It must not import a pass of the plan, weaver or an
 // engine. `redfox compile --emit harmony` prints its result.
 //
-// A scan and a projection have no kernel: what reads them loads other columns. A
-// filter or map is a kernel over its input. A join builds an index of its right
-// side, on the relation itself if that is a scan, else on a temp, and the kernel
-// of its left side probes it; a product probes an index without key. An aggregate
-// is a kernel into groups and one over them. Dedup inserts into a set, a union is
-// a kernel for each input, with one sink. An operator that an insert or a union
-// stands over directly has their variable as its sink.
+// A scan and a projection have no kernel: what reads them loads other columns.
+// A filter or map is a kernel over its input. A join builds an index of its
+// right side, on the relation itself if that is a scan, else on a temp, and the
+// kernel of its left side probes it; a product probes an index without key. An
+// aggregate is a kernel into groups and one over them. Dedup inserts into a
+// set, a union is a kernel for each input, with one sink. An operator that an
+// insert or a union stands over directly has their variable as its sink.
 //
 // A multijoin becomes binary joins, in an order in which each has a column in
 // common with those before where there is one: its worst-case bound is lost, as

@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// SurvivorError is a bug: an operation that lowering should have replaced or has
-// no replacement for.
+// SurvivorError is a bug: an operation that lowering should have replaced or
+// has no replacement for.
 type SurvivorError struct {
 	Op   string
 	Span source.Span // of the rule or constraint, if it has one
@@ -62,7 +62,8 @@ func checkLegal(p *harmony.Program) error {
 					ops = append(ops, s)
 				}
 				if len(k.Sinks) != 1 || len(k.Ops) != 1 {
-					return &SurvivorError{fmt.Sprintf("%d operators and %d sinks in kernel %s", len(k.Ops), len(k.Sinks), k.Name), span}
+					return &SurvivorError{fmt.Sprintf("%d operators and %d sinks in kernel %s",
+						len(k.Ops), len(k.Sinks), k.Name), span}
 				}
 			}
 			for _, op := range ops {

@@ -22,8 +22,10 @@ func Lower(p *queryplan.Plan) (*harmony.Program, error) {
 	}
 	for _, v := range p.Vars {
 		r := &harmony.Relation{
-			Name: v.Name, Kind: v.Kind, Cols: v.Cols, Keys: v.Keys, Unique: v.Unique, Checked: v.Checked,
-			Source: v.Source, Stored: v.Stored, Output: v.Output, OrderBy: v.OrderBy, Limit: v.Limit, Span: v.Span,
+			Name: v.Name, Kind: v.Kind, Cols: v.Cols, Keys: v.Keys, Unique: v.Unique,
+			Checked: v.Checked,
+			Source:  v.Source, Stored: v.Stored, Output: v.Output, OrderBy: v.OrderBy,
+			Limit: v.Limit, Span: v.Span,
 		}
 		l.rels[v] = r
 		l.taken[r.Name] = true
@@ -123,15 +125,19 @@ type target struct {
 }
 
 func insertInto(r *harmony.Relation, cols []string) target {
-	return target{cols, func(vals []harmony.Operand) harmony.Sink { return &harmony.Insert{To: r, Vals: vals} }, true}
+	return target{cols, func(vals []harmony.Operand) harmony.Sink {
+		return &harmony.Insert{To: r, Vals: vals}
+	}, true}
 }
 
 func storeInto(r *harmony.Relation, cols []string) target {
-	return target{cols, func(vals []harmony.Operand) harmony.Sink { return &harmony.Store{To: r, Vals: vals} }, false}
+	return target{cols, func(vals []harmony.Operand) harmony.Sink {
+		return &harmony.Store{To: r, Vals: vals}
+	}, false}
 }
 
-// view is what a kernel can read: a version of a relation in which the columns of
-// an operator stand at some places.
+// view is what a kernel can read: a version of a relation in which the columns
+// of an operator stand at some places.
 type view struct {
 	rel     *harmony.Relation
 	version harmony.Version
@@ -171,7 +177,8 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 			return view{}, err
 		}
 		r := l.relation("t", queryplan.Temp, n.Columns())
-		l.emit(&harmony.Number{To: r, From: from, Cols: harmony.Whole(from.Cols, true), Group: positions(from.Cols, n.Group),
+		l.emit(&harmony.Number{To: r, From: from, Cols: harmony.Whole(from.Cols, true),
+			Group: positions(from.Cols, n.Group),
 			Order: positions(from.Cols, n.Order), Span: l.span})
 		return viewOf(r), nil
 	case *queryplan.TopK:
@@ -180,7 +187,8 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 			return view{}, err
 		}
 		r := l.relation("t", queryplan.Temp, n.Columns())
-		l.emit(&harmony.TopK{To: r, From: from, Cols: harmony.Whole(from.Cols, false), Limit: n.Limit,
+		l.emit(&harmony.TopK{To: r, From: from, Cols: harmony.Whole(from.Cols, false),
+			Limit: n.Limit,
 			Group: positions(from.Cols, n.Group), By: n.By, Span: l.span})
 		return viewOf(r), nil
 	}
@@ -204,7 +212,9 @@ func (l *lowerer) copied(n queryplan.Node, v view) (view, error) {
 
 // temp makes a temp for some of an operator's columns.
 func (l *lowerer) temp(n queryplan.Node, wanted func(name string) bool) *harmony.Relation {
-	cols := slices.DeleteFunc(slices.Clone(n.Columns()), func(c harmony.Column) bool { return !wanted(c.Name) })
+	cols := slices.DeleteFunc(slices.Clone(n.Columns()), func(c harmony.Column) bool {
+		return !wanted(c.Name)
+	})
 	return l.relation("t", queryplan.Temp, cols)
 }
 
@@ -242,8 +252,10 @@ func (l *lowerer) whole(n queryplan.Node) (*harmony.Relation, error) {
 }
 
 // relation makes a relation that is empty here.
-func (l *lowerer) relation(base string, kind queryplan.VarKind, cols []harmony.Column) *harmony.Relation {
-	r := &harmony.Relation{Name: l.fresh(base), Kind: kind, Cols: cols, Keys: len(cols), Limit: -1, Span: l.span}
+func (l *lowerer) relation(base string, kind queryplan.VarKind,
+	cols []harmony.Column) *harmony.Relation {
+	r := &harmony.Relation{Name: l.fresh(base), Kind: kind, Cols: cols, Keys: len(cols), Limit: -1,
+		Span: l.span}
 	l.out.Relations = append(l.out.Relations, r)
 	l.emit(&harmony.Clear{Var: r})
 	return r

@@ -34,8 +34,8 @@ import (
 //	logiql   lowers the optimised plan of the program below, or of file=F of the
 //	         root testdata
 //
-// and print the kernel graph, with lifetimes if that is asked for. Every graph is
-// run on random facts and has to agree with its plan.
+// and print the kernel graph, with lifetimes if that is asked for. Every graph
+// is run on random facts and has to agree with its plan.
 func TestLower(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {
@@ -75,17 +75,19 @@ func TestLower(t *testing.T) {
 				for seed := range uint64(5) {
 					compareRuns(t, p, out, randomFacts(rand.New(rand.NewPCG(seed, 1)), p), seed)
 				}
-				return out.Format(harmony.FormatOptions{Lifetimes: d.HasArg("lifetimes"), Ops: d.HasArg("ops")})
+				return out.Format(harmony.FormatOptions{Lifetimes: d.HasArg("lifetimes"),
+					Ops: d.HasArg("ops")})
 			})
 		})
 	}
 }
 
-// compile returns a program and its plan, which yields the queries alone if there
-// are any.
+// compile returns a program and its plan, which yields the queries alone if
+// there are any.
 func compile(t *testing.T, text string) (*core.Program, *queryplan.Plan) {
 	t.Helper()
-	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
+	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)},
+		frontend.Options{})
 	if prog == nil {
 		t.Fatalf("%s\n%s", found[0].Message, text)
 	}
@@ -115,7 +117,8 @@ func optimise(t *testing.T, p *queryplan.Plan) *queryplan.Plan {
 	return p
 }
 
-// lowered lowers and verifies, twice: the second time has to give the same text.
+// lowered lowers and verifies, twice: the second time has to give the same
+// text.
 func lowered(t *testing.T, p *queryplan.Plan) *harmony.Program {
 	t.Helper()
 	out, err := Lower(p)
@@ -137,18 +140,21 @@ func lowered(t *testing.T, p *queryplan.Plan) *harmony.Program {
 	return out
 }
 
-// compareRuns holds a kernel graph against its plan, with rows in their order and
-// shuffled.
-func compareRuns(t *testing.T, p *queryplan.Plan, out *harmony.Program, facts map[string]planref.Rows, seed uint64) {
+// compareRuns holds a kernel graph against its plan, with rows in their order
+// and shuffled.
+func compareRuns(t *testing.T, p *queryplan.Plan, out *harmony.Program,
+	facts map[string]planref.Rows, seed uint64) {
 	t.Helper()
 	want, wantErr := planref.Run(p, facts)
 	for _, shuffle := range []*rand.Rand{nil, rand.New(rand.NewPCG(seed, 2))} {
 		got, gotErr := harmonyref.Run(out, facts, harmonyref.Options{Shuffle: shuffle})
 		if (wantErr == nil) != (gotErr == nil) {
-			t.Fatalf("seed %d, shuffled %v: error %v, was %v\n%s\n%s", seed, shuffle != nil, gotErr, wantErr, p, out)
+			t.Fatalf("seed %d, shuffled %v: error %v, was %v\n%s\n%s", seed, shuffle != nil, gotErr,
+				wantErr, p, out)
 		}
 		if wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got) {
-			t.Fatalf("seed %d, shuffled %v: the result is\n%v\nand was\n%v\n%s\n%s", seed, shuffle != nil, got, want, p, out)
+			t.Fatalf("seed %d, shuffled %v: the result is\n%v\nand was\n%v\n%s\n%s", seed,
+				shuffle != nil, got, want, p, out)
 		}
 	}
 }
@@ -203,7 +209,8 @@ var (
 // TestRandomPrograms lowers the plans of random programs and runs them over
 // random facts.
 func TestRandomPrograms(t *testing.T) {
-	for seed, n := *firstSeed, short.Count(t, *seedCount, "random programs"); seed < *firstSeed+n; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount,
+		"random programs"); seed < *firstSeed+n; seed++ {
 		_, p := compile(t, randprog.New(seed).Text())
 		for _, p := range []*queryplan.Plan{p, optimise(t, p)} {
 			out := lowered(t, p)
@@ -214,8 +221,8 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// randomFacts gives the inputs and tables of a plan rows of few values, unique in
-// their keys.
+// randomFacts gives the inputs and tables of a plan rows of few values, unique
+// in their keys.
 func randomFacts(rng *rand.Rand, p *queryplan.Plan) map[string]planref.Rows {
 	facts := map[string]planref.Rows{}
 	for _, v := range p.Vars {

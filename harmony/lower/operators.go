@@ -64,7 +64,8 @@ func (l *lowerer) into(n queryplan.Node, t target) error {
 	return &SurvivorError{Op: queryplan.NodeHead(n), Span: l.span}
 }
 
-// mapExprs computes the columns that are wanted, and those that may drop a tuple.
+// mapExprs computes the columns that are wanted, and those that may drop a
+// tuple.
 func (l *lowerer) mapExprs(n *queryplan.Map, t target) error {
 	var exprs []queryplan.NamedExpr
 	wanted := slices.Clone(t.cols)
@@ -124,7 +125,9 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 		return err
 	}
 	if slices.ContainsFunc(on, func(name string) bool {
-		return slices.ContainsFunc(on, func(other string) bool { return other != name && right.at[other] == right.at[name] })
+		return slices.ContainsFunc(on, func(other string) bool {
+			return other != name && right.at[other] == right.at[name]
+		})
 	}) {
 		// Two columns of the key are one of the relation.
 		if right, err = l.copied(n.Right, right); err != nil {
@@ -163,8 +166,8 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	return nil
 }
 
-// index returns the index of a view by columns, one for all joins that can share
-// it.
+// index returns the index of a view by columns, one for all joins that can
+// share it.
 func (l *lowerer) index(kind harmony.IndexKind, v view, on []string) *harmony.Index {
 	key := make([]int, len(on))
 	for i, name := range on {
@@ -175,7 +178,8 @@ func (l *lowerer) index(kind harmony.IndexKind, v view, on []string) *harmony.In
 			return x
 		}
 	}
-	x := &harmony.Index{Name: l.fresh("i"), Kind: kind, Of: v.rel, Version: v.version, Key: key, Span: l.span}
+	x := &harmony.Index{Name: l.fresh("i"), Kind: kind, Of: v.rel, Version: v.version, Key: key,
+		Span: l.span}
 	l.out.Indexes = append(l.out.Indexes, x)
 	return x
 }
@@ -302,8 +306,8 @@ func (k *kernel) column(name string) harmony.Operand {
 	return k.vals[name]
 }
 
-// expr returns the register of an expression over columns. Equal calls share one,
-// unless their values may differ.
+// expr returns the register of an expression over columns. Equal calls share
+// one, unless their values may differ.
 func (k *kernel) expr(e queryplan.Expr) harmony.Operand {
 	switch e := e.(type) {
 	case *queryplan.ColRef:

@@ -46,7 +46,9 @@ func hoist(blocks []*harmony.Block, preds map[*harmony.Block][]*harmony.Block) {
 			moveBuilds(loop, before[0])
 		}
 		// Without the blocks where it is entered, only inner loops are left.
-		inner := slices.DeleteFunc(slices.Clone(loop), func(b *harmony.Block) bool { return slices.Contains(heads, b) })
+		inner := slices.DeleteFunc(slices.Clone(loop), func(b *harmony.Block) bool {
+			return slices.Contains(heads, b)
+		})
 		if len(inner) < len(loop) {
 			hoist(inner, preds)
 		}
@@ -59,7 +61,8 @@ func moveBuilds(loop []*harmony.Block, before *harmony.Block) {
 		for _, c := range b.Cmds {
 			_, run := c.(*harmony.Run)
 			for _, v := range harmony.Writes(c) {
-				// An insert changes nothing that an index is of until the merge.
+				// An insert changes nothing that an index is of until the
+				// merge.
 				if r, ok := v.(*harmony.Relation); ok && !(run && r.Kind == queryplan.Derived) {
 					changed[v] = true
 				}

@@ -17,8 +17,8 @@ const Extension = ".rfx"
 // Format is the version of the format that this package writes and reads.
 const Format = 3
 
-// magic starts every file. Its bytes show what transfers as text do to a file: the
-// first is none of ASCII's, and line breaks of both kinds are in it.
+// magic starts every file. Its bytes show what transfers as text do to a file:
+// the first is none of ASCII's, and line breaks of both kinds are in it.
 const magic = "\x89RFX\r\n\x1a\n"
 
 // The bounds of a file's parts, far above what any program needs.
@@ -38,7 +38,8 @@ func writeSections(w io.Writer, sections []section) error {
 	var table []byte
 	for _, s := range sections {
 		if len(s.name) > math.MaxUint16 || len(s.data) > maxSection {
-			return fmt.Errorf("section %.100s is too large: %d bytes, and %d of its name", s.name, len(s.data), len(s.name))
+			return fmt.Errorf("section %.100s is too large: %d bytes, and %d of its name", s.name,
+				len(s.data), len(s.name))
 		}
 		table = binary.LittleEndian.AppendUint16(table, uint16(len(s.name)))
 		table = append(table, s.name...)
@@ -47,7 +48,8 @@ func writeSections(w io.Writer, sections []section) error {
 		table = append(table, sum[:]...)
 	}
 	if len(table) > maxTable {
-		return fmt.Errorf("the table of %d sections is too large: %d bytes", len(sections), len(table))
+		return fmt.Errorf("the table of %d sections is too large: %d bytes", len(sections),
+			len(table))
 	}
 	head := []byte(magic)
 	head = binary.LittleEndian.AppendUint32(head, Format)
@@ -65,8 +67,8 @@ func writeSections(w io.Writer, sections []section) error {
 	return nil
 }
 
-// readSections reads the sections of a file and its checksum. Memory is taken as
-// the bytes come, so that a length that is a lie costs nothing.
+// readSections reads the sections of a file and its checksum. Memory is taken
+// as the bytes come, so that a length that is a lie costs nothing.
 func readSections(r io.Reader) (sections []section, sum string, err error) {
 	start, err := take(r, int64(len(magic)))
 	if err != nil {
@@ -89,7 +91,8 @@ func readSections(r io.Reader) (sections []section, sum string, err error) {
 	}
 	length := binary.LittleEndian.Uint32(numbers[4:])
 	if length > maxTable {
-		return nil, "", &DamageError{Reason: fmt.Sprintf("is altered: it has a table of %d bytes", length)}
+		return nil, "",
+			&DamageError{Reason: fmt.Sprintf("is altered: it has a table of %d bytes", length)}
 	}
 	table, err := take(r, int64(length)+sha256.Size)
 	if err != nil {
@@ -109,7 +112,8 @@ func readSections(r io.Reader) (sections []section, sum string, err error) {
 	if rest, err := take(r, 1); err != nil {
 		return nil, "", err
 	} else if len(rest) > 0 {
-		return nil, "", &DamageError{Section: sections[len(sections)-1].name, Reason: "is followed by more than the file has"}
+		return nil, "", &DamageError{Section: sections[len(sections)-1].name,
+			Reason: "is followed by more than the file has"}
 	}
 	return sections, hex.EncodeToString(stored), nil
 }
@@ -139,7 +143,8 @@ func readTable(r io.Reader, table []byte) ([]section, error) {
 			return nil, err
 		}
 		if uint64(len(data)) < length {
-			return nil, &DamageError{name, fmt.Sprintf("is cut short: %d of its %d bytes are there", len(data), length)}
+			return nil, &DamageError{name,
+				fmt.Sprintf("is cut short: %d of its %d bytes are there", len(data), length)}
 		}
 		if computed := sha256.Sum256(data); !bytes.Equal(computed[:], sum) {
 			return nil, &DamageError{name, differs(computed[:], sum)}
@@ -163,5 +168,6 @@ func take(r io.Reader, n int64) ([]byte, error) {
 
 // differs words two checksums that should be equal.
 func differs(computed, stored []byte) string {
-	return fmt.Sprintf("is altered: its checksum is %x... and should be %x...", computed[:6], stored[:6])
+	return fmt.Sprintf("is altered: its checksum is %x... and should be %x...", computed[:6],
+		stored[:6])
 }

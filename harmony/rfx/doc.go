@@ -1,13 +1,14 @@
-// Package rfx is the file of a compiled program, program.rfx: what has to be there
-// to run it on a machine without the front end's sources and, for the targets that
-// it has code for, without a compiler.
+// Package rfx is the file of a compiled program, program.rfx: what has to be
+// there to run it on a machine without the front end's sources and, for the
+// targets that it has code for, without a compiler.
 //
-// In: the texts of a program's stages and the code of its kernels. Out: a file of
-// the same bytes for the same program, and back. Reading refuses what is not whole
-// with an error that names the section; no file makes it panic, or take memory
-// that does not follow from the file's length. `redfox compile -o p.rfx` writes
-// one and `redfox inspect p.rfx` shows it. The package imports harmony/abi and
-// must not import what makes or runs code: plans and kernel graphs are text here.
+// In: the texts of a program's stages and the code of its kernels. Out: a file
+// of the same bytes for the same program, and back. Reading refuses what is not
+// whole with an error that names the section; no file makes it panic, or take
+// memory that does not follow from the file's length. `redfox compile -o p.rfx`
+// writes one and `redfox inspect p.rfx` shows it. The package imports
+// harmony/abi and must not import what makes or runs code: plans and kernel
+// graphs are text here.
 //
 // # Layout
 //
@@ -21,8 +22,8 @@
 //	checksum  32 bytes   the SHA-256 of all before it
 //	sections  in the table's order, nothing between them and nothing after
 //
-// The checksum covers the sections through their own, so it stands for the whole
-// file.
+// The checksum covers the sections through their own, so it stands for the
+// whole file.
 //
 // # Sections
 //

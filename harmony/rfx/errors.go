@@ -19,7 +19,8 @@ type VersionError struct{ Found, Known uint32 }
 
 // Error names both formats.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("it is a compiled program of format %d, and this redfox reads format %d", e.Found, e.Known)
+	return fmt.Sprintf("it is a compiled program of format %d, and this redfox reads format %d",
+		e.Found, e.Known)
 }
 
 // DamageError says that a file is cut short or altered.

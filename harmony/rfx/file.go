@@ -7,13 +7,13 @@ type File struct {
 	Redfox string // the version of redfox that compiled it
 	Name   string // of the program
 	// Disable are the passes of the optimiser that the program was compiled
-	// without; NoFuse says that kernels were left as they were lowered, and KeepApart
-	// which pairs of them.
+	// without; NoFuse says that kernels were left as they were lowered, and
+	// KeepApart which pairs of them.
 	Disable   []string
 	NoFuse    bool
 	KeepApart []string
-	// Facts is the fingerprint of the facts' tables and statistics that kernel graphs
-	// are made for; "" if they are for all facts.
+	// Facts is the fingerprint of the facts' tables and statistics that kernel
+	// graphs are made for; "" if they are for all facts.
 	Facts      string
 	Sources    []Source
 	Predicates []Predicate

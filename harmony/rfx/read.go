@@ -15,9 +15,9 @@ import (
 )
 
 // Read reads a compiled program to the end of r. A file that is none, or of
-// another format, or damaged, is refused with a *ForeignError, a *VersionError or a
-// *DamageError; any other error is r's. Plans, kernel graphs and code are not
-// looked into.
+// another format, or damaged, is refused with a *ForeignError, a *VersionError
+// or a *DamageError; any other error is r's. Plans, kernel graphs and code are
+// not looked into.
 func Read(r io.Reader) (*File, error) {
 	sections, sum, err := readSections(r)
 	if err != nil {
@@ -28,7 +28,8 @@ func Read(r io.Reader) (*File, error) {
 	for _, s := range sections {
 		p.left[s.name] = s.data
 		digest := sha256.Sum256(s.data)
-		f.Sections = append(f.Sections, Section{s.name, int64(len(s.data)), hex.EncodeToString(digest[:])})
+		f.Sections = append(f.Sections,
+			Section{s.name, int64(len(s.data)), hex.EncodeToString(digest[:])})
 	}
 	if err := p.file(f, sections); err != nil {
 		return nil, err
@@ -72,7 +73,8 @@ func (p *parts) file(f *File, sections []section) error {
 	if _, err := decoder.Token(); err != io.EOF {
 		return &DamageError{manifestSection, "goes on after its end"}
 	}
-	f.Redfox, f.Name, f.Disable, f.NoFuse, f.KeepApart, f.Facts = m.Redfox, m.Name, m.Disable, m.NoFuse, m.KeepApart, m.Facts
+	f.Redfox, f.Name, f.Disable, f.NoFuse, f.KeepApart, f.Facts = m.Redfox, m.Name, m.Disable,
+		m.NoFuse, m.KeepApart, m.Facts
 	f.Predicates, f.Places = m.Predicates, m.Places
 	for _, s := range sections {
 		prefix := sourceSection(len(f.Sources), "")
@@ -85,7 +87,8 @@ func (p *parts) file(f *File, sections []section) error {
 		}
 	}
 	if len(f.Sources) != m.Sources {
-		return &DamageError{manifestSection, fmt.Sprintf("counts %d sources; %d are there", m.Sources, len(f.Sources))}
+		return &DamageError{manifestSection,
+			fmt.Sprintf("counts %d sources; %d are there", m.Sources, len(f.Sources))}
 	}
 	if f.Plan, err = p.text(planSection); err != nil {
 		return err
@@ -121,7 +124,9 @@ func (f *File) verify() error {
 	spans := slices.Clone(f.Places)
 	for _, p := range f.Predicates {
 		if p.Keys < 0 || p.Keys > len(p.Columns) {
-			return &DamageError{manifestSection, fmt.Sprintf("gives predicate %s %d keys of %d columns", p.Name, p.Keys, len(p.Columns))}
+			return &DamageError{manifestSection,
+				fmt.Sprintf("gives predicate %s %d keys of %d columns", p.Name, p.Keys,
+					len(p.Columns))}
 		}
 		spans = append(spans, p.Clauses...)
 		if p.Binding != nil {
@@ -137,8 +142,10 @@ func (f *File) verify() error {
 		if s == (Span{}) {
 			continue
 		}
-		if s.Source < 1 || s.Source > len(f.Sources) || s.Start < 0 || s.Start > s.End || s.End > len(f.Sources[s.Source-1].Text) {
-			return &DamageError{manifestSection, fmt.Sprintf("has the place %d:%d-%d, which is nowhere", s.Source, s.Start, s.End)}
+		if s.Source < 1 || s.Source > len(f.Sources) || s.Start < 0 || s.Start > s.End ||
+			s.End > len(f.Sources[s.Source-1].Text) {
+			return &DamageError{manifestSection,
+				fmt.Sprintf("has the place %d:%d-%d, which is nowhere", s.Source, s.Start, s.End)}
 		}
 	}
 	return nil

@@ -27,23 +27,31 @@ func example() *File {
 		}}}
 	}
 	return &File{
-		Redfox: "v1.2.3", Name: "reach", Disable: []string{"Inline"}, NoFuse: true, KeepApart: []string{"k1+k2"}, Facts: "0123abcd",
-		Sources: []Source{{"reach.logic", "reach(x, y) <- edge(x, y).\n"}, {"2:more.logic", ""}, {"reach.logic", "// grün\n"}},
-		Plan:    "var edge(x: int, y: int) input \"edge\"\n",
-		Places:  []Span{{1, 0, 5}, {}, {3, 3, 8}},
+		Redfox: "v1.2.3", Name: "reach", Disable: []string{"Inline"}, NoFuse: true,
+		KeepApart: []string{"k1+k2"}, Facts: "0123abcd",
+		Sources: []Source{{"reach.logic", "reach(x, y) <- edge(x, y).\n"}, {"2:more.logic", ""},
+			{"reach.logic", "// grün\n"}},
+		Plan:   "var edge(x: int, y: int) input \"edge\"\n",
+		Places: []Span{{1, 0, 5}, {}, {3, 3, 8}},
 		Predicates: []Predicate{
 			{Name: "edge", Columns: []Column{{"x", "int"}, {"y", "int"}}, Keys: 2,
-				Binding: &Binding{Path: "edge.csv", Delimiter: "|", Header: &header, Columns: []string{"a", "b"}}},
-			{Name: "reach", Columns: []Column{{"x", "int"}}, Keys: 1, Derived: true, Exported: true, Clauses: []Span{{1, 0, 26}}},
+				Binding: &Binding{Path: "edge.csv", Delimiter: "|", Header: &header,
+					Columns: []string{"a", "b"}}},
+			{Name: "reach", Columns: []Column{{"x", "int"}}, Keys: 1, Derived: true, Exported: true,
+				Clauses: []Span{{1, 0, 26}}},
 		},
 		Code: []Code{
-			{Target: "gpu:sm_90", Compiler: "LLVM 16", Graph: "block b0:\n  halt\n", Module: module("gpu:sm_90"),
-				Origins: []Origin{{Ops: []string{"scan edge(x, y)"}, Span: Span{1, 0, 26}}}, Text: ".version 7.8\n",
+			{Target: "gpu:sm_90", Compiler: "LLVM 16", Graph: "block b0:\n  halt\n",
+				Module:  module("gpu:sm_90"),
+				Origins: []Origin{{Ops: []string{"scan edge(x, y)"}, Span: Span{1, 0, 26}}},
+				Text:    ".version 7.8\n",
 				Granted: abi.Granted{
-					Words:  []abi.GrantedWord{{Param: abi.Param{Kind: abi.ColumnWidth, Var: "edge", Index: 1}, Word: 4}},
+					Words: []abi.GrantedWord{{Param: abi.Param{Kind: abi.ColumnWidth, Var: "edge",
+						Index: 1}, Word: 4}},
 					Ranges: []abi.GrantedRange{{Kernel: "k0", Stage: 1, Lo: -1, Hi: 7}},
 				}},
-			{Target: "cpu", Compiler: "LLVM 15", Graph: "block b0:\n  halt\n", Module: module("cpu"), Text: "define void @k0() { ret void }\n"},
+			{Target: "cpu", Compiler: "LLVM 15", Graph: "block b0:\n  halt\n",
+				Module: module("cpu"), Text: "define void @k0() { ret void }\n"},
 		},
 	}
 }
@@ -58,7 +66,8 @@ func encoded(t testing.TB, f *File) []byte {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for name, f := range map[string]*File{"full": example(), "least": {Name: "least", Plan: "block b0:\n  halt\n"}} {
+	for name, f := range map[string]*File{"full": example(),
+		"least": {Name: "least", Plan: "block b0:\n  halt\n"}} {
 		data := encoded(t, f)
 		if again := encoded(t, f); !bytes.Equal(data, again) {
 			t.Errorf("%s: the same program gives other bytes", name)
@@ -109,7 +118,8 @@ func TestCut(t *testing.T) {
 		var damage *DamageError
 		switch {
 		case n < len(magic) && errors.As(err, &foreign):
-		case n >= len(magic) && errors.As(err, &damage) && strings.Contains(err.Error(), "cut short"):
+		case n >= len(magic) && errors.As(err, &damage) &&
+			strings.Contains(err.Error(), "cut short"):
 		default:
 			t.Fatalf("cut to %d bytes of %d: %v", n, len(data), err)
 		}
@@ -135,7 +145,8 @@ func TestAltered(t *testing.T) {
 		}
 	}
 	var damage *DamageError
-	if _, err := Read(bytes.NewReader(append(data, 0))); !errors.As(err, &damage) || damage.Section != "cpu/code" {
+	if _, err := Read(bytes.NewReader(append(data, 0))); !errors.As(err, &damage) ||
+		damage.Section != "cpu/code" {
 		t.Errorf("with a byte more: %v", err)
 	}
 }
@@ -157,7 +168,8 @@ func TestNamesTheSection(t *testing.T) {
 		altered[at]++
 		_, err := Read(bytes.NewReader(altered))
 		var damage *DamageError
-		if !errors.As(err, &damage) || damage.Section != s.Name || !strings.Contains(damage.Reason, s.Sum[:12]) {
+		if !errors.As(err, &damage) || damage.Section != s.Name ||
+			!strings.Contains(damage.Reason, s.Sum[:12]) {
 			t.Errorf("section %s: %v", s.Name, err)
 		}
 	}
@@ -170,27 +182,38 @@ func TestMeaning(t *testing.T) {
 		alter func([]section) []section
 		want  string
 	}{
-		{"no sections", func([]section) []section { return nil }, "its head has a table that does not list sections"},
-		{"a section twice", func(s []section) []section { return append(s, s[0]) }, "its head has a table that does not list sections"},
+		{"no sections", func([]section) []section {
+			return nil
+		}, "its head has a table that does not list sections"},
+		{"a section twice", func(s []section) []section {
+			return append(s, s[0])
+		}, "its head has a table that does not list sections"},
 		{"no plan", without(planSection), "its section plan is missing"},
-		{"no source", without("source/1:reach.logic"), "its section manifest.json counts 3 sources; 0 are there"},
+		{"no source", without("source/1:reach.logic"),
+			"its section manifest.json counts 3 sources; 0 are there"},
 		{"no code", without("cpu/code"), "its section cpu/code is missing"},
 		{"another section", func(s []section) []section { return append(s, section{"virus", nil}) },
 			"its section virus is none that a compiled program has"},
-		{"a plan that is no text", replaced(planSection, "var edge(x: int, y: int)", "\xff"), "its section plan is no UTF-8 text"},
+		{"a plan that is no text", replaced(planSection, "var edge(x: int, y: int)", "\xff"),
+			"its section plan is no UTF-8 text"},
 		{"a manifest that is no JSON", replaced(manifestSection, "{", "["),
 			"its section manifest.json does not parse: invalid character ':' after array element"},
-		{"a manifest and more", replaced(manifestSection, "\n}\n", "\n} {}\n"), "its section manifest.json goes on after its end"},
+		{"a manifest and more", replaced(manifestSection, "\n}\n", "\n} {}\n"),
+			"its section manifest.json goes on after its end"},
 		{"a manifest with more", replaced(manifestSection, `"program"`, `"programme"`),
 			`its section manifest.json does not parse: json: unknown field "programme"`},
 		{"a module that does not parse", replaced("cpu/abi", "rows_from", "rows"),
 			`its section cpu/abi does not parse: cpu/abi:3:9: expected a kind of parameter, found "rows"`},
-		{"a module of another target", replaced("cpu/abi", `"cpu"`, `"gpu"`), "its section cpu/abi does not parse: it is of target gpu"},
+		{"a module of another target", replaced("cpu/abi", `"cpu"`, `"gpu"`),
+			"its section cpu/abi does not parse: it is of target gpu"},
 		{"a module without meaning", replaced("cpu/abi", "column_data edge 0", "literal_word 1"),
 			"its section cpu/abi does not parse: entry k0: its parameter literal_word 1 stands for nothing"},
-		{"a place outside", replaced(manifestSection, `"end": 26`, `"end": 28`), "its section manifest.json has the place 1:0-28, which is nowhere"},
-		{"a place of no source", replaced(manifestSection, `"source": 3`, `"source": 4`), "its section manifest.json has the place 4:3-8, which is nowhere"},
-		{"too many keys", replaced(manifestSection, `"keys": 2`, `"keys": 3`), "its section manifest.json gives predicate edge 3 keys of 2 columns"},
+		{"a place outside", replaced(manifestSection, `"end": 26`, `"end": 28`),
+			"its section manifest.json has the place 1:0-28, which is nowhere"},
+		{"a place of no source", replaced(manifestSection, `"source": 3`, `"source": 4`),
+			"its section manifest.json has the place 4:3-8, which is nowhere"},
+		{"too many keys", replaced(manifestSection, `"keys": 2`, `"keys": 3`),
+			"its section manifest.json gives predicate edge 3 keys of 2 columns"},
 	} {
 		sections, _, err := readSections(bytes.NewReader(encoded(t, example())))
 		if err != nil {
@@ -230,8 +253,8 @@ func replaced(name, old, new string) func([]section) []section {
 	}
 }
 
-// TestLies reads heads whose lengths promise more than there is: what is taken is
-// bounded by what is there.
+// TestLies reads heads whose lengths promise more than there is: what is taken
+// is bounded by what is there.
 func TestLies(t *testing.T) {
 	head := binary.LittleEndian.AppendUint32([]byte(magic), Format)
 	for _, length := range []uint32{maxTable, maxTable + 1, 1<<32 - 1} {
@@ -260,14 +283,15 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-// FuzzRead wants that no file makes Read panic, and that what it reads is written
-// and read as the same. The fuzzer's changes are made to the sections, too, where
-// checksums do not hide them.
+// FuzzRead wants that no file makes Read panic, and that what it reads is
+// written and read as the same. The fuzzer's changes are made to the sections,
+// too, where checksums do not hide them.
 func FuzzRead(f *testing.F) {
 	data := encoded(f, example())
 	f.Add(data, "", []byte(nil))
 	f.Add(data[:len(data)/2], "", []byte(nil))
-	f.Add(data, manifestSection, []byte(`{"program":"p","sources":3,"targets":[],"predicates":null}`))
+	f.Add(data, manifestSection,
+		[]byte(`{"program":"p","sources":3,"targets":[],"predicates":null}`))
 	f.Add(data, "cpu/abi", []byte("module \"cpu\"\n"))
 	f.Fuzz(func(t *testing.T, data []byte, name string, text []byte) {
 		if sections, _, err := readSections(bytes.NewReader(data)); err == nil && name != "" {

@@ -55,7 +55,8 @@ type manifestEntry struct {
 
 // Write writes a compiled program. The same program is the same bytes.
 func Write(w io.Writer, f *File) error {
-	m := manifest{Redfox: f.Redfox, Name: f.Name, Disable: f.Disable, NoFuse: f.NoFuse, KeepApart: f.KeepApart, Facts: f.Facts, Sources: len(f.Sources),
+	m := manifest{Redfox: f.Redfox, Name: f.Name, Disable: f.Disable, NoFuse: f.NoFuse,
+		KeepApart: f.KeepApart, Facts: f.Facts, Sources: len(f.Sources),
 		Predicates: f.Predicates, Places: f.Places}
 	sections := []section{{name: manifestSection}}
 	for i, s := range f.Sources {
@@ -65,13 +66,15 @@ func Write(w io.Writer, f *File) error {
 	seen := map[string]bool{}
 	for _, c := range f.Code {
 		if seen[c.Target] || c.Module.Target != c.Target {
-			return fmt.Errorf("the code for %s is there twice, or is for %s", c.Target, c.Module.Target)
+			return fmt.Errorf("the code for %s is there twice, or is for %s", c.Target,
+				c.Module.Target)
 		}
 		seen[c.Target] = true
 		if err := abi.Verify(c.Module); err != nil {
 			return fmt.Errorf("the code for %s: %w", c.Target, err)
 		}
-		m.Targets = append(m.Targets, manifestTarget{c.Target, c.Compiler, c.Origins, c.Granted, entries(c.Module)})
+		m.Targets = append(m.Targets,
+			manifestTarget{c.Target, c.Compiler, c.Origins, c.Granted, entries(c.Module)})
 		sections = append(sections,
 			section{c.Target + graphSuffix, []byte(c.Graph)},
 			section{c.Target + abiSuffix, []byte(c.Module.String())},
@@ -94,7 +97,9 @@ func sourceSection(i int, name string) string {
 func entries(m *abi.Module) []manifestEntry {
 	var out []manifestEntry
 	for _, e := range m.Entries {
-		out = append(out, manifestEntry{e.Symbol, e.Role.String(), e.Of, e.Threads, e.Items, e.Scratch, len(e.Params)})
+		out = append(out,
+			manifestEntry{e.Symbol, e.Role.String(), e.Of, e.Threads, e.Items, e.Scratch,
+				len(e.Params)})
 	}
 	return out
 }

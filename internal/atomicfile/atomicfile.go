@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 )
 
-// Leftovers is the pattern, as filepath.Match takes it, of the names that files have
-// until they are whole.
+// Leftovers is the pattern, as filepath.Match takes it, of the names that files
+// have until they are whole.
 const Leftovers = ".redfox-*.partial"
 
-// File is a file that is being written. Its methods are for one goroutine. An error
-// of any of them names the file's final path.
+// File is a file that is being written. Its methods are for one goroutine. An
+// error of any of them names the file's final path.
 type File struct {
 	path    string // as the caller names it
 	place   string // what is replaced: path, or what a link of that name leads to
@@ -50,10 +50,10 @@ func (everywhere) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name
 func (everywhere) Rename(from, to string) error           { return os.Rename(from, to) }
 func (everywhere) Remove(name string) error               { return os.Remove(name) }
 
-// Create begins a file. The caller calls Commit when all is written, and in any case
-// Discard in the end. The file will have the permissions of the one it replaces; a
-// symbolic link stays, and what it leads to is replaced. A pipe or a device is
-// written to as it is.
+// Create begins a file. The caller calls Commit when all is written, and in any
+// case Discard in the end. The file will have the permissions of the one it
+// replaces; a symbolic link stays, and what it leads to is replaced. A pipe or
+// a device is written to as it is.
 func Create(path string) (*File, error) {
 	a := &File{path: path, place: path, in: everywhere{}}
 	if to, err := filepath.EvalSymlinks(path); err == nil {
@@ -72,11 +72,12 @@ func Create(path string) (*File, error) {
 	return a.open(0o666)
 }
 
-// CreateIn begins a file below root, whose folder exists. Nothing outside root is
-// written, whatever symbolic links there are and whoever changes them meanwhile. A
-// link in place of the file is an error. The file will have the permissions perm,
-// less those that the user's mask takes away, or those of the file that it replaces
-// if perm is 0. A pipe or a device is written to as it is. Errors name path.
+// CreateIn begins a file below root, whose folder exists. Nothing outside root
+// is written, whatever symbolic links there are and whoever changes them
+// meanwhile. A link in place of the file is an error. The file will have the
+// permissions perm, less those that the user's mask takes away, or those of the
+// file that it replaces if perm is 0. A pipe or a device is written to as it
+// is. Errors name path.
 func CreateIn(root *os.Root, name, path string, perm fs.FileMode) (*File, error) {
 	a := &File{path: path, place: name, in: root}
 	old, err := root.Lstat(name)
@@ -118,9 +119,9 @@ func (a *File) open(perm fs.FileMode) (*File, error) {
 // that a loss of power leaves the old file or the new one.
 func (a *File) Durable() { a.durable = true }
 
-// Step, if set, is called before each change of the file system with what it will
-// be: create, write, sync, close, rename or remove. Tests set it to end the
-// process there.
+// Step, if set, is called before each change of the file system with what it
+// will be: create, write, sync, close, rename or remove. Tests set it to end
+// the process there.
 var Step func(change string)
 
 func step(change string) {
@@ -139,9 +140,10 @@ func (s stepping) Write(data []byte) (int, error) {
 }
 
 // createBeside makes the partial file, in the folder of place, and claims it.
-// Unlike os.CreateTemp it leaves the permissions to the user's mask. Numbers are
-// tried in turn: another process that writes to the folder has its own number,
-// and a name that a process with the same number has left is passed over.
+// Unlike os.CreateTemp it leaves the permissions to the user's mask. Numbers
+// are tried in turn: another process that writes to the folder has its own
+// number, and a name that a process with the same number has left is passed
+// over.
 func (a *File) createBeside(perm fs.FileMode) error {
 	dir := filepath.Dir(a.place)
 	sweepOnce(a.in, dir)
@@ -183,9 +185,9 @@ func (a *File) Write(data []byte) (int, error) {
 	return n, a.failed(err)
 }
 
-// Finish hands the rest of what was written to the operating system and closes the
-// file: what can fail for want of space has then been done. Several files that
-// belong together are finished before the first of them is committed.
+// Finish hands the rest of what was written to the operating system and closes
+// the file: what can fail for want of space has then been done. Several files
+// that belong together are finished before the first of them is committed.
 func (a *File) Finish() error {
 	if a.finished {
 		return nil
@@ -212,8 +214,8 @@ func (a *File) Finish() error {
 	return nil
 }
 
-// Commit finishes the file and gives it its name. An error leaves the old file as it
-// was.
+// Commit finishes the file and gives it its name. An error leaves the old file
+// as it was.
 func (a *File) Commit() error {
 	if err := a.Finish(); err != nil {
 		return err
@@ -262,8 +264,8 @@ func (a *File) Discard() {
 	a.claim.release()
 }
 
-// failed words an error of the operating system as one about the file's path: the
-// name that the file has meanwhile tells nobody anything.
+// failed words an error of the operating system as one about the file's path:
+// the name that the file has meanwhile tells nobody anything.
 func (a *File) failed(err error) error {
 	var link *os.LinkError
 	var path *fs.PathError
@@ -278,8 +280,8 @@ func (a *File) failed(err error) error {
 	return &fs.PathError{Op: "write", Path: a.path, Err: err}
 }
 
-// Write makes a file of what write writes. After an error of write, which it returns,
-// the old file is as it was.
+// Write makes a file of what write writes. After an error of write, which it
+// returns, the old file is as it was.
 func Write(path string, write func(io.Writer) error) error { return writeFile(path, false, write) }
 
 // WriteDurable is Write of a Durable file.

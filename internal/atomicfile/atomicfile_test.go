@@ -142,26 +142,30 @@ func TestNotAFile(t *testing.T) {
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "none", "out")} {
 		err := WriteBytes(path, nil)
-		if e := new(fs.PathError); !errors.As(err, &e) || e.Path != path || strings.Contains(err.Error(), "partial") {
+		if e := new(fs.PathError); !errors.As(err, &e) || e.Path != path ||
+			strings.Contains(err.Error(), "partial") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	if _, err := os.Stat("/dev/full"); err == nil {
 		err := WriteBytes("/dev/full", []byte("x"))
-		if !errors.Is(err, syscall.ENOSPC) || err.Error() != "write /dev/full: no space left on device" {
+		if !errors.Is(err, syscall.ENOSPC) ||
+			err.Error() != "write /dev/full: no space left on device" {
 			t.Errorf("a full device: %v", err)
 		}
 	}
 }
 
-// TestAtOnce writes one file from many goroutines, beside what a dead process has left.
+// TestAtOnce writes one file from many goroutines, beside what a dead process
+// has left.
 func TestAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
-			if err := WriteBytes(path, []byte(strings.Repeat(string(rune('a'+i)), 1<<17))); err != nil {
+			if err := WriteBytes(path,
+				[]byte(strings.Repeat(string(rune('a'+i)), 1<<17))); err != nil {
 				t.Error(err)
 			}
 		})

@@ -14,13 +14,13 @@ import (
 // canSweep says that claims can be told from those of dead processes.
 const canSweep = true
 
-// claim is the lock that a process holds on a file from its creation until it has
-// its final name or is gone. The kernel takes it back when the process ends,
-// however it ends.
+// claim is the lock that a process holds on a file from its creation until it
+// has its final name or is gone. The kernel takes it back when the process
+// ends, however it ends.
 type claim struct{ fd int } // plus 1; 0 for no file
 
-// claimOf claims a file that this process has just made. The error is errSwept, or
-// says that the file system has no locks.
+// claimOf claims a file that this process has just made. The error is errSwept,
+// or says that the file system has no locks.
 func claimOf(f *os.File) (claim, error) {
 	// A lock belongs to all duplicates of a descriptor, so that it outlives the
 	// closing of the file, which may report errors.
@@ -71,9 +71,10 @@ func flock(fd, how int) error {
 	}
 }
 
-// removeStale removes a file if the process that has made it is gone for certain:
-// its claim can be had, and it can have been made only under this kernel, which
-// knows all claims. Elsewhere the lock of another machine may not be seen.
+// removeStale removes a file if the process that has made it is gone for
+// certain: its claim can be had, and it can have been made only under this
+// kernel, which knows all claims. Elsewhere the lock of another machine may not
+// be seen.
 func removeStale(in folder, path, mark string) {
 	f, err := in.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -116,7 +117,8 @@ var localSystems = []int64{
 	0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x3153464a, 0x01021994,
 }
 
-// isLocal reports whether a file is on a file system that no other machine uses.
+// isLocal reports whether a file is on a file system that no other machine
+// uses.
 func isLocal(f *os.File) bool {
 	var info syscall.Statfs_t
 	err := syscall.Fstatfs(int(f.Fd()), &info)

@@ -75,8 +75,8 @@ func TestCreateIn(t *testing.T) {
 	}
 }
 
-// TestPermissionsBelow gives a file the permissions that are asked for, or else those
-// of the file that it replaces.
+// TestPermissionsBelow gives a file the permissions that are asked for, or else
+// those of the file that it replaces.
 func TestPermissionsBelow(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {

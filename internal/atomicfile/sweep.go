@@ -37,8 +37,9 @@ func sweepOnce(in folder, dir string) {
 	}
 }
 
-// markOf returns the mark of the kernel under which a process has made a file, by
-// the file's name. Files of versions that claimed none have no mark, and stay.
+// markOf returns the mark of the kernel under which a process has made a file,
+// by the file's name. Files of versions that claimed none have no mark, and
+// stay.
 func markOf(name string) (mark string, ok bool) {
 	if match, _ := filepath.Match(Leftovers, name); !match {
 		return "", false

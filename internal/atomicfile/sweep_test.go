@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// asWriter, when set, makes the test binary a process that writes the file of that
-// name, stops as asWriterStops says, and waits to be killed.
+// asWriter, when set, makes the test binary a process that writes the file of
+// that name, stops as asWriterStops says, and waits to be killed.
 const (
 	asWriter      = "ATOMICFILE_TEST_WRITES"
 	asWriterStops = "ATOMICFILE_TEST_STOPS"
@@ -82,10 +82,10 @@ func leftovers(t *testing.T, dir string) []string {
 	})
 }
 
-// TestSweep kills a process that writes, between others that go on writing to the
-// same folder: one in the middle of its file, one that has finished it, and one
-// that is stopped. The next process that writes there removes the file of the
-// killed one alone.
+// TestSweep kills a process that writes, between others that go on writing to
+// the same folder: one in the middle of its file, one that has finished it, and
+// one that is stopped. The next process that writes there removes the file of
+// the killed one alone.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -131,8 +131,9 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweepOfAnotherKernel holds that what another kernel may be writing stays on a
-// file system that machines share, and goes where no other machine can be at work.
+// TestSweepOfAnotherKernel holds that what another kernel may be writing stays
+// on a file system that machines share, and goes where no other machine can be
+// at work.
 func TestSweepOfAnotherKernel(t *testing.T) {
 	local := localSystems
 	defer func() { localSystems = local }()

@@ -13,8 +13,8 @@ const (
 )
 
 // Until waits for a condition. A busy machine only makes it wait longer: if the
-// condition does not come before the timeout of the test binary is near, the test has
-// failed, and the answer is false. It may be called by any goroutine.
+// condition does not come before the timeout of the test binary is near, the
+// test has failed, and the answer is false. It may be called by any goroutine.
 func Until(t testing.TB, what string, condition func() bool) bool {
 	t.Helper()
 	var last time.Time

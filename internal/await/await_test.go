@@ -22,10 +22,14 @@ func TestUntil(t *testing.T) {
 		t.Errorf("%d looks", looks)
 	}
 	r := &recorder{}
-	if until(r, "nothing", func() bool { return false }, time.Now()) || r.said != "waited in vain for nothing" {
+	if until(r, "nothing", func() bool {
+		return false
+	}, time.Now()) || r.said != "waited in vain for nothing" {
 		t.Errorf("said %q", r.said)
 	}
-	if r.said = ""; !until(r, "what is there", func() bool { return true }, time.Now().Add(-time.Hour)) || r.said != "" {
+	if r.said = ""; !until(r, "what is there", func() bool {
+		return true
+	}, time.Now().Add(-time.Hour)) || r.said != "" {
 		t.Errorf("said %q", r.said)
 	}
 }

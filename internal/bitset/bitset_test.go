@@ -37,7 +37,8 @@ func TestSet(t *testing.T) {
 			}
 			if union.Has(i) != (inA[i] || inB[i]) || common.Has(i) != (inA[i] && inB[i]) ||
 				rest.Has(i) != (inA[i] && !inB[i]) {
-				t.Fatalf("%d: union %v, common %v, rest %v", i, union.Has(i), common.Has(i), rest.Has(i))
+				t.Fatalf("%d: union %v, common %v, rest %v", i, union.Has(i), common.Has(i),
+					rest.Has(i))
 			}
 			all = all && (inA[i] || !inB[i])
 			any = any || inA[i] && !inB[i]

@@ -13,10 +13,10 @@ import (
 	"sync"
 )
 
-// Get returns the ID of the running executable, which two builds share only if they
-// are of the same code. It is the ID that the linker has written, a hash of all that
-// was linked, or where there is none the hash of the file. It is found once per
-// process. An error says that the file can not be read.
+// Get returns the ID of the running executable, which two builds share only if
+// they are of the same code. It is the ID that the linker has written, a hash
+// of all that was linked, or where there is none the hash of the file. It is
+// found once per process. An error says that the file can not be read.
 func Get() (string, error) { return get() }
 
 var get = sync.OnceValues(func() (string, error) {
@@ -47,9 +47,10 @@ func ofFile(name string) (string, error) {
 	return "sha256 " + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// linkerID reads the ID that Go's linker writes into ELF files. Builds may replace it by
-// a text of their own, which says nothing: it is taken only in the form that the
-// go command gives it, the hashes of the link's inputs and of its results.
+// linkerID reads the ID that Go's linker writes into ELF files. Builds may
+// replace it by a text of their own, which says nothing: it is taken only in
+// the form that the go command gives it, the hashes of the link's inputs and of
+// its results.
 func linkerID(f io.ReaderAt) (string, error) {
 	none := errors.New("no ID of Go's linker")
 	file, err := elf.NewFile(f)

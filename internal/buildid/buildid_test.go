@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestGet finds the ID of the test itself, of a copy of it, and of copies that differ.
+// TestGet finds the ID of the test itself, of a copy of it, and of copies that
+// differ.
 func TestGet(t *testing.T) {
 	id, err := Get()
 	if err != nil || id == "" {
@@ -39,7 +40,8 @@ func TestGet(t *testing.T) {
 	if got := copied(data); got != id {
 		t.Errorf("a copy has the ID %s, not %s", got, id)
 	}
-	if got := copied([]byte("#!/bin/sh\n")); !strings.HasPrefix(got, "sha256 ") || got == copied([]byte("#!/bin/bash\n")) {
+	if got := copied([]byte("#!/bin/sh\n")); !strings.HasPrefix(got, "sha256 ") ||
+		got == copied([]byte("#!/bin/bash\n")) {
 		t.Errorf("a script has the ID %s", got)
 	}
 	if _, err := ofFile(filepath.Join(t.TempDir(), "none")); err == nil {

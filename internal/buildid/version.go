@@ -2,8 +2,8 @@ package buildid
 
 import "runtime/debug"
 
-// Version returns the version of redfox: that of the module or, for a build from a
-// checkout, the commit.
+// Version returns the version of redfox: that of the module or, for a build
+// from a checkout, the commit.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
-// Folders are the folders that paths may lead to, with all below them. Without any,
-// no path is allowed.
+// Folders are the folders that paths may lead to, with all below them. Without
+// any, no path is allowed.
 type Folders []string
 
 // OutsideError says that a path leads to none of the folders.
@@ -50,8 +50,8 @@ func (f Folders) Open(path string) (*os.File, error) {
 	return file, err
 }
 
-// Write makes a file of what write writes, as atomicfile.Write does, and the folders
-// between the allowed one and the file.
+// Write makes a file of what write writes, as atomicfile.Write does, and the
+// folders between the allowed one and the file.
 func (f Folders) Write(path string, write func(io.Writer) error) error {
 	root, name, err := f.root(path)
 	if err != nil {
@@ -72,7 +72,8 @@ func (f Folders) Write(path string, write func(io.Writer) error) error {
 	return file.Commit()
 }
 
-// root opens the folder that a path leads to, and returns the path's name in it.
+// root opens the folder that a path leads to, and returns the path's name in
+// it.
 func (f Folders) root(path string) (root *os.Root, name string, err error) {
 	dir, name, err := f.find(path)
 	if err != nil {
@@ -83,8 +84,8 @@ func (f Folders) root(path string) (root *os.Root, name string, err error) {
 }
 
 // find returns the folder that a path leads to, and the path's name in it. The
-// result is only a guess of which folder it is: links may change before the file
-// is opened, which then fails.
+// result is only a guess of which folder it is: links may change before the
+// file is opened, which then fails.
 func (f Folders) find(path string) (dir, name string, err error) {
 	place, err := realPath(path)
 	if err != nil {
@@ -105,8 +106,8 @@ func (f Folders) find(path string) (dir, name string, err error) {
 // maxLinks bounds the links of a path whose end does not exist.
 const maxLinks = 40
 
-// realPath returns what a path leads to, absolute and without symbolic links. The
-// end of it need not exist.
+// realPath returns what a path leads to, absolute and without symbolic links.
+// The end of it need not exist.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// tree makes files, which hold their names, and symbolic links in a new folder, and
-// makes it the current one.
+// tree makes files, which hold their names, and symbolic links in a new folder,
+// and makes it the current one.
 func tree(t *testing.T, files []string, links map[string]string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -37,17 +37,18 @@ func tree(t *testing.T, files []string, links map[string]string) string {
 
 // TestOpen reads by paths of all kinds.
 func TestOpen(t *testing.T) {
-	dir := tree(t, []string{"a/file", "a/deep/file", "b/file", "c/file", "ab/file"}, map[string]string{
-		"a/out":        "../c/file",
-		"a/folder":     "../c",
-		"a/other":      "../b/file",
-		"a/near":       "deep/file",
-		"a/loop":       "loop",
-		"a/broken":     "../c/none",
-		"a/brokennear": "deep/none",
-		"link":         "a",
-		"sideways":     "b",
-	})
+	dir := tree(t, []string{"a/file", "a/deep/file", "b/file", "c/file", "ab/file"},
+		map[string]string{
+			"a/out":        "../c/file",
+			"a/folder":     "../c",
+			"a/other":      "../b/file",
+			"a/near":       "deep/file",
+			"a/loop":       "loop",
+			"a/broken":     "../c/none",
+			"a/brokennear": "deep/none",
+			"link":         "a",
+			"sideways":     "b",
+		})
 	if err := os.Symlink(filepath.Join(dir, "a/deep"), "a/absolute"); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,8 @@ func TestOutsideError(t *testing.T) {
 	dir := tree(t, []string{"a/file", "c/file"}, map[string]string{"a/out": "../c/file"})
 	for path, want := range map[string]string{
 		"c/file": "c/file is in no folder that is allowed",
-		"a/out":  "a/out leads to " + filepath.Join(dir, "c/file") + ", which is in no folder that is allowed",
+		"a/out": "a/out leads to " + filepath.Join(dir, "c/file") +
+			", which is in no folder that is allowed",
 	} {
 		if err := (Folders{"a"}).Check(path); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -124,7 +126,9 @@ func TestOutsideError(t *testing.T) {
 
 // TestWrite writes below the folders alone.
 func TestWrite(t *testing.T) {
-	tree(t, []string{"a/file", "c/file"}, map[string]string{"a/out": "../c/file", "a/folder": "../c", "a/new": "../c/new", "a/link": "file"})
+	tree(t, []string{"a/file", "c/file"},
+		map[string]string{"a/out": "../c/file", "a/folder": "../c", "a/new": "../c/new",
+			"a/link": "file"})
 	folders := Folders{"a"}
 	write := func(path string) error {
 		return folders.Write(path, func(w io.Writer) error {
@@ -140,7 +144,8 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s holds %q, %v", path, text, err)
 		}
 	}
-	for _, path := range []string{"c/file", "c/other", "a/out", "a/folder/file", "a/folder/other", "a/new", "a/../x"} {
+	for _, path := range []string{"c/file", "c/other", "a/out", "a/folder/file", "a/folder/other",
+		"a/new", "a/../x"} {
 		if err := write(path); !errors.As(err, new(*OutsideError)) {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -153,8 +158,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestSwappedLinks opens a file while its folder becomes a link to the outside and
-// back: what is read is never from there.
+// TestSwappedLinks opens a file while its folder becomes a link to the outside
+// and back: what is read is never from there.
 func TestSwappedLinks(t *testing.T) {
 	tree(t, []string{"a/x/file", "c/file"}, nil)
 	if err := os.Symlink("../c", "a/link"); err != nil {
@@ -165,7 +170,8 @@ func TestSwappedLinks(t *testing.T) {
 	go func() {
 		var err error
 		for !stop.Load() && err == nil {
-			for _, move := range [][2]string{{"a/x", "a/y"}, {"a/link", "a/x"}, {"a/x", "a/link"}, {"a/y", "a/x"}} {
+			for _, move := range [][2]string{{"a/x", "a/y"}, {"a/link", "a/x"}, {"a/x", "a/link"},
+				{"a/y", "a/x"}} {
 				if err == nil {
 					err = os.Rename(move[0], move[1])
 				}

@@ -87,10 +87,12 @@ func ok(t testing.TB, err error) {
 func TestCardDevice(t *testing.T) {
 	c := card(t)
 	v, d := c.Device(), c.Device().driver
-	t.Logf("%s, %s, %s, driver for CUDA %v from %s, eager %v\n%+v", v.Name, v.UUID, v.PCI, d.Version(), d.Path(), d.IsEager(), v.Attributes)
+	t.Logf("%s, %s, %s, driver for CUDA %v from %s, eager %v\n%+v", v.Name, v.UUID, v.PCI,
+		d.Version(), d.Path(), d.IsEager(), v.Attributes)
 	t.Logf("peak bandwidth %.2f TB/s by clock and bus", v.PeakBandwidth()/1e12)
 	a := v.Attributes
-	if a.WarpSize != 32 || a.Multiprocessors < 1 || a.MaxThreadsPerBlock != 1024 || a.SharedPerBlock != 48<<10 || !a.UnifiedAddressing {
+	if a.WarpSize != 32 || a.Multiprocessors < 1 || a.MaxThreadsPerBlock != 1024 ||
+		a.SharedPerBlock != 48<<10 || !a.UnifiedAddressing {
 		t.Errorf("attributes %+v", a)
 	}
 	if loading == "" && !d.IsEager() {
@@ -105,12 +107,13 @@ func TestCardDevice(t *testing.T) {
 	}
 }
 
-// TestCardLaunch runs a kernel with parameters, once from a stream and once from a
-// graph, and from several goroutines.
+// TestCardLaunch runs a kernel with parameters, once from a stream and once
+// from a graph, and from several goroutines.
 func TestCardLaunch(t *testing.T) {
 	f := newFixture(t)
 	line := f.kernel(t, "line")
-	if n, known := line.Parameters(); known && n != 4 || !known && f.Device().driver.Version() >= 12040 {
+	if n, known := line.Parameters(); known && n != 4 || !known &&
+		f.Device().driver.Version() >= 12040 {
 		t.Errorf("%d parameters, known %v", n, known)
 	}
 	const n = 100_000
@@ -121,7 +124,8 @@ func TestCardLaunch(t *testing.T) {
 		}
 		defer f.Free(p)
 		work := func() error {
-			return s.Launch(line, Shape{Grid: Dim{X: (n + 255) / 256}, Block: Dim{X: 256}}, []int64{int64(p), n, a, b})
+			return s.Launch(line, Shape{Grid: Dim{X: (n + 255) / 256}, Block: Dim{X: 256}},
+				[]int64{int64(p), n, a, b})
 		}
 		if graph {
 			g, err := s.Capture(func() error { return errors.Join(s.Fill8(p, 0, 8*n), work()) })
@@ -135,7 +139,8 @@ func TestCardLaunch(t *testing.T) {
 			work = func() error { return errors.Join(g.Upload(s), g.Launch(s)) }
 		}
 		host := make([]byte, 8*n)
-		if err := errors.Join(work(), s.CopyToHost(host, p), s.Synchronize(context.Background())); err != nil {
+		if err := errors.Join(work(), s.CopyToHost(host, p),
+			s.Synchronize(context.Background())); err != nil {
 			return err
 		}
 		for i := range int64(n) {
@@ -164,7 +169,8 @@ func TestCardLaunch(t *testing.T) {
 	}
 	all.Wait()
 	for _, wrong := range [][]int64{{1, 2, 3}, {1, 2, 3, 4, 5}} {
-		if err := f.stream.Launch(line, Shape{Grid: Dim{X: 1}, Block: Dim{X: 1}}, wrong); err == nil && f.Device().driver.Version() >= 12040 {
+		if err := f.stream.Launch(line, Shape{Grid: Dim{X: 1}, Block: Dim{X: 1}},
+			wrong); err == nil && f.Device().driver.Version() >= 12040 {
 			t.Errorf("%d parameters are taken", len(wrong))
 		}
 	}
@@ -186,7 +192,8 @@ func TestCardLaunch(t *testing.T) {
 func TestCardFunction(t *testing.T) {
 	f := newFixture(t)
 	reverse := f.kernel(t, "reverse")
-	if a := reverse.Attributes(); a.Registers < 4 || a.Local != 0 || a.PTXVersion != 80 || a.MaxThreads != 1024 {
+	if a := reverse.Attributes(); a.Registers < 4 || a.Local != 0 || a.PTXVersion != 80 ||
+		a.MaxThreads != 1024 {
 		t.Errorf("attributes %+v", a)
 	}
 	const threads, bytes = 1024, 64 << 10
@@ -216,7 +223,8 @@ func TestCardFunction(t *testing.T) {
 		t.Errorf("%d blocks of %d threads and %d bytes on a multiprocessor", blocks, threads, bytes)
 	}
 	perBlock, all, err := reverse.SuggestBlock(0, 256)
-	if err != nil || perBlock < 32 || perBlock > 256 || all < f.Device().Attributes.Multiprocessors {
+	if err != nil || perBlock < 32 || perBlock > 256 ||
+		all < f.Device().Attributes.Multiprocessors {
 		t.Errorf("suggested %d blocks of %d threads: %v", all, perBlock, err)
 	}
 	place, size, err := f.module.Variable("answer")
@@ -244,8 +252,10 @@ func TestCardModule(t *testing.T) {
 		log        string
 	}{
 		{"syntax", head + ".visible .entry k() { nonsense; }\n", ErrInvalidPTX, "line 4"},
-		{"a version from the future", ".version 99.0\n.target sm_80\n.address_size 64\n", ErrUnsupportedPTX, ""},
-		{"a register that is not there", head + ".visible .entry k() { mov.u32 %r1, 0; ret; }\n", ErrInvalidPTX, "%r1"},
+		{"a version from the future", ".version 99.0\n.target sm_80\n.address_size 64\n",
+			ErrUnsupportedPTX, ""},
+		{"a register that is not there", head + ".visible .entry k() { mov.u32 %r1, 0; ret; }\n",
+			ErrInvalidPTX, "%r1"},
 		{"ELF for something else", "\x7fELF" + strings.Repeat("\x00", 200), ErrNoBinary, ""},
 	} {
 		err := load(c.code)
@@ -267,9 +277,13 @@ func TestCardModule(t *testing.T) {
 	m := must(f.LoadModule(Image{"linked", linked.Code}, ModuleOptions{}))(t)
 	t.Logf("loaded machine code in %v, PTX in %v", m.LoadTime(), f.module.LoadTime())
 	defer m.Close()
-	ok(t, f.stream.Launch(must(m.Function("empty"))(t), Shape{Grid: Dim{X: 1}, Block: Dim{X: 32}}, nil))
+	ok(t,
+		f.stream.Launch(must(m.Function("empty"))(t), Shape{Grid: Dim{X: 1}, Block: Dim{X: 32}},
+			nil))
 	f.sync(t)
-	if _, err := f.Link(ModuleOptions{}, Image{"wrong", []byte(head + "nonsense\n")}); !errors.Is(err, ErrInvalidPTX) || !strings.Contains(err.Error(), "line 4") {
+	if _, err := f.Link(ModuleOptions{},
+		Image{"wrong", []byte(head + "nonsense\n")}); !errors.Is(err, ErrInvalidPTX) ||
+		!strings.Contains(err.Error(), "line 4") {
 		t.Errorf("linking what is wrong: %v", err)
 	}
 }
@@ -333,7 +347,8 @@ func TestCardStream(t *testing.T) {
 	}
 }
 
-// TestCardMemory checks pools, pinned memory, fills, copies and the lack of memory.
+// TestCardMemory checks pools, pinned memory, fills, copies and the lack of
+// memory.
 func TestCardMemory(t *testing.T) {
 	f := newFixture(t)
 	pool := must(f.NewPool(PoolOptions{ReleaseThreshold: math.MaxUint64}))(t)
@@ -365,9 +380,12 @@ func TestCardMemory(t *testing.T) {
 		}
 	}
 	// A kernel writes host memory by its address.
-	ok(t, f.stream.Launch(f.kernel(t, "line"), Shape{Grid: Dim{X: 1}, Block: Dim{X: 32}}, []int64{int64(host.Pointer()), 2, 5, 3}))
+	ok(t,
+		f.stream.Launch(f.kernel(t, "line"), Shape{Grid: Dim{X: 1}, Block: Dim{X: 32}},
+			[]int64{int64(host.Pointer()), 2, 5, 3}))
 	f.sync(t)
-	if x, y := binary.LittleEndian.Uint64(bytes), binary.LittleEndian.Uint64(bytes[8:]); x != 3 || y != 8 {
+	if x, y := binary.LittleEndian.Uint64(bytes), binary.LittleEndian.Uint64(bytes[8:]); x != 3 ||
+		y != 8 {
 		t.Errorf("the kernel wrote %d, %d", x, y)
 	}
 	use := must(pool.Use())(t)
@@ -378,7 +396,8 @@ func TestCardMemory(t *testing.T) {
 	if use := must(pool.Use())(t); use.Reserved != 0 {
 		t.Errorf("after Trim the pool holds %+v", use)
 	}
-	if _, err := pool.Alloc(f.stream, 1<<42); !errors.Is(err, ErrOutOfMemory) || errors.Is(err, ErrLost) {
+	if _, err := pool.Alloc(f.stream, 1<<42); !errors.Is(err, ErrOutOfMemory) ||
+		errors.Is(err, ErrLost) {
 		t.Errorf("4 TB of a pool: %v", err)
 	}
 	if _, err := f.Alloc(1 << 42); !errors.Is(err, ErrOutOfMemory) {
@@ -444,8 +463,8 @@ func TestCardCaptureFails(t *testing.T) {
 	}
 }
 
-// TestCardLost has a kernel fault. It takes a process of its own, because a driver may
-// refuse to work in this one from then on.
+// TestCardLost has a kernel fault. It takes a process of its own, because a
+// driver may refuse to work in this one from then on.
 func TestCardLost(t *testing.T) {
 	const inner = "REDFOX_TEST_FAULT"
 	if os.Getenv(inner) == "" {
@@ -467,7 +486,8 @@ func TestCardLost(t *testing.T) {
 	if !errors.Is(err, ErrLost) || f.Lost() == nil {
 		t.Fatalf("a fault: %v", err)
 	}
-	if _, err := f.Alloc(8); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "lost since") {
+	if _, err := f.Alloc(8); !errors.Is(err, ErrLost) ||
+		!strings.Contains(err.Error(), "lost since") {
 		t.Errorf("after a fault: %v", err)
 	}
 	ok(t, f.Close())
@@ -483,7 +503,8 @@ func TestCardLost(t *testing.T) {
 	ok(t, next.Close())
 }
 
-// BenchmarkCard measures what work costs that does nothing, and how fast bytes move.
+// BenchmarkCard measures what work costs that does nothing, and how fast bytes
+// move.
 func BenchmarkCard(b *testing.B) {
 	f := newFixture(b)
 	empty, line := f.kernel(b, "empty"), f.kernel(b, "line")
@@ -534,7 +555,8 @@ func BenchmarkCard(b *testing.B) {
 		})
 	}
 	busy := f.kernel(b, "wait")
-	for _, d := range []time.Duration{50 * time.Microsecond, time.Millisecond, 20 * time.Millisecond} {
+	for _, d := range []time.Duration{50 * time.Microsecond, time.Millisecond,
+		20 * time.Millisecond} {
 		each("wait/"+d.String(), func() error {
 			if err := f.stream.Launch(busy, one, []int64{d.Nanoseconds()}); err != nil {
 				return err
@@ -589,7 +611,8 @@ func BenchmarkCard(b *testing.B) {
 	move("device-to-pinned", size, func() error { return f.stream.CopyToHost(pinned.Bytes(), p) })
 	move("pageable-to-device", size, func() error { return f.stream.CopyToDevice(p, pageable) })
 	move("device-to-pageable", size, func() error { return f.stream.CopyToHost(pageable, p) })
-	move("on-device", 2*size, func() error { return f.stream.Copy(p, p+size, size) }) // read and written
+	// read and written
+	move("on-device", 2*size, func() error { return f.stream.Copy(p, p+size, size) })
 	b.Run("alloc/host-64MB", func(b *testing.B) {
 		for b.Loop() {
 			m := must(f.AllocHost(64<<20, HostOptions{}))(b)
@@ -598,8 +621,9 @@ func BenchmarkCard(b *testing.B) {
 	})
 }
 
-// BenchmarkThreads compares ways to have the context current: as the package does
-// it, without doing it, and with one locked goroutine that makes all calls.
+// BenchmarkThreads compares ways to have the context current: as the package
+// does it, without doing it, and with one locked goroutine that makes all
+// calls.
 func BenchmarkThreads(b *testing.B) {
 	c := card(b)
 	e := must(c.NewEvent())(b)

@@ -39,16 +39,19 @@ const (
 
 	// missingFunction is this package's: the driver does not have the function.
 	missingFunction Code = -1
-	// refusedCall is, too: a wrong use of this package, which the driver did not see.
+	// refusedCall is, too: a wrong use of this package, which the driver did
+	// not see.
 	refusedCall Code = -2
 )
 
-// losesContext reports whether a code says that the context is of no more use: the
-// driver answers every later call with it.
+// losesContext reports whether a code says that the context is of no more use:
+// the driver answers every later call with it.
 func (c Code) losesContext() bool {
 	switch c {
-	case eccUncorrectable, nvlinkUncorrected, contained, illegalAddress, launchTimeout, contextDestroyed,
-		deviceAssert, hardwareStackError, illegalInstruction, misalignedAddress, invalidSpace, invalidPC,
+	case eccUncorrectable, nvlinkUncorrected, contained, illegalAddress, launchTimeout,
+		contextDestroyed,
+		deviceAssert, hardwareStackError, illegalInstruction, misalignedAddress, invalidSpace,
+		invalidPC,
 		launchFailed, tensorMemoryLeak, mpsTerminated, externalDevice:
 		return true
 	}

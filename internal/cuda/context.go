@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Context is what the process has on a device: memory, modules, streams. It is the
-// device's primary context, so two of one device see the same memory.
+// Context is what the process has on a device: memory, modules, streams. It is
+// the device's primary context, so two of one device see the same memory.
 type Context struct {
 	device *Device
 	fn     *functions
@@ -19,12 +19,12 @@ type Context struct {
 	lost   atomic.Pointer[Error] // the fault that made the context useless
 }
 
-// OpenContext makes the device ready for work. The first context of a device takes
-// some tenths of a second and some hundred megabytes of the device's memory. If
-// the device's primary context has been lost to a fault, it is reset first; an
-// ErrLost then means that the driver does not recover within this process, and its
-// text says to start the program again. Driver 580 does not recover. While a stream of
-// the device is captured, it waits.
+// OpenContext makes the device ready for work. The first context of a device
+// takes some tenths of a second and some hundred megabytes of the device's
+// memory. If the device's primary context has been lost to a fault, it is reset
+// first; an ErrLost then means that the driver does not recover within this
+// process, and its text says to start the program again. Driver 580 does not
+// recover. While a stream of the device is captured, it waits.
 func (d *Device) OpenContext() (*Context, error) {
 	c, err := d.retain()
 	if err == nil || !errors.Is(err, ErrLost) {
@@ -44,7 +44,8 @@ func (d *Device) OpenContext() (*Context, error) {
 // retain takes a share of the primary context and sees whether it is alive.
 func (d *Device) retain() (*Context, error) {
 	c := &Context{device: d, fn: &d.driver.fn}
-	if err := c.fn.failure("cuDevicePrimaryCtxRetain", c.fn.DevicePrimaryCtxRetain(&c.handle, d.handle)); err != nil {
+	if err := c.fn.failure("cuDevicePrimaryCtxRetain",
+		c.fn.DevicePrimaryCtxRetain(&c.handle, d.handle)); err != nil {
 		return nil, err
 	}
 	d.capturing.Lock()
@@ -67,8 +68,8 @@ func (c *Context) Lost() error {
 	return nil
 }
 
-// Close gives the context back. The driver frees all that was made in it when no
-// one else in the process uses the device.
+// Close gives the context back. The driver frees all that was made in it when
+// no one else in the process uses the device.
 func (c *Context) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +120,8 @@ func (c *Context) call(name string, f func() Code) error {
 	return c.fail(name, code)
 }
 
-// fail makes the error of a call, and remembers it if the context is lost with it.
+// fail makes the error of a call, and remembers it if the context is lost with
+// it.
 func (c *Context) fail(name string, code Code) error {
 	err := c.fn.failure(name, code)
 	if code.losesContext() {
@@ -138,8 +140,8 @@ func (e *Error) again(call string) *Error {
 	return n
 }
 
-// object is what the driver's objects have in common: a context and a handle, with
-// a lock that keeps Close from freeing what a call uses.
+// object is what the driver's objects have in common: a context and a handle,
+// with a lock that keeps Close from freeing what a call uses.
 type object[H ~uintptr] struct {
 	ctx *Context
 

@@ -66,37 +66,74 @@ func (x *everything) methods() []method {
 		{"Context.NewStream", "", func() error { return first(x.c.NewStream()) }},
 		{"Context.NewEvent", "", func() error { return first(x.c.NewEvent()) }},
 		{"Context.NewPool", "", func() error { return first(x.c.NewPool(PoolOptions{})) }},
-		{"Context.LoadModule", "", func() error { return first(x.c.LoadModule(Image{"m", nil}, ModuleOptions{})) }},
-		{"Context.Link", "", func() error { _, err := x.c.Link(ModuleOptions{}, Image{"m", nil}); return err }},
+		{"Context.LoadModule", "", func() error {
+			return first(x.c.LoadModule(Image{"m", nil}, ModuleOptions{}))
+		}},
+		{"Context.Link", "", func() error {
+			_, err := x.c.Link(ModuleOptions{}, Image{"m", nil})
+			return err
+		}},
 		{"Context.Reserve", "", func() error { return first(x.c.Reserve(8)) }},
 		{"Stream.IsDone", "stream", func() error { return first(x.stream.IsDone()) }},
-		{"Stream.Synchronize", "stream", func() error { return x.stream.Synchronize(context.Background()) }},
+		{"Stream.Synchronize", "stream", func() error {
+			return x.stream.Synchronize(context.Background())
+		}},
 		{"Stream.Record", "stream", func() error { return x.stream.Record(x.event) }},
 		{"Stream.Record of an event", "event", func() error { return x.stream.Record(x.event) }},
 		{"Stream.Wait", "stream", func() error { return x.stream.Wait(x.event) }},
 		{"Stream.Wait for an event", "event", func() error { return x.stream.Wait(x.event) }},
-		{"Stream.CopyToDevice", "stream", func() error { return x.stream.CopyToDevice(x.at, bytes) }},
+		{"Stream.CopyToDevice", "stream", func() error {
+			return x.stream.CopyToDevice(x.at, bytes)
+		}},
 		{"Stream.CopyToHost", "stream", func() error { return x.stream.CopyToHost(bytes, x.at) }},
 		{"Stream.Copy", "stream", func() error { return x.stream.Copy(x.at, x.at+8, 8) }},
 		{"Stream.Fill8", "stream", func() error { return x.stream.Fill8(x.at, 1, 8) }},
 		{"Stream.Fill32", "stream", func() error { return x.stream.Fill32(x.at, 1, 2) }},
-		{"Stream.Free", "stream", func() error { return x.stream.Free(must(x.c.Alloc(8))(panicking{})) }},
-		{"Stream.Capture", "stream", func() error { return first(x.stream.Capture(func() error { return nil })) }},
-		{"Stream.Launch", "stream", func() error { return x.stream.Launch(x.kernel, shape, make([]int64, 3)) }},
-		{"Stream.Launch, cooperative", "stream", func() error { return x.stream.Launch(x.kernel, cooperative, make([]int64, 3)) }},
-		{"Stream.Launch of a module", "module", func() error { return x.stream.Launch(x.kernel, shape, make([]int64, 3)) }},
+		{"Stream.Free", "stream", func() error {
+			return x.stream.Free(must(x.c.Alloc(8))(panicking{}))
+		}},
+		{"Stream.Capture", "stream", func() error {
+			return first(x.stream.Capture(func() error { return nil }))
+		}},
+		{"Stream.Launch", "stream", func() error {
+			return x.stream.Launch(x.kernel, shape, make([]int64, 3))
+		}},
+		{"Stream.Launch, cooperative", "stream", func() error {
+			return x.stream.Launch(x.kernel, cooperative, make([]int64, 3))
+		}},
+		{"Stream.Launch of a module", "module", func() error {
+			return x.stream.Launch(x.kernel, shape, make([]int64, 3))
+		}},
 		{"Event.IsDone", "event", func() error { return first(x.event.IsDone()) }},
-		{"Event.Synchronize", "event", func() error { return x.event.Synchronize(context.Background()) }},
+		{"Event.Synchronize", "event", func() error {
+			return x.event.Synchronize(context.Background())
+		}},
 		{"Event.Elapsed", "timer", func() error { return first(x.timer.Elapsed(x.event)) }},
-		{"Event.Elapsed from an event", "timer", func() error { return first(x.event.Elapsed(x.timer)) }},
+		{"Event.Elapsed from an event", "timer", func() error {
+			return first(x.event.Elapsed(x.timer))
+		}},
 		{"Module.Function", "module", func() error { return first(x.module.Function("k")) }},
-		{"Module.Variable", "module", func() error { _, _, err := x.module.Variable("v"); return err }},
-		{"Function.SetMaxDynamicShared", "module", func() error { return x.kernel.SetMaxDynamicShared(1 << 16) }},
-		{"Function.SetSharedCarveout", "module", func() error { return x.kernel.SetSharedCarveout(50) }},
-		{"Function.BlocksPerMultiprocessor", "module", func() error { return first(x.kernel.BlocksPerMultiprocessor(256, 0)) }},
-		{"Function.SuggestBlock", "module", func() error { _, _, err := x.kernel.SuggestBlock(0, 0); return err }},
+		{"Module.Variable", "module", func() error {
+			_, _, err := x.module.Variable("v")
+			return err
+		}},
+		{"Function.SetMaxDynamicShared", "module", func() error {
+			return x.kernel.SetMaxDynamicShared(1 << 16)
+		}},
+		{"Function.SetSharedCarveout", "module", func() error {
+			return x.kernel.SetSharedCarveout(50)
+		}},
+		{"Function.BlocksPerMultiprocessor", "module", func() error {
+			return first(x.kernel.BlocksPerMultiprocessor(256, 0))
+		}},
+		{"Function.SuggestBlock", "module", func() error {
+			_, _, err := x.kernel.SuggestBlock(0, 0)
+			return err
+		}},
 		{"Pool.Alloc", "pool", func() error { return first(x.pool.Alloc(x.stream, 8)) }},
-		{"Pool.Alloc in a stream", "stream", func() error { return first(x.pool.Alloc(x.stream, 8)) }},
+		{"Pool.Alloc in a stream", "stream", func() error {
+			return first(x.pool.Alloc(x.stream, 8))
+		}},
 		{"Pool.Use", "pool", func() error { return first(x.pool.Use()) }},
 		{"Pool.Trim", "pool", func() error { return x.pool.Trim(0) }},
 		{"Pool.SetReleaseThreshold", "pool", func() error { return x.pool.SetReleaseThreshold(1) }},
@@ -116,8 +153,10 @@ func (x *everything) methods() []method {
 // closers are the Close methods of all objects.
 func (x *everything) closers() map[string]func() error {
 	return map[string]func() error{
-		"stream": x.stream.Close, "event": x.event.Close, "timer": x.timer.Close, "module": x.module.Close,
-		"pool": x.pool.Close, "graph": x.graph.Close, "region": x.region.Close, "host": x.host.Close,
+		"stream": x.stream.Close, "event": x.event.Close, "timer": x.timer.Close,
+		"module": x.module.Close,
+		"pool":   x.pool.Close, "graph": x.graph.Close, "region": x.region.Close,
+		"host": x.host.Close,
 	}
 }
 
@@ -153,9 +192,12 @@ func TestClosed(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"cuStreamDestroy", "cuModuleUnload", "cuMemPoolDestroy", "cuGraphExecDestroy", "cuMemAddressFree", "cuMemFreeHost"} {
+	for _, name := range []string{"cuStreamDestroy", "cuModuleUnload", "cuMemPoolDestroy",
+		"cuGraphExecDestroy", "cuMemAddressFree", "cuMemFreeHost"} {
 		calls := k.calls
-		if n := len(slices.DeleteFunc(slices.Clone(calls), func(s string) bool { return s != name })); n != 1 {
+		if n := len(slices.DeleteFunc(slices.Clone(calls), func(s string) bool {
+			return s != name
+		})); n != 1 {
 			t.Errorf("%d calls of %s", n, name)
 		}
 	}
@@ -176,17 +218,22 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestClosedContext uses and closes objects after their context: they went with it.
+// TestClosedContext uses and closes objects after their context: they went with
+// it.
 func TestClosedContext(t *testing.T) {
 	k := newFake()
 	x := newEverything(t, k.start(t))
-	methods := slices.DeleteFunc(x.methods(), func(m method) bool { return m.name == "Stream.Free" })
+	methods := slices.DeleteFunc(x.methods(), func(m method) bool {
+		return m.name == "Stream.Free"
+	})
 	for range 2 {
 		if err := x.c.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	if n := len(slices.DeleteFunc(k.took(), func(s string) bool { return s != "cuDevicePrimaryCtxRelease" })); n != 1 {
+	if n := len(slices.DeleteFunc(k.took(), func(s string) bool {
+		return s != "cuDevicePrimaryCtxRelease"
+	})); n != 1 {
 		t.Errorf("released %d times", n)
 	}
 	for _, m := range methods {
@@ -207,14 +254,16 @@ func TestClosedContext(t *testing.T) {
 	}
 }
 
-// TestLost has the device fault: all calls say so without asking the driver again,
-// and a new context works if the driver lets it.
+// TestLost has the device fault: all calls say so without asking the driver
+// again, and a new context works if the driver lets it.
 func TestLost(t *testing.T) {
 	for _, recovers := range []bool{true, false} {
 		k := newFake()
 		k.resetOK = recovers
 		x := newEverything(t, k.start(t))
-		methods := slices.DeleteFunc(x.methods(), func(m method) bool { return m.name == "Stream.Free" })
+		methods := slices.DeleteFunc(x.methods(), func(m method) bool {
+			return m.name == "Stream.Free"
+		})
 		k.dead = illegalAddress
 		err := x.c.Synchronize()
 		if want := "CUDA: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"; !errors.Is(err, ErrLost) || err.Error() != want {
@@ -224,7 +273,8 @@ func TestLost(t *testing.T) {
 		for _, m := range methods {
 			err := m.call()
 			var e *Error
-			if !errors.Is(err, ErrLost) || !errors.As(err, &e) || e.Code != illegalAddress || m.name != "Context.Synchronize" && e.Since != "cuCtxSynchronize" {
+			if !errors.Is(err, ErrLost) || !errors.As(err, &e) || e.Code != illegalAddress ||
+				m.name != "Context.Synchronize" && e.Since != "cuCtxSynchronize" {
 				t.Errorf("%s: %v", m.name, err)
 			}
 		}
@@ -242,7 +292,8 @@ func TestLost(t *testing.T) {
 			t.Errorf("%d resets", k.resets)
 		}
 		if !recovers {
-			if !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "start the program again") {
+			if !errors.Is(err, ErrLost) ||
+				!strings.Contains(err.Error(), "start the program again") {
 				t.Errorf("a driver that does not recover: %v", err)
 			}
 			continue
@@ -258,15 +309,20 @@ func TestLost(t *testing.T) {
 
 // TestErrors tells kinds of failure apart.
 func TestErrors(t *testing.T) {
-	kinds := []error{ErrOutOfMemory, ErrLost, ErrInvalidPTX, ErrUnsupportedPTX, ErrNoBinary, ErrNotFound, ErrNotReady, ErrCapture, ErrClosed, errors.ErrUnsupported}
+	kinds := []error{ErrOutOfMemory, ErrLost, ErrInvalidPTX, ErrUnsupportedPTX, ErrNoBinary,
+		ErrNotFound, ErrNotReady, ErrCapture, ErrClosed, errors.ErrUnsupported}
 	for code, want := range map[Code]error{
-		2: ErrOutOfMemory, 218: ErrInvalidPTX, 222: ErrUnsupportedPTX, 209: ErrNoBinary, 200: ErrNoBinary, 500: ErrNotFound,
-		600: ErrNotReady, 900: ErrCapture, 906: ErrCapture, 801: errors.ErrUnsupported, missingFunction: errors.ErrUnsupported,
-		700: ErrLost, 702: ErrLost, 710: ErrLost, 716: ErrLost, 719: ErrLost, 214: ErrLost,
-		1: nil, 701: nil, 720: nil, 999: nil, refusedCall: nil,
+		2: ErrOutOfMemory, 218: ErrInvalidPTX, 222: ErrUnsupportedPTX, 209: ErrNoBinary,
+		200: ErrNoBinary, 500: ErrNotFound,
+		600: ErrNotReady, 900: ErrCapture, 906: ErrCapture, 801: errors.ErrUnsupported,
+		missingFunction: errors.ErrUnsupported,
+		700:             ErrLost, 702: ErrLost, 710: ErrLost, 716: ErrLost, 719: ErrLost,
+		214: ErrLost,
+		1:   nil, 701: nil, 720: nil, 999: nil, refusedCall: nil,
 	} {
 		for _, kind := range kinds {
-			if got := errors.Is(fmt.Errorf("wrapped: %w", &Error{Code: code}), kind); got != (kind == want) {
+			if got := errors.Is(fmt.Errorf("wrapped: %w", &Error{Code: code}),
+				kind); got != (kind == want) {
 				t.Errorf("code %d is %v: %v", code, kind, got)
 			}
 		}
@@ -279,7 +335,8 @@ func TestErrors(t *testing.T) {
 		t.Error(err)
 	}
 	k.set("cuMemAlloc", 12345) // of a later driver
-	if _, err := c.Alloc(1); err == nil || err.Error() != "CUDA: cuMemAlloc (1 bytes): error 12345" {
+	if _, err := c.Alloc(1); err == nil ||
+		err.Error() != "CUDA: cuMemAlloc (1 bytes): error 12345" {
 		t.Error(err)
 	}
 	if c.Lost() != nil {

@@ -11,8 +11,8 @@ import (
 type Device struct {
 	driver *Driver
 	handle deviceHandle
-	// capturing is read while a stream is captured, and written while the primary context is
-	// waited for, which captures forbid.
+	// capturing is read while a stream is captured, and written while the
+	// primary context is waited for, which captures forbid.
 	capturing sync.RWMutex
 
 	DeviceInfo
@@ -24,11 +24,11 @@ type DeviceInfo struct {
 	Index int
 	// Name is the vendor's: "NVIDIA H200".
 	Name string
-	// UUID tells one GPU from all others, as nvidia-smi writes it, and PCI is its
-	// place in this machine.
+	// UUID tells one GPU from all others, as nvidia-smi writes it, and PCI is
+	// its place in this machine.
 	UUID, PCI string
-	// Memory is the size of the device's memory in bytes. Context.MemoryInfo says
-	// what is free of it.
+	// Memory is the size of the device's memory in bytes. Context.MemoryInfo
+	// says what is free of it.
 	Memory uint64
 	// Attributes are what the hardware and the driver can do.
 	Attributes Attributes
@@ -110,8 +110,9 @@ func (a *Attributes) fields() []attributeField {
 	}
 }
 
-// Read fills the attributes by asking for each by its number in CUdevice_attribute.
-// A driver that does not know a number answers with 0 and no error.
+// Read fills the attributes by asking for each by its number in
+// CUdevice_attribute. A driver that does not know a number answers with 0 and
+// no error.
 func (a *Attributes) Read(ask func(attribute int32) (value int32, err error)) error {
 	for _, f := range a.fields() {
 		value, err := ask(f.attribute)
@@ -127,13 +128,14 @@ func (a *Attributes) Read(ask func(attribute int32) (value int32, err error)) er
 	return nil
 }
 
-// Architecture returns the name that compilers know the device's kind by: "sm_90".
+// Architecture returns the name that compilers know the device's kind by:
+// "sm_90".
 func (d *DeviceInfo) Architecture() string {
 	return fmt.Sprintf("sm_%d%d", d.Attributes.Major, d.Attributes.Minor)
 }
 
-// PeakBandwidth returns the rate of the device's memory in bytes a second, by its
-// clock and the width of its bus, which move two bits a cycle and line.
+// PeakBandwidth returns the rate of the device's memory in bytes a second, by
+// its clock and the width of its bus, which move two bits a cycle and line.
 func (d *DeviceInfo) PeakBandwidth() float64 {
 	return 2 * 1000 * float64(d.Attributes.MemoryClockRate) * float64(d.Attributes.MemoryBusWidth) / 8
 }
@@ -146,7 +148,8 @@ func (d *Driver) newDevice(index int32) (*Device, error) {
 		return nil, err
 	}
 	var name [256]byte
-	if err := fn.failure("cuDeviceGetName", fn.DeviceGetName(&name[0], int32(len(name))-1, v.handle)); err != nil {
+	if err := fn.failure("cuDeviceGetName",
+		fn.DeviceGetName(&name[0], int32(len(name))-1, v.handle)); err != nil {
 		return nil, err
 	}
 	v.Name = dynlib.Text(&name[0])
@@ -154,7 +157,8 @@ func (d *Driver) newDevice(index int32) (*Device, error) {
 		return nil, err
 	}
 	var pci [32]byte
-	if err := fn.failure("cuDeviceGetPCIBusId", fn.DeviceGetPCIBusId(&pci[0], int32(len(pci))-1, v.handle)); err != nil {
+	if err := fn.failure("cuDeviceGetPCIBusId",
+		fn.DeviceGetPCIBusId(&pci[0], int32(len(pci))-1, v.handle)); err != nil {
 		return nil, err
 	}
 	v.PCI = dynlib.Text(&pci[0])

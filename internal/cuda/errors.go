@@ -11,15 +11,16 @@ import (
 // Kinds of failure, for errors.Is. What driver or device do not have is
 // errors.ErrUnsupported.
 var (
-	// ErrOutOfMemory says that the device, or the host's pinned memory, is full.
+	// ErrOutOfMemory says that the device, or the host's pinned memory, is
+	// full.
 	ErrOutOfMemory = errors.New("out of GPU memory")
 	// ErrLost says that a fault has made the context useless: close it and open
 	// another.
 	ErrLost = errors.New("the GPU context is lost")
 	// ErrInvalidPTX says that the driver's compiler refused a text.
 	ErrInvalidPTX = errors.New("invalid PTX")
-	// ErrUnsupportedPTX says that the text is of a version that is newer than the
-	// driver.
+	// ErrUnsupportedPTX says that the text is of a version that is newer than
+	// the driver.
 	ErrUnsupportedPTX = errors.New("PTX of a version that the driver does not know")
 	// ErrNoBinary says that an image has no code for this device.
 	ErrNoBinary = errors.New("no code for this GPU")
@@ -27,8 +28,8 @@ var (
 	ErrNotFound = errors.New("no such name in the module")
 	// ErrNotReady says that work is still under way.
 	ErrNotReady = errors.New("not ready")
-	// ErrCapture says that a call is not allowed while a stream is captured, or that
-	// one made the capture useless.
+	// ErrCapture says that a call is not allowed while a stream is captured, or
+	// that one made the capture useless.
 	ErrCapture = errors.New("stream capture failed")
 	// ErrClosed says that an object is used after Close.
 	ErrClosed = errors.New("used after Close")
@@ -47,8 +48,8 @@ type Error struct {
 	kind error
 }
 
-// Error names the call, what it was for, the code and the driver's words, with the
-// compiler's log on lines of its own.
+// Error names the call, what it was for, the code and the driver's words, with
+// the compiler's log on lines of its own.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("CUDA: " + e.Call)
@@ -104,7 +105,8 @@ func (f *functions) failure(call string, code Code) error {
 	case success:
 		return nil
 	case missingFunction:
-		return &Error{Call: call, Code: code, Text: "needs a driver for CUDA " + sinceOf(call) + " or newer"}
+		return &Error{Call: call, Code: code,
+			Text: "needs a driver for CUDA " + sinceOf(call) + " or newer"}
 	}
 	e := &Error{Call: call, Code: code}
 	var p *byte

@@ -10,9 +10,10 @@ import (
 	"unsafe"
 )
 
-// fake is a driver in Go. Every function of the table succeeds and gives out fresh
-// handles, unless it is told otherwise; those about devices, contexts, memory and
-// launches do what they are for, so that swapped parameters are seen.
+// fake is a driver in Go. Every function of the table succeeds and gives out
+// fresh handles, unless it is told otherwise; those about devices, contexts,
+// memory and launches do what they are for, so that swapped parameters are
+// seen.
 type fake struct {
 	fn functions
 
@@ -49,10 +50,12 @@ type launched struct {
 
 // texts are the driver's static strings.
 var texts = map[Code][2][]byte{
-	outOfMemory:    {[]byte("CUDA_ERROR_OUT_OF_MEMORY\x00"), []byte("out of memory\x00")},
-	illegalAddress: {[]byte("CUDA_ERROR_ILLEGAL_ADDRESS\x00"), []byte("an illegal memory access was encountered\x00")},
-	invalidPTX:     {[]byte("CUDA_ERROR_INVALID_PTX\x00"), []byte("a PTX JIT compilation failed\x00")},
-	notFound:       {[]byte("CUDA_ERROR_NOT_FOUND\x00"), []byte("named symbol not found\x00")},
+	outOfMemory: {[]byte("CUDA_ERROR_OUT_OF_MEMORY\x00"), []byte("out of memory\x00")},
+	illegalAddress: {[]byte("CUDA_ERROR_ILLEGAL_ADDRESS\x00"),
+		[]byte("an illegal memory access was encountered\x00")},
+	invalidPTX: {[]byte("CUDA_ERROR_INVALID_PTX\x00"),
+		[]byte("a PTX JIT compilation failed\x00")},
+	notFound: {[]byte("CUDA_ERROR_NOT_FOUND\x00"), []byte("named symbol not found\x00")},
 }
 
 // newFake makes a driver of version 12.4 with one device.
@@ -60,7 +63,8 @@ func newFake() *fake {
 	k := &fake{
 		answers: map[string]Code{}, version: 12040, devices: 1, resetOK: true,
 		attrs:  map[int32]int32{75: 9, 76: 0, 16: 132, 102: 1, 115: 1, 36: 3201000, 37: 6144},
-		memory: map[Pointer][]byte{}, live: map[memoryHandle]uint64{}, mapped: map[Pointer]uint64{}, reserved: map[Pointer]uint64{},
+		memory: map[Pointer][]byte{}, live: map[memoryHandle]uint64{}, mapped: map[Pointer]uint64{},
+		reserved: map[Pointer]uint64{},
 	}
 	table := reflect.ValueOf(&k.fn).Elem()
 	for i := range table.NumField() {
@@ -74,8 +78,8 @@ func newFake() *fake {
 	return k
 }
 
-// function makes a function that is logged, says what it is told to, and gives out
-// handles.
+// function makes a function that is logged, says what it is told to, and gives
+// out handles.
 func (k *fake) function(name string, t reflect.Type) reflect.Value {
 	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value {
 		code := k.enter(name)
@@ -97,7 +101,8 @@ func (k *fake) enter(name string) Code {
 	if code, ok := k.answers[name]; ok {
 		return code
 	}
-	if name != "cuDevicePrimaryCtxRetain" && name != "cuDevicePrimaryCtxReset" && name != "cuCtxSetCurrent" {
+	if name != "cuDevicePrimaryCtxRetain" && name != "cuDevicePrimaryCtxReset" &&
+		name != "cuCtxSetCurrent" {
 		return k.dead
 	}
 	return success
@@ -105,7 +110,8 @@ func (k *fake) enter(name string) Code {
 
 func (k *fake) giveHandle(args []reflect.Value) {
 	for _, a := range args {
-		if a.Kind() == reflect.Pointer && !a.IsNil() && a.Elem().Kind() == reflect.Uintptr && strings.Contains(strings.ToLower(a.Type().String()), "handle") ||
+		if a.Kind() == reflect.Pointer && !a.IsNil() && a.Elem().Kind() == reflect.Uintptr &&
+			strings.Contains(strings.ToLower(a.Type().String()), "handle") ||
 			a.Type() == reflect.TypeFor[*graphExec]() {
 			k.mu.Lock()
 			k.last += 16
@@ -137,7 +143,10 @@ func (k *fake) describeDevices() {
 	fn := &k.fn
 	fn.GetErrorName = func(c Code, p **byte) Code { return say(c, 0, p) }
 	fn.GetErrorString = func(c Code, p **byte) Code { return say(c, 1, p) }
-	fn.DriverGetVersion = func(v *int32) Code { *v = k.version; return k.enter("cuDriverGetVersion") }
+	fn.DriverGetVersion = func(v *int32) Code {
+		*v = k.version
+		return k.enter("cuDriverGetVersion")
+	}
 	fn.Init = func(uint32) Code { k.enter("cuInit"); return k.initCode }
 	fn.DeviceGetCount = func(n *int32) Code { *n = k.devices; return k.enter("cuDeviceGetCount") }
 	fn.DeviceGet = func(d *deviceHandle, i int32) Code { *d = deviceHandle(i); return success }
@@ -146,7 +155,10 @@ func (k *fake) describeDevices() {
 		return k.enter("cuDeviceGetName")
 	}
 	fn.DeviceTotalMem = func(n *uint64, _ deviceHandle) Code { *n = 1 << 37; return success }
-	fn.DeviceGetUuid = func(u *[16]byte, d deviceHandle) Code { u[15] = byte(d) + 1; return success }
+	fn.DeviceGetUuid = func(u *[16]byte, d deviceHandle) Code {
+		u[15] = byte(d) + 1
+		return success
+	}
 	fn.DeviceGetAttribute = func(v *int32, a int32, _ deviceHandle) Code {
 		value, ok := k.attrs[a]
 		if !ok {
@@ -227,7 +239,9 @@ func (k *fake) keepMemory() {
 	fill := func(name string, p Pointer, value []byte, n uint64) Code {
 		return move(name, k.at(p, n*uint64(len(value))), slices.Repeat(value, int(n)))
 	}
-	word := func(v uint32) []byte { return []byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)} }
+	word := func(v uint32) []byte {
+		return []byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)}
+	}
 	fn.MemAlloc = func(p *Pointer, n uint64) Code { return alloc("cuMemAlloc", p, n) }
 	fn.MemFree = func(p Pointer) Code { return free("cuMemFree", p) }
 	fn.MemAllocFromPoolAsync = func(p *Pointer, n uint64, _ poolHandle, _ streamHandle) Code {
@@ -244,7 +258,9 @@ func (k *fake) keepMemory() {
 	fn.MemcpyDtoH = func(to *byte, from Pointer, n uint64) Code {
 		return move("cuMemcpyDtoH", unsafe.Slice(to, n), k.at(from, n))
 	}
-	fn.MemcpyDtoD = func(to, from Pointer, n uint64) Code { return move("cuMemcpyDtoD", k.at(to, n), k.at(from, n)) }
+	fn.MemcpyDtoD = func(to, from Pointer, n uint64) Code {
+		return move("cuMemcpyDtoD", k.at(to, n), k.at(from, n))
+	}
 	fn.MemcpyHtoDAsync = func(to Pointer, from *byte, n uint64, _ streamHandle) Code {
 		return move("cuMemcpyHtoDAsync", k.at(to, n), unsafe.Slice(from, n))
 	}
@@ -254,8 +270,12 @@ func (k *fake) keepMemory() {
 	fn.MemcpyDtoDAsync = func(to, from Pointer, n uint64, _ streamHandle) Code {
 		return move("cuMemcpyDtoDAsync", k.at(to, n), k.at(from, n))
 	}
-	fn.MemsetD8 = func(p Pointer, v uint8, n uint64) Code { return fill("cuMemsetD8", p, []byte{v}, n) }
-	fn.MemsetD32 = func(p Pointer, v uint32, n uint64) Code { return fill("cuMemsetD32", p, word(v), n) }
+	fn.MemsetD8 = func(p Pointer, v uint8, n uint64) Code {
+		return fill("cuMemsetD8", p, []byte{v}, n)
+	}
+	fn.MemsetD32 = func(p Pointer, v uint32, n uint64) Code {
+		return fill("cuMemsetD32", p, word(v), n)
+	}
 	fn.MemsetD8Async = func(p Pointer, v uint8, n uint64, _ streamHandle) Code {
 		return fill("cuMemsetD8Async", p, []byte{v}, n)
 	}
@@ -336,8 +356,10 @@ const kernelParameters = 3
 
 func (k *fake) keepLaunches() {
 	fn := &k.fn
-	launch := func(cooperative bool, name string) func(functionHandle, Dim, Dim, uint32, streamHandle, *unsafe.Pointer) Code {
-		return func(f functionHandle, grid, block Dim, shared uint32, s streamHandle, params *unsafe.Pointer) Code {
+	launch := func(cooperative bool, name string) func(functionHandle, Dim, Dim, uint32,
+		streamHandle, *unsafe.Pointer) Code {
+		return func(f functionHandle, grid, block Dim, shared uint32, s streamHandle,
+			params *unsafe.Pointer) Code {
 			if code := k.enter(name); code != success {
 				return code
 			}
@@ -360,12 +382,18 @@ func (k *fake) keepLaunches() {
 		*offset, *size = 8*i, 8
 		return success
 	}
-	fn.FuncGetAttribute = func(v *int32, a int32, _ functionHandle) Code { *v = 100 + a; return success }
+	fn.FuncGetAttribute = func(v *int32, a int32, _ functionHandle) Code {
+		*v = 100 + a
+		return success
+	}
 }
 
 // open opens the fake as Open would.
 func (k *fake) open() (*Driver, *NotFoundError) {
-	return openFirst([]string{"fake"}, func(_ string, fn *functions) error { *fn = k.fn; return nil })
+	return openFirst([]string{"fake"}, func(_ string, fn *functions) error {
+		*fn = k.fn
+		return nil
+	})
 }
 
 // start opens the fake and a context of its first device.

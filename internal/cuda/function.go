@@ -40,8 +40,8 @@ func (a *FunctionAttributes) Read(ask func(attribute int32) (value int32, err er
 	return nil
 }
 
-// Function finds a kernel, loads it if the module was loaded lazily, and reads what
-// it takes.
+// Function finds a kernel, loads it if the module was loaded lazily, and reads
+// what it takes.
 func (m *Module) Function(name string) (*Function, error) {
 	f := &Function{module: m, name: name, parameters: -1}
 	fn := m.ctx.fn
@@ -69,8 +69,8 @@ func (m *Module) Function(name string) (*Function, error) {
 	return f, nil
 }
 
-// countParameters asks the driver how many parameters the kernel has, and sees that
-// each is a word. Drivers before 12.4 do not tell.
+// countParameters asks the driver how many parameters the kernel has, and sees
+// that each is a word. Drivers before 12.4 do not tell.
 func (f *Function) countParameters() error {
 	n, isWord := 0, true
 	err := f.call("cuFuncGetParamInfo", func(h functionHandle) Code {
@@ -90,7 +90,8 @@ func (f *Function) countParameters() error {
 		}
 	})
 	if err == nil && !isWord {
-		err = refused("cuFuncGetParamInfo", nil, "a parameter is not of 64 bits; kernels are launched with words")
+		err = refused("cuFuncGetParamInfo", nil,
+			"a parameter is not of 64 bits; kernels are launched with words")
 	}
 	f.parameters = n
 	return describe(err, "kernel %s of module %s", f.name, f.module.name)
@@ -117,7 +118,8 @@ func (f *Function) setAttribute(attribute int32, value int) error {
 		return f.module.ctx.fn.FuncSetAttribute(h, attribute, int32(value))
 	})
 	if err != nil {
-		describe(err, "kernel %s of module %s, attribute %d, value %d", f.name, f.module.name, attribute, value)
+		describe(err, "kernel %s of module %s, attribute %d, value %d", f.name, f.module.name,
+			attribute, value)
 	}
 	return err
 }
@@ -131,9 +133,12 @@ func (f *Function) Module() *Module { return f.module }
 // Attributes returns what the kernel takes.
 func (f *Function) Attributes() FunctionAttributes { return f.attributes }
 
-// Parameters returns how many words the kernel takes, if the driver tells: since
-// CUDA 12.4.
-func (f *Function) Parameters() (n int, known bool) { return max(f.parameters, 0), f.parameters >= 0 }
+// Parameters returns how many words the kernel takes, if the driver tells:
+// since CUDA 12.4.
+func (f *Function) Parameters() (n int, known bool) {
+	return max(f.parameters, 0),
+		f.parameters >= 0
+}
 
 // SetMaxDynamicShared lets launches ask for that many bytes of shared memory a
 // block beside the static ones. Without it the bound is 48 KiB.
@@ -141,28 +146,32 @@ func (f *Function) SetMaxDynamicShared(bytes int) error {
 	return f.setAttribute(functionMaxDynamicShared, bytes)
 }
 
-// SetSharedCarveout asks for a share of a multiprocessor's cache, in percent, to be
-// shared memory; the rest caches loads. The driver takes it as a hint.
+// SetSharedCarveout asks for a share of a multiprocessor's cache, in percent,
+// to be shared memory; the rest caches loads. The driver takes it as a hint.
 func (f *Function) SetSharedCarveout(percent int) error {
 	return f.setAttribute(functionSharedCarveout, percent)
 }
 
-// BlocksPerMultiprocessor returns how many blocks of that many threads, with that
-// many bytes of dynamic shared memory each, run on one multiprocessor at a time.
+// BlocksPerMultiprocessor returns how many blocks of that many threads, with
+// that many bytes of dynamic shared memory each, run on one multiprocessor at a
+// time.
 func (f *Function) BlocksPerMultiprocessor(threads, shared int) (int, error) {
 	var blocks int32
 	err := f.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", func(h functionHandle) Code {
-		return f.module.ctx.fn.OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, h, int32(threads), uintptr(shared))
+		return f.module.ctx.fn.OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, h, int32(threads),
+			uintptr(shared))
 	})
 	return int(blocks), err
 }
 
-// SuggestBlock returns the number of threads a block, at most limit if that is not
-// 0, that keeps the most threads running, and how many such blocks fill the device.
+// SuggestBlock returns the number of threads a block, at most limit if that is
+// not 0, that keeps the most threads running, and how many such blocks fill the
+// device.
 func (f *Function) SuggestBlock(shared, limit int) (threads, blocks int, err error) {
 	var b, t int32
 	err = f.call("cuOccupancyMaxPotentialBlockSize", func(h functionHandle) Code {
-		return f.module.ctx.fn.OccupancyMaxPotentialBlockSize(&b, &t, h, 0, uintptr(shared), int32(limit))
+		return f.module.ctx.fn.OccupancyMaxPotentialBlockSize(&b, &t, h, 0, uintptr(shared),
+			int32(limit))
 	})
 	return int(t), int(b), err
 }

@@ -7,10 +7,10 @@ type Graph struct {
 }
 
 // Capture calls f and records what f puts into the stream in place of doing it.
-// Work of other streams belongs to it where events tie it to this one's. Calls that
-// wait for the stream are errors while it is captured; a call that is not recorded,
-// such as an allocation, happens at once. What f returns comes back as it is, and
-// without a graph.
+// Work of other streams belongs to it where events tie it to this one's. Calls
+// that wait for the stream are errors while it is captured; a call that is not
+// recorded, such as an allocation, happens at once. What f returns comes back
+// as it is, and without a graph.
 func (s *Stream) Capture(f func() error) (*Graph, error) {
 	s.ctx.device.capturing.RLock()
 	defer s.ctx.device.capturing.RUnlock()
@@ -47,7 +47,9 @@ func (s *Stream) Capture(f func() error) (*Graph, error) {
 	}
 	g := &Graph{object: object[graphExec]{ctx: s.ctx}}
 	var n uintptr
-	err = s.ctx.call("cuGraphGetNodes", func() Code { return s.ctx.fn.GraphGetNodes(recorded, nil, &n) })
+	err = s.ctx.call("cuGraphGetNodes", func() Code {
+		return s.ctx.fn.GraphGetNodes(recorded, nil, &n)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +66,14 @@ func (s *Stream) Capture(f func() error) (*Graph, error) {
 // Nodes returns how many launches, copies and fills the graph has.
 func (g *Graph) Nodes() int { return g.nodes }
 
-// Upload readies the graph on the device, so that its first launch is as fast as
-// the later ones.
+// Upload readies the graph on the device, so that its first launch is as fast
+// as the later ones.
 func (g *Graph) Upload(s *Stream) error {
 	return g.in(s, "cuGraphUpload", s.ctx.fn.GraphUpload)
 }
 
-// Launch puts the graph's work into a stream. A graph that is launched again before
-// it is done waits for itself.
+// Launch puts the graph's work into a stream. A graph that is launched again
+// before it is done waits for itself.
 func (g *Graph) Launch(s *Stream) error {
 	return g.in(s, "cuGraphLaunch", s.ctx.fn.GraphLaunch)
 }

@@ -19,7 +19,8 @@ func TestLaunch(t *testing.T) {
 	if n, known := f.Parameters(); n != kernelParameters || !known {
 		t.Errorf("%d parameters, known %v", n, known)
 	}
-	if a := f.Attributes(); a.Registers != 104 || a.Local != 103 || a.Shared != 101 || a.Const != 102 || a.MaxThreads != 100 || a.PTXVersion != 105 || a.BinaryVersion != 106 {
+	if a := f.Attributes(); a.Registers != 104 || a.Local != 103 || a.Shared != 101 ||
+		a.Const != 102 || a.MaxThreads != 100 || a.PTXVersion != 105 || a.BinaryVersion != 106 {
 		t.Errorf("attributes %+v", a)
 	}
 	shape := Shape{Grid: Dim{X: 132, Y: 2}, Block: Dim{X: 256}, Shared: 1000}
@@ -28,7 +29,9 @@ func TestLaunch(t *testing.T) {
 	ok(t, s.Launch(f, shape, []int64{4, 5, 6}))
 	for i, l := range k.launches {
 		want := [][]int64{{1, -2, 3}, {4, 5, 6}}[i]
-		if l.f != f.handle || l.stream != s.handle || l.grid != (Dim{132, 2, 1}) || l.block != (Dim{256, 1, 1}) || l.shared != 1000 || !slices.Equal(l.words, want) || l.cooperative != (i == 1) {
+		if l.f != f.handle || l.stream != s.handle || l.grid != (Dim{132, 2, 1}) ||
+			l.block != (Dim{256, 1, 1}) || l.shared != 1000 || !slices.Equal(l.words, want) ||
+			l.cooperative != (i == 1) {
 			t.Errorf("launch %d is %+v", i, l)
 		}
 	}
@@ -39,25 +42,31 @@ func TestLaunch(t *testing.T) {
 		{2, "kernel count is given 2 parameters and takes 3"},
 		{513, "kernel count is given 513 parameters; 512 is the bound"},
 	} {
-		if err := s.Launch(f, shape, make([]int64, wrong.params)); err == nil || !strings.Contains(err.Error(), wrong.text) {
+		if err := s.Launch(f, shape, make([]int64, wrong.params)); err == nil ||
+			!strings.Contains(err.Error(), wrong.text) {
 			t.Errorf("%d parameters: %v", wrong.params, err)
 		}
 	}
 	k.set("cuLaunchKernel", 701)
 	shape.Cooperative = false
-	if err := s.Launch(f, shape, make([]int64, 3)); err == nil || err.Error() != "CUDA: cuLaunchKernel (kernel count, 132×2×1 blocks of 256 threads, 1000 bytes of shared memory, 3 parameters): error 701" {
+	if err := s.Launch(f, shape, make([]int64, 3)); err == nil ||
+		err.Error() != "CUDA: cuLaunchKernel (kernel count, 132×2×1 blocks of 256 threads, 1000 bytes of shared memory, 3 parameters): error 701" {
 		t.Errorf("a launch that fails: %v", err)
 	}
 	other := newFake().start(t)
-	if err := must(other.NewStream())(t).Launch(f, shape, make([]int64, 3)); err == nil || !strings.Contains(err.Error(), "another context") {
+	if err := must(other.NewStream())(t).Launch(f, shape, make([]int64, 3)); err == nil ||
+		!strings.Contains(err.Error(), "another context") {
 		t.Errorf("a stream of another context: %v", err)
 	}
 }
 
-// TestParametersUnknown launches on a driver that does not tell how many there are.
+// TestParametersUnknown launches on a driver that does not tell how many there
+// are.
 func TestParametersUnknown(t *testing.T) {
 	k := newFake()
-	k.fn.FuncGetParamInfo = func(functionHandle, uintptr, *uintptr, *uintptr) Code { return missingFunction }
+	k.fn.FuncGetParamInfo = func(functionHandle, uintptr, *uintptr, *uintptr) Code {
+		return missingFunction
+	}
 	k.fn.FuncLoad = func(functionHandle) Code { return missingFunction }
 	c := k.start(t)
 	s := must(c.NewStream())(t)
@@ -82,7 +91,9 @@ func TestWords(t *testing.T) {
 		return success
 	}
 	m := must(k.start(t).LoadModule(Image{"m", nil}, ModuleOptions{}))(t)
-	if _, err := m.Function("narrow"); err == nil || !strings.Contains(err.Error(), "kernel narrow of module m") || !strings.Contains(err.Error(), "64 bits") {
+	if _, err := m.Function("narrow"); err == nil ||
+		!strings.Contains(err.Error(), "kernel narrow of module m") ||
+		!strings.Contains(err.Error(), "64 bits") {
 		t.Error(err)
 	}
 }
@@ -114,7 +125,8 @@ func TestLaunchesAtOnce(t *testing.T) {
 	}
 }
 
-// TestCapture sees a capture end and its recording freed, whatever happens in it.
+// TestCapture sees a capture end and its recording freed, whatever happens in
+// it.
 func TestCapture(t *testing.T) {
 	mine := errors.New("mine")
 	for _, c := range []struct {
@@ -125,7 +137,8 @@ func TestCapture(t *testing.T) {
 		err    error
 	}{
 		{"success", func() error { return nil }, "",
-			[]string{"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphGetNodes", "cuGraphInstantiateWithFlags", "cuGraphDestroy"}, nil},
+			[]string{"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphGetNodes",
+				"cuGraphInstantiateWithFlags", "cuGraphDestroy"}, nil},
 		{"an error", func() error { return mine }, "",
 			[]string{"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphDestroy"}, mine},
 		{"a panic", func() error { panic(mine) }, "",
@@ -135,7 +148,8 @@ func TestCapture(t *testing.T) {
 		{"invalidated", func() error { return nil }, "cuStreamEndCapture",
 			[]string{"cuStreamBeginCapture", "cuStreamEndCapture"}, ErrCapture},
 		{"not instantiated", func() error { return nil }, "cuGraphInstantiateWithFlags",
-			[]string{"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphGetNodes", "cuGraphInstantiateWithFlags", "cuGraphDestroy"}, ErrCapture},
+			[]string{"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphGetNodes",
+				"cuGraphInstantiateWithFlags", "cuGraphDestroy"}, ErrCapture},
 	} {
 		k := newFake()
 		s := must(k.start(t).NewStream())(t)
@@ -160,8 +174,9 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// TestOpenWhileCapturing has a second context of a device wait for the end of a capture in
-// the first: the primary context that they share can not be waited for before.
+// TestOpenWhileCapturing has a second context of a device wait for the end of a
+// capture in the first: the primary context that they share can not be waited
+// for before.
 func TestOpenWhileCapturing(t *testing.T) {
 	k := newFake()
 	c := k.start(t)
@@ -190,7 +205,8 @@ func TestOpenWhileCapturing(t *testing.T) {
 	}
 	calls := k.took()
 	calls = calls[slices.Index(calls, "cuStreamBeginCapture"):]
-	if waited := slices.Index(calls, "cuCtxSynchronize"); waited >= 0 && waited < slices.Index(calls, "cuStreamEndCapture") {
+	if waited := slices.Index(calls, "cuCtxSynchronize"); waited >= 0 &&
+		waited < slices.Index(calls, "cuStreamEndCapture") {
 		t.Errorf("calls %v", calls)
 	}
 }

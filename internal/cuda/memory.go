@@ -2,12 +2,13 @@ package cuda
 
 import "unsafe"
 
-// Pointer is an address on the device. As a parameter of a kernel it is int64(p).
+// Pointer is an address on the device. As a parameter of a kernel it is
+// int64(p).
 type Pointer uint64
 
-// Alloc allocates device memory, aligned to 256 bytes at least. What is in it is
-// not defined. It waits for the device where memory must be asked of the system;
-// Pool.Alloc does not.
+// Alloc allocates device memory, aligned to 256 bytes at least. What is in it
+// is not defined. It waits for the device where memory must be asked of the
+// system; Pool.Alloc does not.
 func (c *Context) Alloc(bytes uint64) (Pointer, error) {
 	var p Pointer
 	err := c.call("cuMemAlloc", func() Code { return c.fn.MemAlloc(&p, bytes) })
@@ -29,13 +30,15 @@ func (c *Context) MemoryInfo() (free, total uint64, err error) {
 	return free, total, err
 }
 
-// CopyToDevice copies bytes to the device and waits for it. It does not wait for
-// streams.
+// CopyToDevice copies bytes to the device and waits for it. It does not wait
+// for streams.
 func (c *Context) CopyToDevice(to Pointer, from []byte) error {
 	if len(from) == 0 {
 		return nil
 	}
-	err := c.call("cuMemcpyHtoD", func() Code { return c.fn.MemcpyHtoD(to, &from[0], uint64(len(from))) })
+	err := c.call("cuMemcpyHtoD", func() Code {
+		return c.fn.MemcpyHtoD(to, &from[0], uint64(len(from)))
+	})
 	return describeCopy(err, len(from))
 }
 
@@ -44,7 +47,9 @@ func (c *Context) CopyToHost(to []byte, from Pointer) error {
 	if len(to) == 0 {
 		return nil
 	}
-	err := c.call("cuMemcpyDtoH", func() Code { return c.fn.MemcpyDtoH(&to[0], from, uint64(len(to))) })
+	err := c.call("cuMemcpyDtoH", func() Code {
+		return c.fn.MemcpyDtoH(&to[0], from, uint64(len(to)))
+	})
 	return describeCopy(err, len(to))
 }
 
@@ -74,10 +79,10 @@ func (c *Context) Fill32(p Pointer, value uint32, n uint64) error {
 	return c.call("cuMemsetD32", func() Code { return c.fn.MemsetD32(p, value, n) })
 }
 
-// CopyToDevice copies bytes to the device. From host memory that AllocHost made the
-// copy runs beside other work, and the bytes stay as they are until it is done. From
-// Go's memory the driver first copies them to a buffer of its own, at a fifth of the
-// rate, and returns.
+// CopyToDevice copies bytes to the device. From host memory that AllocHost made
+// the copy runs beside other work, and the bytes stay as they are until it is
+// done. From Go's memory the driver first copies them to a buffer of its own,
+// at a fifth of the rate, and returns.
 func (s *Stream) CopyToDevice(to Pointer, from []byte) error {
 	if len(from) == 0 {
 		return nil
@@ -89,8 +94,8 @@ func (s *Stream) CopyToDevice(to Pointer, from []byte) error {
 }
 
 // CopyToHost copies from the device until the slice is full. Into memory that
-// AllocHost made the copy runs beside other work; into Go's memory it is done when
-// the method returns.
+// AllocHost made the copy runs beside other work; into Go's memory it is done
+// when the method returns.
 func (s *Stream) CopyToHost(to []byte, from Pointer) error {
 	if len(to) == 0 {
 		return nil
@@ -117,7 +122,9 @@ func (s *Stream) Fill8(p Pointer, value uint8, n uint64) error {
 	if n == 0 {
 		return nil
 	}
-	return s.call("cuMemsetD8Async", func(h streamHandle) Code { return s.ctx.fn.MemsetD8Async(p, value, n, h) })
+	return s.call("cuMemsetD8Async", func(h streamHandle) Code {
+		return s.ctx.fn.MemsetD8Async(p, value, n, h)
+	})
 }
 
 // Fill32 sets n words of 32 bits, at an address that is a multiple of 4.
@@ -125,7 +132,9 @@ func (s *Stream) Fill32(p Pointer, value uint32, n uint64) error {
 	if n == 0 {
 		return nil
 	}
-	return s.call("cuMemsetD32Async", func(h streamHandle) Code { return s.ctx.fn.MemsetD32Async(p, value, n, h) })
+	return s.call("cuMemsetD32Async", func(h streamHandle) Code {
+		return s.ctx.fn.MemsetD32Async(p, value, n, h)
+	})
 }
 
 // describeCopy says of an error how much was to be copied.
@@ -138,8 +147,8 @@ func describeCopy[N int | uint64](err error, bytes N) error {
 
 // HostOptions say what host memory is for.
 type HostOptions struct {
-	// WriteCombined memory is faster to copy to the device and very slow to read on
-	// the host.
+	// WriteCombined memory is faster to copy to the device and very slow to
+	// read on the host.
 	WriteCombined bool
 }
 
@@ -154,15 +163,17 @@ type HostMemory struct {
 // hostAddress is the address that frees host memory.
 type hostAddress uintptr
 
-// AllocHost allocates host memory that stays in place. It is slow, some tenths of a
-// second a gigabyte, so it is for buffers that are kept.
+// AllocHost allocates host memory that stays in place. It is slow, some tenths
+// of a second a gigabyte, so it is for buffers that are kept.
 func (c *Context) AllocHost(bytes int, o HostOptions) (*HostMemory, error) {
 	m := &HostMemory{object: object[hostAddress]{ctx: c}, size: bytes}
 	flags := uint32(hostPortable | hostDeviceMap)
 	if o.WriteCombined {
 		flags |= hostWriteCombined
 	}
-	err := c.call("cuMemHostAlloc", func() Code { return c.fn.MemHostAlloc(&m.start, uint64(max(bytes, 0)), flags) })
+	err := c.call("cuMemHostAlloc", func() Code {
+		return c.fn.MemHostAlloc(&m.start, uint64(max(bytes, 0)), flags)
+	})
 	if err != nil {
 		return nil, describe(err, "%d bytes", bytes)
 	}
@@ -181,8 +192,8 @@ func (m *HostMemory) Bytes() []byte {
 	return unsafe.Slice((*byte)(m.start), m.size)
 }
 
-// Pointer returns the address at which kernels find the memory. Addresses are the
-// same on both sides.
+// Pointer returns the address at which kernels find the memory. Addresses are
+// the same on both sides.
 func (m *HostMemory) Pointer() Pointer { return Pointer(uintptr(m.start)) }
 
 // Close frees the memory.

@@ -38,7 +38,8 @@ func TestCopies(t *testing.T) {
 		ok(t, m.Copy(0, 0, 0))
 		ok(t, m.Fill8(0, 0, 0))
 		ok(t, m.Fill32(0, 0, 0))
-		if err := m.CopyToDevice(a+8, make([]byte, 9)); err == nil || !strings.Contains(err.Error(), "9 bytes") {
+		if err := m.CopyToDevice(a+8, make([]byte, 9)); err == nil ||
+			!strings.Contains(err.Error(), "9 bytes") {
 			t.Errorf("%T: past the end: %v", m, err)
 		}
 		ok(t, c.Free(a))
@@ -72,7 +73,8 @@ func TestRegion(t *testing.T) {
 		t.Errorf("limit %d, size %d", r.Limit(), r.Size())
 	}
 	for _, step := range []struct{ grow, size, pieces uint64 }{
-		{0, 0, 0}, {1, grain, 1}, {grain, grain, 1}, {grain + 1, 2 * grain, 2}, {5 * grain, 5 * grain, 3},
+		{0, 0, 0}, {1, grain, 1}, {grain, grain, 1}, {grain + 1, 2 * grain, 2},
+		{5 * grain, 5 * grain, 3},
 	} {
 		ok(t, r.Grow(step.grow))
 		if r.Size() != step.size || uint64(len(k.mapped)) != step.pieces {
@@ -83,7 +85,8 @@ func TestRegion(t *testing.T) {
 		t.Errorf("past the limit: %v", err)
 	}
 	for _, step := range []struct{ shrink, size uint64 }{
-		{5 * grain, 5 * grain}, {3 * grain, 5 * grain}, {2*grain + 1, 5 * grain}, {2 * grain, 2 * grain}, {1, grain}, {0, 0},
+		{5 * grain, 5 * grain}, {3 * grain, 5 * grain}, {2*grain + 1, 5 * grain},
+		{2 * grain, 2 * grain}, {1, grain}, {0, 0},
 	} {
 		ok(t, r.Shrink(step.shrink))
 		if r.Size() != step.size {
@@ -93,12 +96,13 @@ func TestRegion(t *testing.T) {
 	ok(t, r.Grow(10*grain))
 	ok(t, r.Close())
 	if len(k.live) != 0 || len(k.mapped) != 0 || len(k.reserved) != 0 {
-		t.Errorf("left: %d allocations, %d mappings, %d reservations", len(k.live), len(k.mapped), len(k.reserved))
+		t.Errorf("left: %d allocations, %d mappings, %d reservations", len(k.live), len(k.mapped),
+			len(k.reserved))
 	}
 }
 
-// TestRegionFails lets each step of growing fail: what was there stays, and nothing
-// is left over.
+// TestRegionFails lets each step of growing fail: what was there stays, and
+// nothing is left over.
 func TestRegionFails(t *testing.T) {
 	for _, step := range []string{"cuMemCreate", "cuMemMap", "cuMemSetAccess"} {
 		k := newFake()
@@ -107,11 +111,13 @@ func TestRegionFails(t *testing.T) {
 		k.set(step, outOfMemory)
 		err := r.Grow(4 * grain)
 		var e *Error
-		if !errors.Is(err, ErrOutOfMemory) || !errors.As(err, &e) || e.Call != step || e.Detail != "from 2097152 bytes to 8388608" {
+		if !errors.Is(err, ErrOutOfMemory) || !errors.As(err, &e) || e.Call != step ||
+			e.Detail != "from 2097152 bytes to 8388608" {
 			t.Errorf("%s: %v", step, err)
 		}
 		if r.Size() != grain || len(k.live) != 1 || len(k.mapped) != 1 {
-			t.Errorf("%s: %d bytes, %d allocations, %d mappings", step, r.Size(), len(k.live), len(k.mapped))
+			t.Errorf("%s: %d bytes, %d allocations, %d mappings", step, r.Size(), len(k.live),
+				len(k.mapped))
 		}
 		delete(k.answers, step)
 		ok(t, r.Grow(4*grain))
@@ -124,25 +130,30 @@ func TestModule(t *testing.T) {
 	k := newFake()
 	var image []byte
 	options := map[int32]uintptr{}
-	k.fn.ModuleLoadDataEx = func(m *moduleHandle, code *byte, n uint32, names *int32, values *uintptr) Code {
+	k.fn.ModuleLoadDataEx = func(m *moduleHandle, code *byte, n uint32, names *int32,
+		values *uintptr) Code {
 		image = append([]byte(dynlib.Text(code)), 0)
 		for i, name := range unsafe.Slice(names, n) {
 			value := unsafe.Slice(values, n)[i]
 			options[name] = value
 			if name == jitErrorLog || name == jitInfoLog {
 				buffer := *(*unsafe.Pointer)(unsafe.Pointer(&value))
-				copy(unsafe.Slice((*byte)(buffer), logSize), map[int32]string{jitErrorLog: "line 3: no\n", jitInfoLog: "by the way\n"}[name])
+				copy(unsafe.Slice((*byte)(buffer), logSize),
+					map[int32]string{jitErrorLog: "line 3: no\n", jitInfoLog: "by the way\n"}[name])
 			}
 		}
 		*m = 1
 		return k.enter("cuModuleLoadDataEx")
 	}
 	c := k.start(t)
-	m := must(c.LoadModule(Image{"m", []byte(".version 7.0")}, ModuleOptions{MaxRegisters: 64, Optimization: 2, LineInfo: true, Verbose: true}))(t)
-	if !bytes.Equal(image, []byte(".version 7.0\x00")) || m.Log() != "line 3: no\nby the way" || m.Name() != "m" {
+	m := must(c.LoadModule(Image{"m", []byte(".version 7.0")},
+		ModuleOptions{MaxRegisters: 64, Optimization: 2, LineInfo: true, Verbose: true}))(t)
+	if !bytes.Equal(image, []byte(".version 7.0\x00")) || m.Log() != "line 3: no\nby the way" ||
+		m.Name() != "m" {
 		t.Errorf("image %q, log %q", image, m.Log())
 	}
-	if options[jitMaxRegisters] != 64 || options[jitOptimizationLevel] != 2 || options[jitLineInfo] != 1 || options[jitLogVerbose] != 1 ||
+	if options[jitMaxRegisters] != 64 || options[jitOptimizationLevel] != 2 ||
+		options[jitLineInfo] != 1 || options[jitLogVerbose] != 1 ||
 		options[jitErrorLogSize] != logSize || options[jitInfoLogSize] != logSize {
 		t.Errorf("options %v", options)
 	}
@@ -161,12 +172,14 @@ func TestModule(t *testing.T) {
 		}
 	}
 	k.set("cuModuleGetFunction", notFound)
-	if _, err := m.Function("gone"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "kernel gone of module m") {
+	if _, err := m.Function("gone"); !errors.Is(err, ErrNotFound) ||
+		!strings.Contains(err.Error(), "kernel gone of module m") {
 		t.Error(err)
 	}
 }
 
-// TestLink sees machine code copied before the link is given back, on failure too.
+// TestLink sees machine code copied before the link is given back, on failure
+// too.
 func TestLink(t *testing.T) {
 	k := newFake()
 	made := []byte("\x7fELF machine code")
@@ -175,9 +188,11 @@ func TestLink(t *testing.T) {
 		return k.enter("cuLinkComplete")
 	}
 	var kinds []int32
-	k.fn.LinkAddData = func(_ linkHandle, kind int32, data *byte, size uintptr, name string, _ uint32, _ *int32, _ *uintptr) Code {
+	k.fn.LinkAddData = func(_ linkHandle, kind int32, data *byte, size uintptr, name string,
+		_ uint32, _ *int32, _ *uintptr) Code {
 		kinds = append(kinds, kind)
-		if last := unsafe.Slice(data, size)[size-1]; kind == jitInputPTX && last != 0 || name == "" {
+		if last := unsafe.Slice(data, size)[size-1]; kind == jitInputPTX && last != 0 ||
+			name == "" {
 			return invalidValue
 		}
 		return k.enter("cuLinkAddData")
@@ -185,13 +200,15 @@ func TestLink(t *testing.T) {
 	c := k.start(t)
 	l := must(c.Link(ModuleOptions{}, Image{"a", []byte(".version 7.0")}, Image{"b", made}))(t)
 	made[4] = 'X'
-	if string(l.Code) != "\x7fELF machine code" || !slices.Equal(kinds, []int32{jitInputPTX, jitInputCubin}) {
+	if string(l.Code) != "\x7fELF machine code" ||
+		!slices.Equal(kinds, []int32{jitInputPTX, jitInputCubin}) {
 		t.Errorf("%q of %v", l.Code, kinds)
 	}
 	for _, step := range []string{"cuLinkAddData", "cuLinkComplete"} {
 		k.took()
 		k.set(step, invalidPTX)
-		if _, err := c.Link(ModuleOptions{}, Image{"a", []byte(".version 7.0")}); !errors.Is(err, ErrInvalidPTX) {
+		if _, err := c.Link(ModuleOptions{}, Image{"a", []byte(".version 7.0")}); !errors.Is(err,
+			ErrInvalidPTX) {
 			t.Errorf("%s: %v", step, err)
 		}
 		if calls := k.took(); calls[len(calls)-1] != "cuLinkDestroy" {

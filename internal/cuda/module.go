@@ -17,7 +17,8 @@ type ModuleOptions struct {
 	Verbose      bool // tell in the log what each kernel takes
 }
 
-// Image is code for the device: PTX, or the machine code that Link or ptxas made.
+// Image is code for the device: PTX, or the machine code that Link or ptxas
+// made.
 type Image struct {
 	Name string // for messages
 	Code []byte
@@ -37,17 +38,17 @@ func (m Image) terminated() []byte {
 // logSize is how much the compiler can say before the driver cuts it off.
 const logSize = 1 << 14
 
-// compilation holds the options of one use of the driver's compiler, and what it
-// writes. The driver keeps the addresses while a link is open, so it is one object,
-// kept alive to the end.
+// compilation holds the options of one use of the driver's compiler, and what
+// it writes. The driver keeps the addresses while a link is open, so it is one
+// object, kept alive to the end.
 type compilation struct {
 	info, errors [logSize]byte
 	names        []int32
 	values       []uintptr
 }
 
-// newCompilation makes the options. They lie in Go's heap, which does not move, and
-// not on a stack: what a function that is not inlined returns escapes.
+// newCompilation makes the options. They lie in Go's heap, which does not move,
+// and not on a stack: what a function that is not inlined returns escapes.
 //
 //go:noinline
 func newCompilation(o ModuleOptions) *compilation {
@@ -102,16 +103,18 @@ type Module struct {
 	took time.Duration
 }
 
-// LoadModule puts code on the device. PTX is compiled first, which takes from some
-// milliseconds to seconds; Link does that ahead. An error has the compiler's log.
-// The driver compiles several modules at once if goroutines ask for them.
+// LoadModule puts code on the device. PTX is compiled first, which takes from
+// some milliseconds to seconds; Link does that ahead. An error has the
+// compiler's log. The driver compiles several modules at once if goroutines ask
+// for them.
 func (c *Context) LoadModule(image Image, o ModuleOptions) (*Module, error) {
 	job := newCompilation(o)
 	m := &Module{object: object[moduleHandle]{ctx: c}, name: image.Name}
 	code := image.terminated()
 	began := time.Now()
 	err := c.call("cuModuleLoadDataEx", func() Code {
-		return c.fn.ModuleLoadDataEx(&m.handle, unsafe.SliceData(code), uint32(len(job.names)), &job.names[0], &job.values[0])
+		return c.fn.ModuleLoadDataEx(&m.handle, unsafe.SliceData(code), uint32(len(job.names)),
+			&job.names[0], &job.values[0])
 	})
 	goruntime.KeepAlive(job)
 	if err != nil {
@@ -127,8 +130,8 @@ func (m *Module) Name() string { return m.name }
 // Log returns what the compiler said, "" if nothing.
 func (m *Module) Log() string { return m.log }
 
-// LoadTime returns how long LoadModule took, the compilation of PTX included. The
-// driver keeps what it compiles in a cache of its own, on disk.
+// LoadTime returns how long LoadModule took, the compilation of PTX included.
+// The driver keeps what it compiles in a cache of its own, on disk.
 func (m *Module) LoadTime() time.Duration { return m.took }
 
 // Close unloads the code. Work that uses it must be done.
@@ -152,11 +155,11 @@ type Linked struct {
 }
 
 // Link compiles PTX for the context's device, links it with further images, and
-// returns machine code that other processes can load without compiling, on devices
-// of the same architecture. An error has the compiler's log.
+// returns machine code that other processes can load without compiling, on
+// devices of the same architecture. An error has the compiler's log.
 func (c *Context) Link(o ModuleOptions, images ...Image) (Linked, error) {
-	// The compiler keeps memory for each thread: a link that changes threads between
-	// calls has crashed driver 580.
+	// The compiler keeps memory for each thread: a link that changes threads
+	// between calls has crashed driver 580.
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
 	job := newCompilation(o)
@@ -177,7 +180,8 @@ func (c *Context) Link(o ModuleOptions, images ...Image) (Linked, error) {
 		}
 		code := image.terminated()
 		err := c.call("cuLinkAddData", func() Code {
-			return c.fn.LinkAddData(link, kind, unsafe.SliceData(code), uintptr(len(code)), image.Name, 0, nil, nil)
+			return c.fn.LinkAddData(link, kind, unsafe.SliceData(code), uintptr(len(code)),
+				image.Name, 0, nil, nil)
 		})
 		if err != nil {
 			return Linked{}, job.explain(describe(err, "module %s", image.Name))
@@ -189,5 +193,6 @@ func (c *Context) Link(o ModuleOptions, images ...Image) (Linked, error) {
 	if err != nil {
 		return Linked{}, job.explain(err)
 	}
-	return Linked{Code: bytes.Clone(unsafe.Slice(cubin, size)), Log: job.log(), Took: time.Since(began)}, nil
+	return Linked{Code: bytes.Clone(unsafe.Slice(cubin, size)), Log: job.log(),
+		Took: time.Since(began)}, nil
 }

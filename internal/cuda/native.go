@@ -31,8 +31,8 @@ func setVariable(name, value string) {
 	}
 }
 
-// setenv is the C library's function, which is looked for once: that waits for libraries
-// that are being loaded.
+// setenv is the C library's function, which is looked for once: that waits for
+// libraries that are being loaded.
 var setenv = sync.OnceValue(func() (set func(name, value string, overwrite int32) int32) {
 	if address, err := purego.Dlsym(purego.RTLD_DEFAULT, "setenv"); err == nil {
 		purego.RegisterFunc(&set, address)
@@ -40,8 +40,8 @@ var setenv = sync.OnceValue(func() (set func(name, value string, overwrite int32
 	return set
 })
 
-// nap has the thread sleep. Go's own sleep wakes up a millisecond late when nothing
-// else goes on in the process.
+// nap has the thread sleep. Go's own sleep wakes up a millisecond late when
+// nothing else goes on in the process.
 func nap(d time.Duration) {
 	t := syscall.NsecToTimespec(d.Nanoseconds())
 	syscall.Nanosleep(&t, nil) // a signal may cut it short
@@ -49,8 +49,8 @@ func nap(d time.Duration) {
 
 // bind makes *function, a pointer to a variable of function type, call address.
 // Calls that are made for each launch or each step of a loop go straight to the
-// address; purego's reflection would add a quarter of a microsecond to the short ones
-// and two to a launch.
+// address; purego's reflection would add a quarter of a microsecond to the
+// short ones and two to a launch.
 func bind(function any, address uintptr) {
 	switch f := function.(type) {
 	case *func(contextHandle) Code:
@@ -60,29 +60,35 @@ func bind(function any, address uintptr) {
 	case *func(eventHandle) Code:
 		*f = func(e eventHandle) Code { return call(address, uintptr(e)) }
 	case *func(eventHandle, streamHandle) Code:
-		*f = func(e eventHandle, s streamHandle) Code { return call(address, uintptr(e), uintptr(s)) }
+		*f = func(e eventHandle, s streamHandle) Code {
+			return call(address, uintptr(e), uintptr(s))
+		}
 	case *func(graphExec, streamHandle) Code:
 		*f = func(x graphExec, s streamHandle) Code { return call(address, uintptr(x), uintptr(s)) }
 	case *func(functionHandle, Dim, Dim, uint32, streamHandle, *unsafe.Pointer) Code:
 		// cuLaunchCooperativeKernel takes all words but the last.
-		*f = func(k functionHandle, grid, block Dim, shared uint32, s streamHandle, params *unsafe.Pointer) Code {
+		*f = func(k functionHandle, grid, block Dim, shared uint32, s streamHandle,
+			params *unsafe.Pointer) Code {
 			return call(address, uintptr(k), uintptr(grid.X), uintptr(grid.Y), uintptr(grid.Z),
 				uintptr(block.X), uintptr(block.Y), uintptr(block.Z), uintptr(shared),
 				uintptr(s), uintptr(unsafe.Pointer(params)), 0)
 		}
 	case *func(*Pointer, uint64, poolHandle, streamHandle) Code:
 		*f = func(p *Pointer, bytes uint64, pool poolHandle, s streamHandle) Code {
-			return call(address, uintptr(unsafe.Pointer(p)), uintptr(bytes), uintptr(pool), uintptr(s))
+			return call(address, uintptr(unsafe.Pointer(p)), uintptr(bytes), uintptr(pool),
+				uintptr(s))
 		}
 	case *func(Pointer, streamHandle) Code:
 		*f = func(p Pointer, s streamHandle) Code { return call(address, uintptr(p), uintptr(s)) }
 	case *func(Pointer, *byte, uint64, streamHandle) Code:
 		*f = func(to Pointer, from *byte, bytes uint64, s streamHandle) Code {
-			return call(address, uintptr(to), uintptr(unsafe.Pointer(from)), uintptr(bytes), uintptr(s))
+			return call(address, uintptr(to), uintptr(unsafe.Pointer(from)), uintptr(bytes),
+				uintptr(s))
 		}
 	case *func(*byte, Pointer, uint64, streamHandle) Code:
 		*f = func(to *byte, from Pointer, bytes uint64, s streamHandle) Code {
-			return call(address, uintptr(unsafe.Pointer(to)), uintptr(from), uintptr(bytes), uintptr(s))
+			return call(address, uintptr(unsafe.Pointer(to)), uintptr(from), uintptr(bytes),
+				uintptr(s))
 		}
 	case *func(Pointer, Pointer, uint64, streamHandle) Code:
 		*f = func(to, from Pointer, bytes uint64, s streamHandle) Code {
@@ -101,8 +107,8 @@ func bind(function any, address uintptr) {
 	}
 }
 
-// call calls a function of the driver. Go objects whose addresses are converted to
-// uintptr in the argument list stay where they are until the call returns.
+// call calls a function of the driver. Go objects whose addresses are converted
+// to uintptr in the argument list stay where they are until the call returns.
 //
 //go:uintptrescapes
 func call(function uintptr, args ...uintptr) Code {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// supported says that there is no CUDA driver for this platform. Open fails, so the
-// functions below are never reached.
+// supported says that there is no CUDA driver for this platform. Open fails, so
+// the functions below are never reached.
 const supported = false
 
 func openLibrary(string) (uintptr, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// TestVariables looks at the driver's variables as it does when it is initialised: what the
-// user has set stays.
+// TestVariables looks at the driver's variables as it does when it is
+// initialised: what the user has set stays.
 func TestVariables(t *testing.T) {
 	address, err := purego.Dlsym(purego.RTLD_DEFAULT, "getenv")
 	if err != nil {
@@ -26,7 +26,8 @@ func TestVariables(t *testing.T) {
 		seen := false
 		k.fn.Init = func(uint32) Code {
 			seen = true
-			if loading, queues := getenv(loadingVariable), getenv(queuesVariable); loading != "EAGER" || queues != c.want {
+			if loading, queues := getenv(loadingVariable),
+				getenv(queuesVariable); loading != "EAGER" || queues != c.want {
 				t.Errorf("the driver finds %q and %q, want EAGER and %q", loading, queues, c.want)
 			}
 			return success

@@ -15,12 +15,13 @@ import (
 )
 
 // PathVariable is the environment variable that names the library to open, as a
-// path or as a name that the dynamic linker looks for. Where it is set, no other
-// library is tried.
+// path or as a name that the dynamic linker looks for. Where it is set, no
+// other library is tried.
 const PathVariable = "REDFOX_CUDA"
 
-// The driver's own variables, which it reads when it is initialised: when modules are
-// loaded, and how many queues of the hardware the streams of a context share.
+// The driver's own variables, which it reads when it is initialised: when
+// modules are loaded, and how many queues of the hardware the streams of a
+// context share.
 const (
 	loadingVariable = "CUDA_MODULE_LOADING"
 	queuesVariable  = "CUDA_DEVICE_MAX_CONNECTIONS"
@@ -29,18 +30,19 @@ const (
 // queues is what LimitQueues was told, 0 for the driver's own choice.
 var queues atomic.Int32
 
-// LimitQueues has a driver that is opened later give its contexts n hardware queues and not
-// eight, unless the user has set CUDA_DEVICE_MAX_CONNECTIONS. Work of streams that share a
-// queue can wait for each other's. On an H200 with driver 580 a context takes 100 to 140 ms
-// with eight queues and 60 to 70 with two, and ends 20 ms sooner.
+// LimitQueues has a driver that is opened later give its contexts n hardware
+// queues and not eight, unless the user has set CUDA_DEVICE_MAX_CONNECTIONS.
+// Work of streams that share a queue can wait for each other's. On an H200 with
+// driver 580 a context takes 100 to 140 ms with eight queues and 60 to 70 with
+// two, and ends 20 ms sooner.
 func LimitQueues(n int) { queues.Store(int32(n)) }
 
 // oldest is the version of CUDA that a driver must have, as cuDriverGetVersion
 // writes it: 11.4, driver 470.
 const oldest Version = 11040
 
-// Version is a version of CUDA: 1000 times the major number and 10 times the minor
-// one.
+// Version is a version of CUDA: 1000 times the major number and 10 times the
+// minor one.
 type Version int
 
 // String returns the version as CUDA writes it: "12.4".
@@ -57,16 +59,16 @@ type Driver struct {
 // Path returns the name by which the library was opened.
 func (d *Driver) Path() string { return d.path }
 
-// Version returns the newest version of CUDA that the driver knows. It runs PTX of
-// that version and older ones.
+// Version returns the newest version of CUDA that the driver knows. It runs PTX
+// of that version and older ones.
 func (d *Driver) Version() Version { return d.version }
 
-// Devices returns the GPUs that this process may use, in the driver's order. There
-// is at least one.
+// Devices returns the GPUs that this process may use, in the driver's order.
+// There is at least one.
 func (d *Driver) Devices() []*Device { return d.devices }
 
-// IsEager reports whether modules are loaded as a whole. Drivers before 11.7 know
-// no other way.
+// IsEager reports whether modules are loaded as a whole. Drivers before 11.7
+// know no other way.
 func (d *Driver) IsEager() bool {
 	var mode int32
 	return d.fn.ModuleGetLoadingMode(&mode) != success || mode == eagerLoading
@@ -106,8 +108,8 @@ func (e *NotFoundError) Problem() Problem {
 }
 
 // Error names what is needed, what was found of another kind, and what to do. A
-// name that leads nowhere is worth a word only if the user gave it, and one library
-// under several names gets one.
+// name that leads nowhere is worth a word only if the user gave it, and one
+// library under several names gets one.
 func (e *NotFoundError) Error() string {
 	var b strings.Builder
 	b.WriteString("there is no NVIDIA GPU to use")
@@ -139,16 +141,17 @@ func (e *NotFoundError) Advice() string {
 	case DriverRefuses:
 		return "see what nvidia-smi says; after an update of the driver its kernel module must be loaded anew"
 	}
-	return "install NVIDIA's driver, whose library is libcuda.so.1, or set " + PathVariable + " to its path"
+	return "install NVIDIA's driver, whose library is libcuda.so.1, or set " + PathVariable +
+		" to its path"
 }
 
 // notThere is the reason of an attempt that found no file.
 const notThere = "no such library"
 
-// Open opens the CUDA driver: the library that the environment variable REDFOX_CUDA
-// names, or else libcuda.so.1 where the dynamic linker, WSL and containers have it.
-// That happens once per process; later calls return the same driver or the same
-// error, which is a *NotFoundError.
+// Open opens the CUDA driver: the library that the environment variable
+// REDFOX_CUDA names, or else libcuda.so.1 where the dynamic linker, WSL and
+// containers have it. That happens once per process; later calls return the
+// same driver or the same error, which is a *NotFoundError.
 func Open() (*Driver, error) { return openOnce() }
 
 var openOnce = sync.OnceValues(func() (*Driver, error) {
@@ -161,9 +164,10 @@ var openOnce = sync.OnceValues(func() (*Driver, error) {
 	return d, nil
 })
 
-// Load has the dynamic linker load the driver's library, if it finds one, and find its
-// functions, for Open. That takes two milliseconds, and does not wait for a library that is
-// loaded later, as Open would: the linker does one thing at a time.
+// Load has the dynamic linker load the driver's library, if it finds one, and
+// find its functions, for Open. That takes two milliseconds, and does not wait
+// for a library that is loaded later, as Open would: the linker does one thing
+// at a time.
 func Load() {
 	setVariables()
 	names, _ := candidates()
@@ -210,8 +214,8 @@ func (l *loaded) take(name string, fn *functions) error {
 	return load(name, fn)
 }
 
-// candidates lists what Open tries, and tells whether the user has named it. A bare name is
-// looked up by the dynamic linker.
+// candidates lists what Open tries, and tells whether the user has named it. A
+// bare name is looked up by the dynamic linker.
 func candidates() (names []string, named bool) {
 	if name := os.Getenv(PathVariable); name != "" {
 		return []string{name}, true
@@ -232,7 +236,8 @@ func candidates() (names []string, named bool) {
 }
 
 // openFirst opens the first library that works.
-func openFirst(names []string, load func(name string, fn *functions) error) (*Driver, *NotFoundError) {
+func openFirst(names []string,
+	load func(name string, fn *functions) error) (*Driver, *NotFoundError) {
 	failure := &NotFoundError{}
 	for _, name := range names {
 		d := &Driver{path: name}
@@ -248,12 +253,13 @@ func openFirst(names []string, load func(name string, fn *functions) error) (*Dr
 	return nil, failure
 }
 
-// load opens one library and binds its functions. The version comes first: an old
-// driver lacks functions, and that it is old says more than their names.
+// load opens one library and binds its functions. The version comes first: an
+// old driver lacks functions, and that it is old says more than their names.
 func load(name string, fn *functions) error {
 	library, err := openLibrary(name)
 	if err != nil {
-		if strings.HasPrefix(err.Error(), name+": cannot open shared object file: No such file") || isMissing(name) {
+		if strings.HasPrefix(err.Error(), name+": cannot open shared object file: No such file") ||
+			isMissing(name) {
 			return errors.New(notThere)
 		}
 		return err
@@ -268,7 +274,8 @@ func load(name string, fn *functions) error {
 	}
 	var version int32
 	if fn.DriverGetVersion != nil && fn.DriverGetVersion(&version) == success {
-		return fmt.Errorf("a driver for CUDA %v, without %s", Version(version), strings.Join(missing, ", "))
+		return fmt.Errorf("a driver for CUDA %v, without %s", Version(version),
+			strings.Join(missing, ", "))
 	}
 	return fmt.Errorf("without %s", strings.Join(missing, ", "))
 }

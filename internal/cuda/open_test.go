@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// TestTable holds the table of functions against what bindAll needs of it: a name
-// for each symbol, a code as result, and arguments that are words.
+// TestTable holds the table of functions against what bindAll needs of it: a
+// name for each symbol, a code as result, and arguments that are words.
 func TestTable(t *testing.T) {
 	table := reflect.TypeFor[functions]()
 	seen := map[string]bool{}
@@ -48,7 +48,8 @@ func TestMissingFunctions(t *testing.T) {
 	}
 	fn.GetErrorName = nil // is not asked
 	err := fn.failure("cuFuncLoad", fn.FuncLoad(1))
-	if !errors.Is(err, errors.ErrUnsupported) || err.Error() != "CUDA: cuFuncLoad: needs a driver for CUDA 12.4 or newer" {
+	if !errors.Is(err, errors.ErrUnsupported) ||
+		err.Error() != "CUDA: cuFuncLoad: needs a driver for CUDA 12.4 or newer" {
 		t.Error(err)
 	}
 }
@@ -61,12 +62,30 @@ func TestOpen(t *testing.T) {
 		problem Problem
 		message string
 	}{
-		{"too old", func(k *fake) { k.version = 11030 }, DriverTooOld, "there is no NVIDIA GPU to use; fake: a driver for CUDA 11.3; install a driver for CUDA 11.4 or newer, version 470 or later"},
-		{"no device", func(k *fake) { k.initCode = noDevice }, NoDevice, "there is no NVIDIA GPU to use; fake: the driver finds no GPU; see whether nvidia-smi lists one, and whether CUDA_VISIBLE_DEVICES hides it"},
-		{"devices hidden", func(k *fake) { k.devices = 0 }, NoDevice, "there is no NVIDIA GPU to use; fake: the driver finds no GPU; see whether nvidia-smi lists one, and whether CUDA_VISIBLE_DEVICES hides it"},
-		{"stub", func(k *fake) { k.initCode = stubLibrary }, NoDriver, "there is no NVIDIA GPU to use; fake: the toolkit's stand-in for linking, not the driver; install NVIDIA's driver, whose library is libcuda.so.1, or set REDFOX_CUDA to its path"},
-		{"stub that has no version", func(k *fake) { k.answers["cuDriverGetVersion"] = stubLibrary }, NoDriver, "there is no NVIDIA GPU to use; fake: the toolkit's stand-in for linking, not the driver; install NVIDIA's driver, whose library is libcuda.so.1, or set REDFOX_CUDA to its path"},
-		{"kernel module of another version", func(k *fake) { k.initCode = 803 }, DriverRefuses, "there is no NVIDIA GPU to use; fake: CUDA: cuInit: error 803; see what nvidia-smi says; after an update of the driver its kernel module must be loaded anew"},
+		{"too old", func(k *fake) {
+			k.version = 11030
+		}, DriverTooOld,
+			"there is no NVIDIA GPU to use; fake: a driver for CUDA 11.3; install a driver for CUDA 11.4 or newer, version 470 or later"},
+		{"no device", func(k *fake) {
+			k.initCode = noDevice
+		}, NoDevice,
+			"there is no NVIDIA GPU to use; fake: the driver finds no GPU; see whether nvidia-smi lists one, and whether CUDA_VISIBLE_DEVICES hides it"},
+		{"devices hidden", func(k *fake) {
+			k.devices = 0
+		}, NoDevice,
+			"there is no NVIDIA GPU to use; fake: the driver finds no GPU; see whether nvidia-smi lists one, and whether CUDA_VISIBLE_DEVICES hides it"},
+		{"stub", func(k *fake) {
+			k.initCode = stubLibrary
+		}, NoDriver,
+			"there is no NVIDIA GPU to use; fake: the toolkit's stand-in for linking, not the driver; install NVIDIA's driver, whose library is libcuda.so.1, or set REDFOX_CUDA to its path"},
+		{"stub that has no version", func(k *fake) {
+			k.answers["cuDriverGetVersion"] = stubLibrary
+		}, NoDriver,
+			"there is no NVIDIA GPU to use; fake: the toolkit's stand-in for linking, not the driver; install NVIDIA's driver, whose library is libcuda.so.1, or set REDFOX_CUDA to its path"},
+		{"kernel module of another version", func(k *fake) {
+			k.initCode = 803
+		}, DriverRefuses,
+			"there is no NVIDIA GPU to use; fake: CUDA: cuInit: error 803; see what nvidia-smi says; after an update of the driver its kernel module must be loaded anew"},
 	} {
 		k := newFake()
 		c.change(k)
@@ -95,13 +114,16 @@ func TestOpen(t *testing.T) {
 		t.Errorf("%s, version %v, %d devices", d.Path(), d.Version(), len(d.Devices()))
 	}
 	v := d.Devices()[1]
-	if v.Index != 1 || v.Name != "Fake 1" || v.UUID != "GPU-00000000-0000-0000-0000-000000000002" || v.Memory != 1<<37 ||
-		v.Architecture() != "sm_90" || !v.Attributes.VirtualMemory || v.Attributes.ClockRate != 0 || v.PeakBandwidth() != 2*3.201e9*768 {
+	if v.Index != 1 || v.Name != "Fake 1" || v.UUID != "GPU-00000000-0000-0000-0000-000000000002" ||
+		v.Memory != 1<<37 ||
+		v.Architecture() != "sm_90" || !v.Attributes.VirtualMemory || v.Attributes.ClockRate != 0 ||
+		v.PeakBandwidth() != 2*3.201e9*768 {
 		t.Errorf("device %+v", v)
 	}
 }
 
-// TestLoads finds the functions of a library once, and those of others each time.
+// TestLoads finds the functions of a library once, and those of others each
+// time.
 func TestLoads(t *testing.T) {
 	var l loaded
 	if l.bind("libc.so.6") || l.name != "" {
@@ -136,7 +158,8 @@ func TestNotFound(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	err := &NotFoundError{Tried: []Attempt{{"a", NoDriver, notThere}, {"b", NoDriver, "wrong ELF class"}, {"c", NoDriver, "wrong ELF class"}}}
+	err := &NotFoundError{Tried: []Attempt{{"a", NoDriver, notThere},
+		{"b", NoDriver, "wrong ELF class"}, {"c", NoDriver, "wrong ELF class"}}}
 	if want := "there is no NVIDIA GPU to use; b: wrong ELF class; install NVIDIA's driver, whose library is libcuda.so.1, or set REDFOX_CUDA to its path"; err.Error() != want {
 		t.Error(err)
 	}

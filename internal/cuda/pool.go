@@ -2,14 +2,14 @@ package cuda
 
 // PoolOptions say how a pool keeps memory.
 type PoolOptions struct {
-	// ReleaseThreshold is how many bytes the pool keeps when its memory is free and
-	// a stream is waited for; the rest goes back to the system. With 0 it keeps
-	// nothing, and each wait makes the next allocation slow.
+	// ReleaseThreshold is how many bytes the pool keeps when its memory is free
+	// and a stream is waited for; the rest goes back to the system. With 0 it
+	// keeps nothing, and each wait makes the next allocation slow.
 	ReleaseThreshold uint64
 }
 
-// Pool hands out device memory in the order of a stream's work, without waiting for
-// the device: what one step frees the next one takes.
+// Pool hands out device memory in the order of a stream's work, without waiting
+// for the device: what one step frees the next one takes.
 type Pool struct{ object[poolHandle] }
 
 // PoolUse says what a pool holds, in bytes.
@@ -29,7 +29,9 @@ func (c *Context) NewPool(o PoolOptions) (*Pool, error) {
 		location:   memoryLocation{locationDevice, int32(c.device.handle)},
 	}
 	p := &Pool{object[poolHandle]{ctx: c}}
-	if err := c.call(name, func() Code { return c.fn.MemPoolCreate(&p.handle, properties) }); err != nil {
+	if err := c.call(name, func() Code {
+		return c.fn.MemPoolCreate(&p.handle, properties)
+	}); err != nil {
 		return nil, err
 	}
 	if err := p.SetReleaseThreshold(o.ReleaseThreshold); err != nil {
@@ -63,15 +65,20 @@ func (p *Pool) Alloc(s *Stream, bytes uint64) (Pointer, error) {
 	return at, nil
 }
 
-// Free gives memory of a pool back once the work that is in the stream now is done.
+// Free gives memory of a pool back once the work that is in the stream now is
+// done.
 func (s *Stream) Free(p Pointer) error {
-	return s.call("cuMemFreeAsync", func(h streamHandle) Code { return s.ctx.fn.MemFreeAsync(p, h) })
+	return s.call("cuMemFreeAsync", func(h streamHandle) Code {
+		return s.ctx.fn.MemFreeAsync(p, h)
+	})
 }
 
-// Trim gives free memory back to the system until the pool holds no more than keep
-// bytes. Memory that a stream is yet to free is not free.
+// Trim gives free memory back to the system until the pool holds no more than
+// keep bytes. Memory that a stream is yet to free is not free.
 func (p *Pool) Trim(keep uint64) error {
-	return p.call("cuMemPoolTrimTo", func(h poolHandle) Code { return p.ctx.fn.MemPoolTrimTo(h, keep) })
+	return p.call("cuMemPoolTrimTo", func(h poolHandle) Code {
+		return p.ctx.fn.MemPoolTrimTo(h, keep)
+	})
 }
 
 // Use returns what the pool holds.

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Region is a range of device addresses with memory behind its first part, which
-// grows and shrinks without moving. Addresses cost nothing, so a region is
-// reserved for as much as there could ever be.
+// Region is a range of device addresses with memory behind its first part,
+// which grows and shrinks without moving. Addresses cost nothing, so a region
+// is reserved for as much as there could ever be.
 type Region struct {
 	ctx    *Context
 	base   Pointer
@@ -28,12 +28,13 @@ type piece struct {
 	size   uint64
 }
 
-// Reserve sets addresses aside for up to limit bytes, which it rounds up to what the
-// device maps at once, 2 MiB on today's.
+// Reserve sets addresses aside for up to limit bytes, which it rounds up to
+// what the device maps at once, 2 MiB on today's.
 func (c *Context) Reserve(limit uint64) (*Region, error) {
 	const name = "cuMemAddressReserve"
 	if !c.device.Attributes.VirtualMemory {
-		return nil, &Error{Call: name, Code: notSupported, Text: "the device has no virtual memory management"}
+		return nil, &Error{Call: name, Code: notSupported,
+			Text: "the device has no virtual memory management"}
 	}
 	r := &Region{ctx: c, memory: memoryProperties{
 		allocation: allocationPinned,
@@ -69,10 +70,10 @@ func (r *Region) Size() uint64 {
 	return r.size
 }
 
-// Grow puts memory behind at least the first bytes of the region. What is in new
-// memory is not defined. A region that can not grow stays as it was. Each growth
-// that is not in place already maps new memory, some hundred microseconds of work,
-// so callers grow by a factor.
+// Grow puts memory behind at least the first bytes of the region. What is in
+// new memory is not defined. A region that can not grow stays as it was. Each
+// growth that is not in place already maps new memory, some hundred
+// microseconds of work, so callers grow by a factor.
 func (r *Region) Grow(bytes uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +83,8 @@ func (r *Region) Grow(bytes uint64) error {
 	case bytes <= r.size:
 		return nil
 	case bytes > r.limit:
-		return refused("cuMemMap", ErrOutOfMemory, "%d bytes are more than the region's %d", bytes, r.limit)
+		return refused("cuMemMap", ErrOutOfMemory, "%d bytes are more than the region's %d", bytes,
+			r.limit)
 	}
 	p := piece{at: r.base + Pointer(r.size), size: r.round(bytes) - r.size}
 	if err := r.add(&p); err != nil {
@@ -96,7 +98,9 @@ func (r *Region) Grow(bytes uint64) error {
 // add maps a piece, or leaves nothing behind.
 func (r *Region) add(p *piece) error {
 	fn := r.ctx.fn
-	if err := r.ctx.call("cuMemCreate", func() Code { return fn.MemCreate(&p.handle, p.size, &r.memory, 0) }); err != nil {
+	if err := r.ctx.call("cuMemCreate", func() Code {
+		return fn.MemCreate(&p.handle, p.size, &r.memory, 0)
+	}); err != nil {
 		return err
 	}
 	// An error says why growing failed, not how undoing it went.
@@ -106,7 +110,9 @@ func (r *Region) add(p *piece) error {
 		return err
 	}
 	access := &memoryAccess{location: r.memory.location, flags: accessReadWrite}
-	err = r.ctx.call("cuMemSetAccess", func() Code { return fn.MemSetAccess(p.at, p.size, access, 1) })
+	err = r.ctx.call("cuMemSetAccess", func() Code {
+		return fn.MemSetAccess(p.at, p.size, access, 1)
+	})
 	if err != nil {
 		r.remove(p)
 		return err
@@ -127,8 +133,9 @@ func (r *Region) release(p *piece) error {
 	return r.ctx.call("cuMemRelease", func() Code { return r.ctx.fn.MemRelease(p.handle) })
 }
 
-// Shrink gives memory behind the first bytes of the region back, as far as growths
-// can be undone as a whole. No work may be under way that uses what is given back.
+// Shrink gives memory behind the first bytes of the region back, as far as
+// growths can be undone as a whole. No work may be under way that uses what is
+// given back.
 func (r *Region) Shrink(bytes uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +158,8 @@ func (r *Region) shrink(bytes uint64) error {
 	return err
 }
 
-// Close gives memory and addresses back. No work may be under way that uses them.
+// Close gives memory and addresses back. No work may be under way that uses
+// them.
 func (r *Region) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +168,9 @@ func (r *Region) Close() error {
 	}
 	r.closed = true
 	err := r.shrink(0)
-	if e := r.ctx.call("cuMemAddressFree", func() Code { return r.ctx.fn.MemAddressFree(r.base, r.limit) }); err == nil {
+	if e := r.ctx.call("cuMemAddressFree", func() Code {
+		return r.ctx.fn.MemAddressFree(r.base, r.limit)
+	}); err == nil {
 		err = e
 	}
 	if errors.Is(err, ErrClosed) {

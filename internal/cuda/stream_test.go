@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestWait waits for work that takes a while, is interrupted, fails, and never ends.
+// TestWait waits for work that takes a while, is interrupted, fails, and never
+// ends.
 func TestWait(t *testing.T) {
 	k := newFake()
 	c := k.start(t)
@@ -52,7 +53,8 @@ func TestWait(t *testing.T) {
 			t.Errorf("%s, done but interrupted: %v", name, err)
 		}
 		k.set(waiter.query, 999)
-		if err := waiter.wait(t.Context()); err == nil || err.Error() != "CUDA: "+waiter.sync+": error 999" {
+		if err := waiter.wait(t.Context()); err == nil ||
+			err.Error() != "CUDA: "+waiter.sync+": error 999" {
 			t.Errorf("%s: %v", name, err)
 		}
 		k.set(waiter.query, success)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestThreads has goroutines use two devices at once: each call must find its own
-// context on the thread that makes it, however goroutines move.
+// TestThreads has goroutines use two devices at once: each call must find its
+// own context on the thread that makes it, however goroutines move.
 func TestThreads(t *testing.T) {
 	k := newFake()
 	k.devices = 2

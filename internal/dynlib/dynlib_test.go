@@ -19,8 +19,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestReason opens a library that there is not, from many goroutines: each is told
-// why.
+// TestReason opens a library that there is not, from many goroutines: each is
+// told why.
 func TestReason(t *testing.T) {
 	const name = "libredfox-is-not-there.so"
 	want := name

@@ -11,10 +11,10 @@ import (
 // Supported says that libraries can be opened on this platform.
 const Supported = true
 
-// Open loads a shared library for the rest of the process. A global one resolves its
-// symbols late and adds them to those of the process; any other at once, and for
-// itself. What went wrong is kept for the thread, and a goroutine may change threads
-// between the two calls that purego makes.
+// Open loads a shared library for the rest of the process. A global one
+// resolves its symbols late and adds them to those of the process; any other at
+// once, and for itself. What went wrong is kept for the thread, and a goroutine
+// may change threads between the two calls that purego makes.
 func Open(name string, global bool) (uintptr, error) {
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()

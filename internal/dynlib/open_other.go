@@ -7,13 +7,14 @@ import (
 	goruntime "runtime"
 )
 
-// Supported says that libraries can not be opened on this platform. Open fails, so
-// there is nothing to look up.
+// Supported says that libraries can not be opened on this platform. Open fails,
+// so there is nothing to look up.
 const Supported = false
 
 // Open fails.
 func Open(string, bool) (uintptr, error) {
-	return 0, errors.New("native libraries can not be opened on " + goruntime.GOOS + "/" + goruntime.GOARCH)
+	return 0, errors.New("native libraries can not be opened on " + goruntime.GOOS + "/" +
+		goruntime.GOARCH)
 }
 
 // Symbol returns 0.

@@ -24,7 +24,8 @@ func TestRoundTrip(t *testing.T) {
 		{"decimal[18,2]", Decimal{Unscaled: 1999, Scale: 2}, Decimal{Unscaled: 1999, Scale: 2}},
 		{"datetime", time.UnixMicro(12).UTC(), time.UnixMicro(12).UTC()},
 		// Values that do not fit.
-		{"int", 1.5, nil}, {"int", "one", nil}, {"uint", -1, nil}, {"boolean", 1, nil}, {"string", 1, nil}, {"int", nil, nil},
+		{"int", 1.5, nil}, {"int", "one", nil}, {"uint", -1, nil}, {"boolean", 1, nil},
+		{"string", 1, nil}, {"int", nil, nil},
 	} {
 		typ, ok := scalar.ParseType(tt.typ)
 		if !ok {

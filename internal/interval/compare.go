@@ -3,8 +3,8 @@ package interval
 import "math"
 
 // Comparison returns the words x for which the comparison `x name w` holds, or
-// false if they are no interval, as those of ne. The words have to order as their
-// values do.
+// false if they are no interval, as those of ne. The words have to order as
+// their values do.
 func Comparison(name string, w int64) (Interval, bool) {
 	switch name {
 	case "eq":
@@ -27,8 +27,8 @@ func Comparison(name string, w int64) (Interval, bool) {
 	return Interval{}, false
 }
 
-// Mirrored returns the comparison that holds of (y, x) where the given one holds
-// of (x, y).
+// Mirrored returns the comparison that holds of (y, x) where the given one
+// holds of (x, y).
 func Mirrored(name string) string {
 	switch name {
 	case "lt":

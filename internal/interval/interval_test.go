@@ -11,18 +11,23 @@ import (
 
 // types are those with words that have an order or wrap around.
 var types = []scalar.Type{
-	scalar.BooleanType, scalar.IntOf(8), scalar.IntOf(32), scalar.IntType, scalar.UintOf(8), scalar.UintOf(32), scalar.UintType,
-	scalar.DecimalOf(0), scalar.DecimalOf(2), scalar.DecimalOf(9), scalar.DatetimeType, scalar.FloatType,
+	scalar.BooleanType, scalar.IntOf(8), scalar.IntOf(32), scalar.IntType, scalar.UintOf(8),
+	scalar.UintOf(32), scalar.UintType,
+	scalar.DecimalOf(0), scalar.DecimalOf(2), scalar.DecimalOf(9), scalar.DatetimeType,
+	scalar.FloatType,
 	scalar.WideDecimalOf(6), wideWords[0], wideWords[1],
 }
 
 // wideWords are the types of the words of a wide decimal.
-var wideWords = []scalar.Type{scalar.WideDecimalOf(6).WordOf(scalar.High), scalar.WideDecimalOf(6).WordOf(scalar.Low)}
+var wideWords = []scalar.Type{scalar.WideDecimalOf(6).WordOf(scalar.High),
+	scalar.WideDecimalOf(6).WordOf(scalar.Low)}
 
 // edges are words at which arithmetic changes.
 var edges = []int64{
-	math.MinInt64, math.MinInt64 + 1, math.MaxInt64, math.MaxInt64 - 1, -1, 0, 1, 2, -2, 3, 7, 10, 63, 64, 65, 100, 127, 128, -128, -129, 255, 256,
-	math.MinInt32, math.MaxInt32, math.MaxUint32, 1 << 32, 1 << 62, -1 << 62, 1_000_000, -1_000_000_000, 86_400_000_000,
+	math.MinInt64, math.MinInt64 + 1, math.MaxInt64, math.MaxInt64 - 1, -1, 0, 1, 2, -2, 3, 7, 10,
+	63, 64, 65, 100, 127, 128, -128, -129, 255, 256,
+	math.MinInt32, math.MaxInt32, math.MaxUint32, 1 << 32, 1 << 62, -1 << 62, 1_000_000,
+	-1_000_000_000, 86_400_000_000,
 }
 
 func randomWord(rng *rand.Rand) int64 {
@@ -100,7 +105,8 @@ func TestCall(t *testing.T) {
 			case "wide":
 				args = wideWords
 			case "mean":
-				args = []scalar.Type{scalar.WideDecimalOf(6), scalar.WideDecimalOf(6), scalar.IntType}
+				args = []scalar.Type{scalar.WideDecimalOf(6), scalar.WideDecimalOf(6),
+					scalar.IntType}
 			}
 			sig, err := scalar.Resolve(f.Name, args)
 			if f.Name == "convert" {
@@ -121,7 +127,8 @@ func TestCall(t *testing.T) {
 			t.Errorf("%s was tried %d times", name, tried[name])
 		}
 	}
-	for _, name := range []string{"add", "sub", "mul", "div", "mod", "neg", "abs", "min", "max", "convert", "round", "bitand", "bitor", "bitxor", "shr"} {
+	for _, name := range []string{"add", "sub", "mul", "div", "mod", "neg", "abs", "min", "max",
+		"convert", "round", "bitand", "bitor", "bitxor", "shr"} {
 		if tried[name] < 100 {
 			t.Errorf("%s was tried %d times", name, tried[name])
 		}
@@ -144,7 +151,8 @@ func TestWide(t *testing.T) {
 		{Of(5), Of(0), All, false},
 		{None, All, None, true},
 	} {
-		got, exact := Call(scalar.Lookup("wide"), wideWords[0].Joined(), wideWords, []Interval{c.high, c.low})
+		got, exact := Call(scalar.Lookup("wide"), wideWords[0].Joined(), wideWords,
+			[]Interval{c.high, c.low})
 		if got != c.want || exact != c.exact {
 			t.Errorf("the words %v and %v are within %v, exact %v", c.high, c.low, got, exact)
 		}
@@ -174,12 +182,15 @@ func tryCall(t *testing.T, rng *rand.Rand, sig scalar.Signature, tried, narrow m
 		case !ok:
 		case !v.FitsWord():
 			if exact {
-				t.Fatalf("%s%v of %v is said to be exact within %v, but is %s", f.Name, values, bounds, got, scalar.Literal(v))
+				t.Fatalf("%s%v of %v is said to be exact within %v, but is %s", f.Name, values,
+					bounds, got, scalar.Literal(v))
 			}
 		case !got.Contains(int64(v.Bits())):
-			t.Fatalf("%s%v of %v in %v is %s, which is not within %v", f.Name, sig.Params, values, bounds, scalar.Literal(v), got)
+			t.Fatalf("%s%v of %v in %v is %s, which is not within %v", f.Name, sig.Params, values,
+				bounds, scalar.Literal(v), got)
 		case exact && wraps(sig, values, v):
-			t.Fatalf("%s%v of %v in %v is said to be exact within %v, but wraps to %s", f.Name, sig.Params, values, bounds, got, scalar.Literal(v))
+			t.Fatalf("%s%v of %v in %v is said to be exact within %v, but wraps to %s", f.Name,
+				sig.Params, values, bounds, got, scalar.Literal(v))
 		}
 	}
 }
@@ -227,33 +238,41 @@ func TestCallIsTight(t *testing.T) {
 		{"add", i, []scalar.Type{i, i}, []Interval{{0, 10}, {-3, 5}}, Interval{-3, 15}, true},
 		{"add", i, []scalar.Type{i, i}, []Interval{{0, math.MaxInt64}, {0, 1}}, All, false},
 		{"add", i, []scalar.Type{i, i}, []Interval{None, {0, 1}}, None, true},
-		{"sub", d(2), []scalar.Type{d(2), d(2)}, []Interval{{100, 100}, {0, 10}}, Interval{90, 100}, true},
-		{"mul", d(4), []scalar.Type{d(2), d(2)}, []Interval{{0, 1e7}, {90, 100}}, Interval{0, 1e9}, true},
+		{"sub", d(2), []scalar.Type{d(2), d(2)}, []Interval{{100, 100}, {0, 10}}, Interval{90, 100},
+			true},
+		{"mul", d(4), []scalar.Type{d(2), d(2)}, []Interval{{0, 1e7}, {90, 100}}, Interval{0, 1e9},
+			true},
 		{"mul", d(4), []scalar.Type{d(2), d(2)}, []Interval{{0, 1e18}, {90, 100}}, All, false},
-		{"mul", scalar.IntOf(8), []scalar.Type{scalar.IntOf(8), scalar.IntOf(8)}, []Interval{{0, 12}, {0, 12}}, Interval{-128, 127}, false},
+		{"mul", scalar.IntOf(8), []scalar.Type{scalar.IntOf(8), scalar.IntOf(8)},
+			[]Interval{{0, 12}, {0, 12}}, Interval{-128, 127}, false},
 		{"div", i, []scalar.Type{i, i}, []Interval{{-7, 100}, {-2, 5}}, Interval{-100, 100}, true},
 		{"div", i, []scalar.Type{i, i}, []Interval{{-7, 100}, {0, 0}}, None, true},
-		{"div", d(6), []scalar.Type{d(2), d(0)}, []Interval{{0, 500}, {2, 4}}, Interval{0, 2_500_000}, true},
+		{"div", d(6), []scalar.Type{d(2), d(0)}, []Interval{{0, 500}, {2, 4}},
+			Interval{0, 2_500_000}, true},
 		{"mod", i, []scalar.Type{i, i}, []Interval{{0, 100}, {-7, 5}}, Interval{0, 6}, true},
 		{"mod", i, []scalar.Type{i, i}, []Interval{{-3, 2}, {1, 50}}, Interval{-3, 2}, true},
 		{"abs", i, []scalar.Type{i}, []Interval{{-9, 4}}, Interval{0, 9}, true},
 		{"neg", i, []scalar.Type{i}, []Interval{{math.MinInt64, 0}}, All, false},
 		{"convert", d(2), []scalar.Type{i}, []Interval{{1, 50}}, Interval{100, 5000}, true},
 		{"convert", i, []scalar.Type{d(2)}, []Interval{{149, 250}}, Interval{1, 3}, true},
-		{"convert", scalar.IntOf(8), []scalar.Type{i}, []Interval{{100, 1000}}, Interval{100, 127}, true},
+		{"convert", scalar.IntOf(8), []scalar.Type{i}, []Interval{{100, 1000}}, Interval{100, 127},
+			true},
 		{"convert", scalar.UintType, []scalar.Type{i}, []Interval{{-5, 5}}, Interval{0, 5}, true},
 		{"round", d(2), []scalar.Type{d(2)}, []Interval{{149, 250}}, Interval{100, 300}, true},
 		{"min", i, []scalar.Type{i, i}, []Interval{{0, 10}, {3, 30}}, Interval{0, 10}, true},
-		{"max", scalar.DatetimeType, []scalar.Type{scalar.DatetimeType, scalar.DatetimeType}, []Interval{{0, 10}, {3, 30}}, Interval{3, 30}, true},
+		{"max", scalar.DatetimeType, []scalar.Type{scalar.DatetimeType, scalar.DatetimeType},
+			[]Interval{{0, 10}, {3, 30}}, Interval{3, 30}, true},
 		{"bitand", i, []scalar.Type{i, i}, []Interval{All, {0, 7}}, Interval{0, 7}, true},
 		{"bitor", i, []scalar.Type{i, i}, []Interval{{0, 4}, {0, 9}}, Interval{0, 15}, true},
 		{"shr", i, []scalar.Type{i, i}, []Interval{{-8, 64}, {1, 3}}, Interval{-4, 32}, true},
 		{"lt", scalar.BooleanType, []scalar.Type{i, i}, []Interval{All, All}, Interval{0, 1}, true},
-		{"string:length", i, []scalar.Type{scalar.StringType}, []Interval{{0, 9}}, Interval{0, math.MaxInt64}, true},
+		{"string:length", i, []scalar.Type{scalar.StringType}, []Interval{{0, 9}},
+			Interval{0, math.MaxInt64}, true},
 	} {
 		got, exact := Call(scalar.Lookup(c.name), c.result, c.params, c.args)
 		if got != c.want || exact != c.exact {
-			t.Errorf("%s%v of %v is within %v, exact %v, want %v, %v", c.name, c.params, c.args, got, exact, c.want, c.exact)
+			t.Errorf("%s%v of %v is within %v, exact %v, want %v, %v", c.name, c.params, c.args,
+				got, exact, c.want, c.exact)
 		}
 	}
 }
@@ -287,12 +306,14 @@ func TestComparison(t *testing.T) {
 				t.Errorf("%s is said to hold of no interval", name)
 			}
 			for _, x := range edges {
-				args := []scalar.Value{scalar.OfInt(scalar.IntType, x), scalar.OfInt(scalar.IntType, w)}
+				args := []scalar.Value{scalar.OfInt(scalar.IntType, x),
+					scalar.OfInt(scalar.IntType, w)}
 				v, _ := f.Eval(scalar.BooleanType, args)
 				if v.Bool() != bound.Contains(x) {
 					t.Errorf("%d %s %d is %v, but the bound is %v", x, name, w, v.Bool(), bound)
 				}
-				if m, _ := mirrored.Eval(scalar.BooleanType, []scalar.Value{args[1], args[0]}); m != v {
+				if m, _ := mirrored.Eval(scalar.BooleanType,
+					[]scalar.Value{args[1], args[0]}); m != v {
 					t.Errorf("%s mirrored is %s", name, Mirrored(name))
 				}
 			}
@@ -307,7 +328,8 @@ func TestComparison(t *testing.T) {
 func TestSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	for range 20000 {
-		a, b := Interval{randomWord(rng), randomWord(rng)}, Interval{randomWord(rng), randomWord(rng)}
+		a, b := Interval{randomWord(rng), randomWord(rng)}, Interval{randomWord(rng),
+			randomWord(rng)}
 		union, both := a.Union(b), a.Intersect(b)
 		for range 10 {
 			w := randomWord(rng)
@@ -325,7 +347,8 @@ func TestSets(t *testing.T) {
 			t.Fatalf("%v widens to %v, which does not cover %v", a, w, union)
 		}
 	}
-	for r, want := range map[Interval]string{None: "none", All: "[..]", {-3, 5}: "[-3..5]", {0, math.MaxInt64}: "[0..]"} {
+	for r, want := range map[Interval]string{None: "none", All: "[..]", {-3, 5}: "[-3..5]",
+		{0, math.MaxInt64}: "[0..]"} {
 		if got := fmt.Sprint(r); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

@@ -50,7 +50,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-func checkUnpacked(t *testing.T, rng *rand.Rand, l *Layout, ranges []Interval, cols [][]int64, packed []uint64, n int) {
+func checkUnpacked(t *testing.T, rng *rand.Rand, l *Layout, ranges []Interval, cols [][]int64,
+	packed []uint64, n int) {
 	t.Helper()
 	numbers := make([]uint32, n)
 	for i := range numbers {
@@ -83,7 +84,8 @@ func checkOrder(t *testing.T, ranges []Interval, cols [][]int64, packed []uint64
 				}
 			}
 			if cmp.Compare(packed[a], packed[b]) != order {
-				t.Fatalf("tuples %d and %d of %v pack to %x and %x", a, b, ranges, packed[a], packed[b])
+				t.Fatalf("tuples %d and %d of %v pack to %x and %x", a, b, ranges, packed[a],
+					packed[b])
 			}
 		}
 	}
@@ -116,7 +118,8 @@ func TestLayoutRoundTrip(t *testing.T) {
 			l.Unpack(out, packed, i, rows)
 			for k := range out {
 				if out[k] != cols[i][k] {
-					t.Fatalf("column %d of %v: packed %d, unpacked %d", i, ranges, cols[i][k], out[k])
+					t.Fatalf("column %d of %v: packed %d, unpacked %d", i, ranges, cols[i][k],
+						out[k])
 				}
 			}
 			l.UnpackAt(out[:2], packed, []uint32{3, 8}, i)

@@ -11,10 +11,11 @@ import (
 // which are words of the given types. It knows nothing of arguments without a
 // value: they give none.
 //
-// exact says that no result wraps around its integer type, or leaves the 64 bits
-// of a decimal; an interval that is not exact is that of the type, and bounds the
-// decimals that do fit.
-func Call(f *scalar.Func, result scalar.Type, types []scalar.Type, args []Interval) (bound Interval, exact bool) {
+// exact says that no result wraps around its integer type, or leaves the 64
+// bits of a decimal; an interval that is not exact is that of the type, and
+// bounds the decimals that do fit.
+func Call(f *scalar.Func, result scalar.Type, types []scalar.Type,
+	args []Interval) (bound Interval, exact bool) {
 	for _, a := range args {
 		if a.Empty() {
 			return None, true
@@ -80,7 +81,8 @@ func Call(f *scalar.Func, result scalar.Type, types []scalar.Type, args []Interv
 
 // otherwise bounds the results of functions that are no arithmetic on whole
 // numbers. Of decimals, floats convert to those that fit only.
-func otherwise(f *scalar.Func, result scalar.Type, types []scalar.Type, args []Interval) (Interval, bool) {
+func otherwise(f *scalar.Func, result scalar.Type, types []scalar.Type,
+	args []Interval) (Interval, bool) {
 	switch f.Name {
 	case "string:length":
 		return Interval{0, math.MaxInt64}, true
@@ -94,7 +96,8 @@ func otherwise(f *scalar.Func, result scalar.Type, types []scalar.Type, args []I
 			return Interval{max(args[0].Lo, args[1].Lo), max(args[0].Hi, args[1].Hi)}, true
 		}
 	}
-	exact := result.Kind != scalar.Decimal || f.Name == "convert" && !result.IsWide() || f.Name == "min" || f.Name == "max"
+	exact := result.Kind != scalar.Decimal || f.Name == "convert" && !result.IsWide() ||
+		f.Name == "min" || f.Name == "max"
 	return OfType(result), exact
 }
 
@@ -130,8 +133,8 @@ func DatetimePart(unit scalar.Unit, in Interval) Interval {
 	return All
 }
 
-// Aggregate bounds the results of an aggregation, by the name that plans give it,
-// over words that are bounded by in.
+// Aggregate bounds the results of an aggregation, by the name that plans give
+// it, over words that are bounded by in.
 func Aggregate(name string, result scalar.Type, in Interval) Interval {
 	switch name {
 	case "count":
@@ -256,9 +259,10 @@ func (s span) each(f func(scalar.Int128) (scalar.Int128, bool)) (span, bool) {
 	return span{lo, hi}, ok && ok2
 }
 
-// corners applies a function that is monotone in each argument between the given
-// second ones.
-func corners(s span, seconds []scalar.Int128, f func(a, b scalar.Int128) (scalar.Int128, bool)) (span, bool) {
+// corners applies a function that is monotone in each argument between the
+// given second ones.
+func corners(s span, seconds []scalar.Int128,
+	f func(a, b scalar.Int128) (scalar.Int128, bool)) (span, bool) {
 	var out span
 	for i, y := range seconds {
 		for j, x := range [...]scalar.Int128{s.lo, s.hi} {
@@ -278,7 +282,8 @@ func corners(s span, seconds []scalar.Int128, f func(a, b scalar.Int128) (scalar
 // quotient bounds the quotients by divisors other than 0.
 func quotient(result scalar.Type, types []scalar.Type, in []span) (Interval, bool) {
 	var divisors []scalar.Int128
-	for _, d := range [...]scalar.Int128{in[1].lo, scalar.Int128Of(-1), scalar.Int128Of(1), in[1].hi} {
+	for _, d := range [...]scalar.Int128{in[1].lo, scalar.Int128Of(-1), scalar.Int128Of(1),
+		in[1].hi} {
 		if d.Sign() != 0 && in[1].covers(span{d, d}) {
 			divisors = append(divisors, d)
 		}
@@ -304,10 +309,12 @@ func quotient(result scalar.Type, types []scalar.Type, in []span) (Interval, boo
 	return out.words(result)
 }
 
-// converted bounds conversions between whole types. An integer type has no value
-// for a number that it cannot hold.
+// converted bounds conversions between whole types. An integer type has no
+// value for a number that it cannot hold.
 func converted(to, from scalar.Type, in span) (Interval, bool) {
-	out, ok := in.each(func(x scalar.Int128) (scalar.Int128, bool) { return x.Rescale(int(from.Scale), int(to.Scale)) })
+	out, ok := in.each(func(x scalar.Int128) (scalar.Int128, bool) {
+		return x.Rescale(int(from.Scale), int(to.Scale))
+	})
 	if !ok {
 		return OfType(to), false
 	}
@@ -321,8 +328,8 @@ func converted(to, from scalar.Type, in span) (Interval, bool) {
 	return out.words(to)
 }
 
-// bitwise bounds functions on the bits of integers, mostly of those that are not
-// negative.
+// bitwise bounds functions on the bits of integers, mostly of those that are
+// not negative.
 func bitwise(name string, t scalar.Type, args []Interval) (Interval, bool) {
 	a, b := args[0], args[1]
 	switch {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// makeRoom removes entries, those used longest ago first, if those that are there
-// and n more bytes could exceed the bound. The folder is looked at when a
+// makeRoom removes entries, those used longest ago first, if those that are
+// there and n more bytes could exceed the bound. The folder is looked at when a
 // sixteenth of what was free then has been written since the last look. Other
-// processes may fill it meanwhile, so each process that writes can exceed the bound
-// by a sixteenth.
+// processes may fill it meanwhile, so each process that writes can exceed the
+// bound by a sixteenth.
 func (c *Cache) makeRoom(root *os.Root, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,9 +57,9 @@ func scan(root *os.Root) (entries []entry, total int64) {
 	return entries, total
 }
 
-// remove removes entries until the rest takes at most so many bytes, and returns
-// how many it takes. One that is gone already was removed by another process,
-// which is as good.
+// remove removes entries until the rest takes at most so many bytes, and
+// returns how many it takes. One that is gone already was removed by another
+// process, which is as good.
 func remove(root *os.Root, entries []entry, total, most int64) int64 {
 	sort.Slice(entries, func(i, j int) bool {
 		if !entries[i].used.Equal(entries[j].used) {

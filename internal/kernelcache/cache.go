@@ -15,8 +15,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
-// Variable is the environment variable that names the folder; set to nothing, it
-// switches the cache off.
+// Variable is the environment variable that names the folder; set to nothing,
+// it switches the cache off.
 const Variable = "REDFOX_CACHE"
 
 // DefaultBound is how many bytes of entries a cache holds.
@@ -25,8 +25,8 @@ const DefaultBound = 256 << 20
 // extension is that of entries; files without it are left alone.
 const extension = ".kernel"
 
-// Cache is a folder of entries. It is safe for concurrent use, by goroutines and
-// by processes. A nil *Cache holds nothing and takes nothing.
+// Cache is a folder of entries. It is safe for concurrent use, by goroutines
+// and by processes. A nil *Cache holds nothing and takes nothing.
 type Cache struct {
 	dir   string
 	bound int64
@@ -63,8 +63,8 @@ func (c *Cache) Dir() string {
 	return c.dir
 }
 
-// UntrustedError says that a folder is not used as a cache, because others could have
-// put code there.
+// UntrustedError says that a folder is not used as a cache, because others
+// could have put code there.
 type UntrustedError struct {
 	Dir    string
 	Reason string
@@ -76,8 +76,8 @@ func (e *UntrustedError) Error() string {
 	return fmt.Sprintf("the code cache %s is not used: %s", e.Dir, e.Reason)
 }
 
-// Problem returns an *UntrustedError if the folder is not used for that reason. A
-// folder that is not there yet, or cannot be opened, is no problem.
+// Problem returns an *UntrustedError if the folder is not used for that reason.
+// A folder that is not there yet, or cannot be opened, is no problem.
 func (c *Cache) Problem() error {
 	if c == nil {
 		return nil
@@ -94,7 +94,8 @@ func (c *Cache) Problem() error {
 }
 
 // open opens the folder. Each operation does, and looks at the owner and the
-// permissions of what it has opened, so that the folder cannot change in between.
+// permissions of what it has opened, so that the folder cannot change in
+// between.
 func (c *Cache) open() (*os.Root, error) {
 	root, err := os.OpenRoot(c.dir)
 	if err != nil {
@@ -172,8 +173,8 @@ func (c *Cache) Put(key string, object []byte) {
 	}
 	defer root.Close()
 	c.makeRoom(root, int64(len(data)))
-	// What went wrong with one entry is no reason to fail: the object is compiled
-	// again next time.
+	// What went wrong with one entry is no reason to fail: the object is
+	// compiled again next time.
 	_ = writeEntry(root, c.path(id), entryName(id), data)
 }
 

@@ -22,8 +22,8 @@ func object(key string) []byte {
 	return bytes.Repeat(sum[:], 1+int(sum[0])%64)
 }
 
-// newCache returns a cache in a folder of its own, which is private whatever the
-// user's mask.
+// newCache returns a cache in a folder of its own, which is private whatever
+// the user's mask.
 func newCache(t *testing.T, bound int64) *Cache {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "cache")
@@ -76,8 +76,8 @@ func TestWhereTheCacheIs(t *testing.T) {
 	}
 }
 
-// TestDamagedEntries alters every part of an entry's file. None of it is taken for
-// the entry, and the next Put mends it.
+// TestDamagedEntries alters every part of an entry's file. None of it is taken
+// for the entry, and the next Put mends it.
 func TestDamagedEntries(t *testing.T) {
 	c := newCache(t, DefaultBound)
 	id := sha256.Sum256([]byte("a"))
@@ -172,19 +172,21 @@ func TestOldestGoFirst(t *testing.T) {
 		t.Fatal("the first entry is not there")
 	}
 	put(10)
-	for i, want := range []bool{true, false, false, true, true, true, true, true, true, true, true} {
+	for i, want := range []bool{true, false, false, true, true, true, true, true, true, true,
+		true} {
 		if _, ok := c.Get(strconv.Itoa(i)); ok != want {
 			t.Errorf("entry %d is there: %v, want %v", i, ok, want)
 		}
 	}
 }
 
-// TestOtherFiles fills a cache in whose folder there are files that are no entries:
-// they stay, and do not count.
+// TestOtherFiles fills a cache in whose folder there are files that are no
+// entries: they stay, and do not count.
 func TestOtherFiles(t *testing.T) {
 	c := newCache(t, 2<<10)
 	for _, name := range []string{".redfox-1-0.partial", "notes.txt"} {
-		if err := os.WriteFile(filepath.Join(c.Dir(), name), make([]byte, 4<<10), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(c.Dir(), name), make([]byte, 4<<10),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -226,8 +228,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// asWorker, when set, makes the test binary hammer the cache in the folder that it
-// names.
+// asWorker, when set, makes the test binary hammer the cache in the folder that
+// it names.
 const asWorker = "REDFOX_TEST_CACHE_WORKER"
 
 func TestMain(m *testing.M) {

@@ -15,8 +15,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 const magic = "redfox kernel 2\n"
 
 // headerSize is the length of the magic, the key's sum, the object's length and
-// the object's sum. That of the object guards against damage and nothing else, so that
-// it is one that costs less than reading the object.
+// the object's sum. That of the object guards against damage and nothing else,
+// so that it is one that costs less than reading the object.
 const headerSize = len(magic) + sha256.Size + 8 + crc32.Size
 
 // encode returns the contents of an entry's file.

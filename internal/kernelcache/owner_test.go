@@ -45,7 +45,8 @@ func TestUntrustedFolders(t *testing.T) {
 				if got != nil {
 					t.Error(got)
 				}
-			} else if !errors.As(got, &untrusted) || untrusted.Reason != test.reason || !strings.Contains(untrusted.Help, c.Dir()) {
+			} else if !errors.As(got, &untrusted) || untrusted.Reason != test.reason ||
+				!strings.Contains(untrusted.Help, c.Dir()) {
 				t.Errorf("got %v, want %s", got, test.reason)
 			}
 			for _, key := range []string{"a", "b"} {
@@ -53,7 +54,8 @@ func TestUntrustedFolders(t *testing.T) {
 					t.Errorf("%s is there: %v", key, ok)
 				}
 			}
-			if _, err := os.Stat(c.path(sha256.Sum256([]byte("b")))); (err == nil) != (test.reason == "") {
+			if _,
+				err := os.Stat(c.path(sha256.Sum256([]byte("b")))); (err == nil) != (test.reason == "") {
 				t.Errorf("b was written: %v", err)
 			}
 		})
@@ -71,7 +73,8 @@ func giveTo(t *testing.T, path string, owner int) {
 	}
 }
 
-// TestUntrustedEntries uses no entry that others could have written, and replaces it.
+// TestUntrustedEntries uses no entry that others could have written, and
+// replaces it.
 func TestUntrustedEntries(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){
 		"of the group":  func(t *testing.T, path string) { chmod(t, path, 0o660) },
@@ -117,7 +120,8 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 func TestModes(t *testing.T) {
 	c := newCache(t, DefaultBound)
 	c.Put("a", object("a"))
-	for path, want := range map[string]string{c.Dir(): "drwx------", c.path(sha256.Sum256([]byte("a"))): "-rw-------"} {
+	for path, want := range map[string]string{c.Dir(): "drwx------",
+		c.path(sha256.Sum256([]byte("a"))): "-rw-------"} {
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)

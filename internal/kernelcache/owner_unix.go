@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// distrust returns why a file or a folder may hold what others have written, and a
-// format of what to do about the folder of that name; "" if it does not.
+// distrust returns why a file or a folder may hold what others have written,
+// and a format of what to do about the folder of that name; "" if it does not.
 func distrust(info fs.FileInfo) (reason, help string) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {

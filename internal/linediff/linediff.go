@@ -10,8 +10,8 @@ const context = 2
 
 // Diff returns the change from one text to another as lines that start with a
 // blank, "-" or "+", with two lines of context and "..." where lines are left
-// out. It is "" if the texts are equal. Diff finds a shortest edit script (Myers,
-// 1986).
+// out. It is "" if the texts are equal. Diff finds a shortest edit script
+// (Myers, 1986).
 func Diff(before, after string) string {
 	if before == after {
 		return ""

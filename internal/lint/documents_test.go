@@ -88,7 +88,8 @@ func TestDirectMeansImported(t *testing.T) {
 			})
 		})
 		if imported == r.Indirect {
-			t.Errorf("go.mod: %s: indirect is %v but imported is %v; run go mod tidy", r.Module, r.Indirect, imported)
+			t.Errorf("go.mod: %s: indirect is %v but imported is %v; run go mod tidy", r.Module,
+				r.Indirect, imported)
 		}
 	}
 }
@@ -103,8 +104,8 @@ func codeBlocks(text, language string) []string {
 	return out
 }
 
-// TestDocumentedCode wants every Go block of a document in an example test, word
-// for word, so that it compiles and runs. Indentation does not count.
+// TestDocumentedCode wants every Go block of a document in an example test,
+// word for word, so that it compiles and runs. Indentation does not count.
 func TestDocumentedCode(t *testing.T) {
 	var examples []string
 	for _, f := range goFiles(t) {
@@ -115,7 +116,9 @@ func TestDocumentedCode(t *testing.T) {
 	for _, name := range documents(t) {
 		for _, block := range codeBlocks(string(read(t, name)), "go") {
 			want := unindent(block)
-			if !slices.ContainsFunc(examples, func(e string) bool { return strings.Contains(e, want) }) {
+			if !slices.ContainsFunc(examples, func(e string) bool {
+				return strings.Contains(e, want)
+			}) {
 				t.Errorf("%s: this Go block is in no example test:\n%s", name, block)
 			}
 		}
@@ -148,7 +151,9 @@ func TestLinks(t *testing.T) {
 		}
 		for _, target := range targets {
 			target = path.Clean(target)
-			if !slices.ContainsFunc(files(t), func(f string) bool { return f == target || strings.HasPrefix(f, target+"/") }) {
+			if !slices.ContainsFunc(files(t), func(f string) bool {
+				return f == target || strings.HasPrefix(f, target+"/")
+			}) {
 				t.Errorf("%s: %s is not in the tree", name, target)
 			}
 		}

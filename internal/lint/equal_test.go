@@ -8,16 +8,17 @@ import (
 	"testing"
 )
 
-// apart lists pairs of folders, with all below them, whose code must not be the same
-// for mostEqual lines: what both need belongs into a package that both import.
+// apart lists pairs of folders, with all below them, whose code must not be the
+// same for mostEqual lines: what both need belongs into a package that both
+// import.
 var apart = []struct{ One, Other string }{
 	{"runtime/native", "runtime/gpu"},
 	{"queryplan", "harmony"},
 	{"runtime/portable", "harmony"},
 }
 
-// mostEqual is the number of equal lines in succession that is too many. Blank lines,
-// comments and imports do not count.
+// mostEqual is the number of equal lines in succession that is too many. Blank
+// lines, comments and imports do not count.
 const mostEqual = 12
 
 // TestEqualLines compares the folders of apart.
@@ -68,7 +69,8 @@ func codeBelow(t *testing.T, folder string) (all [][]codeLine) {
 	return all
 }
 
-// codeLines returns the lines of a file that have code, from behind its imports on.
+// codeLines returns the lines of a file that have code, from behind its imports
+// on.
 func codeLines(file string, text []byte) (lines []codeLine) {
 	files := token.NewFileSet()
 	f := files.AddFile(file, -1, len(text))
@@ -99,8 +101,8 @@ func codeLines(file string, text []byte) (lines []codeLine) {
 // equalRun is where equal lines begin.
 type equalRun struct{ a, b codeLine }
 
-// equalRuns finds runs of mostEqual lines that two lists of files have in common, of
-// those that overlap the first.
+// equalRuns finds runs of mostEqual lines that two lists of files have in
+// common, of those that overlap the first.
 func equalRuns(one, other [][]codeLine) (runs []equalRun) {
 	key := func(lines []codeLine) string {
 		var b strings.Builder

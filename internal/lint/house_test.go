@@ -39,7 +39,8 @@ func TestPackageDocuments(t *testing.T) {
 		if f.Syntax.Name.Name == "main" {
 			opening = "Command " + path.Base(pkg) + " "
 		}
-		if !strings.HasPrefix(comment, opening) && !strings.HasPrefix(comment, "The "+path.Base(pkg)+" command ") {
+		if !strings.HasPrefix(comment, opening) &&
+			!strings.HasPrefix(comment, "The "+path.Base(pkg)+" command ") {
 			t.Errorf("%s: the package comment does not start with %q", name, opening)
 		}
 		if !strings.Contains(comment, "import") {
@@ -82,7 +83,8 @@ func TestFileLength(t *testing.T) {
 func TestPackageNames(t *testing.T) {
 	for _, f := range goFiles(t) {
 		name := strings.TrimSuffix(f.Syntax.Name.Name, "_test")
-		if slices.Contains([]string{"util", "utils", "common", "types", "helpers", "misc", "base"}, name) {
+		if slices.Contains([]string{"util", "utils", "common", "types", "helpers", "misc", "base"},
+			name) {
 			t.Errorf("%s: the package name %s does not say what the package is for", f.Path, name)
 		}
 	}
@@ -95,8 +97,10 @@ func TestExportedDocuments(t *testing.T) {
 		var syntax []*ast.File
 		for _, f := range goFiles(t) {
 			if f.Package() == pkg && !f.Test() && f.Syntax.Name.Name != "main" {
-				// The package doc drops what is not exported from the trees that it gets.
-				own, err := parser.ParseFile(position, f.Path, f.Text, parser.ParseComments|parser.SkipObjectResolution)
+				// The package doc drops what is not exported from the trees
+				// that it gets.
+				own, err := parser.ParseFile(position, f.Path, f.Text,
+					parser.ParseComments|parser.SkipObjectResolution)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -166,7 +170,8 @@ var (
 // TestWords looks for those words in every text file.
 func TestWords(t *testing.T) {
 	for _, name := range files(t) {
-		if name == "internal/lint/house_test.go" || strings.Contains(name, "testdata/fuzz/") || !isText(name) {
+		if name == "internal/lint/house_test.go" || strings.Contains(name, "testdata/fuzz/") ||
+			!isText(name) {
 			continue
 		}
 		for i, line := range strings.Split(string(read(t, name)), "\n") {
@@ -183,7 +188,8 @@ func TestWords(t *testing.T) {
 // Golden files hold what a program prints, so theirs are not looked at.
 func TestText(t *testing.T) {
 	for _, name := range files(t) {
-		if !isText(name) || slices.Contains(strings.Split(name, "/"), "testdata") || path.Ext(name) == ".sum" {
+		if !isText(name) || slices.Contains(strings.Split(name, "/"), "testdata") ||
+			path.Ext(name) == ".sum" {
 			continue
 		}
 		text := read(t, name)
@@ -221,7 +227,8 @@ func TestCheckFindsWhatItLooksFor(t *testing.T) {
 			t.Errorf("%q passes", bad)
 		}
 	}
-	for _, good := range []string{"todo(x) <- next(x).", "a session keeps columns", "the run issues one command"} {
+	for _, good := range []string{"todo(x) <- next(x).", "a session keeps columns",
+		"the run issues one command"} {
 		if found := fmt.Sprint(unfinished.FindString(good), private.FindString(good)); found != "" {
 			t.Errorf("%q is found in %q", found, good)
 		}

@@ -14,9 +14,9 @@ type layer struct {
 	Imports []string
 }
 
-// layers is the import table, in pipeline order. The frontend knows no plan, the
-// plan knows no engine, and an engine knows no syntax: phases meet in the root
-// package only. A package that is not listed fails the test.
+// layers is the import table, in pipeline order. The frontend knows no plan,
+// the plan knows no engine, and an engine knows no syntax: phases meet in the
+// root package only. A package that is not listed fails the test.
 var layers = []layer{
 	{"internal/scalar", nil},
 	{"internal/interval", nil},
@@ -50,9 +50,11 @@ var layers = []layer{
 	{"frontend/parse", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend/core", []string{"frontend/source"}},
 	{"frontend/sema/normal", []string{"frontend/source", "frontend/ast", "frontend/core"}},
-	{"frontend/sema/infer", []string{"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/normal"}},
+	{"frontend/sema/infer",
+		[]string{"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/normal"}},
 	{"frontend/sema/emit", []string{
-		"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/infer", "frontend/sema/normal",
+		"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/infer",
+		"frontend/sema/normal",
 	}},
 	{"frontend/sema/strata", []string{"frontend/source", "frontend/diag", "frontend/core"}},
 	{"frontend/sema", []string{
@@ -60,7 +62,8 @@ var layers = []layer{
 		"frontend/sema/infer", "frontend/sema/normal", "frontend/sema/strata",
 	}},
 	{"frontend", []string{
-		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core", "frontend/sema", "frontend/sema/normal",
+		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
+		"frontend/sema", "frontend/sema/normal",
 	}},
 
 	{"queryplan/irtext", []string{"frontend/source"}},
@@ -70,7 +73,8 @@ var layers = []layer{
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
 	{"queryplan/rewrite/trees", []string{"queryplan"}},
 	{"queryplan/rewrite/loops", []string{"queryplan"}},
-	{"queryplan/rewrite/joins", []string{"internal/bitset", "queryplan", "queryplan/stats", "queryplan/rewrite/trees"}},
+	{"queryplan/rewrite/joins",
+		[]string{"internal/bitset", "queryplan", "queryplan/stats", "queryplan/rewrite/trees"}},
 	{"queryplan/rewrite", []string{
 		"frontend/source", "internal/bitset", "internal/linediff", "queryplan", "queryplan/stats",
 		"queryplan/rewrite/joins", "queryplan/rewrite/loops", "queryplan/rewrite/trees",
@@ -78,20 +82,27 @@ var layers = []layer{
 
 	{"primitives/service", nil},
 
-	{"harmony", []string{"frontend/source", "internal/bitset", "queryplan", "queryplan/cfg", "queryplan/irtext"}},
+	{"harmony",
+		[]string{"frontend/source", "internal/bitset", "queryplan", "queryplan/cfg",
+			"queryplan/irtext"}},
 	{"harmony/abi", []string{"queryplan", "queryplan/irtext"}},
 	{"harmony/domain", []string{"queryplan", "harmony", "harmony/abi", "internal/bounds"}},
-	{"harmony/ranges", []string{"queryplan", "harmony", "harmony/domain", "internal/bounds", "internal/interval"}},
+	{"harmony/ranges",
+		[]string{"queryplan", "harmony", "harmony/domain", "internal/bounds", "internal/interval"}},
 	{"harmony/decompose", []string{"queryplan/cfg", "queryplan/irtext", "harmony"}},
 	{"harmony/rfx", []string{"harmony/abi"}},
 	{"harmony/lower", []string{"frontend/source", "queryplan", "queryplan/cfg", "harmony"}},
 
 	{"weaver/target", []string{"harmony/abi"}},
 	{"weaver/expr", []string{"internal/interval"}},
-	{"weaver/fuse", []string{"frontend/source", "queryplan", "queryplan/cfg", "harmony", "weaver/target"}},
-	{"weaver/partition", []string{"frontend/source", "queryplan", "queryplan/cfg", "harmony", "harmony/domain", "weaver/expr"}},
+	{"weaver/fuse",
+		[]string{"frontend/source", "queryplan", "queryplan/cfg", "harmony", "weaver/target"}},
+	{"weaver/partition",
+		[]string{"frontend/source", "queryplan", "queryplan/cfg", "harmony", "harmony/domain",
+			"weaver/expr"}},
 	{"weaver/shape", []string{
-		"frontend/source", "queryplan", "queryplan/irtext", "harmony", "harmony/abi", "harmony/domain", "internal/interval", "primitives",
+		"frontend/source", "queryplan", "queryplan/irtext", "harmony", "harmony/abi",
+		"harmony/domain", "internal/interval", "primitives",
 		"weaver/expr", "weaver/fuse", "weaver/partition", "weaver/target",
 	}},
 	{"weaver/emit", []string{
@@ -99,7 +110,8 @@ var layers = []layer{
 		"weaver/emit/ir", "weaver/expr", "weaver/partition", "weaver/shape",
 	}},
 	{"weaver/emit/ir", []string{
-		"frontend/source", "harmony/abi", "harmony/domain", "primitives", "weaver/expr", "weaver/shape", "weaver/target",
+		"frontend/source", "harmony/abi", "harmony/domain", "primitives", "weaver/expr",
+		"weaver/shape", "weaver/target",
 	}},
 
 	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi", "harmony/domain"}},
@@ -116,50 +128,77 @@ var layers = []layer{
 	{"runtime/store", []string{"internal/parallel", "runtime/order"}},
 	{"runtime", []string{"frontend/source", "internal/trace", "queryplan", "runtime/store"}},
 	{"runtime/store/read", []string{"internal/parallel", "internal/parquet", "runtime/store"}},
-	{"runtime/store/write", []string{"internal/atomicfile", "internal/parallel", "internal/parquet", "runtime/order", "runtime/store"}},
+	{"runtime/store/write",
+		[]string{"internal/atomicfile", "internal/parallel", "internal/parquet", "runtime/order",
+			"runtime/store"}},
 	{"runtime/account", []string{"runtime"}},
-	{"runtime/prepare", []string{"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges", "internal/interval", "runtime/store"}},
+	{"runtime/prepare",
+		[]string{"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges",
+			"internal/interval", "runtime/store"}},
 	{"runtime/layout", []string{"queryplan", "harmony", "harmony/abi", "internal/interval"}},
 	{"runtime/woven", []string{
-		"frontend/source", "queryplan", "queryplan/cfg", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
-		"internal/interval", "runtime", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "weaver/assemble/codecache",
+		"frontend/source", "queryplan", "queryplan/cfg", "harmony", "harmony/abi",
+		"harmony/decompose", "harmony/domain", "harmony/ranges",
+		"internal/interval", "runtime", "runtime/layout", "runtime/order", "runtime/prepare",
+		"runtime/store", "weaver/assemble/codecache",
 	}},
 	{"runtime/portable", []string{
-		"queryplan", "internal/interval", "runtime", "runtime/account", "runtime/portable/columns", "runtime/portable/pipeline",
+		"queryplan", "internal/interval", "runtime", "runtime/account", "runtime/portable/columns",
+		"runtime/portable/pipeline",
 		"runtime/portable/tables", "runtime/portable/work", "runtime/store",
 	}},
 	{"runtime/portable/work", []string{"runtime", "runtime/account", "runtime/order"}},
-	{"runtime/portable/columns", []string{"queryplan", "internal/bounds", "internal/interval", "runtime/portable/work", "runtime/prepare", "runtime/store"}},
-	{"runtime/portable/expr", []string{"queryplan", "internal/interval", "runtime/portable/columns", "runtime/portable/work", "runtime/prepare", "runtime/store"}},
-	{"runtime/portable/tables", []string{"queryplan", "internal/interval", "runtime/order", "runtime/portable/work", "runtime/store"}},
+	{"runtime/portable/columns",
+		[]string{"queryplan", "internal/bounds", "internal/interval", "runtime/portable/work",
+			"runtime/prepare", "runtime/store"}},
+	{"runtime/portable/expr",
+		[]string{"queryplan", "internal/interval", "runtime/portable/columns",
+			"runtime/portable/work", "runtime/prepare", "runtime/store"}},
+	{"runtime/portable/tables",
+		[]string{"queryplan", "internal/interval", "runtime/order", "runtime/portable/work",
+			"runtime/store"}},
 	{"runtime/portable/tries", []string{"internal/interval", "runtime/portable/work"}},
 	{"runtime/portable/pipeline", []string{
-		"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order", "runtime/portable/columns", "runtime/portable/expr",
-		"runtime/portable/tables", "runtime/portable/tries", "runtime/portable/work", "runtime/prepare", "runtime/store",
+		"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order",
+		"runtime/portable/columns", "runtime/portable/expr",
+		"runtime/portable/tables", "runtime/portable/tries", "runtime/portable/work",
+		"runtime/prepare", "runtime/store",
 	}},
-	{"runtime/woven/machine", []string{"harmony", "harmony/abi", "runtime/layout", "runtime/store", "runtime/woven"}},
+	{"runtime/woven/machine",
+		[]string{"harmony", "harmony/abi", "runtime/layout", "runtime/store", "runtime/woven"}},
 	{"runtime/native", []string{
-		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose", "harmony/domain", "harmony/ranges",
-		"runtime/account", "weaver/assemble/hostcode", "runtime/layout", "runtime/woven", "runtime/woven/machine", "internal/interval", "internal/llvm",
+		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose",
+		"harmony/domain", "harmony/ranges",
+		"runtime/account", "weaver/assemble/hostcode", "runtime/layout", "runtime/woven",
+		"runtime/woven/machine", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},
-	{"runtime/gpu/device", []string{"primitives/service", "internal/cuda", "internal/cuda/driver", "runtime"}},
+	{"runtime/gpu/device",
+		[]string{"primitives/service", "internal/cuda", "internal/cuda/driver", "runtime"}},
 	{"runtime/gpu/tables", []string{
-		"queryplan", "harmony", "harmony/abi", "internal/interval", "internal/cuda", "internal/cuda/driver",
-		"runtime/gpu/device", "runtime/layout", "runtime/store", "runtime/woven", "runtime/woven/machine",
+		"queryplan", "harmony", "harmony/abi", "internal/interval", "internal/cuda",
+		"internal/cuda/driver",
+		"runtime/gpu/device", "runtime/layout", "runtime/store", "runtime/woven",
+		"runtime/woven/machine",
 	}},
 	{"runtime/gpu/order", []string{
 		"harmony", "primitives/service", "internal/cuda", "internal/cuda/driver",
 		"runtime/gpu/device", "runtime/gpu/tables", "runtime/order",
 	}},
 	{"runtime/gpu", []string{
-		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval", "internal/cuda", "internal/cuda/driver",
-		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare", "runtime/store", "runtime/woven", "runtime/woven/machine", "runtime/gpu/device", "runtime/gpu/order", "runtime/gpu/tables",
+		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval",
+		"internal/cuda", "internal/cuda/driver",
+		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare",
+		"runtime/store", "runtime/woven", "runtime/woven/machine", "runtime/gpu/device",
+		"runtime/gpu/order", "runtime/gpu/tables",
 	}},
-	{"runtime/gpu/emulated", []string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver", "internal/llvm", "weaver/assemble/hostcode"}},
+	{"runtime/gpu/emulated",
+		[]string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver",
+			"internal/llvm", "weaver/assemble/hostcode"}},
 
 	{"runtime/facts", []string{
-		"queryplan", "queryplan/stats", "runtime", "runtime/store", "runtime/store/read", "internal/failure",
+		"queryplan", "queryplan/stats", "runtime", "runtime/store", "runtime/store/read",
+		"internal/failure",
 		"internal/govalue",
 	}},
 	{"runtime/diagnose", []string{
@@ -184,20 +223,26 @@ var layers = []layer{
 		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
 		"runtime/account", "runtime/diagnose", "runtime/facts", "runtime/gpu", "runtime/layout",
-		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store", "runtime/store/read", "runtime/store/write",
+		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store",
+		"runtime/store/read", "runtime/store/write",
 		"runtime/woven", "internal/buildid", "internal/confine", "internal/cuda",
-		"internal/failure", "internal/govalue", "internal/kernelcache", "internal/linediff", "internal/llvm",
+		"internal/failure", "internal/govalue", "internal/kernelcache", "internal/linediff",
+		"internal/llvm",
 		"internal/trace",
 	}},
 	{"internal/suite", []string{"testdata"}},
-	{"cmd/redfox", []string{".", "frontend/diag", "internal/atomicfile", "internal/rlimit", "internal/ssbgen", "internal/suite"}},
-	{"cmd/redfox-selftest", []string{".", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
+	{"cmd/redfox",
+		[]string{".", "frontend/diag", "internal/atomicfile", "internal/rlimit", "internal/ssbgen",
+			"internal/suite"}},
+	{"cmd/redfox-selftest",
+		[]string{".", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
 }
 
 // testOnly lists packages that only test files may import, and each other. The
 // rooms of internal/reference are among them, and may import any phase.
 var testOnly = []string{
-	"internal/await", "internal/short", "internal/randvalue", "runtime/store/storetest", "internal/ptxas", "internal/cuda/cudatest",
+	"internal/await", "internal/short", "internal/randvalue", "runtime/store/storetest",
+	"internal/ptxas", "internal/cuda/cudatest",
 	"internal/cuda/driver/conformance", "internal/lint",
 	"internal/reference/enginetest", "internal/reference/harmonyref", "internal/reference/oracle",
 	"internal/reference/planref", "internal/reference/starprog", "internal/reference/testprograms",
@@ -217,8 +262,11 @@ func TestImports(t *testing.T) {
 		inTests := f.Test() || slices.Contains(testOnly, pkg)
 		list, listed := allowed[pkg]
 		switch {
-		case slices.ContainsFunc(commands, func(c string) bool { return pkg == c || strings.HasPrefix(pkg, c+"/") }):
-			list = []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen", "internal/suite"}
+		case slices.ContainsFunc(commands, func(c string) bool {
+			return pkg == c || strings.HasPrefix(pkg, c+"/")
+		}):
+			list = []string{".", "frontend/diag", "internal/atomicfile", "internal/ssbgen",
+				"internal/suite"}
 		case !listed && !inTests:
 			t.Errorf("%s: package %s is not in the import table; give it a layer", f.Path, pkg)
 			continue
@@ -244,7 +292,8 @@ func TestImports(t *testing.T) {
 func TestGround(t *testing.T) {
 	for _, f := range ownFiles(t) {
 		pkg := f.Package()
-		if !strings.HasPrefix(pkg, "internal/") || strings.HasPrefix(pkg, "internal/reference/") || f.Test() {
+		if !strings.HasPrefix(pkg, "internal/") || strings.HasPrefix(pkg, "internal/reference/") ||
+			f.Test() {
 			continue
 		}
 		for _, imported := range f.Imports() {
@@ -258,7 +307,8 @@ func TestGround(t *testing.T) {
 }
 
 // phases orders the top-level folders: a folder may use those before it.
-var phases = []string{"internal", "primitives", "frontend", "queryplan", "harmony", "weaver", "runtime", ".", "cmd"}
+var phases = []string{"internal", "primitives", "frontend", "queryplan", "harmony", "weaver",
+	"runtime", ".", "cmd"}
 
 // TestPhases checks the import table itself: no folder looks ahead.
 func TestPhases(t *testing.T) {
@@ -296,18 +346,22 @@ func TestImportTableIsCurrent(t *testing.T) {
 // also use those of testLibraries. Each module has an entry in RATIONALE.md.
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
-	"github.com/apache/arrow-go/v18":      {"runtime/store/read", "runtime/store/write", "internal/reference/starprog", "."},
-	"github.com/dsnet/compress":           {"internal/parquet"},
-	"github.com/jedib0t/go-pretty/v6":     {"runtime/store/write", "cmd/redfox", "bench"},
-	"github.com/klauspost/compress":       {"internal/parquet", "internal/ssbgen", "runtime/store/read", "runtime/store/write"},
-	"github.com/llir/llvm":                {"weaver/expr", "weaver/emit", "weaver/emit/ir"},
-	"github.com/pierrec/lz4/v4":           {"internal/parquet"},
-	"github.com/rivo/uniseg":              {"frontend/diag"},
-	"github.com/urfave/cli/v2":            {"cmd/redfox"},
-	"golang.org/x/sys":                    {"runtime/account", "runtime/store", "runtime/gpu/emulated", "internal/rlimit"},
-	"golang.org/x/term":                   {"cmd/redfox"},
-	"github.com/ebitengine/purego":        {"internal/dynlib", "internal/malloc", "internal/llvm", "internal/cuda"},
-	"github.com/cockroachdb/datadriven":   nil,
+	"github.com/apache/arrow-go/v18": {"runtime/store/read", "runtime/store/write",
+		"internal/reference/starprog", "."},
+	"github.com/dsnet/compress":       {"internal/parquet"},
+	"github.com/jedib0t/go-pretty/v6": {"runtime/store/write", "cmd/redfox", "bench"},
+	"github.com/klauspost/compress": {"internal/parquet", "internal/ssbgen",
+		"runtime/store/read", "runtime/store/write"},
+	"github.com/llir/llvm":      {"weaver/expr", "weaver/emit", "weaver/emit/ir"},
+	"github.com/pierrec/lz4/v4": {"internal/parquet"},
+	"github.com/rivo/uniseg":    {"frontend/diag"},
+	"github.com/urfave/cli/v2":  {"cmd/redfox"},
+	"golang.org/x/sys": {"runtime/account", "runtime/store",
+		"runtime/gpu/emulated", "internal/rlimit"},
+	"golang.org/x/term": {"cmd/redfox"},
+	"github.com/ebitengine/purego": {"internal/dynlib", "internal/malloc", "internal/llvm",
+		"internal/cuda"},
+	"github.com/cockroachdb/datadriven": nil,
 }
 
 // testLibraries are for tests alone.
@@ -344,7 +398,8 @@ func TestLibraries(t *testing.T) {
 func TestRuntimeName(t *testing.T) {
 	for _, f := range goFiles(t) {
 		for _, spec := range f.Syntax.Imports {
-			if spec.Path.Value == `"runtime"` && (spec.Name == nil || spec.Name.Name != "goruntime") {
+			if spec.Path.Value == `"runtime"` &&
+				(spec.Name == nil || spec.Name.Name != "goruntime") {
 				t.Errorf("%s: import Go's runtime as goruntime", f.Path)
 			}
 			if spec.Path.Value == `"C"` {
@@ -354,14 +409,16 @@ func TestRuntimeName(t *testing.T) {
 	}
 }
 
-// TestNestedModules wants no file of this module to import a nested one, which has
-// what this one is kept free of.
+// TestNestedModules wants no file of this module to import a nested one, which
+// has what this one is kept free of.
 func TestNestedModules(t *testing.T) {
 	nested := nestedModules(t)
 	for _, f := range ownFiles(t) {
 		for _, imported := range f.Imports() {
 			own, ok := ownPackage(imported)
-			if ok && slices.ContainsFunc(nested, func(m string) bool { return own == m || strings.HasPrefix(own, m+"/") }) {
+			if ok && slices.ContainsFunc(nested, func(m string) bool {
+				return own == m || strings.HasPrefix(own, m+"/")
+			}) {
 				t.Errorf("%s: imports %s, which is of another module", f.Path, own)
 			}
 		}

@@ -111,7 +111,8 @@ var parseFiles = sync.OnceValues(func() ([]*goFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		syntax, err := parser.ParseFile(position, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		syntax, err := parser.ParseFile(position, name, text,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +131,9 @@ func goFiles(t *testing.T) []*goFile {
 	return out
 }
 
-// nestedModules returns the folders of further modules in the tree. The rules of
-// text and documentation hold for them; what they import is their own affair.
+// nestedModules returns the folders of further modules in the tree. The rules
+// of text and documentation hold for them; what they import is their own
+// affair.
 func nestedModules(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -148,7 +150,9 @@ func ownFiles(t *testing.T) []*goFile {
 	t.Helper()
 	nested := nestedModules(t)
 	return slices.DeleteFunc(slices.Clone(goFiles(t)), func(f *goFile) bool {
-		return slices.ContainsFunc(nested, func(m string) bool { return strings.HasPrefix(f.Path, m+"/") })
+		return slices.ContainsFunc(nested, func(m string) bool {
+			return strings.HasPrefix(f.Path, m+"/")
+		})
 	})
 }
 

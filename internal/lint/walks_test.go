@@ -11,8 +11,8 @@ import (
 // mostSteps bounds the steps of a walk before its last one.
 const mostSteps = 12
 
-// walkStep finds a step: "3. `runtime/pool` `Pool.With` keeps the engine...". The
-// root package is `redfox`.
+// walkStep finds a step: "3. `runtime/pool` `Pool.With` keeps the engine...".
+// The root package is `redfox`.
 var walkStep = regexp.MustCompile("(?m)^([0-9]+)\\. `([a-z/-]+)` `([A-Za-z0-9_.]+)`")
 
 // walks returns the text below each heading of the section Walks.
@@ -31,8 +31,8 @@ func walks(t *testing.T) map[string]string {
 	return out
 }
 
-// TestWalks holds every function that a walk of ARCHITECTURE.md names against the
-// code.
+// TestWalks holds every function that a walk of ARCHITECTURE.md names against
+// the code.
 func TestWalks(t *testing.T) {
 	declared := map[string]bool{}
 	for _, f := range goFiles(t) {
@@ -44,8 +44,10 @@ func TestWalks(t *testing.T) {
 	}
 	for heading, text := range walks(t) {
 		steps := walkStep.FindAllStringSubmatch(text, -1)
-		if numbered := regexp.MustCompile(`(?m)^[0-9]+\. `).FindAllString(text, -1); len(numbered) != len(steps) || len(steps) == 0 {
-			t.Errorf("%s: %d of %d steps begin with a package and a function", heading, len(steps), len(numbered))
+		if numbered := regexp.MustCompile(`(?m)^[0-9]+\. `).FindAllString(text,
+			-1); len(numbered) != len(steps) || len(steps) == 0 {
+			t.Errorf("%s: %d of %d steps begin with a package and a function", heading, len(steps),
+				len(numbered))
 		}
 		if len(steps) > mostSteps+1 {
 			t.Errorf("%s: %d steps, at most %d", heading, len(steps), mostSteps+1)
@@ -62,8 +64,8 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// declarations lists the functions of a file, and its methods as Type.Method, those
-// of interfaces too.
+// declarations lists the functions of a file, and its methods as Type.Method,
+// those of interfaces too.
 func declarations(file *ast.File) []string {
 	var out []string
 	for _, d := range file.Decls {

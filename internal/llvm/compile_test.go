@@ -64,7 +64,8 @@ func TestCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Compilation{Name: "unit", IR: callsLibrary, Library: "library", Bitcode: library, Keep: []string{"kernel"}, Passes: []string{passes}}
+	c := Compilation{Name: "unit", IR: callsLibrary, Library: "library", Bitcode: library,
+		Keep: []string{"kernel"}, Passes: []string{passes}}
 	got, times, err := gpu.Compile(c)
 	if err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%v\n%s\nwant\n%s", err, got, want)
@@ -86,7 +87,8 @@ func TestCompile(t *testing.T) {
 	c.IR, c.Bitcode, c.Object = addSource, nil, true
 	c.Keep = []string{"add"}
 	object, times, err := host(t).Compile(c)
-	if err != nil || times.Link != 0 || !bytes.HasPrefix(object, []byte("\x7fELF")) && !bytes.HasPrefix(object, []byte("\xcf\xfa\xed\xfe")) {
+	if err != nil || times.Link != 0 || !bytes.HasPrefix(object, []byte("\x7fELF")) &&
+		!bytes.HasPrefix(object, []byte("\xcf\xfa\xed\xfe")) {
 		t.Errorf("no object file: %q, %v, %+v", object[:min(8, len(object))], err, times)
 	}
 }
@@ -95,7 +97,8 @@ func TestCompile(t *testing.T) {
 // machine that compiles the next text.
 func TestFailedCompile(t *testing.T) {
 	gpu := gpuMachine(t, 80)
-	good := Compilation{Name: "good", IR: addSource, Keep: []string{"add"}, Passes: []string{"globaldce"}}
+	good := Compilation{Name: "good", IR: addSource, Keep: []string{"add"},
+		Passes: []string{"globaldce"}}
 	want, _, err := gpu.Compile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -109,16 +112,25 @@ func TestFailedCompile(t *testing.T) {
 		change   func(*Compilation)
 	}{
 		{"parse", "bad:2:", func(c *Compilation) { c.IR = "define i64 @f() {\n  ret i32 0\n}\n" }},
-		{"link library into", "add", func(c *Compilation) { c.Library, c.Bitcode = "library", defining }},
-		{"link noise into", "", func(c *Compilation) { c.Library, c.Bitcode = "noise", []byte("no bitcode") }},
-		{"optimize", "no-such-pass", func(c *Compilation) { c.Passes = []string{"globaldce", "no-such-pass"} }},
-		{"emit assembly of", "Cannot select", func(c *Compilation) { c.IR, c.Keep = cannotSelect, []string{"f"} }},
+		{"link library into", "add", func(c *Compilation) {
+			c.Library, c.Bitcode = "library", defining
+		}},
+		{"link noise into", "", func(c *Compilation) {
+			c.Library, c.Bitcode = "noise", []byte("no bitcode")
+		}},
+		{"optimize", "no-such-pass", func(c *Compilation) {
+			c.Passes = []string{"globaldce", "no-such-pass"}
+		}},
+		{"emit assembly of", "Cannot select", func(c *Compilation) {
+			c.IR, c.Keep = cannotSelect, []string{"f"}
+		}},
 	} {
 		bad := good
 		bad.Name = "bad"
 		f.change(&bad)
 		code, _, err := gpu.Compile(bad)
-		if e := wantError(t, err, f.op, f.says); code != nil || e.IR != bad.IR || e.Module != "bad" {
+		if e := wantError(t, err, f.op, f.says); code != nil || e.IR != bad.IR ||
+			e.Module != "bad" {
 			t.Errorf("%s: %d bytes, and an error of %s with\n%s", f.op, len(code), e.Module, e.IR)
 		}
 		if got, _, err := gpu.Compile(good); err != nil || !bytes.Equal(got, want) {
@@ -130,8 +142,8 @@ func TestFailedCompile(t *testing.T) {
 	wantError(t, err, "optimize", "closed")
 }
 
-// TestStages wants functions that stay apart in the first pipeline in their callers
-// after the second.
+// TestStages wants functions that stay apart in the first pipeline in their
+// callers after the second.
 func TestStages(t *testing.T) {
 	const ir = `
 define internal i64 @part(i64 %a) {
@@ -146,7 +158,8 @@ define i64 @whole(i64 %a) {
 }
 `
 	gpu := gpuMachine(t, 80)
-	c := Compilation{Name: "unit", IR: ir, Keep: []string{"whole"}, Passes: []string{"always-inline,globaldce"}}
+	c := Compilation{Name: "unit", IR: ir, Keep: []string{"whole"},
+		Passes: []string{"always-inline,globaldce"}}
 	for _, stages := range []int{1, 2} {
 		c.Passes = slices.Repeat(c.Passes[:1], stages)
 		code, _, err := gpu.Compile(c)

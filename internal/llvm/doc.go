@@ -1,10 +1,11 @@
 // Package llvm binds the C API of libLLVM, versions 15 to 19, opened at run
 // time and without cgo.
 //
-// In: LLVM IR as text or bitcode. Out: optimised IR, assembly, object code, PTX,
-// or the addresses of functions compiled into this process. All of it happens in
-// memory. Bindings know nothing of LogiQL: the package must not import any
-// package of redfox, and is the only one that knows how to call libLLVM.
+// In: LLVM IR as text or bitcode. Out: optimised IR, assembly, object code,
+// PTX, or the addresses of functions compiled into this process. All of it
+// happens in memory. Bindings know nothing of LogiQL: the package must not
+// import any package of redfox, and is the only one that knows how to call
+// libLLVM.
 //
 // # Use
 //
@@ -24,27 +25,28 @@
 //	err = m.Optimize(machine, "default<O3>", llvm.OptimizeOptions{})
 //	ptx, err := machine.EmitAssembly(m)
 //
-// [TargetMachine.Compile] is the same at once and faster, for IR that is good for
-// nothing else.
+// [TargetMachine.Compile] is the same at once and faster, for IR that is good
+// for nothing else.
 //
 // # Ownership
 //
-// Modules, target machines and JITs hold memory that Go's collector does not see;
-// Close frees it. Using one after Close is an error, never a crash. Closing twice
-// does nothing. Every type is safe for concurrent use; a call waits while another
-// goroutine uses the same module or the same target machine, so workers that are
-// to run in parallel have a target machine each.
+// Modules, target machines and JITs hold memory that Go's collector does not
+// see; Close frees it. Using one after Close is an error, never a crash.
+// Closing twice does nothing. Every type is safe for concurrent use; a call
+// waits while another goroutine uses the same module or the same target
+// machine, so workers that are to run in parallel have a target machine each.
 //
 // # Failures
 //
-// Every failure after [Open] is an [*Error] with LLVM's own message and the IR that
-// provoked it. That includes what LLVM says through a context's diagnostic
+// Every failure after [Open] is an [*Error] with LLVM's own message and the IR
+// that provoked it. That includes what LLVM says through a context's diagnostic
 // handler, and its fatal errors, such as an instruction that the target can not
-// select: these abandon the memory of the compilation and leave the process, the
-// module and the target machine usable. A failed step leaves the module as it was
-// before the step. LLVM writes nothing to standard error, with one exception that
-// its API leaves no way around: the name of a processor or feature that it does not
-// know. [Library.HostOptions] and [Library.PTXOptions] give names that it knows.
+// select: these abandon the memory of the compilation and leave the process,
+// the module and the target machine usable. A failed step leaves the module as
+// it was before the step. LLVM writes nothing to standard error, with one
+// exception that its API leaves no way around: the name of a processor or
+// feature that it does not know. [Library.HostOptions] and [Library.PTXOptions]
+// give names that it knows.
 //
 // # Differences between versions
 //

@@ -28,11 +28,11 @@ func (e *Error) Error() string {
 // fatal is the panic that carries LLVM's fatal error past its frames.
 type fatal struct{ reason string }
 
-// installHandlers makes the functions that LLVM calls back. LLVM ends the process
-// when a fatal error's handler returns; this one does not return. Its panic
-// unwinds to the Go caller and drops LLVM's frames without running their
-// destructors, as LLVM's own CrashRecoveryContext does. What the frames owned is
-// lost, so callers of attempt never free an object that was being changed.
+// installHandlers makes the functions that LLVM calls back. LLVM ends the
+// process when a fatal error's handler returns; this one does not return. Its
+// panic unwinds to the Go caller and drops LLVM's frames without running their
+// destructors, as LLVM's own CrashRecoveryContext does. What the frames owned
+// is lost, so callers of attempt never free an object that was being changed.
 func (l *Library) installHandlers() {
 	l.onDiagnostic = NewCallback(l.diagnose)
 	l.onReport = NewCallback(l.report)
@@ -72,8 +72,8 @@ func (l *Library) failed(e errorRef) error {
 	return message(s)
 }
 
-// listener collects what LLVM says of a context or of a JIT beside the results of
-// calls. C knows it by a number, because C must not keep pointers into Go.
+// listener collects what LLVM says of a context or of a JIT beside the results
+// of calls. C knows it by a number, because C must not keep pointers into Go.
 type listener struct {
 	id uintptr
 
@@ -134,8 +134,8 @@ func (l *Library) report(id uintptr, e errorRef) {
 	}
 }
 
-// takeErrors returns err together with the errors heard since the last call, each
-// once, or nil where there are none.
+// takeErrors returns err together with the errors heard since the last call,
+// each once, or nil where there are none.
 func (n *listener) takeErrors(err error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -30,8 +30,9 @@ type (
 
 // functions is the table of all C functions that are called. A field's name is
 // the C function's without the prefix LLVM, and its type says how it is called:
-// a string becomes a NUL-terminated copy for the time of the call, an LLVMBool is
-// an int32, and a *byte that is returned must be given back as its comment says.
+// a string becomes a NUL-terminated copy for the time of the call, an LLVMBool
+// is an int32, and a *byte that is returned must be given back as its comment
+// says.
 type functions struct {
 	// Core.h: contexts, modules, values.
 	DisposeMessage                        func(*byte)
@@ -66,31 +67,43 @@ type functions struct {
 	GetEnumAttributeAtIndex               func(valueRef, uint32, uint32) attributeRef
 
 	// IRReader.h, BitReader.h, BitWriter.h, Linker.h, Analysis.h.
-	ParseIRInContext           func(c contextRef, consumed bufferRef, m *moduleRef, message **byte) int32 // DisposeMessage
-	ParseBitcodeInContext2     func(c contextRef, b bufferRef, m *moduleRef) int32
-	GetBitcodeModuleInContext2 func(c contextRef, consumed bufferRef, m *moduleRef) int32 // consumed by a success alone
+	// DisposeMessage
+	ParseIRInContext func(c contextRef, consumed bufferRef, m *moduleRef,
+		message **byte) int32
+	ParseBitcodeInContext2 func(c contextRef, b bufferRef, m *moduleRef) int32
+	// consumed by a success alone
+	GetBitcodeModuleInContext2 func(c contextRef, consumed bufferRef, m *moduleRef) int32
 	WriteBitcodeToMemoryBuffer func(moduleRef) bufferRef
 	LinkModules2               func(destination, consumed moduleRef) int32
-	VerifyModule               func(m moduleRef, action int32, message **byte) int32 // DisposeMessage
-	InstallFatalErrorHandler   func(handler uintptr)
+	// DisposeMessage
+	VerifyModule             func(m moduleRef, action int32, message **byte) int32
+	InstallFatalErrorHandler func(handler uintptr)
 
 	// Target.h, TargetMachine.h.
-	GetDefaultTargetTriple          func() *byte                                            // DisposeMessage
-	GetHostCPUName                  func() *byte                                            // DisposeMessage
-	GetHostCPUFeatures              func() *byte                                            // DisposeMessage
-	GetTargetFromTriple             func(triple string, t *targetRef, message **byte) int32 // DisposeMessage
-	CreateTargetMachine             func(t targetRef, triple, cpu, features string, level, reloc, model int32) machineRef
-	DisposeTargetMachine            func(machineRef)
-	GetTargetMachineTriple          func(machineRef) *byte // DisposeMessage
-	CreateTargetDataLayout          func(machineRef) layoutRef
-	CopyStringRepOfTargetData       func(layoutRef) *byte // DisposeMessage
-	DisposeTargetData               func(layoutRef)
-	TargetMachineEmitToMemoryBuffer func(t machineRef, m moduleRef, kind int32, message **byte, b *bufferRef) int32 // DisposeMessage
+	// DisposeMessage
+	GetDefaultTargetTriple func() *byte
+	// DisposeMessage
+	GetHostCPUName func() *byte
+	// DisposeMessage
+	GetHostCPUFeatures func() *byte
+	// DisposeMessage
+	GetTargetFromTriple func(triple string, t *targetRef, message **byte) int32
+	CreateTargetMachine func(t targetRef, triple, cpu, features string, level, reloc,
+		model int32) machineRef
+	DisposeTargetMachine      func(machineRef)
+	GetTargetMachineTriple    func(machineRef) *byte // DisposeMessage
+	CreateTargetDataLayout    func(machineRef) layoutRef
+	CopyStringRepOfTargetData func(layoutRef) *byte // DisposeMessage
+	DisposeTargetData         func(layoutRef)
+	// DisposeMessage
+	TargetMachineEmitToMemoryBuffer func(t machineRef, m moduleRef, kind int32, message **byte,
+		b *bufferRef) int32
 
 	// Error.h, Transforms/PassBuilder.h.
-	GetErrorMessage                       func(consumed errorRef) *byte // DisposeErrorMessage
-	DisposeErrorMessage                   func(*byte)
-	RunPasses                             func(m moduleRef, passes string, t machineRef, options passesRef) errorRef
+	GetErrorMessage     func(consumed errorRef) *byte // DisposeErrorMessage
+	DisposeErrorMessage func(*byte)
+	RunPasses           func(m moduleRef, passes string, t machineRef,
+		options passesRef) errorRef
 	CreatePassBuilderOptions              func() passesRef
 	DisposePassBuilderOptions             func(passesRef)
 	PassBuilderOptionsSetVerifyEach       func(passesRef, int32)
@@ -98,20 +111,24 @@ type functions struct {
 	PassBuilderOptionsSetLoopUnrolling    func(passesRef, int32)
 
 	// Orc.h, LLJIT.h.
-	OrcCreateLLJIT                                   func(j *jitRef, builder uintptr) errorRef
-	OrcDisposeLLJIT                                  func(jitRef) errorRef
-	OrcLLJITGetExecutionSession                      func(jitRef) sessionRef
-	OrcLLJITGetMainJITDylib                          func(jitRef) dylibRef
-	OrcLLJITGetGlobalPrefix                          func(jitRef) int8
-	OrcLLJITMangleAndIntern                          func(jitRef, string) symbolRef
-	OrcLLJITAddObjectFile                            func(j jitRef, d dylibRef, consumed bufferRef) errorRef
-	OrcLLJITLookup                                   func(j jitRef, address *uint64, name string) errorRef
+	OrcCreateLLJIT              func(j *jitRef, builder uintptr) errorRef
+	OrcDisposeLLJIT             func(jitRef) errorRef
+	OrcLLJITGetExecutionSession func(jitRef) sessionRef
+	OrcLLJITGetMainJITDylib     func(jitRef) dylibRef
+	OrcLLJITGetGlobalPrefix     func(jitRef) int8
+	OrcLLJITMangleAndIntern     func(jitRef, string) symbolRef
+	OrcLLJITAddObjectFile       func(j jitRef, d dylibRef,
+		consumed bufferRef) errorRef
+	OrcLLJITLookup func(j jitRef, address *uint64,
+		name string) errorRef
 	OrcExecutionSessionSetErrorReporter              func(s sessionRef, reporter, argument uintptr)
-	OrcCreateDynamicLibrarySearchGeneratorForProcess func(g *generatorRef, prefix int8, filter, argument uintptr) errorRef
-	OrcJITDylibAddGenerator                          func(d dylibRef, consumed generatorRef)
-	OrcAbsoluteSymbols                               func(consumed *absoluteSymbol, n uintptr) unitRef
-	OrcJITDylibDefine                                func(d dylibRef, consumed unitRef) errorRef
-	OrcDisposeMaterializationUnit                    func(unitRef)
+	OrcCreateDynamicLibrarySearchGeneratorForProcess func(g *generatorRef, prefix int8, filter,
+		argument uintptr) errorRef
+	OrcJITDylibAddGenerator func(d dylibRef, consumed generatorRef)
+	OrcAbsoluteSymbols      func(consumed *absoluteSymbol,
+		n uintptr) unitRef
+	OrcJITDylibDefine             func(d dylibRef, consumed unitRef) errorRef
+	OrcDisposeMaterializationUnit func(unitRef)
 }
 
 // absoluteSymbol is LLVMOrcCSymbolMapPair.
@@ -159,8 +176,8 @@ func (f *functions) bindAll(library uintptr) (missing []string) {
 	return missing
 }
 
-// versionOf asks a library for its version. LLVMGetVersion came with version 16;
-// LLVMPointerTypeInContext, which makes opaque pointers, came with 15.
+// versionOf asks a library for its version. LLVMGetVersion came with version
+// 16; LLVMPointerTypeInContext, which makes opaque pointers, came with 15.
 func versionOf(library uintptr) Version {
 	if address := dynlib.Symbol(library, "LLVMGetVersion"); address != 0 {
 		var get func(major, minor, patch *uint32)

@@ -41,11 +41,13 @@ func (j *JIT) create() error {
 		j.ref = 0
 		return err
 	}
-	fn.OrcExecutionSessionSetErrorReporter(fn.OrcLLJITGetExecutionSession(j.ref), j.lib.onReport, j.listener.id)
+	fn.OrcExecutionSessionSetErrorReporter(fn.OrcLLJITGetExecutionSession(j.ref), j.lib.onReport,
+		j.listener.id)
 	j.dylib = fn.OrcLLJITGetMainJITDylib(j.ref)
 	var process generatorRef
 	prefix := fn.OrcLLJITGetGlobalPrefix(j.ref)
-	if err := j.lib.failed(fn.OrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, 0, 0)); err != nil {
+	if err := j.lib.failed(fn.OrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, 0,
+		0)); err != nil {
 		return err
 	}
 	fn.OrcJITDylibAddGenerator(j.dylib, process)
@@ -73,8 +75,8 @@ func (j *JIT) Close() error {
 	return nil
 }
 
-// Target returns the machine that the JIT compiles with, to optimise modules for
-// it. It belongs to the JIT.
+// Target returns the machine that the JIT compiles with, to optimise modules
+// for it. It belongs to the JIT.
 func (j *JIT) Target() *TargetMachine { return j.machine }
 
 // do runs one step on the JIT.
@@ -111,7 +113,9 @@ func (j *JIT) Define(addresses map[string]uintptr) error {
 				flags:   symbolExported | symbolCallable,
 			})
 		}
-		slices.SortFunc(pairs, func(a, b absoluteSymbol) int { return cmp.Compare(a.address, b.address) })
+		slices.SortFunc(pairs, func(a, b absoluteSymbol) int {
+			return cmp.Compare(a.address, b.address)
+		})
 		unit := fn.OrcAbsoluteSymbols(&pairs[0], uintptr(len(pairs)))
 		err := j.lib.failed(fn.OrcJITDylibDefine(j.dylib, unit))
 		if err != nil {

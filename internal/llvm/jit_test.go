@@ -79,13 +79,16 @@ func TestJIT(t *testing.T) {
 		for _, v := range column[:n] {
 			partial += v
 		}
-		if got := int64(Call(sum, uintptr(unsafe.Pointer(&column[0])), uintptr(n))); got != partial {
+		if got := int64(Call(sum, uintptr(unsafe.Pointer(&column[0])),
+			uintptr(n))); got != partial {
 			t.Errorf("sum of %d is %d; want %d", n, got, partial)
 		}
 	}
 	// Modules of one JIT see each other.
-	two := parse(t, "two", "declare i64 @sum(ptr, i64)\ndefine i64 @twice(ptr %c, i64 %n) {\n  %s = call i64 @sum(ptr %c, i64 %n)\n  %r = mul i64 %s, 2\n  ret i64 %r\n}\n")
-	if got := int64(Call(compiled(t, j, two, "twice"), uintptr(unsafe.Pointer(&column[0])), uintptr(len(column)))); got != 2*want {
+	two := parse(t, "two",
+		"declare i64 @sum(ptr, i64)\ndefine i64 @twice(ptr %c, i64 %n) {\n  %s = call i64 @sum(ptr %c, i64 %n)\n  %r = mul i64 %s, 2\n  ret i64 %r\n}\n")
+	if got := int64(Call(compiled(t, j, two, "twice"), uintptr(unsafe.Pointer(&column[0])),
+		uintptr(len(column)))); got != 2*want {
 		t.Errorf("twice the sum is %d; want %d", got, 2*want)
 	}
 }
@@ -119,7 +122,8 @@ define i64 @f(i64 %bits) {
 	f := compiled(t, j, m, "f")
 	for i := range int64(3) {
 		if got := int64(Call(f, uintptr(math.Float64bits(1000)))); got != -20 || calls != int(i)+1 {
-			t.Errorf("call %d: -2 times the cube root of 1000 is %d after %d callbacks", i, got, calls)
+			t.Errorf("call %d: -2 times the cube root of 1000 is %d after %d callbacks", i, got,
+				calls)
 		}
 	}
 }
@@ -130,7 +134,8 @@ func TestJITFailures(t *testing.T) {
 	_, err := j.Lookup("nowhere")
 	wantError(t, err, "look up nowhere", "nowhere")
 
-	m := parse(t, "unresolved", "declare void @not_in_this_process()\ndefine void @f() {\n  call void @not_in_this_process()\n  ret void\n}\n")
+	m := parse(t, "unresolved",
+		"declare void @not_in_this_process()\ndefine void @f() {\n  call void @not_in_this_process()\n  ret void\n}\n")
 	if err := j.AddModule(m); err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +164,8 @@ func TestJITFailures(t *testing.T) {
 	wantError(t, closed.AddModule(add), "emit an object of", "closed")
 }
 
-// TestOptimizeOptions counts the vector additions that a loop is compiled to: one
-// for each iteration that runs at once.
+// TestOptimizeOptions counts the vector additions that a loop is compiled to:
+// one for each iteration that runs at once.
 func TestOptimizeOptions(t *testing.T) {
 	h := host(t)
 	adds := func(pipeline string, o OptimizeOptions) int {
@@ -186,7 +191,8 @@ func TestOptimizeOptions(t *testing.T) {
 		}
 		return strings.Count(m.String(), "store volatile")
 	}
-	if all, loop := stores(OptimizeOptions{VerifyEach: true}), stores(OptimizeOptions{NoLoopUnroll: true}); all != 5 || loop != 1 {
+	if all, loop := stores(OptimizeOptions{VerifyEach: true}),
+		stores(OptimizeOptions{NoLoopUnroll: true}); all != 5 || loop != 1 {
 		t.Errorf("stores: %d, without unrolling %d", all, loop)
 	}
 }
@@ -240,7 +246,8 @@ func runJIT(l *Library, n int) error {
 		return err
 	}
 	defer j.Close()
-	m, err := l.ParseIR("sum", sumSource+fmt.Sprintf("define i64 @number() {\n  ret i64 %d\n}\n", n))
+	m, err := l.ParseIR("sum",
+		sumSource+fmt.Sprintf("define i64 @number() {\n  ret i64 %d\n}\n", n))
 	if err != nil {
 		return err
 	}
@@ -265,7 +272,8 @@ func runJIT(l *Library, n int) error {
 // with several.
 func BenchmarkCall(b *testing.B) {
 	j := newJIT(b)
-	identity := compiled(b, j, parse(b, "identity", "define i64 @identity(i64 %a) {\n  ret i64 %a\n}\n"), "identity")
+	identity := compiled(b, j,
+		parse(b, "identity", "define i64 @identity(i64 %a) {\n  ret i64 %a\n}\n"), "identity")
 	b.Run("Call", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -107,19 +107,22 @@ func TestModule(t *testing.T) {
 	}
 	h := host(t)
 	if m.DataLayout() != "" || m.Triple() != "" {
-		t.Errorf("a module without a target has the triple %q and the layout %q", m.Triple(), m.DataLayout())
+		t.Errorf("a module without a target has the triple %q and the layout %q", m.Triple(),
+			m.DataLayout())
 	}
 	if err := m.SetTarget(h); err != nil {
 		t.Fatal(err)
 	}
-	if m.DataLayout() == "" || m.DataLayout() != h.DataLayout() || m.Triple() != h.Options().Triple {
+	if m.DataLayout() == "" || m.DataLayout() != h.DataLayout() ||
+		m.Triple() != h.Options().Triple {
 		t.Errorf("SetTarget: triple %q, layout %q", m.Triple(), m.DataLayout())
 	}
 	if err := m.Verify(); err != nil {
 		t.Error(err)
 	}
 	again := parse(t, "again", m.String())
-	if got, want := again.String(), strings.ReplaceAll(m.String(), "'caller'", "'again'"); got != want {
+	if got, want := again.String(), strings.ReplaceAll(m.String(), "'caller'",
+		"'again'"); got != want {
 		t.Errorf("printed, parsed and printed again:\n%s\nwant:\n%s", got, want)
 	}
 }
@@ -161,7 +164,8 @@ func TestLink(t *testing.T) {
 	if err := caller.Internalize("twice"); err != nil {
 		t.Fatal(err)
 	}
-	if err := caller.Optimize(host(t), "default<O2>", OptimizeOptions{VerifyEach: true}); err != nil {
+	if err := caller.Optimize(host(t), "default<O2>",
+		OptimizeOptions{VerifyEach: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := caller.Functions(); !slices.Equal(got, []string{"twice"}) {
@@ -210,21 +214,25 @@ func TestFailures(t *testing.T) {
 	}
 
 	// The parser accepts what only the verifier refuses.
-	ill := parse(t, "ill", "define i64 @f(i64 %a) {\nb:\n  %x = add i64 %y, 1\n  %y = add i64 %x, 1\n  ret i64 %y\n}\n")
-	if e := wantError(t, ill.Verify(), "verify", "does not dominate"); !strings.Contains(e.IR, "@f") {
+	ill := parse(t, "ill",
+		"define i64 @f(i64 %a) {\nb:\n  %x = add i64 %y, 1\n  %y = add i64 %x, 1\n  ret i64 %y\n}\n")
+	if e := wantError(t, ill.Verify(), "verify", "does not dominate"); !strings.Contains(e.IR,
+		"@f") {
 		t.Errorf("reported IR: %q", e.IR)
 	}
 
 	m := parse(t, "add", addSource)
 	h := host(t)
-	e := wantError(t, m.Optimize(h, "default<O3>,no-such-pass", OptimizeOptions{}), "optimize", "no-such-pass")
+	e := wantError(t, m.Optimize(h, "default<O3>,no-such-pass", OptimizeOptions{}), "optimize",
+		"no-such-pass")
 	if e.IR != m.String() {
 		t.Errorf("reported IR:\n%s", e.IR)
 	}
 	_, err = l.NewTargetMachine(TargetOptions{Triple: "pdp11-dec-bsd"})
 	wantError(t, err, "make a target machine for pdp11-dec-bsd", "pdp11")
 
-	assembly := parse(t, "assembly", "define void @f() {\n  call void asm sideeffect \"no_such_instruction\", \"\"()\n  ret void\n}\n")
+	assembly := parse(t, "assembly",
+		"define void @f() {\n  call void asm sideeffect \"no_such_instruction\", \"\"()\n  ret void\n}\n")
 	_, err = h.EmitObject(assembly)
 	wantError(t, err, "emit an object of", "no_such_instruction")
 }
@@ -251,7 +259,8 @@ func TestFatalError(t *testing.T) {
 	bad := parse(t, "bad", cannotSelect)
 	for range 3 {
 		_, err := gpu.EmitAssembly(bad)
-		if e := wantError(t, err, "emit assembly of", "Cannot select"); e.IR != bad.String() || e.Module != "bad" {
+		if e := wantError(t, err, "emit assembly of", "Cannot select"); e.IR != bad.String() ||
+			e.Module != "bad" {
 			t.Errorf("reported %s:\n%s", e.Module, e.IR)
 		}
 		got, err := gpu.EmitAssembly(good)
@@ -286,7 +295,8 @@ func TestClosed(t *testing.T) {
 // writes to the file descriptor and not to os.Stderr.
 func TestSilence(t *testing.T) {
 	library(t)
-	cmd := exec.Command(os.Args[0], "-test.run", "^Test(Failures|FailedLink|LinkWarning|FatalError|Bitcode|PTXVersions|JITFailures)$")
+	cmd := exec.Command(os.Args[0], "-test.run",
+		"^Test(Failures|FailedLink|LinkWarning|FatalError|Bitcode|PTXVersions|JITFailures)$")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if out, err := cmd.Output(); err != nil {
@@ -327,8 +337,10 @@ func TestNotFound(t *testing.T) {
 }
 
 func TestNotFoundMessage(t *testing.T) {
-	e := &NotFoundError{Tried: []Attempt{{"libLLVM.so.19.1", notThere}, {"libLLVM-15.so", "version 14"}}}
-	if got := e.Error(); strings.Contains(got, "19.1") || !strings.Contains(got, "libLLVM-15.so: version 14") || !strings.Contains(got, "install") {
+	e := &NotFoundError{Tried: []Attempt{{"libLLVM.so.19.1", notThere},
+		{"libLLVM-15.so", "version 14"}}}
+	if got := e.Error(); strings.Contains(got, "19.1") ||
+		!strings.Contains(got, "libLLVM-15.so: version 14") || !strings.Contains(got, "install") {
 		t.Errorf("%q", got)
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // emitPTX compiles and frees a small kernel that mentions n.
 func emitPTX(l *Library, gpu *TargetMachine, n int) ([]byte, error) {
-	m, err := gpu.ParseIR("square", strings.ReplaceAll(kernelSource, "slt i32 %i, %n", fmt.Sprintf("slt i32 %%i, %d", 1000+n)))
+	m, err := gpu.ParseIR("square",
+		strings.ReplaceAll(kernelSource, "slt i32 %i, %n", fmt.Sprintf("slt i32 %%i, %d", 1000+n)))
 	if err != nil {
 		return nil, err
 	}
@@ -25,8 +26,8 @@ func emitPTX(l *Library, gpu *TargetMachine, n int) ([]byte, error) {
 	return gpu.EmitAssembly(m)
 }
 
-// TestConcurrency compiles from 8 goroutines at once: PTX with machines of their
-// own and with a shared one, code that runs, and IR that is refused.
+// TestConcurrency compiles from 8 goroutines at once: PTX with machines of
+// their own and with a shared one, code that runs, and IR that is refused.
 func TestConcurrency(t *testing.T) {
 	l := library(t)
 	shared := gpuMachine(t, 80)
@@ -130,10 +131,11 @@ func residentBytes(t *testing.T) int {
 }
 
 // TestLeaks compiles small programs and holds resident memory to what it was
-// after the first of them, which fill LLVM's tables and the allocator's pools. The
-// environment variable LLVM_TEST_COMPILATIONS sets the number. The allocator's
-// arenas of several threads take up to 2 MB more, and LLVM's NVPTX target itself
-// loses about 80 bytes with each kernel; a module that is not freed is 50 kB.
+// after the first of them, which fill LLVM's tables and the allocator's pools.
+// The environment variable LLVM_TEST_COMPILATIONS sets the number. The
+// allocator's arenas of several threads take up to 2 MB more, and LLVM's NVPTX
+// target itself loses about 80 bytes with each kernel; a module that is not
+// freed is 50 kB.
 func TestLeaks(t *testing.T) {
 	l := library(t)
 	n := 300
@@ -165,7 +167,8 @@ func TestLeaks(t *testing.T) {
 			return err
 		}},
 		{"failure", 10, func(int) error {
-			for _, ir := range []string{"define i64 @f() {\n  ret i32 0\n}\n", addSource + "define i64 @f() { ret"} {
+			for _, ir := range []string{"define i64 @f() {\n  ret i32 0\n}\n",
+				addSource + "define i64 @f() { ret"} {
 				if _, err := l.ParseIR("wrong", ir); err == nil {
 					return fmt.Errorf("wrong IR is accepted")
 				}
@@ -195,7 +198,8 @@ func TestLeaks(t *testing.T) {
 		t.Logf("%s: %d compilations, resident %d kB, grown by %d kB, %d bytes each",
 			c.name, rounds, before>>10, grown>>10, grown/max(1, measured))
 		if grown > 2<<20+measured<<10 {
-			t.Errorf("%s: resident memory grows by %d bytes with each compilation", c.name, grown/measured)
+			t.Errorf("%s: resident memory grows by %d bytes with each compilation", c.name,
+				grown/measured)
 		}
 	}
 }

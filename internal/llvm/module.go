@@ -20,23 +20,25 @@ type Module struct {
 	ref      moduleRef
 	listener *listener
 	lost     bool // a fatal error left objects in the context half made
-	// given is the text that failures are reported with. Where it is nil that is the
-	// module's own.
+	// given is the text that failures are reported with. Where it is nil that
+	// is the module's own.
 	given *string
 }
 
-// ParseIR parses LLVM IR as text. The name stands in LLVM's messages, before line
-// and column. The module is not verified.
+// ParseIR parses LLVM IR as text. The name stands in LLVM's messages, before
+// line and column. The module is not verified.
 //
-// The parser gives loads and stores whose alignment is left out that of the data
-// layout at the start of the text. Without one it assumes 4 bytes for an i64 and
-// code is slow; TargetMachine's ParseIR puts the layout there.
+// The parser gives loads and stores whose alignment is left out that of the
+// data layout at the start of the text. Without one it assumes 4 bytes for an
+// i64 and code is slow; TargetMachine's ParseIR puts the layout there.
 func (l *Library) ParseIR(name, ir string) (*Module, error) { return l.parseIR(name, "", ir) }
 
-// ParseIR parses LLVM IR as text, like [Library.ParseIR], as IR for the target: the
-// module has its triple and its data layout, if the text has none of its own.
+// ParseIR parses LLVM IR as text, like [Library.ParseIR], as IR for the target:
+// the module has its triple and its data layout, if the text has none of its
+// own.
 func (t *TargetMachine) ParseIR(name, ir string) (*Module, error) {
-	// On the text's first line, so that LLVM's messages have the text's line numbers.
+	// On the text's first line, so that LLVM's messages have the text's line
+	// numbers.
 	header := fmt.Sprintf("target datalayout = %q target triple = %q ", t.layout, t.options.Triple)
 	return t.lib.parseIR(name, header, ir)
 }
@@ -44,7 +46,8 @@ func (t *TargetMachine) ParseIR(name, ir string) (*Module, error) {
 func (l *Library) parseIR(name, header, ir string) (*Module, error) {
 	return l.parse(name, ir, func(m *Module) error {
 		var p *byte
-		if l.fn.ParseIRInContext(m.context, l.fn.newBuffer(name, []byte(header+ir)), &m.ref, &p) != 0 {
+		if l.fn.ParseIRInContext(m.context, l.fn.newBuffer(name, []byte(header+ir)), &m.ref,
+			&p) != 0 {
 			return message(l.fn.takeMessage(p))
 		}
 		return nil
@@ -95,8 +98,8 @@ func (m *Module) Close() {
 	if m.ref != 0 && !m.lost {
 		m.lib.fn.DisposeModule(m.ref)
 	}
-	// A context frees the modules in it, also one that a fatal error left in the
-	// middle of a change; such a context stays.
+	// A context frees the modules in it, also one that a fatal error left in
+	// the middle of a change; such a context stays.
 	if !m.lost {
 		m.lib.fn.ContextDispose(m.context)
 	}
@@ -104,7 +107,8 @@ func (m *Module) Close() {
 	m.context, m.ref = 0, 0
 }
 
-// do runs one step on the module and reports its failure with the module's text.
+// do runs one step on the module and reports its failure with the module's
+// text.
 func (m *Module) do(op string, step func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,7 +136,8 @@ func (m *Module) transform(change func(moduleRef) error) error {
 	return m.onCopy(func(c moduleRef) (bool, error) { return true, change(c) })
 }
 
-// onCopy runs a step on a copy of the module, which may take the module's place.
+// onCopy runs a step on a copy of the module, which may take the module's
+// place.
 func (m *Module) onCopy(step func(moduleRef) (replace bool, err error)) error {
 	c := m.lib.fn.CloneModule(m.ref)
 	replace, err := step(c)
@@ -187,8 +192,8 @@ func (m *Module) Verify() error {
 	})
 }
 
-// Link copies the definitions of another module, which stays as it is, into this
-// one.
+// Link copies the definitions of another module, which stays as it is, into
+// this one.
 func (m *Module) Link(other *Module) error {
 	bitcode, err := other.Bitcode()
 	if err != nil {
@@ -205,8 +210,8 @@ func (m *Module) LinkBitcode(name string, bitcode []byte) error {
 	})
 }
 
-// link copies definitions into a module of the context. Of functions that it takes
-// only if they are called, it reads no more than it takes.
+// link copies definitions into a module of the context. Of functions that it
+// takes only if they are called, it reads no more than it takes.
 func (m *Module) link(into moduleRef, name string, bitcode []byte) error {
 	fn := &m.lib.fn
 	b := fn.newBuffer(name, bitcode)
@@ -221,8 +226,9 @@ func (m *Module) link(into moduleRef, name string, bitcode []byte) error {
 	return nil
 }
 
-// Internalize makes everything that the module defines private to it, except what
-// is named, so that the optimiser may inline it and drop what is left unused.
+// Internalize makes everything that the module defines private to it, except
+// what is named, so that the optimiser may inline it and drop what is left
+// unused.
 func (m *Module) Internalize(keep ...string) error {
 	return m.do("internalize", func() error {
 		m.internalize(keep)
@@ -245,14 +251,17 @@ func (m *Module) internalize(keep []string) {
 	}
 }
 
-// inlineAll marks all functions that the module defines, except what is named and what
-// is marked as not to be inlined, as always to be inlined.
+// inlineAll marks all functions that the module defines, except what is named
+// and what is marked as not to be inlined, as always to be inlined.
 func (m *Module) inlineAll(except []string) {
 	fn := &m.lib.fn
-	kind := func(name string) uint32 { return fn.GetEnumAttributeKindForName(name, uintptr(len(name))) }
+	kind := func(name string) uint32 {
+		return fn.GetEnumAttributeKindForName(name, uintptr(len(name)))
+	}
 	inline, never := fn.CreateEnumAttribute(m.context, kind("alwaysinline"), 0), kind("noinline")
 	for _, v := range m.values(fn.GetFirstFunction, fn.GetNextFunction) {
-		if fn.IsDeclaration(v) == 0 && !slices.Contains(except, m.nameOf(v)) && fn.GetEnumAttributeAtIndex(v, functionIndex, never) == 0 {
+		if fn.IsDeclaration(v) == 0 && !slices.Contains(except, m.nameOf(v)) &&
+			fn.GetEnumAttributeAtIndex(v, functionIndex, never) == 0 {
 			fn.AddAttributeAtIndex(v, functionIndex, inline)
 		}
 	}
@@ -262,8 +271,8 @@ func (m *Module) inlineAll(except []string) {
 // order.
 func (m *Module) Functions() []string { return m.functions(false) }
 
-// Declarations returns the names of the functions that the module calls and does
-// not define, in its order, without LLVM's intrinsics.
+// Declarations returns the names of the functions that the module calls and
+// does not define, in its order, without LLVM's intrinsics.
 func (m *Module) Declarations() []string { return m.functions(true) }
 
 func (m *Module) functions(declared bool) []string {
@@ -313,8 +322,8 @@ func (m *Module) describe(get func(moduleRef) *byte) string {
 	return dynlib.Text(get(m.ref))
 }
 
-// SetTarget makes the module one for a target machine: it sets the triple and the
-// data layout. Optimize and the emitting methods do the same.
+// SetTarget makes the module one for a target machine: it sets the triple and
+// the data layout. Optimize and the emitting methods do the same.
 func (m *Module) SetTarget(machine *TargetMachine) error {
 	return m.do("set the target of", func() error {
 		machine.describe(m.ref)

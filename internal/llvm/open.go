@@ -14,8 +14,8 @@ import (
 )
 
 // PathVariable is the environment variable that names the library to open, as a
-// path or as a name that the dynamic linker looks for. Where it is set, no other
-// library is tried.
+// path or as a name that the dynamic linker looks for. Where it is set, no
+// other library is tried.
 const PathVariable = "REDFOX_LLVM"
 
 // The versions that Open accepts.
@@ -101,11 +101,11 @@ func (e *NotFoundError) Advice() string {
 // notThere is the reason of an attempt that found no file.
 const notThere = "no such library"
 
-// Open opens libLLVM: the one that the environment variable REDFOX_LLVM names, or
-// else the newest of versions 19 to 15 under the names and in the folders that
-// Debian, Ubuntu, Fedora, Arch, Alpine and Homebrew use. That happens once per
-// process; later calls return the same library or the same error, which is a
-// *NotFoundError.
+// Open opens libLLVM: the one that the environment variable REDFOX_LLVM names,
+// or else the newest of versions 19 to 15 under the names and in the folders
+// that Debian, Ubuntu, Fedora, Arch, Alpine and Homebrew use. That happens once
+// per process; later calls return the same library or the same error, which is
+// a *NotFoundError.
 func Open() (*Library, error) { return openOnce() }
 
 var openOnce = sync.OnceValues(func() (*Library, error) {
@@ -130,9 +130,11 @@ func candidates() []string {
 	var out []string
 	for v := newest; v >= oldest; v-- {
 		if goruntime.GOOS == "darwin" {
-			for _, prefix := range []string{os.Getenv("HOMEBREW_PREFIX"), "/opt/homebrew", "/usr/local"} {
+			for _, prefix := range []string{os.Getenv("HOMEBREW_PREFIX"), "/opt/homebrew",
+				"/usr/local"} {
 				if prefix != "" {
-					out = append(out, filepath.Join(prefix, fmt.Sprintf("opt/llvm@%d/lib/libLLVM.dylib", v)))
+					out = append(out,
+						filepath.Join(prefix, fmt.Sprintf("opt/llvm@%d/lib/libLLVM.dylib", v)))
 				}
 			}
 			continue
@@ -141,8 +143,9 @@ func candidates() []string {
 			out = append(out, fmt.Sprintf("libLLVM.so.%d.1", v))
 		}
 		out = append(out,
-			fmt.Sprintf("libLLVM-%d.so.1", v),                 // Debian, Ubuntu
-			fmt.Sprintf("libLLVM-%d.so", v),                   // upstream's soname to 17: Fedora, Arch
+			fmt.Sprintf("libLLVM-%d.so.1", v), // Debian, Ubuntu
+			// upstream's soname to 17: Fedora, Arch
+			fmt.Sprintf("libLLVM-%d.so", v),
 			fmt.Sprintf("/usr/lib/llvm-%d/lib/libLLVM.so", v), // Debian's folder of a version
 			fmt.Sprintf("/usr/lib64/llvm%d/lib/libLLVM-%d.so", v, v),
 			fmt.Sprintf("/usr/lib/llvm%d/lib/libLLVM-%d.so", v, v), // Arch, Alpine
@@ -159,9 +162,10 @@ func open(name string) (*Library, error) {
 	malloc.Limit()
 	handle, err := dynlib.Open(name, true)
 	if err != nil {
-		// The message starts with the name of the file that is missing, which may be a
-		// library that libLLVM needs.
-		if strings.HasPrefix(err.Error(), name+": cannot open shared object file: No such file") || isMissing(name) {
+		// The message starts with the name of the file that is missing, which
+		// may be a library that libLLVM needs.
+		if strings.HasPrefix(err.Error(), name+": cannot open shared object file: No such file") ||
+			isMissing(name) {
 			return nil, errors.New(notThere)
 		}
 		return nil, err

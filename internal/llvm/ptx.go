@@ -31,14 +31,15 @@ var ptxVersions = []struct{ ptx, since int }{
 	{65, oldest}, {64, oldest}, {63, oldest}, {61, oldest}, {60, oldest},
 }
 
-// PTXOptions are for an NVIDIA GPU of compute capability sm, such as 80 or 90. A
-// driver reads PTX up to a version of its own (78 is 7.8), which maxPTX gives; 0
-// is no bound. The options name the highest version of PTX that this LLVM can
-// generate within the bound, and the highest compute capability up to sm that both
-// know: what is generated for an older one runs on sm, too.
+// PTXOptions are for an NVIDIA GPU of compute capability sm, such as 80 or 90.
+// A driver reads PTX up to a version of its own (78 is 7.8), which maxPTX
+// gives; 0 is no bound. The options name the highest version of PTX that this
+// LLVM can generate within the bound, and the highest compute capability up to
+// sm that both know: what is generated for an older one runs on sm, too.
 func (l *Library) PTXOptions(sm, maxPTX int) (TargetOptions, error) {
 	fail := func(format string, args ...any) (TargetOptions, error) {
-		return TargetOptions{}, &Error{Op: fmt.Sprintf("choose PTX for sm_%d", sm), Message: fmt.Sprintf(format, args...)}
+		return TargetOptions{}, &Error{Op: fmt.Sprintf("choose PTX for sm_%d", sm),
+			Message: fmt.Sprintf(format, args...)}
 	}
 	if !l.hasPTX {
 		return fail("%s is built without the target NVPTX", l.path)
@@ -61,5 +62,6 @@ func (l *Library) PTXOptions(sm, maxPTX int) (TargetOptions, error) {
 		}
 	}
 	oldestGPU := gpus[len(gpus)-1]
-	return fail("PTX starts with sm_%d and version %d.%d here", oldestGPU.sm, ptxVersions[len(ptxVersions)-1].ptx/10, ptxVersions[len(ptxVersions)-1].ptx%10)
+	return fail("PTX starts with sm_%d and version %d.%d here", oldestGPU.sm,
+		ptxVersions[len(ptxVersions)-1].ptx/10, ptxVersions[len(ptxVersions)-1].ptx%10)
 }

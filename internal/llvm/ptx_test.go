@@ -56,7 +56,8 @@ func TestPTX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{".visible .entry square(", ".target sm_80", "%tid.x", "ld.global.u64", "st.global.u64", "mul.lo.s64"} {
+	for _, want := range []string{".visible .entry square(", ".target sm_80", "%tid.x",
+		"ld.global.u64", "st.global.u64", "mul.lo.s64"} {
 		if !strings.Contains(string(ptx), want) {
 			t.Errorf("PTX has no %q:\n%s", want, ptx)
 		}
@@ -69,7 +70,8 @@ func TestPTX(t *testing.T) {
 // stands in the PTX, and TestSilence finds that nothing is written about it.
 func TestPTXVersions(t *testing.T) {
 	l := library(t)
-	highest := map[int]string{15: "7.5", 16: "7.8", 17: "8.1", 18: "8.3", 19: "8.5"}[l.Version().Major]
+	highest := map[int]string{15: "7.5", 16: "7.8", 17: "8.1", 18: "8.3",
+		19: "8.5"}[l.Version().Major]
 	newestGPU := "sm_90"
 	if l.Version().Major == 15 {
 		newestGPU = "sm_86"

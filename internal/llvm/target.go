@@ -55,9 +55,9 @@ type TargetMachine struct {
 	ref machineRef
 }
 
-// NewTargetMachine makes a generator of code. An unknown triple is an error; about
-// a processor or a feature that it does not know, LLVM only warns on standard
-// error.
+// NewTargetMachine makes a generator of code. An unknown triple is an error;
+// about a processor or a feature that it does not know, LLVM only warns on
+// standard error.
 func (l *Library) NewTargetMachine(o TargetOptions) (*TargetMachine, error) {
 	t := &TargetMachine{lib: l, options: o}
 	err, _ := attempt(t.create)
@@ -78,7 +78,8 @@ func (t *TargetMachine) create() error {
 	if fn.GetTargetFromTriple(o.Triple, &target, &p) != 0 {
 		return message(fn.takeMessage(p))
 	}
-	t.ref = fn.CreateTargetMachine(target, o.Triple, o.CPU, o.Features, int32(o.Level), int32(o.Reloc), int32(o.CodeModel))
+	t.ref = fn.CreateTargetMachine(target, o.Triple, o.CPU, o.Features, int32(o.Level),
+		int32(o.Reloc), int32(o.CodeModel))
 	if t.ref == 0 {
 		return message("LLVM has no target machine for it")
 	}
@@ -121,9 +122,9 @@ func (t *TargetMachine) use(op string, m *Module, step func() error) error {
 		return err
 	})
 	if err != nil && !ended {
-		// A fatal error may have come in the middle of a change of LLVM's object,
-		// so that one is abandoned, too. What was created once can be again; if not,
-		// the target machine counts as closed.
+		// A fatal error may have come in the middle of a change of LLVM's
+		// object, so that one is abandoned, too. What was created once can be
+		// again; if not, the target machine counts as closed.
 		t.ref = 0
 		_, _ = attempt(t.create)
 	}
@@ -131,7 +132,8 @@ func (t *TargetMachine) use(op string, m *Module, step func() error) error {
 }
 
 // useOnCopy runs a step on a copy of a module, with the target machine.
-func (t *TargetMachine) useOnCopy(op string, m *Module, step func(moduleRef) (replace bool, err error)) error {
+func (t *TargetMachine) useOnCopy(op string, m *Module,
+	step func(moduleRef) (replace bool, err error)) error {
 	return t.use(op, m, func() error {
 		return m.onCopy(func(c moduleRef) (bool, error) {
 			t.describe(c)
@@ -140,8 +142,8 @@ func (t *TargetMachine) useOnCopy(op string, m *Module, step func(moduleRef) (re
 	})
 }
 
-// EmitAssembly compiles a module to the target's assembly language, which is PTX
-// for an NVIDIA GPU. The module is not changed.
+// EmitAssembly compiles a module to the target's assembly language, which is
+// PTX for an NVIDIA GPU. The module is not changed.
 func (t *TargetMachine) EmitAssembly(m *Module) ([]byte, error) {
 	return t.emit("emit assembly of", m, assemblyFile)
 }
@@ -170,9 +172,9 @@ func (t *TargetMachine) write(m moduleRef, kind int32) ([]byte, error) {
 	return fn.takeBuffer(b), nil
 }
 
-// OptimizeOptions tune a pass pipeline. The zero value is LLVM's own choice. There
-// is none for vectorisation, because "default<O2>" and "default<O3>" turn it on
-// whatever is set.
+// OptimizeOptions tune a pass pipeline. The zero value is LLVM's own choice.
+// There is none for vectorisation, because "default<O2>" and "default<O3>" turn
+// it on whatever is set.
 type OptimizeOptions struct {
 	VerifyEach       bool // verify the module after every pass
 	NoLoopInterleave bool // do not run several iterations of a vectorised loop at once
@@ -180,7 +182,8 @@ type OptimizeOptions struct {
 }
 
 // Optimize runs passes over the module, for a target machine: a pipeline in the
-// notation of LLVM's opt, such as "default<O3>" or "function(sroa,instcombine)".
+// notation of LLVM's opt, such as "default<O3>" or
+// "function(sroa,instcombine)".
 func (m *Module) Optimize(machine *TargetMachine, pipeline string, o OptimizeOptions) error {
 	return machine.useOnCopy("optimize", m, func(c moduleRef) (bool, error) {
 		return true, machine.optimize(c, pipeline, o)

@@ -22,14 +22,17 @@ type info struct {
 	_          uintptr    // keepcost
 }
 
-// arenaMax is glibc's number of the parameter for the areas that there are at most.
+// arenaMax is glibc's number of the parameter for the areas that there are at
+// most.
 const arenaMax = -8
 
-// Limit bounds the areas of memory that threads share by the cores that Go uses, unless the
-// user has set a bound: MALLOC_ARENA_MAX, or glibc.malloc.arena_max of GLIBC_TUNABLES. It
-// must be called before many threads are in calls of C, and counts once.
+// Limit bounds the areas of memory that threads share by the cores that Go
+// uses, unless the user has set a bound: MALLOC_ARENA_MAX, or
+// glibc.malloc.arena_max of GLIBC_TUNABLES. It must be called before many
+// threads are in calls of C, and counts once.
 var Limit = sync.OnceFunc(func() {
-	if os.Getenv("MALLOC_ARENA_MAX") != "" || strings.Contains(os.Getenv("GLIBC_TUNABLES"), "glibc.malloc.arena_max") {
+	if os.Getenv("MALLOC_ARENA_MAX") != "" ||
+		strings.Contains(os.Getenv("GLIBC_TUNABLES"), "glibc.malloc.arena_max") {
 		return
 	}
 	at := dynlib.Symbol(purego.RTLD_DEFAULT, "mallopt")
@@ -52,7 +55,8 @@ var functions = sync.OnceValues(func() (look func() info, trim func(keep uintptr
 	return look, trim
 })
 
-// Look returns what the allocator has, of all threads, and whether that can be told.
+// Look returns what the allocator has, of all threads, and whether that can be
+// told.
 func Look() (u Use, ok bool) {
 	look, _ := functions()
 	if look == nil {

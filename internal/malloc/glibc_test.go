@@ -36,7 +36,8 @@ func TestLook(t *testing.T) {
 	}
 	all = append(all, alloc(large))
 	between, _ := Look()
-	if more := between.Used - before.Used; more < pieces*size+large || more > pieces*size+large+1<<20 {
+	if more := between.Used - before.Used; more < pieces*size+large ||
+		more > pieces*size+large+1<<20 {
 		t.Errorf("%d bytes are in use beside the %d before", more, before.Used)
 	}
 	for _, p := range all {
@@ -69,7 +70,8 @@ func areas() int {
 
 // TestLimit has more threads in calls of C at a time than there may be areas.
 func TestLimit(t *testing.T) {
-	if _, ok := Look(); !ok || os.Getenv("MALLOC_ARENA_MAX") != "" || os.Getenv("GLIBC_TUNABLES") != "" {
+	if _, ok := Look(); !ok || os.Getenv("MALLOC_ARENA_MAX") != "" ||
+		os.Getenv("GLIBC_TUNABLES") != "" {
 		t.Skip("this C library is not glibc, or the user has set it up")
 	}
 	before := areas()

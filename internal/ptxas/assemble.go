@@ -84,12 +84,14 @@ func Assemble(ptx []byte, arch string) (Report, error) {
 	if err := os.WriteFile(file, ptx, 0o644); err != nil {
 		return Report{}, err
 	}
-	said, err := exec.Command(path, "-v", "-arch", arch, file, "-o", filepath.Join(dir, "kernels.cubin")).CombinedOutput()
+	said, err := exec.Command(path, "-v", "-arch", arch, file, "-o",
+		filepath.Join(dir, "kernels.cubin")).CombinedOutput()
 	text := strings.ReplaceAll(string(said), file, "kernels.ptx")
 	var status *exec.ExitError
 	switch {
 	case errors.As(err, &status):
-		return Report{}, &Error{Arch: arch, Message: strings.TrimSpace(text), Lines: named(text, string(ptx))}
+		return Report{}, &Error{Arch: arch, Message: strings.TrimSpace(text),
+			Lines: named(text, string(ptx))}
 	case err != nil:
 		return Report{}, err
 	}
@@ -112,8 +114,8 @@ func named(message, ptx string) string {
 	return strings.Join(slices.Compact(out), "\n")
 }
 
-// The lines of ptxas -v that are read. The properties of a kernel follow the line
-// that says that it is compiled, those of functions follow all kernels.
+// The lines of ptxas -v that are read. The properties of a kernel follow the
+// line that says that it is compiled, those of functions follow all kernels.
 var (
 	compiling  = regexp.MustCompile(`Compiling entry function '([^']+)'`)
 	properties = regexp.MustCompile(`Function properties for (\S+)`)
@@ -143,7 +145,8 @@ func parse(text string) (Report, error) {
 				functions = append(functions, function)
 			}
 		} else if m := frame.FindStringSubmatch(line); m != nil && function != nil {
-			function.Stack, function.SpillStores, function.SpillLoads = number(m[1]), number(m[2]), number(m[3])
+			function.Stack, function.SpillStores, function.SpillLoads = number(m[1]), number(m[2]),
+				number(m[3])
 		} else if m := registers.FindStringSubmatch(line); m != nil && kernel != nil {
 			kernel.Registers = number(m[1])
 			if m := shared.FindStringSubmatch(line); m != nil {

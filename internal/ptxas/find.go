@@ -26,8 +26,8 @@ var fetched = []string{
 	"bench/data/ptxas/ptxas",
 }
 
-// Find returns the assembler's path. The error is ErrNotFound, or says that what
-// the environment names can not be run.
+// Find returns the assembler's path. The error is ErrNotFound, or says that
+// what the environment names can not be run.
 func Find() (string, error) { return find() }
 
 var find = sync.OnceValues(func() (string, error) {
@@ -64,7 +64,8 @@ func locate(root string) (string, error) {
 	return "", ErrNotFound
 }
 
-// moduleRoot is the closest folder above the working directory that has a go.mod.
+// moduleRoot is the closest folder above the working directory that has a
+// go.mod.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {

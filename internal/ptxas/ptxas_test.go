@@ -57,14 +57,16 @@ func TestAssemble(t *testing.T) {
 			t.Fatal(err)
 		}
 		busy, ok := r.Kernel("busy")
-		if !ok || busy.Stack != 1000 || busy.Registers == 0 || busy.Shared < 128 || busy.SpillStores != 0 {
+		if !ok || busy.Stack != 1000 || busy.Registers == 0 || busy.Shared < 128 ||
+			busy.SpillStores != 0 {
 			t.Errorf("%s: busy takes %+v", arch, busy)
 		}
 		idle, ok := r.Kernel("idle")
 		if !ok || idle.Stack != 0 || idle.Registers == 0 || idle.Registers > busy.Registers {
 			t.Errorf("%s: idle takes %+v", arch, idle)
 		}
-		if len(r.Kernels) != 2 || len(r.Functions) != 1 || r.Functions[0].Name != "next" || r.Arch != arch {
+		if len(r.Kernels) != 2 || len(r.Functions) != 1 || r.Functions[0].Name != "next" ||
+			r.Arch != arch {
 			t.Errorf("%s: %+v", arch, r)
 		}
 	}
@@ -112,7 +114,8 @@ ptxas info    : Function properties for f
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("got  %+v\nwant %+v", r, want)
 	}
-	if got, want := r.Kernels[1].String(), "b: 255 registers, 128 bytes shared, 1000 bytes of stack, spills 24 bytes out and 20 in"; got != want {
+	if got, want := r.Kernels[1].String(),
+		"b: 255 registers, 128 bytes shared, 1000 bytes of stack, spills 24 bytes out and 20 in"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if _, err := parse("ptxas info    : Compiling entry function 'a' for 'sm_80'\n"); err == nil {
@@ -146,13 +149,15 @@ func TestLocate(t *testing.T) {
 		t.Errorf("without any: %v", err)
 	}
 	want(program("bench", "data", "ptxas", "ptxas"))
-	want(program("bench", "data", "venv", "lib", "python3.11", "site-packages", "nvidia", "cuda_nvcc", "bin", "ptxas"))
+	want(program("bench", "data", "venv", "lib", "python3.11", "site-packages", "nvidia",
+		"cuda_nvcc", "bin", "ptxas"))
 	want(program("bin", "ptxas"))
 	named := program("named")
 	t.Setenv(Variable, named)
 	want(named)
 	t.Setenv(Variable, filepath.Join(root, "missing"))
-	if _, err := locate(root); err == nil || errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), Variable) {
+	if _, err := locate(root); err == nil || errors.Is(err, ErrNotFound) ||
+		!strings.Contains(err.Error(), Variable) {
 		t.Errorf("a name that leads nowhere: %v", err)
 	}
 }

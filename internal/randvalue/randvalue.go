@@ -49,7 +49,8 @@ func Of(rng *rand.Rand, t scalar.Type) scalar.Value {
 		}
 		return scalar.OfDatetime(n)
 	case scalar.Float:
-		specials := []float64{0, math.Copysign(0, -1), 1.5, -1e-300, 1e300, math.Inf(1), math.Inf(-1),
+		specials := []float64{0, math.Copysign(0, -1), 1.5, -1e-300, 1e300, math.Inf(1),
+			math.Inf(-1),
 			math.NaN(), 0.1}
 		if rng.IntN(2) == 0 {
 			return scalar.OfFloat(t, specials[rng.IntN(len(specials))])

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AddressSpace returns the limit of the process's address space and how much of it
-// is taken; ok is false if there is no limit.
+// AddressSpace returns the limit of the process's address space and how much of
+// it is taken; ok is false if there is no limit.
 func AddressSpace() (limit, used int64, ok bool) {
 	var r unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &r) != nil || r.Cur >= 1<<62 {

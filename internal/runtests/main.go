@@ -21,7 +21,8 @@ var cheaper = []string{"-vet=off", "-ldflags=-s -w"}
 
 // run tests packages of the module in dir and returns the exit code.
 func run(stdout, stderr io.Writer, dir string, args []string) int {
-	cmd := exec.Command("go", append(slices.Concat([]string{"test", "-json", timeout}, cheaper), args...)...)
+	cmd := exec.Command("go",
+		append(slices.Concat([]string{"test", "-json", timeout}, cheaper), args...)...)
 	cmd.Dir, cmd.Stderr = dir, stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {

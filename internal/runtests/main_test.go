@@ -30,10 +30,13 @@ var realPackages = []struct {
 	name, body string
 	want       []string
 }{
-	{"passes", `t.Log("left out: half of it")`, []string{"ok    example.com/m/passes", "  half of it\n    example.com/m/passes TestM\n"}},
-	{"skips", `t.Skip("no such device")`, []string{"ok    example.com/m/skips", "  no such device\n    example.com/m/skips TestM\n"}},
+	{"passes", `t.Log("left out: half of it")`,
+		[]string{"ok    example.com/m/passes", "  half of it\n    example.com/m/passes TestM\n"}},
+	{"skips", `t.Skip("no such device")`,
+		[]string{"ok    example.com/m/skips", "  no such device\n    example.com/m/skips TestM\n"}},
 	{"panics", `t.Run("sub", func(t *testing.T) { panic("out of ideas") })`,
-		[]string{"\nexample.com/m/panics TestM/sub\n", "\nexample.com/m/panics TestM\npanic: out of ideas"}},
+		[]string{"\nexample.com/m/panics TestM/sub\n",
+			"\nexample.com/m/panics TestM\npanic: out of ideas"}},
 	{"apart", `done := make(chan bool); go func() { panic("nobody recovers") }(); <-done`,
 		[]string{"\nexample.com/m/apart: the process ended while TestM ran\npanic: nobody recovers\n"}},
 	{"exits", `t.Run("sub", func(*testing.T) { os.Exit(3) })`,
@@ -41,10 +44,13 @@ var realPackages = []struct {
 	{"exits0", `os.Exit(0)`, []string{"panic: unexpected call to os.Exit(0) during test"}},
 	{"killed", `p, _ := os.FindProcess(os.Getpid()); p.Kill(); select {}`,
 		[]string{"\nexample.com/m/killed: the process ended while TestM ran\nsignal: killed\n"}},
-	{"broken", `undefined()`, []string{"\nexample.com/m/broken\n# example.com/m/broken", "m_test.go:10:28: undefined: undefined\n"}},
+	{"broken", `undefined()`,
+		[]string{"\nexample.com/m/broken\n# example.com/m/broken",
+			"m_test.go:10:28: undefined: undefined\n"}},
 }
 
-// hangs is a test that only its timeout ends. The other tests do not depend on theirs.
+// hangs is a test that only its timeout ends. The other tests do not depend on
+// theirs.
 const hangs = `select {}`
 
 // TestRealPackages runs packages that end in every way.
@@ -68,7 +74,8 @@ func TestRealPackages(t *testing.T) {
 	write(t, filepath.Join(dir, "hangs", "m_test.go"), testFile(hangs))
 
 	var out, errs strings.Builder
-	if code := run(&out, &errs, dir, []string{"./all/passes", "./all/skips"}); code != 0 || !strings.Contains(out.String(), "\n1 tests passed, 0 failed, in ") {
+	if code := run(&out, &errs, dir, []string{"./all/passes", "./all/skips"}); code != 0 ||
+		!strings.Contains(out.String(), "\n1 tests passed, 0 failed, in ") {
 		t.Errorf("exit code %d\n%s%s", code, out.String(), errs.String())
 	}
 	out.Reset()
@@ -77,7 +84,8 @@ func TestRealPackages(t *testing.T) {
 	}
 	for _, p := range realPackages {
 		for _, want := range p.want {
-			if want = strings.ReplaceAll(want, "/m/", "/m/all/"); !strings.Contains(out.String(), want) {
+			if want = strings.ReplaceAll(want, "/m/", "/m/all/"); !strings.Contains(out.String(),
+				want) {
 				t.Errorf("%s: the report lacks %q", p.name, want)
 			}
 		}
@@ -87,7 +95,8 @@ func TestRealPackages(t *testing.T) {
 	}
 	out.Reset()
 	code := run(&out, &errs, dir, []string{"-timeout=1s", "./hangs"})
-	if _, failed, _ := strings.Cut(out.String(), "Failed:\n"); code != 1 || !strings.Contains(failed, "panic: test timed out after 1s\n") {
+	if _, failed, _ := strings.Cut(out.String(), "Failed:\n"); code != 1 ||
+		!strings.Contains(failed, "panic: test timed out after 1s\n") {
 		t.Errorf("exit code %d\n%s%s", code, out.String(), errs.String())
 	}
 	out.Reset()

@@ -115,7 +115,9 @@ func (s *summary) find(e event) *unfinished {
 
 func (s *summary) finishTest(e event) {
 	u := s.find(e)
-	s.open[e.Package] = slices.DeleteFunc(s.open[e.Package], func(o *unfinished) bool { return o == u })
+	s.open[e.Package] = slices.DeleteFunc(s.open[e.Package], func(o *unfinished) bool {
+		return o == u
+	})
 	name, text := shortName(e.Package)+" "+e.Test, u.text.String()
 	switch e.Action {
 	case "fail":
@@ -169,7 +171,9 @@ func (s *summary) finishPackage(e event) {
 // whose subtest ran is not among them.
 func running(open []*unfinished) (names []string) {
 	for _, u := range open {
-		inside := func(o *unfinished) bool { return !o.paused && strings.HasPrefix(o.test, u.test+"/") }
+		inside := func(o *unfinished) bool {
+			return !o.paused && strings.HasPrefix(o.test, u.test+"/")
+		}
 		if u.test != "" && !u.paused && !slices.ContainsFunc(open, inside) {
 			names = append(names, u.test)
 		}
@@ -237,7 +241,8 @@ func (s *summary) print(wall, processor time.Duration) {
 	for _, f := range s.failures {
 		fmt.Fprintln(s.w, strings.TrimSuffix(f, "\n"))
 	}
-	fmt.Fprintf(s.w, "%d tests passed, %d failed, in %v; %v of processor time.\n", s.passed, s.failed,
+	fmt.Fprintf(s.w, "%d tests passed, %d failed, in %v; %v of processor time.\n", s.passed,
+		s.failed,
 		wall.Round(100*time.Millisecond), processor.Round(100*time.Millisecond))
 }
 

@@ -12,7 +12,8 @@ func errScale(op string, a, b Type, scale, most int) error {
 		a, op, b, scale, most)
 }
 
-// decimalOf returns the decimal type of a scale that is wide if one of the types is.
+// decimalOf returns the decimal type of a scale that is wide if one of the
+// types is.
 func decimalOf(types []Type, scale uint8) Type {
 	for _, t := range types {
 		if t.IsWide() {
@@ -93,10 +94,12 @@ func quotientForm(args []Type) ([]Type, Type, error) {
 	if !ok {
 		return commonNumber(args)
 	}
-	// The dividend is scaled up by this many digits, for which 128 bits have to do.
+	// The dividend is scaled up by this many digits, for which 128 bits have to
+	// do.
 	result := decimalOf(params, QuotientScale(params[0].Scale, params[1].Scale))
 	if up := int(result.Scale) + int(params[1].Scale) - int(params[0].Scale); up > MaxWideScale {
-		return nil, Type{}, fmt.Errorf("the dividend of %s / %s would need %d more digits; a decimal has at most %d", args[0], args[1], up, MaxWideScale)
+		return nil, Type{},
+			fmt.Errorf("the dividend of %s / %s would need %d more digits; a decimal has at most %d", args[0], args[1], up, MaxWideScale)
 	}
 	return params, result, nil
 }
@@ -162,7 +165,8 @@ func evalDiv(result Type, args []Value) (Value, bool) {
 }
 
 // divideDecimals scales the dividend up so that the integer quotient has the
-// result's scale. A dividend that then needs more than 128 bits has no quotient.
+// result's scale. A dividend that then needs more than 128 bits has no
+// quotient.
 func divideDecimals(result Type, a, b Value) (Value, bool) {
 	up := int(result.Scale) + int(b.Type.Scale) - int(a.Type.Scale)
 	dividend, ok := a.Int128().Mul(Pow10(up))
@@ -365,7 +369,9 @@ func compareForm(args []Type) ([]Type, Type, error) {
 }
 
 func comparison(holds func(order int) bool) func(Type, []Value) (Value, bool) {
-	return func(_ Type, args []Value) (Value, bool) { return OfBool(holds(Compare(args[0], args[1]))), true }
+	return func(_ Type, args []Value) (Value, bool) {
+		return OfBool(holds(Compare(args[0], args[1]))), true
+	}
 }
 
 func evalMin(_ Type, args []Value) (Value, bool) {
@@ -395,5 +401,7 @@ func fixed(result Type, params ...Type) func([]Type) ([]Type, Type, error) {
 }
 
 func truthFunc(f func(a, b bool) bool) func(Type, []Value) (Value, bool) {
-	return func(_ Type, args []Value) (Value, bool) { return OfBool(f(args[0].Bool(), args[1].Bool())), true }
+	return func(_ Type, args []Value) (Value, bool) {
+		return OfBool(f(args[0].Bool(), args[1].Bool())), true
+	}
 }

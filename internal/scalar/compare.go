@@ -50,8 +50,8 @@ func CompareFloat(a, b float64) int {
 
 // Ordered maps the 64-bit pattern of a value to a word that orders as a signed
 // number as the values of the kind do, NaN after all floats. It is its own
-// inverse. All kinds but Uint and Float order so already; the codes of a dictionary
-// do if it is sorted.
+// inverse. All kinds but Uint and Float order so already; the codes of a
+// dictionary do if it is sorted.
 func Ordered(k Kind, word int64) int64 {
 	switch k {
 	case Uint:

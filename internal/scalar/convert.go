@@ -107,8 +107,8 @@ func floatToInteger(t Type, f float64) (Value, bool) {
 	return Value{}, false
 }
 
-// WideFloat is the greatest float with 38 digits before the point. It is 10^38 rounded,
-// downwards; the next one has 39.
+// WideFloat is the greatest float with 38 digits before the point. It is 10^38
+// rounded, downwards; the next one has 39.
 const WideFloat = 1e38
 
 // floatToDecimal multiplies by the power of ten in double precision and then

@@ -10,8 +10,8 @@ import (
 
 func convert(v Value, to Type) (Value, bool) { return funcConvert.Eval(to, []Value{v}) }
 
-// TestWideningLosesNothing converts values of every type to every wider one and,
-// where the explicit conversion exists, back.
+// TestWideningLosesNothing converts values of every type to every wider one
+// and, where the explicit conversion exists, back.
 func TestWideningLosesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, from := range allTypes {
@@ -29,7 +29,8 @@ func TestWideningLosesNothing(t *testing.T) {
 					t.Fatalf("%s does not widen to %s", Literal(v), to)
 				}
 				if back, ok := convert(wide, from); !ok || back != v {
-					t.Fatalf("%s widened to %s gives %s back", Literal(v), Format(wide), Literal(back))
+					t.Fatalf("%s widened to %s gives %s back", Literal(v), Format(wide),
+						Literal(back))
 				}
 			}
 		}
@@ -40,12 +41,16 @@ func TestWideningLosesNothing(t *testing.T) {
 // math/big: the nearest number, halves away from zero, or no value.
 func TestNumbersConvertOrFail(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
-	for _, from := range []Type{IntOf(8), IntType, UintType, DecimalOf(0), DecimalOf(2), DecimalOf(18)} {
-		for _, to := range []Type{IntOf(8), IntOf(32), IntType, UintOf(8), UintType, DecimalOf(1), DecimalType} {
+	for _, from := range []Type{IntOf(8), IntType, UintType, DecimalOf(0), DecimalOf(2),
+		DecimalOf(18)} {
+		for _, to := range []Type{IntOf(8), IntOf(32), IntType, UintOf(8), UintType, DecimalOf(1),
+			DecimalType} {
 			for range 2_000 {
 				v := randomValue(r, from)
 				n := big128(v.Int128())
-				scale := func(t Type) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil) }
+				scale := func(t Type) *big.Int {
+					return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil)
+				}
 				want := roundedQuotient(n.Mul(n, scale(to)), scale(from))
 				fits := true
 				if to.Kind != Decimal {
@@ -54,7 +59,8 @@ func TestNumbersConvertOrFail(t *testing.T) {
 				}
 				got, ok := convert(v, to)
 				if ok != fits || ok && big128(got.Int128()).Cmp(want) != 0 {
-					t.Fatalf("%s to %s is %s, %t; want %s unscaled, %t", Literal(v), to, Format(got), ok, want, fits)
+					t.Fatalf("%s to %s is %s, %t; want %s unscaled, %t", Literal(v), to,
+						Format(got), ok, want, fits)
 				}
 			}
 		}
@@ -67,10 +73,15 @@ func TestFloatConversions(t *testing.T) {
 		to   Type
 		want string
 	}{
-		{0x1p63, IntType, ""}, {-0x1p63, IntType, "-9223372036854775808"}, {0x1p64, UintType, ""}, {0x1p63, UintType, "9223372036854775808:uint"},
-		{-0.4, UintType, "0:uint"}, {-0.5, UintType, ""}, {127.4, IntOf(8), "127:int[8]"}, {127.5, IntOf(8), ""}, {-128.4, IntOf(8), "-128:int[8]"},
-		{math.NaN(), IntType, ""}, {math.Inf(1), DecimalOf(2), ""}, {0.125, DecimalOf(2), "0.13"}, {-0.125, DecimalOf(2), "-0.13"},
-		{9.3e18, DecimalOf(0), ""}, {1e17, DecimalOf(2), ""}, {1e16, DecimalOf(2), "10000000000000000.00"}, {1e300, Type{Kind: Float, Bits: 32}, "inf:float[32]"},
+		{0x1p63, IntType, ""}, {-0x1p63, IntType, "-9223372036854775808"}, {0x1p64, UintType, ""},
+		{0x1p63, UintType, "9223372036854775808:uint"},
+		{-0.4, UintType, "0:uint"}, {-0.5, UintType, ""}, {127.4, IntOf(8), "127:int[8]"},
+		{127.5, IntOf(8), ""}, {-128.4, IntOf(8), "-128:int[8]"},
+		{math.NaN(), IntType, ""}, {math.Inf(1), DecimalOf(2), ""}, {0.125, DecimalOf(2), "0.13"},
+		{-0.125, DecimalOf(2), "-0.13"},
+		{9.3e18, DecimalOf(0), ""}, {1e17, DecimalOf(2), ""},
+		{1e16, DecimalOf(2), "10000000000000000.00"},
+		{1e300, Type{Kind: Float, Bits: 32}, "inf:float[32]"},
 		{1, BooleanType, ""}, {1, DatetimeType, ""},
 	} {
 		got := ""
@@ -101,7 +112,8 @@ func TestStringFunctionsAgainstRunes(t *testing.T) {
 				from := min(max(start, 0), int64(len(runes)))
 				to := max(min(start+length, int64(len(runes))), from)
 				if got := Substring(s, start, length); got != string(runes[from:to]) {
-					t.Fatalf("substring[%q, %d, %d] = %q, want %q", s, start, length, got, string(runes[from:to]))
+					t.Fatalf("substring[%q, %d, %d] = %q, want %q", s, start, length, got,
+						string(runes[from:to]))
 				}
 			}
 		}
@@ -119,7 +131,8 @@ func TestStringFunctionsAgainstRunes(t *testing.T) {
 			}
 		}
 	}
-	if Substring("abc", math.MinInt64, math.MaxInt64) != "" || Substring("abc", 1, math.MaxInt64) != "bc" || Substring("abc", math.MaxInt64, 1) != "" {
+	if Substring("abc", math.MinInt64, math.MaxInt64) != "" ||
+		Substring("abc", 1, math.MaxInt64) != "bc" || Substring("abc", math.MaxInt64, 1) != "" {
 		t.Error("substring overflows at the ends of int")
 	}
 }
@@ -135,11 +148,13 @@ func FuzzDatetimeFormats(f *testing.F) {
 			}
 			return
 		}
-		// What is read back need not be the same moment, but must be written alike.
+		// What is read back need not be the same moment, but must be written
+		// alike.
 		if v, ok := ParseDatetime(text, format); ok {
 			if again, err := FormatDatetime(v.Int(), format); err == nil {
 				if _, ok := ParseDatetime(again, format); !ok {
-					t.Fatalf("%q is read by %q, but what it is written as, %q, is not", text, format, again)
+					t.Fatalf("%q is read by %q, but what it is written as, %q, is not", text,
+						format, again)
 				}
 			}
 		}

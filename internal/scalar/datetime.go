@@ -16,8 +16,8 @@ const (
 )
 
 // DaysFromCivil returns the days since 1970-01-01 of a date of the proleptic
-// Gregorian calendar, month 1 to 12. Years start in March here, so that the leap
-// day is the last of a year and months' lengths follow a line.
+// Gregorian calendar, month 1 to 12. Years start in March here, so that the
+// leap day is the last of a year and months' lengths follow a line.
 func DaysFromCivil(year int64, month, day int) int64 {
 	if month <= 2 {
 		year--
@@ -62,7 +62,8 @@ func DaysInMonth(year int64, month int) int {
 	return 31
 }
 
-// SplitDay returns the day of a datetime and the microseconds since its midnight.
+// SplitDay returns the day of a datetime and the microseconds since its
+// midnight.
 func SplitDay(micros int64) (days, rest int64) {
 	days = floorDiv(micros, MicrosPerDay)
 	return days, micros - days*MicrosPerDay
@@ -89,7 +90,8 @@ func joinDay(days, rest int64) (Value, bool) {
 
 // civil makes a datetime of its fields where they denote one.
 func civil(year int64, month, day, hour, minute, second int, micros int64) (Value, bool) {
-	if year < -300_000 || year > 300_000 || month < 1 || month > 12 || day < 1 || day > DaysInMonth(year, month) ||
+	if year < -300_000 || year > 300_000 || month < 1 || month > 12 || day < 1 ||
+		day > DaysInMonth(year, month) ||
 		hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
 		return Value{}, false
 	}
@@ -120,14 +122,17 @@ var unitNames = []struct {
 	unit Unit
 	name string
 }{
-	{Year, "year"}, {Quarter, "quarter"}, {Month, "month"}, {Week, "week"}, {Day, "day"}, {Hour, "hour"}, {Minute, "minute"},
-	{Second, "second"}, {Millisecond, "millisecond"}, {Microsecond, "microsecond"}, {DayOfWeek, "dayofweek"}, {DayOfYear, "dayofyear"},
+	{Year, "year"}, {Quarter, "quarter"}, {Month, "month"}, {Week, "week"}, {Day, "day"},
+	{Hour, "hour"}, {Minute, "minute"},
+	{Second, "second"}, {Millisecond, "millisecond"}, {Microsecond, "microsecond"},
+	{DayOfWeek, "dayofweek"}, {DayOfYear, "dayofyear"},
 }
 
 // ParseUnit returns the unit of a name in singular or plural.
 func ParseUnit(name string) (Unit, bool) {
 	for _, u := range unitNames {
-		if name == u.name || len(name) == len(u.name)+1 && name[:len(u.name)] == u.name && name[len(u.name)] == 's' && u.unit <= Microsecond {
+		if name == u.name || len(name) == len(u.name)+1 && name[:len(u.name)] == u.name &&
+			name[len(u.name)] == 's' && u.unit <= Microsecond {
 			return u.unit, true
 		}
 	}

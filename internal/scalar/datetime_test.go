@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// randomMicros draws times of the years 0 to 9999, whole days as often as others.
+// randomMicros draws times of the years 0 to 9999, whole days as often as
+// others.
 func randomMicros(r *rand.Rand) int64 {
 	day := r.Int64N(3652059) - 719528
 	if r.IntN(2) == 0 {
@@ -22,8 +23,11 @@ func TestPartsAgainstTime(t *testing.T) {
 		micros := randomMicros(r)
 		at := time.UnixMicro(micros).UTC()
 		want := map[Unit]int{
-			Year: at.Year(), Quarter: (int(at.Month()) + 2) / 3, Month: int(at.Month()), Day: at.Day(), Hour: at.Hour(), Minute: at.Minute(),
-			Second: at.Second(), Millisecond: at.Nanosecond() / 1e6, Microsecond: at.Nanosecond() / 1e3, DayOfWeek: int(at.Weekday()), DayOfYear: at.YearDay(),
+			Year: at.Year(), Quarter: (int(at.Month()) + 2) / 3, Month: int(at.Month()),
+			Day: at.Day(), Hour: at.Hour(), Minute: at.Minute(),
+			Second: at.Second(), Millisecond: at.Nanosecond() / 1e6,
+			Microsecond: at.Nanosecond() / 1e3, DayOfWeek: int(at.Weekday()),
+			DayOfYear: at.YearDay(),
 		}
 		for unit, n := range want {
 			if got, ok := DatetimePart(micros, unit); !ok || got != int64(n) {
@@ -68,7 +72,8 @@ func TestParseDatetime(t *testing.T) {
 		{"10:11:12-0130", "%H:%M:%S%Q", "1970-01-01T11:41:12Z"},
 		{"68", "%y", "2068-01-01"}, {"69", "%y", "1969-01-01"},
 		{"1998-09-02 ", "%Y-%m-%d", ""}, {"1998-09", "%Y-%m-%d", ""}, {"1998-09-02", "%Y-%m", ""},
-		{"1998-02-29", "%Y-%m-%d", ""}, {"2000-02-29", "%Y-%m-%d", "2000-02-29"}, {"1900-02-29", "%Y-%m-%d", ""},
+		{"1998-02-29", "%Y-%m-%d", ""}, {"2000-02-29", "%Y-%m-%d", "2000-02-29"},
+		{"1900-02-29", "%Y-%m-%d", ""},
 		{"24:00", "%H:%M", ""}, {"x", "%k", ""}, {"50%", "%M%%", "1970-01-01T00:50:00Z"},
 	} {
 		got := ""
@@ -88,12 +93,18 @@ func TestDatetimeAddAndSubtract(t *testing.T) {
 		unit string
 		want string
 	}{
-		{"1996-01-31", 1, "month", "1996-02-29"}, {"1997-01-31", 1, "months", "1997-02-28"}, {"1996-03-31", -1, "months", "1996-02-29"},
-		{"1996-02-29", 4, "years", "2000-02-29"}, {"1996-02-29", -1, "years", "1995-02-28"}, {"1995-11-30", 1, "quarters", "1996-02-29"},
-		{"1996-02-28", 2, "days", "1996-03-01"}, {"1996-02-28", 1, "week", "1996-03-06"}, {"1969-12-31", 36, "hours", "1970-01-01T12:00:00Z"},
-		{"1970-01-01", -1, "milliseconds", "1969-12-31T23:59:59.999000Z"}, {"1970-01-01", 1, "microsecond", "1970-01-01T00:00:00.000001Z"},
-		{"1970-01-01", math.MaxInt64, "days", ""}, {"1970-01-01", math.MinInt64, "seconds", ""}, {"1970-01-01", 400_000, "years", ""},
-		{"1970-01-01", math.MinInt64, "months", ""}, {"1970-01-01", math.MaxInt64, "microseconds", "+294247-01-10T04:00:54.775807Z"},
+		{"1996-01-31", 1, "month", "1996-02-29"}, {"1997-01-31", 1, "months", "1997-02-28"},
+		{"1996-03-31", -1, "months", "1996-02-29"},
+		{"1996-02-29", 4, "years", "2000-02-29"}, {"1996-02-29", -1, "years", "1995-02-28"},
+		{"1995-11-30", 1, "quarters", "1996-02-29"},
+		{"1996-02-28", 2, "days", "1996-03-01"}, {"1996-02-28", 1, "week", "1996-03-06"},
+		{"1969-12-31", 36, "hours", "1970-01-01T12:00:00Z"},
+		{"1970-01-01", -1, "milliseconds", "1969-12-31T23:59:59.999000Z"},
+		{"1970-01-01", 1, "microsecond", "1970-01-01T00:00:00.000001Z"},
+		{"1970-01-01", math.MaxInt64, "days", ""}, {"1970-01-01", math.MinInt64, "seconds", ""},
+		{"1970-01-01", 400_000, "years", ""},
+		{"1970-01-01", math.MinInt64, "months", ""},
+		{"1970-01-01", math.MaxInt64, "microseconds", "+294247-01-10T04:00:54.775807Z"},
 	} {
 		v, err := ParseText(DatetimeType, c.from)
 		if err != nil {
@@ -131,7 +142,8 @@ func TestDatetimeAddAndSubtract(t *testing.T) {
 			passes := func(x int64) bool { return step > 0 && x > a || step < 0 && x < a }
 			if !ok1 || !ok2 || passes(at) || !passes(beyond) {
 				t.Fatalf("subtract[%s, %s, unit %d] = %d, but adding it gives %s and one more %s",
-					Format(OfDatetime(a)), Format(OfDatetime(b)), unit, n, Format(OfDatetime(at)), Format(OfDatetime(beyond)))
+					Format(OfDatetime(a)), Format(OfDatetime(b)), unit, n, Format(OfDatetime(at)),
+					Format(OfDatetime(beyond)))
 			}
 		}
 	}

@@ -13,11 +13,11 @@ import (
 // unique: compare pointers.
 //
 // The operators have the names add sub mul div neg, eq ne lt le gt ge, and or
-// not xor; `convert` changes a value's type to the call's result type; `holds` is a
-// boolean that is false where its boolean argument has no value. A function
-// over several types has its bare name (min, mod, bitand); programs call it by
-// an alias that says the type, such as "int:min". A function of one type has
-// LogiQL's name, such as "string:length". An alias such as
+// not xor; `convert` changes a value's type to the call's result type; `holds`
+// is a boolean that is false where its boolean argument has no value. A
+// function over several types has its bare name (min, mod, bitand); programs
+// call it by an alias that says the type, such as "int:min". A function of one
+// type has LogiQL's name, such as "string:length". An alias such as
 // "int64:string:convert" or "int:add" resolves to the same Func as its
 // canonical name.
 type Func struct {
@@ -26,8 +26,8 @@ type Func struct {
 	// by zero, a failed conversion); the enclosing atom is then false. MayFail
 	// tells more finely.
 	Partial bool
-	// Volatile says that equal arguments may give different results (datetime:now),
-	// so that calls are not folded.
+	// Volatile says that equal arguments may give different results
+	// (datetime:now), so that calls are not folded.
 	Volatile bool
 	// Doc is one sentence, and Forms the overloads in LogiQL's words.
 	Doc   string
@@ -78,7 +78,8 @@ func (f *Func) MayFail(result Type, args []Type) bool {
 	return true
 }
 
-var totalUnlessDecimal = map[string]bool{"add": true, "sub": true, "mul": true, "neg": true, "abs": true, "round": true}
+var totalUnlessDecimal = map[string]bool{"add": true, "sub": true, "mul": true, "neg": true,
+	"abs": true, "round": true}
 
 // Check looks at the constant arguments of a call, nil for the others, and says
 // what makes the call be without a value always: an unknown unit, a broken
@@ -90,8 +91,8 @@ func (f *Func) Check(constants []*Value) error {
 	return f.check(constants)
 }
 
-// errNoForm is returned by an overload that does not take the arguments; Resolve
-// words the message.
+// errNoForm is returned by an overload that does not take the arguments;
+// Resolve words the message.
 var errNoForm = errors.New("no such form")
 
 // entry is what one written name means.
@@ -137,10 +138,14 @@ var prefixes = []struct {
 	sized bool
 }{
 	{"boolean", BooleanType, false},
-	{"int", IntType, false}, {"int8", IntOf(8), true}, {"int16", IntOf(16), true}, {"int32", IntOf(32), true}, {"int64", IntType, true},
-	{"uint", UintType, false}, {"uint8", UintOf(8), true}, {"uint16", UintOf(16), true}, {"uint32", UintOf(32), true}, {"uint64", UintType, true},
-	{"float", FloatType, false}, {"float32", Type{Kind: Float, Bits: 32}, true}, {"float64", FloatType, true},
-	{"decimal", DecimalType, false}, {"decimal64", DecimalType, true}, {"decimal128", WideDecimalOf(DecimalType.Scale), true},
+	{"int", IntType, false}, {"int8", IntOf(8), true}, {"int16", IntOf(16), true},
+	{"int32", IntOf(32), true}, {"int64", IntType, true},
+	{"uint", UintType, false}, {"uint8", UintOf(8), true}, {"uint16", UintOf(16), true},
+	{"uint32", UintOf(32), true}, {"uint64", UintType, true},
+	{"float", FloatType, false}, {"float32", Type{Kind: Float, Bits: 32}, true},
+	{"float64", FloatType, true},
+	{"decimal", DecimalType, false}, {"decimal64", DecimalType, true},
+	{"decimal128", WideDecimalOf(DecimalType.Scale), true},
 	{"datetime", DatetimeType, false}, {"string", StringType, false},
 }
 
@@ -231,10 +236,10 @@ func conversion(name string) (from, to Type, ok bool) {
 }
 
 // Resolve finds the overload of a function, by name or alias, for arguments of
-// the given types. Arguments are widened implicitly from integers to decimals to
-// floats, and from narrow integers to wide ones (see CanWiden); integer literals
-// are given the type that suits them by the caller first. The error says which
-// overloads there are.
+// the given types. Arguments are widened implicitly from integers to decimals
+// to floats, and from narrow integers to wide ones (see CanWiden); integer
+// literals are given the type that suits them by the caller first. The error
+// says which overloads there are.
 func Resolve(name string, args []Type) (Signature, error) {
 	if why, ok := notYet[name]; ok {
 		return Signature{}, fmt.Errorf("%s is not supported yet: %s", name, why)
@@ -248,7 +253,8 @@ func Resolve(name string, args []Type) (Signature, error) {
 	}
 	f := e.fn
 	if len(args) != f.arity {
-		return Signature{}, fmt.Errorf("%s takes %s, not %d: %s", f.spoken(name), plural(f.arity, "argument"), len(args), f.forms(name))
+		return Signature{}, fmt.Errorf("%s takes %s, not %d: %s", f.spoken(name),
+			plural(f.arity, "argument"), len(args), f.forms(name))
 	}
 	given := args
 	args, ok = e.restrict(args)
@@ -271,7 +277,8 @@ func resolveConversion(name string, from, to Type, args []Type) (Signature, erro
 	}
 	// A plain decimal or integer in the name stands for every scale and width,
 	// so that nothing is lost on the way in.
-	plain := from == DecimalType || from.IsWide() || from == IntType || from == UintType || from == FloatType
+	plain := from == DecimalType || from.IsWide() || from == IntType || from == UintType ||
+		from == FloatType
 	switch {
 	case plain && args[0].Kind == from.Kind:
 		from = args[0]
@@ -283,7 +290,9 @@ func resolveConversion(name string, from, to Type, args []Type) (Signature, erro
 	if from.Kind == Decimal && to.Kind == Decimal && from.IsWide() != to.IsWide() {
 		// Only the width changes.
 		if to.Scale = from.Scale; int(to.Scale) > to.Digits() {
-			return Signature{}, fmt.Errorf("%s of %s has no type: %s has at most %d digits after the point", name, from, prefixOf(DecimalType), MaxScale)
+			return Signature{},
+				fmt.Errorf("%s of %s has no type: %s has at most %d digits after the point", name,
+					from, prefixOf(DecimalType), MaxScale)
 		}
 	}
 	return Signature{Func: funcConvert, Params: []Type{from}, Result: to}, nil
@@ -354,7 +363,8 @@ func (f *Func) forms(name string) string {
 		case e.family != Invalid:
 			prefix, _, _ := strings.Cut(name, ":")
 			for i, word := range words {
-				if word == "number" || word == "any" || word == familyNames[e.family] && (e.fn.ownArgs == 0 || i < e.fn.ownArgs) {
+				if word == "number" || word == "any" || word == familyNames[e.family] &&
+					(e.fn.ownArgs == 0 || i < e.fn.ownArgs) {
 					words[i] = prefix
 				}
 			}
@@ -368,7 +378,8 @@ func (f *Func) forms(name string) string {
 }
 
 var familyNames = map[Kind]string{
-	Boolean: "boolean", Int: "int", Uint: "uint", Float: "float", Decimal: "decimal", Datetime: "datetime", String: "string",
+	Boolean: "boolean", Int: "int", Uint: "uint", Float: "float", Decimal: "decimal",
+	Datetime: "datetime", String: "string",
 }
 
 func (f *Func) noForm(name string, args []Type) error {
@@ -381,10 +392,12 @@ func (f *Func) noForm(name string, args []Type) error {
 		return fmt.Errorf("%s has no form for %s: neither type holds all values of the other; convert one of them, for example with %s:%s:convert",
 			f.spoken(name), strings.Join(spelled, " and "), prefixOf(args[1]), prefixOf(args[0]))
 	}
-	return fmt.Errorf("%s has no form for %s; %s", f.spoken(name), strings.Join(spelled, " and "), f.forms(name))
+	return fmt.Errorf("%s has no form for %s; %s", f.spoken(name), strings.Join(spelled, " and "),
+		f.forms(name))
 }
 
-// prefixOf returns the type's name as built-ins' names have it: int32 for int[32].
+// prefixOf returns the type's name as built-ins' names have it: int32 for
+// int[32].
 func prefixOf(t Type) string {
 	for _, p := range prefixes {
 		if p.Type == t {

@@ -1,7 +1,7 @@
 package scalar
 
-// Mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose
-// output bits all depend on all input bits.
+// Mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection
+// whose output bits all depend on all input bits.
 func Mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

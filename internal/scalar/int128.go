@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Int128 is a 128-bit two's complement integer. Decimals are computed in it, and
-// engines accumulate totals in it.
+// Int128 is a 128-bit two's complement integer. Decimals are computed in it,
+// and engines accumulate totals in it.
 type Int128 struct {
 	Hi int64
 	Lo uint64
@@ -21,7 +21,8 @@ func Uint128Of(v uint64) Int128 { return Int128{0, v} }
 // Fits64 reports whether the number is in the range of int64.
 func (a Int128) Fits64() bool { return a.Hi == int64(a.Lo)>>63 }
 
-// Int64 returns the low 64 bits as a signed number: the value where Fits64 holds.
+// Int64 returns the low 64 bits as a signed number: the value where Fits64
+// holds.
 func (a Int128) Int64() int64 { return int64(a.Lo) }
 
 // Sign returns -1, 0 or 1.

@@ -13,11 +13,13 @@ func big128(a Int128) *big.Int {
 	return n.Add(n, new(big.Int).SetUint64(a.Lo))
 }
 
-// edges128 are numbers next to where limbs carry, and random128 draws numbers of
-// every length.
+// edges128 are numbers next to where limbs carry, and random128 draws numbers
+// of every length.
 var edges128 = []Int128{
-	{}, {0, 1}, {-1, math.MaxUint64}, {0, math.MaxInt64}, {0, 1 << 63}, {-1, 1 << 63}, {0, math.MaxUint64}, {1, 0}, {-1, 0},
-	{math.MaxInt64, math.MaxUint64}, {math.MinInt64, 0}, {math.MinInt64, 1}, {0, 10}, {-1, math.MaxUint64 - 9},
+	{}, {0, 1}, {-1, math.MaxUint64}, {0, math.MaxInt64}, {0, 1 << 63}, {-1, 1 << 63},
+	{0, math.MaxUint64}, {1, 0}, {-1, 0},
+	{math.MaxInt64, math.MaxUint64}, {math.MinInt64, 0}, {math.MinInt64, 1}, {0, 10},
+	{-1, math.MaxUint64 - 9},
 	{1, math.MaxUint64}, {1 << 62, 0}, {-1 << 62, 0}, Pow10(18), Pow10(19), Pow10(38),
 }
 
@@ -90,7 +92,9 @@ func roundedQuotient(x, y *big.Int) *big.Int {
 
 func TestDecimalArithmeticAgainstBig(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	pow := func(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+	pow := func(n int) *big.Int {
+		return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
+	}
 	for range 40_000 {
 		sa, sb := uint8(r.IntN(10)), uint8(r.IntN(10))
 		a := OfDecimal(sa, random128(r).Int64())
@@ -131,10 +135,12 @@ func TestDecimalArithmeticAgainstBig(t *testing.T) {
 				}
 			}
 			if ok != (want != nil) || ok && big128(got.Int128()).Cmp(want) != 0 {
-				t.Fatalf("%s[%s, %s] = %s, %t; want %v at scale %d", op, Literal(a), Literal(b), Format(got), ok, want, scale)
+				t.Fatalf("%s[%s, %s] = %s, %t; want %v at scale %d", op, Literal(a), Literal(b),
+					Format(got), ok, want, scale)
 			}
 			if ok && got.Fits() != want.IsInt64() {
-				t.Fatalf("%s[%s, %s]: Fits is wrong about %s", op, Literal(a), Literal(b), Format(got))
+				t.Fatalf("%s[%s, %s]: Fits is wrong about %s", op, Literal(a), Literal(b),
+					Format(got))
 			}
 		}
 	}
@@ -146,7 +152,8 @@ func TestRescaleRoundsHalfAwayFromZero(t *testing.T) {
 		from, to int
 		want     string
 	}{
-		{125, 2, 1, "13"}, {-125, 2, 1, "-13"}, {124, 2, 1, "12"}, {5, 1, 0, "1"}, {-5, 1, 0, "-1"}, {4, 1, 0, "0"}, {7, 0, 18, "7000000000000000000"},
+		{125, 2, 1, "13"}, {-125, 2, 1, "-13"}, {124, 2, 1, "12"}, {5, 1, 0, "1"}, {-5, 1, 0, "-1"},
+		{4, 1, 0, "0"}, {7, 0, 18, "7000000000000000000"},
 	} {
 		got, ok := Int128Of(c.n).Rescale(c.from, c.to)
 		if !ok || got.String() != c.want {

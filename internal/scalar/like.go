@@ -6,12 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Like is a compiled pattern of string:like: % stands for any run of characters,
-// _ for one code point, and a backslash takes the next character literally.
+// Like is a compiled pattern of string:like: % stands for any run of
+// characters, _ for one code point, and a backslash takes the next character
+// literally.
 //
-// A pattern of whole characters without _ is a list of texts to find one after the other. One with _
-// is run as a nondeterministic automaton whose set of states is a bit vector
-// (Baeza-Yates and Gonnet's shift-and), so that time is linear in the text.
+// A pattern of whole characters without _ is a list of texts to find one after
+// the other. One with _ is run as a nondeterministic automaton whose set of
+// states is a bit vector (Baeza-Yates and Gonnet's shift-and), so that time is
+// linear in the text.
 type Like struct {
 	// pieces are the literal texts between the %, the first and last anchored
 	// at the ends; used when masks is nil.
@@ -148,8 +150,8 @@ func (l *Like) maskOf(r rune) []uint64 {
 // sorted dictionary need only be searched between it and its successor.
 func (l *Like) Prefix() string { return l.prefix }
 
-// Literal reports whether the pattern has no wildcard, so that it matches Prefix
-// only.
+// Literal reports whether the pattern has no wildcard, so that it matches
+// Prefix only.
 func (l *Like) Literal() bool { return l.masks == nil && len(l.pieces) == 1 }
 
 // Open reports whether every text that begins with Prefix matches.
@@ -157,8 +159,8 @@ func (l *Like) Open() bool {
 	return l.masks == nil && len(l.pieces) == 2 && l.pieces[1] == ""
 }
 
-// Literals returns texts that are in every match, one behind the other. Prefix, if
-// there is one, is the first.
+// Literals returns texts that are in every match, one behind the other. Prefix,
+// if there is one, is the first.
 func (l *Like) Literals() []string { return l.literals }
 
 // Match reports whether the whole of s matches the pattern.

@@ -93,7 +93,8 @@ func TestLikeWithLongPatterns(t *testing.T) {
 func TestLikeIsLinear(t *testing.T) {
 	// Backtracking would try about 40,000^10 ways, and never end.
 	text := strings.Repeat("a", 40_000)
-	for _, pattern := range []string{strings.Repeat("%a_", 10) + "b", strings.Repeat("%aa", 10) + "b%"} {
+	for _, pattern := range []string{strings.Repeat("%a_", 10) + "b",
+		strings.Repeat("%aa", 10) + "b%"} {
 		l, err := CompileLike(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 
 // Literal returns a value as programs and plans write it, so that ParseLiteral
 // gives back the same value of the same type: 12, 12:int[8], 12:uint, 1.50,
-// 12d, 1.50:decimal[38,2], 1.5f, 1.5:float[32], inf:float, "text", true, #1998-09-02#.
+// 12d, 1.50:decimal[38,2], 1.5f, 1.5:float[32], inf:float, "text", true,
+// #1998-09-02#.
 func Literal(v Value) string {
 	text := Format(v)
 	switch v.Type.Kind {
@@ -39,8 +40,8 @@ func Literal(v Value) string {
 	return text
 }
 
-// Quote returns a string literal: quotes, backslashes and control characters are
-// escaped, everything else stands for itself.
+// Quote returns a string literal: quotes, backslashes and control characters
+// are escaped, everything else stands for itself.
 func Quote(s string) string {
 	b := make([]byte, 0, len(s)+2)
 	b = append(b, '"')
@@ -64,8 +65,8 @@ func Quote(s string) string {
 }
 
 // Unquote returns the text of what stands between the quotes of a string
-// literal, with the escapes \" \\ \n \t \r \uXXXX replaced. The error's offset is
-// that of the escape that is wrong.
+// literal, with the escapes \" \\ \n \t \r \uXXXX replaced. The error's offset
+// is that of the escape that is wrong.
 func Unquote(s string) (text string, offset int, err error) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, 0, nil
@@ -225,7 +226,8 @@ func scanNumber(s string) (v Value, n int, err error) {
 		t = decimalLiteralType(text)
 	}
 	if t.Kind == Decimal && len(text)-strings.IndexByte(text, '.')-1 > t.Digits() && point {
-		return Value{}, 0, fmt.Errorf("%s has more than %d digits after the point", text, t.Digits())
+		return Value{}, 0, fmt.Errorf("%s has more than %d digits after the point", text,
+			t.Digits())
 	}
 	v, err = ParseText(t, text)
 	return v, n + len(suffix), err
@@ -239,8 +241,9 @@ func decimalLiteralType(text string) Type {
 	return DecimalOf(uint8(min(len(text)-at-1, MaxScale)))
 }
 
-// scanDigits returns the length of the number that s starts with. A point counts
-// only if a digit follows, so that the full stop of a clause is left alone.
+// scanDigits returns the length of the number that s starts with. A point
+// counts only if a digit follows, so that the full stop of a clause is left
+// alone.
 func scanDigits(s string) (n int, point, exponent bool) {
 	digits := func() int {
 		start := n

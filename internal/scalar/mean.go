@@ -17,8 +17,8 @@ func evalMean(result Type, args []Value) (Value, bool) {
 }
 
 // meanOfWords returns unit times the mean of n numbers, rounded half away from
-// zero, given the sums of their upper and lower words. A lower word is 2^63 less
-// than the half that it stands for (see Int128.LowWord), so the sum of the
+// zero, given the sums of their upper and lower words. A lower word is 2^63
+// less than the half that it stands for (see Int128.LowWord), so the sum of the
 // numbers is 2^64 high + low + 2^63 n. The sum, times a unit of up to 10^6, is
 // below 2^212. It has no value unless n is positive and the mean fits 128 bits.
 func meanOfWords(high, low Int128, n int64, unit uint64) (Int128, bool) {

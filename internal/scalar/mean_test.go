@@ -11,7 +11,8 @@ import (
 func TestMeanOfWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	most, least := Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}, Int128{Hi: math.MinInt64}
-	edges := []Int128{{}, Int128Of(1), Int128Of(-1), Int128Of(math.MinInt64), Uint128Of(math.MaxUint64), most, least}
+	edges := []Int128{{}, Int128Of(1), Int128Of(-1), Int128Of(math.MinInt64),
+		Uint128Of(math.MaxUint64), most, least}
 	number := func() Int128 {
 		if r.IntN(4) == 0 {
 			return edges[r.IntN(len(edges))]
@@ -36,7 +37,8 @@ func TestMeanOfWords(t *testing.T) {
 		want := roundedQuotient(sum, big.NewInt(n))
 		fits := want.Cmp(big128(least)) >= 0 && want.Cmp(big128(most)) <= 0
 		if ok != fits || ok && big128(got).Cmp(want) != 0 {
-			t.Fatalf("the sums %s and %s of %d numbers have the mean %s, %t; want %s / %d", high, low, n, got, ok, want, unit)
+			t.Fatalf("the sums %s and %s of %d numbers have the mean %s, %t; want %s / %d", high,
+				low, n, got, ok, want, unit)
 		}
 		if ok {
 			some++
@@ -68,7 +70,8 @@ func TestMeanOfDecimals(t *testing.T) {
 			low, _ = low.Add(Int128Of(l.Int()))
 			sum.Add(sum, big128(v.Int128()))
 		}
-		got, ok := Lookup("mean").Eval(result, []Value{OfInt128(typ, high), OfInt128(typ, low), OfInt(IntType, int64(n))})
+		got, ok := Lookup("mean").Eval(result,
+			[]Value{OfInt128(typ, high), OfInt128(typ, low), OfInt(IntType, int64(n))})
 		sum.Mul(sum, big128(Pow10(int(result.Scale-typ.Scale))))
 		want := roundedQuotient(sum, big.NewInt(int64(n)))
 		if fits := want.BitLen() < 128; ok != fits || ok && big128(got.Int128()).Cmp(want) != 0 {

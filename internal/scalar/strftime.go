@@ -7,15 +7,16 @@ import (
 )
 
 // The directives of datetime:format and datetime:parse. They are strftime's,
-// but for the four that LogicBlox takes from Boost.Date_Time: %f is the point and
-// six digits of the fraction, %F the same but nothing for whole seconds, %s is
-// %S with %f, and %Q the offset from UTC.
+// but for the four that LogicBlox takes from Boost.Date_Time: %f is the point
+// and six digits of the fraction, %F the same but nothing for whole seconds, %s
+// is %S with %f, and %Q the offset from UTC.
 const directives = "YymbBdaAHIMSpjQsFf%"
 
 var monthNames = [...]string{"January", "February", "March", "April", "May", "June", "July",
 	"August", "September", "October", "November", "December"}
 
-var dayNames = [...]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
+var dayNames = [...]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday",
+	"Saturday"}
 
 // checkFormat looks at a constant format in the second argument.
 func checkFormat(constants []*Value) error {
@@ -116,13 +117,16 @@ func FormatDatetime(micros int64, format string) (string, error) {
 	return string(b), nil
 }
 
-func evalParse(_ Type, args []Value) (Value, bool) { return ParseDatetime(args[0].str, args[1].str) }
+func evalParse(_ Type,
+	args []Value) (Value, bool) {
+	return ParseDatetime(args[0].str, args[1].str)
+}
 
 // ParseDatetime reads a datetime by a format. The whole text must match;
 // letters' case does not matter in names, and a number may have fewer digits
 // than %m and its kin write. Fields that the format leaves out are those of
-// 1970-01-01 00:00:00 UTC. It has no value where text and format disagree or the
-// fields denote no datetime.
+// 1970-01-01 00:00:00 UTC. It has no value where text and format disagree or
+// the fields denote no datetime.
 func ParseDatetime(s, format string) (Value, bool) {
 	if validFormat(format) != nil {
 		return Value{}, false

@@ -56,7 +56,8 @@ func call(t *testing.T, text string) string {
 
 func TestExamples(t *testing.T) {
 	for _, f := range Funcs() {
-		if f.Doc == "" || !strings.HasSuffix(f.Doc, ".") || len(f.Examples) == 0 && !f.Volatile || len(f.Forms) == 0 {
+		if f.Doc == "" || !strings.HasSuffix(f.Doc, ".") || len(f.Examples) == 0 && !f.Volatile ||
+			len(f.Forms) == 0 {
 			t.Errorf("%s lacks a sentence, a form or an example", f.Name)
 		}
 		for _, form := range f.Forms {
@@ -85,7 +86,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is listed but not found", name)
 		}
 	}
-	for _, name := range []string{"int:add", "int:mod", "float:max", "string:like", "int:string:convert", "datetime:part", "boolean:xor"} {
+	for _, name := range []string{"int:add", "int:mod", "float:max", "string:like",
+		"int:string:convert", "datetime:part", "boolean:xor"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("%s is not listed", name)
 		}
@@ -119,13 +121,16 @@ func TestResolve(t *testing.T) {
 		{"add", "int[8] int[32]", "int[32] int[32] = int[32]"},
 		{"add", "uint[8] int[16]", "int[16] int[16] = int[16]"},
 		{"add", "uint[32] int", "int int = int"},
-		{"add", "uint int", "error: + has no form for uint and int: neither type holds all values of the other; convert one of them, for example with int:uint:convert"},
-		{"add", "string int", "error: + has no form for string and int; it has number + number and string + string"},
+		{"add", "uint int",
+			"error: + has no form for uint and int: neither type holds all values of the other; convert one of them, for example with int:uint:convert"},
+		{"add", "string int",
+			"error: + has no form for string and int; it has number + number and string + string"},
 		{"add", "int decimal[18,2]", "decimal[18,2] decimal[18,2] = decimal[18,2]"},
 		{"add", "decimal[18,4] decimal[18,2]", "decimal[18,4] decimal[18,4] = decimal[18,4]"},
 		{"mul", "decimal[18,4] decimal[18,2]", "decimal[18,4] decimal[18,2] = decimal[18,6]"},
 		{"mul", "int decimal[18,2]", "decimal[18,0] decimal[18,2] = decimal[18,2]"},
-		{"mul", "decimal[18,10] decimal[18,9]", "error: the result of decimal[18,10] * decimal[18,9] would have 19 digits after the point; a decimal has at most 18"},
+		{"mul", "decimal[18,10] decimal[18,9]",
+			"error: the result of decimal[18,10] * decimal[18,9] would have 19 digits after the point; a decimal has at most 18"},
 		{"div", "decimal[18,2] decimal[18,8]", "decimal[18,2] decimal[18,8] = decimal[18,8]"},
 		{"div", "decimal[18,2] int", "decimal[18,2] decimal[18,0] = decimal[18,6]"},
 		{"div", "int int", "int int = int"},
@@ -137,17 +142,22 @@ func TestResolve(t *testing.T) {
 		{"lt", "string int", "error: < has no form for string and int; it has any < any"},
 		{"eq", "boolean boolean", "boolean boolean = boolean"},
 		{"neg", "uint", "error: - has no form for uint; it has -int and -decimal and -float"},
-		{"int:mod", "int decimal[18,2]", "error: int:mod has no form for int and decimal[18,2]; it has int:mod[int, int]"},
+		{"int:mod", "int decimal[18,2]",
+			"error: int:mod has no form for int and decimal[18,2]; it has int:mod[int, int]"},
 		{"int32:add", "int[8] int[16]", "int[32] int[32] = int[32]"},
-		{"int32:add", "int int", "error: int32:add has no form for int and int; it has int32:add[int32, int32]"},
+		{"int32:add", "int int",
+			"error: int32:add has no form for int and int; it has int32:add[int32, int32]"},
 		{"float:add", "int int", "float float = float"},
 		{"decimal:add", "int decimal[18,2]", "decimal[18,2] decimal[18,2] = decimal[18,2]"},
-		{"decimal:int:multiply", "decimal[18,2] int", "decimal[18,2] decimal[18,0] = decimal[18,2]"},
+		{"decimal:int:multiply", "decimal[18,2] int",
+			"decimal[18,2] decimal[18,0] = decimal[18,2]"},
 		{"float:sqrt", "int", "float = float"},
 		{"float:sqrt", "float[32]", "float[32] = float[32]"},
 		{"float:pow", "float decimal", "float float = float"},
-		{"float:sqrt", "string", "error: float:sqrt has no form for string; it has float:sqrt[float]"},
-		{"string:length", "string string", "error: string:length takes 1 argument, not 2: it has string:length[string]"},
+		{"float:sqrt", "string",
+			"error: float:sqrt has no form for string; it has float:sqrt[float]"},
+		{"string:length", "string string",
+			"error: string:length takes 1 argument, not 2: it has string:length[string]"},
 		{"int:shl", "int[8] int", "int[8] int = int[8]"},
 		{"datetime:part", "datetime string", "datetime string = int"},
 		{"int:string:convert", "int[8]", "int[8] = string"},
@@ -156,7 +166,8 @@ func TestResolve(t *testing.T) {
 		{"decimal:float:convert", "decimal[18,2]", "decimal[18,2] = float"},
 		{"decimal:float:convert", "int", "decimal[18,0] = float"},
 		{"string:int:convert", "int", "error: string:int:convert takes string, not int"},
-		{"int:range", "int int int", "error: int:range is not supported yet: it generates values; list them as facts of a predicate instead"},
+		{"int:range", "int int int",
+			"error: int:range is not supported yet: it generates values; list them as facts of a predicate instead"},
 		{"int:frobnicate", "int", "error: there is no function int:frobnicate"},
 	} {
 		got := ""
@@ -186,12 +197,17 @@ func TestCheckFindsCertainFailures(t *testing.T) {
 		{"div", []*Value{nil, num(0)}, "division by zero has no value"},
 		{"div", []*Value{num(0), num(1)}, ""},
 		{"div", []*Value{num(0), nil}, ""},
-		{"datetime:part", []*Value{nil, text("yeer")}, `"yeer" is no part of a datetime; use year, quarter, month, day, hour, minute, second, millisecond, microsecond, dayofweek or dayofyear`},
-		{"datetime:add", []*Value{nil, nil, text("fortnights")}, `"fortnights" is no unit of time; use years, quarters, months, weeks, days, hours, minutes, seconds, milliseconds or microseconds`},
+		{"datetime:part", []*Value{nil, text("yeer")},
+			`"yeer" is no part of a datetime; use year, quarter, month, day, hour, minute, second, millisecond, microsecond, dayofweek or dayofyear`},
+		{"datetime:add", []*Value{nil, nil, text("fortnights")},
+			`"fortnights" is no unit of time; use years, quarters, months, weeks, days, hours, minutes, seconds, milliseconds or microseconds`},
 		{"datetime:add", []*Value{nil, nil, text("months")}, ""},
-		{"datetime:format", []*Value{nil, text("%Z")}, "%Z is no directive of a datetime's format; there are %Y %y %m %b %B %d %a %A %H %I %M %S %p %j %Q %s %F %f %%"},
-		{"string:like", []*Value{nil, text(`a\`)}, `the pattern ends in a lone backslash; write \\ for a backslash`},
-		{"int:shl", []*Value{nil, num(-1)}, "a shift by -1 has no value; the count must not be negative"},
+		{"datetime:format", []*Value{nil, text("%Z")},
+			"%Z is no directive of a datetime's format; there are %Y %y %m %b %B %d %a %A %H %I %M %S %p %j %Q %s %F %f %%"},
+		{"string:like", []*Value{nil, text(`a\`)},
+			`the pattern ends in a lone backslash; write \\ for a backslash`},
+		{"int:shl", []*Value{nil, num(-1)},
+			"a shift by -1 has no value; the count must not be negative"},
 	} {
 		got := ""
 		if err := Lookup(c.name).Check(c.args); err != nil {

@@ -155,8 +155,8 @@ func ParseText(t Type, s string) (Value, error) {
 	return OfBits(t, word), nil
 }
 
-// ParseDecimal reads a decimal with as many digits after the point as are written: one of
-// 18 digits if that holds it, else a wide one.
+// ParseDecimal reads a decimal with as many digits after the point as are
+// written: one of 18 digits if that holds it, else a wide one.
 func ParseDecimal(s string) (Value, error) {
 	_, fraction, _ := strings.Cut(s, ".")
 	v, err := ParseText(WideDecimalOf(uint8(min(len(fraction), MaxWideScale))), s)
@@ -166,8 +166,8 @@ func ParseDecimal(s string) (Value, error) {
 	return v, err
 }
 
-// ParseWord reads a decimal of a data file and returns the word of it that the type t
-// is. The error speaks of the whole decimal.
+// ParseWord reads a decimal of a data file and returns the word of it that the
+// type t is. The error speaks of the whole decimal.
 func ParseWord[S ~string | ~[]byte](t Type, s S) (uint64, error) {
 	v, err := ParseText(t.Joined(), string(s))
 	if err != nil {
@@ -343,7 +343,8 @@ func parseDecimal[S ~string | ~[]byte](s S, scale int) (n int64, why string) {
 func parseWide(s string, scale int) (n Int128, why string) {
 	digits, negative := strings.CutPrefix(s, "-")
 	whole, fraction, point := strings.Cut(digits, ".")
-	if whole == "" || point && fraction == "" || strings.Trim(whole, "0123456789") != "" || strings.Trim(fraction, "0123456789") != "" {
+	if whole == "" || point && fraction == "" || strings.Trim(whole, "0123456789") != "" ||
+		strings.Trim(fraction, "0123456789") != "" {
 		return n, "write digits, a point and digits"
 	}
 	if fraction = strings.TrimRight(fraction, "0"); len(fraction) > scale {
@@ -353,7 +354,8 @@ func parseWide(s string, scale int) (n Int128, why string) {
 	if len(all) > MaxWideScale {
 		return n, fmt.Sprintf("the number has more than %d digits", MaxWideScale)
 	}
-	// Each half has at most 19 digits, which 64 bits hold; all 38 are within 127 bits.
+	// Each half has at most 19 digits, which 64 bits hold; all 38 are within
+	// 127 bits.
 	half := min(len(all), MaxWideScale/2)
 	upper, _ := parseUint(all[:len(all)-half])
 	lower, _ := parseUint(all[len(all)-half:])
@@ -387,8 +389,8 @@ func parseFloat[S ~string | ~[]byte](t Type, s S) (float64, bool) {
 	return f, err == nil
 }
 
-// parseDatetime reads 2006-01-02, optionally followed by T or a blank, 15:04:05,
-// a fraction of up to six digits, and Z.
+// parseDatetime reads 2006-01-02, optionally followed by T or a blank,
+// 15:04:05, a fraction of up to six digits, and Z.
 func parseDatetime[S ~string | ~[]byte](s S) (micros int64, why string) {
 	const malformed = "write 2006-01-02 or 2006-01-02T15:04:05Z"
 	const missing = "there is no such date or time"

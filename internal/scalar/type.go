@@ -26,10 +26,11 @@ type Type struct {
 	Word Word
 }
 
-// Word tells the words of a wide decimal apart. A decimal of more than 18 digits takes
-// two words wherever values are stored, so that nothing that moves, compares, hashes or
-// sorts words has to know of it: High is the upper half of the unscaled number, Low the
-// lower half less 2^63. As signed numbers, pairs of words then order as the decimals do.
+// Word tells the words of a wide decimal apart. A decimal of more than 18
+// digits takes two words wherever values are stored, so that nothing that
+// moves, compares, hashes or sorts words has to know of it: High is the upper
+// half of the unscaled number, Low the lower half less 2^63. As signed numbers,
+// pairs of words then order as the decimals do.
 type Word uint8
 
 // The words. Whole is the type of a value that is no part of another.
@@ -58,11 +59,12 @@ func IntOf(bits uint8) Type { return Type{Kind: Int, Bits: bits} }
 // UintOf returns the unsigned integer type of 8, 16, 32 or 64 bits.
 func UintOf(bits uint8) Type { return Type{Kind: Uint, Bits: bits} }
 
-// DecimalOf returns the 64-bit decimal type with the given digits after the point.
+// DecimalOf returns the 64-bit decimal type with the given digits after the
+// point.
 func DecimalOf(scale uint8) Type { return Type{Kind: Decimal, Scale: scale} }
 
-// WideDecimalOf returns the decimal type of 38 digits with the given digits after the
-// point.
+// WideDecimalOf returns the decimal type of 38 digits with the given digits
+// after the point.
 func WideDecimalOf(scale uint8) Type { return Type{Kind: Decimal, Bits: 128, Scale: scale} }
 
 // IsWide reports whether values of the type take two words.
@@ -92,8 +94,8 @@ func (t Type) IsNumeric() bool {
 	return t.Kind == Int || t.Kind == Uint || t.Kind == Float || t.Kind == Decimal
 }
 
-// String returns the type as LogiQL writes it: "int", "int[8]", "decimal[18,2]". Plans
-// call the words of decimal[38,2] high[2] and low[2].
+// String returns the type as LogiQL writes it: "int", "int[8]",
+// "decimal[18,2]". Plans call the words of decimal[38,2] high[2] and low[2].
 func (t Type) String() string {
 	switch t.Kind {
 	case Boolean:

@@ -11,7 +11,8 @@ import (
 // Float as IEEE bits of the float64, a Datetime as microseconds since 1970 UTC,
 // and a Decimal as the low half of a 128-bit two's complement number scaled by
 // 10^Scale. High is the other half; it is the sign extension of the word for
-// every value of one word that fits its type, and for every kind but Decimal it is zero.
+// every value of one word that fits its type, and for every kind but Decimal it
+// is zero.
 type Value struct {
 	Type Type
 	word uint64
@@ -19,7 +20,8 @@ type Value struct {
 	str  string
 }
 
-// OfInt returns a value of a signed or unsigned integer type, wrapped to its width.
+// OfInt returns a value of a signed or unsigned integer type, wrapped to its
+// width.
 func OfInt(t Type, v int64) Value { return Value{Type: t, word: wrap(t, uint64(v))} }
 
 // OfBool returns a boolean.
@@ -48,7 +50,8 @@ func OfFloat(t Type, f float64) Value {
 // OfString returns a string.
 func OfString(s string) Value { return Value{Type: StringType, str: s} }
 
-// OfDecimal returns a decimal of the given scale from its unscaled 64-bit number.
+// OfDecimal returns a decimal of the given scale from its unscaled 64-bit
+// number.
 func OfDecimal(scale uint8, unscaled int64) Value {
 	return Value{Type: DecimalOf(scale), word: uint64(unscaled), high: unscaled >> 63}
 }
@@ -82,7 +85,8 @@ func (v Value) Bool() bool { return v.word != 0 }
 func (v Value) Str() string { return v.str }
 
 // Fits reports whether the value can be stored: false only for a decimal
-// intermediate that needs more than 64 bits, or of a wide one more than 38 digits.
+// intermediate that needs more than 64 bits, or of a wide one more than 38
+// digits.
 func (v Value) Fits() bool {
 	if v.Type.IsWide() {
 		return Int128{v.high, v.word}.hasDigits(MaxWideScale)
@@ -118,12 +122,14 @@ func OfInt128(t Type, unscaled Int128) Value {
 	return Value{Type: t, word: unscaled.Lo, high: unscaled.Hi}
 }
 
-// Words returns the words of a wide decimal, as values of the types WordOf gives.
+// Words returns the words of a wide decimal, as values of the types WordOf
+// gives.
 func (v Value) Words() (high, low Value) {
 	return OfBits(v.Type.WordOf(High), uint64(v.high)), OfBits(v.Type.WordOf(Low), v.word^1<<63)
 }
 
-// Part returns the word of a wide decimal that the type t is; v itself if it is none.
+// Part returns the word of a wide decimal that the type t is; v itself if it is
+// none.
 func (v Value) Part(t Type) Value {
 	switch high, low := v.Words(); t.Word {
 	case High:
@@ -134,19 +140,21 @@ func (v Value) Part(t Type) Value {
 	return v
 }
 
-// JoinWords returns the wide decimal of scale digits after the point that has the given
-// words.
+// JoinWords returns the wide decimal of scale digits after the point that has
+// the given words.
 func JoinWords(scale uint8, high, low int64) Value {
 	return OfInt128(WideDecimalOf(scale), ofWords(high, low))
 }
 
-// ofWords returns the number of a pair of words; lowWord is the word of its lower half.
+// ofWords returns the number of a pair of words; lowWord is the word of its
+// lower half.
 func ofWords(high, low int64) Int128 { return Int128{high, uint64(low) ^ 1<<63} }
 
 // LowWord returns the word that holds the lower half of a number.
 func (a Int128) LowWord() int64 { return int64(a.Lo ^ 1<<63) }
 
-// Int128 returns the number of an Int or Uint, or the unscaled number of a Decimal.
+// Int128 returns the number of an Int or Uint, or the unscaled number of a
+// Decimal.
 func (v Value) Int128() Int128 {
 	switch v.Type.Kind {
 	case Decimal:

@@ -1,6 +1,7 @@
 package scalar
 
-// JoinedRow returns a row with one value for the two words of each wide decimal.
+// JoinedRow returns a row with one value for the two words of each wide
+// decimal.
 func JoinedRow(row []Value) []Value { return AppendJoined(make([]Value, 0, len(row)), row) }
 
 // AppendJoined appends JoinedRow(row) to dst.
@@ -48,8 +49,8 @@ func wordForm(w Word) func([]Type) ([]Type, Type, error) {
 	}
 }
 
-// evalHigh leaves a number of more than 38 digits as it is, which is too large for a
-// word: whoever stores it then finds that it does not fit.
+// evalHigh leaves a number of more than 38 digits as it is, which is too large
+// for a word: whoever stores it then finds that it does not fit.
 func evalHigh(result Type, args []Value) (Value, bool) {
 	n := args[0].Int128()
 	if !n.hasDigits(MaxWideScale) {

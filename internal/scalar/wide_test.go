@@ -16,13 +16,14 @@ func randomWide(r *rand.Rand, t Type) Value {
 	return OfInt128(t, n)
 }
 
-// TestWords holds that words order as the decimals that they are of, and that these can be
-// made of them again.
+// TestWords holds that words order as the decimals that they are of, and that
+// these can be made of them again.
 func TestWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 8))
 	typ := WideDecimalOf(2)
 	var values []Value
-	for _, n := range []Int128{{}, Int128Of(1), Int128Of(-1), Int128Of(math.MaxInt64), Int128Of(math.MinInt64), {Hi: 1}, {Hi: -1}, Uint128Of(math.MaxUint64)} {
+	for _, n := range []Int128{{}, Int128Of(1), Int128Of(-1), Int128Of(math.MaxInt64),
+		Int128Of(math.MinInt64), {Hi: 1}, {Hi: -1}, Uint128Of(math.MaxUint64)} {
 		values = append(values, OfInt128(typ, n))
 	}
 	for range 300 {
@@ -46,7 +47,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWideTexts reads what is written, as a literal, as a field and word by word.
+// TestWideTexts reads what is written, as a literal, as a field and word by
+// word.
 func TestWideTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 8))
 	for range 2000 {
@@ -78,7 +80,8 @@ func TestWideTexts(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "found nothing", "-": "write digits", "1.": "write digits", ".5": "write digits", "1e3": "write digits", "--1": "write digits", "1.2.3": "write digits",
+		"": "found nothing", "-": "write digits", "1.": "write digits", ".5": "write digits",
+		"1e3": "write digits", "--1": "write digits", "1.2.3": "write digits",
 		"0.001":                                             "more than 2 digits after the point",
 		"1234567890123456789012345678901234567":             "more than 38 digits",
 		"-999999999999999999999999999999999999.5":           "",
@@ -90,7 +93,8 @@ func TestWideTexts(t *testing.T) {
 		}
 	}
 	for text, typ := range map[string]Type{
-		"1.25": DecimalOf(2), "-999999999999999999": DecimalOf(0), "1000000000000000000": WideDecimalOf(0),
+		"1.25": DecimalOf(2), "-999999999999999999": DecimalOf(0),
+		"1000000000000000000":   WideDecimalOf(0),
 		"0.1234567890123456789": WideDecimalOf(19), "99999999999999999.99": WideDecimalOf(2),
 	} {
 		if v, err := ParseDecimal(text); v.Type != typ || err != nil || Format(v) != text {

@@ -1,8 +1,9 @@
 package scalar
 
-// MaxScale is the largest number of digits after the point of a decimal of one word,
-// MaxWideScale that of a wide one. They are also the digits that such decimals always
-// have. One word holds some numbers of 19 digits: its range is that of 64 bits.
+// MaxScale is the largest number of digits after the point of a decimal of one
+// word, MaxWideScale that of a wide one. They are also the digits that such
+// decimals always have. One word holds some numbers of 19 digits: its range is
+// that of 64 bits.
 const (
 	MaxScale     = 18
 	MaxWideScale = 38
@@ -10,8 +11,8 @@ const (
 
 // CanWiden reports whether a value of type from is implicitly taken as one of
 // type to. An integer type widens to one that holds all its values, every
-// integer to every decimal and float, a decimal to one of no smaller scale that is
-// as wide and to every float, float[32] to float.
+// integer to every decimal and float, a decimal to one of no smaller scale that
+// is as wide and to every float, float[32] to float.
 func CanWiden(from, to Type) bool {
 	if from == to {
 		return true
@@ -22,7 +23,8 @@ func CanWiden(from, to Type) bool {
 	case Uint:
 		return from.Kind == Uint && from.Bits <= to.Bits
 	case Decimal:
-		return from.Kind == Int || from.Kind == Uint || from.Kind == Decimal && from.Scale <= to.Scale && from.Bits <= to.Bits
+		return from.Kind == Int || from.Kind == Uint || from.Kind == Decimal &&
+			from.Scale <= to.Scale && from.Bits <= to.Bits
 	case Float:
 		return from.Kind == Int || from.Kind == Uint || from.Kind == Decimal ||
 			from.Kind == Float && from.Bits <= to.Bits
@@ -32,9 +34,9 @@ func CanWiden(from, to Type) bool {
 
 // Common returns the type that values of both types are widened to when they
 // are added, compared or united. It is one of the two, except that decimals
-// take the larger scale and the larger width. int and uint of one width have none:
-// neither holds the other's values. An integer or decimal with float[32] gives
-// float[32].
+// take the larger scale and the larger width. int and uint of one width have
+// none: neither holds the other's values. An integer or decimal with float[32]
+// gives float[32].
 func Common(a, b Type) (Type, bool) {
 	switch {
 	case CanWiden(a, b):

@@ -6,8 +6,8 @@ var (
 	firstDay = time.Date(1992, time.January, 1, 0, 0, 0, 0, time.UTC)
 	// days is how many the dimension has: seven years, without the last day.
 	days = 2556
-	// orderDays is on how many of them there are orders. TPC-H's last order is of
-	// 151 days before the end of 1998.
+	// orderDays is on how many of them there are orders. TPC-H's last order is
+	// of 151 days before the end of 1998.
 	orderDays = 2406
 	// dateKeys are the keys of days: year, month and day, as digits.
 	dateKeys = dayKeys()

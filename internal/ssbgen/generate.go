@@ -15,7 +15,8 @@ import (
 
 // Options say which data is made.
 type Options struct {
-	// Scale is the scale factor: 1 stands for about 6,000,000 rows of lineorder.
+	// Scale is the scale factor: 1 stands for about 6,000,000 rows of
+	// lineorder.
 	Scale float64
 	// Seed tells data of one scale factor apart.
 	Seed uint64
@@ -87,7 +88,9 @@ func Generate(ctx context.Context, folder string, o Options) error {
 func (t table) write(ctx context.Context, path string, threads int) error {
 	return atomicfile.Write(path, func(f io.Writer) error {
 		w := parquet.NewWriter(f, "redfox", columnsOf(t.make(0, 0)))
-		err := t.rowGroups(ctx, threads, func(g *rowGroup) error { return w.Append(g.Group, g.rows) })
+		err := t.rowGroups(ctx, threads, func(g *rowGroup) error {
+			return w.Append(g.Group, g.rows)
+		})
 		if err != nil {
 			return err
 		}

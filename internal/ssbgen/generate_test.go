@@ -114,8 +114,9 @@ func TestRows(t *testing.T) {
 		{100, 150_000_000, 3_000_000, 200_000, 1_400_000},
 	} {
 		o := Options{Scale: c.scale}
-		want := map[string]int64{"lineorder": c.orders, "customer": c.customer, "supplier": c.supplier,
-			"part": c.parts, "date": 2556}
+		want := map[string]int64{"lineorder": c.orders, "customer": c.customer,
+			"supplier": c.supplier,
+			"part":     c.parts, "date": 2556}
 		got := map[string]int64{}
 		for _, table := range o.tables() {
 			got[table.name] = table.units
@@ -172,7 +173,8 @@ func TestLineorder(t *testing.T) {
 		price := 90000 + part/10%20001 + 100*(part%1000)
 		if at("lo_extendedprice") != price*at("lo_quantity") || at("lo_supplycost") != price*6/10 ||
 			at("lo_revenue") != at("lo_extendedprice")*(100-at("lo_discount"))/100 {
-			t.Fatalf("order %d, line %d: the amounts do not follow from the price %d", key, lines[key],
+			t.Fatalf("order %d, line %d: the amounts do not follow from the price %d", key,
+				lines[key],
 				price)
 		}
 		if at("lo_custkey")%3 == 0 || at("lo_custkey") > o.customers() {
@@ -276,7 +278,8 @@ func TestDimensions(t *testing.T) {
 		if !strings.HasPrefix(brand.(string), category) || category[:len(category)-1] != mfgr {
 			t.Fatalf("%s is of %s and %s", brand, category, mfgr)
 		}
-		if strings.Contains(" "+part["p_name"][i].(string)+" ", " "+part["p_color"][i].(string)+" ") {
+		if strings.Contains(" "+part["p_name"][i].(string)+" ",
+			" "+part["p_color"][i].(string)+" ") {
 			t.Fatalf("%s is %s", part["p_name"][i], part["p_color"][i])
 		}
 	}
@@ -401,9 +404,13 @@ func readParquet(t *testing.T, data []byte) map[string][]any {
 				out[name] = readChunk(t, out[name], rows, func(v int32) any { return int64(v) },
 					chunk.ReadBatch)
 			case *file.Int64ColumnChunkReader:
-				out[name] = readChunk(t, out[name], rows, func(v int64) any { return v }, chunk.ReadBatch)
+				out[name] = readChunk(t, out[name], rows, func(v int64) any {
+					return v
+				}, chunk.ReadBatch)
 			case *file.ByteArrayColumnChunkReader:
-				out[name] = readChunk(t, out[name], rows, func(v parquet.ByteArray) any { return string(v) },
+				out[name] = readChunk(t, out[name], rows, func(v parquet.ByteArray) any {
+					return string(v)
+				},
 					chunk.ReadBatch)
 			}
 		}

@@ -14,7 +14,8 @@ import (
 type Answer struct {
 	Columns []Column // may be empty if nothing is known of them
 	Rows    [][]string
-	// Processor is what the runs that were timed took of processors, all together.
+	// Processor is what the runs that were timed took of processors, all
+	// together.
 	Processor time.Duration
 }
 
@@ -24,8 +25,8 @@ type Column struct {
 	Type string // as SQL names it: DECIMAL(38,4)
 }
 
-// binary reports whether the column holds binary floating-point numbers, which are near
-// an exact value only.
+// binary reports whether the column holds binary floating-point numbers, which
+// are near an exact value only.
 func (c Column) binary() bool {
 	switch strings.ToUpper(c.Type) {
 	case "DOUBLE", "FLOAT", "REAL":
@@ -37,8 +38,8 @@ func (c Column) binary() bool {
 // null is how the peer's NULL is written.
 const null = "NULL"
 
-// Mismatch is a difference between an answer and the peer's. Rows and columns count
-// from 1.
+// Mismatch is a difference between an answer and the peer's. Rows and columns
+// count from 1.
 type Mismatch struct {
 	Row, Column int // 0 where only the number of rows differs
 	Name        string
@@ -57,12 +58,12 @@ func (m *Mismatch) Error() string {
 	return fmt.Sprintf("%s: %s, and the peer has %s", where, m.Got, m.Want)
 }
 
-// SameRows compares rows in order, of Go values as redfox.Result yields them, with a
-// peer's answer. Integers and decimals are equal to the last digit. Where the peer's
-// column is one of binary floats, as its averages and quotients of decimals are, ours
-// must be that number rounded to the digits that ours has. A row of nothing but NULL is
-// what SQL gives for an aggregate of no rows, of which redfox has no tuple. The error is
-// a *Mismatch.
+// SameRows compares rows in order, of Go values as redfox.Result yields them,
+// with a peer's answer. Integers and decimals are equal to the last digit.
+// Where the peer's column is one of binary floats, as its averages and
+// quotients of decimals are, ours must be that number rounded to the digits
+// that ours has. A row of nothing but NULL is what SQL gives for an aggregate
+// of no rows, of which redfox has no tuple. The error is a *Mismatch.
 func SameRows(rows iter.Seq[[]any], want *Answer) error {
 	n := 0
 	for row := range rows {
@@ -72,7 +73,8 @@ func SameRows(rows iter.Seq[[]any], want *Answer) error {
 		}
 		peer := want.Rows[n-1]
 		if len(row) != len(peer) {
-			return &Mismatch{Row: n, Column: min(len(row), len(peer)) + 1, Got: fmt.Sprintf("%d columns", len(row)), Want: fmt.Sprint(len(peer))}
+			return &Mismatch{Row: n, Column: min(len(row), len(peer)) + 1,
+				Got: fmt.Sprintf("%d columns", len(row)), Want: fmt.Sprint(len(peer))}
 		}
 		for i, v := range row {
 			var column Column
@@ -84,7 +86,9 @@ func SameRows(rows iter.Seq[[]any], want *Answer) error {
 			}
 		}
 	}
-	if n == 0 && len(want.Rows) == 1 && !slices.ContainsFunc(want.Rows[0], func(cell string) bool { return cell != null }) {
+	if n == 0 && len(want.Rows) == 1 && !slices.ContainsFunc(want.Rows[0], func(cell string) bool {
+		return cell != null
+	}) {
 		return nil
 	}
 	if n != len(want.Rows) {
@@ -108,8 +112,8 @@ func sameValue(v any, column Column, want string) bool {
 	return sameNumber(fmt.Sprint(v), column, want)
 }
 
-// floatError is how far, relatively, a peer's sum or quotient in binary may lie from the
-// exact one.
+// floatError is how far, relatively, a peer's sum or quotient in binary may lie
+// from the exact one.
 var floatError = big.NewRat(1, 1<<48)
 
 // sameNumber compares decimal texts of numbers.
@@ -124,11 +128,13 @@ func sameNumber(got string, column Column, want string) bool {
 		return true
 	}
 	digits := fraction(got)
-	// Of an answer without types, more digits than ours has mean a binary float.
+	// Of an answer without types, more digits than ours has mean a binary
+	// float.
 	if !column.binary() && (column.Type != "" || fraction(want) <= digits) {
 		return false
 	}
-	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))
+	half := new(big.Rat).SetFrac(big.NewInt(1),
+		new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))
 	half.Mul(half, big.NewRat(1, 2))
 	allowed := new(big.Rat).Mul(new(big.Rat).Abs(w), floatError)
 	return difference.Abs(difference).Cmp(allowed.Add(allowed, half)) <= 0

@@ -36,8 +36,8 @@ type group struct {
 	bars []bar
 }
 
-// WriteSVG draws the hot medians beside the peers' times: a bar each, on a logarithmic
-// axis that all queries share.
+// WriteSVG draws the hot medians beside the peers' times: a bar each, on a
+// logarithmic axis that all queries share.
 func (r *Report) WriteSVG(w io.Writer) error {
 	names := []string{"redfox"}
 	for _, p := range r.Peers {
@@ -53,32 +53,41 @@ func (r *Report) WriteSVG(w io.Writer) error {
 	stride := barHeight*len(names) + groupGap
 	height := chartTop + stride*len(groups) + chartBottom
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="11" role="img">`+"\n",
+	fmt.Fprintf(out,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="11" role="img">`+"\n",
 		chartWidth, height)
 	fmt.Fprintf(out, "<title>%s</title>\n", escape(r.title()))
 	fmt.Fprintf(out, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", chartWidth, height)
-	fmt.Fprintf(out, `<text x="12" y="22" font-size="15" font-weight="bold" fill="#111827">%s</text>`+"\n", escape(r.title()))
+	fmt.Fprintf(out,
+		`<text x="12" y="22" font-size="15" font-weight="bold" fill="#111827">%s</text>`+"\n",
+		escape(r.title()))
 	fmt.Fprintf(out, `<text x="12" y="40" fill="#4b5563">%s</text>`+"\n", escape(r.subtitle()))
 	for i, name := range names {
-		fmt.Fprintf(out, `<rect x="%d" y="52" width="10" height="10" fill="%s"/><text x="%d" y="61" fill="#111827">%s</text>`+"\n",
+		fmt.Fprintf(out,
+			`<rect x="%d" y="52" width="10" height="10" fill="%s"/><text x="%d" y="61" fill="#111827">%s</text>`+"\n",
 			12+i*legendStride, barColors[i], 27+i*legendStride, escape(name))
 	}
 	for d := low; d <= high; d++ {
 		at := x(math.Pow(10, d))
-		fmt.Fprintf(out, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#e5e7eb"/>`+"\n", at, chartTop-6, at, height-chartBottom)
-		fmt.Fprintf(out, `<text x="%.1f" y="%d" text-anchor="middle" fill="#4b5563">%s</text>`+"\n", at, chartTop-10, FormatTime(math.Pow(10, d)))
+		fmt.Fprintf(out, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#e5e7eb"/>`+"\n", at,
+			chartTop-6, at, height-chartBottom)
+		fmt.Fprintf(out, `<text x="%.1f" y="%d" text-anchor="middle" fill="#4b5563">%s</text>`+"\n",
+			at, chartTop-10, FormatTime(math.Pow(10, d)))
 	}
 	for i, g := range groups {
 		top := chartTop + i*stride
-		fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="end" fill="#111827">%s</text>`+"\n", chartLeft-8, top+(barHeight*len(names))/2+4, escape(g.name))
+		fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="end" fill="#111827">%s</text>`+"\n",
+			chartLeft-8, top+(barHeight*len(names))/2+4, escape(g.name))
 		for j, b := range g.bars {
 			if b.seconds <= 0 {
 				continue
 			}
 			end := x(b.seconds)
 			y := top + j*barHeight
-			fmt.Fprintf(out, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/><text x="%.1f" y="%d" font-size="10" fill="#374151">%s</text>`+"\n",
-				chartLeft, y, max(end-chartLeft, 1), barHeight-1, b.color, end+4, y+barHeight-3, FormatTime(b.seconds))
+			fmt.Fprintf(out,
+				`<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/><text x="%.1f" y="%d" font-size="10" fill="#374151">%s</text>`+"\n",
+				chartLeft, y, max(end-chartLeft, 1), barHeight-1, b.color, end+4, y+barHeight-3,
+				FormatTime(b.seconds))
 		}
 	}
 	fmt.Fprintln(out, "</svg>")
@@ -139,7 +148,8 @@ func (r *Report) title() string {
 	if s, ok := Find(r.Suite); ok {
 		name = s.Title
 	}
-	return fmt.Sprintf("%s, scale factor %s: hot times, median of repeated runs", name, FormatScale(r.Scale))
+	return fmt.Sprintf("%s, scale factor %s: hot times, median of repeated runs", name,
+		FormatScale(r.Scale))
 }
 
 // subtitle says where it ran.

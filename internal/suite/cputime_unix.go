@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ProcessorTime returns what the process has taken of processors, all threads together.
+// ProcessorTime returns what the process has taken of processors, all threads
+// together.
 func ProcessorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

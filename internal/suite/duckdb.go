@@ -20,7 +20,8 @@ import (
 //go:embed duckdb_peer.py
 var duckdbScript string
 
-// DuckDB is a process that runs SQL in DuckDB. It is not safe for concurrent use.
+// DuckDB is a process that runs SQL in DuckDB. It is not safe for concurrent
+// use.
 type DuckDB struct {
 	Version string
 	command *exec.Cmd
@@ -30,11 +31,12 @@ type DuckDB struct {
 	ended   func() error     // waits for that
 }
 
-// StartDuckDB starts a Python interpreter that has the module duckdb, which is to use so
-// many threads. The process ends with ctx or Close. The error is an *Error if there is no
-// such interpreter or module.
+// StartDuckDB starts a Python interpreter that has the module duckdb, which is
+// to use so many threads. The process ends with ctx or Close. The error is an
+// *Error if there is no such interpreter or module.
 func StartDuckDB(ctx context.Context, python string, threads int) (*DuckDB, error) {
-	d := &DuckDB{command: exec.CommandContext(ctx, python, "-c", duckdbScript, strconv.Itoa(threads)), errors: new(strings.Builder)}
+	d := &DuckDB{command: exec.CommandContext(ctx, python, "-c", duckdbScript,
+		strconv.Itoa(threads)), errors: new(strings.Builder)}
 	d.command.Stderr = d.errors
 	d.ended = sync.OnceValue(d.command.Wait)
 	in, err := d.command.StdinPipe()
@@ -48,7 +50,8 @@ func StartDuckDB(ctx context.Context, python string, threads int) (*DuckDB, erro
 	d.in, d.out = in, bufio.NewReaderSize(out, 1<<16)
 	const help = "make it with pip install duckdb, and name that Python with --python"
 	if err := d.command.Start(); err != nil {
-		return nil, &Error{fmt.Sprintf("the peer needs Python with the module duckdb, and %s does not run: %v", python, err), help}
+		return nil,
+			&Error{fmt.Sprintf("the peer needs Python with the module duckdb, and %s does not run: %v", python, err), help}
 	}
 	var hello struct {
 		Version, Error string
@@ -57,7 +60,8 @@ func StartDuckDB(ctx context.Context, python string, threads int) (*DuckDB, erro
 	err = d.receive(&hello)
 	switch {
 	case hello.Missing:
-		err = &Error{fmt.Sprintf("the peer needs the module duckdb, and %s does not have it: %s", python, hello.Error), help}
+		err = &Error{fmt.Sprintf("the peer needs the module duckdb, and %s does not have it: %s",
+			python, hello.Error), help}
 	case err != nil:
 		err = &Error{fmt.Sprintf("the peer, %s, did not start: %v", python, err), help}
 	}
@@ -124,11 +128,13 @@ func (d *DuckDB) Execute(sql string) (time.Duration, error) {
 	return fromSeconds(r.Seconds[0]), nil
 }
 
-// Query runs a query once without timing it and then repeatedly, three times or, within
-// the limit, up to repeat times; with the limit 0 there is none. It returns the times and
-// the answer. They are without the conversion of the answer to values of Python. With
-// repeat 0 the first run is timed, with the conversion, and the only one.
-func (d *DuckDB) Query(sql string, repeat int, limit time.Duration) ([]time.Duration, *Answer, error) {
+// Query runs a query once without timing it and then repeatedly, three times
+// or, within the limit, up to repeat times; with the limit 0 there is none. It
+// returns the times and the answer. They are without the conversion of the
+// answer to values of Python. With repeat 0 the first run is timed, with the
+// conversion, and the only one.
+func (d *DuckDB) Query(sql string, repeat int,
+	limit time.Duration) ([]time.Duration, *Answer, error) {
 	if limit == 0 {
 		limit = time.Hour
 	}
@@ -166,7 +172,9 @@ func (d *DuckDB) define(kind, dir string, tables []string) (time.Duration, error
 		if _, err := os.Stat(file); err != nil {
 			return 0, err
 		}
-		took, err := d.Execute(fmt.Sprintf("create or replace %s %q as from '%s'", kind, t, strings.ReplaceAll(file, "'", "''")))
+		took,
+			err := d.Execute(fmt.Sprintf("create or replace %s %q as from '%s'", kind, t,
+			strings.ReplaceAll(file, "'", "''")))
 		if err != nil {
 			return 0, err
 		}

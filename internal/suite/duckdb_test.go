@@ -13,7 +13,8 @@ import (
 func peer(t *testing.T) *DuckDB {
 	t.Helper()
 	var none *Error
-	for _, python := range []string{os.Getenv("REDFOX_PYTHON"), "../../bench/data/venv/bin/python", "python3"} {
+	for _, python := range []string{os.Getenv("REDFOX_PYTHON"), "../../bench/data/venv/bin/python",
+		"python3"} {
 		if python == "" {
 			continue
 		}
@@ -43,7 +44,8 @@ func TestDuckDB(t *testing.T) {
 	if _, err := d.Load("../../testdata/tpch/sf0.01", "nation", "region"); err != nil {
 		t.Fatal(err)
 	}
-	times, answer, err := d.Query("select r_name, count(*), avg(n_nationkey), sum(n_nationkey::decimal(9,2)), null, date '1995-03-15' from nation join region on n_regionkey = r_regionkey group by all order by 1 limit 1", 4, 0)
+	times, answer,
+		err := d.Query("select r_name, count(*), avg(n_nationkey), sum(n_nationkey::decimal(9,2)), null, date '1995-03-15' from nation join region on n_regionkey = r_regionkey group by all order by 1 limit 1", 4, 0)
 	if err != nil || len(times) != 4 {
 		t.Fatal(times, err)
 	}
@@ -61,7 +63,8 @@ func TestDuckDB(t *testing.T) {
 		t.Errorf("once: %v, %v", times, err)
 	}
 	// A mistake leaves the process as it was.
-	if _, err := d.Execute("select nothing from nowhere"); err == nil || !strings.Contains(err.Error(), "nowhere") {
+	if _, err := d.Execute("select nothing from nowhere"); err == nil ||
+		!strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("a mistake: %v", err)
 	}
 	if _, err := d.Execute("select 2"); err != nil {
@@ -72,7 +75,8 @@ func TestDuckDB(t *testing.T) {
 	}
 }
 
-// TestNoDuckDB holds what is said where there is no Python, or one without the module.
+// TestNoDuckDB holds what is said where there is no Python, or one without the
+// module.
 func TestNoDuckDB(t *testing.T) {
 	bare := filepath.Join(t.TempDir(), "python")
 	script := "#!/bin/sh\necho '{\"error\": \"No module named duckdb\", \"missing\": true}'\n"
@@ -80,7 +84,8 @@ func TestNoDuckDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := filepath.Join(t.TempDir(), "python")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho out of luck >&2\nexit 1\n"), 0o755); err != nil {
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho out of luck >&2\nexit 1\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	for python, want := range map[string]string{
@@ -89,7 +94,9 @@ func TestNoDuckDB(t *testing.T) {
 		broken:           "did not start: out of luck",
 	} {
 		var none *Error
-		if _, err := StartDuckDB(context.Background(), python, 1); !errors.As(err, &none) || !strings.Contains(none.Message, want) || !strings.Contains(none.Help, "pip install duckdb") {
+		if _, err := StartDuckDB(context.Background(), python, 1); !errors.As(err, &none) ||
+			!strings.Contains(none.Message, want) ||
+			!strings.Contains(none.Help, "pip install duckdb") {
 			t.Errorf("%s: %v", python, err)
 		}
 	}

@@ -27,8 +27,8 @@ func ThisMachine() Machine {
 	}
 }
 
-// PeakMemory returns the most bytes of memory that the process has had, 0 where the system
-// does not tell.
+// PeakMemory returns the most bytes of memory that the process has had, 0 where
+// the system does not tell.
 func PeakMemory() int64 {
 	number, _, _ := strings.Cut(procValue("/proc/self/status", "VmHWM"), " ")
 	kilobytes, err := strconv.ParseInt(number, 10, 64)
@@ -38,8 +38,8 @@ func PeakMemory() int64 {
 	return kilobytes << 10
 }
 
-// procValue returns the first value of a name in a file of lines "name: value", "" if
-// there is none.
+// procValue returns the first value of a name in a file of lines "name: value",
+// "" if there is none.
 func procValue(file, name string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Report is what one run of a suite came to. Times are in seconds, sizes in bytes.
+// Report is what one run of a suite came to. Times are in seconds, sizes in
+// bytes.
 type Report struct {
 	Suite   string  `json:"suite"`
 	Scale   float64 `json:"scale_factor"`
@@ -16,21 +17,25 @@ type Report struct {
 	Machine Machine `json:"machine"`
 	Redfox  string  `json:"redfox"` // version
 	Engine  string  `json:"engine"` // that was asked for
-	// EngineDetail is what the engine uses of the machine, its compiler among it.
+	// EngineDetail is what the engine uses of the machine, its compiler among
+	// it.
 	EngineDetail string `json:"engine_detail"`
 	Device       string `json:"device,omitempty"`
 	Driver       string `json:"driver,omitempty"`
 	Threads      int    `json:"threads"`
-	// Bandwidth is what the floor is computed with, in bytes a second, and how it was found.
+	// Bandwidth is what the floor is computed with, in bytes a second, and how
+	// it was found.
 	Bandwidth   float64 `json:"bandwidth"`
 	BandwidthBy string  `json:"bandwidth_by"`
-	// SharedFacts says that the facts of all queries were loaded at once, in Load.
+	// SharedFacts says that the facts of all queries were loaded at once, in
+	// Load.
 	SharedFacts bool             `json:"shared_facts"`
 	Load        float64          `json:"load_seconds,omitempty"`
 	Rows        map[string]int64 `json:"table_rows"`
 	Peers       []Peer           `json:"peers"`
 	Queries     []*Measurement   `json:"queries"`
-	// Sum and Mean, the geometric one, are of the hot medians, if all queries ran.
+	// Sum and Mean, the geometric one, are of the hot medians, if all queries
+	// ran.
 	Sum  float64 `json:"hot_sum_seconds,omitempty"`
 	Mean float64 `json:"hot_geometric_mean_seconds,omitempty"`
 	Peak int64   `json:"peak_process_bytes,omitempty"`
@@ -40,12 +45,13 @@ type Report struct {
 type Peer struct {
 	Name   string `json:"name"`
 	Source string `json:"source"` // version and threads, or where figures are from
-	// Sum and Mean are of the peer's times of the queries that both have run; Faster is the
-	// geometric mean of how many times as long the peer takes.
+	// Sum and Mean are of the peer's times of the queries that both have run;
+	// Faster is the geometric mean of how many times as long the peer takes.
 	Sum    float64 `json:"sum_seconds,omitempty"`
 	Mean   float64 `json:"geometric_mean_seconds,omitempty"`
 	Faster float64 `json:"times_as_fast,omitempty"`
-	// Frugal is that of processor time, which depends less on what else the machine does.
+	// Frugal is that of processor time, which depends less on what else the
+	// machine does.
 	Frugal float64 `json:"times_as_frugal,omitempty"`
 }
 
@@ -55,7 +61,8 @@ type Times struct {
 	Median float64   `json:"median"`
 	Least  float64   `json:"least,omitempty"`
 	Most   float64   `json:"most,omitempty"`
-	// Processor is what a run took of processors, all threads together, in the mean.
+	// Processor is what a run took of processors, all threads together, in the
+	// mean.
 	Processor float64 `json:"processor,omitempty"`
 }
 
@@ -64,17 +71,18 @@ type Measurement struct {
 	Query  string `json:"query"`
 	Engine string `json:"engine"` // that ran
 	Rows   int64  `json:"rows"`   // of the answer
-	// Checked names the peer whose answer ours was equal to; "" if it was compared with none.
+	// Checked names the peer whose answer ours was equal to; "" if it was
+	// compared with none.
 	Checked string  `json:"checked_by,omitempty"`
 	Load    float64 `json:"load_seconds,omitempty"` // reading the query's columns from files
-	// Cold is from the text of the query to its answer, the facts in memory and nothing
-	// compiled before.
+	// Cold is from the text of the query to its answer, the facts in memory and
+	// nothing compiled before.
 	Cold    float64      `json:"cold_seconds"`
 	Compile Compilations `json:"compile"`
 	Hot     Times        `json:"hot_seconds"`
 	Bytes   int64        `json:"bytes"`
-	// Floor is the time that reading the bytes once takes, and Share the part of the hot
-	// median that it is.
+	// Floor is the time that reading the bytes once takes, and Share the part
+	// of the hot median that it is.
 	Floor      float64     `json:"floor_seconds"`
 	Share      float64     `json:"share_of_floor"`
 	PeakHost   int64       `json:"peak_bytes"`
@@ -86,8 +94,9 @@ type Measurement struct {
 	Failure    string      `json:"failure,omitempty"`
 }
 
-// Compilations are the times from the text of a query to code that is ready to run, with
-// nothing compiled before and with what the disk has of an earlier process.
+// Compilations are the times from the text of a query to code that is ready to
+// run, with nothing compiled before and with what the disk has of an earlier
+// process.
 type Compilations struct {
 	Cold   Compilation `json:"cold"`
 	Cached Compilation `json:"cached"`
@@ -98,16 +107,16 @@ type Compilation struct {
 	FrontEnd float64 `json:"front_end_seconds"`
 	Plan     float64 `json:"plan_seconds"`
 	Code     float64 `json:"code_seconds"` // all of it
-	// Driver is the part of Code that a GPU's driver took, to make machine code of PTX and
-	// to load it.
+	// Driver is the part of Code that a GPU's driver took, to make machine code
+	// of PTX and to load it.
 	Driver float64 `json:"driver_seconds,omitempty"`
 }
 
 // Total returns the whole time.
 func (c Compilation) Total() float64 { return c.FrontEnd + c.Plan + c.Code }
 
-// String returns the whole time as tables have it, that of a GPU's driver apart. It is
-// empty if there was no compilation.
+// String returns the whole time as tables have it, that of a GPU's driver
+// apart. It is empty if there was no compilation.
 func (c Compilation) String() string {
 	switch own := c.Total() - c.Driver; {
 	case c.Total() == 0:
@@ -119,8 +128,8 @@ func (c Compilation) String() string {
 	}
 }
 
-// Kernel is what a kernel did in a run in which kernels were timed, which is not one of
-// the hot ones.
+// Kernel is what a kernel did in a run in which kernels were timed, which is
+// not one of the hot ones.
 type Kernel struct {
 	Name string `json:"kernel"`
 	// Rules are the rules that it serves, as file:line.
@@ -140,8 +149,9 @@ type PeerTimes struct {
 	Faster float64 `json:"times_as_fast,omitempty"`
 }
 
-// Summarise returns times with their median, the mean of the middle two if they are even
-// in number. Of processors they took so much all together, 0 if that is not known.
+// Summarise returns times with their median, the mean of the middle two if they
+// are even in number. Of processors they took so much all together, 0 if that
+// is not known.
 func Summarise(times []time.Duration, processor time.Duration) Times {
 	var t Times
 	for _, d := range times {
@@ -169,11 +179,13 @@ func GeometricMean(list []float64) float64 {
 	return math.Exp(sum / float64(len(list)))
 }
 
-// Finish fills in what follows from the measurements: floors, shares, ratios and sums.
+// Finish fills in what follows from the measurements: floors, shares, ratios
+// and sums.
 func (r *Report) Finish() {
 	var hot []float64
 	failed := false
-	theirs, ratios, processor := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
+	theirs, ratios, processor := map[string][]float64{}, map[string][]float64{},
+		map[string][]float64{}
 	for _, m := range r.Queries {
 		if m.Failure != "" {
 			failed = true
@@ -203,7 +215,8 @@ func (r *Report) Finish() {
 	for i := range r.Peers {
 		p := &r.Peers[i]
 		if len(theirs[p.Name]) > 0 {
-			p.Sum, p.Mean, p.Faster = sum(theirs[p.Name]), GeometricMean(theirs[p.Name]), GeometricMean(ratios[p.Name])
+			p.Sum, p.Mean, p.Faster = sum(theirs[p.Name]), GeometricMean(theirs[p.Name]),
+				GeometricMean(ratios[p.Name])
 			p.Frugal = GeometricMean(processor[p.Name])
 		}
 	}

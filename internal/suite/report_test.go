@@ -12,15 +12,19 @@ import (
 	"time"
 )
 
-// example is a report of two queries and a failure, beside a peer that is measured and
-// one of which only a sum is known.
+// example is a report of two queries and a failure, beside a peer that is
+// measured and one of which only a sum is known.
 func example() *Report {
 	return &Report{
-		Suite: "tpch", Scale: 1, Engine: "go", Threads: 2, Bandwidth: 20e9, Machine: Machine{CPU: "A & B <C>", Cores: 2},
-		Peers: []Peer{{Name: "DuckDB", Source: "measured"}, {Name: "other", Source: "a paper"}},
+		Suite: "tpch", Scale: 1, Engine: "go", Threads: 2, Bandwidth: 20e9,
+		Machine: Machine{CPU: "A & B <C>", Cores: 2},
+		Peers:   []Peer{{Name: "DuckDB", Source: "measured"}, {Name: "other", Source: "a paper"}},
 		Queries: []*Measurement{
-			{Query: "q01", Hot: Times{Median: 0.004, Processor: 0.008}, Bytes: 40e6, Peers: []PeerTimes{{Peer: "DuckDB", Times: Times{Median: 0.016, Processor: 0.024}}}},
-			{Query: "q02", Hot: Times{Median: 0.001}, Bytes: 1e6, Peers: []PeerTimes{{Peer: "DuckDB", Times: Times{Median: 0.001}}}},
+			{Query: "q01", Hot: Times{Median: 0.004, Processor: 0.008}, Bytes: 40e6,
+				Peers: []PeerTimes{{Peer: "DuckDB",
+					Times: Times{Median: 0.016, Processor: 0.024}}}},
+			{Query: "q02", Hot: Times{Median: 0.001}, Bytes: 1e6,
+				Peers: []PeerTimes{{Peer: "DuckDB", Times: Times{Median: 0.001}}}},
 		},
 	}
 }
@@ -34,7 +38,8 @@ func TestFinish(t *testing.T) {
 	if !near(q.Floor, 0.002) || !near(q.Share, 0.5) || !near(q.Peers[0].Faster, 4) {
 		t.Errorf("q01: %+v", q)
 	}
-	if !near(r.Sum, 0.005) || !near(r.Mean, 0.002) || !near(p.Sum, 0.017) || !near(p.Mean, 0.004) || !near(p.Faster, 2) || !near(p.Frugal, 3) {
+	if !near(r.Sum, 0.005) || !near(r.Mean, 0.002) || !near(p.Sum, 0.017) || !near(p.Mean, 0.004) ||
+		!near(p.Faster, 2) || !near(p.Frugal, 3) {
 		t.Errorf("sum %g, mean %g, peer %+v", r.Sum, r.Mean, p)
 	}
 	if r.Peers[1].Sum != 0 {
@@ -67,7 +72,8 @@ func TestSummarise(t *testing.T) {
 		}
 		return out
 	}
-	if got := Summarise(ms(5, 1, 9), 30*time.Millisecond); got.Median != 0.005 || got.Least != 0.001 || got.Most != 0.009 || got.Runs[0] != 0.005 || got.Processor != 0.01 {
+	if got := Summarise(ms(5, 1, 9), 30*time.Millisecond); got.Median != 0.005 ||
+		got.Least != 0.001 || got.Most != 0.009 || got.Runs[0] != 0.005 || got.Processor != 0.01 {
 		t.Errorf("%+v", got)
 	}
 	if got := Summarise(ms(4, 1, 9, 2), 0); !near(got.Median, 0.003) {
@@ -78,8 +84,8 @@ func TestSummarise(t *testing.T) {
 	}
 }
 
-// TestJSON reads what is written, and holds that zeros which mean that nothing is known
-// are left out.
+// TestJSON reads what is written, and holds that zeros which mean that nothing
+// is known are left out.
 func TestJSON(t *testing.T) {
 	r := example()
 	r.Finish()
@@ -104,8 +110,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestSVG parses a chart as XML, and looks for the bars: two queries and the mean, ours
-// and those of the peer that has times.
+// TestSVG parses a chart as XML, and looks for the bars: two queries and the
+// mean, ours and those of the peer that has times.
 func TestSVG(t *testing.T) {
 	r := example()
 	r.Finish()
@@ -138,7 +144,8 @@ func TestSVG(t *testing.T) {
 	if bars[barColors[0]] != 4 || bars[barColors[1]] != 4 || bars[barColors[2]] != 0 {
 		t.Errorf("bars by colour: %v", bars)
 	}
-	for _, want := range []string{"TPC-H, scale factor 1", "A & B <C>", "|q02|", "|mean|", "|16 ms|", "|100 µs|", "|100 ms|"} {
+	for _, want := range []string{"TPC-H, scale factor 1", "A & B <C>", "|q02|", "|mean|",
+		"|16 ms|", "|100 µs|", "|100 ms|"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the chart lacks %q: %s", want, text)
 		}
@@ -150,8 +157,10 @@ func TestSVG(t *testing.T) {
 
 func TestFormatTime(t *testing.T) {
 	for seconds, want := range map[float64]string{
-		0: "0 s", 12.3e-9: "0.0123 µs", 1e-6: "1 µs", 123.4e-6: "123 µs", 0.99949e-3: "999 µs", 0.9996e-3: "1 ms",
-		12.34e-3: "12.3 ms", 0.1: "100 ms", 1: "1 s", 1.234: "1.23 s", 99.97: "100 s", 120: "120 s",
+		0: "0 s", 12.3e-9: "0.0123 µs", 1e-6: "1 µs", 123.4e-6: "123 µs", 0.99949e-3: "999 µs",
+		0.9996e-3: "1 ms",
+		12.34e-3:  "12.3 ms", 0.1: "100 ms", 1: "1 s", 1.234: "1.23 s", 99.97: "100 s",
+		120: "120 s",
 	} {
 		if got := FormatTime(seconds); got != want {
 			t.Errorf("%g: %s, not %s", seconds, got, want)

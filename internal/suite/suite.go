@@ -13,7 +13,8 @@ import (
 	"github.com/redfoxdb/redfox/testdata"
 )
 
-// Error is trouble of the machine: something is not there, or not as it has to be.
+// Error is trouble of the machine: something is not there, or not as it has to
+// be.
 type Error struct {
 	Message string
 	Help    string // what to do about it; may be empty
@@ -27,25 +28,26 @@ func (e *Error) Error() string {
 	return e.Message + "; " + e.Help
 }
 
-// Suite is a benchmark: queries over tables whose sizes follow from a scale factor.
+// Suite is a benchmark: queries over tables whose sizes follow from a scale
+// factor.
 type Suite struct {
 	Name  string // as the command line has it
 	Title string
 	// Tables are those of the data, a Parquet file each, the largest first.
 	Tables []Table
-	// Generate is the command that makes the data, with %s for the scale factor and for
-	// the folder.
+	// Generate is the command that makes the data, with %s for the scale factor
+	// and for the folder.
 	Generate string
-	// perScale has, for a query, the number in its text that stands for scale factor 1 and
-	// that the specification divides by the scale factor.
+	// perScale has, for a query, the number in its text that stands for scale
+	// factor 1 and that the specification divides by the scale factor.
 	perScale map[string]float64
 }
 
 // Table is one of a suite's.
 type Table struct {
 	Name string
-	// Rows is the number of rows at a scale factor; Near says that the generator comes
-	// near it only.
+	// Rows is the number of rows at a scale factor; Near says that the
+	// generator comes near it only.
 	Rows func(scale float64) float64
 	Near bool
 }
@@ -111,7 +113,8 @@ var ssb = &Suite{
 	Generate: "redfox bench ssb --sf %s --data %s --generate",
 }
 
-// ssbParts grows with the logarithm of the scale factor, and shrinks with it below 1.
+// ssbParts grows with the logarithm of the scale factor, and shrinks with it
+// below 1.
 func ssbParts(scale float64) float64 {
 	if scale < 1 {
 		return 200_000 * scale
@@ -136,10 +139,10 @@ func (s *Suite) Embedded() ([]Query, error) {
 	return s.ReadQueries(folder, "testdata/"+s.Name)
 }
 
-// ReadQueries returns queries from a folder that is laid out as the suite's own:
-// schema.logic, which may be missing, a file of LogiQL for each query, named q and two
-// digits, and the same in SQL in the folder sql, where there may be none. The name is
-// what diagnostics call the folder.
+// ReadQueries returns queries from a folder that is laid out as the suite's
+// own: schema.logic, which may be missing, a file of LogiQL for each query,
+// named q and two digits, and the same in SQL in the folder sql, where there
+// may be none. The name is what diagnostics call the folder.
 func (s *Suite) ReadQueries(folder fs.FS, name string) ([]Query, error) {
 	var schema []File
 	text, err := fs.ReadFile(folder, declarations)
@@ -169,13 +172,14 @@ func (s *Suite) ReadQueries(folder fs.FS, name string) ([]Query, error) {
 		out = append(out, q)
 	}
 	if len(out) == 0 {
-		return nil, &Error{fmt.Sprintf("%s has no queries", name), "they are files named q01.logic, q02.logic and so on"}
+		return nil, &Error{fmt.Sprintf("%s has no queries", name),
+			"they are files named q01.logic, q02.logic and so on"}
 	}
 	return out, nil
 }
 
-// Select returns the queries of some names, in the suite's order; all if there are no
-// names. An unknown name is returned.
+// Select returns the queries of some names, in the suite's order; all if there
+// are no names. An unknown name is returned.
 func Select(all []Query, names []string) (out []Query, unknown string) {
 	if len(names) == 0 {
 		return all, ""
@@ -193,8 +197,8 @@ func Select(all []Query, names []string) (out []Query, unknown string) {
 	return out, ""
 }
 
-// At returns a query as it is asked of data of a scale factor. Of TPC-H's Q11 the part of
-// the whole that it looks for goes with the number of parts.
+// At returns a query as it is asked of data of a scale factor. Of TPC-H's Q11
+// the part of the whole that it looks for goes with the number of parts.
 func (s *Suite) At(q Query, scale float64) Query {
 	part, ok := s.perScale[q.Name]
 	if !ok || scale == 1 || !(scale > 0) {
@@ -226,8 +230,8 @@ func (s *Suite) Command(scale float64, dir string) string {
 // FormatScale writes a scale factor as folders and command lines have it.
 func FormatScale(scale float64) string { return strconv.FormatFloat(scale, 'g', -1, 64) }
 
-// ScaleOf returns the scale factor of data of which the rows of some tables are known,
-// as far as two digits tell it; 0 if none of them tells.
+// ScaleOf returns the scale factor of data of which the rows of some tables are
+// known, as far as two digits tell it; 0 if none of them tells.
 func (s *Suite) ScaleOf(rows map[string]int64) float64 {
 	for _, t := range s.Tables {
 		if n, unit := rows[t.Name], t.Rows(1); n > 0 && t.Rows(2) == 2*unit {
@@ -255,14 +259,17 @@ func (s *Suite) CheckScale(rows map[string]int64, scale float64, dir string) err
 			slack = 0.02*want + 100
 		}
 		if ok && math.Abs(float64(n)-want) > slack {
-			return &Error{fmt.Sprintf("%s has %d rows of %s; at scale factor %s there are %.0f", dir, n, t.Name, FormatScale(scale), want),
-				"name the scale factor of the data with --sf, or make data with: " + s.Command(scale, dir)}
+			return &Error{fmt.Sprintf("%s has %d rows of %s; at scale factor %s there are %.0f",
+				dir, n, t.Name, FormatScale(scale), want),
+				"name the scale factor of the data with --sf, or make data with: " +
+					s.Command(scale, dir)}
 		}
 	}
 	return nil
 }
 
-// QueryName returns the name of a query from what people write for it: q6, 6, 1.1.
+// QueryName returns the name of a query from what people write for it: q6, 6,
+// 1.1.
 func QueryName(text string) string {
 	digits := strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(text), "q"), ".", "")
 	if _, err := strconv.ParseUint(digits, 10, 16); err != nil {

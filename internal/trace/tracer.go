@@ -108,8 +108,8 @@ type lane struct {
 // clocks of a device and of the host are read separately.
 const clockError = 2 * time.Microsecond
 
-// place returns the number of the lane for a span, from 1 on. It may shorten the
-// span by clockError.
+// place returns the number of the lane for a span, from 1 on. It may shorten
+// the span by clockError.
 func (l *lanes) place(s *Span) int {
 	end := s.Start.Add(s.Duration)
 	for _, lane := range l.open[s.Track] {

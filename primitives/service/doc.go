@@ -1,23 +1,24 @@
-// Package service is the kernels that a GPU runtime needs beside woven ones: states
-// of launches, fills, running sums, tables made larger, rows put in order.
+// Package service is the kernels that a GPU runtime needs beside woven ones:
+// states of launches, fills, running sums, tables made larger, rows put in
+// order.
 //
-// In: nothing. Out: PTX and machine code, embedded, and how each kernel is launched. The package
-// imports nothing of redfox, and no driver: a [Launch] is names and words, which the
-// runtime hands to its own. `make primitives` compiles both from src, which is
-// written against the headers of ../src.
+// In: nothing. Out: PTX and machine code, embedded, and how each kernel is
+// launched. The package imports nothing of redfox, and no driver: a [Launch] is
+// names and words, which the runtime hands to its own. `make primitives`
+// compiles both from src, which is written against the headers of ../src.
 //
 // # Launches
 //
-// A kernel is launched with the blocks, threads and dynamic shared memory that its [Launch]
-// says, which the runtime has allowed it before if it is more than 48 KB, and its
-// parameters as 64-bit words. Addresses are of the
-// device's memory, aligned to 8 bytes; 16 are no faster. A launch over nothing has a
-// block that finds nothing to do, so that callers need no special case. Launches of a
-// stream follow each other, and none waits for the host.
+// A kernel is launched with the blocks, threads and dynamic shared memory that
+// its [Launch] says, which the runtime has allowed it before if it is more than
+// 48 KB, and its parameters as 64-bit words. Addresses are of the device's
+// memory, aligned to 8 bytes; 16 are no faster. A launch over nothing has a
+// block that finds nothing to do, so that callers need no special case.
+// Launches of a stream follow each other, and none waits for the host.
 //
 // Tables are those of ../src: set64.h and rowset.h. What a kernel writes into
-// is zeroed before, where it says so; what it does not say to be zeroed may hold
-// anything.
+// is zeroed before, where it says so; what it does not say to be zeroed may
+// hold anything.
 //
 // # Rates
 //
@@ -32,9 +33,10 @@
 //	words       180 G words/s a pass, as pairs; 290 G words/s are counted
 //	numbers     1,160 G rows/s, of 4 bytes each
 //
-// A launch that has little to do takes 5 µs. The kernels that make keys, select and move
-// rows were not measured.
+// A launch that has little to do takes 5 µs. The kernels that make keys, select
+// and move rows were not measured.
 //
-// Not done: a scan's blocks wait for each other's sums with nothing else under way;
-// words of a next tile, loaded ahead, would bring it nearer to the rate of a copy.
+// Not done: a scan's blocks wait for each other's sums with nothing else under
+// way; words of a next tile, loaded ahead, would bring it nearer to the rate of
+// a copy.
 package service

@@ -16,17 +16,19 @@ import (
 
 // machine runs launches: a card, or blocks of fibers on this machine's CPU.
 type machine interface {
-	// put returns the address of memory that holds the words, aligned to 16 bytes.
+	// put returns the address of memory that holds the words, aligned to 16
+	// bytes.
 	put(t testing.TB, words []uint64) int64
 	// get returns n words from an address of put, which is freed.
 	get(t testing.TB, address int64, n int) []uint64
 	run(t testing.TB, l Launch)
-	// sizes are numbers of things to do for a kernel, around the edges of tiles.
+	// sizes are numbers of things to do for a kernel, around the edges of
+	// tiles.
 	sizes(k *Kernel) []int
 }
 
-// emulated runs each block to its end before the next one, its threads by turns in
-// an order.
+// emulated runs each block to its end before the next one, its threads by turns
+// in an order.
 type emulated struct {
 	launch func(name string, blocks int64, order uint64, words *int64) int32
 	order  uint64
@@ -35,7 +37,8 @@ type emulated struct {
 }
 
 // hostCode compiles src/host.cpp and opens it.
-var hostCode = sync.OnceValues(func() (launch func(string, int64, uint64, *int64) int32, err error) {
+var hostCode = sync.OnceValues(func() (launch func(string, int64, uint64, *int64) int32,
+	err error) {
 	dir, err := os.MkdirTemp("", "service")
 	if err != nil {
 		return nil, err
@@ -43,7 +46,9 @@ var hostCode = sync.OnceValues(func() (launch func(string, int64, uint64, *int64
 	defer os.RemoveAll(dir)
 	library := filepath.Join(dir, "host.so")
 	sources()
-	if out, err := exec.Command("clang-15", "-std=c++17", "-O1", "-fPIC", "-shared", "-DRF_EMULATED", "-Wall", "-Wextra", "-Werror",
+	if out,
+		err := exec.Command("clang-15", "-std=c++17", "-O1", "-fPIC", "-shared", "-DRF_EMULATED",
+		"-Wall", "-Wextra", "-Werror",
 		filepath.Join("src", "host.cpp"), "-o", library).CombinedOutput(); err != nil {
 		return nil, &exec.Error{Name: "clang-15", Err: errorText(string(out) + err.Error())}
 	}
@@ -55,9 +60,11 @@ var hostCode = sync.OnceValues(func() (launch func(string, int64, uint64, *int64
 	return launch, nil
 })
 
-// sources reads what clang reads, so that go test knows that a result depends on it.
+// sources reads what clang reads, so that go test knows that a result depends
+// on it.
 func sources() {
-	for _, dir := range []string{"src", filepath.Join("..", "src"), filepath.Join("..", "src", "test")} {
+	for _, dir := range []string{"src", filepath.Join("..", "src"),
+		filepath.Join("..", "src", "test")} {
 		files, _ := filepath.Glob(filepath.Join(dir, "*"))
 		for _, f := range files {
 			os.ReadFile(f)

@@ -1,7 +1,7 @@
 package service
 
-// Kernel describes a kernel. Each has a function that makes a Launch of it and says
-// what it does to the word.
+// Kernel describes a kernel. Each has a function that makes a Launch of it and
+// says what it does to the word.
 type Kernel struct {
 	Name   string   // of its entry in the PTX
 	Params []string // 64-bit words, in order
@@ -16,10 +16,11 @@ const threads = 256
 
 var (
 	statesKernel = Kernel{
-		Name: "rf_states", Params: []string{"states", "blocks", "words", "tiles", "sharing", "tile"},
-		Does: "sets up the states of a launch's blocks",
-		Tile: threads,
-		Cost: "one write of 8 bytes a word",
+		Name:   "rf_states",
+		Params: []string{"states", "blocks", "words", "tiles", "sharing", "tile"},
+		Does:   "sets up the states of a launch's blocks",
+		Tile:   threads,
+		Cost:   "one write of 8 bytes a word",
 	}
 	statesOfKernel = Kernel{
 		Name: "rf_states_of", Params: []string{"launches", "count"},
@@ -64,8 +65,9 @@ var (
 		Cost: "4 bytes read and four atomics in shared memory a key",
 	}
 	pairsMoveKernel = Kernel{
-		Name:   "rf_pairs_move",
-		Params: []string{"keys_out", "payloads_out", "keys", "payloads", "n", "shift", "counts", "scratch"},
+		Name: "rf_pairs_move",
+		Params: []string{"keys_out", "payloads_out", "keys", "payloads", "n", "shift", "counts",
+			"scratch"},
 		Does:   "moves keys of 32 bits and their payloads to their places by a digit",
 		Tile:   threads * 32,
 		Cost:   "8 bytes read and 8 written a pair; 3 KB read and written a tile",
@@ -76,11 +78,13 @@ var (
 // The kernels of each module, in the order of its PTX.
 var (
 	baseKernels = []*Kernel{
-		&statesKernel, &statesOfKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel, &rowSetKernel,
+		&statesKernel, &statesOfKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel,
+		&rowSetKernel,
 	}
 	sortingKernels = []*Kernel{
 		&pairsCountKernel, &pairsMoveKernel,
 		&orderKeysKernel, &orderSelectKernel, &orderUpToKernel, &orderRankKernel, &orderHeadsKernel,
-		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel, &orderMoveKernel, &orderUnpackKernel, &orderNumbersKernel,
+		&orderStartsKernel, &orderPlacesKernel, &orderBelowKernel, &orderKeepKernel,
+		&orderMoveKernel, &orderUnpackKernel, &orderNumbersKernel,
 	}
 )

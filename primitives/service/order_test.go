@@ -31,7 +31,8 @@ type stored struct {
 // store puts n words on the device, in offsets of a width from a base.
 func store(t testing.TB, m machine, n int, width, base, step int64, seed uint64) *stored {
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
-	c := &stored{width: width, base: base, step: step, words: make([]int64, n), memoryWords: int((int64(n)*width+7)/8) + 1}
+	c := &stored{width: width, base: base, step: step, words: make([]int64, n),
+		memoryWords: int((int64(n)*width+7)/8) + 1}
 	memory := make([]uint64, c.memoryWords)
 	for i := range c.words {
 		offset := uint64(0)
@@ -65,7 +66,8 @@ func shuffled(n int) []uint32 {
 }
 
 func checkOrderKeys(t *testing.T, m machine, n int) {
-	bytes, wide, none := store(t, m, n, 1, -100, 1, 1), store(t, m, n, 2, 1000, 3, 2), store(t, m, n, 0, 77, 1, 3)
+	bytes, wide, none := store(t, m, n, 1, -100, 1, 1), store(t, m, n, 2, 1000, 3, 2), store(t, m,
+		n, 0, 77, 1, 3)
 	fields := []OrderField{
 		bytes.field(OrderField{First: -100, Bits: 8, At: 20}),
 		none.field(OrderField{First: 77, Bits: 1, At: 31}),
@@ -106,8 +108,8 @@ func checkOrderKeys(t *testing.T, m machine, n int) {
 	m.get(t, rowsAt, 0)
 }
 
-// checkOrderWords has words of every kind, ascending, become keys that ascend, and
-// descend if that is wanted.
+// checkOrderWords has words of every kind, ascending, become keys that ascend,
+// and descend if that is wanted.
 func checkOrderWords(t *testing.T, m machine) {
 	floats := []int64{}
 	for _, f := range []float64{math.Inf(-1), -1e300, -1, -1e-300, 0, 1e-300, 1, 2, math.Inf(1)} {
@@ -124,11 +126,13 @@ func checkOrderWords(t *testing.T, m machine) {
 		n := len(c.words)
 		at := m.put(t, words(c.words))
 		for _, descends := range []bool{false, true} {
-			f := OrderField{Data: at, Step: 1, Width: 8, Kind: c.kind, First: math.MinInt64, Bits: 64}
+			f := OrderField{Data: at, Step: 1, Width: 8, Kind: c.kind, First: math.MinInt64,
+				Bits: 64}
 			if descends {
 				f.Descends, f.First = true, math.MaxInt64
 			}
-			fields, keys := m.put(t, words(AppendOrderFields(nil, []OrderField{f}))), m.put(t, make([]uint64, n))
+			fields, keys := m.put(t, words(AppendOrderFields(nil, []OrderField{f}))), m.put(t,
+				make([]uint64, n))
 			m.run(t, OrderKeys(keys, 8, 0, fields, 1, int64(n)))
 			got := m.get(t, keys, n)
 			if descends {
@@ -136,7 +140,8 @@ func checkOrderWords(t *testing.T, m machine) {
 			}
 			for i := 1; i < n; i++ {
 				if got[i-1] >= got[i] {
-					t.Errorf("kind %d, descending %t: key %#x before %#x", c.kind, descends, got[i-1], got[i])
+					t.Errorf("kind %d, descending %t: key %#x before %#x", c.kind, descends,
+						got[i-1], got[i])
 				}
 			}
 			m.get(t, fields, 0)
@@ -175,7 +180,8 @@ func checkSelect(t *testing.T, m machine, n int) {
 			rows, count := m.put(t, make([]uint64, n/2+2)), m.put(t, []uint64{0})
 			m.run(t, SelectUpTo(rows, int64(most), keysAt, int64(n), stateAt, count))
 			if got := m.get(t, stateAt, SelectState); got[0] != sorted[place-1] {
-				t.Fatalf("place %d of keys of %d bits: %#x, want %#x", place, c.bits, got[0], sorted[place-1])
+				t.Fatalf("place %d of keys of %d bits: %#x, want %#x", place, c.bits, got[0],
+					sorted[place-1])
 			} else {
 				same(t, "counters", got[4:], make([]uint64, SelectState-4))
 			}
@@ -239,7 +245,8 @@ func checkRank(t *testing.T, m machine, n int) {
 	m.get(t, rowsAt, 0)
 }
 
-// checkPlaces numbers rows within groups of two columns: Heads, Scan, Starts, Places.
+// checkPlaces numbers rows within groups of two columns: Heads, Scan, Starts,
+// Places.
 func checkPlaces(t *testing.T, m machine, n int) {
 	a, b := store(t, m, n, 1, 0, 1, 1), store(t, m, n, 1, 5, 1, 2)
 	rows := shuffled(n)
@@ -248,13 +255,16 @@ func checkPlaces(t *testing.T, m machine, n int) {
 	})
 	want := make([]uint64, n)
 	for p := range want {
-		if p > 0 && a.words[rows[p]] == a.words[rows[p-1]] && b.words[rows[p]] == b.words[rows[p-1]] {
+		if p > 0 && a.words[rows[p]] == a.words[rows[p-1]] &&
+			b.words[rows[p]] == b.words[rows[p-1]] {
 			want[p] = want[p-1] + 1
 		}
 	}
 	rowsAt := m.put(t, halves(rows))
-	fields := m.put(t, words(AppendOrderFields(nil, []OrderField{a.field(OrderField{}), b.field(OrderField{})})))
-	groups, starts, scratch := m.put(t, random(n+1)), m.put(t, random(n)), m.put(t, make([]uint64, ScanScratch(int64(n))/8))
+	fields := m.put(t,
+		words(AppendOrderFields(nil, []OrderField{a.field(OrderField{}), b.field(OrderField{})})))
+	groups, starts, scratch := m.put(t, random(n+1)), m.put(t, random(n)), m.put(t,
+		make([]uint64, ScanScratch(int64(n))/8))
 	m.run(t, Heads(groups, rowsAt, fields, 2, int64(n)))
 	m.run(t, Scan(groups, int64(n), true, scratch))
 	m.run(t, Starts(starts, groups, int64(n)))
@@ -281,7 +291,8 @@ func checkKeep(t *testing.T, m machine, n int) {
 	want = append(want, make([]uint32, n-kept)...)
 	numbers[n] = 9 // so that the last sum is that of all
 	at, rowsAt := m.put(t, numbers), m.put(t, halves(rows))
-	scratch, to := m.put(t, make([]uint64, ScanScratch(int64(n+1))/8)), m.put(t, make([]uint64, (n+1)/2))
+	scratch, to := m.put(t, make([]uint64, ScanScratch(int64(n+1))/8)), m.put(t,
+		make([]uint64, (n+1)/2))
 	m.run(t, Below(at, 2, int64(n+1)))
 	m.run(t, Scan(at, int64(n+1), false, scratch))
 	m.run(t, Keep(to, rowsAt, at, int64(n)))
@@ -305,13 +316,15 @@ func checkMoveRows(t *testing.T, m machine, n int) {
 	var pairs []pair
 	var columns []MovedColumn
 	for i, c := range []struct{ width, base, step, to, toBase int64 }{
-		{1, -7, 1, 1, -7}, {1, 3, 2, 2, 3}, {4, 0, 1, 8, 0}, {8, 5, 1, 8, 0}, {0, 9, 1, 4, 2}, {2, 0, 1, 0, 0}, {2, 0, 1, 4, -1},
+		{1, -7, 1, 1, -7}, {1, 3, 2, 2, 3}, {4, 0, 1, 8, 0}, {8, 5, 1, 8, 0}, {0, 9, 1, 4, 2},
+		{2, 0, 1, 0, 0}, {2, 0, 1, 4, -1},
 	} {
 		from := store(t, m, n, c.width, c.base, c.step, uint64(i))
 		into := random((first+n)*8/8 + 2)
 		p := pair{from, m.put(t, into), slices.Clone(into)}
-		columns = append(columns, MovedColumn{Data: from.at, Base: c.base, Step: c.step, Width: c.width,
-			To: p.to, ToBase: c.toBase, ToWidth: c.to, InOrder: i == 6})
+		columns = append(columns,
+			MovedColumn{Data: from.at, Base: c.base, Step: c.step, Width: c.width,
+				To: p.to, ToBase: c.toBase, ToWidth: c.to, InOrder: i == 6})
 		for place := range n {
 			row := int(rows[place])
 			if i == 6 {
@@ -426,7 +439,8 @@ func checkNumbers(t *testing.T, m machine, n int) {
 				want[at/8] = want[at/8]&^mask | uint64(i-base)<<(at%8*8)&mask
 			}
 			m.run(t, Numbers(to, base, int64(width), int64(n), int64(first)))
-			same(t, fmt.Sprintf("from %d, %d bytes each", first, width), m.get(t, to, len(want)), want)
+			same(t, fmt.Sprintf("from %d, %d bytes each", first, width), m.get(t, to, len(want)),
+				want)
 		}
 	}
 }

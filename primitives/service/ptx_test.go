@@ -29,7 +29,8 @@ func TestPTXIsCurrent(t *testing.T) {
 	}
 	sources()
 	dir := t.TempDir()
-	if out, err := exec.Command("sh", filepath.Join("src", "build.sh"), dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("sh", filepath.Join("src", "build.sh"),
+		dir).CombinedOutput(); err != nil {
 		t.Fatalf("src/build.sh: %v\n%s", err, out)
 	}
 	for _, m := range modules {
@@ -69,13 +70,15 @@ func TestPTXHoldsKernels(t *testing.T) {
 				continue
 			}
 			body := bodies[k.Name]
-			if words, all := strings.Count(body, ".param .u64 "+k.Name), strings.Count(body, ".param ."); words != len(k.Params) || words != all {
+			if words, all := strings.Count(body, ".param .u64 "+k.Name), strings.Count(body,
+				".param ."); words != len(k.Params) || words != all {
 				t.Errorf("%s has %d parameters of 64 bits, want %d", k.Name, words, len(k.Params))
 			}
 			if !strings.Contains(body, ".maxntid 256, 1, 1") {
 				t.Errorf("%s does not say that it has 256 threads", k.Name)
 			}
-			list := regexp.MustCompile(`RF_KERNEL\(` + k.Name + `, \d\)\(([^)]*)\)`).FindSubmatch(source)
+			list := regexp.MustCompile(`RF_KERNEL\(` + k.Name +
+				`, \d\)\(([^)]*)\)`).FindSubmatch(source)
 			if list == nil {
 				t.Errorf("%s is not in %s", k.Name, headers[m.file])
 				continue
@@ -148,8 +151,8 @@ func TestPTXAssembles(t *testing.T) {
 	}
 }
 
-// TestMachineIsCurrent compares what machine code was made of with the PTX, and where the
-// assembler is of the same version, what it makes.
+// TestMachineIsCurrent compares what machine code was made of with the PTX, and
+// where the assembler is of the same version, what it makes.
 func TestMachineIsCurrent(t *testing.T) {
 	short.Skip(t, "clang and ptxas compile nothing")
 	made, err := os.ReadFile("cubin.txt")
@@ -157,7 +160,8 @@ func TestMachineIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range modules {
-		if sum := fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(m.PTX)), m.file); !strings.Contains(string(made), sum) {
+		if sum := fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(m.PTX)),
+			m.file); !strings.Contains(string(made), sum) {
 			t.Errorf("machine code is of another %s; run make primitives", m.file)
 		}
 		if m.Machine(8) == nil || m.Machine(9) == nil || m.Machine(7) != nil {
@@ -179,7 +183,8 @@ func TestMachineIsCurrent(t *testing.T) {
 	for _, m := range modules {
 		for _, generation := range []int{8, 9} {
 			out := filepath.Join(t.TempDir(), "cubin")
-			if said, err := exec.Command(path, "-arch", fmt.Sprintf("sm_%d0", generation), m.file, "-o", out).CombinedOutput(); err != nil {
+			if said, err := exec.Command(path, "-arch", fmt.Sprintf("sm_%d0", generation), m.file,
+				"-o", out).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, said)
 			}
 			built, err := os.ReadFile(out)
@@ -187,7 +192,8 @@ func TestMachineIsCurrent(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(built, m.Machine(generation)) {
-				t.Errorf("%s gives other machine code for sm_%d0; run make primitives", m.file, generation)
+				t.Errorf("%s gives other machine code for sm_%d0; run make primitives", m.file,
+					generation)
 			}
 		}
 	}

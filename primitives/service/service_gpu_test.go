@@ -32,7 +32,8 @@ func openCard(t testing.TB) *card {
 	c := &card{ctx: ctx, stream: must(ctx.NewStream())(t), kernels: map[string]*cuda.Function{}}
 	t.Cleanup(func() { c.stream.Close() })
 	for _, m := range modules {
-		module := must(ctx.LoadModule(cuda.Image{Name: m.file, Code: []byte(m.PTX)}, cuda.ModuleOptions{}))(t)
+		module := must(ctx.LoadModule(cuda.Image{Name: m.file, Code: []byte(m.PTX)},
+			cuda.ModuleOptions{}))(t)
 		t.Cleanup(func() { module.Close() })
 		t.Logf("%s: loaded in %v", m.file, module.LoadTime())
 		for _, k := range m.Kernels {
@@ -43,7 +44,8 @@ func openCard(t testing.TB) *card {
 			if k.Shared > 0 {
 				ok(t, f.SetMaxDynamicShared(k.Shared))
 			}
-			t.Logf("%s: %d registers, %d blocks a multiprocessor", k.Name, f.Attributes().Registers, must(f.BlocksPerMultiprocessor(threads, k.Shared))(t))
+			t.Logf("%s: %d registers, %d blocks a multiprocessor", k.Name, f.Attributes().Registers,
+				must(f.BlocksPerMultiprocessor(threads, k.Shared))(t))
 			c.kernels[k.Name] = f
 		}
 	}
@@ -90,7 +92,8 @@ func (c *card) get(t testing.TB, address int64, n int) []uint64 {
 
 func (c *card) start(t testing.TB, l Launch) {
 	t.Helper()
-	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}, Shared: l.Shared}
+	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads},
+		Shared: l.Shared}
 	ok(t, c.stream.Launch(c.kernels[l.Kernel], shape, l.Params))
 }
 
@@ -111,7 +114,8 @@ func TestCard(t *testing.T) {
 		kernel *Kernel
 		check  func(*testing.T, machine, int)
 	}{
-		{&statesKernel, checkStates}, {&fillKernel, checkFill}, {&scanKernel, checkScan}, {&rehashKernel, checkRehash},
+		{&statesKernel, checkStates}, {&fillKernel, checkFill}, {&scanKernel, checkScan},
+		{&rehashKernel, checkRehash},
 		{&moveKernel, checkMove}, {&rowSetKernel, checkRowSet},
 		{&pairsMoveKernel, checkPairs}, {&pairsMoveKernel, checkWords},
 	} {
@@ -123,8 +127,8 @@ func TestCard(t *testing.T) {
 			}
 		})
 	}
-	// So many tiles that their statuses fill up a multiprocessor's look-backs many
-	// times.
+	// So many tiles that their statuses fill up a multiprocessor's look-backs
+	// many times.
 	t.Run("rf_scan large", func(t *testing.T) {
 		const n = 300_000_000
 		counts := make([]uint64, n)
@@ -158,9 +162,11 @@ func (c *card) zero(b *testing.B, at, words int64) {
 	ok(b, c.stream.Fill8(cuda.Pointer(at), 0, uint64(8*words)))
 }
 
-// measure reports the best time of what launches do, by events, how many units of work that
-// is a second, and the best time that the host waits; before is done before each time.
-func (c *card) measure(b *testing.B, name string, units float64, unit string, before func(b *testing.B), launches ...Launch) {
+// measure reports the best time of what launches do, by events, how many units
+// of work that is a second, and the best time that the host waits; before is
+// done before each time.
+func (c *card) measure(b *testing.B, name string, units float64, unit string,
+	before func(b *testing.B), launches ...Launch) {
 	b.Run(name, func(b *testing.B) {
 		from, to := must(c.ctx.NewTimer())(b), must(c.ctx.NewTimer())(b)
 		defer from.Close()
@@ -196,13 +202,14 @@ func (c *card) distinct(b *testing.B, at int64, n int) {
 	ok(b, c.ctx.CopyToDevice(cuda.Pointer(at), raw(words)))
 }
 
-// sorted wants n keys of distinct in order, each with the number of its row, unless nothing
-// was measured.
+// sorted wants n keys of distinct in order, each with the number of its row,
+// unless nothing was measured.
 func (c *card) sorted(b *testing.B, keys, rows int64, n int) {
 	word := make([]uint32, n)
 	read := func(at int64) []uint32 {
 		out := make([]uint32, n)
-		ok(b, c.ctx.CopyToHost(unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), 4*n), cuda.Pointer(at)))
+		ok(b,
+			c.ctx.CopyToHost(unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), 4*n), cuda.Pointer(at)))
 		return out
 	}
 	for i := range n / 2 {
@@ -220,9 +227,9 @@ func (c *card) sorted(b *testing.B, keys, rows int64, n int) {
 	}
 }
 
-// BenchmarkCard measures the kernels on large inputs, and on those of which there
-// are many. Bytes count what must be read and written; keys are of sets that are two
-// thirds full before they grow twofold.
+// BenchmarkCard measures the kernels on large inputs, and on those of which
+// there are many. Bytes count what must be read and written; keys are of sets
+// that are two thirds full before they grow twofold.
 func BenchmarkCard(b *testing.B) {
 	c := openCard(b)
 	b.Run("states", func(b *testing.B) {
@@ -240,7 +247,8 @@ func BenchmarkCard(b *testing.B) {
 		for _, n := range []int64{1 << 10, 1 << 16, 1 << 20, 1 << 24, 300_000_000} {
 			zero := func(b *testing.B) { c.zero(b, at, 300_000_001) }
 			c.measure(b, fmt.Sprint(n), float64(16*n), "B", zero, Scan(at, n, true, scratch))
-			c.measure(b, fmt.Sprint(n, "-at-8"), float64(16*n), "B", zero, Scan(at+8, n, false, scratch))
+			c.measure(b, fmt.Sprint(n, "-at-8"), float64(16*n), "B", zero,
+				Scan(at+8, n, false, scratch))
 		}
 	})
 	for _, bits := range []int{14, 20, 27} {
@@ -254,10 +262,12 @@ func BenchmarkCard(b *testing.B) {
 			from, to, moved := c.put(b, set), c.area(b, 2*slots+1), c.area(b, slots+1)
 			zero := func(b *testing.B) { c.zero(b, to, 2*slots+1) }
 			c.measure(b, "rehash", float64(n), "key", zero, Rehash(from, slots-1, to, 2*slots-1, 0))
-			c.measure(b, "rehash-moved", float64(n), "key", zero, Rehash(from, slots-1, to, 2*slots-1, moved))
+			c.measure(b, "rehash-moved", float64(n), "key", zero,
+				Rehash(from, slots-1, to, 2*slots-1, moved))
 			for _, words := range []int64{1, 2, 3} {
 				cells, into := c.area(b, words*(slots+1)), c.area(b, words*(2*slots+1))
-				c.measure(b, fmt.Sprint("move-", words), float64(8*(slots+2*words*n)), "B", nil, Move(moved, slots+1, words, cells, into))
+				c.measure(b, fmt.Sprint("move-", words), float64(8*(slots+2*words*n)), "B", nil,
+					Move(moved, slots+1, words, cells, into))
 			}
 		})
 	}
@@ -268,7 +278,9 @@ func BenchmarkCard(b *testing.B) {
 		columns := c.put(b, []uint64{uint64(column), uint64(column), uint64(column)})
 		for _, width := range []int64{1, 3} {
 			for _, bits := range []int{27, 28} {
-				c.measure(b, fmt.Sprint(width, "-of-", bits), n, "row", func(b *testing.B) { c.zero(b, set, 1<<28) }, RowSet(set, 1<<bits-1, columns, width, n))
+				c.measure(b, fmt.Sprint(width, "-of-", bits), n, "row", func(b *testing.B) {
+					c.zero(b, set, 1<<28)
+				}, RowSet(set, 1<<bits-1, columns, width, n))
 			}
 		}
 	})
@@ -282,7 +294,8 @@ func BenchmarkCard(b *testing.B) {
 		// As a sort does it, which leaves the result where the keys were.
 		launches := []Launch{Fill(counts, PairsCounts, 0), PairsCount(keys, n, counts)}
 		pass := func(keysOut, payloadsOut, keys, payloads, shift int64) {
-			launches = append(launches, Fill(scratch, words, 0), PairsMove(keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch))
+			launches = append(launches, Fill(scratch, words, 0),
+				PairsMove(keysOut, payloadsOut, keys, payloads, n, shift, counts, scratch))
 		}
 		pass(pairs[0], Together, keys, 0, 0)
 		pass(pairs[1], Together, pairs[0], Together, 8)

@@ -69,7 +69,8 @@ func checkStatesOf(t *testing.T, m machine, n int) {
 	}
 }
 
-// Arrays of the following two checks lie between words that must stay as they are.
+// Arrays of the following two checks lie between words that must stay as they
+// are.
 
 func checkFill(t *testing.T, m machine, n int) {
 	for _, skew := range []int{0, 1} {
@@ -199,7 +200,8 @@ func checkRehash(t *testing.T, m machine, n int) {
 				case key == 0 && to64 != -1:
 					t.Fatalf("slot %d is free and moved to %d", slot, to64)
 				case key == 0:
-				case to64 < 0 || to64 >= int64(len(to)) || to[to64] != key || slot == len(from)-1 != (to64 == int64(len(to)-1)):
+				case to64 < 0 || to64 >= int64(len(to)) || to[to64] != key ||
+					slot == len(from)-1 != (to64 == int64(len(to)-1)):
 					t.Fatalf("slot %d of %d, key %#x, moved to %d", slot, len(from), key, to64)
 				}
 			}
@@ -317,7 +319,9 @@ func checkPairs(t *testing.T, m machine, n int) {
 			rows[i] = uint32(i)
 		}
 		sorted := slices.Clone(rows)
-		slices.SortStableFunc(sorted, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
+		slices.SortStableFunc(sorted, func(a, b uint32) int {
+			return cmp.Compare(keys[a], keys[b])
+		})
 		want := make([]uint32, n)
 		for i, r := range sorted {
 			want[i] = keys[r]
@@ -365,8 +369,8 @@ func checkPairs(t *testing.T, m machine, n int) {
 	}
 }
 
-// checkWords sorts words of 64 bits that differ in bytes of both halves, with many that are
-// equal in the upper one.
+// checkWords sorts words of 64 bits that differ in bytes of both halves, with
+// many that are equal in the upper one.
 func checkWords(t *testing.T, m machine, n int) {
 	keys := random(n)
 	for i, r := range keys {
@@ -376,7 +380,8 @@ func checkWords(t *testing.T, m machine, n int) {
 	counts, at := m.put(t, make([]uint64, PairsCounts)), m.put(t, keys)
 	m.run(t, WordsCount(at, int64(n), counts))
 	for _, shift := range []int64{0, 24, 40, 56} {
-		to, scratch := m.put(t, make([]uint64, n)), m.put(t, make([]uint64, PairsScratch(int64(n))/8))
+		to, scratch := m.put(t, make([]uint64, n)), m.put(t,
+			make([]uint64, PairsScratch(int64(n))/8))
 		m.run(t, PairsMove(to, Together, at, Together, int64(n), shift, counts, scratch))
 		m.get(t, scratch, 0)
 		m.get(t, at, 0)

@@ -134,7 +134,8 @@ func (r *rule) next(s stream, body []core.Literal, left []int, binds map[*core.V
 			if reads < 0 && len(r.reads(a)) > 0 {
 				reads = i
 			}
-			if connected < 0 && s.node != nil && (r.connects(s, a) || len(r.links(s, a, body, left)) > 0) {
+			if connected < 0 && s.node != nil &&
+				(r.connects(s, a) || len(r.links(s, a, body, left)) > 0) {
 				connected = i
 			}
 			continue
@@ -177,7 +178,9 @@ func (r *rule) reads(a *core.Atom) []*core.Var {
 // that reads nothing is a test of its relation and connects too.
 func (r *rule) connects(s stream, a *core.Atom) bool {
 	reads := r.reads(a)
-	return len(reads) == 0 || slices.ContainsFunc(reads, func(v *core.Var) bool { return s.bound[v] })
+	return len(reads) == 0 || slices.ContainsFunc(reads, func(v *core.Var) bool {
+		return s.bound[v]
+	})
 }
 
 // links returns the positions of the equalities, among those left, by which an

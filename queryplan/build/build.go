@@ -70,14 +70,16 @@ func (b *builder) variables(prog *core.Program) {
 		names.Take(p.Name)
 	}
 	for _, p := range prog.Preds {
-		v := &queryplan.Var{Name: p.Name, Kind: queryplan.Derived, Keys: p.Keys, Limit: -1, Span: p.Span}
+		v := &queryplan.Var{Name: p.Name, Kind: queryplan.Derived, Keys: p.Keys, Limit: -1,
+			Span: p.Span}
 		for _, a := range p.Args {
 			v.Cols = append(v.Cols, queryplan.Column{Name: a.Name, Type: a.Type})
 		}
 		switch {
 		case p.Derived:
 		case hasRules[p]:
-			f := &queryplan.Var{Name: names.Fresh(p.Name + "$facts"), Kind: queryplan.Input, Cols: v.Cols,
+			f := &queryplan.Var{Name: names.Fresh(p.Name + "$facts"), Kind: queryplan.Input,
+				Cols: v.Cols,
 				Keys: p.Keys, Source: p.Name, Limit: -1, Span: p.Span}
 			b.facts[p] = f
 			b.plan.Vars = append(b.plan.Vars, f)
@@ -87,7 +89,8 @@ func (b *builder) variables(prog *core.Program) {
 		if p.Exported {
 			v.Output, v.Limit = true, p.Limit
 			for _, k := range p.OrderBy {
-				v.OrderBy = append(v.OrderBy, queryplan.OrderKey{Col: p.Args[k.Arg].Name, Desc: k.Desc})
+				v.OrderBy = append(v.OrderBy,
+					queryplan.OrderKey{Col: p.Args[k.Arg].Name, Desc: k.Desc})
 			}
 		}
 		b.vars[p] = v

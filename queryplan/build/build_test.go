@@ -159,7 +159,9 @@ func compareWithOracle(t *testing.T, prog *core.Program, p *queryplan.Plan, fact
 	var overflow *oracle.OverflowError
 	switch {
 	case errors.As(wantErr, &key):
-		at := slices.IndexFunc(p.Vars, func(v *queryplan.Var) bool { return v.Name == key.Pred.Name })
+		at := slices.IndexFunc(p.Vars, func(v *queryplan.Var) bool {
+			return v.Name == key.Pred.Name
+		})
 		if p.Vars[at].Kind == queryplan.Input {
 			return // whoever loads the facts refuses them
 		}

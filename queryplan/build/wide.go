@@ -46,8 +46,8 @@ func (b *builder) splitWide() {
 type splitter struct {
 	names *queryplan.Names // of variables
 	vars  []*queryplan.Var // temporary ones that aggregations have got
-	// span is that of the command at hand, and before has commands that fill and
-	// check temporary variables for it.
+	// span is that of the command at hand, and before has commands that fill
+	// and check temporary variables for it.
 	span   source.Span
 	before []queryplan.Command
 }
@@ -136,7 +136,8 @@ func splitNamed(name string, e queryplan.Expr) []queryplan.NamedExpr {
 		return []queryplan.NamedExpr{{Name: name, Expr: splitExpr(e)}}
 	}
 	high, low := wordsOf(e)
-	return []queryplan.NamedExpr{{Name: words[0].Name, Expr: high}, {Name: words[1].Name, Expr: low}}
+	return []queryplan.NamedExpr{{Name: words[0].Name, Expr: high},
+		{Name: words[1].Name, Expr: low}}
 }
 
 // splitExpr returns an expression over the columns of words. Columns and

@@ -15,8 +15,8 @@ type wideAggregate struct {
 	// column.
 	extremes []queryplan.Node
 	count    *queryplan.Column // of all rows of a group
-	// computed are the results that after computes of several accumulators, which
-	// may not fit.
+	// computed are the results that after computes of several accumulators,
+	// which may not fit.
 	computed []computed
 }
 
@@ -80,8 +80,9 @@ func (s *splitter) aggregate(
 // checked fills a temporary variable with the groups, checks what is computed
 // of them, and returns a scan of it.
 func (s *splitter) checked(w *wideAggregate) queryplan.Node {
-	v := &queryplan.Var{Name: s.names.Fresh("groups"), Kind: queryplan.Temp, Unique: true, Limit: -1,
-		Span: s.span}
+	v := &queryplan.Var{Name: s.names.Fresh("groups"), Kind: queryplan.Temp, Unique: true,
+		Limit: -1,
+		Span:  s.span}
 	for _, name := range w.out.By {
 		c, _ := queryplan.FindColumn(queryplan.SplitWords(w.cols), name)
 		v.Cols = append(v.Cols, c)
@@ -185,7 +186,8 @@ func (w *wideAggregate) total(in queryplan.Column) queryplan.Expr {
 		return &queryplan.Const{Value: scalar.OfBits(in.Type.WordOf(w), uint64(n))}
 	}
 	sum := func(name string, a, b queryplan.Expr) queryplan.Expr {
-		return &queryplan.Call{Func: scalar.Lookup(name), Args: []queryplan.Expr{a, b}, Result: in.Type}
+		return &queryplan.Call{Func: scalar.Lookup(name), Args: []queryplan.Expr{a, b},
+			Result: in.Type}
 	}
 	zero := scalar.Int128{}.LowWord()
 	high := join(w.made(queryplan.Total, cols[0].Name, cols[0].Type), word(scalar.Low, zero))

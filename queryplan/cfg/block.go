@@ -48,7 +48,8 @@ func (b *Block[C, V]) Successors() []*Block[C, V] {
 // fills the copy of a block with its commands; variable maps the variables of
 // branches.
 func Map[C, V, D, W any](
-	blocks []*Block[C, V], commands func(from *Block[C, V], to *Block[D, W]) error, variable func(V) W,
+	blocks []*Block[C, V], commands func(from *Block[C, V], to *Block[D, W]) error,
+	variable func(V) W,
 ) ([]*Block[D, W], error) {
 	var out []*Block[D, W]
 	copies := map[*Block[C, V]]*Block[D, W]{}

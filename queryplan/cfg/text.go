@@ -106,7 +106,8 @@ func (p *Parser[C, V]) block(b *Block[C, V], ln *irtext.Line) {
 		b.Cmds = append(b.Cmds, p.Command(kid))
 	}
 	if b.Term == nil {
-		p.FailLine(ln.Kids[len(ln.Kids)-1], "block %s does not end with a jump, branch or halt", b.Name)
+		p.FailLine(ln.Kids[len(ln.Kids)-1], "block %s does not end with a jump, branch or halt",
+			b.Name)
 	}
 }
 

@@ -81,7 +81,8 @@ func (l *lexer) lines() []*Line {
 		}
 		parent := open[len(open)-1]
 		if len(parent.Kids) > 0 && parent.Kids[0].indent != ln.indent {
-			l.Fail(ln.Start, ln.End, "this line is indented by %d columns, the lines beside it by %d",
+			l.Fail(ln.Start, ln.End,
+				"this line is indented by %d columns, the lines beside it by %d",
 				ln.indent, parent.Kids[0].indent)
 		}
 		if len(open) > MaxDepth {

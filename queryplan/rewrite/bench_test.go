@@ -31,7 +31,8 @@ func manyRules(t testing.TB, n int) *queryplan.Plan {
 		fmt.Fprintf(&b, "n%d[x] = c <- agg<<c = count()>> r%d(x, y), f%d[y] = _.\n", i, i, i)
 		fmt.Fprintf(&b, "s%d[x] = c <- agg<<c = total(k)>> r%d(x, y), f%d[y] = k.\n", i, i, i)
 		fmt.Fprintf(&b, "t%d(x, y) <- n%d[x] = c, s%d[y] = d, c < d, v%d(y, x).\n", i, i, i, i)
-		fmt.Fprintf(&b, "u%d(a, h) <- edge(a, b), edge(b, c), edge(c, d), edge(d, e), edge(e, f), edge(f, g), edge(g, h), t%d(a, h).\n", i, i)
+		fmt.Fprintf(&b,
+			"u%d(a, h) <- edge(a, b), edge(b, c), edge(c, d), edge(d, e), edge(e, f), edge(f, g), edge(g, h), t%d(a, h).\n", i, i)
 		fmt.Fprintf(&b, "u%d(x, y) <- edge(x, y), !t%d(x, y), w[x] = %d.\n", i, i, i)
 		fmt.Fprintf(&b, "o%d(x) <- u%d(x, y), v%d(y, x).\n", i, i, i)
 	}
@@ -79,7 +80,9 @@ func BenchmarkTwelveRelations(b *testing.B) {
 		cols func(i int) []string
 	}{
 		{"clique", func(i int) []string { return []string{"x", fmt.Sprint("y", i)} }},
-		{"chain", func(i int) []string { return []string{fmt.Sprint("x", i), fmt.Sprint("x", i+1)} }},
+		{"chain", func(i int) []string {
+			return []string{fmt.Sprint("x", i), fmt.Sprint("x", i+1)}
+		}},
 		{"star", func(i int) []string {
 			if i > 0 {
 				return []string{fmt.Sprint("x", i), fmt.Sprint("y", i)}
@@ -94,14 +97,16 @@ func BenchmarkTwelveRelations(b *testing.B) {
 		b.Run(shape.name, func(b *testing.B) {
 			q := &joins.Conjunction{Names: queryplan.NewNames()}
 			for i := range n {
-				v := &queryplan.Var{Name: fmt.Sprint("r", i), Kind: queryplan.Input, Source: fmt.Sprint("r", i),
-					Limit: -1}
+				v := &queryplan.Var{Name: fmt.Sprint("r", i), Kind: queryplan.Input,
+					Source: fmt.Sprint("r", i),
+					Limit:  -1}
 				for _, name := range shape.cols(i) {
 					v.Cols = append(v.Cols, queryplan.Column{Name: name, Type: scalar.IntType})
 				}
 				v.Keys = len(v.Cols)
 				q.Rels = append(q.Rels, &queryplan.Scan{Var: v, Names: shape.cols(i)})
-				q.Out = append(q.Out, queryplan.Rename{From: shape.cols(i)[0], To: fmt.Sprint("out", i)})
+				q.Out = append(q.Out,
+					queryplan.Rename{From: shape.cols(i)[0], To: fmt.Sprint("out", i)})
 			}
 			est := stats.NewEstimator(&queryplan.Plan{}, nil)
 			for b.Loop() {

@@ -46,8 +46,8 @@ func findLiveness(p *queryplan.Plan) *liveness {
 			l.vars = append(l.vars, v)
 		}
 	}
-	// In a block, what comes in live is what it uses before it assigns, and what
-	// goes out live and is not assigned.
+	// In a block, what comes in live is what it uses before it assigns, and
+	// what goes out live and is not assigned.
 	uses, assigns := map[*queryplan.Block]bitset.Set{}, map[*queryplan.Block]bitset.Set{}
 	blocks := loops.ReversePostorder(p)
 	slices.Reverse(blocks)

@@ -20,8 +20,8 @@ import (
 const (
 	randomPlans = 48  // of random programs, for each pass
 	shapedPlans = 192 // of a generator in shapes
-	// leastChanged is the share of the plans that a pass must change. Fewer mean
-	// that they lack the shapes that it matches.
+	// leastChanged is the share of the plans that a pass must change. Fewer
+	// mean that they lack the shapes that it matches.
 	leastChanged = 0.125
 )
 
@@ -154,7 +154,8 @@ func checkRun(t *testing.T, pass *Pass, seed uint64, origin *queryplan.Plan, pro
 		facts := randomFacts(rand.New(rand.NewPCG(seed, i)), origin, prog.catalog)
 		why, rows := disagreementOver(facts, before, prog.Plan)
 		if why != "" {
-			t.Fatalf("seed %d: %s\n%s\nbecame\n%s%s", seed, why, before, prog.Plan, describe(prog.catalog))
+			t.Fatalf("seed %d: %s\n%s\nbecame\n%s%s", seed, why, before, prog.Plan,
+				describe(prog.catalog))
 		}
 		results += rows
 	}
@@ -213,7 +214,8 @@ func atomsOfOneRow(rng *rand.Rand) (string, *stats.Catalog) {
 	table := func(name string, columns, keys int) *stats.Table {
 		t := &stats.Table{Name: name, Rows: 30}
 		for i := range columns {
-			t.Columns = append(t.Columns, stats.Column{Name: fmt.Sprint("c", i), Max: 3, Distinct: 4})
+			t.Columns = append(t.Columns,
+				stats.Column{Name: fmt.Sprint("c", i), Max: 3, Distinct: 4})
 			if i < keys {
 				t.Key = append(t.Key, i)
 			}
@@ -292,7 +294,8 @@ func repeatedTuples(rng *rand.Rand) string {
 	}
 	out := set(join("", "scan f(x, s)", set(some("scan b(x, _)", "scan a(x, _)"))))
 	if rng.IntN(3) == 0 {
-		out = "aggregate [x] s: int = " + some("max(s)", "count()", "total(s)") + "\n" + indented(out)
+		out = "aggregate [x] s: int = " + some("max(s)", "count()", "total(s)") + "\n" +
+			indented(out)
 	}
 	return `var a(x: int; y: int) input "a"
 var b(x: int, y: int) input "b"
@@ -331,12 +334,14 @@ func cyclicJoin(rng *rand.Rand) (string, *stats.Catalog) {
 	if rng.IntN(3) == 0 {
 		rule = "_[] = n <- agg<<n = " + some("count()", "max(x)", "total(y)") + ">> " + body
 	}
-	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
+	cat := &stats.Catalog{Relations: map[string]*stats.Relation{},
+		Tables: map[string]*stats.Table{}}
 	for _, name := range []string{"e", "d"} {
 		c := stats.Column{Name: "c", Min: 1, Max: 5000, Distinct: 5000}
 		rows := 100_000 + 10_000*rng.Int64N(5)
 		cat.Tables[name] = &stats.Table{Name: name, Rows: rows, Columns: []stats.Column{c, c}}
-		cat.Relations[name] = &stats.Relation{Name: name, Table: name, Rows: rows, Cols: []int{0, 1}}
+		cat.Relations[name] = &stats.Relation{Name: name, Table: name, Rows: rows,
+			Cols: []int{0, 1}}
 	}
 	return "e(x, y) -> int(x), int(y).\nd(x, y) -> int(x), int(y).\n" + rule + ".\n", cat
 }

@@ -28,7 +28,8 @@ var aggregateBeforeJoins = &Pass{
 	run: func(p *program) error {
 		e := &eager{program: p, est: stats.NewEstimator(p.Plan, p.catalog)}
 		loop := loops.Changed(p.Plan)
-		p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			if loop[b] != nil {
 				return n
 			}
@@ -46,8 +47,9 @@ var aggregateBeforeJoins = &Pass{
 // Limits, which tests change so that the pass applies to small facts.
 var (
 	// leastShare is the least ratio of the cost of joins without an aggregation
-	// before them to the cost with it. Joins that repeat tuples reach it. Lookups
-	// do not: engines make them part of a scan and need no memory for them.
+	// before them to the cost with it. Joins that repeat tuples reach it.
+	// Lookups do not: engines make them part of a scan and need no memory for
+	// them.
 	leastShare = 3.0
 	// leastBefore is the least number of tuples for which aggregating first is
 	// considered.
@@ -104,7 +106,8 @@ func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 			}
 			first, ok := e.cost(part.part, part.first.By)
 			rest, okRest := e.cost(part.rest, a.By)
-			if cost := first + joins.StoreCost*e.est.Rows(part.first) + rest; ok && okRest && cost < least {
+			if cost := first + joins.StoreCost*e.est.Rows(part.first) + rest; ok && okRest &&
+				cost < least {
 				best, least = part, cost
 			}
 		}
@@ -204,7 +207,8 @@ func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []boo
 		} else {
 			made.Out.Name = c.Names.Fresh(g.Out.Name)
 			first.Aggs = append(first.Aggs, made)
-			p.rest.Out = append(p.rest.Out, queryplan.Rename{From: made.Out.Name, To: made.Out.Name})
+			p.rest.Out = append(p.rest.Out,
+				queryplan.Rename{From: made.Out.Name, To: made.Out.Name})
 		}
 		fn := g.Fn
 		if fn == queryplan.Count {

@@ -29,7 +29,8 @@ var filterProbes = &Pass{
 	run: func(p *program) error {
 		f := &probeFilter{est: stats.NewEstimator(p.Plan, p.catalog)}
 		loop := loops.Changed(p.Plan)
-		p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(b *queryplan.Block, _ queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			if loop[b] != nil {
 				return n
 			}
@@ -87,7 +88,8 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 			continue
 		}
 		keys := f.keys(j.Right, name)
-		kept := stats.JoinEstimate(queryplan.Semi, l, f.est.Of(keys), []string{name}, false).Rows / l.Rows
+		kept := stats.JoinEstimate(queryplan.Semi, l, f.est.Of(keys), []string{name},
+			false).Rows / l.Rows
 		if g := joins.FilterGain(r.Rows, keysOf(l, r, name), l.Rows, probe, kept); g > gain {
 			best, gain = name, g
 			below = f.place(j.Left, keys, name, kept)
@@ -122,7 +124,9 @@ const extraKeys = 1.5
 func (f *probeFilter) source(n queryplan.Node, name string, most float64) (queryplan.Node, string) {
 	switch n := n.(type) {
 	case *queryplan.Project:
-		if i := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool { return c.To == name }); i >= 0 {
+		if i := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool {
+			return c.To == name
+		}); i >= 0 {
 			return n.Input, n.Cols[i].From
 		}
 	case *queryplan.Map:
@@ -176,7 +180,9 @@ func origin(est *stats.Estimator, n queryplan.Node, name string, whole bool) (*s
 			}
 		}
 	case *queryplan.Project:
-		if i := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool { return c.To == name }); i >= 0 {
+		if i := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool {
+			return c.To == name
+		}); i >= 0 {
 			return origin(est, n.Input, n.Cols[i].From, whole)
 		}
 	case *queryplan.Filter, *queryplan.Map, *queryplan.Join:
@@ -200,8 +206,10 @@ func comesInOrder(est *stats.Estimator, n queryplan.Node, name string) bool {
 // tuples than the semijoin.
 func (f *probeFilter) place(n, keys queryplan.Node, name string, kept float64) queryplan.Node {
 	if j, ok := n.(*queryplan.Join); ok && j.Kind != queryplan.Anti {
-		if _, has := queryplan.ColumnOf(j.Left, name); has && f.est.Rows(j) > kept*f.est.Rows(j.Left) {
-			return queryplan.WithInputs(j, []queryplan.Node{f.place(j.Left, keys, name, kept), j.Right})
+		if _, has := queryplan.ColumnOf(j.Left, name); has &&
+			f.est.Rows(j) > kept*f.est.Rows(j.Left) {
+			return queryplan.WithInputs(j,
+				[]queryplan.Node{f.place(j.Left, keys, name, kept), j.Right})
 		}
 	}
 	out := &queryplan.Join{Kind: queryplan.Semi, Left: n, Right: keys}

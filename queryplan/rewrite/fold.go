@@ -48,7 +48,9 @@ func foldProgram(p *program) error {
 			return false
 		})
 		if br, ok := b.Term.(*queryplan.Branch); ok {
-			vars := slices.DeleteFunc(slices.Clone(br.Vars), func(v *queryplan.Var) bool { return empty[v] })
+			vars := slices.DeleteFunc(slices.Clone(br.Vars), func(v *queryplan.Var) bool {
+				return empty[v]
+			})
 			switch {
 			case len(vars) == 0:
 				b.Term = &queryplan.Jump{To: br.Else}
@@ -124,7 +126,8 @@ func derivesNothing(n queryplan.Node, empty map[*queryplan.Var]bool) bool {
 	case *queryplan.Values:
 		return len(n.Rows) == 0
 	case *queryplan.Join:
-		return derivesNothing(n.Left, empty) || n.Kind != queryplan.Anti && derivesNothing(n.Right, empty)
+		return derivesNothing(n.Left, empty) || n.Kind != queryplan.Anti &&
+			derivesNothing(n.Right, empty)
 	case *queryplan.Union:
 		return !slices.ContainsFunc(n.Nodes, func(in queryplan.Node) bool {
 			return !derivesNothing(in, empty)
@@ -186,7 +189,9 @@ func foldFilter(n *queryplan.Filter) queryplan.Node {
 	}
 	out := &queryplan.Values{Cols: v.Cols}
 	for _, row := range v.Rows {
-		if !slices.ContainsFunc(conds, func(c queryplan.Expr) bool { return !holds(c, v.Cols, row) }) {
+		if !slices.ContainsFunc(conds, func(c queryplan.Expr) bool {
+			return !holds(c, v.Cols, row)
+		}) {
 			out.Rows = append(out.Rows, row)
 		}
 	}
@@ -254,7 +259,9 @@ rows:
 func projectValues(v *queryplan.Values, n *queryplan.Project) queryplan.Node {
 	at := make([]int, len(n.Cols))
 	for i, c := range n.Cols {
-		at[i] = slices.IndexFunc(v.Cols, func(col queryplan.Column) bool { return col.Name == c.From })
+		at[i] = slices.IndexFunc(v.Cols, func(col queryplan.Column) bool {
+			return col.Name == c.From
+		})
 	}
 	out := &queryplan.Values{Cols: n.Columns(), Rows: make([][]scalar.Value, len(v.Rows))}
 	for i, row := range v.Rows {
@@ -281,7 +288,8 @@ func foldJoin(n *queryplan.Join) queryplan.Node {
 		}
 		return joinRow(n.Left, row, n.Kind == queryplan.Inner)
 	}
-	if row, ok := n.Left.(*queryplan.Values); ok && len(row.Rows) == 1 && n.Kind == queryplan.Inner {
+	if row, ok := n.Left.(*queryplan.Values); ok && len(row.Rows) == 1 &&
+		n.Kind == queryplan.Inner {
 		return trees.WithColumns(joinRow(n.Right, row, true), n.Columns())
 	}
 	return n
@@ -296,7 +304,8 @@ func joinRow(n queryplan.Node, row *queryplan.Values, appends bool) queryplan.No
 		if _, shared := queryplan.FindColumn(in, c.Name); shared {
 			conds = append(conds, trees.Equals(c, row.Rows[0][i]))
 		} else if appends {
-			exprs = append(exprs, queryplan.NamedExpr{Name: c.Name, Expr: trees.Constant(row.Rows[0][i])})
+			exprs = append(exprs,
+				queryplan.NamedExpr{Name: c.Name, Expr: trees.Constant(row.Rows[0][i])})
 		}
 	}
 	if len(conds) > 0 {

@@ -48,7 +48,8 @@ func foldExpr(e queryplan.Expr) (queryplan.Expr, bool) {
 		case !ok:
 			return call, true
 		case !v.FitsWord():
-			// A decimal intermediate may exceed what a constant can be written as.
+			// A decimal intermediate may exceed what a constant can be written
+			// as.
 			return call, false
 		}
 		return trees.Constant(v), false
@@ -84,7 +85,8 @@ func simplify(e *queryplan.Call) queryplan.Expr {
 			}
 			// Comparisons are total orders, floats included.
 			if opposite, ok := opposites[inner.Func.Name]; ok {
-				return &queryplan.Call{Func: scalar.Lookup(opposite), Args: inner.Args, Result: inner.Result}
+				return &queryplan.Call{Func: scalar.Lookup(opposite), Args: inner.Args,
+					Result: inner.Result}
 			}
 		}
 	case "holds":
@@ -102,7 +104,8 @@ func simplify(e *queryplan.Call) queryplan.Expr {
 		_, left := x.(*queryplan.Const)
 		_, right := y.(*queryplan.Const)
 		if left && !right {
-			return &queryplan.Call{Func: scalar.Lookup(mirrored[e.Func.Name]), Args: []queryplan.Expr{y, x},
+			return &queryplan.Call{Func: scalar.Lookup(mirrored[e.Func.Name]),
+				Args:   []queryplan.Expr{y, x},
 				Result: e.Result}
 		}
 	case "add", "sub":

@@ -93,7 +93,8 @@ func (g *grouper) relation(v *queryplan.Var) *stats.Relation {
 // tableVar declares the columns of a table that inputs use; nil if no input has
 // its whole key.
 func (g *grouper) tableVar(table *stats.Table, inputs []*queryplan.Var) *queryplan.Var {
-	out := &queryplan.Var{Kind: queryplan.Table, Source: table.Name, Keys: len(table.Key), Limit: -1}
+	out := &queryplan.Var{Kind: queryplan.Table, Source: table.Name, Keys: len(table.Key),
+		Limit: -1}
 	names := queryplan.NewNames()
 	add := func(stored int, t scalar.Type) {
 		for i, s := range out.Stored {
@@ -206,8 +207,9 @@ func (g *grouper) rowOf(s *queryplan.Scan) string {
 		}
 		return strings.Join(names, "\x00")
 	}
-	known := v.Kind == queryplan.Input || v.Kind == queryplan.Table || v.Kind == queryplan.Derived &&
-		(v.Unique || v.Checked || v.Keys == len(v.Cols))
+	known := v.Kind == queryplan.Input || v.Kind == queryplan.Table ||
+		v.Kind == queryplan.Derived &&
+			(v.Unique || v.Checked || v.Keys == len(v.Cols))
 	if !known || slices.Contains(s.Names[:v.Keys], "") {
 		return ""
 	}
@@ -273,7 +275,8 @@ func (g *grouper) together(c *joins.Conjunction, members []int) {
 		renames[u.name] = nameOf[class]
 		read[u.col] = v.Cols[u.col].Name
 	}
-	row := &queryplan.Scan{Var: v, Version: c.Rels[members[0]].(*queryplan.Scan).Version, Names: read}
+	row := &queryplan.Scan{Var: v, Version: c.Rels[members[0]].(*queryplan.Scan).Version,
+		Names: read}
 	var names []string
 	for col := range v.Cols {
 		if read[col] != "" {

@@ -70,7 +70,8 @@ func hoistInvariants(p *program) error {
 					return &queryplan.Scan{Var: h.v, Names: trees.Columns(n)}
 				}
 			}
-			v := &queryplan.Var{Name: names.Fresh("invariant"), Kind: queryplan.Temp, Cols: n.Columns(),
+			v := &queryplan.Var{Name: names.Fresh("invariant"), Kind: queryplan.Temp,
+				Cols: n.Columns(),
 				Keys: len(n.Columns()), Limit: -1, Span: queryplan.CommandSpan(c)}
 			p.Vars = append(p.Vars, v)
 			done[entry] = append(done[entry], hoisted{v, n})

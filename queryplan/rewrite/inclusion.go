@@ -40,7 +40,8 @@ var dropCertainMatches = &Pass{
 				}
 			}
 		}
-		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			_, x.checking = c.(*queryplan.Check)
 			return joins.EachConjunction(n, joins.RootSite(c), x.drop)
 		})
@@ -52,8 +53,8 @@ var dropCertainMatches = &Pass{
 // others.
 type inclusions struct {
 	catalog *stats.Catalog
-	// checked are the inclusions that checks of the plan enforce, under the names
-	// of enforced.
+	// checked are the inclusions that checks of the plan enforce, under the
+	// names of enforced.
 	checked  map[string]bool
 	checking bool // whether the conjunction at hand is one of a check
 }
@@ -172,7 +173,8 @@ func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 	}
 	have, ok := x.catalog.Bounds(n)[on[0]]
 	range_ := x.catalog.Tables[table].Columns[to.at[0]]
-	return ok && have.Min.Cmp(big.NewInt(range_.Min)) >= 0 && have.Max.Cmp(big.NewInt(range_.Max)) <= 0
+	return ok && have.Min.Cmp(big.NewInt(range_.Min)) >= 0 &&
+		have.Max.Cmp(big.NewInt(range_.Max)) <= 0
 }
 
 // drop removes the relations and semijoins of a conjunction that keep all

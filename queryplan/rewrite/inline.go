@@ -147,7 +147,8 @@ func (in *inliner) view(v *queryplan.Var) queryplan.Node {
 	}
 	nodes := make([]queryplan.Node, len(d.inserts))
 	for i, ins := range d.inserts {
-		// Commands are replaced as views are put into them; the current one counts.
+		// Commands are replaced as views are put into them; the current one
+		// counts.
 		n := in.current(d.block, ins)
 		renames := make([]queryplan.Rename, len(v.Cols))
 		for j, c := range n.Columns() {

@@ -18,7 +18,8 @@ var proveKeys = &Pass{
 	Source: "functional dependencies through queries: Paulley, PhD thesis, Waterloo 2000; duplicate " +
 		"elimination: Paulley, Larson, ICDE 1994",
 	run: func(p *program) error {
-		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			return dropDedup(n, joins.RootSite(c).Set)
 		})
 		checked := map[*queryplan.Var]bool{}

@@ -68,7 +68,9 @@ func firstTuples(ins *queryplan.Insert) queryplan.Node {
 	top := &queryplan.TopK{Input: n, Limit: ins.Var.Limit}
 	cols := n.Columns()
 	for _, k := range ins.Var.OrderBy {
-		at := slices.IndexFunc(ins.Var.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
+		at := slices.IndexFunc(ins.Var.Cols, func(c queryplan.Column) bool {
+			return c.Name == k.Col
+		})
 		top.By = append(top.By, queryplan.OrderKey{Col: cols[at].Name, Desc: k.Desc})
 	}
 	return top
@@ -83,7 +85,8 @@ var limitSequences = &Pass{
 	After:  "seq i order [x]\n  topk 10 order [x]\n    scan a(x)",
 	Source: "Carey, Kossmann, On saying \"enough already!\" in SQL, SIGMOD 1997",
 	run: func(p *program) error {
-		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			return queryplan.Rewrite(n, limitSequence)
 		})
 		return nil
@@ -95,8 +98,8 @@ func limitSequence(n queryplan.Node) queryplan.Node {
 	if !ok {
 		return n
 	}
-	// The filter may stand above operators that neither add tuples nor touch the
-	// index; filters at scans are pushed there before.
+	// The filter may stand above operators that neither add tuples nor touch
+	// the index; filters at scans are pushed there before.
 	seq, ok := f.Input.(*queryplan.Seq)
 	if !ok {
 		return n

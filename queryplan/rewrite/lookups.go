@@ -22,7 +22,8 @@ var groupBeforeLookups = &Pass{
 	Source: "eager aggregation: Yan, Larson, VLDB 1995; Chaudhuri, Shim, VLDB 1994",
 	run: func(p *program) error {
 		est := stats.NewEstimator(p.Plan, p.catalog)
-		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
 				if a, ok := n.(*queryplan.Aggregate); ok {
 					return groupFirst(a, est)
@@ -48,7 +49,8 @@ var limitBeforeLookups = &Pass{
 		"already!\" in SQL, SIGMOD 1997",
 	run: func(p *program) error {
 		est := stats.NewEstimator(p.Plan, p.catalog)
-		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
 				if k, ok := n.(*queryplan.TopK); ok && len(k.Group) == 0 {
 					return limitFirst(k, est)
@@ -129,7 +131,9 @@ func isMinimalKey(rel queryplan.Node, cols []string) bool {
 // columns also have, and those that only it has.
 func (l *lookups) split(rel int) (key, own []string) {
 	for _, name := range trees.Columns(l.Rels[rel]) {
-		shared := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool { return m.Name == name })
+		shared := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool {
+			return m.Name == name
+		})
 		for i, other := range l.Rels {
 			if _, has := queryplan.ColumnOf(other, name); has && i != rel && l.kept[i] {
 				shared = true
@@ -169,8 +173,9 @@ func (l *lookups) settle(have []string, passes func(rel int) bool) {
 
 // first returns the conjunction of the relations that are kept.
 func (l *lookups) first(out []queryplan.Rename) *joins.Conjunction {
-	c := &joins.Conjunction{Maps: l.Maps, Conds: l.Conds, Semis: slices.Clone(l.Semis), Names: l.Names,
-		Out: out}
+	c := &joins.Conjunction{Maps: l.Maps, Conds: l.Conds, Semis: slices.Clone(l.Semis),
+		Names: l.Names,
+		Out:   out}
 	for i, rel := range l.Rels {
 		if l.kept[i] {
 			c.Rels = append(c.Rels, rel)
@@ -193,7 +198,9 @@ func (l *lookups) after(n queryplan.Node) queryplan.Node {
 // computed, by their names in the conjunction.
 func (l *lookups) shown() (cols []string) {
 	for _, o := range l.Out {
-		here := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool { return m.Name == o.From })
+		here := slices.ContainsFunc(l.Maps, func(m queryplan.NamedExpr) bool {
+			return m.Name == o.From
+		})
 		for i, rel := range l.Rels {
 			if _, has := queryplan.ColumnOf(rel, o.From); has && l.kept[i] {
 				here = true
@@ -218,9 +225,10 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 	c := joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))
 	l := findLookups(c, func(_ queryplan.Node, own []string) bool {
 		return !slices.ContainsFunc(c.Out, func(o queryplan.Rename) bool {
-			return slices.Contains(own, o.From) && slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool {
-				return g.Fn != queryplan.Count && g.In == o.To
-			})
+			return slices.Contains(own, o.From) &&
+				slices.ContainsFunc(a.Aggs, func(g queryplan.Agg) bool {
+					return g.Fn != queryplan.Count && g.In == o.To
+				})
 		})
 	})
 	if len(l.moved) == 0 {
@@ -277,7 +285,8 @@ func groupFirst(a *queryplan.Aggregate, est *stats.Estimator) queryplan.Node {
 		cols = append(cols, queryplan.Rename{From: from[name], To: name})
 	}
 	for _, g := range a.Aggs {
-		made := queryplan.Agg{Out: queryplan.Column{Name: taken.Fresh(g.Out.Name), Type: g.Out.Type},
+		made := queryplan.Agg{Out: queryplan.Column{Name: taken.Fresh(g.Out.Name),
+			Type: g.Out.Type},
 			Fn: g.Fn, In: from[g.In]}
 		agg.Aggs = append(agg.Aggs, made)
 		cols = append(cols, queryplan.Rename{From: made.Out.Name, To: g.Out.Name})
@@ -394,7 +403,9 @@ func (l *lookups) ask(first *joins.Conjunction, shown []string) bool {
 			first.Semis = append(first.Semis, joins.Semijoin{Kind: queryplan.Semi, Right: right})
 			continue
 		}
-		at := slices.IndexFunc(l.moved, func(m int) bool { return trees.HasAll(l.own[m], l.key[i]) })
+		at := slices.IndexFunc(l.moved, func(m int) bool {
+			return trees.HasAll(l.own[m], l.key[i])
+		})
 		if at < 0 {
 			return false
 		}

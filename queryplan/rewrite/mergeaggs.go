@@ -171,7 +171,9 @@ func (m *aggregateMerger) signature(member *aggregateMember, writes map[*querypl
 		for _, col := range s.Right.Columns() {
 			cols = append(cols, queryplan.Rename{From: col.Name, To: member.canon[col.Name]})
 		}
-		slices.SortFunc(cols, func(x, y queryplan.Rename) int { return strings.Compare(x.To, y.To) })
+		slices.SortFunc(cols, func(x, y queryplan.Rename) int {
+			return strings.Compare(x.To, y.To)
+		})
 		right := trees.Rename(s.Right, cols)
 		rest = append(rest, fmt.Sprintf("%s %s %q", s.Kind, relationText(right, writes),
 			positions(right)))
@@ -215,7 +217,8 @@ func positions(n queryplan.Node) []string {
 func (a *aggregateMember) text(e queryplan.Expr) string {
 	return queryplan.ExprString(queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
 		if c, ok := e.(*queryplan.ColRef); ok {
-			return &queryplan.ColRef{Col: queryplan.Column{Name: a.canon[c.Col.Name], Type: c.Col.Type}}
+			return &queryplan.ColRef{Col: queryplan.Column{Name: a.canon[c.Col.Name],
+				Type: c.Col.Type}}
 		}
 		return e
 	}))
@@ -245,7 +248,8 @@ func (m *aggregateMerger) rewrite() {
 			&queryplan.Merge{Var: v})
 		scan := &queryplan.Scan{Var: v, Names: trees.Columns(agg)}
 		for i, member := range g.members {
-			with[member.node] = trees.WithColumns(trees.Rename(scan, outs[i]), member.node.Columns())
+			with[member.node] = trees.WithColumns(trees.Rename(scan, outs[i]),
+				member.node.Columns())
 		}
 	}
 	if len(with) == 0 {
@@ -321,7 +325,8 @@ func (g *aggregateGroup) merged() (*queryplan.Aggregate, [][]queryplan.Rename) {
 			id := fmt.Sprintf("%s %s %s", a.Fn, a.Out.Type, m.out[a.In])
 			if known[id] == "" {
 				known[id] = names.Fresh(a.Out.Name)
-				made := queryplan.Agg{Fn: a.Fn, Out: queryplan.Column{Name: known[id], Type: a.Out.Type}}
+				made := queryplan.Agg{Fn: a.Fn,
+					Out: queryplan.Column{Name: known[id], Type: a.Out.Type}}
 				if a.Fn != queryplan.Count {
 					made.In = show(m.out[a.In], a.In)
 				}

@@ -27,7 +27,8 @@ var selectMultijoin = &Pass{
 	run: func(p *program) error {
 		s := &multijoinSelector{est: stats.NewEstimator(p.Plan, p.catalog)}
 		loop := loops.Changed(p.Plan)
-		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			s.changed = loop[b]
 			return joins.EachConjunction(n, joins.RootSite(c),
 				func(n queryplan.Node, at joins.Site) queryplan.Node {
@@ -43,9 +44,9 @@ var selectMultijoin = &Pass{
 }
 
 const (
-	// multijoinGain is the least ratio of expected intermediate tuples of binary
-	// joins to those of the largest relation and the result together. Relations
-	// that a loop finds indexed do not count.
+	// multijoinGain is the least ratio of expected intermediate tuples of
+	// binary joins to those of the largest relation and the result together.
+	// Relations that a loop finds indexed do not count.
 	multijoinGain = 2
 )
 
@@ -97,9 +98,10 @@ func (s *multijoinSelector) pays(c *joins.Conjunction) (order []string, cost flo
 	if widest <= multijoinGain*largest {
 		return nil, 0, false
 	}
-	// The estimate of a binary join assumes that the smaller side's combinations
-	// of values are all on the larger one, which for the join that closes a cycle
-	// is far off. Bindings are estimated from each relation's density.
+	// The estimate of a binary join assumes that the smaller side's
+	// combinations of values are all on the larger one, which for the join that
+	// closes a cycle is far off. Bindings are estimated from each relation's
+	// density.
 	b := joins.NewVariableGraph(c, s.est).Order()
 	cost = tries + joins.StepCost*b.Steps + joins.EmitCost*b.Rows
 	return b.Names, cost, widest > multijoinGain*(largest+b.Rows) && cost < binary.Stream

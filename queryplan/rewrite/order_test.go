@@ -55,12 +55,15 @@ block b0:
 			Tables: map[string]*stats.Table{
 				"order": {Name: "order", Rows: orders, Key: []int{0}, Columns: []stats.Column{
 					numbers("o", orders), column("s", suppliers), column("r", 1<<20)}},
-				"supplier": {Name: "supplier", Rows: suppliers, Key: []int{0}, Columns: []stats.Column{
-					numbers("s", suppliers), column("city", 250)}},
+				"supplier": {Name: "supplier", Rows: suppliers, Key: []int{0},
+					Columns: []stats.Column{
+						numbers("s", suppliers), column("city", 250)}},
 			},
 			Relations: map[string]*stats.Relation{
-				"order:supplier": {Name: "order:supplier", Rows: orders, Table: "order", Cols: []int{0, 1}},
-				"order:revenue":  {Name: "order:revenue", Rows: orders, Table: "order", Cols: []int{0, 2}},
+				"order:supplier": {Name: "order:supplier", Rows: orders, Table: "order",
+					Cols: []int{0, 1}},
+				"order:revenue": {Name: "order:revenue", Rows: orders, Table: "order",
+					Cols: []int{0, 2}},
 				"supplier:city": {Name: "supplier:city", Rows: suppliers, Table: "supplier",
 					Cols: []int{0, 1}},
 			},
@@ -70,7 +73,8 @@ block b0:
 			t.Fatal(err)
 		}
 		out, _, err := Run(p, cat,
-			Options{Verify: true, Disable: []string{"EliminateCommonSubexpressions", "FilterProbes"}})
+			Options{Verify: true,
+				Disable: []string{"EliminateCommonSubexpressions", "FilterProbes"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,8 @@ var orderJoins = &Pass{
 	run: func(p *program) error {
 		est := stats.NewEstimator(p.Plan, p.catalog)
 		loop := loops.Changed(p.Plan)
-		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			return joins.EachConjunction(n, joins.RootSite(c),
 				func(n queryplan.Node, at joins.Site) queryplan.Node {
 					q := joins.Flatten(n)

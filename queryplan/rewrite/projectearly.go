@@ -34,7 +34,8 @@ var projectEarly = &Pass{
 	run: func(p *program) error {
 		e := &earlyProjector{est: stats.NewEstimator(p.Plan, p.catalog)}
 		loop := loops.Changed(p.Plan)
-		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			e.changed = loop[b]
 			return joins.EachConjunction(n, joins.RootSite(c), e.conjunction)
 		})
@@ -43,14 +44,14 @@ var projectEarly = &Pass{
 }
 
 const (
-	// maxRepeats is the number of joins after which tuples are deduplicated even
-	// if estimates see no gain. Each of these joins can repeat tuples.
+	// maxRepeats is the number of joins after which tuples are deduplicated
+	// even if estimates see no gain. Each of these joins can repeat tuples.
 	maxRepeats = 8
 	// maxRepeatedWidth is the most columns of such tuples. Wider ones rarely
 	// become equal.
 	maxRepeatedWidth = 4
-	// partCost is the cost of a relation of its own, however small it is: code is
-	// made for it.
+	// partCost is the cost of a relation of its own, however small it is: code
+	// is made for it.
 	partCost = 1e6
 	// leastRepeatedShare is the share of leastBefore from which on tuples are
 	// deduplicated; fewer are not worth a kernel.
@@ -134,13 +135,13 @@ func (e *earlyProjector) cost(c *joins.Conjunction) float64 {
 type elimination struct {
 	*earlyProjector
 	c *joins.Conjunction
-	// repeats counts, for each relation, the joins it is made of that can repeat
-	// tuples, since they were last deduplicated.
+	// repeats counts, for each relation, the joins it is made of that can
+	// repeat tuples, since they were last deduplicated.
 	repeats []int
 	atoms   []int // how many relations of the rule each is made of
-	// even joins the shortest parts first and makes each a set. Parts of one shape
-	// are the same relation then, so that a path of 500 edges has two dozen of
-	// them.
+	// even joins the shortest parts first and makes each a set. Parts of one
+	// shape are the same relation then, so that a path of 500 edges has two
+	// dozen of them.
 	even    bool
 	same    map[string]queryplan.Node // sets by their text
 	known   map[string]*bucket        // by variable

@@ -21,7 +21,8 @@ var pruneColumns = &Pass{
 	Source: "projection push-down: Ullman, Principles of Database and Knowledge-Base Systems, " +
 		"volume 2, chapter 11",
 	run: func(p *program) error {
-		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			cols := n.Columns()
 			return trees.WithColumns(pruner{p.catalog}.node(n, trees.Columns(n)), cols)
 		})
@@ -77,7 +78,8 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 		if n.Kind != queryplan.Inner {
 			need = nil
 		}
-		return queryplan.WithInputs(n, []queryplan.Node{left, p.node(n.Right, slices.Concat(need, on))})
+		return queryplan.WithInputs(n,
+			[]queryplan.Node{left, p.node(n.Right, slices.Concat(need, on))})
 	case *queryplan.Aggregate:
 		aggs := slices.DeleteFunc(slices.Clone(n.Aggs), func(a queryplan.Agg) bool {
 			return !slices.Contains(need, a.Out.Name)

@@ -21,7 +21,8 @@ var pushFilters = &Pass{
 	Source: "Ullman, Principles of Database and Knowledge-Base Systems, volume 2, chapter 11; " +
 		"predicate transfer: Levy, Mumick, Sagiv, VLDB 1994",
 	run: func(p *program) error {
-		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			return push(n, nil)
 		})
 		return nil
@@ -41,7 +42,8 @@ func push(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
 			}
 		}
 		if len(fixed) > 0 {
-			// Conditions from above hold after the volatile ones as well as before.
+			// Conditions from above hold after the volatile ones as well as
+			// before.
 			return trees.Filter(push(n.Input, conds), fixed)
 		}
 		return push(n.Input, conds)
@@ -52,7 +54,8 @@ func push(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
 		for _, c := range n.Columns() {
 			for _, r := range n.Cols {
 				if r.To == c.Name {
-					from[r.To] = &queryplan.ColRef{Col: queryplan.Column{Name: r.From, Type: c.Type}}
+					from[r.To] = &queryplan.ColRef{Col: queryplan.Column{Name: r.From,
+						Type: c.Type}}
 				}
 			}
 		}
@@ -136,14 +139,16 @@ func pushMap(n *queryplan.Map, conds []queryplan.Expr) queryplan.Node {
 func pushThrough(n queryplan.Node, conds []queryplan.Expr, group []string) queryplan.Node {
 	var below, above []queryplan.Expr
 	for _, c := range conds {
-		// A condition on no column would, below, leave a group of no columns empty.
+		// A condition on no column would, below, leave a group of no columns
+		// empty.
 		if cols := queryplan.ExprColumns(c); len(cols) > 0 && trees.HasAll(group, cols) {
 			below = append(below, c)
 		} else {
 			above = append(above, c)
 		}
 	}
-	return trees.Filter(queryplan.WithInputs(n, []queryplan.Node{push(n.Inputs()[0], below)}), above)
+	return trees.Filter(queryplan.WithInputs(n, []queryplan.Node{push(n.Inputs()[0], below)}),
+		above)
 }
 
 // pushJoin gives each side the conditions on its own columns. What holds of a

@@ -50,7 +50,8 @@ func rewritePlan(t *testing.T, seed uint64, rng *rand.Rand, p *queryplan.Plan, c
 		if err != nil {
 			var failed *PassError
 			errors.As(err, &failed)
-			t.Fatalf("seed %d, without %v: %v\n%s\n%s", seed, disable, err, failed.Plan, failed.Stack)
+			t.Fatalf("seed %d, without %v: %v\n%s\n%s", seed, disable, err, failed.Plan,
+				failed.Stack)
 		}
 		again, _, err := Run(p, cat, Options{Disable: disable})
 		if err != nil || again.String() != out.String() {
@@ -58,7 +59,8 @@ func rewritePlan(t *testing.T, seed uint64, rng *rand.Rand, p *queryplan.Plan, c
 				linediff.Diff(out.String(), again.String()))
 		}
 		if why := disagreement(rng.Uint64(), p, out, cat); why != "" {
-			t.Fatalf("seed %d, without %v: %s\n%s\nbecame\n%s%v", seed, disable, why, p, out, describe(cat))
+			t.Fatalf("seed %d, without %v: %s\n%s\nbecame\n%s%v", seed, disable, why, p, out,
+				describe(cat))
 		}
 	}
 }
@@ -90,7 +92,8 @@ func randomCatalog(rng *rand.Rand, p *queryplan.Plan) *stats.Catalog {
 	if rng.IntN(4) == 0 {
 		return nil
 	}
-	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
+	cat := &stats.Catalog{Relations: map[string]*stats.Relation{},
+		Tables: map[string]*stats.Table{}}
 	sharing := map[string]string{} // key types to table
 	for _, v := range p.Vars {
 		if v.Kind != queryplan.Input || rng.IntN(20) == 0 {
@@ -110,10 +113,12 @@ func randomCatalog(rng *rand.Rand, p *queryplan.Plan) *stats.Catalog {
 				table.Columns = append(table.Columns, randomColumn(rng, v.Cols[i].Name))
 				table.Key = append(table.Key, i)
 			}
-			if v.Keys == 1 && v.Keys < len(v.Cols) && v.Cols[0].Type == scalar.IntType && rng.IntN(2) == 0 {
+			if v.Keys == 1 && v.Keys < len(v.Cols) && v.Cols[0].Type == scalar.IntType &&
+				rng.IntN(2) == 0 {
 				// The key counts the rows.
 				table.Rows = 4 + rng.Int64N(8)
-				table.Columns[0] = stats.Column{Name: v.Cols[0].Name, Max: table.Rows - 1, Distinct: table.Rows,
+				table.Columns[0] = stats.Column{Name: v.Cols[0].Name, Max: table.Rows - 1,
+					Distinct:  table.Rows,
 					Ascending: true}
 			}
 			cat.Tables[name] = table

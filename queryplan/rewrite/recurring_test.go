@@ -87,7 +87,8 @@ func recurringPlan(rng *rand.Rand) *queryplan.Plan {
 			v.Source = name
 		}
 		for i := range cols {
-			v.Cols = append(v.Cols, queryplan.Column{Name: fmt.Sprint("a", i), Type: scalar.IntType})
+			v.Cols = append(v.Cols,
+				queryplan.Column{Name: fmt.Sprint("a", i), Type: scalar.IntType})
 		}
 		p.Vars = append(p.Vars, v)
 		return v
@@ -241,7 +242,8 @@ func (g *recurring) recipe(depth int) recipe {
 		a := &queryplan.Aggregate{Input: n, By: []string{cols[by].Name}}
 		for range 1 + g.IntN(2) {
 			fn := queryplan.AggFn(g.IntN(4))
-			agg := queryplan.Agg{Out: queryplan.Column{Name: g.name(), Type: scalar.IntType}, Fn: fn}
+			agg := queryplan.Agg{Out: queryplan.Column{Name: g.name(), Type: scalar.IntType},
+				Fn: fn}
 			if fn != queryplan.Count {
 				agg.In = cols[g.IntN(len(cols))].Name
 			}

@@ -94,7 +94,9 @@ func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
 	best, saved := (*fewTuples)(nil), leastSaved
 	for i := range c.Rels {
 		// Groups of which few remain may restrict others.
-		others := slices.DeleteFunc(slices.Clone(consumers), func(x consumer) bool { return x.rel == i })
+		others := slices.DeleteFunc(slices.Clone(consumers), func(x consumer) bool {
+			return x.rel == i
+		})
 		few := r.fewFrom(c, i, consumes)
 		few.consumers = others
 		if s := few.saves(r.est); s > saved {
@@ -166,7 +168,9 @@ func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes []bool) *
 			if f.rels[i] || consumes[i] {
 				continue
 			}
-			on := slices.DeleteFunc(trees.Columns(rel), func(name string) bool { return !f.have[name] })
+			on := slices.DeleteFunc(trees.Columns(rel), func(name string) bool {
+				return !f.have[name]
+			})
 			if len(on) > 0 && queryplan.IsKey(rel, on) {
 				f.rels[i], again = true, true
 				added = append(added, i)
@@ -203,7 +207,8 @@ func (f *fewTuples) extend() {
 	for again := true; again; {
 		again = false
 		for i, m := range c.Maps {
-			if used := queryplan.ExprColumns(m.Expr); !f.maps[i] && len(used) > 0 && f.hasAll(used) {
+			if used := queryplan.ExprColumns(m.Expr); !f.maps[i] && len(used) > 0 &&
+				f.hasAll(used) {
 				f.maps[i], f.have[m.Name], again = true, true, true
 			}
 		}
@@ -480,7 +485,8 @@ func newTemporary(name string, tree queryplan.Node) (*queryplan.Var, queryplan.C
 	if keys := queryplan.Keys(tree); len(keys) > 0 && len(keys[0]) > 0 {
 		v.Keys, v.Unique = len(keys[0]), true
 		slices.SortStableFunc(cols, func(a, b queryplan.Column) int {
-			return boolInt(!slices.Contains(keys[0], a.Name)) - boolInt(!slices.Contains(keys[0], b.Name))
+			return boolInt(!slices.Contains(keys[0], a.Name)) - boolInt(!slices.Contains(keys[0],
+				b.Name))
 		})
 	}
 	v.Cols = cols

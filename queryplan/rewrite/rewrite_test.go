@@ -212,7 +212,8 @@ func randomFacts(rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) map[stri
 			if key == nil {
 				key = rel.Cols[:v.Keys]
 			}
-			facts[rel.Table] = randomRows(rng, int(min(table.Rows, rng.Int64N(30))), typesOf[rel.Table], key,
+			facts[rel.Table] = randomRows(rng, int(min(table.Rows, rng.Int64N(30))),
+				typesOf[rel.Table], key,
 				table.Columns)
 			if at := numbering(table); at >= 0 {
 				facts[rel.Table] = numberedRows(rng, at, typesOf[rel.Table], table)
@@ -303,7 +304,8 @@ func parseCatalog(t *testing.T, d *datadriven.TestData) *stats.Catalog {
 	if strings.TrimSpace(d.Input) == "" {
 		return nil
 	}
-	cat := &stats.Catalog{Relations: map[string]*stats.Relation{}, Tables: map[string]*stats.Table{}}
+	cat := &stats.Catalog{Relations: map[string]*stats.Relation{},
+		Tables: map[string]*stats.Table{}}
 	fail := func(line string) { t.Fatalf("%s: cannot read %q", d.Pos, line) }
 	for line := range strings.Lines(d.Input) {
 		kind, rest, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -20,9 +20,9 @@ type Options struct {
 	// KeepSteps records the plan's text around each pass.
 	KeepSteps bool
 	// Verify checks the plan at the end or, with KeepSteps, after every pass,
-	// which costs about as much as the passes. A plan that is broken in the end is
-	// rewritten once more with checks after every pass, so that the error names
-	// the one that broke it.
+	// which costs about as much as the passes. A plan that is broken in the end
+	// is rewritten once more with checks after every pass, so that the error
+	// names the one that broke it.
 	Verify bool
 }
 
@@ -74,8 +74,8 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 		}
 	}
 	if err != nil && !opts.KeepSteps {
-		// Passes are deterministic, so that the run fails again, at the pass that is
-		// to blame and with the text that it was given.
+		// Passes are deterministic, so that the run fails again, at the pass
+		// that is to blame and with the text that it was given.
 		opts.KeepSteps = true
 		if _, _, first := run(p, cat, opts); first != nil {
 			err = first
@@ -128,7 +128,8 @@ func runPass(pass *Pass, prog *program) (failure *PassError) {
 		if r := recover(); r != nil {
 			stack := make([]byte, 16<<10)
 			stack = stack[:goruntime.Stack(stack, false)]
-			failure = &PassError{Pass: pass.Name, Err: fmt.Errorf("panic: %v", r), Stack: string(stack)}
+			failure = &PassError{Pass: pass.Name, Err: fmt.Errorf("panic: %v", r),
+				Stack: string(stack)}
 		}
 	}()
 	if err := pass.run(prog); err != nil {

@@ -114,7 +114,8 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 	to := map[string]string{} // names there to names here
 	for k, name := range own.Names {
 		for _, o := range in.Out {
-			if name != "" && o.From == name && slices.Contains(groups.By, o.To) && names[o.To] != "" &&
+			if name != "" && o.From == name && slices.Contains(groups.By, o.To) &&
+				names[o.To] != "" &&
 				names[o.To] == scan.Names[k] {
 				to[name] = scan.Names[k]
 			}
@@ -146,7 +147,8 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 	c.Rels[j] = &queryplan.Scan{Var: v, Names: here}
 	input := &joins.Conjunction{Rels: []queryplan.Node{&queryplan.Scan{Var: v, Names: there}},
 		Maps: in.Maps, Out: in.Out, Names: in.Names}
-	made := &queryplan.Aggregate{Input: input.Assemble(joins.LeftDeep(1), joins.Site{}), By: groups.By,
+	made := &queryplan.Aggregate{Input: input.Assemble(joins.LeftDeep(1), joins.Site{}),
+		By:   groups.By,
 		Aggs: groups.Aggs}
 	var cols []queryplan.Rename
 	for _, name := range trees.Columns(made) {
@@ -171,7 +173,8 @@ func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]st
 	computed := map[string]bool{}
 	bounds := s.catalog.Bounds(in.Rels[at])
 	for _, m := range in.Maps {
-		// Computed columns are for the aggregate: they are made behind the temporary.
+		// Computed columns are for the aggregate: they are made behind the
+		// temporary.
 		if !trees.HasAll(own, queryplan.ExprColumns(m.Expr)) || !stats.AlwaysFits(m.Expr, bounds) ||
 			in.Sources()[m.Name] > 1 {
 			return false
@@ -249,7 +252,8 @@ func (s *scanSharer) restricted(
 		part.Conds = append(part.Conds,
 			queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
 				if ref, ok := e.(*queryplan.ColRef); ok {
-					return &queryplan.ColRef{Col: queryplan.Column{Name: name(ref.Col.Name), Type: ref.Col.Type}}
+					return &queryplan.ColRef{Col: queryplan.Column{Name: name(ref.Col.Name),
+						Type: ref.Col.Type}}
 				}
 				return e
 			}))

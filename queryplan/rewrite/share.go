@@ -24,7 +24,8 @@ var eliminateCommonSubexpressions = &Pass{
 		"  scan shared(x, y, z)\ninsert q\n  filter lt(x, 3)\n    scan shared(x, y, z)",
 	Source: "Cocke, 1970; for queries: Zhou et al., SIGMOD 2007",
 	run: func(p *program) error {
-		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command, n queryplan.Node) queryplan.Node {
+		p.rewriteTrees(func(_ *queryplan.Block, _ queryplan.Command,
+			n queryplan.Node) queryplan.Node {
 			return queryplan.Rewrite(n, shareExprs)
 		})
 		for newSharer(p).run() {
@@ -136,7 +137,8 @@ func (s *sharer) numberTree(
 
 // pick collects the outermost trees that occur more than once and are worth it.
 func (s *sharer) pick(
-	n queryplan.Node, b *queryplan.Block, index int, joined string, all map[int][]found, order *[]int,
+	n queryplan.Node, b *queryplan.Block, index int, joined string, all map[int][]found,
+	order *[]int,
 ) {
 	at := occurrence{n, b, index}
 	id := s.number[at]
@@ -282,8 +284,8 @@ func shareExprs(n queryplan.Node) queryplan.Node {
 	if len(then) == 0 {
 		return n
 	}
-	// A shared expression may use another one. It then comes later, and there is
-	// one split for each level.
+	// A shared expression may use another one. It then comes later, and there
+	// is one split for each level.
 	names := func(list []queryplan.NamedExpr) []string {
 		var out []string
 		for _, e := range list {

@@ -114,7 +114,8 @@ func (c *Catalog) MostRows(n queryplan.Node) (rows int64, ok bool) {
 		return table.Rows, true
 	case *queryplan.Values:
 		return int64(len(n.Rows)), true
-	case *queryplan.Project, *queryplan.Map, *queryplan.Filter, *queryplan.Dedup, *queryplan.Aggregate:
+	case *queryplan.Project, *queryplan.Map, *queryplan.Filter, *queryplan.Dedup,
+		*queryplan.Aggregate:
 		return c.MostRows(n.Inputs()[0])
 	case *queryplan.Join:
 		left, ok := c.MostRows(n.Left)
@@ -122,7 +123,8 @@ func (c *Catalog) MostRows(n queryplan.Node) (rows int64, ok bool) {
 			return left, ok
 		}
 		right, ok := c.MostRows(n.Right)
-		if high, low := bits.Mul64(uint64(left), uint64(right)); ok && high == 0 && low <= math.MaxInt64 {
+		if high, low := bits.Mul64(uint64(left), uint64(right)); ok && high == 0 &&
+			low <= math.MaxInt64 {
 			return int64(low), true
 		}
 	}
@@ -141,7 +143,8 @@ func (c *Catalog) Stored(v *queryplan.Var) (*Table, []int) {
 			return t, v.Stored
 		}
 	case queryplan.Input:
-		if r := c.Relation(v.Source); r != nil && len(r.Cols) == len(v.Cols) && c.TableOf(r) != nil {
+		if r := c.Relation(v.Source); r != nil && len(r.Cols) == len(v.Cols) &&
+			c.TableOf(r) != nil {
 			return c.TableOf(r), r.Cols
 		}
 	}
@@ -266,7 +269,8 @@ func callBound(e *queryplan.Call, args []Bound) (Bound, bool) {
 			return Bound{}, false
 		}
 		scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(up), nil)
-		return Bound{new(big.Int).Mul(args[0].Min, scale), new(big.Int).Mul(args[0].Max, scale)}, true
+		return Bound{new(big.Int).Mul(args[0].Min, scale),
+			new(big.Int).Mul(args[0].Max, scale)}, true
 	}
 	return Bound{}, false
 }

@@ -14,7 +14,8 @@ const (
 	DefaultRows = 10000
 	// deltaShare is the share of a recursive relation that is new in one round.
 	deltaShare = 0.01
-	// growth is how much larger a recursive relation is than what it starts from.
+	// growth is how much larger a recursive relation is than what it starts
+	// from.
 	growth = 10
 	// mostRows bounds estimates, so that products of two do not overflow.
 	mostRows = 1e120
@@ -29,8 +30,8 @@ const (
 type Estimate struct {
 	Rows float64
 	Cols map[string]ColumnEstimate
-	// views are rows of samples that stand for the result's, one for each stored
-	// table that columns come from.
+	// views are rows of samples that stand for the result's, one for each
+	// stored table that columns come from.
 	views []*view
 }
 
@@ -112,7 +113,9 @@ func (e *Estimator) derived(p *queryplan.Plan) {
 			}
 		}
 	}
-	each(func(v *queryplan.Var, _ queryplan.Node, loop bool) { recursive[v] = recursive[v] || loop })
+	each(func(v *queryplan.Var, _ queryplan.Node, loop bool) {
+		recursive[v] = recursive[v] || loop
+	})
 	inLoop := map[*queryplan.Var]bool{}
 	each(func(v *queryplan.Var, n queryplan.Node, loop bool) {
 		switch {
@@ -198,7 +201,8 @@ func (e *Estimator) stored(v *queryplan.Var) *Estimate {
 				col.Top = frequent(s.Top, col.Distinct, float64(len(table.Sample.Rows)))
 			}
 			if c.Type.Kind != scalar.String && table.Rows > 0 {
-				col.Min, col.Max, col.HasRange = wordNumber(c.Type, s.Min), wordNumber(c.Type, s.Max), true
+				col.Min, col.Max, col.HasRange = wordNumber(c.Type, s.Min), wordNumber(c.Type,
+					s.Max), true
 			}
 		}
 		out.Cols[c.Name] = col

@@ -62,7 +62,8 @@ func TestSkewedJoins(t *testing.T) {
 				cat.Tables["r"] = r.table("r", 0)
 			}
 			for name, tab := range cat.Tables {
-				cat.Relations[name] = &Relation{Name: name, Table: name, Rows: tab.Rows, Cols: []int{0, 1}}
+				cat.Relations[name] = &Relation{Name: name, Table: name, Rows: tab.Rows,
+					Cols: []int{0, 1}}
 			}
 			left, right, lcol, rcol := "scan l(_, y)", "scan r(y, _)", 1, 0
 			if name == "l" {
@@ -93,7 +94,8 @@ block b0:
 				values[row[rcol]] = true
 			}
 			real := float64(pairs)
-			got := NewEstimator(p, cat).Rows(p.Blocks[0].Cmds[0].(*queryplan.Insert).Node.Inputs()[0])
+			got := NewEstimator(p,
+				cat).Rows(p.Blocks[0].Cmds[0].(*queryplan.Insert).Node.Inputs()[0])
 			if off := max(got/real, real/got); off > c.factor {
 				t.Errorf("estimated %.0f tuples, there are %.0f", got, real)
 			}
@@ -120,7 +122,8 @@ func TestFrequentValues(t *testing.T) {
 			t.Errorf("%s %d: %v of the tuples, want %v", tt.cmp, tt.value, share, tt.want)
 		}
 	}
-	// Among a thousand rows with a thousand values, some share a value by chance.
+	// Among a thousand rows with a thousand values, some share a value by
+	// chance.
 	top := []Frequent{{value(1), 0.2}, {value(2), 0.003}}
 	if got := frequent(top, 1000, 1000); len(got) != 1 {
 		t.Errorf("frequent are %v of %v", got, top)

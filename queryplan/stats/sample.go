@@ -69,11 +69,12 @@ const fewValues = 64
 // evaluated is an expression over the rows of a sample.
 type evaluated struct {
 	has rowSet // where it has a value; of a condition, where it is true
-	// ids are equal where values are, counting from 0, and each is the value of an
-	// id; both nil of a condition.
+	// ids are equal where values are, counting from 0, and each is the value of
+	// an id; both nil of a condition.
 	ids  []int32
 	each []scalar.Value
-	// quantities are what the values stand for, of numbers and of points in time.
+	// quantities are what the values stand for, of numbers and of points in
+	// time.
 	quantities []float64
 	number     map[scalar.Value]int32 // of each value, its id
 
@@ -145,7 +146,8 @@ func (s *Sample) follow(from string, t *Table, key int) int {
 		if !source.found.has(i) {
 			continue
 		}
-		if from, until := t.Sample.Data.Find(key, source.table.Sample.Data.Value(col, r)); from < until {
+		if from, until := t.Sample.Data.Find(key,
+			source.table.Sample.Data.Value(col, r)); from < until {
 			l.rows[i] = from
 			l.found.add(i)
 		}
@@ -249,7 +251,8 @@ func viewOf(t *Table, at []int, scan *queryplan.Scan) *view {
 			continue
 		}
 		if typ := scan.Var.Cols[i].Type; s.Data.Value(at[i], s.Rows[0]).Type == typ {
-			v.exprs[name] = &queryplan.ColRef{Col: queryplan.Column{Name: columnName(0, at[i]), Type: typ}}
+			v.exprs[name] = &queryplan.ColRef{Col: queryplan.Column{Name: columnName(0, at[i]),
+				Type: typ}}
 		}
 	}
 	return v
@@ -321,13 +324,15 @@ func joinViews(
 				if joined == nil {
 					continue
 				}
-				// rest is the effect of everything else on the side that is referred to.
+				// rest is the effect of everything else on the side that is
+				// referred to.
 				all := float64(t.table.Rows) * float64(t.n) / float64(len(t.table.Sample.Rows))
 				rest := to.Rows / max(all, 1e-3)
 				if t.n < fewRows {
 					rest = 1
 				}
-				views = slices.Concat(from.views[:i:i], []*view{joined}, from.views[i+1:], to.views[:k],
+				views = slices.Concat(from.views[:i:i], []*view{joined}, from.views[i+1:],
+					to.views[:k],
 					to.views[k+1:])
 				return views, share(f, joined, formula(left)/max(rest, 1e-9)) * rest, left, true
 			}
@@ -375,7 +380,8 @@ func (v *view) refer(t *view, on []string) *view {
 	move := func(e queryplan.Expr) queryplan.Expr {
 		return queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
 			if ref, ok := e.(*queryplan.ColRef); ok {
-				return &queryplan.ColRef{Col: queryplan.Column{Name: moved(ref.Col.Name), Type: ref.Col.Type}}
+				return &queryplan.ColRef{Col: queryplan.Column{Name: moved(ref.Col.Name),
+					Type: ref.Col.Type}}
 			}
 			return e
 		})
@@ -423,7 +429,8 @@ func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate
 		of := v.table.Sample.evaluate(over)
 		rows, n := v.rows, v.n
 		if n < fewValues {
-			// Too few are left to tell: the values are at most those of the whole table.
+			// Too few are left to tell: the values are at most those of the
+			// whole table.
 			rows, n = of.has, of.has.count()
 		}
 		times := make([]int, len(of.each))
@@ -451,8 +458,8 @@ func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate
 			continue
 		}
 		// Values seen once stand for those that were not seen, too (the
-		// guaranteed-error estimator: Charikar, Chaudhuri, Motwani, Narasayya, PODS
-		// 2000), and the ends of the range are not seen then.
+		// guaranteed-error estimator: Charikar, Chaudhuri, Motwani, Narasayya,
+		// PODS 2000), and the ends of the range are not seen then.
 		scale := math.Sqrt(max(1, e.Rows/float64(n)))
 		c.Distinct = min(max(1, most), float64(seen-once)+scale*float64(once))
 		c.HasRange = c.HasRange && once == 0

@@ -79,7 +79,8 @@ func TestSampledEstimates(t *testing.T) {
 		}
 		orders = append(orders, []int64{4 * o, c, rng.Int64N(1000)})
 		for n := range 1 + rng.Int64N(7) {
-			lines = append(lines, []int64{4 * o, n, orders[o][2] + 1 + rng.Int64N(50), 1 + rng.Int64N(50)})
+			lines = append(lines,
+				[]int64{4 * o, n, orders[o][2] + 1 + rng.Int64N(50), 1 + rng.Int64N(50)})
 		}
 	}
 	cat := &Catalog{Relations: map[string]*Relation{}, Tables: map[string]*Table{
@@ -136,7 +137,8 @@ block b0:
 			if out := ans.Outputs["out"]; len(out) > 0 {
 				real = float64(out[0][0].Int())
 			}
-			got := NewEstimator(p, cat).Rows(p.Blocks[0].Cmds[0].(*queryplan.Insert).Node.Inputs()[0])
+			got := NewEstimator(p,
+				cat).Rows(p.Blocks[0].Cmds[0].(*queryplan.Insert).Node.Inputs()[0])
 			if got > c.factor*real || got < real/c.factor {
 				t.Errorf("estimated %.1f tuples, there are %.0f", got, real)
 			}

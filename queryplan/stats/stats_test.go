@@ -28,7 +28,8 @@ func testCatalog() *Catalog {
 			Column{Name: "price", Min: 100, Max: 99_99, Distinct: 5000, Ascending: false},
 			Column{Name: "disc", Min: 0, Max: 10, Distinct: 11, Ascending: false}),
 		"order": table("order", 1500, []int{0}, Column{Name: "o", Min: 1, Max: 1500, Distinct: 1500,
-			Ascending: true}, Column{Name: "day", Min: 0, Max: 999, Distinct: 1000, Ascending: false}),
+			Ascending: true},
+			Column{Name: "day", Min: 0, Max: 999, Distinct: 1000, Ascending: false}),
 		"edge": table("edge", 1000, nil, Column{Name: "x", Min: 0, Max: 99, Distinct: 100,
 			Ascending: false}, Column{Name: "y", Min: 0, Max: 99, Distinct: 50, Ascending: false}),
 	}}
@@ -66,7 +67,8 @@ func TestEstimate(t *testing.T) {
 			est := e.Of(n)
 			var cols []string
 			for _, c := range n.Columns() {
-				cols = append(cols, c.Name+"="+strconv.FormatFloat(est.column(c.Name).Distinct, 'g', 3, 64))
+				cols = append(cols,
+					c.Name+"="+strconv.FormatFloat(est.column(c.Name).Distinct, 'g', 3, 64))
 			}
 			return fmt.Sprintf("rows %.4g, distinct %s", est.Rows, strings.Join(cols, " "))
 		})
@@ -109,7 +111,8 @@ block b0:
 			}
 			facts[name] = rows
 			col := Column{Max: domain - 1, Distinct: domain}
-			cat.Tables[name] = &Table{Name: name, Rows: int64(len(rows)), Columns: []Column{col, col}}
+			cat.Tables[name] = &Table{Name: name, Rows: int64(len(rows)),
+				Columns: []Column{col, col}}
 			cat.Relations[name] = &Relation{Name: name, Rows: int64(len(rows)), Table: name,
 				Cols: []int{0, 1}}
 		}
@@ -153,7 +156,8 @@ func TestExprBound(t *testing.T) {
 			}
 			v, has := queryplan.Eval(e, func(name string) scalar.Value { return values[name] })
 			if !has {
-				t.Fatalf("%s has no value at %v, but the bound %v", queryplan.ExprString(e), values, bound)
+				t.Fatalf("%s has no value at %v, but the bound %v", queryplan.ExprString(e), values,
+					bound)
 			}
 			n, _ := new(big.Int).SetString(v.Int128().String(), 10)
 			if n.Cmp(bound.Min) < 0 || n.Cmp(bound.Max) > 0 {
@@ -197,7 +201,8 @@ func randomExpr(rng *rand.Rand, depth int, cols map[string]Bound) queryplan.Expr
 	}
 	for i, want := range sig.Params {
 		if args[i].Type() != want {
-			args[i] = &queryplan.Call{Func: scalar.Lookup("convert"), Args: []queryplan.Expr{args[i]},
+			args[i] = &queryplan.Call{Func: scalar.Lookup("convert"),
+				Args:   []queryplan.Expr{args[i]},
 				Result: want}
 		}
 	}

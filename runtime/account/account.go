@@ -58,8 +58,8 @@ func (m *Memory) Room() int64 {
 	return m.bound - m.held.Load()
 }
 
-// Spare returns how much of the machine's memory a region may take whose pages may
-// all be touched, but probably are not.
+// Spare returns how much of the machine's memory a region may take whose pages
+// may all be touched, but probably are not.
 func (m *Memory) Spare() int64 { return machineMemory()/2 - m.held.Load() }
 
 // Mapped returns how many regions are mapped.
@@ -69,7 +69,8 @@ func (m *Memory) Mapped() int {
 	return len(m.regions)
 }
 
-// Close unmaps all that is left. No region of the run may be touched afterwards.
+// Close unmaps all that is left. No region of the run may be touched
+// afterwards.
 func (m *Memory) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,8 +102,8 @@ func (m *Memory) Alloc(what string, n int) ([]uint64, error) {
 	return w, nil
 }
 
-// Free takes back what Alloc returned; the slice must start where that did and still
-// have its capacity.
+// Free takes back what Alloc returned; the slice must start where that did and
+// still have its capacity.
 func (m *Memory) Free(words []uint64) {
 	words = words[:cap(words)]
 	if 8*len(words) < MapBytes {

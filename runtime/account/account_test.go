@@ -13,13 +13,14 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// TestRegion grows a region from Go's heap to one that is mapped and moves, and wants
-// its contents to stay and what is new to be zero.
+// TestRegion grows a region from Go's heap to one that is mapped and moves, and
+// wants its contents to stay and what is new to be zero.
 func TestRegion(t *testing.T) {
 	m := New(0)
 	r := Region{Memory: m}
 	size := 0
-	for _, bytes := range []int{1, 100, MapBytes - 8, MapBytes, 5 * MapBytes, 5*MapBytes + 1, 40 * MapBytes} {
+	for _, bytes := range []int{1, 100, MapBytes - 8, MapBytes, 5 * MapBytes, 5*MapBytes + 1,
+		40 * MapBytes} {
 		if err := r.Grow("it", bytes); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +66,9 @@ func TestBound(t *testing.T) {
 	}
 	_, err = m.Alloc("c", 2*MapBytes/8)
 	var out *runtime.MemoryError
-	if !errors.As(err, &out) || *out != (runtime.MemoryError{What: "c", Want: 2 * MapBytes, Held: MapBytes + 800, Bound: 3 * MapBytes}) {
+	if !errors.As(err, &out) ||
+		*out != (runtime.MemoryError{What: "c", Want: 2 * MapBytes, Held: MapBytes + 800,
+			Bound: 3 * MapBytes}) {
 		t.Errorf("got %v", err)
 	}
 	m.Free(words[:1])
@@ -79,8 +82,8 @@ func TestBound(t *testing.T) {
 	m.Close()
 }
 
-// TestGiveAway wants what is given away to outlive the account, and to be unmapped when
-// nothing keeps it.
+// TestGiveAway wants what is given away to outlive the account, and to be
+// unmapped when nothing keeps it.
 func TestGiveAway(t *testing.T) {
 	for _, bytes := range []int{800, 3*MapBytes + 8} {
 		m := New(0)
@@ -120,7 +123,8 @@ func TestOwnedIsUnmapped(t *testing.T) {
 		}
 		for line := range strings.Lines(string(maps)) {
 			var from, until uintptr
-			if _, err := fmt.Sscanf(line, "%x-%x", &from, &until); err == nil && from <= at && at < until {
+			if _, err := fmt.Sscanf(line, "%x-%x", &from, &until); err == nil && from <= at &&
+				at < until {
 				return true
 			}
 		}

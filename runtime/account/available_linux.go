@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// Available returns how many bytes of memory the system can give to this process
-// without swapping, 0 if it does not say. It does not exceed what is left of the
-// control group's limit.
+// Available returns how many bytes of memory the system can give to this
+// process without swapping, 0 if it does not say. It does not exceed what is
+// left of the control group's limit.
 func Available() int64 {
 	text, _ := os.ReadFile("/proc/meminfo") // without it nothing is found
 	available := field(text, "MemAvailable:") << 10
@@ -33,8 +33,8 @@ func Available() int64 {
 	return available
 }
 
-// field returns the number behind a name at the beginning of a line, 0 if there is
-// none.
+// field returns the number behind a name at the beginning of a line, 0 if there
+// is none.
 func field(text []byte, name string) int64 {
 	for line := range bytes.Lines(text) {
 		if fields := bytes.Fields(line); len(fields) >= 2 && string(fields[0]) == name {

@@ -2,8 +2,8 @@ package account
 
 import "testing"
 
-// TestAvailable holds that there is memory for this process, and no more than the
-// machine has.
+// TestAvailable holds that there is memory for this process, and no more than
+// the machine has.
 func TestAvailable(t *testing.T) {
 	if n := Available(); n <= 0 || n > machineMemory() {
 		t.Errorf("%d of %d bytes are available", n, machineMemory())

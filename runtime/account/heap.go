@@ -8,16 +8,17 @@ import (
 // mapped is how many bytes all accounts of the process have mapped.
 var mapped atomic.Int64
 
-// process is what LimitProcess bounds, 0 for nothing, and applied the mapped bytes that
-// the limit of Go's heap takes into account.
+// process is what LimitProcess bounds, 0 for nothing, and applied the mapped
+// bytes that the limit of Go's heap takes into account.
 var process, applied atomic.Int64
 
-// limitStep is by how much mapped has to change before the limit of the heap does.
+// limitStep is by how much mapped has to change before the limit of the heap
+// does.
 const limitStep = 4 << 20
 
-// LimitProcess lets Go's collector keep the heap and the mapped memory of all accounts
-// within so many bytes together, as far as the heap is garbage. It sets the process's
-// debug.SetMemoryLimit, now and whenever memory is mapped.
+// LimitProcess lets Go's collector keep the heap and the mapped memory of all
+// accounts within so many bytes together, as far as the heap is garbage. It
+// sets the process's debug.SetMemoryLimit, now and whenever memory is mapped.
 func LimitProcess(bytes int64) {
 	process.Store(bytes)
 	limitHeap(mapped.Load())

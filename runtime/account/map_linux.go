@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is the size from which the kernel is asked for huge pages, which spare
-// most misses of the translation buffer.
+// hugePage is the size from which the kernel is asked for huge pages, which
+// spare most misses of the translation buffer.
 const hugePage = 2 << 20
 
 var pageSize = uintptr(os.Getpagesize())
 
 func pages(bytes int) uintptr { return (uintptr(bytes) + pageSize - 1) &^ (pageSize - 1) }
 
-// mapMemory returns zeroed memory. From the size of a huge page on it starts at the
-// boundary of one, and asks for huge pages if it is told to.
+// mapMemory returns zeroed memory. From the size of a huge page on it starts at
+// the boundary of one, and asks for huge pages if it is told to.
 func mapMemory(bytes int, huge bool) (unsafe.Pointer, error) {
 	size, extra := pages(bytes), uintptr(0)
 	if bytes >= hugePage {
@@ -56,15 +56,16 @@ func remapMemory(old unsafe.Pointer, had, bytes int) (unsafe.Pointer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := unix.MremapPtr(old, pages(had), to, pages(had), unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED); err != nil {
+	if _, err := unix.MremapPtr(old, pages(had), to, pages(had),
+		unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED); err != nil {
 		unmapMemory(to, bytes)
 		return nil, err
 	}
 	return to, nil
 }
 
-// shrinkMemory gives back what lies behind the first bytes of mapped memory, and returns
-// how many are left.
+// shrinkMemory gives back what lies behind the first bytes of mapped memory,
+// and returns how many are left.
 func shrinkMemory(p unsafe.Pointer, had, bytes int) int {
 	if pages(bytes) < pages(had) {
 		_ = unix.MunmapPtr(unsafe.Add(p, pages(bytes)), pages(had)-pages(bytes))

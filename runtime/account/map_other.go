@@ -35,8 +35,8 @@ func unmapMemory(p unsafe.Pointer, _ int) { heap.Delete(p) }
 // machineMemory returns how many bytes of memory the machine has: nobody knows.
 func machineMemory() int64 { return 1 << 62 }
 
-// Available returns how many bytes of memory the system can give to this process,
-// 0 because nobody knows.
+// Available returns how many bytes of memory the system can give to this
+// process, 0 because nobody knows.
 func Available() int64 { return 0 }
 
 // AdviseHuge does nothing here.

@@ -14,7 +14,8 @@ type Region struct {
 	// Data and Bytes say where it lies; only methods change them.
 	Data  unsafe.Pointer
 	Bytes int
-	// Sparse says that few of the pages will be touched, so that huge ones are a waste.
+	// Sparse says that few of the pages will be touched, so that huge ones are
+	// a waste.
 	Sparse bool
 
 	heap []uint64 // what keeps Data, unless it is mapped
@@ -26,7 +27,8 @@ func (r *Region) Alloc(m *Memory, what string, bytes int) error {
 	return r.Grow(what, bytes)
 }
 
-// Grow extends a region to at least so many bytes, the new ones zero. It may move.
+// Grow extends a region to at least so many bytes, the new ones zero. It may
+// move.
 func (r *Region) Grow(what string, bytes int) error {
 	if bytes <= r.Bytes {
 		return nil
@@ -52,7 +54,8 @@ func (r *Region) Grow(what string, bytes int) error {
 	}
 	if err != nil {
 		held := r.Memory.held.Add(int64(r.Bytes - bytes))
-		return &runtime.MemoryError{What: what, Want: int64(bytes - r.Bytes), Held: held, System: err}
+		return &runtime.MemoryError{What: what, Want: int64(bytes - r.Bytes), Held: held,
+			System: err}
 	}
 	r.Data, r.Bytes, r.heap = data, bytes, nil
 	r.Memory.mu.Lock()
@@ -116,13 +119,13 @@ func Words(r *Region) []uint64 {
 	return unsafe.Slice((*uint64)(r.Data), r.Bytes/8)
 }
 
-// Owned is what keeps memory that a region has given away: it is unmapped when nothing
-// reaches the Owned any more.
+// Owned is what keeps memory that a region has given away: it is unmapped when
+// nothing reaches the Owned any more.
 type Owned struct{ heap []uint64 }
 
-// GiveAway makes the region empty and returns where its first bytes lie from now on, and
-// what keeps them. They are no longer accounted for, and outlive Memory.Close; the bytes
-// behind them are given back.
+// GiveAway makes the region empty and returns where its first bytes lie from
+// now on, and what keeps them. They are no longer accounted for, and outlive
+// Memory.Close; the bytes behind them are given back.
 func (r *Region) GiveAway(bytes int) (data unsafe.Pointer, owner *Owned) {
 	data, owner = r.Data, &Owned{heap: r.heap}
 	if data == nil {

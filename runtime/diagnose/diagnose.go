@@ -20,8 +20,8 @@ type Program struct {
 	Clauses func(pred string) []source.Span // with the predicate as their head
 }
 
-// Failure returns the diagnostic of a run that the program or its data made fail;
-// nil for other errors.
+// Failure returns the diagnostic of a run that the program or its data made
+// fail; nil for other errors.
 func (p Program) Failure(err error) *diag.Diagnostic {
 	var doubled *runtime.KeyError
 	var total *runtime.OverflowError
@@ -92,8 +92,8 @@ func endless(e *runtime.RoundsError) *diag.Diagnostic {
 	}
 }
 
-// MemoryHelp names a recursion that may have exhausted the memory; "" if there is
-// none.
+// MemoryHelp names a recursion that may have exhausted the memory; "" if there
+// is none.
 func (p Program) MemoryHelp() string {
 	for _, b := range p.Plan.Blocks {
 		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded {
@@ -154,8 +154,8 @@ func overflow(e *runtime.OverflowError) *diag.Diagnostic {
 	}
 }
 
-// overflowHelp names a type that has room for a total or an average: 38 digits, if
-// it does not have them yet.
+// overflowHelp names a type that has room for a total or an average: 38 digits,
+// if it does not have them yet.
 func overflowHelp(e *runtime.OverflowError) string {
 	const finer = "convert the values before adding them, for example with int:float:convert, " +
 		"or group them more finely"
@@ -175,9 +175,9 @@ func overflowHelp(e *runtime.OverflowError) string {
 		"and the sum is taken in 38 digits; or %s", scalar.WideDecimalOf(t.Scale), finer)
 }
 
-// Violations words the constraints that do not hold, each with its first violating
-// bindings. A result that does not fit replaces them, as it does where an
-// accumulator finds it: constraints may be about what is then missing.
+// Violations words the constraints that do not hold, each with its first
+// violating bindings. A result that does not fit replaces them, as it does
+// where an accumulator finds it: constraints may be about what is then missing.
 func Violations(violations []runtime.Violation) []*diag.Diagnostic {
 	var out []*diag.Diagnostic
 	for _, v := range violations {

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/confine"
 )
 
-// Refusal is the diagnostic of a directive whose file the program may not read or
-// write, because of err.
+// Refusal is the diagnostic of a directive whose file the program may not read
+// or write, because of err.
 func Refusal(directive source.Span, verb, path string, err error,
 	folders confine.Folders) *diag.Diagnostic {
 	d := &diag.Diagnostic{Severity: diag.Error, Code: diag.PathNotAllowed, Span: directive,

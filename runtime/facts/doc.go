@@ -1,6 +1,6 @@
-// Package facts completes a database that package store has loaded: it adds facts
-// that were given as Go values, names the tables, and describes them to the
-// optimiser.
+// Package facts completes a database that package store has loaded: it adds
+// facts that were given as Go values, names the tables, and describes them to
+// the optimiser.
 //
 // In: relations and tables. Out: [FromRows], [Add], [NameTables], [Catalog] and
 // [Fingerprint]. The package must not import any engine. `redfox explain` shows

@@ -53,7 +53,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestNameTables wants names that do not depend on folders and formats, and differ.
+// TestNameTables wants names that do not depend on folders and formats, and
+// differ.
 func TestNameTables(t *testing.T) {
 	db := store.NewDatabase()
 	for pred, name := range map[string]string{"a": "x/edge.tsv.gz", "b": "y/edge.parquet"} {

@@ -5,8 +5,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Reservation returns a function with which a loader accounts for the bytes that it
-// holds; n is negative for bytes that it frees. Beyond the bound it fails.
+// Reservation returns a function with which a loader accounts for the bytes
+// that it holds; n is negative for bytes that it frees. Beyond the bound it
+// fails.
 func Reservation(bound int64) func(what string, n int64) error {
 	held := int64(0)
 	return func(what string, n int64) error {

@@ -20,8 +20,8 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("row %d of the facts for %s: %s", e.Row, e.Predicate, e.Reason)
 }
 
-// FromRows returns a relation of tuples of Go values, repeats included. The error
-// is a *RowError.
+// FromRows returns a relation of tuples of Go values, repeats included. The
+// error is a *RowError.
 func FromRows(s store.Schema, rows [][]any) (*store.Relation, error) {
 	builders := make([]*store.Builder, len(s.Args))
 	args := 0

@@ -21,8 +21,8 @@ func Tables(db *store.Database) []*store.Table {
 	return out
 }
 
-// NameTables gives the tables of a database short names that are unique, so that
-// plans do not depend on where files lie.
+// NameTables gives the tables of a database short names that are unique, so
+// that plans do not depend on where files lie.
 func NameTables(db *store.Database) {
 	taken := map[string]bool{}
 	for _, t := range Tables(db) {

@@ -11,17 +11,17 @@ type Key struct {
 	Fields []interval.Field
 	Size   uint64 // packed keys are below it; 0: it would be 2^64
 	Form   abi.Form
-	// Open says that the run chooses between Direct and Hash by the number of rows,
-	// Form being the one to begin with, so that code has to serve both.
+	// Open says that the run chooses between Direct and Hash by the number of
+	// rows, Form being the one to begin with, so that code has to serve both.
 	Open bool
-	// Parted says that the run may keep the keys of some values of column Part apart,
-	// in a table of its own whose packed keys count from the least of these values. The
-	// column is the highest field, so that such keys are dense, and code reads its base
-	// and the table's form from parameters.
+	// Parted says that the run may keep the keys of some values of column Part
+	// apart, in a table of its own whose packed keys count from the least of
+	// these values. The column is the highest field, so that such keys are
+	// dense, and code reads its base and the table's form from parameters.
 	Parted bool
 	Part   int
-	// Crowded says of groups that hundreds of rows of facts come for each that there can
-	// be.
+	// Crowded says of groups that hundreds of rows of facts come for each that
+	// there can be.
 	Crowded bool
 }
 
@@ -37,8 +37,8 @@ func (k *Key) BitmapBytes() int {
 const (
 	// maxBitmap is the largest bit set considered, in bytes.
 	maxBitmap = 1 << 33
-	// smallDirect is the number of keys up to which tables are directly addressed
-	// however few rows there are.
+	// smallDirect is the number of keys up to which tables are directly
+	// addressed however few rows there are.
 	smallDirect = 1 << 12
 	// maxDirect is the number of keys beyond which they never are.
 	maxDirect = 1 << 32
@@ -52,8 +52,8 @@ func Pack(bounds []interval.Interval) *Key {
 		return &Key{Fields: make([]interval.Field, len(bounds)), Form: abi.Wide}
 	}
 	k := &Key{Fields: l.Fields, Form: abi.Hash, Size: 1}
-	// The first field with bits is the highest: the greatest key has its bound and
-	// all lower bits set.
+	// The first field with bits is the highest: the greatest key has its bound
+	// and all lower bits set.
 	for i, f := range l.Fields {
 		if f.Bits > 0 {
 			k.Size = (uint64(bounds[i].Hi) - uint64(bounds[i].Lo) + 1) << f.Shift
@@ -114,14 +114,15 @@ func eightKeys(kind harmony.IndexKind) uint64 {
 // tableBytes returns the size of a directly addressed table of an index, about.
 func (k *Key) tableBytes(kind harmony.IndexKind) uint64 { return (k.Size/8 + 1) * eightKeys(kind) }
 
-// FormFor returns the form of an index of so many rows: a directly addressed table
-// unless it would be larger than a hash table.
+// FormFor returns the form of an index of so many rows: a directly addressed
+// table unless it would be larger than a hash table.
 func (k *Key) FormFor(kind harmony.IndexKind, rows int) abi.Form {
 	hash := uint64(32) // bytes of a table, half full, for a row
 	if kind == harmony.Exists {
 		hash = 16
 	}
-	if k.Size > 0 && k.Size <= maxDirect && k.Size/8*eightKeys(kind) <= max(uint64(rows)*hash, 8*smallDirect) {
+	if k.Size > 0 && k.Size <= maxDirect &&
+		k.Size/8*eightKeys(kind) <= max(uint64(rows)*hash, 8*smallDirect) {
 		return abi.Direct
 	}
 	return abi.Hash
@@ -146,8 +147,8 @@ func (k *Key) fix(p abi.Param) (int64, bool) {
 	return word, ok
 }
 
-// Word returns the word of a parameter about how a column of the key is packed; not ok
-// if the parameter is about something else.
+// Word returns the word of a parameter about how a column of the key is packed;
+// not ok if the parameter is about something else.
 func (k *Key) Word(p abi.Param) (word int64, ok bool) {
 	switch p.Kind {
 	case abi.SetShift, abi.IndexShift, abi.GroupShift:

@@ -24,12 +24,14 @@ func TestPackParted(t *testing.T) {
 		kind  abi.Kind
 		index int
 		fixed bool
-	}{{abi.SetForm, 0, false}, {abi.SetBase, 0, true}, {abi.SetBase, 2, false}, {abi.SetShift, 2, true}, {abi.SetBits, 2, true}} {
+	}{{abi.SetForm, 0, false}, {abi.SetBase, 0, true}, {abi.SetBase, 2, false}, {abi.SetShift, 2,
+		true}, {abi.SetBits, 2, true}} {
 		if _, fixed := k.fix(abi.Param{Kind: p.kind, Index: p.index}); fixed != p.fixed {
 			t.Errorf("parameter %v %d is known: %t", p.kind, p.index, fixed)
 		}
 	}
-	if k := packParted([]interval.Interval{interval.All, {Lo: 0, Hi: 9}}, 1); k.Form != abi.Wide || len(k.Fields) != 2 {
+	if k := packParted([]interval.Interval{interval.All, {Lo: 0, Hi: 9}}, 1); k.Form != abi.Wide ||
+		len(k.Fields) != 2 {
 		t.Errorf("%+v", k)
 	}
 }

@@ -9,15 +9,16 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Column is how the words of a column are stored: word = Base + Step * offset, in
-// offsets of Width bytes, which is 0, 1, 2, 4 or 8.
+// Column is how the words of a column are stored: word = Base + Step * offset,
+// in offsets of Width bytes, which is 0, 1, 2, 4 or 8.
 type Column struct {
 	Base, Step int64
 	Width      int
 }
 
-// Word returns the word of a parameter about how a column is stored, of a relation, a
-// table of a dictionary or constant rows; not ok if the parameter is about something else.
+// Word returns the word of a parameter about how a column is stored, of a
+// relation, a table of a dictionary or constant rows; not ok if the parameter
+// is about something else.
 func (c Column) Word(p abi.Param) (word int64, ok bool) {
 	switch p.Kind {
 	case abi.ColumnBase, abi.TableBase, abi.ValuesBase:
@@ -52,32 +53,35 @@ func ColumnOf(r interval.Interval) Column {
 
 // Policy is what an engine prefers.
 type Policy struct {
-	// Groups is the number of groups that have cells from the start if there could be
-	// no more, and GroupBytes what they may take; 0: as much as there is.
+	// Groups is the number of groups that have cells from the start if there
+	// could be no more, and GroupBytes what they may take; 0: as much as there
+	// is.
 	Groups, GroupBytes int
-	// RowsPerGroup is how many rows of facts, for each group that there could be, make up
-	// for cells that all of them have from the start, beyond Groups; 0: none do.
+	// RowsPerGroup is how many rows of facts, for each group that there could
+	// be, make up for cells that all of them have from the start, beyond
+	// Groups; 0: none do.
 	RowsPerGroup int
 	// Ordered says that keys which come in order need no table but a list.
 	Ordered bool
 	// Bitmap is the size in bytes of a bit set that is one from the start.
 	Bitmap int
-	// Table is the size in bytes up to which an index is a directly addressed table from
-	// the start, if a kernel looks into it for as many rows of facts as it has entries:
-	// that makes up for clearing it, and most of what a filter has left are few keys of
-	// many. Bits is the same of a bit set, for as many rows as it has bytes.
+	// Table is the size in bytes up to which an index is a directly addressed
+	// table from the start, if a kernel looks into it for as many rows of facts
+	// as it has entries: that makes up for clearing it, and most of what a
+	// filter has left are few keys of many. Bits is the same of a bit set, for
+	// as many rows as it has bytes.
 	Table, Bits int
 	// FixedSets says that a set keeps the form it begins with.
 	FixedSets bool
 	// Shared says that the threads of a run write the same groups and sets.
 	Shared bool
-	// Parts says that the run can keep the tuples of some values of a column apart, as
-	// loops that package decompose finds ask for.
+	// Parts says that the run can keep the tuples of some values of a column
+	// apart, as loops that package decompose finds ask for.
 	Parts bool
 }
 
-// Cell returns the layout of an accumulator, which is empty if it shares the cells of
-// another one.
+// Cell returns the layout of an accumulator, which is empty if it shares the
+// cells of another one.
 func Cell(a harmony.Acc) abi.Cell {
 	if a.Shares > 0 {
 		return abi.Cell{}
@@ -85,8 +89,8 @@ func Cell(a harmony.Acc) abi.Cell {
 	return abi.CellOf(a.Fn, a.In)
 }
 
-// slotBytes is what a group takes in a table that has cells for all: the mark and the
-// accumulators.
+// slotBytes is what a group takes in a table that has cells for all: the mark
+// and the accumulators.
 func slotBytes(g *harmony.Groups) int {
 	slot := 8
 	for _, a := range g.Accs {
@@ -103,30 +107,34 @@ func (p Policy) groups(g *harmony.Groups) uint64 {
 	return uint64(p.Groups)
 }
 
-// crowdedRows is how many rows of facts a group has that is crowded: some for each block of
-// a GPU that has a table of its own.
+// crowdedRows is how many rows of facts a group has that is crowded: some for
+// each block of a GPU that has a table of its own.
 const crowdedRows = 256
 
-// mostDenseBytes is the largest slot of a table that has cells for more groups than
-// Policy.Groups: those of groups without a row must not outweigh a hash table.
+// mostDenseBytes is the largest slot of a table that has cells for more groups
+// than Policy.Groups: those of groups without a row must not outweigh a hash
+// table.
 const mostDenseBytes = 64
 
-// dense reports whether so many rows come that all groups of a table may have cells.
+// dense reports whether so many rows come that all groups of a table may have
+// cells.
 func (p Policy) dense(g *harmony.Groups, size uint64, rows int) bool {
-	return p.RowsPerGroup > 0 && slotBytes(g) <= mostDenseBytes && size <= uint64(rows/p.RowsPerGroup)
+	return p.RowsPerGroup > 0 && slotBytes(g) <= mostDenseBytes &&
+		size <= uint64(rows/p.RowsPerGroup)
 }
 
 // sumsFloats reports whether an accumulator has a sum of floats.
 func sumsFloats(a harmony.Acc) bool { return Cell(a).Words >= abi.FloatSumWords }
 
-// ordered reports whether groups whose keys come in order are to be a list. One that threads
-// share is added to in parts of a tile, which sums of floats are too large for.
+// ordered reports whether groups whose keys come in order are to be a list. One
+// that threads share is added to in parts of a tile, which sums of floats are
+// too large for.
 func (p Policy) ordered(g *harmony.Groups) bool {
 	return p.Ordered && !(p.Shared && slices.ContainsFunc(g.Accs, sumsFloats))
 }
 
-// direct reports whether an index into which a kernel looks for so many rows of facts is a
-// directly addressed table from the start.
+// direct reports whether an index into which a kernel looks for so many rows of
+// facts is a directly addressed table from the start.
 func (p Policy) direct(kind harmony.IndexKind, k *Key, probing int) bool {
 	bytes := k.tableBytes(kind)
 	if kind == harmony.Exists {
@@ -135,9 +143,11 @@ func (p Policy) direct(kind harmony.IndexKind, k *Key, probing int) bool {
 	return k.Size <= uint64(probing) && bytes <= uint64(p.Table)
 }
 
-// rowsOfFacts returns how many rows of facts kernels read that fill each table of groups,
-// all of them together, and how many the one reads that looks for most keys in each index.
-func rowsOfFacts(p *harmony.Program, f Facts) (filling map[*harmony.Groups]int, probing map[*harmony.Index]int) {
+// rowsOfFacts returns how many rows of facts kernels read that fill each table
+// of groups, all of them together, and how many the one reads that looks for
+// most keys in each index.
+func rowsOfFacts(p *harmony.Program,
+	f Facts) (filling map[*harmony.Groups]int, probing map[*harmony.Index]int) {
 	filling, probing = map[*harmony.Groups]int{}, map[*harmony.Index]int{}
 	for _, k := range p.Kernels() {
 		from, ok := k.Source.(*harmony.Rows)
@@ -163,12 +173,14 @@ func rowsOfFacts(p *harmony.Program, f Facts) (filling map[*harmony.Groups]int, 
 }
 
 // CPU is the policy of an engine whose threads have groups of their own.
-var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Table: 4 << 20, Bits: 4 << 20, Parts: true}
+var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Table: 4 << 20,
+	Bits: 4 << 20, Parts: true}
 
-// GPU is the policy of an engine whose blocks share all that they write. A bit set
-// is faster than a hash table as long as it stays in the second-level cache, and about as
-// fast up to a few times as much.
-var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, RowsPerGroup: 4, Ordered: true, Bitmap: 32 << 20, Table: 32 << 20, Bits: 128 << 20, FixedSets: true, Shared: true}
+// GPU is the policy of an engine whose blocks share all that they write. A bit
+// set is faster than a hash table as long as it stays in the second-level
+// cache, and about as fast up to a few times as much.
+var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, RowsPerGroup: 4, Ordered: true,
+	Bitmap: 32 << 20, Table: 32 << 20, Bits: 128 << 20, FixedSets: true, Shared: true}
 
 // Facts tells what layouts are chosen for.
 type Facts struct {
@@ -178,13 +190,15 @@ type Facts struct {
 	Rows func(r *harmony.Relation) (n int, loaded bool)
 	// Loaded returns the layout of a loaded relation's column.
 	Loaded func(r *harmony.Relation, col int) Column
-	// Numbered reports whether the packed keys of an index's rows are the rows' numbers.
+	// Numbered reports whether the packed keys of an index's rows are the rows'
+	// numbers.
 	Numbered func(x *harmony.Index) bool
 	// Ordered reports whether the keys of groups come in order to each worker.
 	Ordered func(g *harmony.Groups) bool
 	// NeedsSet reports whether a tuple may be inserted twice.
 	NeedsSet func(r *harmony.Relation) bool
-	// Carried returns the columns by which a loop over a relation is decomposed.
+	// Carried returns the columns by which a loop over a relation is
+	// decomposed.
 	Carried func(r *harmony.Relation) []int
 }
 
@@ -269,8 +283,10 @@ func (l *Layouts) relation(r *harmony.Relation, f Facts) {
 		return
 	}
 	if !f.NeedsSet(r) {
-		// Code that does not know the form packs all the same. No word may be out of bounds.
-		l.Sets[r] = &Key{Fields: slices.Repeat([]interval.Field{{Bits: 64}}, len(cols)), Form: abi.None}
+		// Code that does not know the form packs all the same. No word may be
+		// out of bounds.
+		l.Sets[r] = &Key{Fields: slices.Repeat([]interval.Field{{Bits: 64}}, len(cols)),
+			Form: abi.None}
 		return
 	}
 	var k *Key
@@ -292,8 +308,8 @@ func (l *Layouts) relation(r *harmony.Relation, f Facts) {
 	}
 }
 
-// part chooses the column of a decomposed relation whose values are dealt out: the one
-// with most of them, as far as bounds tell.
+// part chooses the column of a decomposed relation whose values are dealt out:
+// the one with most of them, as far as bounds tell.
 func (l *Layouts) part(ranges []interval.Interval, carried []int) (part int, ok bool) {
 	if !l.policy.Parts {
 		return 0, false

@@ -8,7 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 )
 
-// star has rows of facts that look for keys in what a filter left of a dimension.
+// star has rows of facts that look for keys in what a filter left of a
+// dimension.
 const star = `
 relation facts(k: int) input "facts"
 relation dimension(k: int; a: int) input "dimension"
@@ -40,8 +41,9 @@ block b0:
   halt
 `
 
-// TestIndexes wants tables that rows of facts are to be looked up in directly addressed
-// where there are enough such rows and the table is small enough, and else left open.
+// TestIndexes wants tables that rows of facts are to be looked up in directly
+// addressed where there are enough such rows and the table is small enough, and
+// else left open.
 func TestIndexes(t *testing.T) {
 	p, err := harmony.Parse("star", star)
 	if err != nil {
@@ -61,7 +63,9 @@ func TestIndexes(t *testing.T) {
 		{4000, 0, 0, true, true},
 	} {
 		l := New(p, Facts{
-			Column: func(harmony.Managed, int) interval.Interval { return interval.Interval{Lo: 0, Hi: int64(c.keys) - 1} },
+			Column: func(harmony.Managed, int) interval.Interval {
+				return interval.Interval{Lo: 0, Hi: int64(c.keys) - 1}
+			},
 			Rows: func(r *harmony.Relation) (int, bool) {
 				if r.Name == "facts" {
 					return c.facts, true

@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-// checkCode returns an error if a program with these codes has none for a GPU and
-// none can be made.
+// checkCode returns an error if a program with these codes has none for a GPU
+// and none can be made.
 func (m *Machine) checkCode(codes *assemble.Codes, card driver.Device) error {
 	_, err := m.Tools.LLVM()
 	if err == nil || codes.For(SM(card)) != nil {

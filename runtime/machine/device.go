@@ -15,7 +15,8 @@ import (
 
 // Device describes a GPU of this machine.
 type Device struct {
-	// Number is its place in the driver's order, which CUDA_VISIBLE_DEVICES changes.
+	// Number is its place in the driver's order, which CUDA_VISIBLE_DEVICES
+	// changes.
 	Number int
 	Name   string // "NVIDIA H200"
 	UUID   string // "GPU-..."
@@ -31,8 +32,8 @@ type Device struct {
 	Detail          string  // what can run on it, or why nothing can
 }
 
-// Devices describes the GPUs of this machine. It opens each of them, which takes
-// some tenths of a second. The error says why there are none.
+// Devices describes the GPUs of this machine. It opens each of them, which
+// takes some tenths of a second. The error says why there are none.
 func (m *Machine) Devices() ([]Device, error) {
 	found, err := m.CUDA()
 	if err != nil {
@@ -54,8 +55,8 @@ func (m *Machine) Devices() ([]Device, error) {
 	return out, nil
 }
 
-// describe returns what is known of a GPU before it is opened. If the compiler is
-// missing, the GPU runs only compiled programs.
+// describe returns what is known of a GPU before it is opened. If the compiler
+// is missing, the GPU runs only compiled programs.
 func describe(card driver.Device, version cuda.Version, missing error) Device {
 	info := card.Info()
 	d := Device{

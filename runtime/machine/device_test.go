@@ -21,8 +21,10 @@ func TestCards(t *testing.T) {
 		{"", "1", ""},
 		{"1", "1", ""},
 		{cards[2].Info().UUID, "2", ""},
-		{"0", "0", "GPU 0, Old GPU (sm_75) is too old: redfox needs compute capability 8.0, and it has 7.5; use --engine cpu"},
-		{"3", "", `there is no GPU "3"; there are 0: Old GPU (sm_75), 1: Emulated GPU (sm_90), 2: Emulated GPU (sm_90)`},
+		{"0", "0",
+			"GPU 0, Old GPU (sm_75) is too old: redfox needs compute capability 8.0, and it has 7.5; use --engine cpu"},
+		{"3", "",
+			`there is no GPU "3"; there are 0: Old GPU (sm_75), 1: Emulated GPU (sm_90), 2: Emulated GPU (sm_90)`},
 	} {
 		card, err := pick(all, tt.name)
 		switch {
@@ -42,7 +44,8 @@ func TestCards(t *testing.T) {
 	if describe(all[0], 12040, nil).Usable {
 		t.Error("an old GPU is usable")
 	}
-	if d := describe(all[1], 12040, errors.New("no LLVM")); !strings.Contains(d.Detail, "compiled programs with code for gpu:sm_90") || d.Driver != "12.4" {
+	if d := describe(all[1], 12040, errors.New("no LLVM")); !strings.Contains(d.Detail,
+		"compiled programs with code for gpu:sm_90") || d.Driver != "12.4" {
 		t.Errorf("without LLVM: %+v", d)
 	}
 }

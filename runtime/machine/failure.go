@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// DeviceFailure words an error of a GPU or its driver as a *failure.Environment.
-// Other errors stay as they are.
+// DeviceFailure words an error of a GPU or its driver as a
+// *failure.Environment. Other errors stay as they are.
 func DeviceFailure(err error) error {
 	var device *runtime.DeviceError
 	if errors.As(err, &device) {

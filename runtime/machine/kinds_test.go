@@ -22,7 +22,8 @@ func TestKinds(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := CheckEngine("cpi"); err == nil || err.Error() != `no engine is called "cpi"; did you mean cpu?` {
+	if err := CheckEngine("cpi"); err == nil ||
+		err.Error() != `no engine is called "cpi"; did you mean cpu?` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-// Machine is what runs programs: compilers and GPUs, each opened when it is first
-// asked for.
+// Machine is what runs programs: compilers and GPUs, each opened when it is
+// first asked for.
 type Machine struct {
 	Tools *assemble.Tools
-	// Driver returns the driver of the GPUs: driver.Open, or what a test has in its
-	// place.
+	// Driver returns the driver of the GPUs: driver.Open, or what a test has in
+	// its place.
 	Driver func() (driver.Driver, error)
 
 	mu         sync.Mutex
@@ -121,8 +121,8 @@ func (m *Machine) CUDA() (driver.Driver, error) {
 	return opened, nil
 }
 
-// hasGPUProblem reports whether the machine seems to have a GPU although none can
-// be used. On a machine without one, that is not worth a word.
+// hasGPUProblem reports whether the machine seems to have a GPU although none
+// can be used. On a machine without one, that is not worth a word.
 func (m *Machine) hasGPUProblem() bool {
 	_, err := m.Driver()
 	var none *cuda.NotFoundError

@@ -49,8 +49,8 @@ type Want struct {
 	Memory int64  // bound in bytes on the memory of the GPU; 0 for none
 }
 
-// settle resolves the name of the engine. It refuses names that no engine has, and
-// wishes for a GPU beside an engine that uses none.
+// settle resolves the name of the engine. It refuses names that no engine has,
+// and wishes for a GPU beside an engine that uses none.
 func (w Want) settle() (Want, error) {
 	if err := CheckEngine(w.Engine); err != nil {
 		return w, err
@@ -142,14 +142,15 @@ func (c Choice) Target() string {
 	return ""
 }
 
-// Size is that of facts; the zero value stands for facts that are not known yet.
+// Size is that of facts; the zero value stands for facts that are not known
+// yet.
 type Size struct {
 	Rows  int
 	Bytes int64
 }
 
-// Choose returns the engine of a run over facts, of a program with these codes; nil
-// stands for any program. The error is that with which the run would fail.
+// Choose returns the engine of a run over facts, of a program with these codes;
+// nil stands for any program. The error is that with which the run would fail.
 func (s *Selection) Choose(facts Size, codes *assemble.Codes) (Choice, error) {
 	switch s.want.Engine {
 	case Auto:
@@ -168,8 +169,8 @@ func (s *Selection) Choose(facts Size, codes *assemble.Codes) (Choice, error) {
 	return Choice{Info: info}, nil
 }
 
-// OnGPU returns the choice of the gpu engine, if runs over facts of a size or more
-// take it.
+// OnGPU returns the choice of the gpu engine, if runs over facts of a size or
+// more take it.
 func (s *Selection) OnGPU(facts Size, codes *assemble.Codes) (c Choice, ok bool) {
 	if !s.MayBeGPU() || !s.IsGPU() && facts.Rows < FewGPUFacts {
 		return c, false
@@ -213,8 +214,8 @@ func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 	return Choice{Info: s.machine.Engine(Go), Passed: passed}
 }
 
-// holds reports whether a GPU has room for facts and as much again, which is the
-// least that most runs need.
+// holds reports whether a GPU has room for facts and as much again, which is
+// the least that most runs need.
 func (s *Selection) holds(card driver.Device, facts Size) bool {
 	room := int64(card.Info().Memory)
 	if s.want.Memory > 0 {
@@ -223,8 +224,8 @@ func (s *Selection) holds(card driver.Device, facts Size) bool {
 	return facts.Bytes <= room/2
 }
 
-// Best resolves the name of an engine for any program over many facts. Of the gpu
-// engine it looks at the first GPU that can be used.
+// Best resolves the name of an engine for any program over many facts. Of the
+// gpu engine it looks at the first GPU that can be used.
 func (m *Machine) Best(name string) (chosen Info, passed []Info, err error) {
 	if err := CheckEngine(name); err != nil {
 		return Info{}, nil, err

@@ -38,7 +38,8 @@ func New(m *machine.Machine) *Pool {
 	return p
 }
 
-// key identifies an engine. Kernels that are fused differently are different code.
+// key identifies an engine. Kernels that are fused differently are different
+// code.
 type key struct {
 	name   string
 	card   driver.Device // of the gpu engine
@@ -71,8 +72,8 @@ func (p *Pool) Closed() bool {
 	return p.closed
 }
 
-// With calls f with the chosen engine, which it makes if there is none. If f fails
-// and the device of the engine is lost, later runs get another engine.
+// With calls f with the chosen engine, which it makes if there is none. If f
+// fails and the device of the engine is lost, later runs get another engine.
 func (p *Pool) With(c machine.Choice, how assemble.Fusing, f func(runtime.Engine) error) error {
 	e, err := p.acquire(c, how)
 	if err != nil {
@@ -108,8 +109,8 @@ func (p *Pool) acquire(c machine.Choice, how assemble.Fusing) (*kept, error) {
 	return e, nil
 }
 
-// release ends the use of an engine. The last run closes an engine whose device is
-// lost.
+// release ends the use of an engine. The last run closes an engine whose device
+// is lost.
 func (p *Pool) release(e *kept) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,22 +133,24 @@ func (p *Pool) lose(e *kept) {
 }
 
 // Start opens the GPU of runs that take the gpu engine whatever the facts are,
-// beside the compilation and the loading. Errors are ignored here; the first run
-// returns them.
+// beside the compilation and the loading. Errors are ignored here; the first
+// run returns them.
 func (p *Pool) Start(s *machine.Selection, how assemble.Fusing, spans trace.Func) {
 	if !s.IsGPU() {
 		return // other engines open at once
 	}
 	go func() {
 		began := time.Now()
-		// The dynamic linker loads one library at a time: the driver goes first.
+		// The dynamic linker loads one library at a time: the driver goes
+		// first.
 		cuda.Load()
 		choice, ok := s.OnGPU(machine.Size{}, nil)
 		if !ok {
 			return
 		}
-		// libLLVM is needed as well. Both change what the process has mapped, so
-		// loading it earlier would delay the driver, for which everything waits.
+		// libLLVM is needed as well. Both change what the process has mapped,
+		// so loading it earlier would delay the driver, for which everything
+		// waits.
 		go func() { _, _ = p.Machine.Tools.LLVM() }()
 		if spans != nil {
 			spans(trace.Span{Track: "device", Name: "open the driver", Start: began,

@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-// TestClose closes a pool during a run: Close waits for it, and there is no later
-// one.
+// TestClose closes a pool during a run: Close waits for it, and there is no
+// later one.
 func TestClose(t *testing.T) {
 	p := New(machine.Host())
 	choice := machine.Choice{Info: p.Machine.Engine(machine.Go)}
@@ -53,7 +53,10 @@ func TestEnginesAreShared(t *testing.T) {
 	p := New(machine.Host())
 	engine := func(how assemble.Fusing) (e runtime.Engine) {
 		choice := machine.Choice{Info: p.Machine.Engine(machine.Go)}
-		if err := p.With(choice, how, func(got runtime.Engine) error { e = got; return nil }); err != nil {
+		if err := p.With(choice, how, func(got runtime.Engine) error {
+			e = got
+			return nil
+		}); err != nil {
 			t.Error(err)
 		}
 		return e

@@ -287,7 +287,8 @@ func TestFactsOfAnotherTypeAreRefused(t *testing.T) {
 	db := database(p, map[string]planref.Rows{"edge": {{scalar.OfString("a"),
 		scalar.OfInt(scalar.IntType, 1)}}})
 	_, err := New().Run(context.Background(), &runtime.Request{Plan: p, Facts: db})
-	if err == nil || err.Error() != "column x of edge is int in the program and string in the facts" {
+	if err == nil ||
+		err.Error() != "column x of edge is int in the program and string in the facts" {
 		t.Error(err)
 	}
 }

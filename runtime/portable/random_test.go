@@ -21,7 +21,8 @@ type generator struct {
 }
 
 var columnTypes = []scalar.Type{
-	scalar.IntType, scalar.IntType, scalar.IntType, scalar.StringType, scalar.StringType, scalar.DecimalOf(2), scalar.FloatType,
+	scalar.IntType, scalar.IntType, scalar.IntType, scalar.StringType, scalar.StringType,
+	scalar.DecimalOf(2), scalar.FloatType,
 	scalar.BooleanType, scalar.DatetimeType, scalar.UintType, scalar.IntOf(8), scalar.UintOf(16),
 }
 
@@ -145,7 +146,8 @@ func (g *generator) expr(cols []queryplan.Column, depth int) queryplan.Expr {
 					"%"}[g.IntN(4)])})
 		case 9:
 			e = call([]string{"int:string:convert", "int:float:convert", "decimal:float:convert",
-				"int:decimal:convert", "decimal:int:convert", "string:int:convert", "boolean:int:convert"}[g.IntN(7)], a)
+				"int:decimal:convert", "decimal:int:convert", "string:int:convert",
+				"boolean:int:convert"}[g.IntN(7)], a)
 		case 10:
 			e = call("holds", a)
 		case 11:
@@ -176,7 +178,8 @@ func (g *generator) compare(cols []queryplan.Column) queryplan.Expr {
 	}
 	col := cols[g.IntN(len(cols))]
 	name := []string{"eq", "ne", "lt", "le", "gt", "ge"}[g.IntN(6)]
-	a, b := queryplan.Expr(&queryplan.ColRef{Col: col}), queryplan.Expr(&queryplan.Const{Value: g.value(col.Type)})
+	a, b := queryplan.Expr(&queryplan.ColRef{Col: col}),
+		queryplan.Expr(&queryplan.Const{Value: g.value(col.Type)})
 	if g.IntN(3) == 0 {
 		a, b = b, a
 	}
@@ -426,7 +429,9 @@ func (g *generator) plan() *queryplan.Plan {
 func (g *generator) increment(v *queryplan.Var) queryplan.Node {
 	n := queryplan.Column{Name: g.name(), Type: scalar.IntType}
 	next := g.name()
-	number := func(i int64) queryplan.Expr { return &queryplan.Const{Value: scalar.OfInt(scalar.IntType, i)} }
+	number := func(i int64) queryplan.Expr {
+		return &queryplan.Const{Value: scalar.OfInt(scalar.IntType, i)}
+	}
 	below := &queryplan.Filter{
 		Input: &queryplan.Scan{Var: v, Version: queryplan.Delta, Names: []string{n.Name}},
 		Cond:  call("lt", &queryplan.ColRef{Col: n}, number(int64(1+g.IntN(4)))),

@@ -43,8 +43,8 @@ type column struct {
 	*store.Column
 }
 
-// New returns a prefetch for runs of a program in a pool; nil if no such run takes
-// a GPU.
+// New returns a prefetch for runs of a program in a pool; nil if no such run
+// takes a GPU.
 func New(p *pool.Pool, s *machine.Selection, codes *assemble.Codes, how assemble.Fusing,
 	spans trace.Func) *Prefetch {
 	if !s.MayBeGPU() {
@@ -58,9 +58,10 @@ func New(p *pool.Pool, s *machine.Selection, codes *assemble.Codes, how assemble
 	return f
 }
 
-// Plan takes the columns that are worth copying from a plan that was made without
-// the facts. Such a plan reads keys of functional predicates that the real one
-// mostly does not, and strings may get other numbers, so both are left out.
+// Plan takes the columns that are worth copying from a plan that was made
+// without the facts. Such a plan reads keys of functional predicates that the
+// real one mostly does not, and strings may get other numbers, so both are left
+// out.
 func (f *Prefetch) Plan(plan *queryplan.Plan) {
 	if f == nil {
 		return
@@ -93,8 +94,8 @@ func (f *Prefetch) scan(s *queryplan.Scan) {
 	}
 }
 
-// Column takes a column that has been read. Unless the gpu engine was named, the
-// first column that a GPU is chosen for starts the copying.
+// Column takes a column that has been read. Unless the gpu engine was named,
+// the first column that a GPU is chosen for starts the copying.
 func (f *Prefetch) Column(pred string, arg int, c *store.Column) {
 	if args := f.reads[pred]; args == nil || !args[arg] {
 		return
@@ -108,7 +109,8 @@ func (f *Prefetch) Column(pred string, arg int, c *store.Column) {
 	f.more.Signal()
 }
 
-// Finish takes the facts. If their runs do not take a GPU, all copies are freed.
+// Finish takes the facts. If their runs do not take a GPU, all copies are
+// freed.
 func (f *Prefetch) Finish(facts *store.Database, chosen machine.Choice) {
 	if f == nil {
 		return
@@ -172,8 +174,8 @@ func (f *Prefetch) work(first machine.Size) {
 	defer f.cancel()
 	var err error
 	defer failure.Recover("the gpu engine", &err)
-	// If the GPU was named, it is opened here and not in start, for which the reader
-	// of the facts would wait.
+	// If the GPU was named, it is opened here and not in start, for which the
+	// reader of the facts would wait.
 	choice, ok := f.selected.OnGPU(first, f.codes)
 	if !ok {
 		return

@@ -35,7 +35,8 @@ func parse(t *testing.T, text string) (*harmony.Program, *domain.Domains) {
 func stringFacts(facts map[string][]string) *store.Database {
 	db := store.NewDatabase()
 	for name, list := range facts {
-		t := &store.Table{Name: name, Columns: []*store.Column{store.StringColumn(list)}, Rows: len(list)}
+		t := &store.Table{Name: name, Columns: []*store.Column{store.StringColumn(list)},
+			Rows: len(list)}
 		db.Put(&store.Relation{Name: name, Table: t, Cols: []int{0}, Keys: 1})
 	}
 	return db
@@ -88,7 +89,8 @@ func TestShared(t *testing.T) {
 	if got := db.Relation("a").Column(0); got != before || got.Word(0) != 1 {
 		t.Error("binding changes the facts")
 	}
-	for s, want := range map[string][3]int64{"d": {-1, 2, 2}, "c": {1, 1, 2}, "": {-1, 0, 0}, "z": {-1, 5, 5}} {
+	for s, want := range map[string][3]int64{"d": {-1, 2, 2}, "c": {1, 1, 2}, "": {-1, 0, 0},
+		"z": {-1, 5, 5}} {
 		if code, lo, hi := d.Code(0, s); [3]int64{code, lo, hi} != want {
 			t.Errorf("%q has code %d and place %d to %d, want %v", s, code, lo, hi, want)
 		}
@@ -101,7 +103,8 @@ func TestShared(t *testing.T) {
 // TestWithoutFacts binds nothing.
 func TestWithoutFacts(t *testing.T) {
 	p, domains := parse(t, strings.ReplaceAll(twoInputs, "    store t0(\"m\", 1)\n", ""))
-	for _, db := range []*store.Database{nil, store.NewDatabase(), stringFacts(map[string][]string{"a": {}})} {
+	for _, db := range []*store.Database{nil, store.NewDatabase(),
+		stringFacts(map[string][]string{"a": {}})} {
 		d, err := Bind(context.Background(), p, domains, db, 1, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -121,21 +124,26 @@ func TestWithoutFacts(t *testing.T) {
 func TestErrors(t *testing.T) {
 	p, domains := parse(t, twoInputs)
 	wide := store.NewDatabase()
-	wide.Put(&store.Relation{Name: "a", Table: &store.Table{Name: "a", Columns: []*store.Column{nil, nil}}, Cols: []int{0, 1}})
+	wide.Put(&store.Relation{Name: "a",
+		Table: &store.Table{Name: "a", Columns: []*store.Column{nil, nil}}, Cols: []int{0, 1}})
 	ints := store.NewDatabase()
-	ints.Put(&store.Relation{Name: "b", Table: &store.Table{Name: "b", Columns: []*store.Column{store.ColumnOf(scalar.IntType, []int64{1}, nil)}, Rows: 1}, Cols: []int{0}})
+	ints.Put(&store.Relation{Name: "b",
+		Table: &store.Table{Name: "b",
+			Columns: []*store.Column{store.ColumnOf(scalar.IntType, []int64{1}, nil)}, Rows: 1},
+		Cols: []int{0}})
 	for want, db := range map[string]*store.Database{
 		"a has 1 columns in the program and 2 in the facts":           wide,
 		"column s of b is string in the program and int in the facts": ints,
 	} {
-		if _, err := Bind(context.Background(), p, domains, db, 1, nil); err == nil || err.Error() != want {
+		if _, err := Bind(context.Background(), p, domains, db, 1, nil); err == nil ||
+			err.Error() != want {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
 	}
 }
 
-// TestGrows interns from several goroutines, into a dictionary that is not that of
-// the facts.
+// TestGrows interns from several goroutines, into a dictionary that is not that
+// of the facts.
 func TestGrows(t *testing.T) {
 	p, domains := parse(t, `relation a(s: string) input "a"
 relation r(s: string) derived output
@@ -226,8 +234,11 @@ block b0:
 	if len(domains.Tables()) != 4 || f.seen["table"] == 0 || f.seen["host"] > 0 {
 		t.Errorf("%d tables, %v", len(domains.Tables()), f.seen)
 	}
-	numbers := f.data.Tables[slices.IndexFunc(f.domains.Tables(), func(t abi.Table) bool { return t.Func == "convert" })]
-	if got, want := Bounds(numbers.Column), (interval.Interval{Lo: 0, Hi: 3*tableEntries - 8}); got != want {
+	numbers := f.data.Tables[slices.IndexFunc(f.domains.Tables(), func(t abi.Table) bool {
+		return t.Func == "convert"
+	})]
+	if got, want := Bounds(numbers.Column),
+		(interval.Interval{Lo: 0, Hi: 3*tableEntries - 8}); got != want {
 		t.Errorf("the numbers are bounded by %v, want %v", got, want)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -242,7 +253,8 @@ block b0:
 func TestStored(t *testing.T) {
 	words := func(w int64) *store.Column { return store.ColumnOf(scalar.IntType, []int64{w}, nil) }
 	db := store.NewDatabase()
-	table := &store.Table{Name: "sales", Columns: []*store.Column{words(0), words(1), words(2)}, Rows: 1}
+	table := &store.Table{Name: "sales", Columns: []*store.Column{words(0), words(1), words(2)},
+		Rows: 1}
 	db.Put(&store.Relation{Name: "price", Table: table, Cols: []int{0, 2}, Keys: 1})
 	cols := []queryplan.Column{{Name: "x", Type: scalar.IntType}, {Name: "y", Type: scalar.IntType}}
 	for _, c := range []struct {

@@ -13,10 +13,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Data is the facts of a program as one run sees them. It is safe for concurrent
-// use.
+// Data is the facts of a program as one run sees them. It is safe for
+// concurrent use.
 type Data struct {
-	// Tables are the results of the program's tables, as Domains.Tables has them.
+	// Tables are the results of the program's tables, as Domains.Tables has
+	// them.
 	Tables []Table
 	// Copies are the loaded columns that the run has copies of, because other
 	// strings share their dictionary. What they take belongs to the run.
@@ -31,8 +32,8 @@ type Data struct {
 // Table is a function's results for each entry of a dictionary.
 type Table struct {
 	Column *store.Column
-	// Present is 1 for each entry for which there is a result, and nil if there is
-	// one for all.
+	// Present is 1 for each entry for which there is a result, and nil if there
+	// is one for all.
 	Present []byte
 }
 
@@ -43,10 +44,12 @@ type Copy struct {
 }
 
 // Bind finds the columns of a program's loaded relations among the facts, which
-// may be nil, makes the dictionaries and evaluates the tables, on so many threads, in
-// memory that is accounted for unless it is nil. The error says that the facts do not have the program's columns, or is the cause
-// of ctx if that is done.
-func Bind(ctx context.Context, p *harmony.Program, domains *domain.Domains, facts *store.Database, threads int, memory Memory) (*Data, error) {
+// may be nil, makes the dictionaries and evaluates the tables, on so many
+// threads, in memory that is accounted for unless it is nil. The error says
+// that the facts do not have the program's columns, or is the cause of ctx if
+// that is done.
+func Bind(ctx context.Context, p *harmony.Program, domains *domain.Domains, facts *store.Database,
+	threads int, memory Memory) (*Data, error) {
 	d := &Data{
 		columns:      map[*harmony.Relation][]*store.Column{},
 		rows:         map[*harmony.Relation]int{},
@@ -103,8 +106,8 @@ func (d *Data) own(r *harmony.Relation, i int, c *store.Column) *store.Column {
 	return c
 }
 
-// Columns returns the columns of an Input or Table relation, nil for others. One
-// without facts has columns without entries.
+// Columns returns the columns of an Input or Table relation, nil for others.
+// One without facts has columns without entries.
 func (d *Data) Columns(r *harmony.Relation) []*store.Column { return d.columns[r] }
 
 // Rows returns the number of rows of an Input or Table relation.
@@ -113,9 +116,9 @@ func (d *Data) Rows(r *harmony.Relation) int { return d.rows[r] }
 // Dict returns the dictionary of a domain.
 func (d *Data) Dict(domain int) *store.Dict { return d.dictionaries[domain].Dict }
 
-// Code returns the code of a constant of the program, -1 if it has none, and its
-// place among the codes: smaller strings have codes below lo, greater ones from
-// hi. A domain that grows has no places.
+// Code returns the code of a constant of the program, -1 if it has none, and
+// its place among the codes: smaller strings have codes below lo, greater ones
+// from hi. A domain that grows has no places.
 func (d *Data) Code(domain int, s string) (code, lo, hi int64) {
 	dict := d.dictionaries[domain]
 	code = -1
@@ -146,7 +149,9 @@ func (d *Data) Constant() bool {
 // Known returns what the data say about ranges.
 func (d *Data) Known() ranges.Options {
 	return ranges.Options{
-		Column: func(r *harmony.Relation, col int) interval.Interval { return Bounds(d.columns[r][col]) },
+		Column: func(r *harmony.Relation, col int) interval.Interval {
+			return Bounds(d.columns[r][col])
+		},
 		Domain: d.Bounds,
 		Table:  func(i int) interval.Interval { return Bounds(d.Tables[i].Column) },
 	}

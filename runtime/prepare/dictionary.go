@@ -12,8 +12,8 @@ import (
 // Dictionary numbers the strings of a domain.
 type Dictionary struct {
 	Dict *store.Dict
-	// Grows says that strings computed at run time are interned, behind the sorted
-	// ones.
+	// Grows says that strings computed at run time are interned, behind the
+	// sorted ones.
 	Grows bool
 	remap map[*store.Dict][]uint32
 
@@ -21,13 +21,14 @@ type Dictionary struct {
 	recoded map[*store.Column]*store.Column // short columns, for other programs
 }
 
-// maxRecoded is the size in bytes up to which a dictionary keeps what it recoded.
+// maxRecoded is the size in bytes up to which a dictionary keeps what it
+// recoded.
 const maxRecoded = 16 << 20
 
 // NewDictionary returns the dictionary of a domain: of the strings of the
 // dictionaries that loaded columns have, each of which is given once, and of
-// constants. One that grows is always a new one, since the dictionaries of loaded
-// facts belong to all runs.
+// constants. One that grows is always a new one, since the dictionaries of
+// loaded facts belong to all runs.
 func NewDictionary(loaded []*store.Dict, constants []string, grows bool) *Dictionary {
 	dicts := loaded
 	if grows || len(dicts) == 0 {
@@ -38,7 +39,8 @@ func NewDictionary(loaded []*store.Dict, constants []string, grows bool) *Dictio
 		// Only an empty dictionary is equal to an empty one.
 		merged = store.NewDict(nil)
 	}
-	d := &Dictionary{Dict: merged, Grows: grows, remap: map[*store.Dict][]uint32{}, recoded: map[*store.Column]*store.Column{}}
+	d := &Dictionary{Dict: merged, Grows: grows, remap: map[*store.Dict][]uint32{},
+		recoded: map[*store.Column]*store.Column{}}
 	for i, dict := range dicts {
 		d.remap[dict] = remaps[i]
 	}
@@ -57,9 +59,10 @@ const (
 	computedStrings = "the dictionary of computed strings"
 )
 
-// NewAccounted is NewDictionary in accounted memory, nil for none. A string that is interned
-// beyond the bound panics with the error of Reserve.
-func NewAccounted(mem Memory, loaded []*store.Dict, constants []string, grows bool) (*Dictionary, error) {
+// NewAccounted is NewDictionary in accounted memory, nil for none. A string
+// that is interned beyond the bound panics with the error of Reserve.
+func NewAccounted(mem Memory, loaded []*store.Dict, constants []string,
+	grows bool) (*Dictionary, error) {
 	if mem == nil {
 		return NewDictionary(loaded, constants, grows), nil
 	}
@@ -89,8 +92,8 @@ func NewAccounted(mem Memory, loaded []*store.Dict, constants []string, grows bo
 // remapBytes is what a merge takes for each string.
 const remapBytes = 8
 
-// Recode returns a column, coded in one of the loaded dictionaries, in this one,
-// and whether its entries had to be copied for that.
+// Recode returns a column, coded in one of the loaded dictionaries, in this
+// one, and whether its entries had to be copied for that.
 func (d *Dictionary) Recode(c *store.Column) (recoded *store.Column, copied bool) {
 	remap := d.remap[c.Dict]
 	if remap == nil {
@@ -107,14 +110,16 @@ func (d *Dictionary) Recode(c *store.Column) (recoded *store.Column, copied bool
 	return recoded, true
 }
 
-// extended returns the dictionary of a loaded one's strings and of constants, which
-// the loaded one keeps for other programs.
+// extended returns the dictionary of a loaded one's strings and of constants,
+// which the loaded one keeps for other programs.
 func extended(loaded *store.Dict, constants []string) *Dictionary {
 	key := "with"
 	for _, s := range constants {
 		key += " " + strconv.Quote(s)
 	}
-	d, _ := loaded.Derived(key, func() (any, error) { return NewDictionary([]*store.Dict{loaded}, constants, false), nil })
+	d, _ := loaded.Derived(key, func() (any, error) {
+		return NewDictionary([]*store.Dict{loaded}, constants, false), nil
+	})
 	return d.(*Dictionary)
 }
 
@@ -130,8 +135,8 @@ func (d *Dictionary) Bounds() interval.Interval {
 }
 
 // Place returns the codes lo and hi between which a string has its place in a
-// dictionary that does not grow: smaller strings have codes below lo, greater ones
-// from hi. They are equal if the string is not there.
+// dictionary that does not grow: smaller strings have codes below lo, greater
+// ones from hi. They are equal if the string is not there.
 func (d *Dictionary) Place(s string) (lo, hi int64) {
 	lo = int64(d.Dict.LowerBound(s))
 	hi = lo

@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// TestExtended recodes a column for constants that its dictionary lacks, once for all
-// programs that have the same ones.
+// TestExtended recodes a column for constants that its dictionary lacks, once
+// for all programs that have the same ones.
 func TestExtended(t *testing.T) {
 	c := store.StringColumn([]string{"d", "b", "d"})
 	recoded := func(constants ...string) *store.Column {

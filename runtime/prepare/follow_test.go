@@ -16,8 +16,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// follower holds what the reference computes, value by value, against the domains,
-// data and ranges of a program, as code that works on words would see them.
+// follower holds what the reference computes, value by value, against the
+// domains, data and ranges of a program, as code that works on words would see
+// them.
 type follower struct {
 	t       *testing.T
 	name    string
@@ -30,8 +31,8 @@ type follower struct {
 	values  int            // of registers, so far
 }
 
-// maxValues bounds a run: a program with other constants than its own may have no
-// end.
+// maxValues bounds a run: a program with other constants than its own may have
+// no end.
 const maxValues = 100_000
 
 var errTooLong = errors.New("too long")
@@ -43,17 +44,21 @@ type home struct {
 }
 
 // follow binds the facts and returns a follower for runs over them.
-func follow(t *testing.T, name string, p *harmony.Program, facts map[string]planref.Rows) *follower {
+func follow(t *testing.T, name string, p *harmony.Program,
+	facts map[string]planref.Rows) *follower {
 	t.Helper()
-	f := &follower{t: t, name: name, p: p, domains: domain.Find(p), homes: map[*harmony.Reg]home{}, seen: map[string]int{}}
+	f := &follower{t: t, name: name, p: p, domains: domain.Find(p), homes: map[*harmony.Reg]home{},
+		seen: map[string]int{}}
 	var err error
-	if f.data, err = Bind(context.Background(), p, f.domains, database(p, facts), 2, nil); err != nil {
+	if f.data, err = Bind(context.Background(), p, f.domains, database(p, facts), 2,
+		nil); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	known := f.data.Known()
 	f.ranges = append(f.ranges, ranges.Find(p, f.domains, known))
 	known.UnknownLiterals = true
-	f.ranges = append(f.ranges, ranges.Find(p, f.domains, known), ranges.Find(p, f.domains, ranges.Options{UnknownLiterals: true}))
+	f.ranges = append(f.ranges, ranges.Find(p, f.domains, known),
+		ranges.Find(p, f.domains, ranges.Options{UnknownLiterals: true}))
 	for _, k := range p.Kernels() {
 		for _, s := range k.Stages {
 			switch s := s.(type) {
@@ -81,7 +86,9 @@ func (f *follower) run(facts map[string]planref.Rows) (err error) {
 			panic(e)
 		}
 	}()
-	_, err = harmonyref.Run(f.p, facts, harmonyref.Options{Observe: &harmonyref.Observer{Register: f.register, Call: f.call, Tuple: f.tuple}})
+	_, err = harmonyref.Run(f.p, facts,
+		harmonyref.Options{Observe: &harmonyref.Observer{Register: f.register, Call: f.call,
+			Tuple: f.tuple}})
 	return err
 }
 
@@ -104,7 +111,8 @@ func (f *follower) word(v scalar.Value, d *domain.Domain) int64 {
 	}
 	code, lo, hi := f.data.Code(d.ID, v.Str())
 	if code < 0 || lo != code || hi != code+1 {
-		f.failf("string %q has code %d and place %d to %d in domain %d", v.Str(), code, lo, hi, d.ID)
+		f.failf("string %q has code %d and place %d to %d in domain %d", v.Str(), code, lo, hi,
+			d.ID)
 	}
 	if got := f.data.String(d.ID, code); got != v.Str() {
 		f.failf("code %d of domain %d is %q, was %q", code, d.ID, got, v.Str())
@@ -132,7 +140,8 @@ func (f *follower) register(r *harmony.Reg, v scalar.Value) {
 			f.seen["inexact"]++
 		}
 		if h, ok := f.homes[r]; ok && !known.Column(h.v, h.col).Contains(word) {
-			f.failf("%s is not within %v of %s; ranges %d", scalar.Literal(v), known.Column(h.v, h.col), h.v.ManagedName(), i)
+			f.failf("%s is not within %v of %s; ranges %d", scalar.Literal(v),
+				known.Column(h.v, h.col), h.v.ManagedName(), i)
 		}
 	}
 }
@@ -142,7 +151,8 @@ func (f *follower) tuple(r *harmony.Relation, tuple []scalar.Value) {
 		word := f.word(v, f.domains.Column(r, col))
 		for i, known := range f.ranges {
 			if bound := known.Column(r, col); !bound.Contains(word) {
-				f.failf("%s in column %d of %s is not within %v; ranges %d", scalar.Literal(v), col, r.Name, bound, i)
+				f.failf("%s in column %d of %s is not within %v; ranges %d", scalar.Literal(v), col,
+					r.Name, bound, i)
 			}
 		}
 	}
@@ -172,7 +182,8 @@ func (f *follower) call(m *harmony.Map, args []scalar.Value, v scalar.Value, ok 
 			}
 		}
 		if ok && v.Type.Kind == scalar.String && !f.domains.Reg(m.Out).Grows {
-			f.failf("%s of the host is in domain %d, which does not grow", scalar.Literal(v), f.domains.Reg(m.Out).ID)
+			f.failf("%s of the host is in domain %d, which does not grow", scalar.Literal(v),
+				f.domains.Reg(m.Out).ID)
 		}
 	case strings && (m.Func.Name == "min" || m.Func.Name == "max"):
 		f.seen["min"]++
@@ -186,7 +197,8 @@ func (f *follower) call(m *harmony.Map, args []scalar.Value, v scalar.Value, ok 
 		}
 	case strings:
 		if got := f.compare(m, args, words); got != v.Bool() {
-			f.failf("%s of %s and %s is %v by codes", m.Func.Name, scalar.Literal(args[0]), scalar.Literal(args[1]), got)
+			f.failf("%s of %s and %s is %v by codes", m.Func.Name, scalar.Literal(args[0]),
+				scalar.Literal(args[1]), got)
 		}
 	}
 }
@@ -211,7 +223,8 @@ func (f *follower) lookUp(i int, words []int64, v scalar.Value, ok bool) {
 	}
 }
 
-// compare compares strings as code does: by words, or by the place of a constant.
+// compare compares strings as code does: by words, or by the place of a
+// constant.
 func (f *follower) compare(m *harmony.Map, args []scalar.Value, words []int64) bool {
 	name := m.Func.Name
 	if len(args) != 2 {
@@ -228,7 +241,8 @@ func (f *follower) compare(m *harmony.Map, args []scalar.Value, words []int64) b
 	at, w := 1, words[0]
 	if m.Args[0].Reg == nil {
 		at, w = 0, words[1]
-		name = map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}[name]
+		name = map[string]string{"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt",
+			"ge": "le"}[name]
 	}
 	code, lo, hi := f.data.Code(dom.ID, args[at].Str())
 	switch name {

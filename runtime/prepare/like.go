@@ -7,8 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// like returns the pattern of a call of string:like or of string:notlike, which is
-// negated; nil of other functions.
+// like returns the pattern of a call of string:like or of string:notlike, which
+// is negated; nil of other functions.
 func (f *Function) like() (pattern *scalar.Like, negated bool) {
 	negated = f.Func.Name == "string:notlike"
 	if f.Place != 0 || f.Func.Name != "string:like" && !negated {
@@ -21,10 +21,11 @@ func (f *Function) like() (pattern *scalar.Like, negated bool) {
 	return pattern, negated
 }
 
-// likeTable finds the entries of a dictionary that match a pattern. Those with its prefix
-// are neighbours; among them a text that matches must have in it is searched for, and
-// only where it is found the pattern is tried.
-func likeTable(ctx context.Context, dict *store.Dict, like *scalar.Like, negated bool, threads int) (Table, error) {
+// likeTable finds the entries of a dictionary that match a pattern. Those with
+// its prefix are neighbours; among them a text that matches must have in it is
+// searched for, and only where it is found the pattern is tried.
+func likeTable(ctx context.Context, dict *store.Dict, like *scalar.Like, negated bool,
+	threads int) (Table, error) {
 	matches := make([]uint8, dict.Len())
 	match, other := uint8(1), uint8(0)
 	if negated {

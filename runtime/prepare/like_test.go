@@ -34,10 +34,12 @@ func TestLikeTables(t *testing.T) {
 	for _, s := range texts[len(texts)/2:] {
 		grown.Intern(s)
 	}
-	patterns := append(combinations(4, "a", "é", "%", "_"), "%aab%ba%", "a%b%a", "%bbb", `\a%`, "éé%b_a%")
+	patterns := append(combinations(4, "a", "é", "%", "_"), "%aab%ba%", "a%b%a", "%bbb", `\a%`,
+		"éé%b_a%")
 	for _, pattern := range patterns {
 		for _, name := range []string{"string:like", "string:notlike"} {
-			f := Function{scalar.Lookup(name), scalar.BooleanType, []scalar.Value{{}, scalar.OfString(pattern)}, 0}
+			f := Function{scalar.Lookup(name), scalar.BooleanType,
+				[]scalar.Value{{}, scalar.OfString(pattern)}, 0}
 			call := f.Call()
 			for _, dict := range []*store.Dict{sorted, grown} {
 				table, err := f.Table(context.Background(), dict, 2, nil)
@@ -45,7 +47,8 @@ func TestLikeTables(t *testing.T) {
 					t.Fatal(err)
 				}
 				if table.Present != nil || table.Column.Len() != dict.Len() {
-					t.Fatalf("%s %q: a table of %d entries, %v", name, pattern, table.Column.Len(), table.Present)
+					t.Fatalf("%s %q: a table of %d entries, %v", name, pattern, table.Column.Len(),
+						table.Present)
 				}
 				for code := range dict.Len() {
 					s := dict.String(uint32(code))
@@ -63,7 +66,8 @@ func TestTableStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, f := range []Function{
-		{scalar.Lookup("string:like"), scalar.BooleanType, []scalar.Value{{}, scalar.OfString("%a%")}, 0},
+		{scalar.Lookup("string:like"), scalar.BooleanType,
+			[]scalar.Value{{}, scalar.OfString("%a%")}, 0},
 		{scalar.Lookup("string:length"), scalar.IntType, make([]scalar.Value, 1), 0},
 	} {
 		if _, err := f.Table(ctx, store.NewDict([]string{"a"}), 2, nil); err != context.Canceled {

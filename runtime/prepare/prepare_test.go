@@ -37,7 +37,8 @@ var (
 // fused.
 func graphs(t *testing.T, text string) (*core.Program, []*harmony.Program) {
 	t.Helper()
-	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
+	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)},
+		frontend.Options{})
 	if prog == nil {
 		t.Fatalf("%s\n%s", found[0].Message, text)
 	}
@@ -64,8 +65,8 @@ func graphs(t *testing.T, text string) (*core.Program, []*harmony.Program) {
 	return prog, append(out, fused)
 }
 
-// TestRandomPrograms runs random programs over random facts and holds every value
-// against what is known of it before.
+// TestRandomPrograms runs random programs over random facts and holds every
+// value against what is known of it before.
 func TestRandomPrograms(t *testing.T) {
 	seen := map[string]int{}
 	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
@@ -84,7 +85,8 @@ func TestRandomPrograms(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	for _, what := range []string{"code", "exact", "inexact", "table", "host", "compare, grows false", "compare, grows true"} {
+	for _, what := range []string{"code", "exact", "inexact", "table", "host",
+		"compare, grows false", "compare, grows true"} {
 		if seen[what] == 0 {
 			t.Errorf("nothing was checked of %s", what)
 		}
@@ -126,8 +128,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestOtherLiterals puts other constants into random programs: ranges that do not
-// know the constants have to hold still.
+// TestOtherLiterals puts other constants into random programs: ranges that do
+// not know the constants have to hold still.
 func TestOtherLiterals(t *testing.T) {
 	short.Skip(t, "programs with other literals")
 	changed := 0
@@ -148,7 +150,8 @@ func TestOtherLiterals(t *testing.T) {
 						continue // its constants are in the data
 					}
 					for i, a := range m.Args {
-						if k := a.Const.Type.Kind; a.Reg == nil && k != scalar.String && k != scalar.Float {
+						if k := a.Const.Type.Kind; a.Reg == nil && k != scalar.String &&
+							k != scalar.Float {
 							m.Args[i].Const = randomValue(rng, a.Const.Type)
 							changed++
 						}
@@ -209,7 +212,9 @@ func smallValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 	switch rng.IntN(4) {
 	case 0:
-		return valueOf(t, []int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64, -1, 0, 1, 1 << 31, 1 << 62}[rng.IntN(8)])
+		return valueOf(t,
+			[]int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64, -1, 0, 1, 1 << 31,
+				1 << 62}[rng.IntN(8)])
 	case 1:
 		return valueOf(t, int64(rng.Uint64())>>rng.IntN(64))
 	}

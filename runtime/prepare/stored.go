@@ -20,8 +20,8 @@ type Variable struct {
 }
 
 // Stored finds the columns of a variable and the number of its rows. Facts that
-// are missing, and facts that are nil, have no rows: then all columns are nil. The
-// error says that the facts do not have the variable's columns.
+// are missing, and facts that are nil, have no rows: then all columns are nil.
+// The error says that the facts do not have the variable's columns.
 func Stored(facts *store.Database, v Variable) (cols []*store.Column, rows int, err error) {
 	cols = make([]*store.Column, len(v.Cols))
 	table, stored := find(facts, v)
@@ -29,12 +29,14 @@ func Stored(facts *store.Database, v Variable) (cols []*store.Column, rows int, 
 		return cols, 0, nil
 	}
 	if len(stored) != len(v.Cols) {
-		return nil, 0, fmt.Errorf("%s has %d columns in the program and %d in the facts", v.Name, len(v.Cols), len(stored))
+		return nil, 0, fmt.Errorf("%s has %d columns in the program and %d in the facts", v.Name,
+			len(v.Cols), len(stored))
 	}
 	for i, s := range stored {
 		cols[i] = table.Columns[s]
 		if got, want := cols[i].Type, v.Cols[i].Type; got != want {
-			return nil, 0, fmt.Errorf("column %s of %s is %s in the program and %s in the facts", v.Cols[i].Name, v.Name, want, got)
+			return nil, 0, fmt.Errorf("column %s of %s is %s in the program and %s in the facts",
+				v.Cols[i].Name, v.Name, want, got)
 		}
 	}
 	return cols, table.Rows, nil
@@ -59,8 +61,8 @@ func find(facts *store.Database, v Variable) (*store.Table, []int) {
 	return nil, nil
 }
 
-// Bounds bounds the words of a loaded column, which may be nil. Those of a String
-// column are the codes that it has now.
+// Bounds bounds the words of a loaded column, which may be nil. Those of a
+// String column are the codes that it has now.
 func Bounds(c *store.Column) interval.Interval {
 	switch {
 	case c == nil || c.Len() == 0:

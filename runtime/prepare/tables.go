@@ -54,7 +54,8 @@ func (s *settler) settle(d *domain.Domain) error {
 	return nil
 }
 
-// evaluate finds the results of a table, which the dictionary keeps for other programs.
+// evaluate finds the results of a table, which the dictionary keeps for other
+// programs.
 func (s *settler) evaluate(i int) (err error) {
 	t := s.domains.Tables()[i]
 	f := Function{scalar.Lookup(t.Func), t.Result, t.Args, t.String}
@@ -62,8 +63,8 @@ func (s *settler) evaluate(i int) (err error) {
 	return err
 }
 
-// Function is a function of the string at one place among the arguments, the others
-// being constants.
+// Function is a function of the string at one place among the arguments, the
+// others being constants.
 type Function struct {
 	Func   *scalar.Func
 	Result scalar.Type
@@ -84,10 +85,11 @@ func (f *Function) String() string {
 	return name
 }
 
-// Table evaluates the function for each entry of a dictionary, which keeps the results,
-// on so many threads, in memory that is accounted for unless it is nil. The error is the
-// memory's, or the cause of ctx if that is done.
-func (f *Function) Table(ctx context.Context, dict *store.Dict, threads int, memory Memory) (Table, error) {
+// Table evaluates the function for each entry of a dictionary, which keeps the
+// results, on so many threads, in memory that is accounted for unless it is
+// nil. The error is the memory's, or the cause of ctx if that is done.
+func (f *Function) Table(ctx context.Context, dict *store.Dict, threads int,
+	memory Memory) (Table, error) {
 	table, err := dict.Derived(f.String(), func() (any, error) {
 		if like, negated := f.like(); like != nil {
 			return likeTable(ctx, dict, like, negated, threads)
@@ -100,7 +102,8 @@ func (f *Function) Table(ctx context.Context, dict *store.Dict, threads int, mem
 	return table.(Table), nil
 }
 
-// Kept returns what Table made of the dictionary before, if that is still there.
+// Kept returns what Table made of the dictionary before, if that is still
+// there.
 func (f *Function) Kept(dict *store.Dict) (table Table, ok bool) {
 	kept, ok := dict.Kept(f.String())
 	if ok {
@@ -109,9 +112,11 @@ func (f *Function) Kept(dict *store.Dict) (table Table, ok bool) {
 	return table, ok
 }
 
-// table calls the function for each entry. Strings get a dictionary of their own. Every
-// result fits: there is no function of a string whose decimals may not.
-func (f *Function) table(ctx context.Context, dict *store.Dict, threads int, held *tally) (table Table, err error) {
+// table calls the function for each entry. Strings get a dictionary of their
+// own. Every result fits: there is no function of a string whose decimals may
+// not.
+func (f *Function) table(ctx context.Context, dict *store.Dict, threads int,
+	held *tally) (table Table, err error) {
 	n := dict.Len()
 	if err := held.take(resultBytes * int64(n)); err != nil {
 		return table, err
@@ -164,8 +169,9 @@ func (f *Function) table(ctx context.Context, dict *store.Dict, threads int, hel
 	return table, nil
 }
 
-// A result takes resultBytes while a table is made, and the text of one that is a string is
-// there textCopies times, since the dictionary of results is made of them.
+// A result takes resultBytes while a table is made, and the text of one that is
+// a string is there textCopies times, since the dictionary of results is made
+// of them.
 const (
 	resultBytes = 32
 	textCopies  = 3
@@ -183,7 +189,8 @@ func (t *Table) bytes() int64 {
 	return n
 }
 
-// tally is what the making of a table has reserved. It is safe for concurrent use.
+// tally is what the making of a table has reserved. It is safe for concurrent
+// use.
 type tally struct {
 	memory Memory // nil: not accounted for
 	mu     sync.Mutex
@@ -262,11 +269,15 @@ func each(ctx context.Context, threads, from, to int, f func(from, to int)) erro
 // Call returns the function as one of Go, which is safe for concurrent use.
 func (f *Function) Call() func(s string) (scalar.Value, bool) {
 	if like, negated := f.like(); like != nil {
-		return func(s string) (scalar.Value, bool) { return scalar.OfBool(like.Match(s) != negated), true }
+		return func(s string) (scalar.Value, bool) {
+			return scalar.OfBool(like.Match(s) != negated), true
+		}
 	}
 	if f.Func.Name == "string:substring" && f.Place == 0 {
 		start, length := f.Args[1].Int(), f.Args[2].Int()
-		return func(s string) (scalar.Value, bool) { return scalar.OfString(scalar.Substring(s, start, length)), true }
+		return func(s string) (scalar.Value, bool) {
+			return scalar.OfString(scalar.Substring(s, start, length)), true
+		}
 	}
 	return func(s string) (scalar.Value, bool) {
 		all := slices.Clone(f.Args)

@@ -19,8 +19,8 @@ type emission struct {
 	program *core.Program
 	rules   []*core.Rule // in text order
 	facts   []*core.Rule // those of functional predicates
-	// fates has the fates of the alternatives of formulas, fateOrder its keys by
-	// first appearance.
+	// fates has the fates of the alternatives of formulas, fateOrder its keys
+	// by first appearance.
 	fates     map[fatesKey][]fate
 	fateOrder []fatesKey
 }
@@ -132,10 +132,11 @@ type emitter struct {
 	consts []*core.Const
 	fixed  []bool
 	made   int
-	// dead is the first test of the conjunction at hand that is certainly false.
+	// dead is the first test of the conjunction at hand that is certainly
+	// false.
 	dead source.Span
-	// failures has the expressions of the conjunction at hand that certainly have
-	// no value.
+	// failures has the expressions of the conjunction at hand that certainly
+	// have no value.
 	failures []failure
 }
 
@@ -201,8 +202,9 @@ func (c *emission) rule(u *normal.Unit, h *normal.Atom) {
 				rule.Head.Args = append(rule.Head.Args, v)
 			default:
 				to := e.fresh(want, t.Span)
-				body = append(body, &core.Let{Span: t.Span, Var: to, Expr: convert(core.VarExpr{Var: v}, want,
-					t.Span)})
+				body = append(body,
+					&core.Let{Span: t.Span, Var: to, Expr: convert(core.VarExpr{Var: v}, want,
+						t.Span)})
 				rule.Head.Args = append(rule.Head.Args, to)
 			}
 		}

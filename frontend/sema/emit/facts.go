@@ -29,7 +29,8 @@ func (c *emission) checkFacts() {
 		if a == b {
 			continue
 		}
-		d := c.Errorf(diag.ConflictingFacts, r.Head.Span, "%s[%s] has two values, %s and %s", p.Name,
+		d := c.Errorf(diag.ConflictingFacts, r.Head.Span, "%s[%s] has two values, %s and %s",
+			p.Name,
 			k.keys, a, b)
 		d.Label(other.Head.Span, "the other value is here")
 		d.Note("%s is a function: one key has one value", p.Name)

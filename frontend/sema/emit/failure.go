@@ -91,7 +91,8 @@ func (c *emission) warnAlternative(key fatesKey, f fate, all []fate) {
 			d.Label(with, "together with this one")
 		}
 	default:
-		d = c.Warnf(diag.NeverFires, key.span, "what is negated here cannot hold in one alternative")
+		d = c.Warnf(diag.NeverFires, key.span,
+			"what is negated here cannot hold in one alternative")
 		for _, at := range f.outer {
 			d.Label(at, "in this alternative")
 		}

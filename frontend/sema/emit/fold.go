@@ -100,7 +100,8 @@ func (e *emitter) expr(x normal.Expr, want scalar.Type) (core.Expr, bool) {
 		}
 		return e.widen(core.Const{Value: v}, want, k.Span)
 	}
-	return e.widen(&core.Call{Span: k.Span, Func: f, Args: args, Result: k.Sig.Result}, want, k.Span)
+	return e.widen(&core.Call{Span: k.Span, Func: f, Args: args, Result: k.Sig.Result}, want,
+		k.Span)
 }
 
 // constantAs converts the constant that a variable equals to another type. A

@@ -39,13 +39,15 @@ func (s *solver) clashWith(node int, because evidence) {
 	}
 	a, b := fact{node, s.classOf(node).typ}, fact{node, because.typ}
 	if because.literal != nil {
-		d := s.Errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node), a.typ,
+		d := s.Errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node),
+			a.typ,
 			because.span.Text(), b.typ)
 		s.chain(d, a)
 		literalHelp(d, because.literal, a.typ)
 		return
 	}
-	d := s.Errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ, b.typ)
+	d := s.Errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ,
+		b.typ)
 	d.At = because.text()
 	s.chain(d, a)
 	s.clashHelp(d, a, b)
@@ -99,7 +101,8 @@ func (s *solver) chain(d *diag.Diagnostic, f fact) {
 		if s.applies(e.a, e.span) || s.applies(e.b, e.span) {
 			continue
 		}
-		addLabel(d, e.span, fmt.Sprintf("%s and %s have one type", s.nodeName(e.a), s.nodeName(e.b)))
+		addLabel(d, e.span,
+			fmt.Sprintf("%s and %s have one type", s.nodeName(e.a), s.nodeName(e.b)))
 	}
 	if because.span.IsValid() {
 		addLabel(d, because.span, because.text())
@@ -206,7 +209,8 @@ func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 		if !ok {
 			wide = scalar.IntType
 		}
-		d.Help("a declared column widens what its rules give: declare %s as %s", s.nodeName(n), wide)
+		d.Help("a declared column widens what its rules give: declare %s as %s", s.nodeName(n),
+			wide)
 		return
 	}
 	if wide, ok := scalar.Common(x, y); ok {
@@ -241,7 +245,8 @@ func (s *solver) undeclaredNear(facts ...fact) (int, bool) {
 			nodes = append(nodes, e.a, e.b)
 		}
 		for _, n := range nodes {
-			if p := s.nodes[n].pred; p != nil && p.Declared[s.nodes[n].column].Kind == scalar.Invalid {
+			if p := s.nodes[n].pred; p != nil &&
+				p.Declared[s.nodes[n].column].Kind == scalar.Invalid {
 				return n, true
 			}
 		}
@@ -289,9 +294,11 @@ func (s *solver) checkLiterals() {
 				continue
 			}
 			t := k.Value.Type
-			if t.IsNumeric() && c.typ.IsNumeric() && (normal.IsInteger(t) == normal.IsInteger(c.typ)) &&
+			if t.IsNumeric() && c.typ.IsNumeric() &&
+				(normal.IsInteger(t) == normal.IsInteger(c.typ)) &&
 				t.Kind != scalar.Float {
-				d := s.Errorf(diag.LiteralOutOfRange, k.Span, "%s does not fit %s", k.Span.Text(), c.typ)
+				d := s.Errorf(diag.LiteralOutOfRange, k.Span, "%s does not fit %s", k.Span.Text(),
+					c.typ)
 				d.At = fmt.Sprintf("%s is %s", s.nodeName(l.node), c.typ)
 				s.explainType(d, l.node)
 				continue
@@ -319,7 +326,8 @@ func (s *solver) checkHeads() {
 		}
 		name := h.r.Var.Shown()
 		if c.typ.IsNumeric() && want.IsNumeric() {
-			d := s.Errorf(diag.Narrowing, h.r.Span, "%s is %s, which does not widen to the %s of %s", name,
+			d := s.Errorf(diag.Narrowing, h.r.Span,
+				"%s is %s, which does not widen to the %s of %s", name,
 				c.typ, want.Type, h.pred.ColumnName(h.column))
 			d.Label(want.Span, "declared %s here", want.Type)
 			s.explainType(d, h.r.Var.Node)
@@ -331,7 +339,8 @@ func (s *solver) checkHeads() {
 				conversion := conversionName(c.typ, want.Type)
 				sig, err := scalar.Resolve(conversion, []scalar.Type{c.typ})
 				if err == nil && !scalar.CanWiden(sig.Result, want.Type) {
-					d.Help("declare %s as %s, and convert: %s[%s]", h.pred.ColumnName(h.column), sig.Result,
+					d.Help("declare %s as %s, and convert: %s[%s]", h.pred.ColumnName(h.column),
+						sig.Result,
 						conversion, name)
 				} else {
 					d.Help("convert it: %s[%s]", conversion, name)

@@ -141,15 +141,15 @@ type solver struct {
 	// maps a node to 1 + the number of its last evidence, or 0.
 	evidence []evidence
 	latest   []int
-	// current is the unit being typed. clashed has the variables and columns whose
-	// clashes have been reported.
+	// current is the unit being typed. clashed has the variables and columns
+	// whose clashes have been reported.
 	current *normal.Unit
 	clashed map[int]bool
 	soft    []softHead
 	open    []int // nodes that may be roots without a type
 	// literalBodies and literalHeads are the arguments that stand for literals.
-	// One in a body is no evidence for the others. One in a head waits for their
-	// types.
+	// One in a body is no evidence for the others. One in a head waits for
+	// their types.
 	literalBodies, literalHeads []literalArgument
 }
 

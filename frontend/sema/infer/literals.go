@@ -154,7 +154,8 @@ func (s *solver) literalUses() map[int]evidence {
 	}
 	for _, l := range s.literalBodies {
 		if t, ok := s.TypeOf(l.column); ok {
-			offer(l.r.Var, evidence{typ: t, span: l.r.Span, says: s.nodeName(l.column) + " is {type}"})
+			offer(l.r.Var,
+				evidence{typ: t, span: l.r.Span, says: s.nodeName(l.column) + " is {type}"})
 		}
 	}
 	for _, it := range s.items {

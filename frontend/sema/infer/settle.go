@@ -92,8 +92,9 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 		if h, ok := declared[n]; ok {
 			t := h.pred.Declared[h.column]
 			if fitsAll(c.literals, t.Type) {
-				s.learn(n, t.Type, evidence{span: h.r.Span, says: "put into " + h.pred.ColumnName(h.column) +
-					", which is {type}"})
+				s.learn(n, t.Type,
+					evidence{span: h.r.Span, says: "put into " + h.pred.ColumnName(h.column) +
+						", which is {type}"})
 				found = true
 			}
 		}

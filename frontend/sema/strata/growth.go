@@ -86,8 +86,9 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 			}
 		}
 	}
-	// A bound on a variable bounds the variables that it is computed from. A value
-	// that is computed from the recursion is bounded if all of its inputs are.
+	// A bound on a variable bounds the variables that it is computed from. A
+	// value that is computed from the recursion is bounded if all of its inputs
+	// are.
 	for _, l := range slices.Backward(r.Body) {
 		if let, ok := l.(*core.Let); ok && bounded[let.Var] {
 			for _, v := range movedBy(let.Expr) {

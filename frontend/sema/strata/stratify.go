@@ -234,7 +234,8 @@ func (c *strata) refuseCycles(
 	reported := map[int]bool{}
 	for head, deps := range graph {
 		for _, d := range deps {
-			if d.kind == positive || component[head] != component[d.to] || reported[component[head]] {
+			if d.kind == positive || component[head] != component[d.to] ||
+				reported[component[head]] {
 				continue
 			}
 			reported[component[head]] = true
@@ -307,7 +308,8 @@ func (c *strata) explainCycle(program *core.Program, d dependency, rest []depend
 		e.Note("what is not in %s can only be known when %s is complete", name(d.to), name(d.to))
 		e.Help("negate a predicate that does not depend on %s", name(d.from))
 	case aggregated:
-		e.Note("an aggregate of %s can only be computed when %s is complete", name(d.to), name(d.to))
+		e.Note("an aggregate of %s can only be computed when %s is complete", name(d.to),
+			name(d.to))
 		e.Help("compute the recursive predicate without the aggregate, and aggregate its result in a " +
 			"predicate of its own")
 	case sequenced:

@@ -13,8 +13,8 @@ type Driver interface {
 	Name() string
 	// Version is the newest version of CUDA that the driver knows.
 	Version() cuda.Version
-	// Devices are the GPUs that this process may use, at least one, in the driver's
-	// order.
+	// Devices are the GPUs that this process may use, at least one, in the
+	// driver's order.
 	Devices() []Device
 }
 
@@ -31,12 +31,13 @@ type Context interface {
 	Device() Device
 	// Lost returns the fault that made the context useless, or nil.
 	Lost() error
-	// Synchronize waits for all work of the context, without a way to interrupt it.
+	// Synchronize waits for all work of the context, without a way to interrupt
+	// it.
 	Synchronize() error
 	Close() error
 
-	// MemoryInfo returns how many bytes are free, for all processes, and how many
-	// there are.
+	// MemoryInfo returns how many bytes are free, for all processes, and how
+	// many there are.
 	MemoryInfo() (free, total uint64, err error)
 	// Alloc allocates device memory, aligned to 256 bytes at least.
 	Alloc(bytes uint64) (cuda.Pointer, error)
@@ -56,15 +57,15 @@ type Context interface {
 	Fill8(p cuda.Pointer, value uint8, n uint64) error
 	Fill32(p cuda.Pointer, value uint32, n uint64) error
 
-	// LoadModule loads PTX or machine code. An error of the driver's compiler has its
-	// log.
+	// LoadModule loads PTX or machine code. An error of the driver's compiler
+	// has its log.
 	LoadModule(image cuda.Image, o cuda.ModuleOptions) (Module, error)
 	// Link makes machine code for the context's device.
 	Link(o cuda.ModuleOptions, images ...cuda.Image) (cuda.Linked, error)
 
 	NewStream() (Stream, error)
-	// NewEvent makes an event that streams and callers can wait for; NewTimer one
-	// that also knows when it happened.
+	// NewEvent makes an event that streams and callers can wait for; NewTimer
+	// one that also knows when it happened.
 	NewEvent() (Event, error)
 	NewTimer() (Event, error)
 }
@@ -86,8 +87,9 @@ type Module interface {
 type Function interface {
 	Name() string
 	Attributes() cuda.FunctionAttributes
-	// Parameters returns how many words the kernel takes, if the driver tells. A
-	// launch with another number of words is then refused; else it is undefined.
+	// Parameters returns how many words the kernel takes, if the driver tells.
+	// A launch with another number of words is then refused; else it is
+	// undefined.
 	Parameters() (n int, known bool)
 	// SetMaxDynamicShared lets launches ask for more than 48 KiB a block.
 	SetMaxDynamicShared(bytes int) error
@@ -95,9 +97,9 @@ type Function interface {
 	SetSharedCarveout(percent int) error
 	// BlocksPerMultiprocessor returns how many blocks run on one at a time.
 	BlocksPerMultiprocessor(threads, shared int) (int, error)
-	// SuggestBlock returns the number of threads a block, at most limit if that is
-	// not 0, that keeps the most threads running, and how many such blocks fill the
-	// device.
+	// SuggestBlock returns the number of threads a block, at most limit if that
+	// is not 0, that keeps the most threads running, and how many such blocks
+	// fill the device.
 	SuggestBlock(shared, limit int) (threads, blocks int, err error)
 }
 
@@ -113,12 +115,15 @@ type Stream interface {
 	// Free gives memory of a pool back once the work in the stream is done.
 	Free(p cuda.Pointer) error
 
-	// Record has the event happen when the work that is in the stream now is done.
+	// Record has the event happen when the work that is in the stream now is
+	// done.
 	Record(e Event) error
-	// Wait has work that comes later wait for the event as it was recorded last.
+	// Wait has work that comes later wait for the event as it was recorded
+	// last.
 	Wait(e Event) error
 	IsDone() (bool, error)
-	// Synchronize waits until all work is done or ctx is, whose error it then returns.
+	// Synchronize waits until all work is done or ctx is, whose error it then
+	// returns.
 	Synchronize(ctx context.Context) error
 
 	// Capture records what f puts into the stream in place of doing it.

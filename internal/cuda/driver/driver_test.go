@@ -20,8 +20,8 @@ func open(t *testing.T) driver.Device {
 	return driver.Of(d).Devices()[0]
 }
 
-// TestCard holds package cuda behind the interface against it. Package cuda lacks
-// nothing.
+// TestCard holds package cuda behind the interface against it. Package cuda
+// lacks nothing.
 func TestCard(t *testing.T) {
 	v := open(t)
 	gpu, err := v.OpenContext()

@@ -7,12 +7,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 )
 
-// Of returns package cuda's driver behind the interface. The methods that neither
-// take nor return another object are package cuda's own; the others, Launch among
-// them, add a call and the test of a type, and allocate nothing.
+// Of returns package cuda's driver behind the interface. The methods that
+// neither take nor return another object are package cuda's own; the others,
+// Launch among them, add a call and the test of a type, and allocate nothing.
 func Of(d *cuda.Driver) Driver { return native{d} }
 
-// The implementation. Each type is one pointer, which an interface holds as it is.
+// The implementation. Each type is one pointer, which an interface holds as it
+// is.
 type (
 	native        struct{ *cuda.Driver }
 	nativeDevice  struct{ *cuda.Device }
@@ -24,7 +25,8 @@ type (
 	nativeGraph   struct{ *cuda.Graph }
 )
 
-// foreign is the error of a call that is given an object of another implementation.
+// foreign is the error of a call that is given an object of another
+// implementation.
 func foreign(call string, object any) error {
 	return fmt.Errorf("CUDA: %s: a %T is of another implementation of the driver", call, object)
 }

@@ -14,8 +14,8 @@ type (
 	otherStream   struct{ Stream }
 )
 
-// TestForeign mixes two implementations: each call is an error that names it, and
-// does not reach the driver.
+// TestForeign mixes two implementations: each call is an error that names it,
+// and does not reach the driver.
 func TestForeign(t *testing.T) {
 	_, elapsed := nativeEvent{}.Elapsed(otherEvent{})
 	_, alloc := nativePool{}.Alloc(otherStream{}, 8)

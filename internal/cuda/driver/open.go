@@ -17,8 +17,8 @@ func openCUDA() (Driver, error) {
 	return made(d, err, Of)
 }
 
-// Open opens the driver that this process uses: package cuda's, whose failures are
-// *cuda.NotFoundError, or what Use has put into its place.
+// Open opens the driver that this process uses: package cuda's, whose failures
+// are *cuda.NotFoundError, or what Use has put into its place.
 func Open() (Driver, error) {
 	opener.Lock()
 	open := opener.open
@@ -26,9 +26,9 @@ func Open() (Driver, error) {
 	return open()
 }
 
-// Use has Open call another implementation from now on. A program calls it before
-// anything else of redfox, and tests call it with a driver of their own; undo takes it
-// back.
+// Use has Open call another implementation from now on. A program calls it
+// before anything else of redfox, and tests call it with a driver of their own;
+// undo takes it back.
 func Use(open func() (Driver, error)) (undo func()) {
 	opener.Lock()
 	defer opener.Unlock()

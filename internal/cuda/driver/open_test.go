@@ -10,8 +10,8 @@ import (
 // otherDriver is another implementation.
 type otherDriver struct{ Driver }
 
-// TestUse puts another implementation into the place of package cuda's, and takes it
-// back.
+// TestUse puts another implementation into the place of package cuda's, and
+// takes it back.
 func TestUse(t *testing.T) {
 	undo := Use(func() (Driver, error) { return otherDriver{}, nil })
 	if d, err := Open(); d != (otherDriver{}) || err != nil {

@@ -22,8 +22,8 @@ type gpu struct {
 	lost atomic.Pointer[cuda.Error] // the fault that made the context useless
 }
 
-// object is what the driver's objects have in common. Those are freed at most once,
-// and not used after that.
+// object is what the driver's objects have in common. Those are freed at most
+// once, and not used after that.
 type object struct {
 	gpu  *gpu
 	gone bool // guarded by the context's lock
@@ -112,7 +112,8 @@ func (c *gpu) current(f func() error) error {
 	return f()
 }
 
-// fail makes the error of a call, and remembers it if the context is lost with it.
+// fail makes the error of a call, and remembers it if the context is lost with
+// it.
 func (c *gpu) fail(name string, err error) error {
 	err = failure(name, err)
 	if e, ok := err.(*cuda.Error); ok && errors.Is(e, cuda.ErrLost) {

@@ -9,9 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 )
 
-// failure turns an error of cu into one of package cuda, nil into nil. The type of
-// cu's errors is not exported; it is an integer, the driver's code. cu knows the
-// names of codes, and not the driver's words.
+// failure turns an error of cu into one of package cuda, nil into nil. The type
+// of cu's errors is not exported; it is an integer, the driver's code. cu knows
+// the names of codes, and not the driver's words.
 func failure(call string, err error) error {
 	if err == nil {
 		return nil

@@ -91,8 +91,8 @@ func (f *function) SuggestBlock(shared, limit int) (threads, blocks int, err err
 	return threads, blocks, nil
 }
 
-// Launch hands cu the address of each word; cu copies the words to C's heap for the
-// time of the call.
+// Launch hands cu the address of each word; cu copies the words to C's heap for
+// the time of the call.
 func (s *stream) Launch(f driver.Function, shape cuda.Shape, params []int64) error {
 	const name = "cuLaunchKernel"
 	k, ok := f.(*function)
@@ -114,7 +114,8 @@ func (s *stream) Launch(f driver.Function, shape cuda.Shape, params []int64) err
 			shape.Shared, s.handle, at)
 	}, &s.object, &k.module.object)
 	if err != nil {
-		describe(err, "kernel %s, %v blocks of %v threads, %d bytes of shared memory, %d parameters",
+		describe(err,
+			"kernel %s, %v blocks of %v threads, %d bytes of shared memory, %d parameters",
 			k.name, grid, block, shape.Shared, len(params))
 	}
 	return err

@@ -46,8 +46,8 @@ func (c *gpu) Reserve(uint64) (driver.Region, error) {
 	return nil, unsupported("cuMemAddressReserve")
 }
 
-// move is a copy or a fill of n things of a size, done at once or in a stream. One of
-// nothing is not the driver's affair.
+// move is a copy or a fill of n things of a size, done at once or in a stream.
+// One of nothing is not the driver's affair.
 func (c *gpu) move(name string, n, size uint64, f func() error, uses ...*object) error {
 	if n == 0 {
 		return nil
@@ -78,22 +78,28 @@ func (c *gpu) Copy(to, from cuda.Pointer, bytes uint64) error {
 }
 
 func (c *gpu) Fill8(p cuda.Pointer, value uint8, n uint64) error {
-	return c.move("cuMemsetD8", n, 1, func() error { return cu.MemsetD8(cu.DevicePtr(p), value, int64(n)) })
+	return c.move("cuMemsetD8", n, 1, func() error {
+		return cu.MemsetD8(cu.DevicePtr(p), value, int64(n))
+	})
 }
 
 func (c *gpu) Fill32(p cuda.Pointer, value uint32, n uint64) error {
-	return c.move("cuMemsetD32", n, 4, func() error { return cu.MemsetD32(cu.DevicePtr(p), value, int64(n)) })
+	return c.move("cuMemsetD32", n, 4, func() error {
+		return cu.MemsetD32(cu.DevicePtr(p), value, int64(n))
+	})
 }
 
 func (s *stream) CopyToDevice(to cuda.Pointer, from []byte) error {
 	return s.gpu.move("cuMemcpyHtoDAsync", uint64(len(from)), 1, func() error {
-		return cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(&from[0]), int64(len(from)), s.handle)
+		return cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(&from[0]), int64(len(from)),
+			s.handle)
 	}, &s.object)
 }
 
 func (s *stream) CopyToHost(to []byte, from cuda.Pointer) error {
 	return s.gpu.move("cuMemcpyDtoHAsync", uint64(len(to)), 1, func() error {
-		return cu.MemcpyDtoHAsync(unsafe.Pointer(&to[0]), cu.DevicePtr(from), int64(len(to)), s.handle)
+		return cu.MemcpyDtoHAsync(unsafe.Pointer(&to[0]), cu.DevicePtr(from), int64(len(to)),
+			s.handle)
 	}, &s.object)
 }
 

@@ -45,8 +45,8 @@ func optionsOf(o cuda.ModuleOptions) []cu.JITOption {
 // isPTX tells text from machine code, which is ELF.
 func isPTX(image cuda.Image) bool { return !bytes.HasPrefix(image.Code, []byte("\x7fELF")) }
 
-// load compiles and loads an image, and returns what the compiler said, also of an
-// error.
+// load compiles and loads an image, and returns what the compiler said, also of
+// an error.
 func (c *gpu) load(image cuda.Image, o cuda.ModuleOptions) (m cu.Module, log string, err error) {
 	info := &cu.JITInfoLogBuffer{Buffer: make([]byte, logSize)}
 	errors := &cu.JITErrorLogBuffer{Buffer: make([]byte, logSize)}
@@ -71,7 +71,8 @@ func (c *gpu) LoadModule(image cuda.Image, o cuda.ModuleOptions) (driver.Module,
 	if err != nil {
 		return nil, explain(err, image, log)
 	}
-	return &module{object: object{gpu: c}, handle: handle, name: image.Name, log: log, took: time.Since(began)}, nil
+	return &module{object: object{gpu: c}, handle: handle, name: image.Name, log: log,
+		took: time.Since(began)}, nil
 }
 
 // explain adds an image and what the compiler said of it to an error.
@@ -82,9 +83,9 @@ func explain(err error, image cuda.Image, log string) error {
 	return err
 }
 
-// Link has no log of what goes well: cu does not keep the array alive into which the
-// driver writes a log's length when linking ends. The log of an error comes from
-// loading the image.
+// Link has no log of what goes well: cu does not keep the array alive into
+// which the driver writes a log's length when linking ends. The log of an error
+// comes from loading the image.
 func (c *gpu) Link(o cuda.ModuleOptions, images ...cuda.Image) (cuda.Linked, error) {
 	// The driver's compiler keeps memory for each thread.
 	goruntime.LockOSThread()

@@ -13,8 +13,8 @@ import (
 // gorgonia is the driver, which cu has initialised.
 type gorgonia struct{ devices []driver.Device }
 
-// Open lists the devices of the driver. That there is a driver and a device has been
-// seen before main.
+// Open lists the devices of the driver. That there is a driver and a device has
+// been seen before main.
 func Open() (driver.Driver, error) {
 	n, err := cu.NumDevices()
 	if err != nil {
@@ -82,8 +82,8 @@ func newDevice(index int) (*device, error) {
 	return v, nil
 }
 
-// attribute asks for an attribute by its number in CUdevice_attribute, and answers 0
-// for one that the driver does not know.
+// attribute asks for an attribute by its number in CUdevice_attribute, and
+// answers 0 for one that the driver does not know.
 func (v *device) attribute(number int32) (int32, error) {
 	value, err := v.handle.Attribute(cu.DeviceAttribute(number))
 	if err == cu.InvalidValue {

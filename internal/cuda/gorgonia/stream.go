@@ -52,15 +52,16 @@ func (o *object) query(name string, ask func() error) (done bool, err error) {
 	return done, err
 }
 
-// How wait asks, as package cuda does: all the time at first, then with naps of a
-// share of the time waited so far.
+// How wait asks, as package cuda does: all the time at first, then with naps of
+// a share of the time waited so far.
 const (
 	pollFor   = 4 * time.Millisecond
 	napShare  = 64
 	napAtMost = time.Millisecond
 )
 
-// wait asks until something is over or ctx is, and then has finish say how it went.
+// wait asks until something is over or ctx is, and then has finish say how it
+// went.
 func (o *object) wait(ctx context.Context, name string, ask, finish func() error) error {
 	began := time.Now()
 	for {
@@ -94,7 +95,9 @@ func (s *stream) Record(e driver.Event) error {
 	if !ok || own.gpu != s.gpu {
 		return foreign(name, e)
 	}
-	return s.gpu.call(name, func() error { return own.handle.Record(s.handle) }, &s.object, &own.object)
+	return s.gpu.call(name, func() error {
+		return own.handle.Record(s.handle)
+	}, &s.object, &own.object)
 }
 
 func (s *stream) Wait(e driver.Event) error {
@@ -103,7 +106,9 @@ func (s *stream) Wait(e driver.Event) error {
 	if !ok || own.gpu != s.gpu {
 		return foreign(name, e)
 	}
-	return s.gpu.call(name, func() error { return s.handle.Wait(own.handle, 0) }, &s.object, &own.object)
+	return s.gpu.call(name, func() error {
+		return s.handle.Wait(own.handle, 0)
+	}, &s.object, &own.object)
 }
 
 func (s *stream) Free(cuda.Pointer) error { return unsupported("cuMemFreeAsync") }

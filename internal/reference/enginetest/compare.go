@@ -75,8 +75,11 @@ func Difference(got, want *runtime.Answer) string {
 			return "no output " + name
 		}
 		a, b := Contents(got.Outputs[name]), Contents(rel)
-		if !slices.EqualFunc(a, b, func(x, y oracle.Tuple) bool { return oracle.Compare(x, y) == 0 }) {
-			return fmt.Sprintf("%s has %d tuples, not %d:\n%.2000v\nwant\n%.2000v", name, len(a), len(b), a, b)
+		if !slices.EqualFunc(a, b, func(x, y oracle.Tuple) bool {
+			return oracle.Compare(x, y) == 0
+		}) {
+			return fmt.Sprintf("%s has %d tuples, not %d:\n%.2000v\nwant\n%.2000v", name, len(a),
+				len(b), a, b)
 		}
 	}
 	if len(got.Outputs) != len(want.Outputs) {
@@ -106,7 +109,8 @@ func violationDifference(got, want []runtime.Violation) string {
 	}
 	for i, v := range want {
 		w := got[i]
-		if v.Check != w.Check || v.Count != w.Count || fmt.Sprint(v.Cols, v.Tuples) != fmt.Sprint(w.Cols, w.Tuples) {
+		if v.Check != w.Check || v.Count != w.Count ||
+			fmt.Sprint(v.Cols, v.Tuples) != fmt.Sprint(w.Cols, w.Tuples) {
 			return fmt.Sprintf("violation %v, not %v", w, v)
 		}
 	}

@@ -80,7 +80,8 @@ tc(x, z) <- tc(x, y), edge(y, z).
 func Line(n int64) oracle.Facts {
 	var edges []oracle.Tuple
 	for i := range n {
-		edges = append(edges, oracle.Tuple{scalar.OfInt(scalar.IntType, i), scalar.OfInt(scalar.IntType, i+1)})
+		edges = append(edges,
+			oracle.Tuple{scalar.OfInt(scalar.IntType, i), scalar.OfInt(scalar.IntType, i+1)})
 	}
 	return oracle.Facts{"edge": edges}
 }
@@ -105,7 +106,9 @@ out[g] = t <- agg<<t = total(v)>> in(g, _, v).
 		if g == "a" || g == "e" {
 			v = 1
 		}
-		rows = append(rows, oracle.Tuple{scalar.OfString(g), scalar.OfInt(scalar.IntType, int64(i)), scalar.OfInt(scalar.IntType, v)})
+		rows = append(rows,
+			oracle.Tuple{scalar.OfString(g), scalar.OfInt(scalar.IntType, int64(i)),
+				scalar.OfInt(scalar.IntType, v)})
 	}
 	return Stored(t, text, oracle.Facts{"in": rows})
 }

@@ -71,7 +71,8 @@ block b2:
 
 // Clears has a kernel graph run that empties and fills variables of every kind,
 // and compares with the reference for kernel graphs.
-func Clears(t *testing.T, run func(graph *harmony.Program, db *store.Database) (*runtime.Answer, error)) {
+func Clears(t *testing.T,
+	run func(graph *harmony.Program, db *store.Database) (*runtime.Answer, error)) {
 	t.Helper()
 	graph, err := harmony.Parse("test.harmony", clears)
 	if err == nil {
@@ -82,7 +83,8 @@ func Clears(t *testing.T, run func(graph *harmony.Program, db *store.Database) (
 	}
 	var rows planref.Rows
 	for i := range int64(300) {
-		rows = append(rows, []scalar.Value{scalar.OfInt(scalar.IntType, i), scalar.OfInt(scalar.IntType, i*7%50)})
+		rows = append(rows,
+			[]scalar.Value{scalar.OfInt(scalar.IntType, i), scalar.OfInt(scalar.IntType, i*7%50)})
 	}
 	want, err := harmonyref.Run(graph, map[string]planref.Rows{"edge": rows}, harmonyref.Options{})
 	if err != nil {
@@ -110,7 +112,10 @@ func Clears(t *testing.T, run func(graph *harmony.Program, db *store.Database) (
 	}
 	for name, rel := range got.Outputs {
 		have, wanted := Contents(rel), want.Outputs[name]
-		if len(wanted) < 50 || !slices.EqualFunc(have, wanted, func(a oracle.Tuple, b []scalar.Value) bool { return oracle.Compare(a, b) == 0 }) {
+		if len(wanted) < 50 ||
+			!slices.EqualFunc(have, wanted, func(a oracle.Tuple, b []scalar.Value) bool {
+				return oracle.Compare(a, b) == 0
+			}) {
 			t.Errorf("%s has %d tuples, not %d", name, len(have), len(wanted))
 		}
 	}

@@ -59,5 +59,6 @@ func Pairs(value int64) oracle.Facts {
 }
 
 func item(k, n, v int64) oracle.Tuple {
-	return oracle.Tuple{scalar.OfInt(scalar.IntType, k), scalar.OfInt(scalar.IntType, n), scalar.OfInt(scalar.IntType, v)}
+	return oracle.Tuple{scalar.OfInt(scalar.IntType, k), scalar.OfInt(scalar.IntType, n),
+		scalar.OfInt(scalar.IntType, v)}
 }

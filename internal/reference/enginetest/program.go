@@ -23,7 +23,8 @@ import (
 // PlanOf compiles a program to an optimised plan.
 func PlanOf(t testing.TB, text string) (*core.Program, *queryplan.Plan) {
 	t.Helper()
-	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
+	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)},
+		frontend.Options{})
 	if prog == nil {
 		t.Fatalf("%s\n%s", found[0].Message, text)
 	}
@@ -83,7 +84,8 @@ func Stored(t testing.TB, text string, facts oracle.Facts) (*queryplan.Plan, *st
 // Programs calls f, in a test of its own, with the plan and the facts of every
 // whole program in a directory of such. Those whose facts are refused are left
 // out.
-func Programs(t *testing.T, dir string, f func(t *testing.T, plan *queryplan.Plan, db *store.Database)) {
+func Programs(t *testing.T, dir string,
+	f func(t *testing.T, plan *queryplan.Plan, db *store.Database)) {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(dirs) == 0 {
@@ -94,13 +96,16 @@ func Programs(t *testing.T, dir string, f func(t *testing.T, plan *queryplan.Pla
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(filepath.Base(dir), func(t *testing.T) { withFacts(t, string(text), filepath.Join(dir, "facts"), f) })
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			withFacts(t, string(text), filepath.Join(dir, "facts"), f)
+		})
 	}
 }
 
 // RandomPrograms calls f, in a test of its own, with a random program of each
 // seed.
-func RandomPrograms(t *testing.T, first, count uint64, f func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database)) {
+func RandomPrograms(t *testing.T, first, count uint64,
+	f func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database)) {
 	t.Helper()
 	count = short.Count(t, count, "random programs")
 	for seed := first; seed < first+count; seed++ {
@@ -110,14 +115,16 @@ func RandomPrograms(t *testing.T, first, count uint64, f func(t *testing.T, seed
 			if err := random.Write(dir); err != nil {
 				t.Fatal(err)
 			}
-			withFacts(t, random.Text(), filepath.Join(dir, "facts"), func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
-				f(t, seed, random.Text(), plan, db)
-			})
+			withFacts(t, random.Text(), filepath.Join(dir, "facts"),
+				func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
+					f(t, seed, random.Text(), plan, db)
+				})
 		})
 	}
 }
 
-func withFacts(t *testing.T, text, dir string, f func(t *testing.T, plan *queryplan.Plan, db *store.Database)) {
+func withFacts(t *testing.T, text, dir string,
+	f func(t *testing.T, plan *queryplan.Plan, db *store.Database)) {
 	prog, plan := PlanOf(t, text)
 	facts, err := oracle.ReadFacts(dir, prog)
 	if err != nil {

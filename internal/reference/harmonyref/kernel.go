@@ -33,7 +33,9 @@ func (r registers) tuple(list []harmony.Operand) ([]scalar.Value, error) {
 	for i, o := range list {
 		v, ok := r.operand(o)
 		if !ok || !v.FitsWord() {
-			return nil, fmt.Errorf("harmonyref: operand %d leaves the registers without a value that fits", i)
+			return nil,
+				fmt.Errorf("harmonyref: operand %d leaves the registers without a value that fits",
+					i)
 		}
 		out[i] = v
 	}
@@ -49,7 +51,9 @@ func (m *machine) run(k *harmony.Kernel) error {
 	}
 	source = slices.Clone(source)
 	if m.opts.Shuffle != nil {
-		m.opts.Shuffle.Shuffle(len(source), func(i, j int) { source[i], source[j] = source[j], source[i] })
+		m.opts.Shuffle.Shuffle(len(source), func(i, j int) {
+			source[i], source[j] = source[j], source[i]
+		})
 	}
 	for _, row := range source {
 		regs := registers{map[*harmony.Reg]scalar.Value{}, map[*harmony.Reg][]scalar.Value{}}
@@ -79,7 +83,8 @@ func (m *machine) results(g *harmony.Groups) (planref.Rows, error) {
 		in := m.groups[g].rows[k]
 		row := slices.Clone(in.key)
 		for i, a := range g.Accs {
-			v, err := planref.AggregateValues(queryplan.Agg{Out: a.Out, Fn: a.Fn}, in.vals[i], in.count)
+			v, err := planref.AggregateValues(queryplan.Agg{Out: a.Out, Fn: a.Fn}, in.vals[i],
+				in.count)
 			if err != nil {
 				return nil, err
 			}
@@ -91,7 +96,8 @@ func (m *machine) results(g *harmony.Groups) (planref.Rows, error) {
 }
 
 // stages runs the stages that are left for a row, and then the sinks.
-func (m *machine) stages(k *harmony.Kernel, left []harmony.Stage, row []scalar.Value, regs registers) error {
+func (m *machine) stages(k *harmony.Kernel, left []harmony.Stage, row []scalar.Value,
+	regs registers) error {
 	for i, s := range left {
 		switch s := s.(type) {
 		case *harmony.Load:
@@ -126,7 +132,8 @@ func (m *machine) stages(k *harmony.Kernel, left []harmony.Stage, row []scalar.V
 			case (len(found) == 0) != (s.Kind == harmony.ProbeAbsent):
 				return nil
 			case s.Kind == harmony.ProbeUnique && len(found) > 1:
-				return fmt.Errorf("harmonyref: a probe of unique index %s finds %d rows", s.Index.Name, len(found))
+				return fmt.Errorf("harmonyref: a probe of unique index %s finds %d rows",
+					s.Index.Name, len(found))
 			case s.Kind == harmony.ProbeUnique:
 				regs.rows[s.Out] = found[0]
 			case s.Kind == harmony.ProbeMulti:

@@ -13,8 +13,8 @@ import (
 
 // Options says how to run.
 type Options struct {
-	// Shuffle, if there is one, gives the order in which a kernel gets the rows of
-	// its source, which must not matter.
+	// Shuffle, if there is one, gives the order in which a kernel gets the rows
+	// of its source, which must not matter.
 	Shuffle *rand.Rand
 	// Observe, if there is one, is told what the run computes.
 	Observe *Observer
@@ -44,7 +44,8 @@ func Run(p *harmony.Program, facts map[string]planref.Rows, opts Options) (*plan
 		indexes: map[*harmony.Index]map[string]planref.Rows{},
 		groups:  map[*harmony.Groups]*groups{},
 		freed:   map[harmony.Managed]bool{},
-		answer:  &planref.Answer{Outputs: map[string]planref.Rows{}, Violations: map[string]planref.Rows{}},
+		answer: &planref.Answer{Outputs: map[string]planref.Rows{},
+			Violations: map[string]planref.Rows{}},
 	}
 	for _, r := range p.Relations {
 		m.reset(r)

@@ -19,7 +19,8 @@ import (
 func TestRun(t *testing.T) {
 	var edge planref.Rows
 	for _, e := range [][2]int64{{1, 2}, {2, 3}, {3, 1}, {3, 4}} {
-		edge = append(edge, []scalar.Value{scalar.OfInt(scalar.IntType, e[0]), scalar.OfInt(scalar.IntType, e[1])})
+		edge = append(edge,
+			[]scalar.Value{scalar.OfInt(scalar.IntType, e[0]), scalar.OfInt(scalar.IntType, e[1])})
 	}
 	datadriven.RunTest(t, "testdata/run", func(t *testing.T, d *datadriven.TestData) string {
 		p, err := harmony.Parse("test.harmony", d.Input)

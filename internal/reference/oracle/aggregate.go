@@ -14,7 +14,9 @@ import (
 func (m *machine) aggregate(rule *core.Rule) (out []Tuple, err error) {
 	var grouping []core.Term // the head's arguments that are not aggregates
 	for _, arg := range rule.Head.Args {
-		isOut := slices.ContainsFunc(rule.Agg, func(s core.AggSpec) bool { return core.Term(s.Out) == arg })
+		isOut := slices.ContainsFunc(rule.Agg, func(s core.AggSpec) bool {
+			return core.Term(s.Out) == arg
+		})
 		if !isOut {
 			grouping = append(grouping, arg)
 		}

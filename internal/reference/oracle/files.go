@@ -55,11 +55,13 @@ func readTSV(file string, pred *core.Pred) ([]Tuple, error) {
 			fields = nil
 		}
 		if len(fields) != len(pred.Args) {
-			return nil, fmt.Errorf("%s:%d: %d fields instead of %d", file, i+1, len(fields), len(pred.Args))
+			return nil, fmt.Errorf("%s:%d: %d fields instead of %d", file, i+1, len(fields),
+				len(pred.Args))
 		}
 		t := make(Tuple, len(fields))
 		for c, field := range fields {
-			if t[c], err = scalar.ParseText(pred.Args[c].Type, unescaper.Replace(field)); err != nil {
+			if t[c], err = scalar.ParseText(pred.Args[c].Type,
+				unescaper.Replace(field)); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
 			}
 		}

@@ -52,7 +52,8 @@ type OverflowError struct {
 
 // Error names the group.
 func (e *OverflowError) Error() string {
-	return fmt.Sprintf("an aggregate of %s does not fit its type for the group %s", e.Rule.Head.Pred.Name, e.Group)
+	return fmt.Sprintf("an aggregate of %s does not fit its type for the group %s",
+		e.Rule.Head.Pred.Name, e.Group)
 }
 
 // String lists the values as literals.
@@ -288,7 +289,8 @@ func (m *machine) sequence(rule *core.Rule) (out []Tuple) {
 	var rows []row
 	bindings := env{}
 	m.solve(rule.Body, bindings, func() {
-		rows = append(rows, row{bindings.values(rule.Seq.Group), bindings.values(rule.Seq.Order), copyOf(bindings)})
+		rows = append(rows,
+			row{bindings.values(rule.Seq.Group), bindings.values(rule.Seq.Order), copyOf(bindings)})
 	})
 	sort.Slice(rows, func(i, j int) bool {
 		if c := Compare(rows[i].group, rows[j].group); c != 0 {

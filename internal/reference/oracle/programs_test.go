@@ -98,7 +98,8 @@ func compareRefusal(t *testing.T, file string, result *Result, err error) {
 		t.Fatal("nothing is refused")
 	default:
 		for _, violation := range result.Violations {
-			want = append(want, diag.ConstraintViolated.ID, fmt.Sprintf("%d binding", len(violation.Bindings)))
+			want = append(want, diag.ConstraintViolated.ID,
+				fmt.Sprintf("%d binding", len(violation.Bindings)))
 			if len(violation.Bindings) == 1 {
 				want[len(want)-1] = "one binding"
 			}
@@ -125,7 +126,8 @@ func compareRefusal(t *testing.T, file string, result *Result, err error) {
 // maxShown is how many bindings of a violated constraint redfox shows.
 const maxShown = 10
 
-func compareExpected(t *testing.T, dir string, p *core.Program, result *Result, expected map[string]string) {
+func compareExpected(t *testing.T, dir string, p *core.Program, result *Result,
+	expected map[string]string) {
 	t.Helper()
 	for _, pred := range p.Preds {
 		if !pred.Exported {
@@ -138,7 +140,8 @@ func compareExpected(t *testing.T, dir string, p *core.Program, result *Result, 
 			if err := os.MkdirAll(filepath.Join(dir, "expected"), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "expected", pred.Name+".tsv"), []byte(got), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "expected", pred.Name+".tsv"), []byte(got),
+				0o666); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -183,7 +186,8 @@ func compileFile(t testing.TB, file string) *core.Program {
 
 func compile(t testing.TB, name, text string) *core.Program {
 	t.Helper()
-	program, found := frontend.Compile([]*source.File{source.NewFile(name, text)}, frontend.Options{})
+	program, found := frontend.Compile([]*source.File{source.NewFile(name, text)},
+		frontend.Options{})
 	if program == nil {
 		var b strings.Builder
 		for _, d := range found {

@@ -32,7 +32,8 @@ var (
 func TestRandomPrograms(t *testing.T) {
 	dir := t.TempDir()
 	large := 0
-	for seed, n := *firstSeed, short.Count(t, *seedCount, "random programs"); seed < *firstSeed+n; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount,
+		"random programs"); seed < *firstSeed+n; seed++ {
 		p := randprog.New(seed)
 		why, err := disagreement(dir, p)
 		if errors.Is(err, ErrTooLarge) {
@@ -52,7 +53,8 @@ func TestRandomPrograms(t *testing.T) {
 		why, _ = disagreement(dir, small)
 		t.Errorf("seed %d: %s\n\n%s%s", seed, why, small.Text(), factText(small))
 		if *keep != "" {
-			if err := small.Write(filepath.Join(*keep, fmt.Sprintf("random-program-%d", seed))); err != nil {
+			if err := small.Write(filepath.Join(*keep,
+				fmt.Sprintf("random-program-%d", seed))); err != nil {
 				t.Error(err)
 			}
 		}
@@ -77,7 +79,8 @@ func disagreement(dir string, p *randprog.Program) (why string, err error) {
 	if err := p.Write(dir); err != nil {
 		return "", err
 	}
-	program, _ := frontend.Compile([]*source.File{source.NewFile("program.logic", p.Text())}, frontend.Options{})
+	program, _ := frontend.Compile([]*source.File{source.NewFile("program.logic", p.Text())},
+		frontend.Options{})
 	if program == nil {
 		return "", errors.New("the program is refused")
 	}
@@ -104,10 +107,12 @@ func disagreement(dir string, p *randprog.Program) (why string, err error) {
 		got, err := answers(p.Text(), filepath.Join(dir, "facts"), disable)
 		var wrong *redfox.ProgramError
 		switch {
-		case refusal != nil && errors.As(err, &wrong) && slices.Contains(codes, wrong.Diagnostics[0].Code.ID):
+		case refusal != nil && errors.As(err, &wrong) &&
+			slices.Contains(codes, wrong.Diagnostics[0].Code.ID):
 			continue
 		case refusal != nil:
-			return fmt.Sprintf("without passes %v: got %v, want a refusal: %v", disable, err, refusal), nil
+			return fmt.Sprintf("without passes %v: got %v, want a refusal: %v", disable, err,
+				refusal), nil
 		case err != nil:
 			return fmt.Sprintf("without passes %v: %v", disable, err), nil
 		}
@@ -116,7 +121,8 @@ func disagreement(dir string, p *randprog.Program) (why string, err error) {
 				continue
 			}
 			if text := TSV(want.Tuples[pred.Name]); got[pred.Name] != text {
-				return fmt.Sprintf("without passes %v, %s differs:\n%s", disable, pred.Name, difference(got[pred.Name], text)), nil
+				return fmt.Sprintf("without passes %v, %s differs:\n%s", disable, pred.Name,
+					difference(got[pred.Name], text)), nil
 			}
 		}
 	}
@@ -132,7 +138,8 @@ func answers(text, facts string, disable []string) (out map[string]string, err e
 		}
 	}()
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", text)}, redfox.Options{Disable: disable})
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", text)},
+		redfox.Options{Disable: disable})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +150,8 @@ func answers(text, facts string, disable []string) (out map[string]string, err e
 	}
 	header := true
 	for _, path := range tables {
-		from.Add(redfox.FactFile{Pred: strings.TrimSuffix(filepath.Base(path), ".csv"), Path: path, Header: &header})
+		from.Add(redfox.FactFile{Pred: strings.TrimSuffix(filepath.Base(path), ".csv"), Path: path,
+			Header: &header})
 	}
 	result, err := prog.Run(ctx, from.Dir(facts), redfox.RunOptions{})
 	if err != nil {

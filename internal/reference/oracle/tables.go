@@ -79,7 +79,8 @@ func (t *table) feed(p *core.Program, facts Facts) error {
 		facts[pred.Name] = tuples
 	}
 	if !fed {
-		return fmt.Errorf("the columns %s feed no predicate %s:*", strings.Join(t.columns, ", "), t.name)
+		return fmt.Errorf("the columns %s feed no predicate %s:*", strings.Join(t.columns, ", "),
+			t.name)
 	}
 	return nil
 }

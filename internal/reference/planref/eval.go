@@ -74,7 +74,8 @@ func (m *machine) operator(n queryplan.Node) (Rows, error) {
 	case *queryplan.MultiJoin:
 		return multiJoin(n, inputs)
 	case *queryplan.Seq:
-		return Number(inputs[0], positions(n.Input.Columns(), n.Group), n.Input.Columns(), n.Order), nil
+		return Number(inputs[0], positions(n.Input.Columns(), n.Group), n.Input.Columns(),
+			n.Order), nil
 	case *queryplan.TopK:
 		cols := n.Columns()
 		return TopK(inputs[0], positions(cols, n.Group), cols, n.By, n.Limit), nil
@@ -221,7 +222,8 @@ func Number(in Rows, group []int, cols []queryplan.Column, order []string) Rows 
 }
 
 // TopK keeps the first limit tuples of each group in the order of by.
-func TopK(in Rows, group []int, cols []queryplan.Column, by []queryplan.OrderKey, limit int64) Rows {
+func TopK(in Rows, group []int, cols []queryplan.Column, by []queryplan.OrderKey,
+	limit int64) Rows {
 	var out Rows
 	for _, g := range groups(in, group) {
 		sortBy(g, cols, by)

@@ -22,7 +22,8 @@ func proofsOf(n queryplan.Node) *proofs {
 			continue
 		}
 		for _, from := range cols {
-			if from.Name != to.Name && queryplan.Determines(n, []string{from.Name}, []string{to.Name}) {
+			if from.Name != to.Name &&
+				queryplan.Determines(n, []string{from.Name}, []string{to.Name}) {
 				p.deps = append(p.deps, [2]string{from.Name, to.Name})
 			}
 		}
@@ -51,7 +52,8 @@ func (m *machine) checkProofs(n queryplan.Node, rows Rows) error {
 		to := positions(cols, d[1:])
 		for _, g := range groups(rows, from) {
 			if len(groups(g, to)) > 1 {
-				return fmt.Errorf("planref: %q does not determine %s in\n%s", d[0], d[1], queryplan.NodeString(n))
+				return fmt.Errorf("planref: %q does not determine %s in\n%s", d[0], d[1],
+					queryplan.NodeString(n))
 			}
 		}
 	}

@@ -14,8 +14,8 @@ type Rows [][]scalar.Value
 
 // Answer is what a run yields.
 type Answer struct {
-	// Outputs has the output variables by name, presented as they ask: sorted by
-	// their order and then by all columns, cut to their limit.
+	// Outputs has the output variables by name, presented as they ask: sorted
+	// by their order and then by all columns, cut to their limit.
 	Outputs map[string]Rows
 	// Violations has the distinct violating tuples, sorted, of each Check that
 	// found some, by its text.
@@ -78,7 +78,8 @@ func run(p *queryplan.Plan, m *machine) (*Answer, error) {
 		case *queryplan.Halt:
 			for _, v := range p.Vars {
 				if v.Output {
-					ans.Outputs[v.Name] = Present(m.scan(v, queryplan.Full), v.Cols, v.OrderBy, v.Limit)
+					ans.Outputs[v.Name] = Present(m.scan(v, queryplan.Full), v.Cols, v.OrderBy,
+						v.Limit)
 				}
 			}
 			if m.proofs != nil {

@@ -207,7 +207,8 @@ func (b *body) alternatives() {
 		if n := len(args); n > 1 && p.args[0] == p.args[n-1] {
 			other[0], other[n-1] = other[n-1], other[0]
 		}
-		b.conjuncts = append(b.conjuncts, fmt.Sprintf("(%s ; %s)", p.atom(args), pick(g, alike).atom(other)))
+		b.conjuncts = append(b.conjuncts,
+			fmt.Sprintf("(%s ; %s)", p.atom(args), pick(g, alike).atom(other)))
 		return
 	}
 	if len(b.vars) > 0 {
@@ -236,7 +237,8 @@ func (b *body) negation() {
 	}
 	switch {
 	case own != "":
-		b.conjuncts = append(b.conjuncts, fmt.Sprintf("!(%s, %s < %d)", p.atom(args), own, 1+g.IntN(4)))
+		b.conjuncts = append(b.conjuncts,
+			fmt.Sprintf("!(%s, %s < %d)", p.atom(args), own, 1+g.IntN(4)))
 	case len(b.vars) > 0 && g.chance(15):
 		b.conjuncts = append(b.conjuncts, fmt.Sprintf("!(%s)", b.test()))
 	default:
@@ -289,8 +291,11 @@ func (b *body) expression(t typ, recursive bool) string {
 			return call
 		}
 		return pick(g, []string{
-			fmt.Sprintf("%s + %s", x, y), fmt.Sprintf("%s - %s", x, y), fmt.Sprintf("%s * %d", x, g.IntN(4)), fmt.Sprintf("-%s", b.notConstant(x)),
-			fmt.Sprintf("%s / %s", x, b.notConstant(y)), fmt.Sprintf("int:mod[%s, %s]", x, b.notConstant(y)), fmt.Sprintf("int:max[%s, %s]", x, y),
+			fmt.Sprintf("%s + %s", x, y), fmt.Sprintf("%s - %s", x, y),
+			fmt.Sprintf("%s * %d", x, g.IntN(4)), fmt.Sprintf("-%s", b.notConstant(x)),
+			fmt.Sprintf("%s / %s", x, b.notConstant(y)),
+			fmt.Sprintf("int:mod[%s, %s]", x, b.notConstant(y)),
+			fmt.Sprintf("int:max[%s, %s]", x, y),
 			fmt.Sprintf("(%s + 1) * %s", x, y), fmt.Sprintf("int:bitxor[%s, %s]", x, y),
 		})
 	case text:
@@ -298,32 +303,41 @@ func (b *body) expression(t typ, recursive bool) string {
 			return fmt.Sprintf("string:substring[%s, %d, 2]", x, g.IntN(2))
 		}
 		return pick(g, []string{
-			fmt.Sprintf("%s + %s", x, b.term(text)), fmt.Sprintf("string:upper[%s]", x), fmt.Sprintf("string:substring[%s, 0, %d]", x, g.IntN(3)),
-			fmt.Sprintf("string:replace[%s, \"a\", \"b\"]", x), fmt.Sprintf("decimal:string:convert[%s]", b.term(wide)),
+			fmt.Sprintf("%s + %s", x, b.term(text)), fmt.Sprintf("string:upper[%s]", x),
+			fmt.Sprintf("string:substring[%s, 0, %d]", x, g.IntN(3)),
+			fmt.Sprintf("string:replace[%s, \"a\", \"b\"]", x),
+			fmt.Sprintf("decimal:string:convert[%s]", b.term(wide)),
 		})
 	case money:
 		if recursive {
 			return fmt.Sprintf("decimal:min[%s, 9.00]", x)
 		}
-		return pick(g, []string{fmt.Sprintf("%s + %s", x, b.term(money)), fmt.Sprintf("%s * %d", x, g.IntN(3)), fmt.Sprintf("%s - 0.25", x), fmt.Sprintf("decimal:round[%s]", x)})
+		return pick(g,
+			[]string{fmt.Sprintf("%s + %s", x, b.term(money)), fmt.Sprintf("%s * %d", x, g.IntN(3)),
+				fmt.Sprintf("%s - 0.25", x), fmt.Sprintf("decimal:round[%s]", x)})
 	case wide:
 		if recursive {
 			return fmt.Sprintf("decimal:min[%s, 9.00]", x)
 		}
-		return pick(g, []string{fmt.Sprintf("%s + %s", x, b.term(wide)), fmt.Sprintf("%s * %d", x, g.IntN(3)), fmt.Sprintf("%s - 0.25", x), fmt.Sprintf("decimal:abs[%s]", x)})
+		return pick(g,
+			[]string{fmt.Sprintf("%s + %s", x, b.term(wide)), fmt.Sprintf("%s * %d", x, g.IntN(3)),
+				fmt.Sprintf("%s - 0.25", x), fmt.Sprintf("decimal:abs[%s]", x)})
 	case fraction:
 		if !recursive && g.chance(50) {
 			return fmt.Sprintf("%s / %s", b.term(money), b.notConstant(b.term(money)))
 		}
 	case real:
 		if !recursive {
-			return pick(g, []string{fmt.Sprintf("%s * 0.5f", x), fmt.Sprintf("%s + %s", x, b.term(real)), fmt.Sprintf("float:floor[%s]", x)})
+			return pick(g,
+				[]string{fmt.Sprintf("%s * 0.5f", x), fmt.Sprintf("%s + %s", x, b.term(real)),
+					fmt.Sprintf("float:floor[%s]", x)})
 		}
 	case truth:
 		return fmt.Sprintf("boolean:not[%s]", x)
 	case date:
 		if !recursive {
-			return fmt.Sprintf("datetime:add[%s, %d, %s]", x, 1+g.IntN(3), pick(g, []string{`"months"`, `"days"`, `"hours"`}))
+			return fmt.Sprintf("datetime:add[%s, %d, %s]", x, 1+g.IntN(3),
+				pick(g, []string{`"months"`, `"days"`, `"hours"`}))
 		}
 	case narrow:
 		if v, ok := b.bound(narrow); ok && !recursive {

@@ -77,7 +77,8 @@ type generator struct {
 // programs are refused when run: by a constraint, or because a functional
 // predicate gets two values for a key.
 func New(seed uint64) *Program {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), out: &Program{Seed: seed}}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)),
+		out: &Program{Seed: seed}}
 	for range 2 + g.IntN(3) {
 		g.extensional()
 	}
@@ -134,7 +135,9 @@ func (g *generator) constant(t typ) (field, literal string) {
 		return field, field
 	case wide:
 		// A literal of fewer digits would be of another type.
-		field = pick(g, []string{"184467440737095516.16", "-184467440737095516.17", "12345678901234567890123.45", "9999999999999999999999999999999.99"})
+		field = pick(g,
+			[]string{"184467440737095516.16", "-184467440737095516.17",
+				"12345678901234567890123.45", "9999999999999999999999999999999.99"})
 		return field, field
 	case widest:
 		field = pick(g, []string{"18446744073709.551616", "-12345678901234567890.123456"})
@@ -328,7 +331,8 @@ func (g *generator) specification(vars []variable) (string, typ) {
 		return fmt.Sprintf("avg(%s)", v.name), real
 	case (fn == "total" || fn == "sum") && v.t == narrow:
 		return fmt.Sprintf("%s(%s)", fn, v.name), integer
-	case (fn == "total" || fn == "sum") && (v.t == integer || v.t == money || v.t == fraction || v.t == wide || v.t == real):
+	case (fn == "total" || fn == "sum") &&
+		(v.t == integer || v.t == money || v.t == fraction || v.t == wide || v.t == real):
 		return fmt.Sprintf("%s(%s)", fn, v.name), v.t
 	case fn == "min":
 		return fmt.Sprintf("min(%s)", v.name), v.t
@@ -359,7 +363,8 @@ func (g *generator) function() {
 	b.tests()
 	result := from.args[from.keys]
 	p := &pred{name: g.name("f"), args: from.args, keys: from.keys}
-	g.clause("%s <- %s.", p.atom(append(terms[:from.keys:from.keys], b.expression(result, false))), b.text())
+	g.clause("%s <- %s.", p.atom(append(terms[:from.keys:from.keys], b.expression(result, false))),
+		b.text())
 	g.complete(p)
 }
 

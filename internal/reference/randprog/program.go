@@ -58,7 +58,8 @@ func (p *Program) Write(dir string) error {
 	if err := os.MkdirAll(facts, 0o777); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "program.logic"), []byte(p.Text()), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "program.logic"), []byte(p.Text()),
+		0o666); err != nil {
 		return err
 	}
 	for name, text := range p.FactFiles() {

@@ -61,10 +61,14 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 		p := randprog.New(seed)
 		text := p.Text()
 		for name, pattern := range map[string]string{
-			"negation": `!\w+[(\[]`, "negated conjunction": `!\(.*, `, "disjunction": `\(.* ; .*\)`, "aggregation": `agg<<`, "two aggregates": `agg<<.*, .*>>`,
-			"numbering": `seq<<>>`, "several heads": `(?m)^p\d+\([^)]*\), p`, "nullary": `n\d+\(\)`, "like": `string:like`, "arithmetic": `\+ v\d`,
-			"functional": `e\d+\[`, "chain": `0 <= v\d+ <`, "constraint": `(?m)-> v\d`, "limit": `lang:output:limit`,
-			"table": `t\d+:a\[`, "applications compared": `\] = [\w:]+\[`, "application of an application": `\[[\w:]+\[`, "several values": `\(x0.*;.*\) ->`,
+			"negation": `!\w+[(\[]`, "negated conjunction": `!\(.*, `, "disjunction": `\(.* ; .*\)`,
+			"aggregation": `agg<<`, "two aggregates": `agg<<.*, .*>>`,
+			"numbering": `seq<<>>`, "several heads": `(?m)^p\d+\([^)]*\), p`, "nullary": `n\d+\(\)`,
+			"like": `string:like`, "arithmetic": `\+ v\d`,
+			"functional": `e\d+\[`, "chain": `0 <= v\d+ <`, "constraint": `(?m)-> v\d`,
+			"limit": `lang:output:limit`,
+			"table": `t\d+:a\[`, "applications compared": `\] = [\w:]+\[`,
+			"application of an application": `\[[\w:]+\[`, "several values": `\(x0.*;.*\) ->`,
 		} {
 			if regexp.MustCompile(pattern).MatchString(text) {
 				counts[name]++
@@ -87,7 +91,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"negation", "negated conjunction", "disjunction", "aggregation", "two aggregates", "numbering", "several heads", "nullary", "like", "arithmetic", "functional", "chain", "constraint", "limit", "recursion", "mutual recursion",
-		"table", "applications compared", "application of an application", "several values", "one row read twice"} {
+		"table", "applications compared", "application of an application", "several values",
+		"one row read twice"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}
@@ -176,9 +181,11 @@ func TestShrink(t *testing.T) {
 	small := randprog.Shrink(p, func(q *randprog.Program) bool {
 		calls++
 		files := q.FactFiles()
-		return strings.Contains(q.Text(), "c3().") && strings.Contains(q.Text(), "c17().") && strings.Contains("\n"+files["f.tsv"], "\n11\n")
+		return strings.Contains(q.Text(), "c3().") && strings.Contains(q.Text(), "c17().") &&
+			strings.Contains("\n"+files["f.tsv"], "\n11\n")
 	})
-	if small.Text() != "c3().\nc17().\n" || small.FactFiles()["f.tsv"] != "11\n" || small.Seed != 7 {
+	if small.Text() != "c3().\nc17().\n" || small.FactFiles()["f.tsv"] != "11\n" ||
+		small.Seed != 7 {
 		t.Errorf("shrunk to %q and %q", small.Text(), small.FactFiles())
 	}
 	if calls > 200 {

@@ -145,7 +145,8 @@ func (b *body) columns(p *pred, keys []string) []variable {
 		b.conjuncts = append(b.conjuncts, q.atom(args))
 	}
 	if len(single) > 0 && g.chance(25) {
-		// A comparison of two applications, or an application to an application.
+		// A comparison of two applications, or an application to an
+		// application.
 		q, r := pick(g, single), pick(g, single)
 		inner := fmt.Sprintf("%s[%s]", q.name, strings.Join(keys, ", "))
 		switch {
@@ -153,7 +154,8 @@ func (b *body) columns(p *pred, keys []string) []variable {
 			other := fmt.Sprintf("%s[%s]", r.name, strings.Join(keys, ", "))
 			b.conjuncts = append(b.conjuncts, inner+" = "+other)
 		case r.keys == 1 && q.args[q.keys] == r.args[0]:
-			b.conjuncts = append(b.conjuncts, fmt.Sprintf("%s[%s] = %s", r.name, inner, b.fresh(r.args[1])))
+			b.conjuncts = append(b.conjuncts,
+				fmt.Sprintf("%s[%s] = %s", r.name, inner, b.fresh(r.args[1])))
 		}
 	}
 	return append(values, variable{})

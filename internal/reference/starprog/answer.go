@@ -61,7 +61,8 @@ func (a *Answer) Difference(p *Program, got *Answer) string {
 	for _, o := range p.Outputs {
 		if have, want := got.Rows[o.Name], a.Rows[o.Name]; a.Refusal == Answered &&
 			!slices.Equal(have, want) {
-			return fmt.Sprintf("%s differs\ngot %d tuples:\n%swant %d tuples:\n%s", o.Name, len(have),
+			return fmt.Sprintf("%s differs\ngot %d tuples:\n%swant %d tuples:\n%s", o.Name,
+				len(have),
 				block(have), len(want), block(want))
 		}
 	}
@@ -111,7 +112,9 @@ func (b BruteForce) Answer(p *Program) (*Answer, error) {
 	program, found := frontend.Compile([]*source.File{source.NewFile("program.logic", p.Text())},
 		frontend.Options{})
 	if program == nil {
-		i := slices.IndexFunc(found, func(d *diag.Diagnostic) bool { return d.Severity == diag.Error })
+		i := slices.IndexFunc(found, func(d *diag.Diagnostic) bool {
+			return d.Severity == diag.Error
+		})
 		return nil, fmt.Errorf("the program is refused: %s", found[i].Message)
 	}
 	facts := oracle.Facts{}

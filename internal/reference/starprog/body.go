@@ -21,7 +21,8 @@ func (g *programs) newBody() *body { return &body{g: g, prefix: "v"} }
 
 func (b *body) fresh(t scalar.Type, domain int) *Expr {
 	b.named++
-	v := &Expr{Kind: Variable, Type: t, Name: fmt.Sprintf("%s%d", b.prefix, b.named), Domain: domain}
+	v := &Expr{Kind: Variable, Type: t, Name: fmt.Sprintf("%s%d", b.prefix, b.named),
+		Domain: domain}
 	b.vars = append(b.vars, v)
 	return v
 }
@@ -157,7 +158,8 @@ func (g *programs) crossColumns(b *body, columns []*Pred, keys []*Expr) {
 	var pairs [][2]*Pred
 	for _, p := range columns {
 		for _, q := range columns {
-			if p != q && p.value().Domain == q.value().Domain && p.value().Type.Kind != scalar.Float {
+			if p != q && p.value().Domain == q.value().Domain &&
+				p.value().Type.Kind != scalar.Float {
 				pairs = append(pairs, [2]*Pred{p, q})
 			}
 		}
@@ -172,7 +174,8 @@ func (g *programs) crossColumns(b *body, columns []*Pred, keys []*Expr) {
 	}
 	if g.chance(60) {
 		p := pick(g.generator, pair[:])
-		b.add(Literal{Kind: Atom, Pred: p, Args: append(slices.Clone(keys), b.fresh(v.Type, v.Domain))})
+		b.add(Literal{Kind: Atom, Pred: p,
+			Args: append(slices.Clone(keys), b.fresh(v.Type, v.Domain))})
 	}
 }
 
@@ -220,7 +223,8 @@ func (b *body) test() (Literal, bool) {
 	op := pick(g.generator, []string{"<", "<=", ">", ">=", "!=", "!="})
 	if v.Type.Kind == scalar.String && g.chance(40) {
 		pattern := pick(g.generator, []string{"a%", "%b", "_", "%é%", "a_%", "%O%", "d_-%"})
-		return Literal{Kind: Compare, Op: "like", Left: v, Right: constant(scalar.OfString(pattern))},
+		return Literal{Kind: Compare, Op: "like", Left: v,
+				Right: constant(scalar.OfString(pattern))},
 			true
 	}
 	if g.chance(30) {
@@ -286,7 +290,8 @@ func (b *body) nested(suits func(scalar.Type) bool) *Expr {
 			args := make([]*Expr, p.Keys)
 			for i := range args {
 				for _, e := range inner {
-					if e.Domain == p.Args[i].Domain && e.Type == p.Args[i].Type && e.Domain != computed {
+					if e.Domain == p.Args[i].Domain && e.Type == p.Args[i].Type &&
+						e.Domain != computed {
 						args[i] = e
 					}
 				}
@@ -326,7 +331,9 @@ func (b *body) expression(t scalar.Type) *Expr {
 		return v.Type.Kind == scalar.Int || v.Type.Kind == scalar.Decimal && !v.Type.IsWide() &&
 			v.Type.Scale <= 4
 	}
-	of := func(k scalar.Kind) *Expr { return b.where(func(v *Expr) bool { return v.Type.Kind == k }) }
+	of := func(k scalar.Kind) *Expr {
+		return b.where(func(v *Expr) bool { return v.Type.Kind == k })
+	}
 	small := constant(scalar.OfInt(scalar.IntType, int64(1+g.IntN(3))))
 	switch t.Kind {
 	case scalar.Int, scalar.Decimal:
@@ -365,7 +372,9 @@ func (b *body) expression(t scalar.Type) *Expr {
 		}
 		switch g.IntN(3) {
 		case 0:
-			return call("concat", s, b.where(func(v *Expr) bool { return v.Type.Kind == scalar.String }))
+			return call("concat", s, b.where(func(v *Expr) bool {
+				return v.Type.Kind == scalar.String
+			}))
 		case 1:
 			return call("upper", s)
 		}
@@ -386,7 +395,8 @@ func (b *body) let() *Expr {
 	if g.chance(40) {
 		e = b.nested(func(scalar.Type) bool { return true })
 	} else {
-		kinds := []scalar.Type{scalar.IntType, scalar.IntType, scalar.DecimalOf(2), scalar.StringType,
+		kinds := []scalar.Type{scalar.IntType, scalar.IntType, scalar.DecimalOf(2),
+			scalar.StringType,
 			scalar.DatetimeType}
 		e = b.expression(pick(g.generator, kinds))
 	}
@@ -437,8 +447,9 @@ func (b *body) negation() {
 	}
 	inner := []Literal{{Kind: Atom, Pred: p, Args: args}}
 	if own != nil {
-		inner = append(inner, Literal{Kind: Compare, Op: pick(g.generator, []string{"<", ">=", "!="}),
-			Left: own, Right: g.constantLike(own)})
+		inner = append(inner,
+			Literal{Kind: Compare, Op: pick(g.generator, []string{"<", ">=", "!="}),
+				Left: own, Right: g.constantLike(own)})
 	}
 	b.add(Literal{Kind: Not, Body: inner})
 }

@@ -31,7 +31,8 @@ func (d *Data) Write(dir string, stored []*Pred) error {
 		case CSVPerPredicate:
 			for _, p := range stored {
 				if p.Table == t.Name {
-					files[strings.ReplaceAll(p.Name, ":", "_")+".csv"] = predicateCSV(p, d.Tuples(p))
+					files[strings.ReplaceAll(p.Name, ":", "_")+".csv"] = predicateCSV(p,
+						d.Tuples(p))
 				}
 			}
 		}

@@ -51,7 +51,8 @@ func template(format string) func(*Expr, []string) string {
 func arithmetic(op string) func(*Expr, []string) string {
 	return func(e *Expr, args []string) string {
 		if e.Type.Kind != scalar.Decimal {
-			return fmt.Sprintf("wrap64(CAST(%s AS HUGEINT) %s CAST(%s AS HUGEINT))", args[0], op, args[1])
+			return fmt.Sprintf("wrap64(CAST(%s AS HUGEINT) %s CAST(%s AS HUGEINT))", args[0], op,
+				args[1])
 		}
 		return fmt.Sprintf("(%s %s %s)", widened(args[0], e.Args[0].Type), op,
 			widened(args[1], e.Args[1].Type))

@@ -61,13 +61,16 @@ func (g *generator) plainDomains() {
 	money := scalar.DecimalOf(2)
 	g.domains = []domain{
 		{typ: scalar.IntType, values: ints(0, 1, 2, 3, 4, 5, 6, 7), skew: g.chance(50)},
-		{typ: scalar.IntType, values: ints(0, 1, 2, 3, 10, 99, -5, 100, 4096, 1_000_000, -7_000_000_000)},
-		{typ: money, values: texts(money, "0.00", "0.50", "1.25", "-2.00", "3.00", "19.99", "1000.01",
-			"-0.01")},
+		{typ: scalar.IntType,
+			values: ints(0, 1, 2, 3, 10, 99, -5, 100, 4096, 1_000_000, -7_000_000_000)},
+		{typ: money,
+			values: texts(money, "0.00", "0.50", "1.25", "-2.00", "3.00", "19.99", "1000.01",
+				"-0.01")},
 		{typ: scalar.DecimalOf(4), values: texts(scalar.DecimalOf(4), "0.0500", "0.1000", "1.0000",
 			"0.3333", "-0.5000", "0.0000")},
-		{typ: scalar.WideDecimalOf(2), values: texts(scalar.WideDecimalOf(2), "184467440737095516.16",
-			"-184467440737095516.17", "0.00", "12345678901234567890.45", "7.50")},
+		{typ: scalar.WideDecimalOf(2),
+			values: texts(scalar.WideDecimalOf(2), "184467440737095516.16",
+				"-184467440737095516.17", "0.00", "12345678901234567890.45", "7.50")},
 		{typ: scalar.DatetimeType, values: texts(scalar.DatetimeType, "1998-09-02", "1996-02-29",
 			"2000-01-31", "1999-12-31", "1969-07-20", "1998-09-03"), skew: true},
 		{typ: scalar.DatetimeType, values: texts(scalar.DatetimeType, "1998-09-02T12:00:00Z",
@@ -76,7 +79,8 @@ func (g *generator) plainDomains() {
 			"MEDIUM", "PROMO x", "a%b"), skew: g.chance(50)},
 		{typ: scalar.StringType, values: texts(scalar.StringType, "AIR", "RAIL", "SHIP")},
 		{typ: scalar.BooleanType, values: texts(scalar.BooleanType, "true", "false")},
-		{typ: scalar.FloatType, values: texts(scalar.FloatType, "0.5", "-1.25", "2", "0", "1024.75")},
+		{typ: scalar.FloatType,
+			values: texts(scalar.FloatType, "0.5", "-1.25", "2", "0", "1024.75")},
 	}
 }
 

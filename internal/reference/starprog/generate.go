@@ -41,7 +41,8 @@ func (g *generator) predicates() []*Pred {
 		var whole []string // columns that are never missing
 		for i, c := range t.Columns {
 			if !c.Key {
-				out = append(out, g.stored(t, t.Name+":"+c.Name, t.Keys(), append(t.keyNames(), c.Name)))
+				out = append(out,
+					g.stored(t, t.Name+":"+c.Name, t.Keys(), append(t.keyNames(), c.Name)))
 			}
 			if !c.Missing && i >= t.Keys() {
 				whole = append(whole, c.Name)

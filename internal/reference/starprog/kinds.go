@@ -139,7 +139,8 @@ func (k kindSet) rule(r Rule) {
 	}
 	for _, h := range r.Heads {
 		value := h.Pred.value().Type
-		k.when(len(r.Aggs) > 0 && value.IsWide() && h.Args[len(h.Args)-1].Type != value, "total-of-38")
+		k.when(len(r.Aggs) > 0 && value.IsWide() && h.Args[len(h.Args)-1].Type != value,
+			"total-of-38")
 	}
 	for i, l := range r.Body {
 		k.literal(l)
@@ -325,7 +326,8 @@ func (c *Count) Absent() []string {
 	var out []string
 	for _, name := range Kinds {
 		if c.Answered[name] == 0 {
-			out = append(out, fmt.Sprintf("%s: %d programs, all without tuples", name, c.Made[name]))
+			out = append(out,
+				fmt.Sprintf("%s: %d programs, all without tuples", name, c.Made[name]))
 		}
 	}
 	for _, name := range Refusals {

@@ -40,7 +40,8 @@ func (p *Program) Text() string {
 				}
 				keys = append(keys, key)
 			}
-			fmt.Fprintf(&b, "lang:output:orderBy[`%s] = \"%s\".\n", o.Name, strings.Join(keys, ", "))
+			fmt.Fprintf(&b, "lang:output:orderBy[`%s] = \"%s\".\n", o.Name,
+				strings.Join(keys, ", "))
 		}
 		if o.Limit > 0 {
 			fmt.Fprintf(&b, "lang:output:limit[`%s] = %d.\n", o.Name, o.Limit)

@@ -122,8 +122,8 @@ type Program struct {
 	Constraints []Constraint
 	// Outputs are the predicates whose tuples are compared; the query is "_".
 	Outputs []*Pred
-	// Disable has numbers that choose passes to leave out, NoFuse leaves kernels
-	// apart, and Threads is the number of threads to run with.
+	// Disable has numbers that choose passes to leave out, NoFuse leaves
+	// kernels apart, and Threads is the number of threads to run with.
 	Disable []uint64
 	NoFuse  bool
 	Threads int

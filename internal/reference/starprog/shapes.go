@@ -181,7 +181,8 @@ func (g *programs) function() []*Pred {
 // of the same keys has.
 func (g *programs) withDefault() []*Pred {
 	from := g.functionOf(func(p *Pred) bool {
-		return p.value().Domain >= 0 && constantInAtom(p.value().Type) || p.value().Type == scalar.IntType
+		return p.value().Domain >= 0 && constantInAtom(p.value().Type) ||
+			p.value().Type == scalar.IntType
 	})
 	if from == nil {
 		return nil
@@ -228,11 +229,13 @@ func (g *programs) arms() []*Pred {
 		args := b.whole(from)
 		test := Literal{Kind: Compare, Op: op, Left: args[from.Keys], Right: limit}
 		if i == 1 && g.chance(40) {
-			test = Literal{Kind: Not, Body: []Literal{{Kind: Compare, Op: "<", Left: args[from.Keys],
-				Right: limit}}}
+			test = Literal{Kind: Not,
+				Body: []Literal{{Kind: Compare, Op: "<", Left: args[from.Keys],
+					Right: limit}}}
 		}
 		b.add(test)
-		head := append(slices.Clone(args[:from.Keys]), constant(scalar.OfInt(scalar.IntType, int64(1-i))))
+		head := append(slices.Clone(args[:from.Keys]),
+			constant(scalar.OfInt(scalar.IntType, int64(1-i))))
 		if i == 0 {
 			p.Args = argsOf(head)
 		}
@@ -275,14 +278,16 @@ func (g *programs) extremeJoinedBack() []*Pred {
 	group := b.some(g.IntN(2), func(v *Expr) bool { return v != value && groupable(v) })
 	fn := pick(g.generator, []string{"min", "max"})
 	out := &Expr{Kind: Variable, Name: "u", Type: value.Type, Domain: value.Domain}
-	most := &Pred{Name: g.name("m"), Args: argsOf(append(slices.Clone(group), out)), Keys: len(group)}
+	most := &Pred{Name: g.name("m"), Args: argsOf(append(slices.Clone(group), out)),
+		Keys: len(group)}
 	g.out.Rules = append(g.out.Rules, Rule{
 		Heads: []Head{{most, append(slices.Clone(group), out)}}, Body: b.lits,
 		Aggs: []Agg{{Out: "u", Fn: fn, In: value.Name, From: value.Type, Type: value.Type}},
 	})
 	lits := slices.Clone(b.lits)
 	if g.chance(50) {
-		lits = append(lits, Literal{Kind: Atom, Pred: most, Args: append(slices.Clone(group), value)})
+		lits = append(lits,
+			Literal{Kind: Atom, Pred: most, Args: append(slices.Clone(group), value)})
 	} else {
 		lits = append(lits, Literal{Kind: Compare, Op: "=", Left: value,
 			Right: &Expr{Kind: Apply, Type: value.Type, Pred: most, Args: group}})
@@ -335,7 +340,9 @@ func (g *programs) careless() []*Pred {
 func (g *programs) ranks() []*Pred {
 	b := g.joined()
 	head := b.some(1+g.IntN(2), groupable)
-	if v := b.where(func(v *Expr) bool { return v.Type == scalar.IntType }); v != nil && g.chance(30) {
+	if v := b.where(func(v *Expr) bool {
+		return v.Type == scalar.IntType
+	}); v != nil && g.chance(30) {
 		e := call("negate", v)
 		down := &Expr{Kind: Variable, Type: e.Type, Name: "down", Domain: computed}
 		b.add(Literal{Kind: Compare, Op: "=", Left: down, Right: e})
@@ -436,7 +443,8 @@ func (g *programs) constraint() {
 		if len(columns) == 0 {
 			return
 		}
-		head = []Literal{{Kind: Atom, Pred: columns[0], Args: []*Expr{args[from.Keys], {Kind: Wildcard}}}}
+		head = []Literal{{Kind: Atom, Pred: columns[0],
+			Args: []*Expr{args[from.Keys], {Kind: Wildcard}}}}
 	default:
 		if args[from.Keys].Type.Kind == scalar.Boolean {
 			return
@@ -444,7 +452,8 @@ func (g *programs) constraint() {
 		op, limit := ">=", g.constantLike(args[from.Keys])
 		if g.chance(60) { // no value is below the least
 			for range 40 {
-				if other := g.constantLike(args[from.Keys]); scalar.Compare(other.Value, limit.Value) < 0 {
+				if other := g.constantLike(args[from.Keys]); scalar.Compare(other.Value,
+					limit.Value) < 0 {
 					limit = other
 				}
 			}

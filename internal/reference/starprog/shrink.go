@@ -59,7 +59,9 @@ func (p *Program) whole() bool {
 	defined := map[*Pred]bool{}
 	for _, s := range p.Stored {
 		t := p.Data.Table(s.Table)
-		if t == nil || slices.ContainsFunc(s.Columns, func(c string) bool { return t.column(c) < 0 }) {
+		if t == nil || slices.ContainsFunc(s.Columns, func(c string) bool {
+			return t.column(c) < 0
+		}) {
 			return false
 		}
 		defined[s] = true
@@ -180,7 +182,8 @@ func (s *shrinker) heads() {
 	}
 	for i := 0; i < len(s.program.Rules); i++ {
 		r := s.program.Rules[i]
-		if len(r.Heads) != 1 || r.Seq || r.Heads[0].Pred.Name != "_" || len(r.Heads[0].Pred.OrderBy) > 0 {
+		if len(r.Heads) != 1 || r.Seq || r.Heads[0].Pred.Name != "_" ||
+			len(r.Heads[0].Pred.OrderBy) > 0 {
 			continue
 		}
 		for a := 0; a < len(s.program.Rules[i].Heads[0].Args) &&

@@ -20,7 +20,9 @@ func Find(root string, patterns ...string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == schema })
+		files = slices.DeleteFunc(files, func(file string) bool {
+			return filepath.Base(file) == schema
+		})
 		if len(files) == 0 {
 			return nil, fmt.Errorf("no program is %s", filepath.Join(root, pattern))
 		}

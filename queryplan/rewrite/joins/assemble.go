@@ -133,7 +133,9 @@ func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
 		}
 	}
 	uses := func(names []string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) })
+		return slices.ContainsFunc(names, func(name string) bool {
+			return slices.Contains(own, name)
+		})
 	}
 	for _, name := range own {
 		if needed[name] {
@@ -166,7 +168,8 @@ func (a *assembler) ready(n queryplan.Node) queryplan.Node {
 		var conds []queryplan.Expr
 		for i, c := range a.Conds {
 			used := queryplan.ExprColumns(c)
-			// A condition on columns of several relations restricts each of them.
+			// A condition on columns of several relations restricts each of
+			// them.
 			if trees.HasAll(cols, used) && (!a.condDone[i] || len(used) > 0 && isLeaf(n)) {
 				conds = append(conds, c)
 				a.condDone[i] = true
@@ -297,7 +300,8 @@ func (a *assembler) compute(n queryplan.Node, name string) queryplan.Node {
 		m.Name = a.Names.Fresh(name)
 		n = trees.Map(n, m)
 		return trees.Filter(n,
-			[]queryplan.Expr{trees.EqualColumns(have, queryplan.Column{Name: m.Name, Type: have.Type})})
+			[]queryplan.Expr{trees.EqualColumns(have,
+				queryplan.Column{Name: m.Name, Type: have.Type})})
 	}
 	return trees.Map(n, m)
 }

@@ -13,8 +13,8 @@ import (
 // Its columns have names of its own; columns of one name are equal.
 type Conjunction struct {
 	Rels []queryplan.Node // what is joined
-	// Maps are in an order in which they can be computed. A name that a relation has,
-	// too, is an equality.
+	// Maps are in an order in which they can be computed. A name that a
+	// relation has, too, is an equality.
 	Maps  []queryplan.NamedExpr
 	Conds []queryplan.Expr
 	Semis []Semijoin
@@ -268,7 +268,8 @@ func Flatten(n queryplan.Node) *Conjunction {
 		return queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
 			if ref, ok := e.(*queryplan.ColRef); ok && ref.Col.Name[0] == 0 {
 				i, _ := strconv.Atoi(ref.Col.Name[1:])
-				return &queryplan.ColRef{Col: queryplan.Column{Name: names[f.Find(i)], Type: ref.Col.Type}}
+				return &queryplan.ColRef{Col: queryplan.Column{Name: names[f.Find(i)],
+					Type: ref.Col.Type}}
 			}
 			return e
 		})
@@ -365,7 +366,8 @@ func (c *Conjunction) Rename(to map[string]string) {
 	inExpr := func(e queryplan.Expr) queryplan.Expr {
 		return queryplan.RewriteExpr(e, func(e queryplan.Expr) queryplan.Expr {
 			if ref, ok := e.(*queryplan.ColRef); ok {
-				return &queryplan.ColRef{Col: queryplan.Column{Name: nameOf(ref.Col.Name), Type: ref.Col.Type}}
+				return &queryplan.ColRef{Col: queryplan.Column{Name: nameOf(ref.Col.Name),
+					Type: ref.Col.Type}}
 			}
 			return e
 		})

@@ -15,11 +15,13 @@ const (
 	numberedCost = 0.7
 	// bitCost is a probe of a set of bits that the cache holds.
 	bitCost = 0.7
-	// orderedCost is a probe with keys that come in the order of the index, or the
-	// insertion of such a key. orderedMultiCost is the insertion if keys repeat.
+	// orderedCost is a probe with keys that come in the order of the index, or
+	// the insertion of such a key. orderedMultiCost is the insertion if keys
+	// repeat.
 	orderedCost      = 0.5
 	orderedMultiCost = 1.5
-	// hashCost is the factor for a probe of a hash table, compared with an array.
+	// hashCost is the factor for a probe of a hash table, compared with an
+	// array.
 	hashCost = 1.2
 	// keptCost is the cost of an index that a loop finds built.
 	keptCost = 0.001
@@ -109,8 +111,8 @@ func (x IndexShape) Cost() (insert, probe float64) {
 
 // Limits, which tests change so that a filter pays with small facts.
 var (
-	// LeastProbes is the least number of expected probes of an index for which a
-	// filter in front of it is worth its cost.
+	// LeastProbes is the least number of expected probes of an index for which
+	// a filter in front of it is worth its cost.
 	LeastProbes = float64(1 << 18)
 	// LeastGain is the least gain for each probe, on the scale of the costs.
 	LeastGain = 1.0
@@ -124,6 +126,7 @@ func FilterGain(rows, room, probes, probe, kept float64) float64 {
 	if room == 0 || room > 8*maxBits {
 		return 0
 	}
-	insert, test := IndexShape{Rows: rows, Columns: 1, Size: room, Probes: probes, exists: true}.Cost()
+	insert, test := IndexShape{Rows: rows, Columns: 1, Size: room, Probes: probes,
+		exists: true}.Cost()
 	return probe*(1-kept) - test - insert*rows/probes
 }

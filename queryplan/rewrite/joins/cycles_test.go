@@ -31,7 +31,8 @@ func TestBlocks(t *testing.T) {
 		for i := range edges {
 			for j := range edges {
 				if got, want := part[i] == part[j], inseparable(edges, i, j); got != want {
-					t.Fatalf("seed %d: edges %d and %d of %v in one part: %v, want %v", seed, i, j, edges, got,
+					t.Fatalf("seed %d: edges %d and %d of %v in one part: %v, want %v", seed, i, j,
+						edges, got,
 						want)
 				}
 			}

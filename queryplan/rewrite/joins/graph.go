@@ -44,8 +44,8 @@ type graphRel struct {
 	keys    []bitset.Set
 	// Indexed is set if an index on it outlives one evaluation.
 	Indexed bool
-	// whole is set if it is a stored relation without conditions, so that an index
-	// needs no copy of it.
+	// whole is set if it is a stored relation without conditions, so that an
+	// index needs no copy of it.
 	whole   bool
 	numbers bitset.Set // columns that count the rows of a whole one
 	ascends bitset.Set // columns in whose order its tuples come
@@ -176,7 +176,8 @@ func (g *joinGraph) addRelation(c *Conjunction, r queryplan.Node, changed map[*q
 	for _, key := range queryplan.Keys(r) {
 		rel.keys = append(rel.keys, g.set(key))
 	}
-	rel.Indexed = changed != nil && (trees.IsInvariant(r, changed) || len(conds) == 0 && isGrowing(r))
+	rel.Indexed = changed != nil &&
+		(trees.IsInvariant(r, changed) || len(conds) == 0 && isGrowing(r))
 	g.storage(&rel, r)
 	g.Rels = append(g.Rels, rel)
 }
@@ -418,7 +419,8 @@ func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset.Set) bool {
 // indexCost returns the cost of building an index of r on the columns, and of
 // one probe of it by l.
 func (g *joinGraph) indexCost(l, r *subPlan, on bitset.Set, exists bool) (build, probe float64) {
-	x := IndexShape{Rows: r.Rows, Size: 1, Probes: l.Rows, exists: exists, Unique: hasKey(r.keys, on)}
+	x := IndexShape{Rows: r.Rows, Size: 1, Probes: l.Rows, exists: exists,
+		Unique: hasKey(r.keys, on)}
 	whole := r.rel != nil && r.rel.whole
 	for col := range on.Members {
 		x.Columns++

@@ -16,7 +16,8 @@ func (g *joinGraph) Order() *joinTree {
 	for _, rels := range g.Parts() {
 		parts = append(parts, g.Best(rels))
 	}
-	// Products of what nothing connects, small ones last: the right side is held.
+	// Products of what nothing connects, small ones last: the right side is
+	// held.
 	slices.SortStableFunc(parts, func(a, b *subPlan) int {
 		switch {
 		case a.Rows > b.Rows:
@@ -204,7 +205,8 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 				}
 				s := g.shape(plan, r)
 				s.Stream = g.joinCost(plan, r, s.Rows, g.beside(holders, r))
-				if next == nil || s.Rows < next.Rows || s.Rows == next.Rows && s.Stream < next.Stream {
+				if next == nil || s.Rows < next.Rows || s.Rows == next.Rows &&
+					s.Stream < next.Stream {
 					at, next = i, s
 				}
 			}

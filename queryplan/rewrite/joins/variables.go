@@ -24,8 +24,8 @@ const (
 type VariableGraph struct {
 	names []string // of the variables
 	rels  []variableRel
-	// domain has for each variable the number of values from which the relations
-	// are taken to draw theirs.
+	// domain has for each variable the number of values from which the
+	// relations are taken to draw theirs.
 	domain []float64
 }
 
@@ -110,7 +110,8 @@ func (g *VariableGraph) Order() *binding {
 				if set>>v&1 == 1 {
 					continue
 				}
-				if b := g.bind(sets[set], v); sets[set|1<<v] == nil || b.Steps < sets[set|1<<v].Steps {
+				if b := g.bind(sets[set], v); sets[set|1<<v] == nil ||
+					b.Steps < sets[set|1<<v].Steps {
 					sets[set|1<<v] = b
 				}
 			}

@@ -32,7 +32,9 @@ func AddCond(conds []queryplan.Expr, c queryplan.Expr) []queryplan.Expr {
 
 // HasCond reports whether a condition is among others.
 func HasCond(conds []queryplan.Expr, c queryplan.Expr) bool {
-	return slices.ContainsFunc(conds, func(d queryplan.Expr) bool { return queryplan.EqualExpr(c, d) })
+	return slices.ContainsFunc(conds, func(d queryplan.Expr) bool {
+		return queryplan.EqualExpr(c, d)
+	})
 }
 
 // Without returns the conditions that are not among others.

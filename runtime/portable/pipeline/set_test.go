@@ -48,7 +48,9 @@ func TestSets(t *testing.T) {
 					sink.cols = append(sink.cols, fmt.Sprint(i))
 					rows.cols = append(rows.cols, make([]int64, rows.n))
 				}
-				src := &bagSource{compute: func(*work.Run) *bag { return &bag{parts: []part{rows}} }}
+				src := &bagSource{compute: func(*work.Run) *bag {
+					return &bag{parts: []part{rows}}
+				}}
 				for i := range ranges {
 					src.cols = append(src.cols, i)
 				}

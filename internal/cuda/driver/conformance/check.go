@@ -63,7 +63,8 @@ func (c Check) Run(gpu driver.Context) (err error) {
 		return err
 	}
 	f.closers = append(f.closers, f.stream.Close)
-	if f.module, err = gpu.LoadModule(cuda.Image{Name: "kernels", Code: cudatest.Kernels}, cuda.ModuleOptions{}); err != nil {
+	if f.module, err = gpu.LoadModule(cuda.Image{Name: "kernels", Code: cudatest.Kernels},
+		cuda.ModuleOptions{}); err != nil {
 		return err
 	}
 	f.closers = append(f.closers, f.module.Close)

@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Fault has a kernel store where there is no memory, and sees that the context is
-// lost, that later calls say so, and that all can be closed. The process may not be
-// able to use the device after that.
+// Fault has a kernel store where there is no memory, and sees that the context
+// is lost, that later calls say so, and that all can be closed. The process may
+// not be able to use the device after that.
 func Fault(v driver.Device) error {
 	gpu, err := v.OpenContext()
 	if err != nil {

@@ -18,7 +18,8 @@ func device(f *fixture) error {
 	a := v.Attributes
 	switch {
 	case a.Major < 8 || a.WarpSize != 32 || a.Multiprocessors < 1 || a.MaxThreadsPerBlock != 1024 ||
-		a.SharedPerBlock != 48<<10 || a.SharedPerBlockOptin < a.SharedPerBlock || !a.UnifiedAddressing || v.PeakBandwidth() < 1e10:
+		a.SharedPerBlock != 48<<10 || a.SharedPerBlockOptin < a.SharedPerBlock ||
+		!a.UnifiedAddressing || v.PeakBandwidth() < 1e10:
 		return fmt.Errorf("attributes %+v", a)
 	case v.Name == "" || !strings.HasPrefix(v.UUID, "GPU-") || strings.Count(v.PCI, ":") != 2:
 		return fmt.Errorf("names %q, %q, %q", v.Name, v.UUID, v.PCI)
@@ -101,7 +102,8 @@ func parameters(f *fixture) error {
 	}
 	switch n, known := k.Parameters(); {
 	case !known:
-		return fmt.Errorf("%w: the number of a kernel's parameters is not known", errors.ErrUnsupported)
+		return fmt.Errorf("%w: the number of a kernel's parameters is not known",
+			errors.ErrUnsupported)
 	case n != 4:
 		return fmt.Errorf("%d parameters", n)
 	}
@@ -121,14 +123,16 @@ func function(f *fixture) error {
 	if err != nil {
 		return err
 	}
-	if a := k.Attributes(); a.Registers < 4 || a.Local != 0 || a.PTXVersion != 80 || a.MaxThreads != 1024 || a.BinaryVersion < 80 {
+	if a := k.Attributes(); a.Registers < 4 || a.Local != 0 || a.PTXVersion != 80 ||
+		a.MaxThreads != 1024 || a.BinaryVersion < 80 {
 		return fmt.Errorf("attributes %+v", a)
 	}
 	v := f.Device().Info().Attributes
 	const threads, shared = 1024, 40 << 10
 	blocks, err := k.BlocksPerMultiprocessor(threads, shared)
 	if err == nil && (blocks < 1 || blocks > v.MaxThreadsPerMultiprocessor/threads) {
-		err = fmt.Errorf("%d blocks of %d threads and %d bytes on a multiprocessor", blocks, threads, shared)
+		err = fmt.Errorf("%d blocks of %d threads and %d bytes on a multiprocessor", blocks,
+			threads, shared)
 	}
 	if err != nil {
 		return err
@@ -138,7 +142,8 @@ func function(f *fixture) error {
 		if err != nil {
 			return err
 		}
-		if perBlock < 32 || perBlock > 1024 || limit > 0 && perBlock > limit || all < v.Multiprocessors {
+		if perBlock < 32 || perBlock > 1024 || limit > 0 && perBlock > limit ||
+			all < v.Multiprocessors {
 			return fmt.Errorf("suggested %d blocks of %d threads, at most %d", all, perBlock, limit)
 		}
 	}
@@ -159,7 +164,8 @@ func (f *fixture) reverse(k driver.Function, shared int) (err error) {
 	}
 	s := shape(1, threads)
 	s.Shared = shared
-	err = first(f.CopyToDevice(p, host), f.stream.Launch(k, s, []int64{int64(p)}), f.sync(), f.CopyToHost(host, p))
+	err = first(f.CopyToDevice(p, host), f.stream.Launch(k, s, []int64{int64(p)}), f.sync(),
+		f.CopyToHost(host, p))
 	if err != nil {
 		return err
 	}
@@ -220,11 +226,14 @@ func moduleErrors(f *fixture) error {
 		log        string
 	}{
 		{"syntax", head + ".visible .entry k() { nonsense; }\n", cuda.ErrInvalidPTX, "line 4"},
-		{"a version from the future", ".version 99.0\n.target sm_80\n.address_size 64\n", cuda.ErrUnsupportedPTX, ""},
-		{"a register that is not there", head + ".visible .entry k() { mov.u32 %r1, 0; ret; }\n", cuda.ErrInvalidPTX, "%r1"},
+		{"a version from the future", ".version 99.0\n.target sm_80\n.address_size 64\n",
+			cuda.ErrUnsupportedPTX, ""},
+		{"a register that is not there", head + ".visible .entry k() { mov.u32 %r1, 0; ret; }\n",
+			cuda.ErrInvalidPTX, "%r1"},
 		{"ELF for something else", "\x7fELF" + strings.Repeat("\x00", 200), cuda.ErrNoBinary, ""},
 	} {
-		m, err := f.LoadModule(cuda.Image{Name: "wrong", Code: []byte(c.code)}, cuda.ModuleOptions{})
+		m, err := f.LoadModule(cuda.Image{Name: "wrong", Code: []byte(c.code)},
+			cuda.ModuleOptions{})
 		if err == nil {
 			m.Close()
 		}
@@ -267,7 +276,8 @@ func link(f *fixture) error {
 	if err := first(err, m.Close()); err != nil {
 		return err
 	}
-	wrong := cuda.Image{Name: "wrong", Code: []byte(".version 7.0\n.target sm_80\n.address_size 64\nnonsense\n")}
+	wrong := cuda.Image{Name: "wrong",
+		Code: []byte(".version 7.0\n.target sm_80\n.address_size 64\nnonsense\n")}
 	_, err = f.Link(cuda.ModuleOptions{}, wrong)
 	if err := wantKind("linking what is wrong", err, cuda.ErrInvalidPTX); err != nil {
 		return err

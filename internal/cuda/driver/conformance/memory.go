@@ -28,8 +28,8 @@ func copies(f *fixture) error {
 	return nil
 }
 
-// move has the first half of some bytes copied to the device, within it, filled in
-// part, and copied to the second half.
+// move has the first half of some bytes copied to the device, within it, filled
+// in part, and copied to the second half.
 func (f *fixture) move(by copier, bytes []byte) (err error) {
 	n := len(bytes) / 2
 	a, err := f.Alloc(uint64(n))
@@ -52,7 +52,9 @@ func (f *fixture) move(by copier, bytes []byte) (err error) {
 		by.Fill8(b+cuda.Pointer(n)-3, 9, 3),
 		by.CopyToHost(bytes[n:], b),
 		f.sync(),
-		by.CopyToDevice(a, nil), by.CopyToHost(nil, a), by.Copy(a, b, 0), by.Fill8(a, 1, 0), by.Fill32(a, 1, 0), // nothing to do
+		// nothing to do
+		by.CopyToDevice(a, nil), by.CopyToHost(nil, a), by.Copy(a, b, 0), by.Fill8(a, 1, 0),
+		by.Fill32(a, 1, 0),
 	)
 	if err != nil {
 		return err
@@ -162,7 +164,8 @@ func region(f *fixture) error {
 	if err != nil {
 		return err
 	}
-	if err := wantKind("growing past the device's memory", r.Grow(2*total), cuda.ErrOutOfMemory); err != nil {
+	if err := wantKind("growing past the device's memory", r.Grow(2*total),
+		cuda.ErrOutOfMemory); err != nil {
 		return err
 	}
 	err = r.Shrink(seam)

@@ -9,9 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 )
 
-// work is how long a kernel keeps a stream busy. Checks of what holds meanwhile measure
-// the time since before the launch, and want nothing if that is longer: a busy host may
-// look late.
+// work is how long a kernel keeps a stream busy. Checks of what holds meanwhile
+// measure the time since before the launch, and want nothing if that is longer:
+// a busy host may look late.
 const work = 20 * time.Millisecond
 
 func waits(f *fixture) error {
@@ -44,7 +44,8 @@ func waits(f *fixture) error {
 	if err != nil || time.Since(began) < 5*work {
 		err = wantKind("an interrupted wait", err, context.DeadlineExceeded)
 	}
-	if done, doneErr := f.stream.IsDone(); err == nil && (done && time.Since(began) < 5*work || doneErr != nil) {
+	if done, doneErr := f.stream.IsDone(); err == nil &&
+		(done && time.Since(began) < 5*work || doneErr != nil) {
 		err = fmt.Errorf("done %v after an interrupted wait, %v", done, doneErr)
 	}
 	return first(err, f.sync(), f.Synchronize())
@@ -77,7 +78,8 @@ func timers(f *fixture) (err error) {
 	}
 	took, err := to.Elapsed(from)
 	// The clock of a card is not the host's.
-	if most := time.Since(began) + time.Millisecond; err == nil && (took < work*19/20 || took > most) {
+	if most := time.Since(began) + time.Millisecond; err == nil &&
+		(took < work*19/20 || took > most) {
 		err = fmt.Errorf("%v took %v by the events, and at most %v by the host", work, took, most)
 	}
 	return err
@@ -131,9 +133,11 @@ func graph(f *fixture) (err error) {
 		return err
 	}
 	host := make([]byte, 16)
-	err = first(g.Upload(f.stream), g.Launch(f.stream), f.stream.CopyToHost(host, p), f.sync(), g.Close())
+	err = first(g.Upload(f.stream), g.Launch(f.stream), f.stream.CopyToHost(host, p), f.sync(),
+		g.Close())
 	if err == nil && (g.Nodes() != 2 || word(host, 0) != 3 || word(host, 1) != 8) {
-		err = fmt.Errorf("a graph of %d nodes wrote %d, %d", g.Nodes(), word(host, 0), word(host, 1))
+		err = fmt.Errorf("a graph of %d nodes wrote %d, %d", g.Nodes(), word(host, 0),
+			word(host, 1))
 	}
 	if err != nil {
 		return err
@@ -155,7 +159,9 @@ func useAfterClose(f *fixture) error {
 	if err != nil {
 		return err
 	}
-	m, err := f.LoadModule(cuda.Image{Name: "small", Code: []byte(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n")}, cuda.ModuleOptions{})
+	m,
+		err := f.LoadModule(cuda.Image{Name: "small",
+		Code: []byte(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n")}, cuda.ModuleOptions{})
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// kernels has programs, and of each, as build.sh compiles them, PTX and which words its
-// kernels take.
+// kernels has programs, and of each, as build.sh compiles them, PTX and which
+// words its kernels take.
 //
 //go:embed kernels
 var kernels embed.FS
 
-// code is a loaded program. It keeps what goes wrong, so that a step need not look
-// after each call: after an error, calls do nothing.
+// code is a loaded program. It keeps what goes wrong, so that a step need not
+// look after each call: after an error, calls do nothing.
 type code struct {
 	gpu     driver.Context
 	stream  driver.Stream
@@ -37,7 +37,8 @@ func load(gpu driver.Context, name string) (*code, error) {
 	c := &code{gpu: gpu, entries: map[string]*abi.Entry{}}
 	ptx, err := kernels.ReadFile("kernels/" + name + ".ptx")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: the self-test was built without its code, which build.sh compiles where libLLVM is", errors.ErrUnsupported)
+		return nil,
+			fmt.Errorf("%w: the self-test was built without its code, which build.sh compiles where libLLVM is", errors.ErrUnsupported)
 	}
 	if err != nil {
 		return nil, err
@@ -100,9 +101,10 @@ func (w words) put(value int64, kind abi.Kind, name string, index int) {
 	w[abi.Param{Kind: kind, Var: name, Index: index}.String()] = value
 }
 
-// column copies a column of a relation to the device: each row's word is base + step
-// times its offset, of width bytes.
-func (c *code) column(w words, relation string, index, width int, base, step int64, offsets []uint64) {
+// column copies a column of a relation to the device: each row's word is base +
+// step times its offset, of width bytes.
+func (c *code) column(w words, relation string, index, width int, base, step int64,
+	offsets []uint64) {
 	bytes := make([]byte, 0, len(offsets)*width+8)
 	for _, o := range offsets {
 		bytes = binary.LittleEndian.AppendUint64(bytes, o)[:len(bytes)+width]
@@ -165,8 +167,8 @@ func (c *code) sync() {
 // blocks is how many work on a kernel's tiles.
 const blocks = 64
 
-// run runs an entry over rows, with a word for each of its parameters. A gauge first
-// stops the blocks once there is something new, and then lets them go on.
+// run runs an entry over rows, with a word for each of its parameters. A gauge
+// first stops the blocks once there is something new, and then lets them go on.
 func (c *code) run(entry string, w words, from, until int64, gauge cuda.Pointer) {
 	e := c.entries[entry]
 	if e == nil {

@@ -36,11 +36,14 @@ var implementations = []implementation{
 func main() {
 	index := flag.Int("device", 0, "the `number` of the GPU to use")
 	only := flag.String("driver", "", "test one driver alone, `gorgonia` or purego")
-	fault := flag.Bool("fault", false, "see what a kernel's fault does, and nothing else; this may cost the process its GPU")
+	fault := flag.Bool("fault", false,
+		"see what a kernel's fault does, and nothing else; this may cost the process its GPU")
 	flag.Parse()
 	list := implementations
 	if *only != "" {
-		list = slices.DeleteFunc(slices.Clone(list), func(i implementation) bool { return i.name != *only })
+		list = slices.DeleteFunc(slices.Clone(list), func(i implementation) bool {
+			return i.name != *only
+		})
 	}
 	if flag.NArg() > 0 || len(list) == 0 {
 		flag.Usage()
@@ -79,7 +82,8 @@ func (i implementation) device(index int) (driver.Driver, driver.Device, error) 
 	}
 	all := d.Devices()
 	if index < 0 || index >= len(all) {
-		return nil, nil, fmt.Errorf("there is no GPU %d; the driver finds %d, from 0", index, len(all))
+		return nil, nil, fmt.Errorf("there is no GPU %d; the driver finds %d, from 0", index,
+			len(all))
 	}
 	return d, all[index], nil
 }
@@ -94,7 +98,8 @@ func (i implementation) test(index int, fault bool) (failed int, err error) {
 		return 0, conformance.Fault(v)
 	}
 	info := v.Info()
-	fmt.Printf("%s: %s, CUDA %v, GPU %d: %s (%s), %s, %s\n", i.name, d.Name(), d.Version(), info.Index, info.Name, info.Architecture(), info.UUID, info.PCI)
+	fmt.Printf("%s: %s, CUDA %v, GPU %d: %s (%s), %s, %s\n", i.name, d.Name(), d.Version(),
+		info.Index, info.Name, info.Architecture(), info.UUID, info.PCI)
 	gpu, err := v.OpenContext()
 	if err != nil {
 		return 0, err
@@ -118,7 +123,9 @@ func (i implementation) test(index int, fault bool) (failed int, err error) {
 	}
 	for _, p := range programs {
 		for _, form := range p.forms {
-			report(fmt.Sprintf("kernels of %s.logic, %v", p.name, form), true, func() error { return p.run(gpu, form) })
+			report(fmt.Sprintf("kernels of %s.logic, %v", p.name, form), true, func() error {
+				return p.run(gpu, form)
+			})
 		}
 	}
 	report("a kernel that faults", false, func() error {
@@ -126,7 +133,8 @@ func (i implementation) test(index int, fault bool) (failed int, err error) {
 		if err != nil {
 			return err
 		}
-		out, err := exec.Command(self, "-fault", "-driver", i.name, "-device", fmt.Sprint(index)).CombinedOutput()
+		out, err := exec.Command(self, "-fault", "-driver", i.name, "-device",
+			fmt.Sprint(index)).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
 		}

@@ -76,7 +76,8 @@ var (
 	oneBlock = cuda.Shape{Grid: cuda.Dim{X: 1}, Block: cuda.Dim{X: 32}}
 )
 
-// launchesInARow fit the driver's queue, so that a launch does not wait for another.
+// launchesInARow fit the driver's queue, so that a launch does not wait for
+// another.
 const launchesInARow = 500
 
 func (i implementation) costs(index int) (out []cost, err error) {
@@ -99,7 +100,8 @@ func (i implementation) costs(index int) (out []cost, err error) {
 		return nil, err
 	}
 	defer e.Close()
-	m, err := gpu.LoadModule(cuda.Image{Name: "kernels", Code: cudatest.Kernels}, cuda.ModuleOptions{})
+	m, err := gpu.LoadModule(cuda.Image{Name: "kernels", Code: cudatest.Kernels},
+		cuda.ModuleOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -172,14 +174,16 @@ func bareLaunch(index int) (time.Duration, error) {
 	}
 	defer gpu.Close()
 	if loading := os.Getenv("CUDA_MODULE_LOADING"); loading == "EAGER" && !d.IsEager() {
-		return 0, errors.New("the driver loads modules lazily; CUDA_MODULE_LOADING was set too late")
+		return 0,
+			errors.New("the driver loads modules lazily; CUDA_MODULE_LOADING was set too late")
 	}
 	s, err := gpu.NewStream()
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
-	m, err := gpu.LoadModule(cuda.Image{Name: "kernels", Code: cudatest.Kernels}, cuda.ModuleOptions{})
+	m, err := gpu.LoadModule(cuda.Image{Name: "kernels", Code: cudatest.Kernels},
+		cuda.ModuleOptions{})
 	if err != nil {
 		return 0, err
 	}

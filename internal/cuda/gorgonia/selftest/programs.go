@@ -45,8 +45,8 @@ func offsets(rng *rand.Rand, n, below int) []uint64 {
 // rows is how many facts there are; the last tile is not full.
 const rows = 1_000_003
 
-// totals scans two columns of a byte and of four bytes, filters, multiplies and sums
-// up in 128 bits.
+// totals scans two columns of a byte and of four bytes, filters, multiplies and
+// sums up in 128 bits.
 func totals(c *code, _ abi.Form) {
 	const quantityBase, quantityStep, priceBase = -9, 3, math.MaxInt64/64 - 1<<33
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -72,7 +72,8 @@ func totals(c *code, _ abi.Form) {
 		}
 	}
 	if got := c.read(cells, 2); got[0] != int64(low) || got[1] != int64(high) {
-		c.keep(fmt.Errorf("the sum is %#x, %#x, not %#x, %#x", uint64(got[1]), uint64(got[0]), high, low))
+		c.keep(fmt.Errorf("the sum is %#x, %#x, not %#x, %#x", uint64(got[1]), uint64(got[0]), high,
+			low))
 	}
 	if got := c.read(occupied, 1); got[0] == 0 {
 		c.keep(fmt.Errorf("no row is counted"))
@@ -135,8 +136,8 @@ func groups(c *code, form abi.Form) {
 	}
 }
 
-// set adds the words about the set of a relation of two columns, of which keys take
-// some bits each.
+// set adds the words about the set of a relation of two columns, of which keys
+// take some bits each.
 func set(w words, relation string, form abi.Form, table, size int64, keyBits [2]int64) {
 	w.put(int64(form), abi.SetForm, relation, 0)
 	w.put(table, abi.SetTable, relation, 0)
@@ -216,7 +217,8 @@ func closure(c *code, form abi.Form) {
 	}
 }
 
-// reach returns which nodes are reached from which, and how many pairs there are.
+// reach returns which nodes are reached from which, and how many pairs there
+// are.
 func reach(nodes int, from, to []uint64) (reached [][]bool, pairs int) {
 	next := make([][]uint64, nodes)
 	for i := range from {
