@@ -9,14 +9,13 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// Decimals that do not fit are counted once for every row, although a function
-// that was stopped carries out the stages before an expansion again. So a count
-// waits in a variable until what was done can not be done again: until the gauges
-// let a round begin, or the position moves on. A function that is stopped forgets
-// the variable. Stages before an expansion count only in the expansion's first
-// round.
+// A decimal that does not fit is counted once for each row, although a function
+// that was stopped repeats the stages before an expansion. The count waits in a
+// variable until the work cannot be repeated: until the gauges let a round begin,
+// or the position moves on. A function that stops forgets the variable. Stages
+// before an expansion count in its first round only.
 
-// drop counts a row if lost says so.
+// drop counts a row if lost holds.
 func (w *kernel) drop(lost value.Value) {
 	if w.dropped == nil {
 		w.dropped = w.Variable(types.I64, i64(0))

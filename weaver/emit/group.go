@@ -108,8 +108,7 @@ func (w *kernel) groupSlots(s *harmony.Group) *ir.Array {
 	return slots
 }
 
-// fewSlots returns how many slots there are, where the form tells without counting,
-// else 0.
+// fewSlots returns the number of slots if the form determines it, else 0.
 func (w *kernel) fewSlots(g *harmony.Groups) value.Value {
 	if len(g.Keys) == 0 {
 		return i64(1)
@@ -134,7 +133,8 @@ type accumulator struct {
 	slots  *ir.Array
 	live   *ir.Array   // flags of the rows to add
 	size   value.Value // how many slots there are, 0 if many
-	// marks says that a GPU's rows mark their slots by what the accumulator's cells were.
+	// marks is set if a GPU's rows find out from the accumulator's cells whether to
+	// mark their slots.
 	marks bool
 }
 
@@ -239,7 +239,8 @@ func (a *accumulator) orderedWord(word value.Value) value.Value {
 	return word
 }
 
-// noStrings says that a GPU has no code to compare strings that the program computes.
+// noStrings is the error of strings that the program computes, which GPUs cannot
+// compare.
 func (a *accumulator) noStrings() error {
 	return &UnsupportedError{What: a.acc.Fn.String() + " of strings that the program computes has no form for GPUs", Span: a.groups.Span}
 }

@@ -251,8 +251,8 @@ func (w *kernel) canFetch() bool {
 	return w.Target.GPU && !ofGroups && !w.fetched && w.Shape.Parts == 1 && len(w.work.Steps) > 0 && w.work.Steps[0].Kind == shape.Run
 }
 
-// gauge is a gauge that a kernel looks at. Where only some forms of what it is of
-// grow, those from least on, formed is the parameter that says which it is.
+// gauge is a gauge that a kernel looks at. If formed is set, the variable grows in
+// forms from least on only, and the parameter form holds its form.
 type gauge struct {
 	abi.Param
 	formed bool

@@ -19,8 +19,8 @@ import (
 )
 
 // A GPU's block keeps groups of its own: without a key in registers, else in a table
-// in shared memory (primitives/src/own.h). What finds no place there goes to the
-// table of all blocks. Each block adds what it has kept when it leaves.
+// in shared memory (primitives/src/own.h). Rows that find no place there go to the
+// table of all blocks. Each block adds its groups to that table when it leaves.
 
 // groupOnGPU adds the live rows to groups.
 func (w *kernel) groupOnGPU(s *harmony.Group, how *shape.Group) error {
@@ -360,7 +360,7 @@ func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Valu
 	}
 }
 
-// least says as a number whether the accumulator is a least value.
+// least returns 1 for a least value, else 0.
 func (a *accumulator) least() value.Value {
 	if a.acc.Fn == queryplan.Min {
 		return i32(1)
@@ -376,7 +376,7 @@ func (a *accumulator) beats() enum.IPred {
 	return enum.IPredSGT
 }
 
-// unsigned says as a number whether the words are unsigned.
+// unsigned returns 1 if the words are unsigned, else 0.
 func (a *accumulator) unsigned() value.Value {
 	if a.acc.In.Kind == scalar.Uint {
 		return i32(1)

@@ -12,12 +12,11 @@ import (
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// A GPU's kernel that is expected to drop most of its rows is cut in two. The stages
-// ahead of the cut look at whole tiles, and put the rows that they leave into a queue in
-// shared memory (primitives/src/queue.h). Those behind it, and the sinks, work on rows of
-// the queue as soon as there are enough for all threads: few instructions and few waits
-// for memory are spent on rows that are not there. What is needed behind the cut is read,
-// or found, again by the row's number: for few rows that costs less than to carry it.
+// A queue (shape.Queue, primitives/src/queue.h) holds the numbers of the rows that the
+// stages ahead of it leave. The stages behind it, and the sinks, take rows as soon as
+// there are enough for all threads, so that few instructions and few waits for memory
+// are spent on dead rows. They read what they need again by the row's number: for few
+// rows, that costs less than to carry it.
 
 // queueLooks is how many tiles a block begins after a look at the gauges, a power of two.
 const queueLooks = 4

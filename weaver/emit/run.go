@@ -25,8 +25,8 @@ type rows struct {
 }
 
 // run emits stages without random accesses to tables as one loop over the items,
-// with what they define as SSA values. What stage end or a later one reads goes to
-// arrays.
+// with their definitions as SSA values. Values that stage end or a later one reads
+// go to arrays.
 func (w *kernel) run(stages []harmony.Stage, end int) {
 	drops := false
 	for _, s := range stages {

@@ -38,8 +38,8 @@ const (
 	greatestOfParts
 )
 
-// groupRuns adds the live rows to groups whose keys come in their order. What a run of rows
-// comes to is stored; only the first and the last run of a tile are added to cells.
+// groupRuns adds the live rows to groups whose keys come in order. The results of a run
+// are stored; only the first and the last run of a tile are added to cells.
 func (w *kernel) groupRuns(s *harmony.Group, how *shape.Group) error {
 	_, key := w.groupKey(s)
 	g, threads := s.To, i32(w.Target.Threads)
@@ -84,8 +84,8 @@ func (w *kernel) groupRuns(s *harmony.Group, how *shape.Group) error {
 	return nil
 }
 
-// sharedWords returns memory that a block's threads share, of so many bytes; on a CPU it is
-// the one thread's.
+// sharedWords returns memory that a block's threads share; on a CPU it is the one
+// thread's.
 func (w *kernel) sharedWords(bytes int) value.Value {
 	if w.Target.GPU {
 		return w.Dynamic.More(bytes)

@@ -139,7 +139,7 @@ func (w *kernel) insert(s *harmony.Insert) {
 	})
 }
 
-// setShared says whether others write a set at the same time.
+// setShared returns 1 if other workers write a set at the same time.
 func (w *kernel) setShared(name string) value.Value {
 	if w.Target.GPU {
 		return i32(1)

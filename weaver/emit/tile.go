@@ -64,5 +64,5 @@ func (w *kernel) eachItem(body func(i value.Value)) {
 	w.Loop(n, body)
 }
 
-// narrow says that only the items of flags are live from now on.
+// narrow leaves only the items of flags live.
 func (t *tile) narrow(flags *ir.Array) { t.flags, t.dense, t.drops = flags, false, true }

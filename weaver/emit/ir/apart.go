@@ -20,8 +20,8 @@ func isLong(primitive string) bool {
 	return false
 }
 
-// callApart calls a primitive in a function of its own. What the primitive's pointers
-// point to, a word each, passes in registers, so that nothing has to have an address.
+// callApart calls a primitive in a function of its own. The words behind the
+// primitive's pointers pass in registers, so that nothing needs an address.
 func (f *Function) callApart(callee *llvm.Func, args []value.Value) value.Value {
 	f.calls(callee)
 	fn := f.apart(callee)

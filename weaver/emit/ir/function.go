@@ -266,7 +266,7 @@ func (f *Function) While(cond func() value.Value, body func()) {
 	f.Cur = after
 }
 
-// Repeat emits a loop that goes on as long as its body says so.
+// Repeat emits a loop that goes on while its body returns true.
 func (f *Function) Repeat(body func() value.Value) {
 	inside, after := f.NewBlock("repeat"), f.NewBlock("after")
 	f.Cur.NewBr(inside)
@@ -333,7 +333,7 @@ func (s *sharedMemory) At(from, size int) value.Value {
 // rename gives the memory its name in a function of that name.
 func (s *sharedMemory) rename(symbol string) {
 	if s.global != nil {
-		// What is dynamic keeps its name in PTX, which has no dots in names.
+		// Dynamic memory keeps its name in PTX, which has no dots in names.
 		s.global.SetName(symbol + "$" + s.name)
 	}
 }
@@ -388,7 +388,7 @@ func (f *Function) Generic(a value.Value) value.Value {
 	return cast
 }
 
-// Null is the address that is none.
+// Null is the null pointer.
 var Null value.Value = nullPointer{}
 
 type nullPointer struct{}

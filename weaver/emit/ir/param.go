@@ -54,7 +54,7 @@ func (f *Function) globalParam(name string) value.Value {
 	return f.InFirst(func() value.Value { return f.Generic(v) })
 }
 
-// Param32 is param, as an i32.
+// Param32 is Param, as an i32.
 func (f *Function) Param32(kind abi.Kind, name string, index int) value.Value {
 	if c, ok := f.Fixed(kind, name, index); ok {
 		return I32(int(c))
