@@ -155,3 +155,20 @@ func TestStats(t *testing.T) {
 		t.Errorf("there are files:\n%s", files)
 	}
 }
+
+// TestLines asks for the places of rules in PTX, and for none.
+func TestLines(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "two.logic", "a(x) -> int(x).\nb(x) <- a(x), x > 1.\n_(x) <- b(x),\n  x < 9.\n")
+	for _, flag := range []string{"--lines", "--no-fuse"} {
+		o := finish(t, withLLVM(t, redfoxProcess(t, dir, "compile", "--emit", "ptx", "--target", "gpu:sm_80", flag, "two.logic")))
+		if o.code != 0 {
+			t.Fatalf("%s: %v", flag, o)
+		}
+		for _, want := range []string{"\t.file\t1 \"two.logic\"\n", "\t.loc\t1 3 "} {
+			if got := strings.Contains(o.stdout, want); got != (flag == "--lines") {
+				t.Errorf("%s: that %q is in the code is %t\n%s", flag, want, got, o.stdout)
+			}
+		}
+	}
+}
