@@ -42,8 +42,7 @@ func columnsOf(columns []column) (out []parquet.Column) {
 // encode makes a row group of columns of the same length. Encoding is most of
 // the work, and is done for several row groups at once.
 func encode(columns []column) (*rowGroup, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.SpeedFastest))
+	z, err := parquet.NewEncoder(zstd.SpeedFastest)
 	if err != nil {
 		return nil, err
 	}

@@ -80,8 +80,7 @@ func newParquetWriter(w io.Writer, fields []outputField) *parquetWriter {
 	if len(fields) == 0 {
 		p.columns = []parquet.Column{{Name: unitColumn, Type: parquet.Boolean}}
 	}
-	// More encoders would not change the output, but cost memory.
-	p.zstd, p.err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	p.zstd, p.err = parquet.NewEncoder(zstd.SpeedDefault)
 	p.file = parquet.NewWriter(w, "redfox", p.columns)
 	return p
 }
