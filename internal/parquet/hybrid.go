@@ -163,16 +163,17 @@ func equal(numbers []uint32) int {
 // appendPacked appends numbers packed from the lowest bit of each byte.
 func appendPacked(dst []byte, numbers []uint32, width int) []byte {
 	var bits uint64
-	held := 0
+	held := 0 // bits that are not appended yet, fewer than 32
 	for _, v := range numbers {
 		bits |= uint64(v) << held
-		for held += width; held >= 8; held -= 8 {
-			dst = append(dst, byte(bits))
-			bits >>= 8
+		if held += width; held >= 32 {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(bits))
+			bits, held = bits>>32, held-32
 		}
 	}
-	if held > 0 {
+	for ; held > 0; held -= 8 {
 		dst = append(dst, byte(bits))
+		bits >>= 8
 	}
 	return dst
 }

@@ -71,12 +71,26 @@ func (v numbers[T]) stored() (parquet.Type, *parquet.Logical) {
 }
 
 func (v numbers[T]) write(c *parquet.Chunk, plain bool) {
-	writeValues(c, v, plain, func(dst []byte, n T) []byte {
-		if v.bits() == 64 {
-			return binary.LittleEndian.AppendUint64(dst, uint64(n))
-		}
-		return binary.LittleEndian.AppendUint32(dst, uint32(n))
-	})
+	appendTo := func(dst []byte, n T) []byte { return binary.LittleEndian.AppendUint32(dst, uint32(n)) }
+	if v.bits() == 64 {
+		appendTo = func(dst []byte, n T) []byte { return binary.LittleEndian.AppendUint64(dst, uint64(n)) }
+	}
+	if plain || v.bits() > 8 || len(v) == 0 {
+		writeValues(c, v, plain, appendTo)
+		return
+	}
+	// The dictionary is the range of the numbers: none is looked up.
+	low, high := slices.Min(v), slices.Max(v)
+	places := make([]uint32, len(v))
+	for i, n := range v {
+		places[i] = uint32(int64(n) - int64(low))
+	}
+	c.Numbers(places)
+	var words []T
+	for n := int64(low); n <= int64(high); n++ {
+		words = append(words, T(n))
+	}
+	writeDictionary(c, words, appendTo)
 }
 
 // integers returns numbers, whose type Go infers from the slice's.
