@@ -71,9 +71,10 @@ func (v numbers[T]) stored() (parquet.Type, *parquet.Logical) {
 }
 
 func (v numbers[T]) write(c *parquet.Chunk, plain bool) {
-	appendTo := func(dst []byte, n T) []byte { return binary.LittleEndian.AppendUint32(dst, uint32(n)) }
+	number := binary.LittleEndian
+	appendTo := func(dst []byte, n T) []byte { return number.AppendUint32(dst, uint32(n)) }
 	if v.bits() == 64 {
-		appendTo = func(dst []byte, n T) []byte { return binary.LittleEndian.AppendUint64(dst, uint64(n)) }
+		appendTo = func(dst []byte, n T) []byte { return number.AppendUint64(dst, uint64(n)) }
 	}
 	if plain || v.bits() > 8 || len(v) == 0 {
 		writeValues(c, v, plain, appendTo)
