@@ -71,20 +71,22 @@ func offsets[T offset](v *View) []T {
 }
 
 func widen[T offset](dst []int64, v *View, src []T) {
+	base, step := v.Base, v.Step
 	for i, o := range src[:len(dst)] {
-		dst[i] = v.Base + v.Step*int64(o)
+		dst[i] = base + step*int64(o)
 	}
 }
 
 func gather[T offset](dst []int64, v *View, src []T, rows []uint32) {
+	base, step := v.Base, v.Step
 	for i, r := range rows {
-		dst[i] = v.Base + v.Step*int64(src[r])
+		dst[i] = base + step*int64(src[r])
 	}
 }
 
 func narrow[T offset](dst []T, v *View, src []int64) {
-	dst = dst[:len(src)]
+	dst, base := dst[:len(src)], v.Base
 	for i, w := range src {
-		dst[i] = T(w - v.Base)
+		dst[i] = T(w - base)
 	}
 }

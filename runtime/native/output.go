@@ -60,27 +60,18 @@ func ordered(t scalar.Type, bound interval.Interval) bool {
 
 // fill copies rows into a packed column.
 func fill(to *store.Column, c *column, from, until int) {
-	switch to.Width {
-	case 1:
-		fillOffsets(to.U8[from:until], c, from, to.Base)
-	case 2:
-		fillOffsets(to.U16[from:until], c, from, to.Base)
-	case 4:
-		fillOffsets(to.U32[from:until], c, from, to.Base)
-	}
-}
-
-func fillOffsets[T uint8 | uint16 | uint32](dst []T, c *column, from int, base int64) {
-	if c.Column == layout.ColumnOf(interval.Interval{Lo: base, Hi: base + int64(^T(0))}) {
-		copy(dst, entries[T](c, from))
+	width := int(to.Width)
+	out := layout.View{Column: layout.Column{Base: to.Base, Step: 1, Width: width}, Data: to.Entries()}
+	if c.Column == out.Column {
+		copy(out.Data[from*width:until*width], c.view().Data[from*width:])
 		return
 	}
 	block := make([]int64, copyBlock)
-	for len(dst) > 0 {
-		part := block[:min(len(block), len(dst))]
+	for from < until {
+		part := block[:min(len(block), until-from)]
 		c.Read(part, from)
-		narrow(dst[:len(part)], part, base)
-		dst, from = dst[len(part):], from+len(part)
+		out.Write(part, from)
+		from += len(part)
 	}
 }
 

@@ -67,26 +67,19 @@ func loadedData(c *store.Column) unsafe.Pointer {
 	return nil
 }
 
+// view returns the offsets of a column that the run fills.
+func (c *column) view() layout.View {
+	return layout.View{Column: c.Column, Data: unsafe.Slice((*byte)(c.Region.Data), c.Bytes)}
+}
+
 // Read widens the words of rows from, from+1, ... into dst.
 func (c *column) Read(dst []int64, from int) {
 	if c.loaded != nil {
 		c.loaded.Read(dst, from)
 		return
 	}
-	switch c.Width {
-	case 1:
-		widen(dst, entries[uint8](c, from), c.Base)
-	case 2:
-		widen(dst, entries[uint16](c, from), c.Base)
-	case 4:
-		widen(dst, entries[uint32](c, from), c.Base)
-	case 8:
-		widen(dst, entries[uint64](c, from), c.Base)
-	default:
-		for i := range dst {
-			dst[i] = c.Base
-		}
-	}
+	v := c.view()
+	v.Read(dst, from)
 }
 
 // Gather widens the words of the given rows into dst.
@@ -95,68 +88,14 @@ func (c *column) Gather(dst []int64, rows []uint32) {
 		c.loaded.Gather(dst, rows)
 		return
 	}
-	switch c.Width {
-	case 1:
-		gather(dst, entries[uint8](c, 0), rows, c.Base)
-	case 2:
-		gather(dst, entries[uint16](c, 0), rows, c.Base)
-	case 4:
-		gather(dst, entries[uint32](c, 0), rows, c.Base)
-	case 8:
-		gather(dst, entries[uint64](c, 0), rows, c.Base)
-	default:
-		for i := range rows {
-			dst[i] = c.Base
-		}
-	}
+	v := c.view()
+	v.Gather(dst, rows)
 }
 
 // write narrows words into rows from, from+1, ...
 func (c *column) write(src []int64, from int) {
-	switch c.Width {
-	case 1:
-		narrow(entries[uint8](c, from), src, c.Base)
-	case 2:
-		narrow(entries[uint16](c, from), src, c.Base)
-	case 4:
-		narrow(entries[uint32](c, from), src, c.Base)
-	case 8:
-		narrow(entries[uint64](c, from), src, c.Base)
-	}
-}
-
-// offset is what columns store.
-type offset interface {
-	uint8 | uint16 | uint32 | uint64
-}
-
-// entries views a column's memory from a row on.
-func entries[T offset](c *column, from int) []T {
-	var zero T
-	size := int(unsafe.Sizeof(zero))
-	if c.Region.Data == nil {
-		return nil
-	}
-	return unsafe.Slice((*T)(c.Region.Data), c.Bytes/size)[from:]
-}
-
-func widen[T offset](dst []int64, src []T, base int64) {
-	for i, v := range src[:len(dst)] {
-		dst[i] = base + int64(v)
-	}
-}
-
-func gather[T offset](dst []int64, src []T, rows []uint32, base int64) {
-	for i, r := range rows {
-		dst[i] = base + int64(src[r])
-	}
-}
-
-func narrow[T offset](dst []T, src []int64, base int64) {
-	dst = dst[:len(src)]
-	for i, w := range src {
-		dst[i] = T(w - base)
-	}
+	v := c.view()
+	v.Write(src, from)
 }
 
 // maxRows is how many rows a relation can have.
