@@ -72,6 +72,12 @@ func offsets[T offset](v *View) []T {
 
 func widen[T offset](dst []int64, v *View, src []T) {
 	base, step := v.Base, v.Step
+	if step == 1 { // mostly, and twice as fast
+		for i, o := range src[:len(dst)] {
+			dst[i] = base + int64(o)
+		}
+		return
+	}
 	for i, o := range src[:len(dst)] {
 		dst[i] = base + step*int64(o)
 	}
@@ -79,6 +85,13 @@ func widen[T offset](dst []int64, v *View, src []T) {
 
 func gather[T offset](dst []int64, v *View, src []T, rows []uint32) {
 	base, step := v.Base, v.Step
+	dst = dst[:len(rows)]
+	if step == 1 {
+		for i, r := range rows {
+			dst[i] = base + int64(src[r])
+		}
+		return
+	}
 	for i, r := range rows {
 		dst[i] = base + step*int64(src[r])
 	}
