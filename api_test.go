@@ -400,8 +400,8 @@ func TestFilePredicates(t *testing.T) {
 	}
 }
 
-// TestClosedByDefault runs a program that names files, with facts and options that allow
-// none.
+// TestClosedByDefault runs a program that names files, with facts and options
+// that allow none.
 func TestClosedByDefault(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

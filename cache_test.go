@@ -108,7 +108,7 @@ func TestCodeCache(t *testing.T) {
 	if n := entries(t, dir); n != filled {
 		t.Errorf("another process finds %d entries and leaves %d", filled, n)
 	}
-	// What is damaged is made again.
+	// A damaged entry is compiled again.
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
 		t.Fatal(err)

@@ -154,8 +154,8 @@ func TestCompiledOptions(t *testing.T) {
 	}
 }
 
-// TestCompiledCode checks what a file has for targets of both kinds, where there is
-// a libLLVM.
+// TestCompiledCode checks what a file has for targets of both kinds, where
+// there is a libLLVM.
 func TestCompiledCode(t *testing.T) {
 	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
@@ -229,8 +229,8 @@ func TestCompiledCode(t *testing.T) {
 	}
 }
 
-// TestCompiledTargets checks what Text gives of a file without code, and names of
-// targets.
+// TestCompiledTargets checks what Text gives of a file without code, and names
+// of targets.
 func TestCompiledTargets(t *testing.T) {
 	prog := compile(t, "n(1).\n_(x) <- n(x).\n", redfox.Options{})
 	c, _ := recompiled(t, prog, redfox.CompiledOptions{Name: "n", Targets: []string{}})

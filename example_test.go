@@ -28,7 +28,8 @@ _(y) <- reach("ann", y).
 
 func Example() {
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)},
+		redfox.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func ExampleProgramError() {
 	if errors.As(err, &wrong) {
 		for _, d := range wrong.Diagnostics {
 			at := d.Span.Position()
-			fmt.Printf("%s %s at %d:%d: %s\n", d.Code.ID, d.Code.Name, at.Line, at.Column, d.Message)
+			fmt.Printf("%s %s at %d:%d: %s\n", d.Code.ID, d.Code.Name, at.Line, at.Column,
+				d.Message)
 		}
 	}
 	// Output:
@@ -92,7 +94,8 @@ lang:physical:filePath[` + "`" + `dear] = "dear.csv".
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, "price.csv"), []byte("pen,2\nink,12\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "price.csv"), []byte("pen,2\nink,12\n"),
+		0o644); err != nil {
 		log.Fatal(err)
 	}
 	source := redfox.Text(filepath.Join(dir, "prices.logic"), text)
@@ -122,7 +125,8 @@ lang:physical:filePath[` + "`" + `dear] = "dear.csv".
 }
 
 func ExampleFacts_Reader() {
-	printReach(redfox.NewFacts().Reader("edge", redfox.TSVFacts, strings.NewReader("ann\tdee\ndee\teve\n")))
+	printReach(redfox.NewFacts().Reader("edge", redfox.TSVFacts,
+		strings.NewReader("ann\tdee\ndee\teve\n")))
 	// Output:
 	// dee
 	// eve
@@ -147,7 +151,8 @@ func ExampleFacts_Arrow() {
 
 func printReach(facts *redfox.Facts) {
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)},
+		redfox.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -163,11 +168,14 @@ func printReach(facts *redfox.Facts) {
 // A database is loaded once and serves many runs.
 func ExampleProgram_Load() {
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)},
+		redfox.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	db, err := prog.Load(ctx, redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "ann"}), redfox.LoadOptions{})
+	db, err := prog.Load(ctx,
+		redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "ann"}),
+		redfox.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -223,7 +231,8 @@ square[x] = x * x <- n(x).
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := res.Write(os.Stdout, "square", redfox.CSV, redfox.WriteOptions{Header: true}); err != nil {
+	if err := res.Write(os.Stdout, "square", redfox.CSV,
+		redfox.WriteOptions{Header: true}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -253,7 +262,9 @@ n(x + 1) <- n(x), x < 1000000000.
 // The plan of a program is text, which compiles again.
 func ExampleProgram_Emit() {
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", "n(1). n(7).\n_(x) <- n(x), x > 3.\n")}, redfox.Options{})
+	prog, err := redfox.Compile(ctx,
+		[]redfox.Source{redfox.Text("p.logic", "n(1). n(7).\n_(x) <- n(x), x > 3.\n")},
+		redfox.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -276,8 +287,8 @@ func ExampleProgram_Emit() {
 	// 7
 }
 
-// A session keeps engines, code and, on a GPU, facts. A prepared program does nothing
-// but run.
+// A session keeps engines, code and, on a GPU, facts. A prepared program does
+// nothing but run.
 func ExampleSession() {
 	ctx := context.Background()
 	session, err := redfox.OpenSession(redfox.SessionOptions{})
@@ -285,11 +296,14 @@ func ExampleSession() {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)},
+		redfox.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	db, err := session.Load(ctx, prog, redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "cid"}), redfox.LoadOptions{})
+	db, err := session.Load(ctx, prog,
+		redfox.NewFacts().Rows("edge", []any{"ann", "bob"}, []any{"bob", "cid"}),
+		redfox.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -313,7 +327,8 @@ func ExampleSession() {
 // A result can stay on the GPU that has computed it. Its size is known at once.
 func ExampleResult_Fetch() {
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)}, redfox.Options{})
+	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)},
+		redfox.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -336,15 +351,18 @@ func ExampleResult_Fetch() {
 	// bob
 }
 
-// What took how long in a run can be looked at in Perfetto or Chrome.
+// Perfetto and Chrome show the trace of a run.
 func ExampleTracer() {
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", "n(1). n(7).\n_(x) <- n(x), x > 3.\n")}, redfox.Options{})
+	prog, err := redfox.Compile(ctx,
+		[]redfox.Source{redfox.Text("p.logic", "n(1). n(7).\n_(x) <- n(x), x > 3.\n")},
+		redfox.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	var tracer redfox.Tracer
-	if _, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{Engine: "go", Trace: tracer.Add}); err != nil {
+	if _, err := prog.Run(ctx, redfox.NewFacts(),
+		redfox.RunOptions{Engine: "go", Trace: tracer.Add}); err != nil {
 		log.Fatal(err)
 	}
 	for _, span := range tracer.Spans() {

@@ -36,7 +36,8 @@ func compileText(t testing.TB, text string, opts Options) *Program {
 // loaded returns a program and facts for it, each of its own types' text.
 func loadedEdges(t *testing.T, prog *Program, edges ...string) *Database {
 	t.Helper()
-	db, err := prog.Load(context.Background(), NewFacts().Reader("edge", TSVFacts, strings.NewReader(strings.Join(edges, "\n")+"\n")), LoadOptions{})
+	text := strings.NewReader(strings.Join(edges, "\n") + "\n")
+	db, err := prog.Load(context.Background(), NewFacts().Reader("edge", TSVFacts, text), LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,11 +154,13 @@ func TestNoGPU(t *testing.T) {
 func TestCards(t *testing.T) {
 	emulateGPU(t, emulated.Options{Devices: 3})
 	devices, err := Devices()
-	if err != nil || len(devices) != 3 || !devices[1].Usable || devices[1].Free == 0 || devices[1].Detail != "runs every program" {
+	if err != nil || len(devices) != 3 || !devices[1].Usable || devices[1].Free == 0 ||
+		devices[1].Detail != "runs every program" {
 		t.Errorf("%+v, %v", devices, err)
 	}
 	prog := compileText(t, closure, Options{})
-	res, err := prog.Run(context.Background(), NewFacts().Rows("edge", []any{"ann", "bob"}), RunOptions{Engine: "gpu", Device: "2", Profile: true})
+	res, err := prog.Run(context.Background(), NewFacts().Rows("edge", []any{"ann", "bob"}),
+		RunOptions{Engine: "gpu", Device: "2", Profile: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +187,7 @@ func TestAutoOnGPU(t *testing.T) {
 		{machine.FewGPUFacts, 8 << 20, 15 << 20, "cpu"},
 		{machine.FewGPUFacts, 600 << 20, 0, "cpu"},
 	} {
-		// What is loaded counts, not what is there.
+		// The loaded facts count, not all facts that exist.
 		table := *db.store.Relation("edge").Table
 		table.Rows = tt.rows
 		rel := *db.store.Relation("edge")
@@ -220,7 +223,8 @@ func TestNamedDevice(t *testing.T) {
 		return opts.Engine, err
 	}
 	session := func(opts RunOptions) (string, error) {
-		s, err := OpenSession(SessionOptions{Engine: opts.Engine, Device: opts.Device, DeviceMemory: opts.DeviceMemory})
+		s, err := OpenSession(SessionOptions{Engine: opts.Engine, Device: opts.Device,
+			DeviceMemory: opts.DeviceMemory})
 		if err != nil {
 			return "", err
 		}
@@ -293,7 +297,8 @@ func TestDeviceFailures(t *testing.T) {
 		fault emulated.Fault
 		want  []string
 	}{
-		{emulated.Fault{Calls: []string{emulated.Execution}, Times: 1, Code: emulated.IllegalAddress}, []string{"the GPU is lost", "use --engine cpu"}},
+		{emulated.Fault{Calls: []string{emulated.Execution}, Times: 1,
+			Code: emulated.IllegalAddress}, []string{"the GPU is lost", "use --engine cpu"}},
 		{emulated.Fault{Calls: []string{"cuLaunchKernel"}, Times: 1, Code: emulated.LaunchFailed}, []string{"GPU"}},
 		{emulated.Fault{Calls: emulated.Allocations, Code: emulated.OutOfMemory}, []string{"memory", "--device"}},
 	} {
@@ -322,7 +327,8 @@ func TestDeviceFailures(t *testing.T) {
 	_, err := grow.Run(ctx, NewFacts().Rows("n", rows...), RunOptions{Engine: "gpu"})
 	var environment *EnvironmentError
 	var memory *runtime.MemoryError
-	if !errors.As(err, &environment) || !errors.As(err, &memory) || !memory.Device || !strings.Contains(err.Error(), "pair") || !strings.Contains(err.Error(), "--device-memory") {
+	if !errors.As(err, &environment) || !errors.As(err, &memory) || !memory.Device ||
+		!strings.Contains(err.Error(), "pair") || !strings.Contains(err.Error(), "--device-memory") {
 		t.Errorf("4 million pairs in 16 MiB: %v", err)
 	}
 	good()

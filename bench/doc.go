@@ -8,6 +8,6 @@
 // answer that differs from the peer's fails the run. Times are medians over
 // repetitions of a query on loaded data, after one that is not counted, unless
 // a column says otherwise. The suites fusion and latency measure redfox alone.
-// What was learned from the tables stands in bench/history.md. It imports
+// bench/history.md holds what was learned from the tables. It imports
 // redfox as any program does and must not import any phase or engine.
 package main

@@ -34,8 +34,8 @@ func Lifetimes(p *Program) *Lives {
 	n := number(p)
 	live := n.liveness(p)
 	out := &Lives{Entry: map[*Block][]Managed{}, Commands: map[Command]*Life{}}
-	// What is held on some path is to be freed; what is not held on every path
-	// is to be allocated.
+	// A variable that is held on some path must be freed; one that is not held
+	// on every path must be allocated.
 	type held struct{ some, every bitset.Set }
 	step := func(b *Block, h held, note bool) {
 		dead := h.some.Clone()
@@ -53,7 +53,7 @@ func Lifetimes(p *Program) *Lives {
 				}
 			}
 			if _, clear := c.(*Clear); clear {
-				// What is cleared gives back its memory.
+				// Clearing a variable gives back its memory.
 				dead = alloc
 				alloc = n.none()
 				dead.KeepAll(h.some)

@@ -88,7 +88,7 @@ func verifyGroups(g *Groups) error {
 			o := g.Accs[owner]
 			if !a.Fn.IsTotal() || !o.Fn.IsTotal() || o.Shares > 0 || a.In != o.In ||
 				a.Fn == queryplan.Avg && o.Fn != queryplan.Avg {
-				return fmt.Errorf("%s can not share the cells of %s", a.Out.Name, o.Out.Name)
+				return fmt.Errorf("%s cannot share the cells of %s", a.Out.Name, o.Out.Name)
 			}
 		}
 		if (a.Fn == queryplan.Count) != (a.In.Kind == scalar.Invalid) {

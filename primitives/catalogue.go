@@ -171,7 +171,7 @@ func describe(file, comment, head string) Primitive {
 		doc = append(doc, line)
 	}
 	p.Doc = strings.TrimSpace(strings.Join(doc, " "))
-	// What follows the first comma is explanation.
+	// The text after the first comma is an explanation.
 	p.ScratchFormula, _, _ = strings.Cut(p.ScratchFormula, ",")
 	p.Collective = p.Barriers != ""
 	return p

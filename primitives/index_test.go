@@ -87,7 +87,7 @@ func TestAppend(t *testing.T) {
 						want = append(want, w)
 					}
 				}
-				// What follows the live items' own entries stays.
+				// Entries after those of the live items stay.
 				column, cursor := make([]byte, (len(want)+3)*width+8), []int64{2}
 				for i := range column {
 					column[i] = 0xa5
@@ -232,7 +232,7 @@ func TestUniqueForms(t *testing.T) {
 			d.run(t, "unique_find", probes, len(probes), form, table, size, found)
 			equal(t, formNames[form], found, want)
 		}
-		// Of several rows of a key one stays.
+		// One of several rows of a key stays.
 		for _, form := range []int{formDirect, formHash} {
 			keys, size, length := inForm(form, words)
 			table, found := make([]uint64, 2*length), make([]int64, len(keys))

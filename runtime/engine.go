@@ -255,7 +255,7 @@ type MemoryError struct {
 	What              string // the relation or index that wanted to grow, in the user's names
 	Want, Held, Bound int64  // bytes
 	Device            bool   // it is the memory of a GPU
-	Loading           bool   // What is a part of the facts
+	Loading           bool   // the facts grew, What among them
 	// System, if set, is why the operating system gives no more memory; Bound
 	// is then 0.
 	System error
@@ -298,7 +298,7 @@ func Size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// DeviceError is a device that can not do what a run asks of it.
+// DeviceError is a device that cannot do what a run asks of it.
 type DeviceError struct {
 	Message       string // what failed
 	Needed, Found string // may be empty

@@ -63,7 +63,7 @@ func TestMadeUp(t *testing.T) {
 	}
 }
 
-// TestWrongCalls holds what is said of command lines that can not be run.
+// TestWrongCalls holds what is said of command lines that cannot be run.
 func TestWrongCalls(t *testing.T) {
 	for _, tt := range []struct {
 		args []string

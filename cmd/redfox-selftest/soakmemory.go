@@ -77,7 +77,7 @@ func (t *tester) cardBytes() int64 {
 	return 0
 }
 
-// resident measures the memory that the process has, 0 where that can not be
+// resident measures the memory that the process has, 0 where that cannot be
 // told.
 func (m *memory) resident() {
 	text, err := os.ReadFile("/proc/self/status")

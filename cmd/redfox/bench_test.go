@@ -128,7 +128,7 @@ func TestBenchNative(t *testing.T) {
 		len(m.Kernels) == 0 || m.Kernels[0].Rows == 0 {
 		t.Errorf("%+v\n%+v", r, m)
 	}
-	// What the first compilation has left on disk is found.
+	// The first compilation has left its code on disk.
 	if m.Compile.Cached.Total() <= 0 || m.Compile.Cached.Code > m.Compile.Cold.Code {
 		t.Errorf("compiled in %+v, with a cache in %+v", m.Compile.Cold, m.Compile.Cached)
 	}
@@ -209,8 +209,8 @@ func TestBenchAgainstDuckDB(t *testing.T) {
 	}
 }
 
-// TestBenchAgainstPublished puts published figures beside a report of their scale factor:
-// those of each query, and sums where there is nothing else.
+// TestBenchAgainstPublished puts published figures beside a report of their
+// scale factor: those of each query, and sums where there is nothing else.
 func TestBenchAgainstPublished(t *testing.T) {
 	s, _ := suite.Find("tpch")
 	all, err := s.Embedded()
@@ -282,7 +282,8 @@ func TestBenchPasses(t *testing.T) {
 	}
 }
 
-// TestBenchStopped holds that what was measured before a stop is reported, and in files.
+// TestBenchStopped holds that what was measured before a stop is reported, and
+// in files.
 func TestBenchStopped(t *testing.T) {
 	s, _ := suite.Find("tpch")
 	const declared = "nation:name[n_nationkey] = n_name -> int(n_nationkey), string(n_name).\n"
@@ -321,7 +322,8 @@ func TestBenchStopped(t *testing.T) {
 	}
 }
 
-// TestBenchMistakes holds what is said of command lines and machines that can not be.
+// TestBenchMistakes holds what is said of command lines and machines that
+// cannot be.
 func TestBenchMistakes(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	for _, tt := range []struct {
@@ -381,7 +383,8 @@ func TestBenchList(t *testing.T) {
 	}
 }
 
-// TestBenchGenerates makes the data of the Star Schema Benchmark where there are none.
+// TestBenchGenerates makes the data of the Star Schema Benchmark where there
+// are none.
 func TestBenchGenerates(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ssb")
 	o := benched(t, "ssb", "--sf", "0.002", "--data", dir, "--generate", "--engine", "go",

@@ -69,7 +69,8 @@ func (b *bench) do(ctx context.Context) (err error) {
 	if ctx.Err() != nil && len(b.report.Queries) < 2 {
 		return context.Cause(ctx)
 	}
-	// What bandwidth is measured with is not the queries' memory.
+	// The array of the bandwidth measurement does not count as the queries'
+	// memory.
 	b.report.Peak = suite.PeakMemory()
 	if b.run.Engine != redfox.EngineGPU {
 		b.report.Bandwidth = suite.Bandwidth(b.threads)

@@ -113,8 +113,8 @@ func exitCode(err error) int {
 	case errors.As(err, &internal):
 		return exitInternal
 	}
-	// What is left is the machine's: *redfox.EnvironmentError, a closed pipe, a
-	// full disk, a timeout; or the command line's.
+	// The other errors are the machine's, such as *redfox.EnvironmentError, a
+	// closed pipe, a full disk and a timeout, or the command line's.
 	return exitEnvironment
 }
 

@@ -76,7 +76,7 @@ func (f *formatter) format(s redfox.Source, stdin bool) error {
 	}
 	switch {
 	case f.write && stdin:
-		return &usageError{command: "fmt", message: "standard input can not be rewritten in place",
+		return &usageError{command: "fmt", message: "standard input cannot be rewritten in place",
 			help: "leave out --write"}
 	case f.write && changed:
 		return writeFailed(s.Name, atomicfile.WriteDurable(s.Name, func(w io.Writer) error {

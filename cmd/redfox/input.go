@@ -38,7 +38,7 @@ func readProgram(c *cli.Context) ([]redfox.Source, error) {
 	for _, s := range sources {
 		if ext := filepath.Ext(s.Name); len(sources) > 1 && ext != ".logic" && isProgram(s.Name) {
 			return nil, &usageError{command: c.Command.Name,
-				message: fmt.Sprintf("%s is a whole program; it can not be combined with other files", s.Name)}
+				message: fmt.Sprintf("%s is a whole program; it cannot be combined with other files", s.Name)}
 		}
 	}
 	return sources, err

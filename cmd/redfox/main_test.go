@@ -39,7 +39,7 @@ func redfoxProcess(t *testing.T, dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = "redfox"
 	cmd.Dir = dir
-	// What a golden file shows must not depend on what this machine has.
+	// Golden files must not depend on what this machine has.
 	cmd.Env = append(os.Environ(), asCommand+"=1", "NO_COLOR=1", "REDFOX_CACHE=",
 		"REDFOX_LLVM=libLLVM-none.so", "REDFOX_CUDA=libcuda-none.so")
 	return cmd

@@ -46,7 +46,8 @@ func peakOf(t *testing.T, file string) int64 {
 		t.Fatal(err)
 	}
 	kilobytes,
-		err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(text)), "kB")), 10, 64)
+		err := strconv.ParseInt(
+		strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(text)), "kB")), 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}

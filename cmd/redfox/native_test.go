@@ -161,7 +161,10 @@ func TestLines(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "two.logic", "a(x) -> int(x).\nb(x) <- a(x), x > 1.\n_(x) <- b(x),\n  x < 9.\n")
 	for _, flag := range []string{"--lines", "--no-fuse"} {
-		o := finish(t, withLLVM(t, redfoxProcess(t, dir, "compile", "--emit", "ptx", "--target", "gpu:sm_80", flag, "two.logic")))
+		o := finish(t,
+			withLLVM(t,
+				redfoxProcess(t, dir, "compile", "--emit", "ptx", "--target", "gpu:sm_80", flag,
+					"two.logic")))
 		if o.code != 0 {
 			t.Fatalf("%s: %v", flag, o)
 		}

@@ -148,7 +148,8 @@ func TestVerify(t *testing.T) {
 			k.Args = k.Args[:1]
 		}},
 		{"call of arguments that it does not take", "argument 2 is int[32]", func(f *fixture) {
-			f.growing.Body[1].(*core.Let).Expr.(*core.Call).Args[1] = core.Const{Value: scalar.OfInt(scalar.IntOf(32), 1)}
+			call := f.growing.Body[1].(*core.Let).Expr.(*core.Call)
+			call.Args[1] = core.Const{Value: scalar.OfInt(scalar.IntOf(32), 1)}
 		}},
 		{"call without an overload", "has no form for int and string", func(f *fixture) {
 			f.growing.Body[1].(*core.Let).Expr.(*core.Call).Args[1] = str

@@ -548,8 +548,8 @@ m[] = v <- predict<<v = logist(y|x)>> p(x, y).
 		Fix: "Write `lang:output:limit[`p] = 10.`",
 	})
 
-	// IgnoredDirective: a directive has no effect in redfox, for example one about
-	// storage.
+	// IgnoredDirective: a directive has no effect in redfox, for example one
+	// about storage.
 	IgnoredDirective = newCode(&Code{
 		ID: "RF0905", Name: "IgnoredDirective",
 		When: "A directive has no effect in redfox, for example one about storage. A note.",

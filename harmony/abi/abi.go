@@ -40,7 +40,7 @@ const Chunk = 4
 type Entry struct {
 	Symbol string
 	Role   Role
-	// Of names the kernel, or the index that is built.
+	// Of is the name of the kernel, or of the index being built.
 	Of     string
 	Params []Param
 	// Threads and Items give the tile's shape: 1 thread on a CPU, and on a GPU

@@ -162,8 +162,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestStart wants workers to have all tiles once, and those that share a tile all of
-// its outputs.
+// TestStart wants workers to have all tiles once, and those that share a tile
+// all of its outputs.
 func TestStart(t *testing.T) {
 	for _, c := range []struct {
 		threads, items, expansions, workers, sharing, shares int

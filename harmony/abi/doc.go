@@ -55,10 +55,10 @@
 // variable, so that what has been begun always fits; a limit of the least int64
 // stops all workers soon.
 //
-// Of the rows of its tiles a block may hold back Entry.Queued, and do what is
-// left to do for them with those of a later tile, in any order. It leaves when
-// that is done for all of them: so a limit leaves room for Entry.Burst rows, a
-// tile's and those.
+// A block may hold back up to Entry.Queued rows of its tiles and finish them
+// with rows of a later tile, in any order. It returns when all of them are
+// finished, so a limit leaves room for Entry.Burst rows: those of a tile and
+// those held back.
 //
 // A GPU's block keeps what it has added to groups for itself and adds it to the
 // cells when it leaves. The groups themselves it enters at once.

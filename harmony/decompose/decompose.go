@@ -72,7 +72,7 @@ func decompose(p *harmony.Program, b *harmony.Block) *Loop {
 			continue
 		}
 		for _, c := range later.Cmds {
-			// What is inserted later would have to be compared with all tuples.
+			// Later insertions would have to be compared with all tuples.
 			if inserts(c, l.Rel) {
 				return nil
 			}

@@ -85,7 +85,7 @@ func (l *lowerer) command(c queryplan.Command) error {
 		to := l.rels[c.Var]
 		for _, s := range queryplan.Scans(c.Node) {
 			if s.Var == c.Var {
-				// What is assigned reads what it replaces.
+				// The assigned value reads the relation that it replaces.
 				v, err := l.store(c.Node, columnNames(c.Node))
 				if err != nil {
 					return err

@@ -85,7 +85,7 @@ func readSections(r io.Reader) (sections []section, sum string, err error) {
 	if len(numbers) < 8 {
 		return nil, "", cut
 	}
-	// What follows is of the version's own format, the checksum included.
+	// The rest has the format of the version, the checksum included.
 	if version := binary.LittleEndian.Uint32(numbers); version != Format {
 		return nil, "", &VersionError{version, Format}
 	}

@@ -311,11 +311,11 @@ func FuzzRead(f *testing.F) {
 		}
 		var b bytes.Buffer
 		if err := Write(&b, file); err != nil {
-			t.Fatalf("what was read can not be written: %v", err)
+			t.Fatalf("what was read cannot be written: %v", err)
 		}
 		again, err := Read(&b)
 		if err != nil {
-			t.Fatalf("what was written can not be read: %v", err)
+			t.Fatalf("what was written cannot be read: %v", err)
 		}
 		file.Sections, again.Sections, file.Sum, again.Sum = nil, nil, "", ""
 		if !reflect.DeepEqual(encoded(t, file), encoded(t, again)) {

@@ -133,7 +133,7 @@ func TestPermissionsAndLinks(t *testing.T) {
 	}
 }
 
-// TestNotAFile writes to what can not be replaced or made.
+// TestNotAFile writes to what cannot be replaced or made.
 func TestNotAFile(t *testing.T) {
 	dir := t.TempDir()
 	put(t, os.DevNull, "x")

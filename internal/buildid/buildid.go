@@ -16,7 +16,7 @@ import (
 // Get returns the ID of the running executable, which two builds share only if
 // they are of the same code. It is the ID that the linker has written, a hash
 // of all that was linked, or where there is none the hash of the file. It is
-// found once per process. An error says that the file can not be read.
+// found once per process. An error says that the file cannot be read.
 func Get() (string, error) { return get() }
 
 var get = sync.OnceValues(func() (string, error) {

@@ -91,7 +91,7 @@ func (c *Context) isClosed() bool {
 	return c.closed
 }
 
-// Synchronize waits for all work of the context. It can not be interrupted;
+// Synchronize waits for all work of the context. It cannot be interrupted;
 // Stream.Synchronize can.
 func (c *Context) Synchronize() error {
 	return c.call("cuCtxSynchronize", func() Code { return c.fn.CtxSynchronize() })

@@ -137,7 +137,8 @@ func (d *DeviceInfo) Architecture() string {
 // PeakBandwidth returns the rate of the device's memory in bytes a second, by
 // its clock and the width of its bus, which move two bits a cycle and line.
 func (d *DeviceInfo) PeakBandwidth() float64 {
-	return 2 * 1000 * float64(d.Attributes.MemoryClockRate) * float64(d.Attributes.MemoryBusWidth) / 8
+	clock, width := float64(d.Attributes.MemoryClockRate), float64(d.Attributes.MemoryBusWidth)
+	return 2 * 1000 * clock * width / 8
 }
 
 // newDevice reads what the driver says of a device.

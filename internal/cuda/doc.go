@@ -18,7 +18,8 @@
 //	stream, err := gpu.NewStream()
 //	rows, err := gpu.Alloc(8 * n)
 //	err = stream.CopyToDevice(rows, bytes)
-//	err = stream.Launch(kernel, cuda.Shape{Grid: cuda.Dim{X: 132}, Block: cuda.Dim{X: 256}}, []int64{int64(rows), n})
+//	shape := cuda.Shape{Grid: cuda.Dim{X: 132}, Block: cuda.Dim{X: 256}}
+//	err = stream.Launch(kernel, shape, []int64{int64(rows), n})
 //	err = stream.Synchronize(ctx)
 //
 // Methods of [Stream] start work and return before it is done. Methods of
@@ -44,7 +45,7 @@
 // [Stream.Synchronize] and [Event.Synchronize] end when their context.Context
 // does. The device then works on. They ask the driver again and again, at first
 // all the time and then with naps that grow to a millisecond, because the
-// driver's own waits can not be interrupted, and either keep a core busy or
+// driver's own waits cannot be interrupted, and either keep a core busy or
 // wake up late.
 //
 // # Ownership

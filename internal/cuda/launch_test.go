@@ -175,7 +175,7 @@ func TestCapture(t *testing.T) {
 }
 
 // TestOpenWhileCapturing has a second context of a device wait for the end of a
-// capture in the first: the primary context that they share can not be waited
+// capture in the first: the primary context that they share cannot be waited
 // for before.
 func TestOpenWhileCapturing(t *testing.T) {
 	k := newFake()

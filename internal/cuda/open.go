@@ -79,10 +79,10 @@ type Problem uint8
 
 // The problems.
 const (
-	NoDriver      Problem = iota // libcuda is not there, or can not be opened
+	NoDriver      Problem = iota // libcuda is not there, or cannot be opened
 	DriverTooOld                 // it is older than CUDA 11.4
 	NoDevice                     // it finds no GPU
-	DriverRefuses                // it can not be initialised
+	DriverRefuses                // it cannot be initialised
 )
 
 // Attempt is one library that Open tried, and why it was not taken.

@@ -54,7 +54,7 @@ func TestMissingFunctions(t *testing.T) {
 	}
 }
 
-// TestOpen opens drivers that can not be used, and one that can.
+// TestOpen opens drivers that cannot be used, and one that can.
 func TestOpen(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -146,7 +146,7 @@ func TestLoads(t *testing.T) {
 // TestNotFound reads what is said about libraries that are tried.
 func TestNotFound(t *testing.T) {
 	if !supported {
-		t.Skip("libraries can not be opened on this platform")
+		t.Skip("libraries cannot be opened on this platform")
 	}
 	var fn functions
 	for name, want := range map[string]string{

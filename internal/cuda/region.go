@@ -71,7 +71,7 @@ func (r *Region) Size() uint64 {
 }
 
 // Grow puts memory behind at least the first bytes of the region. What is in
-// new memory is not defined. A region that can not grow stays as it was. Each
+// new memory is not defined. A region that cannot grow stays as it was. Each
 // growth that is not in place already maps new memory, some hundred
 // microseconds of work, so callers grow by a factor.
 func (r *Region) Grow(bytes uint64) error {

@@ -25,7 +25,7 @@ func TestReason(t *testing.T) {
 	const name = "libredfox-is-not-there.so"
 	want := name
 	if !Supported {
-		want = "can not be opened"
+		want = "cannot be opened"
 	}
 	var wg sync.WaitGroup
 	for range 100 {

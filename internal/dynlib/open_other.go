@@ -7,13 +7,13 @@ import (
 	goruntime "runtime"
 )
 
-// Supported says that libraries can not be opened on this platform. Open fails,
+// Supported says that libraries cannot be opened on this platform. Open fails,
 // so there is nothing to look up.
 const Supported = false
 
 // Open fails.
 func Open(string, bool) (uintptr, error) {
-	return 0, errors.New("native libraries can not be opened on " + goruntime.GOOS + "/" +
+	return 0, errors.New("native libraries cannot be opened on " + goruntime.GOOS + "/" +
 		goruntime.GOARCH)
 }
 

@@ -173,8 +173,7 @@ func (c *Cache) Put(key string, object []byte) {
 	}
 	defer root.Close()
 	c.makeRoom(root, int64(len(data)))
-	// What went wrong with one entry is no reason to fail: the object is
-	// compiled again next time.
+	// An error of one entry is ignored: the object is compiled again next time.
 	_ = writeEntry(root, c.path(id), entryName(id), data)
 }
 

@@ -201,8 +201,8 @@ func TestOtherFiles(t *testing.T) {
 	}
 }
 
-// TestReadOnly reads from a folder that can not be written to, and puts into
-// places that can not be folders.
+// TestReadOnly reads from a folder that cannot be written to, and puts into
+// places that cannot be folders.
 func TestReadOnly(t *testing.T) {
 	c := newCache(t, DefaultBound)
 	dir := c.Dir()

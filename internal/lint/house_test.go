@@ -7,6 +7,7 @@ import (
 	"go/doc"
 	"go/format"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"path"
 	"regexp"
@@ -205,6 +206,77 @@ func TestText(t *testing.T) {
 		for i, line := range bytes.Split(text, []byte("\n")) {
 			if len(bytes.TrimRight(line, " \t\r")) != len(line) {
 				t.Errorf("%s:%d: blanks at the end of the line", name, i+1)
+			}
+		}
+	}
+}
+
+// The width of lines of Go, in columns. A tab is four.
+const (
+	codeColumns    = 100
+	commentColumns = 80
+)
+
+// TestColumns holds lines of Go to their width. String literals do not count:
+// texts are easier to read and to search whole. A word that is wider than a
+// line of comment stands alone in it.
+func TestColumns(t *testing.T) {
+	for _, f := range ownFiles(t) {
+		for i, line := range strings.Split(string(withoutStrings(f.Text)), "\n") {
+			code := strings.TrimLeft(line, "\t")
+			columns := 4*(len(line)-len(code)) + utf8.RuneCountInString(code)
+			comment, only := strings.CutPrefix(code, "// ")
+			switch {
+			case only && columns > commentColumns && strings.Contains(comment, " ") &&
+				!strings.HasPrefix(comment, " "):
+				t.Errorf("%s:%d: a comment of %d columns, of %d", f.Path, i+1, columns, commentColumns)
+			case !only && columns > codeColumns:
+				t.Errorf("%s:%d: %d columns, of %d", f.Path, i+1, columns, codeColumns)
+			}
+		}
+	}
+}
+
+// withoutStrings returns Go text whose string literals are empty. Lines stay.
+func withoutStrings(text []byte) []byte {
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(text))
+	s.Init(file, text, nil, scanner.ScanComments)
+	var out []byte
+	last := 0
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return append(out, text[last:]...)
+		}
+		if tok != token.STRING {
+			continue
+		}
+		at := file.Offset(pos)
+		out = append(out, text[last:at]...)
+		for range strings.Count(lit, "\n") {
+			out = append(out, '\n')
+		}
+		last = at + len(lit)
+	}
+}
+
+// clumsy is what comments do not say: a clause that stands for the subject, and
+// a word that is misspelt.
+var clumsy = regexp.MustCompile(`(?i:\bcan not\b)|^(?:That|What|Who|Of|As) [a-z]`)
+
+// TestComments looks at the beginning of each comment.
+func TestComments(t *testing.T) {
+	for _, f := range ownFiles(t) {
+		for _, group := range f.Syntax.Comments {
+			for _, paragraph := range strings.Split(group.Text(), "\n\n") {
+				found := clumsy.FindString(paragraph)
+				if found == "" || found[:2] == "Of" && strings.HasPrefix(paragraph, "Of returns ") ||
+					found[:2] == "Of" && strings.HasPrefix(paragraph, "Of is ") {
+					continue
+				}
+				t.Errorf("%s: a comment says %q: begin with the subject; cannot is one word",
+					position.Position(group.Pos()), found)
 			}
 		}
 	}

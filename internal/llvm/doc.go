@@ -40,7 +40,7 @@
 //
 // Every failure after [Open] is an [*Error] with LLVM's own message and the IR
 // that provoked it. That includes what LLVM says through a context's diagnostic
-// handler, and its fatal errors, such as an instruction that the target can not
+// handler, and its fatal errors, such as an instruction that the target cannot
 // select: these abandon the memory of the compilation and leave the process,
 // the module and the target machine usable. A failed step leaves the module as
 // it was before the step. LLVM writes nothing to standard error, with one

@@ -74,7 +74,7 @@ func TestConcurrency(t *testing.T) {
 			}
 			defer bad.Close()
 			if _, err := own.EmitAssembly(bad); err == nil || !strings.Contains(err.Error(), name) {
-				return fmt.Errorf("what can not be selected: %v", err)
+				return fmt.Errorf("what cannot be selected: %v", err)
 			}
 		}
 		return nil

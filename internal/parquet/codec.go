@@ -19,10 +19,12 @@ type codecs struct {
 	brotli *brotli.Reader
 }
 
-// NewEncoder returns an encoder of pages. Numbers rarely repeat as strings of bytes,
-// but their upper bytes do: so bytes are entropy-coded where there are no matches.
+// NewEncoder returns an encoder of pages. Numbers rarely repeat as strings of
+// bytes, but their upper bytes do: so bytes are entropy-coded where there are
+// no matches.
 func NewEncoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithAllLitEntropyCompression(true),
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level),
+		zstd.WithAllLitEntropyCompression(true),
 		zstd.WithEncoderConcurrency(1)) // more encoders change nothing, but cost memory
 }
 

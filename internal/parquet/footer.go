@@ -26,8 +26,8 @@ type Column struct {
 	Type    Type
 	Length  int      // bytes of a FixedLenByteArray
 	Logical *Logical // nil if values mean what their type says
-	// Definition is the level of a value that is there: how many elements on the
-	// way to it may be missing. Repetition is how many may repeat.
+	// Definition is the level of a value that is there: how many elements on
+	// the way to it may be missing. Repetition is how many may repeat.
 	Definition, Repetition int
 }
 
@@ -123,7 +123,8 @@ func (f *Footer) children(
 			return nil, damaged("column %s has the unknown type %v", c.Name, c.Type)
 		}
 		if c.Logical != nil && !c.Logical.fits(c.Type) {
-			return nil, damaged("column %s has values of type %v that mean %v", c.Name, c.Type, c.Logical)
+			return nil, damaged("column %s has values of type %v that mean %v", c.Name, c.Type,
+				c.Logical)
 		}
 		if c.Type == FixedLenByteArray {
 			if e.Length == nil || *e.Length <= 0 {

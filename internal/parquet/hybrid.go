@@ -9,8 +9,8 @@ type Hybrid struct {
 	data  []byte // behind the current run's header; a packed run comes first
 	width int    // bits of a number, at most 32
 	left  int    // numbers of the current run that are still to come
-	// The numbers of a packed run are packed, the next one at bit at of data. All
-	// numbers of another run are value.
+	// The numbers of a packed run are packed, the next one at bit at of data.
+	// All numbers of another run are value.
 	packed bool
 	at     int
 	value  uint32
@@ -62,7 +62,8 @@ func (h *Hybrid) next() error {
 		case h.width == 0:
 			h.left *= 8
 		default:
-			// A last group may be cut short; its missing numbers are not asked for.
+			// A last group may be cut short; its missing numbers are not asked
+			// for.
 			h.left = min(8*h.left, len(h.data)*8/h.width)
 			h.packed, h.at = true, 0
 			continue
@@ -126,7 +127,8 @@ func packedFromTop(data []byte, width, n int) Hybrid {
 // appendHybrid appends numbers of the width.
 func appendHybrid(dst []byte, numbers []uint32, width int) []byte {
 	for len(numbers) > 0 {
-		// A run of equal numbers takes two bytes or more, as do eight packed ones.
+		// A run of equal numbers takes two bytes or more, as do eight packed
+		// ones.
 		if n := equal(numbers); n >= 8 {
 			dst = binary.AppendUvarint(dst, uint64(n)<<1)
 			for b := 0; b < width; b += 8 {

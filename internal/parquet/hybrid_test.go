@@ -6,9 +6,10 @@ import (
 )
 
 func TestHybrid(t *testing.T) {
-	// A run of three fives, a packed group of eight numbers, a run, a cut packed
-	// group.
-	data := []byte{3 << 1, 5, 1<<1 | 1, 0b10_001_000, 0b1_100_011_0, 0b111_110_10, 2 << 1, 1, 1<<1 | 1,
+	// A run of three fives, a packed group of eight numbers, a run, a cut
+	// packed group.
+	data := []byte{3 << 1, 5, 1<<1 | 1, 0b10_001_000, 0b1_100_011_0, 0b111_110_10, 2 << 1, 1,
+		1<<1 | 1,
 		0b11_010_001}
 	want := []uint32{5, 5, 5, 0, 1, 2, 3, 4, 5, 6, 7, 1, 1, 1, 2}
 	for batch := 1; batch <= len(want); batch++ {

@@ -24,7 +24,8 @@ const headerSlack = 100
 // Room is the memory in which the pages of one column chunk after the other are
 // read. It is for one goroutine.
 type Room struct {
-	// Reserve is called before n more bytes are allocated; nil allows everything.
+	// Reserve is called before n more bytes are allocated; nil allows
+	// everything.
 	Reserve func(n int) error
 
 	window, unpacked, plain []byte
@@ -73,8 +74,8 @@ func (p *Page) Values() int {
 	return int(p.DataV2.Values)
 }
 
-// Pages returns the pages of a column in a row group. size is that of the file in
-// bytes.
+// Pages returns the pages of a column in a row group. size is that of the file
+// in bytes.
 func (f *Footer) Pages(file io.ReaderAt, size int64, group, column int, room *Room) *Pages {
 	m := f.Groups[group].Chunks[column].Meta
 	return &Pages{
@@ -92,7 +93,8 @@ func (p *Pages) Next() (*Page, error) {
 			return nil, err
 		}
 		if page.Packed < 0 || page.Packed > maxPage || page.Bytes < 0 || page.Bytes > maxPage {
-			return nil, damaged("column %s has a page of more than %d MiB", p.column.Name, maxPage>>20)
+			return nil, damaged("column %s has a page of more than %d MiB", p.column.Name,
+				maxPage>>20)
 		}
 		if err := p.fill(int(page.Packed)); err != nil {
 			return nil, err
@@ -113,7 +115,8 @@ func (p *Pages) Next() (*Page, error) {
 			continue // an index, or a kind of page that is newer
 		}
 		if values < 0 || p.values < 0 {
-			return nil, damaged("column %s has other numbers of values than its metadata say", p.column.Name)
+			return nil, damaged("column %s has other numbers of values than its metadata say",
+				p.column.Name)
 		}
 		return page, nil
 	}

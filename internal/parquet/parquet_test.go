@@ -35,7 +35,8 @@ func TestMetadataRoundTrip(t *testing.T) {
 	}
 	data := marshal(nil, &want)
 	var got fileMetadata
-	if n, err := unmarshal(data, &got); err != nil || n != len(data) || !reflect.DeepEqual(got, want) {
+	if n, err := unmarshal(data, &got); err != nil || n != len(data) ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("%d of %d bytes read, %v: %+v, want %+v", n, len(data), err, got, want)
 	}
 	for cut := range data {
@@ -106,7 +107,8 @@ func TestLevelsOfOldWriters(t *testing.T) {
 // TestWriter reads a written file of several row groups back.
 func TestWriter(t *testing.T) {
 	columns := []Column{{Name: "n", Type: Int32},
-		{Name: "s", Type: ByteArray, Logical: &Logical{Text: &struct{}{}}}, {Name: "b", Type: Boolean}}
+		{Name: "s", Type: ByteArray, Logical: &Logical{Text: &struct{}{}}},
+		{Name: "b", Type: Boolean}}
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		t.Fatal(err)

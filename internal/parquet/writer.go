@@ -30,7 +30,8 @@ func NewWriter(w io.Writer, by string, columns []Column) *Writer {
 	f.meta.Schema = append(f.meta.Schema, schemaElement{Name: "schema", Children: &n})
 	for i := range columns {
 		c := &columns[i]
-		e := schemaElement{Name: c.Name, Type: &c.Type, Repetition: new(repetition), Logical: c.Logical}
+		e := schemaElement{Name: c.Name, Type: &c.Type, Repetition: new(repetition),
+			Logical: c.Logical}
 		if c.Type == FixedLenByteArray {
 			length := int32(c.Length)
 			e.Length = &length

@@ -27,7 +27,7 @@ var fetched = []string{
 }
 
 // Find returns the assembler's path. The error is ErrNotFound, or says that
-// what the environment names can not be run.
+// what the environment names cannot be run.
 func Find() (string, error) { return find() }
 
 var find = sync.OnceValues(func() (string, error) {

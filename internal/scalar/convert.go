@@ -49,7 +49,7 @@ func evalConvert(to Type, args []Value) (Value, bool) {
 	}
 	if from.Kind == String {
 		if to.Word != Whole {
-			// Of a text that denotes a wide decimal.
+			// The text denotes a wide decimal.
 			r, err := ParseText(to.Joined(), v.str)
 			return r.Part(to), err == nil
 		}

@@ -148,8 +148,7 @@ func FuzzDatetimeFormats(f *testing.F) {
 			}
 			return
 		}
-		// What is read back need not be the same moment, but must be written
-		// alike.
+		// The text read back may denote another moment, but must print alike.
 		if v, ok := ParseDatetime(text, format); ok {
 			if again, err := FormatDatetime(v.Int(), format); err == nil {
 				if _, ok := ParseDatetime(again, format); !ok {

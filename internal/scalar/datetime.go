@@ -95,7 +95,8 @@ func civil(year int64, month, day, hour, minute, second int, micros int64) (Valu
 		hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
 		return Value{}, false
 	}
-	rest := int64(hour)*MicrosPerHour + int64(minute)*MicrosPerMinute + int64(second)*MicrosPerSecond + micros
+	rest := int64(hour)*MicrosPerHour + int64(minute)*MicrosPerMinute +
+		int64(second)*MicrosPerSecond + micros
 	return joinDay(DaysFromCivil(year, month, day), rest)
 }
 

@@ -455,7 +455,7 @@ func TestFailures(t *testing.T) {
 	}
 	if err := Generate(context.Background(), filepath.Join(folder, "a\x00b"),
 		Options{Scale: 0.01}); err == nil {
-		t.Error("a folder that can not be made: no error")
+		t.Error("a folder that cannot be made: no error")
 	}
 }
 

@@ -128,8 +128,8 @@ func sameNumber(got string, column Column, want string) bool {
 		return true
 	}
 	digits := fraction(got)
-	// Of an answer without types, more digits than ours has mean a binary
-	// float.
+	// In an answer without types, a number with more digits than ours is a
+	// binary float.
 	if !column.binary() && (column.Type != "" || fraction(want) <= digits) {
 		return false
 	}

@@ -84,7 +84,8 @@ func checkOrderKeys(t *testing.T, m machine, n int) {
 			if numbered {
 				row = int(rows[p])
 			}
-			want[p] = uint64(bytes.words[row]+100)<<20 | uint64(1000+3*65535-wide.words[row])>>13&31<<2
+			want[p] = uint64(bytes.words[row]+100)<<20 |
+				uint64(1000+3*65535-wide.words[row])>>13&31<<2
 		}
 		from := int64(0)
 		if numbered {
@@ -400,7 +401,8 @@ func checkUnpack(t *testing.T, m machine, n int) {
 				}
 				for b := range c.ToWidth {
 					at := int64(first+i)*c.ToWidth + b
-					want[at/8] = want[at/8]&^(0xff<<(at%8*8)) | uint64(w-c.ToBase)>>(8*b)&0xff<<(at%8*8)
+					want[at/8] = want[at/8]&^(0xff<<(at%8*8)) |
+						uint64(w-c.ToBase)>>(8*b)&0xff<<(at%8*8)
 				}
 			}
 			c.To = m.put(t, into)

@@ -291,7 +291,7 @@ func BenchmarkCard(b *testing.B) {
 		c.distinct(b, keys, n/2)
 		counts, words := c.area(b, PairsCounts), PairsScratch(n)/8
 		scratch := c.area(b, words)
-		// As a sort does it, which leaves the result where the keys were.
+		// A sort works like this: it leaves the result where the keys were.
 		launches := []Launch{Fill(counts, PairsCounts, 0), PairsCount(keys, n, counts)}
 		pass := func(keysOut, payloadsOut, keys, payloads, shift int64) {
 			launches = append(launches, Fill(scratch, words, 0),

@@ -77,7 +77,8 @@ func applied(name string, args []Moments) (m Moments, ok bool) {
 	case "sub":
 		return Moments{x.Mean - y.Mean, math.Hypot(x.Deviation, y.Deviation)}, true
 	case "mul":
-		second := (x.Deviation*x.Deviation + x.Mean*x.Mean) * (y.Deviation*y.Deviation + y.Mean*y.Mean)
+		second := (x.Deviation*x.Deviation + x.Mean*x.Mean) *
+			(y.Deviation*y.Deviation + y.Mean*y.Mean)
 		mean := x.Mean * y.Mean
 		return Moments{mean, math.Sqrt(max(0, second-mean*mean))}, true
 	case "div":

@@ -10,7 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// boundEntry is a function together with what its parameters stand for in a run.
+// boundEntry is a function together with what its parameters stand for in a
+// run.
 type boundEntry struct {
 	*function
 	params  []machine.Param

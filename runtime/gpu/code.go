@@ -39,9 +39,11 @@ func (c *code) close() {
 	}
 }
 
-// compile generates code and loads it, for a request. The device may still be on its way to
-// being open. The driver works on kernels while others are generated.
-func (e *Engine) compile(req *runtime.Request, graph *harmony.Program, k woven.Knowledge) (*code, error) {
+// compile generates code and loads it, for a request. The device may still be
+// on its way to being open. The driver works on kernels while others are
+// generated.
+func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
+	k woven.Knowledge) (*code, error) {
 	began := time.Now()
 	l := e.newLoader(req)
 	defer l.close()
@@ -92,8 +94,8 @@ func (c *code) find(symbol string) (f driver.Function, err error) {
 	return nil, err
 }
 
-// fill lets a kernel have the shared memory that its launches ask for, and returns how
-// many blocks of it the device runs at a time.
+// fill lets a kernel have the shared memory that its launches ask for, and
+// returns how many blocks of it the device runs at a time.
 func (e *Engine) fill(f driver.Function, entry *abi.Entry) (int64, error) {
 	if entry.Dynamic > 0 {
 		if has := e.info.Attributes.SharedPerBlockOptin; entry.Scratch > has {
@@ -115,7 +117,8 @@ func (e *Engine) fill(f driver.Function, entry *abi.Entry) (int64, error) {
 		return 0, err
 	}
 	if n == 0 {
-		return 0, fmt.Errorf("kernel %s takes more than %s has: %+v", f.Name(), e.info.Name, f.Attributes())
+		return 0, fmt.Errorf("kernel %s takes more than %s has: %+v", f.Name(), e.info.Name,
+			f.Attributes())
 	}
 	return int64(n * e.info.Attributes.Multiprocessors), nil
 }

@@ -37,7 +37,8 @@ type card struct {
 	items int  // of a tile
 	apart bool // kernels are not fused
 	small bool // tables grow from the smallest sizes
-	// dynamic are bytes of shared memory that blocks have beyond what they declare.
+	// dynamic are bytes of shared memory that blocks have beyond what they
+	// declare.
 	dynamic int
 }
 
@@ -50,13 +51,16 @@ func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
 	if p, err = partition.Partition(p); err != nil {
 		return nil, err
 	}
-	p, _, err = fuse.Fuse(p, fuse.Options{Off: c.apart, Budget: target.GPU(90).Budget, Distinct: harmony.Distinct(plan)})
+	p, _, err = fuse.Fuse(p,
+		fuse.Options{Off: c.apart, Budget: target.GPU(90).Budget, Distinct: harmony.Distinct(plan)})
 	return p, err
 }
 
 // compile makes code for an emulated GPU.
 func (c card) compile(p *harmony.Program, k woven.Knowledge, _ func(string)) (*Code, error) {
-	code, err := emit.Program(p, enginetest.Emulated(emit.Options{Target: target.GPU(90), Fix: k.Fix, Range: k.Range, Domains: k.Domains}, c.items))
+	code, err := emit.Program(p,
+		enginetest.Emulated(emit.Options{Target: target.GPU(90), Fix: k.Fix, Range: k.Range,
+			Domains: k.Domains}, c.items))
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +70,8 @@ func (c card) compile(p *harmony.Program, k woven.Knowledge, _ func(string)) (*C
 	return &Code{Module: code.Module, PTX: emulated.Image(code.Module, code.IR)}, nil
 }
 
-// settled returns what an engine holds while no run is at work: the collector may be
-// giving back what facts have left on the device.
+// settled returns what an engine holds while no run is at work: the collector
+// may be giving back what facts have left on the device.
 func settled(t testing.TB, e *Engine) (use device.Use) {
 	t.Helper()
 	await.Until(t, "an engine at rest to hold columns only", func() bool {
@@ -77,8 +81,8 @@ func settled(t testing.TB, e *Engine) (use device.Use) {
 	return use
 }
 
-// open makes an engine that is closed at the end of the test, when nothing may have
-// leaked and no rule of the driver may have been broken.
+// open makes an engine that is closed at the end of the test, when nothing may
+// have leaked and no rule of the driver may have been broken.
 func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); name != "TestPrograms" && name != "TestReplay" {
@@ -93,18 +97,21 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 		c.items = 32
 	}
 	d := emulated.New(c.Options)
-	e, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Limit: c.limit, Lower: c.lower, Compile: c.compile})
+	e,
+		err := New(Options{Device: d.Devices()[0], Version: d.Version(), Limit: c.limit,
+		Lower: c.lower, Compile: c.compile})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := e.ready(); err != nil { // so that what it calls is not what tests have fail
 		t.Fatal(err)
 	}
-	// Fresh memory costs more here than on a card; a float's total has half a kilobyte a
-	// group.
+	// Fresh memory costs more here than on a card; a float's total has half a
+	// kilobyte a group.
 	e.sizes.policy.Groups, e.sizes.expect = 1<<12, 1<<14
 	if c.small {
-		e.sizes = sizes{policy: layout.Policy{Groups: 4, Ordered: true, Bitmap: 16, FixedSets: true, Shared: true}, rows: 8, expect: 8, output: 8, order: 2, ranked: 16}
+		e.sizes = sizes{policy: layout.Policy{Groups: 4, Ordered: true, Bitmap: 16, FixedSets: true,
+			Shared: true}, rows: 8, expect: 8, output: 8, order: 2, ranked: 16}
 	}
 	t.Cleanup(func() {
 		if use := settled(t, e); use.Held != use.Resident {
@@ -126,7 +133,8 @@ var cards = []struct {
 	card
 }{
 	{"fused, large tiles", card{items: 1024}},
-	{"apart, small tables", card{items: 32, apart: true, small: true, Options: emulated.Options{Seed: 1}}},
+	{"apart, small tables",
+		card{items: 32, apart: true, small: true, Options: emulated.Options{Seed: 1}}},
 	{"a bare driver", card{items: 64, small: true, Options: emulated.Options{Seed: 2, Bare: true}}},
 }
 
@@ -135,17 +143,20 @@ func TestPrograms(t *testing.T) {
 	for _, c := range cards {
 		t.Run(c.name, func(t *testing.T) {
 			e, d := c.open(t)
-			enginetest.Programs(t, "../../testdata/programs", func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
-				// The second run knows the sizes of the first, finds the facts on the device, and
-				// need not wait for its numbers; the third becomes a graph, which the fourth is.
-				want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})
-				for _, profile := range []bool{false, false, false, false, true} {
-					want.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db, Profile: profile})
-				}
-				if err := d.Check(); err != nil {
-					t.Error(err)
-				}
-			})
+			enginetest.Programs(t, "../../testdata/programs",
+				func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
+					// The second run knows the sizes of the first, finds the
+					// facts on the device, and need not wait for its numbers;
+					// the third becomes a graph, which the fourth is.
+					want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})
+					for _, profile := range []bool{false, false, false, false, true} {
+						want.Compare(t, c.name, e,
+							runtime.Request{Plan: plan, Facts: db, Profile: profile})
+					}
+					if err := d.Check(); err != nil {
+						t.Error(err)
+					}
+				})
 		})
 	}
 }
@@ -163,16 +174,17 @@ func TestRandomPrograms(t *testing.T) {
 		e, d := c.open(t)
 		engines, drivers = append(engines, e), append(drivers, d)
 	}
-	enginetest.RandomPrograms(t, *firstSeed, *seedCount, func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database) {
-		at := seed % uint64(len(engines))
-		want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})
-		for range 5 { // each run knows more of the one before, and the last two are graphs
-			want.Compare(t, text, engines[at], runtime.Request{Plan: plan, Facts: db})
-		}
-		if err := drivers[at].Check(); err != nil {
-			t.Errorf("%v\n%s", err, text)
-		}
-	})
+	enginetest.RandomPrograms(t, *firstSeed, *seedCount,
+		func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database) {
+			at := seed % uint64(len(engines))
+			want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})
+			for range 5 { // each run knows more of the one before, and the last two are graphs
+				want.Compare(t, text, engines[at], runtime.Request{Plan: plan, Facts: db})
+			}
+			if err := drivers[at].Check(); err != nil {
+				t.Errorf("%v\n%s", err, text)
+			}
+		})
 }
 
 // TestConcurrentPrograms runs random programs beside each other, on one engine.
@@ -183,9 +195,12 @@ func TestConcurrentPrograms(t *testing.T) {
 		want enginetest.Want
 	}
 	var jobs []job
-	enginetest.RandomPrograms(t, *firstSeed+10_000, *seedCount, func(t *testing.T, _ uint64, text string, plan *queryplan.Plan, db *store.Database) {
-		jobs = append(jobs, job{text, runtime.Request{Plan: plan, Facts: db}, enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})})
-	})
+	enginetest.RandomPrograms(t, *firstSeed+10_000, *seedCount,
+		func(t *testing.T, _ uint64, text string, plan *queryplan.Plan, db *store.Database) {
+			jobs = append(jobs,
+				job{text, runtime.Request{Plan: plan, Facts: db},
+					enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})})
+		})
 	e, _ := card{small: true, Options: emulated.Options{Seed: 3}}.open(t)
 	var wg sync.WaitGroup
 	for worker := range 4 {
@@ -206,12 +221,13 @@ func TestForms(t *testing.T) {
 	for _, c := range cards {
 		t.Run(c.name, func(t *testing.T) {
 			e, d := c.open(t)
-			enginetest.Forms(t, func(spread int64, rows int, plan *queryplan.Plan, db *store.Database) {
-				enginetest.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db})
-				if err := d.Check(); err != nil {
-					t.Errorf("%d rows, spread by %d bits: %v", rows, spread, err)
-				}
-			})
+			enginetest.Forms(t,
+				func(spread int64, rows int, plan *queryplan.Plan, db *store.Database) {
+					enginetest.Compare(t, c.name, e, runtime.Request{Plan: plan, Facts: db})
+					if err := d.Check(); err != nil {
+						t.Errorf("%d rows, spread by %d bits: %v", rows, spread, err)
+					}
+				})
 		})
 	}
 }
@@ -221,10 +237,14 @@ func TestClear(t *testing.T) {
 	for _, c := range cards {
 		t.Run(c.name, func(t *testing.T) {
 			e, _ := c.open(t)
-			enginetest.Clears(t, func(graph *harmony.Program, db *store.Database) (*runtime.Answer, error) {
-				e.opts.Lower = func(*queryplan.Plan) (*harmony.Program, error) { return graph, nil }
-				return e.Run(context.Background(), &runtime.Request{Plan: &queryplan.Plan{}, Facts: db})
-			})
+			enginetest.Clears(t,
+				func(graph *harmony.Program, db *store.Database) (*runtime.Answer, error) {
+					e.opts.Lower = func(*queryplan.Plan) (*harmony.Program, error) {
+						return graph, nil
+					}
+					return e.Run(context.Background(),
+						&runtime.Request{Plan: &queryplan.Plan{}, Facts: db})
+				})
 		})
 	}
 }

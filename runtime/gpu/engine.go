@@ -44,15 +44,15 @@ type Options struct {
 	Device driver.Device
 	// Version is the newest version of CUDA that the driver knows.
 	Version cuda.Version
-	// Limit bounds, in bytes, what runs and resident columns take of the device's
-	// memory; 0 is what is free of it.
+	// Limit bounds, in bytes, what runs and resident columns take of the
+	// device's memory; 0 is what is free of it.
 	Limit int64
 	Cache ObjectCache // of machine code; nil for none
 	// Lower turns a plan into a verified kernel graph, and fuses its kernels.
 	Lower func(*queryplan.Plan) (*harmony.Program, error)
-	// Compile makes code for the device's architecture, for what is known of the facts. It
-	// may pass on PTX of some kernels before it returns that of all, from any goroutine: the
-	// driver then works on it meanwhile.
+	// Compile makes code for the device's architecture, for what is known of
+	// the facts. It may pass on PTX of some kernels before it returns that of
+	// all, from any goroutine: the driver then works on it meanwhile.
 	Compile func(g *harmony.Program, k woven.Knowledge, early func(ptx string)) (*Code, error)
 }
 
@@ -66,8 +66,9 @@ type Engine struct {
 	version      string // of CUDA, that the driver knows
 	bandwidth    float64
 
-	// opened is closed when the device is ready, or can not be, of which unopened is the
-	// reason. What stands above and below is there from then on.
+	// opened is closed when the device is ready, or cannot be, of which
+	// unopened is the reason. What stands above and below is there from then
+	// on.
 	opened   chan struct{}
 	unopened error
 	// began and ended say when that was.
@@ -76,12 +77,13 @@ type Engine struct {
 	resident     *tables.Residency
 	lanes        device.Lanes
 	replays      replays
-	loaded       chan struct{} // closed when the service kernels are loaded, or can not be, and a lane made
-	unloaded     error         // why they can not be
-	base         driver.Module // the service kernels
-	services     map[string]driver.Function
-	sorts        sorts
-	programs     woven.Programs[*program]
+	// closed when the service kernels are loaded, or cannot be, and a lane made
+	loaded   chan struct{}
+	unloaded error         // why they cannot be
+	base     driver.Module // the service kernels
+	services map[string]driver.Function
+	sorts    sorts
+	programs woven.Programs[*program]
 
 	mu    sync.Mutex
 	users int // runs at work
@@ -93,21 +95,22 @@ type Engine struct {
 type sizes struct {
 	policy layout.Policy
 	rows   int64 // that a relation has room for at least
-	// expect bounds the tuples for which there is room at first although a kernel may
-	// have none.
+	// expect bounds the tuples for which there is room at first although a
+	// kernel may have none.
 	expect int64
 	output int64 // rows from which an output keeps the bounds that are known
 	order  int64 // rows from which the device sorts; fewer are copied and sorted sooner
 	ranked int64 // rows that are put in order by looking at each pair
-	// ordered is how many tuples of a result the device orders at least; fewer the host
-	// orders sooner.
+	// ordered is how many tuples of a result the device orders at least; fewer
+	// the host orders sooner.
 	ordered int64
-	// recalls is how many runs, one after the other, have waited for no number before one
-	// is captured.
+	// recalls is how many runs, one after the other, have waited for no number
+	// before one is captured.
 	recalls int
 }
 
-var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16, order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9, recalls: 1}
+var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16,
+	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9, recalls: 1}
 
 // sorts are the kernels that sort, which few programs want.
 type sorts struct {
@@ -144,17 +147,20 @@ var (
 	errClosed   = errors.New("the gpu engine is closed")
 )
 
-// Start returns an engine whose device is being opened, which takes a tenth of a second
-// and more. Runs generate their code meanwhile, and then wait. Why the device can not be
-// opened, every run says; the engine is of no use then but to be closed.
+// Start returns an engine whose device is being opened, which takes a tenth of
+// a second and more. Runs generate their code meanwhile, and then wait. Why the
+// device cannot be opened, every run says; the engine is of no use then but to
+// be closed.
 func Start(o Options) *Engine {
-	e := &Engine{opts: o, sizes: defaults, info: o.Device.Info(), keeps: map[*kept]bool{}, opened: make(chan struct{})}
+	e := &Engine{opts: o, sizes: defaults, info: o.Device.Info(), keeps: map[*kept]bool{},
+		opened: make(chan struct{})}
 	e.architecture = e.info.Architecture()
 	e.version = o.Version.String()
 	e.bandwidth = e.info.PeakBandwidth()
 	e.programs = woven.Programs[*program]{
 		Make: func(*woven.Program) *program {
-			return &program{codes: woven.Codes[*code]{Drop: (*code).close}, hints: tables.NewHints()}
+			return &program{codes: woven.Codes[*code]{Drop: (*code).close},
+				hints: tables.NewHints()}
 		},
 		Drop: (*program).close,
 	}
@@ -169,8 +175,8 @@ func Start(o Options) *Engine {
 	return e
 }
 
-// New returns an engine whose device is open. The error is a *runtime.DeviceError, or
-// the driver's.
+// New returns an engine whose device is open. The error is a
+// *runtime.DeviceError, or the driver's.
 func New(o Options) (*Engine, error) {
 	e := Start(o)
 	if err := e.isOpen(); err != nil {
@@ -180,7 +186,7 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// isOpen waits until the device is open, or returns why it can not be.
+// isOpen waits until the device is open, or returns why it cannot be.
 func (e *Engine) isOpen() error {
 	<-e.opened
 	return e.unopened
@@ -191,7 +197,7 @@ func (e *Engine) open() (err error) {
 	if e.gpu, err = e.opts.Device.OpenContext(); err != nil {
 		return err
 	}
-	// What only runs need is made beside the program's own code.
+	// Objects that only runs need are made beside the program's own code.
 	e.loaded = make(chan struct{})
 	var beside sync.WaitGroup
 	defer func() {
@@ -213,8 +219,9 @@ func (e *Engine) open() (err error) {
 	return nil
 }
 
-// firstLane makes the lane of the first run, and has the pool get its first memory, for
-// which the driver takes 7 ms. What fails here fails again where it is needed.
+// firstLane makes the lane of the first run, and has the pool get its first
+// memory, for which the driver takes 7 ms. What fails here fails again where it
+// is needed.
 func (e *Engine) firstLane() {
 	l, err := e.lanes.Take()
 	if err != nil {
@@ -233,8 +240,10 @@ func (e *Engine) loadServices() (err error) {
 	return err
 }
 
-// loadService loads kernels of package service. There may be a module that lacks one.
-func (e *Engine) loadService(s *service.Module) (m driver.Module, f map[string]driver.Function, err error) {
+// loadService loads kernels of package service. There may be a module that
+// lacks one.
+func (e *Engine) loadService(s *service.Module) (m driver.Module, f map[string]driver.Function,
+	err error) {
 	if m, err = e.loadMachine(s); err != nil {
 		// A driver that is older than the machine code compiles the PTX.
 		if m, err = e.load(&runtime.Request{}, s.Name, s.PTX); err != nil {
@@ -256,7 +265,8 @@ func (e *Engine) loadService(s *service.Module) (m driver.Module, f map[string]d
 	return m, f, nil
 }
 
-// loadMachine loads machine code of service kernels, if there is some for the device.
+// loadMachine loads machine code of service kernels, if there is some for the
+// device.
 func (e *Engine) loadMachine(s *service.Module) (driver.Module, error) {
 	code := s.Machine(e.info.Attributes.Major)
 	if code == nil {
@@ -284,7 +294,8 @@ func (e *Engine) sorting() (map[string]driver.Function, error) {
 	return f, nil
 }
 
-// ready waits for the service kernels, and tries again if they could not be loaded.
+// ready waits for the service kernels, and tries again if they could not be
+// loaded.
 func (e *Engine) ready() error {
 	<-e.loaded
 	e.mu.Lock()
@@ -304,7 +315,8 @@ func (e *Engine) ready() error {
 func (e *Engine) Name() string { return "gpu" }
 
 // Run evaluates the plan.
-func (e *Engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, err error) {
+func (e *Engine) Run(ctx context.Context,
+	req *runtime.Request) (answer *runtime.Answer, err error) {
 	if answer, done, err := e.repeat(ctx, req); done {
 		return answer, err
 	}
@@ -352,7 +364,8 @@ func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 }
 
 // with sets up a run, which evaluate carries out.
-func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r *run, compiled time.Duration) error) (err error) {
+func (e *Engine) with(ctx context.Context, req *runtime.Request,
+	evaluate func(r *run, compiled time.Duration) error) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -367,7 +380,8 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, evaluate func(r
 		return err
 	}
 	known := kept.isBound(req.Facts) != nil // and the facts most likely there
-	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, r.walk.Order.Threads, account.New(req.Memory))
+	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, r.walk.Order.Threads,
+		account.New(req.Memory))
 	if err != nil {
 		return err
 	}
@@ -405,7 +419,8 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	r := &run{engine: e, sizes: e.sizes}
 	r.Ctx, r.MinRows, r.Numbers, r.Copies = ctx, e.sizes.rows, r.sync, r.fetch
 	r.Spare, r.sorter = r.Retire, r.newSorter()
-	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
+	r.walk = woven.Walk{Request: req, Machine: r,
+		Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	return r
 }
 
@@ -442,7 +457,7 @@ func (r *run) finish(err error) error {
 			err = context.Cause(r.Ctx)
 		}
 	} else if wait := r.Lane.Wait(context.Background()); err == nil || wait == nil {
-		// What an error says may come from a past that is another one.
+		// An error may stem from an earlier state.
 		if wait == nil {
 			wait = r.compare()
 		}
@@ -475,7 +490,8 @@ func (r *run) finish(err error) error {
 // bind finds facts, or returns what it found before. Dictionaries that it makes
 // are accounted for in memory.
 func (p *program) bind(
-	ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy, threads int,
+	ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy,
+	threads int,
 	memory prepare.Memory,
 ) (*boundFacts, error) {
 	key := weak.Make(facts)
@@ -494,7 +510,8 @@ func (p *program) bind(
 	if found := p.boundTo(key); found != nil { // another run was faster
 		return found, nil
 	}
-	made := &boundFacts{facts: key, bound: bound, past: past{hints: tables.NewHints(), lasts: repeats(prog.Graph)}}
+	made := &boundFacts{facts: key, bound: bound,
+		past: past{hints: tables.NewHints(), lasts: repeats(prog.Graph)}}
 	p.bounds = append([]*boundFacts{made}, p.bounds...)
 	if len(p.bounds) > keptBounds {
 		p.bounds[keptBounds].leave()
@@ -513,8 +530,8 @@ func (p *program) isBound(facts *store.Database) *boundFacts {
 	return p.boundTo(key)
 }
 
-// boundTo returns what the program was bound to for facts, nil if it was not or that is
-// forgotten. The caller holds the lock.
+// boundTo returns what the program was bound to for facts, nil if it was not or
+// that is forgotten. The caller holds the lock.
 func (p *program) boundTo(key weak.Pointer[store.Database]) *boundFacts {
 	for i, b := range p.bounds {
 		if b.facts == key {
@@ -526,8 +543,8 @@ func (p *program) boundTo(key weak.Pointer[store.Database]) *boundFacts {
 	return nil
 }
 
-// forget returns what the program is bound to for facts, nil if there is nothing, and
-// keeps it no longer.
+// forget returns what the program is bound to for facts, nil if there is
+// nothing, and keeps it no longer.
 func (p *program) forget(key weak.Pointer[store.Database]) *woven.Bound {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -600,13 +617,14 @@ func (e *Engine) failure(err error) error {
 		return &runtime.DeviceError{Message: "the GPU is out of memory: " + err.Error(), Err: err,
 			Try: "end other programs that use it, take another GPU with --device, or use --engine cpu"}
 	case errors.Is(err, errors.ErrUnsupported):
-		return &runtime.DeviceError{Message: err.Error(), Err: err, Try: "update the NVIDIA driver, or use --engine cpu"}
+		return &runtime.DeviceError{Message: err.Error(), Err: err,
+			Try: "update the NVIDIA driver, or use --engine cpu"}
 	}
 	return err
 }
 
-// Lost reports whether the device could not be opened, or a fault has made it useless for
-// this engine. Close it and make another.
+// Lost reports whether the device could not be opened, or a fault has made it
+// useless for this engine. Close it and make another.
 func (e *Engine) Lost() bool { return e.isOpen() != nil || e.gpu.Lost() != nil }
 
 // Use returns what the engine holds.
@@ -617,8 +635,9 @@ func (e *Engine) Use() Use {
 	return e.mem.Use()
 }
 
-// Trim gives the driver back what nobody uses and is kept for later runs: memory of the
-// device, that of graphs, too, streams and pinned memory. Facts stay.
+// Trim gives the driver back what nobody uses and is kept for later runs:
+// memory of the device, that of graphs, too, streams and pinned memory. Facts
+// stay.
 func (e *Engine) Trim() error {
 	if e.isOpen() != nil || e.mem.Pool == nil {
 		return nil
@@ -628,7 +647,8 @@ func (e *Engine) Trim() error {
 	}
 	defer e.leave()
 	e.replays.evict(math.MaxInt64)
-	// What a stream is yet to free a pool does not give back, nor what is beside it.
+	// A pool keeps memory that a stream has yet to free, and the blocks beside
+	// it.
 	err := errors.Join(e.lanes.Trim(), e.resident.Stream.Synchronize(context.Background()))
 	if err == nil {
 		err = e.mem.Trim()
@@ -636,8 +656,8 @@ func (e *Engine) Trim() error {
 	return e.failure(err)
 }
 
-// Forget gives back the memory of facts' columns, and of indexes over them, that no run
-// uses, and of others when their runs end.
+// Forget gives back the memory of facts' columns, and of indexes over them,
+// that no run uses, and of others when their runs end.
 func (e *Engine) Forget(facts *store.Database) {
 	if e.isOpen() != nil {
 		return
@@ -647,7 +667,8 @@ func (e *Engine) Forget(facts *store.Database) {
 			e.resident.Drop(weak.Make(c))
 		}
 	}
-	// Strings of several columns get one dictionary, and then some columns copies.
+	// Strings of several columns get one dictionary, and then some columns
+	// copies.
 	e.programs.Each(func(p *program) {
 		bound := p.forget(weak.Make(facts))
 		if bound == nil {
@@ -664,8 +685,8 @@ func (e *Engine) Forget(facts *store.Database) {
 	})
 }
 
-// Close gives all memory back, that of results that were not fetched, too. No run may
-// be at work.
+// Close gives all memory back, that of results that were not fetched, too. No
+// run may be at work.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.done || e.users > 0 {

@@ -18,8 +18,8 @@ type job struct {
 // mostSharing is how many blocks work on the same rows at most.
 const mostSharing = 16
 
-// exec launches a job's function for all its rows, again and again if what it fills
-// has to grow.
+// exec launches a job's function for all its rows, again and again if what it
+// fills has to grow.
 func (r *run) exec(ctx context.Context, j *job) error {
 	n := j.until - j.from
 	if n <= 0 {
@@ -31,7 +31,9 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	blocks, sharing := blocksFor(e.entry, tiles, e.blocks)
 	// A limit leaves room for what all blocks may have begun.
 	slack := blocks * e.entry.Burst()
-	states, err := r.StatesOf(device.LaunchShape{Blocks: blocks, Words: int64(e.entry.StateWords()), Tiles: tiles, Sharing: sharing, Tile: tile})
+	states,
+		err := r.StatesOf(device.LaunchShape{Blocks: blocks, Words: int64(e.entry.StateWords()),
+		Tiles: tiles, Sharing: sharing, Tile: tile})
 	if err != nil {
 		return err
 	}
@@ -97,8 +99,8 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	}
 }
 
-// blocksFor returns how many blocks are to work on tiles, of as many as the device runs at a
-// time, and how many of them on the same ones.
+// blocksFor returns how many blocks are to work on tiles, of as many as the
+// device runs at a time, and how many of them on the same ones.
 func blocksFor(e *abi.Entry, tiles, most int64) (blocks, sharing int64) {
 	switch {
 	case e.Expansions > 0: // few rows may have many matches
@@ -111,8 +113,8 @@ func blocksFor(e *abi.Entry, tiles, most int64) (blocks, sharing int64) {
 	return min(tiles, most), 1
 }
 
-// launch starts a job's function with the parameters as they are now, for blocks whose
-// states have an address.
+// launch starts a job's function with the parameters as they are now, for
+// blocks whose states have an address.
 func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	words, err := j.entry.bind(j, r.words[:0])
 	if err != nil {
@@ -121,7 +123,8 @@ func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	words = append(words, states)
 	r.words = words
 	entry := j.entry.entry
-	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(blocks)}, Block: cuda.Dim{X: uint32(entry.Threads)}, Shared: entry.Dynamic}
+	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(blocks)},
+		Block: cuda.Dim{X: uint32(entry.Threads)}, Shared: entry.Dynamic}
 	end, err := r.Begin(device.TimedKernel, entry.Of)
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// TestFaults has every call of a run fail, in a way that costs the context and in one
-// that does not. The run says so; another engine then works.
+// TestFaults has every call of a run fail, in a way that costs the context and
+// in one that does not. The run says so; another engine then works.
 func TestFaults(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, apart(5))
 	c := card{small: true}
@@ -34,18 +34,23 @@ func TestFaults(t *testing.T) {
 			continue
 		}
 		for _, code := range []cuda.Code{emulated.LaunchFailed, emulated.InvalidValue} {
-			if code == emulated.InvalidValue && (call == emulated.Execution || call == "cuMemFreeAsync") {
+			if code == emulated.InvalidValue &&
+				(call == emulated.Execution || call == "cuMemFreeAsync") {
 				continue // it costs the context, or leaves memory that nobody can free
 			}
 			for _, nth := range []int{1, n/2 + 1, n} {
-				t.Run(fmt.Sprintf("%s %d %d", call, nth, code), func(t *testing.T) { c.fault(t, plan, db, call, nth, code) })
+				t.Run(fmt.Sprintf("%s %d %d", call, nth, code), func(t *testing.T) {
+					c.fault(t, plan, db, call, nth, code)
+				})
 			}
 		}
 	}
 }
 
-// fault has a call fail, and wants an error that says so and the process to go on.
-func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call string, nth int, code cuda.Code) {
+// fault has a call fail, and wants an error that says so and the process to go
+// on.
+func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call string, nth int,
+	code cuda.Code) {
 	c.Seed = uint64(nth)
 	e, d := c.open(t)
 	d.Inject(emulated.Fault{Calls: []string{call}, Nth: nth, Times: 1, Code: code})
@@ -71,13 +76,16 @@ func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call
 		check(t, "after it", e, plan, db)
 		return
 	}
-	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); !errors.Is(err, cuda.ErrLost) {
+	if _, err := e.Run(context.Background(),
+		&runtime.Request{Plan: plan, Facts: db}); !errors.Is(err, cuda.ErrLost) {
 		t.Errorf("the next run: %v", err)
 	}
 	if err := e.Close(); err != nil {
 		t.Errorf("closing: %v", err)
 	}
-	again, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: c.lower, Compile: e.opts.Compile})
+	again,
+		err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: c.lower,
+		Compile: e.opts.Compile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,15 +95,17 @@ func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call
 	}
 }
 
-// TestResidentFails has the copy of a column fail when a part is on its way: one, which is
-// the run's or was begun ahead, so that the run makes its own, or both.
+// TestResidentFails has the copy of a column fail when a part is on its way:
+// one, which is the run's or was begun ahead, so that the run makes its own, or
+// both.
 func TestResidentFails(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, apart(500))
 	for seed := range uint64(4) {
 		for times := range 3 {
 			e, d := card{small: true, Options: emulated.Options{Seed: seed}}.open(t)
 			if times > 0 {
-				d.Inject(emulated.Fault{Calls: []string{"cuEventCreate"}, Times: times, Code: emulated.InvalidValue})
+				d.Inject(emulated.Fault{Calls: []string{"cuEventCreate"}, Times: times,
+					Code: emulated.InvalidValue})
 			}
 			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 			if times != 1 && (err != nil) != (times > 1) || times > 0 && !d.Heal() {
@@ -126,7 +136,8 @@ func TestPut(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := make([]int64, len(words))
-		if err := errors.Join(l.Stream.CopyToHost(device.BytesOf(got), b.At), e.mem.Free(l.Stream, b), l.Wait(context.Background())); err != nil {
+		if err := errors.Join(l.Stream.CopyToHost(device.BytesOf(got), b.At),
+			e.mem.Free(l.Stream, b), l.Wait(context.Background())); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, words) {
@@ -141,7 +152,8 @@ func TestStuckDevice(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))
 	e, d := card{Options: emulated.Options{Stuck: true}}.open(t)
 	d.Inject(emulated.Fault{Calls: []string{emulated.Execution}, Code: emulated.IllegalAddress})
-	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); !errors.Is(err, cuda.ErrLost) {
+	if _, err := e.Run(context.Background(),
+		&runtime.Request{Plan: plan, Facts: db}); !errors.Is(err, cuda.ErrLost) {
 		t.Errorf("got %v", err)
 	}
 	d.Heal()
@@ -149,7 +161,8 @@ func TestStuckDevice(t *testing.T) {
 		t.Errorf("closing: %v", err)
 	}
 	var device *runtime.DeviceError
-	if _, err := New(Options{Device: d.Devices()[0], Version: d.Version()}); !errors.As(err, &device) || !errors.Is(err, cuda.ErrLost) {
+	if _, err := New(Options{Device: d.Devices()[0], Version: d.Version()}); !errors.As(err,
+		&device) || !errors.Is(err, cuda.ErrLost) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -178,8 +191,9 @@ func TestOpenFails(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		// What cuMemFreeAsync does not free, nobody can.
-		if err := d.Check(); err != nil && !strings.Contains(err.Error(), "of a pool's memory were never freed") {
+		// Nothing else can free what cuMemFreeAsync does not.
+		if err := d.Check(); err != nil &&
+			!strings.Contains(err.Error(), "of a pool's memory were never freed") {
 			t.Errorf("call %d: %v", n, err)
 		}
 		if !failed {
@@ -188,8 +202,8 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// opening is a device that opens once code has been generated for it. If the generator
-// waited for the device, the test would not end.
+// opening is a device that opens once code has been generated for it. If the
+// generator waited for the device, the test would not end.
 type opening struct {
 	driver.Device
 	generated chan struct{}
@@ -200,16 +214,18 @@ func (d opening) OpenContext() (driver.Context, error) {
 	return d.Device.OpenContext()
 }
 
-// TestStart has a run generate its code while the device is being opened, which then
-// works or fails.
+// TestStart has a run generate its code while the device is being opened, which
+// then works or fails.
 func TestStart(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))
 	c := card{}
 	e, d := c.open(t)
 	for _, fails := range []bool{false, true} {
 		generated := make(chan struct{})
-		late := Start(Options{Device: opening{d.Devices()[0], generated}, Version: d.Version(), Lower: c.lower,
-			Compile: func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
+		late := Start(Options{Device: opening{d.Devices()[0], generated}, Version: d.Version(),
+			Lower: c.lower,
+			Compile: func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code,
+				error) {
 				defer close(generated)
 				if fails {
 					d.Inject(emulated.Fault{Times: 1, Code: emulated.OutOfMemory})
@@ -219,17 +235,19 @@ func TestStart(t *testing.T) {
 		if !fails {
 			var mu sync.Mutex
 			var names, driver []string
-			if _, err := late.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Trace: func(s runtime.Span) {
-				mu.Lock()
-				defer mu.Unlock()
-				switch s.Track { // the first two go on beside the others
-				case copiesTrack:
-				case driverTrack:
-					driver = append(driver, s.Name)
-				default:
-					names = append(names, s.Name)
-				}
-			}}); err != nil || len(names) < 3 || !slices.Equal(names[:3], []string{"make code", "open the device", "load code"}) {
+			if _, err := late.Run(context.Background(),
+				&runtime.Request{Plan: plan, Facts: db, Trace: func(s runtime.Span) {
+					mu.Lock()
+					defer mu.Unlock()
+					switch s.Track { // the first two go on beside the others
+					case copiesTrack:
+					case driverTrack:
+						driver = append(driver, s.Name)
+					default:
+						names = append(names, s.Name)
+					}
+				}}); err != nil || len(names) < 3 ||
+				!slices.Equal(names[:3], []string{"make code", "open the device", "load code"}) {
 				t.Errorf("%v, and the trace begins with %q", err, names)
 			}
 			if len(driver) == 0 {
@@ -239,7 +257,9 @@ func TestStart(t *testing.T) {
 		} else {
 			for range 2 {
 				var device *runtime.DeviceError
-				if _, err := late.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); !errors.As(err, &device) || !errors.Is(err, cuda.ErrOutOfMemory) {
+				if _, err := late.Run(context.Background(),
+					&runtime.Request{Plan: plan, Facts: db}); !errors.As(err, &device) ||
+					!errors.Is(err, cuda.ErrOutOfMemory) {
 					t.Errorf("a device that does not open: %v", err)
 				}
 				generated = make(chan struct{})
@@ -265,7 +285,9 @@ func TestCompileFails(t *testing.T) {
 	e, _ := card{}.open(t)
 	compile := e.opts.Compile
 	why := errors.New("no code today")
-	e.opts.Compile = func(*harmony.Program, woven.Knowledge, func(string)) (*Code, error) { return nil, why }
+	e.opts.Compile = func(*harmony.Program, woven.Knowledge, func(string)) (*Code, error) {
+		return nil, why
+	}
 	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err != why {
 		t.Errorf("got %v", err)
 	}
@@ -274,14 +296,16 @@ func TestCompileFails(t *testing.T) {
 		func(c *Code) { c.PTX = "\x7fELF of something else" },
 		func(c *Code) { c.Module.Entries[0].Symbol += "_of_another" },
 	} {
-		e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
+		e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code,
+			error) {
 			code, err := compile(p, k, early)
 			if err == nil {
 				change(code)
 			}
 			return code, err
 		}
-		if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err == nil {
+		if _, err := e.Run(context.Background(),
+			&runtime.Request{Plan: plan, Facts: db}); err == nil {
 			t.Error("wrong code runs")
 		}
 	}

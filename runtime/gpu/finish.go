@@ -18,8 +18,9 @@ func (r *run) Finish(a *runtime.Answer) error {
 	a.Peak = r.Peak
 	p := &runtime.DeviceProfile{
 		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.Peak + r.ResidentHeld(),
-		ToDevice: runtime.Transfer{Bytes: r.ToDevice}, FromDevice: runtime.Transfer{Bytes: r.ToHost},
-		Resident: r.ResidentBytes, Launches: r.Launches, Waits: r.Waits,
+		ToDevice:   runtime.Transfer{Bytes: r.ToDevice},
+		FromDevice: runtime.Transfer{Bytes: r.ToHost},
+		Resident:   r.ResidentBytes, Launches: r.Launches, Waits: r.Waits,
 	}
 	a.Device = p
 	if !r.Timing {
@@ -29,28 +30,29 @@ func (r *run) Finish(a *runtime.Answer) error {
 		return err
 	}
 	commands, trace := r.commandsByName(), r.walk.Request.Trace
-	return r.EachTimed(trace != nil, func(kind device.TimedKind, of string, start time.Time, took time.Duration) {
-		track, name := "kernels", of
-		switch kind {
-		case device.TimedSend:
-			track, name = "transfers", "to the device"
-			p.ToDevice.Time += took
-		case device.TimedFetch:
-			track, name = "transfers", "from the device"
-			p.FromDevice.Time += took
-		default:
-			if c := commands[of]; c != nil {
-				r.walk.Charge(c, 0, woven.Work{Device: took}, 0)
+	return r.EachTimed(trace != nil,
+		func(kind device.TimedKind, of string, start time.Time, took time.Duration) {
+			track, name := "kernels", of
+			switch kind {
+			case device.TimedSend:
+				track, name = "transfers", "to the device"
+				p.ToDevice.Time += took
+			case device.TimedFetch:
+				track, name = "transfers", "from the device"
+				p.FromDevice.Time += took
+			default:
+				if c := commands[of]; c != nil {
+					r.walk.Charge(c, 0, woven.Work{Device: took}, 0)
+				}
 			}
-		}
-		if trace != nil {
-			trace(runtime.Span{Track: track, Name: name, Start: start, Duration: took})
-		}
-	})
+			if trace != nil {
+				trace(runtime.Span{Track: track, Name: name, Start: start, Duration: took})
+			}
+		})
 }
 
-// commandsByName finds the command that runs a kernel, builds an index or orders tuples
-// of a relation or for it.
+// commandsByName finds the command that runs a kernel, builds an index or
+// orders tuples of a relation or for it.
 func (r *run) commandsByName() map[string]harmony.Command {
 	out := map[string]harmony.Command{}
 	for _, b := range r.Graph.Blocks {

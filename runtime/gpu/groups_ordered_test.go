@@ -17,7 +17,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// orderedCards have tiles of many groups and of a part of one, and lists that grow.
+// orderedCards have tiles of many groups and of a part of one, and lists that
+// grow.
 var orderedCards = []card{
 	{items: 1024},
 	{items: 32, small: true, Options: emulated.Options{Seed: 3}},
@@ -42,15 +43,17 @@ func formsOf(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database) 
 	return forms
 }
 
-// TestOrderedGroups compares aggregates by keys that come in order, of groups that lie
-// within a tile and across many, in runs that make room and in those that have it.
+// TestOrderedGroups compares aggregates by keys that come in order, of groups
+// that lie within a tile and across many, in runs that make room and in those
+// that have it.
 func TestOrderedGroups(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.OrderedGroups, enginetest.OrderedFacts(7))
 	for i, c := range orderedCards {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			e, _ := c.open(t)
 			for _, profile := range []bool{false, false, false, true} {
-				enginetest.Compare(t, "ordered", e, runtime.Request{Plan: plan, Facts: db, Profile: profile})
+				enginetest.Compare(t, "ordered", e,
+					runtime.Request{Plan: plan, Facts: db, Profile: profile})
 			}
 			if forms := formsOf(t, e, plan, db); len(forms) != 1 || forms[abi.Ordered] == 0 {
 				t.Errorf("the forms of groups are %v", forms)
@@ -59,8 +62,8 @@ func TestOrderedGroups(t *testing.T) {
 	}
 }
 
-// TestOrderedKeys groups by two columns that both ascend, and by one whose neighbours it
-// keeps no row of.
+// TestOrderedKeys groups by two columns that both ascend, and by one whose
+// neighbours it keeps no row of.
 func TestOrderedKeys(t *testing.T) {
 	const program = `
 item[k, n] = v -> int(k), int(n), int(v).
@@ -71,7 +74,8 @@ one[n] = s <- agg<<s = total(v)>> item[_, n] = v, v < 3.
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range int64(20000) {
 		word := func(v int64) scalar.Value { return scalar.OfInt(scalar.IntType, v) }
-		facts["item"] = append(facts["item"], oracle.Tuple{word(i / 7), word(i * 100), word(rng.Int64N(1 + rng.Int64N(1<<40)))})
+		facts["item"] = append(facts["item"],
+			oracle.Tuple{word(i / 7), word(i * 100), word(rng.Int64N(1 + rng.Int64N(1<<40)))})
 	}
 	plan, db := enginetest.Stored(t, program, facts)
 	for i, c := range orderedCards {
@@ -98,7 +102,8 @@ least[k] = a, most[k] = z <- agg<<a = min(v), z = max(v)>> item[k, n] = v, v > -
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i := range int64(6000) {
 		facts["item"] = append(facts["item"], oracle.Tuple{
-			scalar.OfInt(scalar.IntType, i/5*1000), scalar.OfInt(scalar.IntType, i), scalar.OfFloat(scalar.FloatType, rng.NormFloat64()*4),
+			scalar.OfInt(scalar.IntType, i/5*1000), scalar.OfInt(scalar.IntType, i),
+			scalar.OfFloat(scalar.FloatType, rng.NormFloat64()*4),
 		})
 	}
 	plan, db := enginetest.Stored(t, program, facts)

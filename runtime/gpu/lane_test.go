@@ -7,8 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
-// TestCloseAtOnce closes engines that no run has waited for: what is made for the first run
-// beside the opening of the device is given back, too.
+// TestCloseAtOnce closes engines that no run has waited for: what is made for
+// the first run beside the opening of the device is given back, too.
 func TestCloseAtOnce(t *testing.T) {
 	d := emulated.New(emulated.Options{})
 	for range 200 {

@@ -38,7 +38,9 @@ back(x, y) <- edge(x, y), !tc(y, x), tc(x, y), ends[x] = _.
 func apart(n int64) oracle.Facts {
 	var edges []oracle.Tuple
 	for i := range n {
-		edges = append(edges, oracle.Tuple{scalar.OfInt(scalar.IntType, i<<34), scalar.OfInt(scalar.IntType, (i+1)<<34)})
+		edges = append(edges,
+			oracle.Tuple{scalar.OfInt(scalar.IntType, i<<34),
+				scalar.OfInt(scalar.IntType, (i+1)<<34)})
 	}
 	return oracle.Facts{"edge": edges}
 }
@@ -49,15 +51,16 @@ func check(t *testing.T, what string, e *Engine, plan *queryplan.Plan, db *store
 	enginetest.Compare(t, what, e, runtime.Request{Plan: plan, Facts: db})
 }
 
-// TestMemoryBound has runs that do not fit what the engine may take, and then one that
-// does.
+// TestMemoryBound has runs that do not fit what the engine may take, and then
+// one that does.
 func TestMemoryBound(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(2000))
 	few, some := enginetest.Stored(t, enginetest.Closure, enginetest.Line(100))
 	for _, c := range []card{
 		{items: 1024, limit: 6 << 20},
 		{items: 32, small: true, limit: 6 << 20},
-		{items: 1024, Options: emulated.Options{Memory: 40 << 20}}, // of which the engine takes an eighth
+		// of which the engine takes an eighth
+		{items: 1024, Options: emulated.Options{Memory: 40 << 20}},
 	} {
 		e, _ := c.open(t)
 		for range 2 {
@@ -71,8 +74,8 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
-// TestSharedMemory has kernels whose blocks ask for as much shared memory as the device
-// has, and for more.
+// TestSharedMemory has kernels whose blocks ask for as much shared memory as
+// the device has, and for more.
 func TestSharedMemory(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, apart(5))
 	for _, bare := range []bool{false, true} {
@@ -83,12 +86,15 @@ func TestSharedMemory(t *testing.T) {
 		e, d := c.open(t)
 		check(t, "all shared memory", e, plan, db)
 		if asked := d.Calls()["cuFuncSetAttribute"] > 0; asked == bare {
-			t.Errorf("of a device whose blocks have %d bytes the engine asks for more: %t", most, asked)
+			t.Errorf("of a device whose blocks have %d bytes the engine asks for more: %t", most,
+				asked)
 		}
 		c.dynamic = most + 16
 		e, _ = c.open(t)
 		var refused *runtime.DeviceError
-		if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db}); !errors.As(err, &refused) || refused.Needed == "" {
+		if _, err := e.Run(context.Background(),
+			&runtime.Request{Plan: plan, Facts: db}); !errors.As(err, &refused) ||
+			refused.Needed == "" {
 			t.Errorf("blocks of more than the device has: %v", err)
 		}
 	}
@@ -100,7 +106,8 @@ func TestLittleMemory(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		failed := 0
 		for size := uint64(1 << 18); ; size += size / 4 {
-			e, _ := card{small: true, Options: emulated.Options{Memory: size, Seed: size, Bare: bare}}.open(t)
+			e, _ := card{small: true,
+				Options: emulated.Options{Memory: size, Seed: size, Bare: bare}}.open(t)
 			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 			if err == nil {
 				check(t, fmt.Sprintf("%d bytes", size), e, plan, db)
@@ -118,14 +125,15 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// TestOutOfMemory has every allocation fail, one by one, once and for good. The run
-// says so, nothing leaks, and the next run works.
+// TestOutOfMemory has every allocation fail, one by one, once and for good. The
+// run says so, nothing leaks, and the next run works.
 func TestOutOfMemory(t *testing.T) {
 	plan, db := enginetest.Stored(t, fork, apart(30))
 	for _, times := range []int{1, 0} {
 		for n := 1; ; n++ {
 			e, d := card{small: true, Options: emulated.Options{Seed: uint64(n)}}.open(t)
-			d.Inject(emulated.Fault{Calls: emulated.Allocations, Nth: n, Times: times, Code: emulated.OutOfMemory})
+			d.Inject(emulated.Fault{Calls: emulated.Allocations, Nth: n, Times: times,
+				Code: emulated.OutOfMemory})
 			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 			reached := d.Heal()
 			if !reached {
@@ -142,7 +150,8 @@ func TestOutOfMemory(t *testing.T) {
 			switch {
 			case err == nil && times == 0:
 				t.Errorf("allocation %d: a run without memory works", n)
-			case err != nil && !(errors.As(err, &memory) && memory.Device) && !(errors.As(err, &device) && errors.Is(err, cuda.ErrOutOfMemory)):
+			case err != nil && !(errors.As(err, &memory) && memory.Device) &&
+				!(errors.As(err, &device) && errors.Is(err, cuda.ErrOutOfMemory)):
 				t.Errorf("allocation %d: %v", n, err)
 			}
 			check(t, fmt.Sprintf("after allocation %d failed", n), e, plan, db)
@@ -154,7 +163,9 @@ func TestOutOfMemory(t *testing.T) {
 func TestTwoEngines(t *testing.T) {
 	plan, db := enginetest.Stored(t, fork, apart(10))
 	e, d := card{small: true}.open(t)
-	other, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: e.opts.Lower, Compile: e.opts.Compile})
+	other,
+		err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: e.opts.Lower,
+		Compile: e.opts.Compile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +196,8 @@ func TestCancel(t *testing.T) {
 		if _, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db}); err != why {
 			t.Errorf("a run that was cancelled before it began returns %v", err)
 		}
-		if err := e.Prepare(context.Background(), &runtime.Request{Plan: plan, Facts: db}); err != nil {
+		if err := e.Prepare(context.Background(),
+			&runtime.Request{Plan: plan, Facts: db}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel = context.WithCancelCause(context.Background())
@@ -197,8 +209,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelAnywhere has the context end at every call of the driver that a run makes.
-// The run says why, nothing leaks, and the next run works.
+// TestCancelAnywhere has the context end at every call of the driver that a run
+// makes. The run says why, nothing leaks, and the next run works.
 func TestCancelAnywhere(t *testing.T) {
 	plan, db := enginetest.Stored(t, fork, apart(4))
 	why := errors.New("enough")
@@ -225,8 +237,8 @@ func TestCancelAnywhere(t *testing.T) {
 	}
 }
 
-// TestConcurrentRuns shares an engine between runs at the same time, over facts of
-// different layouts and over the same facts.
+// TestConcurrentRuns shares an engine between runs at the same time, over facts
+// of different layouts and over the same facts.
 func TestConcurrentRuns(t *testing.T) {
 	for seed := range uint64(3) {
 		e, _ := card{small: true, Options: emulated.Options{Seed: seed}}.open(t)
@@ -243,7 +255,8 @@ func TestConcurrentRuns(t *testing.T) {
 		for i := range 12 {
 			n := int64(5) << (2 * (i % 4))
 			wg.Go(func() {
-				answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: dbs[i%4]})
+				answer, err := e.Run(context.Background(),
+					&runtime.Request{Plan: plan, Facts: dbs[i%4]})
 				if err != nil || int64(answer.Outputs["tc"].Rows()) != n*(n+1)/2 {
 					t.Errorf("%d edges: %v", n, err)
 				}
@@ -275,14 +288,16 @@ func TestCloseWhileRunning(t *testing.T) {
 	}
 }
 
-// TestResidents keeps columns on the device until they are forgotten, or until their
-// memory is wanted.
+// TestResidents keeps columns on the device until they are forgotten, or until
+// their memory is wanted.
 func TestResidents(t *testing.T) {
 	e, _ := card{small: true, limit: 4 << 20}.open(t)
-	prog, plan := enginetest.PlanOf(t, "r(x, y) -> int(x), int(y).\nn[] = v <- agg<<v = count()>> r(x, y), x < y.\n")
+	prog, plan := enginetest.PlanOf(t,
+		"r(x, y) -> int(x), int(y).\nn[] = v <- agg<<v = count()>> r(x, y), x < y.\n")
 	var rows []oracle.Tuple
 	for i := range int64(60_000) {
-		rows = append(rows, oracle.Tuple{scalar.OfInt(scalar.IntType, i<<20), scalar.OfInt(scalar.IntType, i<<21)})
+		rows = append(rows,
+			oracle.Tuple{scalar.OfInt(scalar.IntType, i<<20), scalar.OfInt(scalar.IntType, i<<21)})
 	}
 	var dbs []*store.Database
 	for range 6 {
@@ -300,7 +315,8 @@ func TestResidents(t *testing.T) {
 		return answer.Device
 	}
 	first, second := run(dbs[0]), run(dbs[0])
-	if first.ToDevice.Bytes < 60_000*8 || second.Resident < 60_000*8 || second.ToDevice.Bytes > 1<<12 {
+	if first.ToDevice.Bytes < 60_000*8 || second.Resident < 60_000*8 ||
+		second.ToDevice.Bytes > 1<<12 {
 		t.Errorf("%+v, and then %+v", first, second)
 	}
 	for _, db := range dbs {
@@ -317,15 +333,20 @@ func TestResidents(t *testing.T) {
 	}
 }
 
-// TestStaging copies columns that are too large for the driver's own buffer through the
-// engine's, also those of several runs at a time.
+// TestStaging copies columns that are too large for the driver's own buffer
+// through the engine's, also those of several runs at a time.
 func TestStaging(t *testing.T) {
-	plan, _ := enginetest.Stored(t, "r(x, y) -> int(x), int(y).\nn[] = v <- agg<<v = total(z)>> r(x, y), z = x - y.\n", oracle.Facts{})
+	plan, _ := enginetest.Stored(t,
+		"r(x, y) -> int(x), int(y).\nn[] = v <- agg<<v = total(z)>> r(x, y), z = x - y.\n",
+		oracle.Facts{})
 	var xs, ys []int64
 	for i := range int64(700_000) { // more than one buffer of 4 MiB
 		xs, ys = append(xs, i<<33+5), append(ys, i<<33)
 	}
-	rel, err := read.FromSlices(store.Schema{Name: "r", Keys: 2, Args: []store.Field{{Name: "x", Type: scalar.IntType}, {Name: "y", Type: scalar.IntType}}}, xs, ys)
+	rel,
+		err := read.FromSlices(store.Schema{Name: "r", Keys: 2,
+		Args: []store.Field{{Name: "x", Type: scalar.IntType}, {Name: "y", Type: scalar.IntType}}},
+		xs, ys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +360,8 @@ func TestStaging(t *testing.T) {
 				answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 				if err != nil {
 					t.Error(err)
-				} else if got := enginetest.Contents(answer.Outputs["n"]); len(got) != 1 || got[0][0].Int() != 5*700_000 {
+				} else if got := enginetest.Contents(answer.Outputs["n"]); len(got) != 1 ||
+					got[0][0].Int() != 5*700_000 {
 					t.Errorf("got %v", got)
 				}
 			})
@@ -357,7 +379,8 @@ func TestPending(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fetched := range []bool{true, false} {
-		got, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Resident: true})
+		got, err := e.Run(context.Background(),
+			&runtime.Request{Plan: plan, Facts: db, Resident: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -381,8 +404,9 @@ func TestPending(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	// What is not fetched goes when the engine does.
-	if _, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Resident: true}); err != nil {
+	// Results that are not fetched are freed with the engine.
+	if _, err := e.Run(context.Background(),
+		&runtime.Request{Plan: plan, Facts: db, Resident: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Close(); err != nil {
@@ -390,16 +414,21 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// TestProfile has the commands of the plan, whose rows do not depend on the engine.
+// TestProfile has the commands of the plan, whose rows do not depend on the
+// engine.
 func TestProfile(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(200))
 	e, _ := card{small: true}.open(t)
 	var spans atomic.Int64
-	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true, Trace: func(runtime.Span) { spans.Add(1) }})
+	answer, err := e.Run(context.Background(),
+		&runtime.Request{Plan: plan, Facts: db, Profile: true, Trace: func(runtime.Span) {
+			spans.Add(1)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := portable.New().Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true})
+	want, err := portable.New().Run(context.Background(),
+		&runtime.Request{Plan: plan, Facts: db, Profile: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,13 +449,14 @@ func TestProfile(t *testing.T) {
 	if kept != 200*201/2 || device <= 0 || spans.Load() == 0 {
 		t.Errorf("the kernels keep %d tuples in %v, in %d spans", kept, device, spans.Load())
 	}
-	if p := answer.Device; p == nil || p.Launches == 0 || p.Waits == 0 || p.Peak == 0 || p.FromDevice.Bytes == 0 {
+	if p := answer.Device; p == nil || p.Launches == 0 || p.Waits == 0 || p.Peak == 0 ||
+		p.FromDevice.Bytes == 0 {
 		t.Errorf("the device did %+v", p)
 	}
 }
 
-// joined probes an index over facts of every kind, and form: keys that are dense, that are
-// not, and of two columns.
+// joined probes an index over facts of every kind, and form: keys that are
+// dense, that are not, and of two columns.
 const joined = `
 dense(x, y) -> int(x), int(y).
 sparse(x, y) -> int(x), int(y).
@@ -442,7 +472,8 @@ e(x) <- sparse(x, y), dense(y, x).
 func joinedFacts(n int64) oracle.Facts {
 	facts := oracle.Facts{}
 	pair := func(name string, x, y int64) {
-		facts[name] = append(facts[name], oracle.Tuple{scalar.OfInt(scalar.IntType, x), scalar.OfInt(scalar.IntType, y)})
+		facts[name] = append(facts[name],
+			oracle.Tuple{scalar.OfInt(scalar.IntType, x), scalar.OfInt(scalar.IntType, y)})
 	}
 	for i := range n {
 		pair("dense", i%97, i)
@@ -452,11 +483,12 @@ func joinedFacts(n int64) oracle.Facts {
 	return facts
 }
 
-// TestIndexesStay has indexes over facts serve later runs, until their memory is wanted
-// or the facts are forgotten.
+// TestIndexesStay has indexes over facts serve later runs, until their memory
+// is wanted or the facts are forgotten.
 func TestIndexesStay(t *testing.T) {
 	plan, db := enginetest.Stored(t, joined, joinedFacts(300))
-	other, _ := enginetest.Stored(t, joined+"f(x, v) <- dense(x, y), value[y] = v.\n", oracle.Facts{})
+	other, _ := enginetest.Stored(t, joined+"f(x, v) <- dense(x, y), value[y] = v.\n",
+		oracle.Facts{})
 	for _, small := range []bool{false, true} {
 		e, _ := card{small: small}.open(t)
 		e.sizes.recalls = math.MaxInt // a replay would hold them
@@ -479,24 +511,27 @@ func TestIndexesStay(t *testing.T) {
 			t.Errorf("columns leave before indexes do: %d stay", n)
 		}
 		if after := run(plan); after.Launches <= before.Launches || len(e.resident.Indexes) != had {
-			t.Errorf("%d launches, with %d without indexes that stay", before.Launches, after.Launches)
+			t.Errorf("%d launches, with %d without indexes that stay", before.Launches,
+				after.Launches)
 		}
 		check(t, "another program", e, other, db)
 		check(t, "again", e, plan, db)
 		e.Forget(db)
-		if use := settled(t, e); use.Resident != 0 || use.Held != 0 || len(e.resident.Indexes) != 0 {
+		if use := settled(t, e); use.Resident != 0 || use.Held != 0 ||
+			len(e.resident.Indexes) != 0 {
 			t.Errorf("facts are forgotten, and the engine holds %+v", use)
 		}
 	}
 }
 
-// TestIndexesLeave has indexes over facts leave for want of memory, in the run that uses
-// them, too, and several runs make them at a time.
+// TestIndexesLeave has indexes over facts leave for want of memory, in the run
+// that uses them, too, and several runs make them at a time.
 func TestIndexesLeave(t *testing.T) {
 	plan, db := enginetest.Stored(t, joined, joinedFacts(2000))
 	fits := 0
 	for limit := int64(1 << 18); limit < 4<<20; limit += limit / 8 {
-		e, _ := card{small: true, limit: limit, Options: emulated.Options{Seed: uint64(limit)}}.open(t)
+		e, _ := card{small: true, limit: limit,
+			Options: emulated.Options{Seed: uint64(limit)}}.open(t)
 		_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 		var out *runtime.MemoryError
 		if err != nil && !errors.As(err, &out) {
@@ -508,7 +543,8 @@ func TestIndexesLeave(t *testing.T) {
 				for range 2 {
 					err := enginetest.Same(e, runtime.Request{Plan: plan, Facts: db})
 					var out *runtime.MemoryError
-					if err != nil && !errors.As(err, &out) && !strings.Contains(err.Error(), "memory") {
+					if err != nil && !errors.As(err, &out) &&
+						!strings.Contains(err.Error(), "memory") {
 						t.Errorf("%d bytes: %v", limit, err)
 					}
 				}

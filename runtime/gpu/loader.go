@@ -12,10 +12,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// loader puts kernels on the device, each as soon as there is PTX of it: generating that of
-// others goes on beside the driver's compiler, and the device may still be on its way to
-// being open. The driver compiles one kernel at a time of a module's and several modules at
-// once, so each kernel is a module of its own.
+// loader puts kernels on the device, each as soon as there is PTX of it:
+// generating that of others goes on beside the driver's compiler, and the
+// device may still be on its way to being open. The driver compiles one kernel
+// at a time of a module's and several modules at once, so each kernel is a
+// module of its own.
 type loader struct {
 	engine *Engine
 	req    *runtime.Request
@@ -34,7 +35,8 @@ type loading struct {
 }
 
 func (e *Engine) newLoader(req *runtime.Request) *loader {
-	return &loader{engine: e, req: req, room: make(chan struct{}, goruntime.GOMAXPROCS(0)), jobs: map[string]*loading{}}
+	return &loader{engine: e, req: req, room: make(chan struct{}, goruntime.GOMAXPROCS(0)),
+		jobs: map[string]*loading{}}
 }
 
 // begin begins with the kernels of PTX. It is safe for concurrent use.
@@ -65,8 +67,8 @@ func (l *loader) kernel(ptx string) *loading {
 	return x
 }
 
-// finish returns the modules with the kernels of PTX, those that there are with an error,
-// too. They are the caller's to close.
+// finish returns the modules with the kernels of PTX, those that there are with
+// an error, too. They are the caller's to close.
 func (l *loader) finish(ptx string) ([]driver.Module, error) {
 	var all []*loading
 	for _, part := range SplitKernels(ptx) {
@@ -96,10 +98,11 @@ func (l *loader) close() {
 	}
 }
 
-// SplitKernels returns a module for each kernel of PTX, as LLVM writes it: after the head,
-// with the size of addresses, comes each kernel behind what it alone refers to, variables
-// and functions. A kernel or a function ends with a brace at the start of a line. The
-// modules do not depend on what other kernels there are.
+// SplitKernels returns a module for each kernel of PTX, as LLVM writes it:
+// after the head, with the size of addresses, comes each kernel behind what it
+// alone refers to, variables and functions. A kernel or a function ends with a
+// brace at the start of a line. The modules do not depend on what other kernels
+// there are.
 func SplitKernels(ptx string) []string {
 	const headEnd, bodyEnd = ".address_size 64\n", "\n}\n"
 	at := strings.Index(ptx, headEnd)
@@ -126,7 +129,8 @@ func SplitKernels(ptx string) []string {
 	return parts
 }
 
-// driverTrack is where runs say what the driver's compiler does, for each kernel at once.
+// driverTrack is where runs say what the driver's compiler does, for each
+// kernel at once.
 const driverTrack = "driver"
 
 // traceDriver tells what the driver did with the kernel of PTX.
@@ -139,16 +143,17 @@ func traceDriver(req *runtime.Request, what, ptx string, began time.Time) {
 	req.Traced(driverTrack, what+" "+kernel, began, time.Now())
 }
 
-// load puts PTX on the device, for a request. The machine code that the driver makes of it
-// is kept on disk.
+// load puts PTX on the device, for a request. The machine code that the driver
+// makes of it is kept on disk.
 func (e *Engine) load(req *runtime.Request, name, ptx string) (driver.Module, error) {
 	key := strings.Join([]string{"cubin", e.architecture, e.version, ptx}, "\x00")
 	if e.opts.Cache != nil {
 		if object, ok := e.opts.Cache.Get(key); ok {
-			if m, err := e.gpu.LoadModule(cuda.Image{Name: name, Code: object}, cuda.ModuleOptions{}); err == nil {
+			if m, err := e.gpu.LoadModule(cuda.Image{Name: name, Code: object},
+				cuda.ModuleOptions{}); err == nil {
 				return m, nil
 			}
-			// What is kept is of no use: make it again.
+			// The kept code is of no use: compile it again.
 		}
 	}
 	image := cuda.Image{Name: name, Code: []byte(ptx)}
@@ -176,14 +181,17 @@ func (e *Engine) load(req *runtime.Request, name, ptx string) (driver.Module, er
 
 // refused explains why the driver does not take code.
 func (e *Engine) refused(err error) error {
-	out := &runtime.DeviceError{Message: "the driver does not take the kernels: " + err.Error(), Err: err}
+	out := &runtime.DeviceError{Message: "the driver does not take the kernels: " + err.Error(),
+		Err: err}
 	switch {
 	case errors.Is(err, cuda.ErrUnsupportedPTX):
 		out.Message = "the driver does not know the kernels' version of PTX"
-		out.Needed, out.Found, out.Try = "a driver for CUDA 11.8 or newer", "one for CUDA "+e.version, "update the NVIDIA driver, or use --engine cpu"
+		out.Needed, out.Found, out.Try = "a driver for CUDA 11.8 or newer", "one for CUDA "+
+			e.version, "update the NVIDIA driver, or use --engine cpu"
 	case errors.Is(err, cuda.ErrNoBinary):
 		out.Message = "the kernels are for another GPU"
-		out.Needed, out.Found, out.Try = "code for "+e.architecture, "code for a newer GPU", "compile for gpu:"+e.architecture
+		out.Needed, out.Found, out.Try = "code for "+
+			e.architecture, "code for a newer GPU", "compile for gpu:"+e.architecture
 	case errors.Is(err, cuda.ErrInvalidPTX):
 		out.Try = "this is a bug of redfox: use --engine cpu meanwhile"
 	}

@@ -44,7 +44,8 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	return storedColumns(r.Bound, decl, n, r.sizes.output, data), rel.Release()
 }
 
-// received makes memory of the host for rows of a relation, and plans the copies to it.
+// received makes memory of the host for rows of a relation, and plans the
+// copies to it.
 func received(rel *tables.Relation, n int64) (data [][]byte, copies []device.HostCopy) {
 	data = make([][]byte, len(rel.Cols))
 	for i, c := range rel.Cols {
@@ -54,7 +55,8 @@ func received(rel *tables.Relation, n int64) (data [][]byte, copies []device.Hos
 	return data, copies
 }
 
-// fetchOutputs copies outputs to the host together, as many as the lane has memory for.
+// fetchOutputs copies outputs to the host together, as many as the lane has
+// memory for.
 func (r *run) fetchOutputs() error {
 	r.arrived = map[*tables.Relation][][]byte{}
 	left := int64(len(r.Lane.Results))
@@ -83,25 +85,30 @@ func (r *run) fetchOutputs() error {
 // copyBlock is how many rows are widened at a time.
 const copyBlock = 1 << 12
 
-// mostAsIs is how many times many rows keep words that have no bounds as they are.
+// mostAsIs is how many times many rows keep words that have no bounds as they
+// are.
 const mostAsIs = 16
 
-// storedColumns makes columns of n rows of a relation of their offsets, which they keep.
-// Columns of many rows have the bounds that are known of them; others, and those of which
-// none are known, the bounds that their words turn out to have.
-func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64, data [][]byte) []*store.Column {
+// storedColumns makes columns of n rows of a relation of their offsets, which
+// they keep. Columns of many rows have the bounds that are known of them;
+// others, and those of which none are known, the bounds that their words turn
+// out to have.
+func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64,
+	data [][]byte) []*store.Column {
 	cols := make([]*store.Column, len(decl.Cols))
 	for i, c := range decl.Cols {
 		dict, lay := b.Dict(decl, i), b.Layouts.Columns[decl][i]
 		bound, packed := b.IsPacked(decl, i)
 		switch {
 		case packed && n >= many:
-			cols[i] = store.NewOver(c.Type, dict, int(n), bound.Lo, bound.Hi, unsafe.Pointer(unsafe.SliceData(data[i])), nil)
+			cols[i] = store.NewOver(c.Type, dict, int(n), bound.Lo, bound.Hi,
+				unsafe.Pointer(unsafe.SliceData(data[i])), nil)
 		case c.Type.Kind != scalar.Datetime && n < mostAsIs*many:
-			cols[i] = store.NewBounded(c.Type, dict, int(n), lay.Base, lay.Step, uint8(lay.Width), data[i])
+			cols[i] = store.NewBounded(c.Type, dict, int(n), lay.Base, lay.Step, uint8(lay.Width),
+				data[i])
 		default:
-			// Datetimes that are whole days are to be known as such, and very many words that have
-			// no bounds to be narrowed.
+			// Datetimes that are whole days are to be known as such, and very
+			// many words that have no bounds to be narrowed.
 			v := layout.View{Column: lay, Data: data[i]}
 			to := store.NewBuilder(c.Type, dict)
 			words := make([]int64, min(copyBlock, n))
@@ -127,7 +134,8 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 		r.capture.keep(rel, n)
 		return nil, rel.Release()
 	}
-	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []device.Buffer{}} // of no column: still to be fetched
+	// of no column: still to be fetched
+	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []device.Buffer{}}
 	for _, c := range rel.Cols {
 		k.cols = append(k.cols, c.Data)
 		if c.Data.At != 0 {
@@ -172,7 +180,7 @@ func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 			break
 		}
 	}
-	// A copy that is under way writes into data, so it can not be left alone.
+	// A copy that is under way writes into data, so it cannot be left alone.
 	if wait := l.Stream.Synchronize(context.Background()); err == nil {
 		err = wait
 	}
@@ -185,7 +193,8 @@ func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	return woven.Stored(k.decl, storedColumns(k.bound, k.decl, k.rows, k.engine.sizes.output, data), int(k.rows)), nil
+	return woven.Stored(k.decl, storedColumns(k.bound, k.decl, k.rows, k.engine.sizes.output, data),
+		int(k.rows)), nil
 }
 
 // Release gives the memory back.

@@ -11,7 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// copyAhead is the copying of facts that a run will want, beside the making of its code.
+// copyAhead is the copying of facts that a run will want, beside the making of
+// its code.
 type copyAhead struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -24,8 +25,8 @@ type factColumn struct {
 	*store.Column
 }
 
-// columnsRead lists the columns of facts that commands read on the device, in the order in
-// which they come up in the text of the program.
+// columnsRead lists the columns of facts that commands read on the device, in
+// the order in which they come up in the text of the program.
 func (r *run) columnsRead() (list []factColumn) {
 	seen := map[*store.Column]bool{}
 	for _, b := range r.Graph.Blocks {
@@ -54,7 +55,8 @@ func (r *run) beginCopies() {
 		defer close(r.ahead.done)
 		for _, c := range columns {
 			what := c.of.Name + "." + c.of.Cols[c.col].Name
-			if err := r.engine.prefetch(ctx, what, c.Column, r.Mark, r.walk.Request.Trace); err != nil {
+			if err := r.engine.prefetch(ctx, what, c.Column, r.Mark,
+				r.walk.Request.Trace); err != nil {
 				return // the run meets it in its turn
 			}
 		}
@@ -67,9 +69,11 @@ func (a *copyAhead) end() {
 	<-a.done
 }
 
-// Prefetch copies a column of facts to the device for runs to come, beside whatever else
-// goes on. Nothing leaves the device for it: if there is no room, nothing is copied.
-func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, trace func(runtime.Span)) error {
+// Prefetch copies a column of facts to the device for runs to come, beside
+// whatever else goes on. Nothing leaves the device for it: if there is no room,
+// nothing is copied.
+func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column,
+	trace func(runtime.Span)) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
@@ -80,16 +84,18 @@ func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, tra
 	return nil
 }
 
-// prefetch is Prefetch, for a run if that begins to copy ahead. The device may still be on
-// its way to being open.
-func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, mark *tables.CopyMark, trace func(runtime.Span)) error {
+// prefetch is Prefetch, for a run if that begins to copy ahead. The device may
+// still be on its way to being open.
+func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, mark *tables.CopyMark,
+	trace func(runtime.Span)) error {
 	if err := e.isOpen(); err != nil {
 		return err
 	}
 	start := time.Now()
 	sent, err := e.resident.Prefetch(ctx, what, c, mark)
 	if sent > 0 && trace != nil {
-		trace(runtime.Span{Track: copiesTrack, Name: what, Start: start, Duration: time.Since(start), Args: map[string]any{"bytes": sent}})
+		trace(runtime.Span{Track: copiesTrack, Name: what, Start: start,
+			Duration: time.Since(start), Args: map[string]any{"bytes": sent}})
 	}
 	return err
 }

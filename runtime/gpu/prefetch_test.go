@@ -34,7 +34,9 @@ func TestPrefetch(t *testing.T) {
 		var spans atomic.Int64
 		for range 2 { // the second time there is nothing to do
 			for _, c := range columnsOf(db) {
-				if err := e.Prefetch(ctx, "edge", c, func(runtime.Span) { spans.Add(1) }); err != nil {
+				if err := e.Prefetch(ctx, "edge", c, func(runtime.Span) {
+					spans.Add(1)
+				}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -47,7 +49,8 @@ func TestPrefetch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := answer.Device; p.Resident == 0 || e.Use().Resident < held.Resident || held.Resident == 0 {
+		if p := answer.Device; p.Resident == 0 || e.Use().Resident < held.Resident ||
+			held.Resident == 0 {
 			t.Errorf("of %+v a run finds %d bytes", held, p.Resident)
 		}
 		check(t, "after it", e, plan, db)
@@ -60,7 +63,8 @@ func TestPrefetch(t *testing.T) {
 	}
 }
 
-// TestPrefetchRoom has a column that there is no room for but in the place of another.
+// TestPrefetchRoom has a column that there is no room for but in the place of
+// another.
 func TestPrefetchRoom(t *testing.T) {
 	ctx := context.Background()
 	_, db := enginetest.Stored(t, enginetest.Closure, apart(3000))
@@ -77,7 +81,8 @@ func TestPrefetchRoom(t *testing.T) {
 	}
 	// A driver without so much memory is another reason.
 	e, d := card{}.open(t)
-	d.Inject(emulated.Fault{Calls: []string{"cuMemAllocFromPoolAsync", "cuMemAlloc"}, Times: 1, Code: emulated.OutOfMemory})
+	d.Inject(emulated.Fault{Calls: []string{"cuMemAllocFromPoolAsync", "cuMemAlloc"}, Times: 1,
+		Code: emulated.OutOfMemory})
 	if err := e.Prefetch(ctx, "edge", cols[0], nil); err != nil || !d.Heal() || e.Use().Held != 0 {
 		t.Errorf("%v, %+v", err, e.Use())
 	}
@@ -96,15 +101,16 @@ func settledOrOn(y *tables.Residency, c *store.Column) bool {
 	return !mine
 }
 
-// TestPrefetchFails has it cancelled, and its calls fail. Nothing stays behind, and what
-// comes next works.
+// TestPrefetchFails has it cancelled, and its calls fail. Nothing stays behind,
+// and what comes next works.
 func TestPrefetchFails(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, apart(500))
 	col := columnsOf(db)[0]
 	for _, call := range []string{"cuEventCreate", "cuMemcpyHtoDAsync", "cuEventRecord"} {
 		e, d := card{small: true}.open(t)
 		d.Inject(emulated.Fault{Calls: []string{call}, Times: 1, Code: emulated.InvalidValue})
-		if err := e.Prefetch(context.Background(), "edge", col, nil); err == nil || !d.Heal() || e.Use().Held != 0 {
+		if err := e.Prefetch(context.Background(), "edge", col, nil); err == nil || !d.Heal() ||
+			e.Use().Held != 0 {
 			t.Errorf("%s: %v, %+v", call, err, e.Use())
 		}
 		check(t, "after it", e, plan, db)
@@ -130,12 +136,14 @@ func TestPrefetchFails(t *testing.T) {
 	}
 }
 
-// TestCopiesBesideCompiling has code that is not made before the facts are on the device.
+// TestCopiesBesideCompiling has code that is not made before the facts are on
+// the device.
 func TestCopiesBesideCompiling(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, apart(500))
 	e, _ := card{small: true}.open(t)
 	compile := e.opts.Compile
-	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
+	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code,
+		error) {
 		await.Until(t, "a column on the device", func() bool { return e.Use().Resident > 0 })
 		return compile(p, k, early)
 	}

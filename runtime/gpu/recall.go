@@ -11,12 +11,13 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 )
 
-// A program makes the same tuples of the same facts in every run, so that all numbers that
-// the host waits for in one run are known in the next: how many rows a kernel has left,
-// whether a loop goes on. A run that follows another one over the same facts takes its
-// numbers and does not wait. The device still copies them to the host, which compares them
-// as soon as it has waited for something else, for results at the end at the latest. Should
-// one differ, the run is void and another one begins, which waits.
+// A program makes the same tuples of the same facts in every run, so that all
+// numbers that the host waits for in one run are known in the next: how many
+// rows a kernel has left, whether a loop goes on. A run that follows another
+// one over the same facts takes its numbers and does not wait. The device still
+// copies them to the host, which compares them as soon as it has waited for
+// something else, for results at the end at the latest. Should one differ, the
+// run is void and another one begins, which waits.
 
 // past is what runs of a program over facts leave to later ones.
 type past struct {
@@ -38,21 +39,23 @@ type recording struct {
 	numbers [][]int64
 }
 
-// mark is a point of a run: a command, and how many kernels were launched for it.
+// mark is a point of a run: a command, and how many kernels were launched for
+// it.
 type mark struct{ command, launches int64 }
 
 func (m mark) before(o mark) bool {
 	return m.command < o.command || m.command == o.command && m.launches < o.launches
 }
 
-// recall is what a run takes from a run before, and what it leaves to the next one.
+// recall is what a run takes from a run before, and what it leaves to the next
+// one.
 type recall struct {
 	past     *past
 	believed *recording // nil if the run waits
 	next     int        // of its points, the next one
 	taken    []taken    // what was not waited for, in the order of the log
 	compared int        // of these
-	made     *recording // nil if the next run can not use it
+	made     *recording // nil if the next run cannot use it
 	waited   bool       // for some of what is made
 	at       mark       // where the run is
 	counting bool       // the run is about to need what a kernel has counted
@@ -99,7 +102,8 @@ func (r *run) remember(p *past) {
 	}
 }
 
-// expected returns what small allocations of the last run came to, and what it launched.
+// expected returns what small allocations of the last run came to, and what it
+// launched.
 func (p *past) expected() (slab int64, launches []device.LaunchShape) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,8 +121,8 @@ func (r *run) logged() int {
 // command notes that a command begins.
 func (r *run) command() { r.at = mark{r.at.command + 1, 0} }
 
-// numbersOf returns what of a control block depends on facts alone: all but the limits, and
-// but for a count that was needed before.
+// numbersOf returns what of a control block depends on facts alone: all but the
+// limits, and but for a count that was needed before.
 func (r *run) numbersOf(block []int64, counted bool) []int64 {
 	out := []int64{block[device.DroppedWord], block[device.FaultWord], 0}
 	if counted {
@@ -158,7 +162,8 @@ func (r *run) recollect() (done bool, err error) {
 	}
 	r.next++
 	r.taken = append(r.taken, taken{found, r.counting})
-	c.Mirror[device.DroppedWord], c.Mirror[device.FaultWord], c.Mirror[device.CountWord] = found[0], found[1], found[2]
+	c.Mirror[device.DroppedWord], c.Mirror[device.FaultWord], c.Mirror[device.CountWord] = found[0],
+		found[1], found[2]
 	for i, n := range found[3:] {
 		c.Mirror[device.FirstGauge+i*device.GaugeWords] = n
 	}
@@ -167,10 +172,13 @@ func (r *run) recollect() (done bool, err error) {
 	return true, nil
 }
 
-// fits reports whether tables have room for what they are to have: where memory is short
-// they may be smaller than they were, and kernels leave off that went on.
+// fits reports whether tables have room for what they are to have: where memory
+// is short they may be smaller than they were, and kernels leave off that went
+// on.
 func (r *run) fits(numbers []int64) bool {
-	return r.State.Fits(func(gauge int) int64 { return numbers[3+(gauge-device.FirstGauge)/device.GaugeWords] })
+	return r.State.Fits(func(gauge int) int64 {
+		return numbers[3+(gauge-device.FirstGauge)/device.GaugeWords]
+	})
 }
 
 // record keeps the numbers that the run has waited for.
@@ -193,16 +201,18 @@ func (r *run) keep(numbers []int64) {
 	r.made.numbers = append(r.made.numbers, numbers)
 }
 
-// forgo leaves the next run nothing: tables had to grow, which it will not see again.
+// forgo leaves the next run nothing: tables had to grow, which it will not see
+// again.
 func (r *run) forgo() { r.made = nil }
 
-// compare compares what was recalled with what the device has done. All that was put into
-// the stream is done.
+// compare compares what was recalled with what the device has done. All that
+// was put into the stream is done.
 func (r *run) compare() error {
 	c := &r.Control
 	for ; r.compared < len(r.taken); r.compared++ {
 		had := r.taken[r.compared]
-		if !slices.Equal(r.numbersOf(c.Log[r.compared*c.Words:][:c.Words], had.counted), had.numbers) {
+		if !slices.Equal(r.numbersOf(c.Log[r.compared*c.Words:][:c.Words], had.counted),
+			had.numbers) {
 			r.past.mu.Lock()
 			defer r.past.mu.Unlock()
 			r.past.unlike, r.past.recording = true, nil
@@ -212,7 +222,8 @@ func (r *run) compare() error {
 	return nil
 }
 
-// note leaves what the run has found out to the next one. The numbers are compared.
+// note leaves what the run has found out to the next one. The numbers are
+// compared.
 func (r *run) note() {
 	if !r.whole {
 		return

@@ -46,7 +46,8 @@ func pasts(e *Engine) (all []*past) {
 	return all
 }
 
-// repeated are programs whose runs repeat earlier ones: loops and sorts are among them.
+// repeated are programs whose runs repeat earlier ones: loops and sorts are
+// among them.
 func repeated() []repeatedProgram {
 	return []repeatedProgram{
 		{"a closure", enginetest.Closure, enginetest.Line(40)},
@@ -64,15 +65,17 @@ type repeatedProgram struct {
 	facts      oracle.Facts
 }
 
-// TestRecall has runs that follow others over the same facts wait once, for the results,
-// whatever loops they have and however little memory tables begin with.
+// TestRecall has runs that follow others over the same facts wait once, for the
+// results, whatever loops they have and however little memory tables begin
+// with.
 func TestRecall(t *testing.T) {
 	for _, c := range repeated() {
 		for _, small := range []bool{false, true} {
 			plan, db := enginetest.Stored(t, c.text, c.facts)
 			e, d := card{small: small, Options: emulated.Options{Seed: 4}}.open(t)
 			e.sizes.order, e.sizes.ranked = 2, 16
-			first, second, third := waits(t, e, plan, db), waits(t, e, plan, db), waits(t, e, plan, db)
+			first, second, third := waits(t, e, plan, db), waits(t, e, plan, db), waits(t, e, plan,
+				db)
 			if second > 1 || third > 1 {
 				t.Errorf("%s: %d waits, then %d, then %d", c.name, first, second, third)
 			}
@@ -86,8 +89,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestOtherPast has runs believe numbers that are wrong. The answers are right, results
-// that stay on the device among them, and nothing is believed any more.
+// TestOtherPast has runs believe numbers that are wrong. The answers are right,
+// results that stay on the device among them, and nothing is believed any more.
 func TestOtherPast(t *testing.T) {
 	for _, wrong := range []func(numbers []int64){
 		func(n []int64) { n[device.DroppedWord]++ },
@@ -112,7 +115,8 @@ func TestOtherPast(t *testing.T) {
 				wrong(n)
 			}
 			if resident {
-				answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Resident: true})
+				answer, err := e.Run(context.Background(),
+					&runtime.Request{Plan: plan, Facts: db, Resident: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -160,9 +164,12 @@ func TestRecallOfOtherFacts(t *testing.T) {
 	}
 }
 
-// TestRecallOfNow has a program whose tuples depend on the time leave nothing behind.
+// TestRecallOfNow has a program whose tuples depend on the time leave nothing
+// behind.
 func TestRecallOfNow(t *testing.T) {
-	plan, db := enginetest.Stored(t, "r(x) -> int(x).\nlate(x) <- r(x), datetime:now[] > #2000-01-01#.\n", oracle.Facts{"r": {{scalar.OfInt(scalar.IntType, 1)}}})
+	plan, db := enginetest.Stored(t,
+		"r(x) -> int(x).\nlate(x) <- r(x), datetime:now[] > #2000-01-01#.\n",
+		oracle.Facts{"r": {{scalar.OfInt(scalar.IntType, 1)}}})
 	e, _ := card{small: true}.open(t)
 	for range 3 {
 		waits(t, e, plan, db)
@@ -172,8 +179,8 @@ func TestRecallOfNow(t *testing.T) {
 	}
 }
 
-// TestRecallCancelled has the context of runs that do not wait end at some call of the
-// driver, with much work still in the stream.
+// TestRecallCancelled has the context of runs that do not wait end at some call
+// of the driver, with much work still in the stream.
 func TestRecallCancelled(t *testing.T) {
 	plan, db := enginetest.Stored(t, spread, apart(40))
 	why := errors.New("enough")

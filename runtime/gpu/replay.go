@@ -15,14 +15,15 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// A run that recalls every number puts the same commands into its stream as the one
-// before it, but for the addresses. A replay is such a run with addresses of its own,
-// which is captured as a graph in place of being done: a run after it launches the graph,
-// waits once, compares the numbers, and has its results in pinned memory. The commands set
-// all memory up that they use, so that the graph can be launched again and again.
+// A run that recalls every number puts the same commands into its stream as the
+// one before it, but for the addresses. A replay is such a run with addresses
+// of its own, which is captured as a graph in place of being done: a run after
+// it launches the graph, waits once, compares the numbers, and has its results
+// in pinned memory. The commands set all memory up that they use, so that the
+// graph can be launched again and again.
 //
-// A run can be captured if it needs nothing of the host between its first command and its
-// results. That it does shows in the attempt.
+// A run can be captured if it needs nothing of the host between its first
+// command and its results. That it does shows in the attempt.
 
 // replay is a run as a graph.
 type replay struct {
@@ -48,8 +49,8 @@ type replay struct {
 	used   int64 // the clock of replays at the last use
 }
 
-// replaying is what runs of a program over facts leave to a replay of them, which leaves
-// results where they do.
+// replaying is what runs of a program over facts leave to a replay of them,
+// which leaves results where they do.
 type replaying struct {
 	fetched   int64 // bytes that the last run has copied to the host
 	needed    int64 // bytes of the device's memory that it has held
@@ -63,8 +64,8 @@ type replaying struct {
 const (
 	// mostAttempts is how often a capture is tried.
 	mostAttempts = 2
-	// mostReplayed bounds the launches of a graph, and mostPinned the bytes of results
-	// that arrive in pinned memory of its own.
+	// mostReplayed bounds the launches of a graph, and mostPinned the bytes of
+	// results that arrive in pinned memory of its own.
 	mostReplayed = 1 << 12
 	mostPinned   = 64 << 20
 )
@@ -77,7 +78,8 @@ func (p *past) replaying(req *runtime.Request) *replaying {
 	return &p.arriving
 }
 
-// noteReplay leaves a replay what the run has found out. The caller holds the lock.
+// noteReplay leaves a replay what the run has found out. The caller holds the
+// lock.
 func (p *past) noteReplay(r *run) {
 	m := p.replaying(r.walk.Request)
 	m.fetched, m.needed = r.ToHost, r.Peak
@@ -95,13 +97,15 @@ type replays struct {
 	clock int64
 }
 
-// repeat answers a request by a replay, if there is one or there can be. It is not done
-// if the run is to go through its commands.
-func (e *Engine) repeat(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, done bool, err error) {
+// repeat answers a request by a replay, if there is one or there can be. It is
+// not done if the run is to go through its commands.
+func (e *Engine) repeat(ctx context.Context,
+	req *runtime.Request) (answer *runtime.Answer, done bool, err error) {
 	if req.Profile || req.Trace != nil || req.Progress != nil || req.Facts == nil {
 		return nil, false, nil
 	}
-	// Errors are found again, and explained, by a run that goes through its commands.
+	// Errors are found again, and explained, by a run that goes through its
+	// commands.
 	if err := e.enter(); err != nil {
 		return nil, false, nil
 	}
@@ -137,14 +141,16 @@ func (e *Engine) repeat(ctx context.Context, req *runtime.Request) (answer *runt
 	return answer, true, err
 }
 
-// replayOf returns the replay of a request, which is the caller's to unlock. Nil if there
-// is none, or another run uses it.
-func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts) *replay {
+// replayOf returns the replay of a request, which is the caller's to unlock.
+// Nil if there is none, or another run uses it.
+func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *program,
+	bound *boundFacts) *replay {
 	p := &bound.past
 	p.mu.Lock()
 	m := p.replaying(req)
 	x := m.replay
-	due := x == nil && m.recalls >= e.sizes.recalls && m.attempts < mostAttempts && !m.capturing && !p.unlike && m.fetched <= mostPinned
+	due := x == nil && m.recalls >= e.sizes.recalls && m.attempts < mostAttempts && !m.capturing &&
+		!p.unlike && m.fetched <= mostPinned
 	m.capturing = m.capturing || due
 	fetched, needed := m.fetched, m.needed
 	p.mu.Unlock()
@@ -178,8 +184,8 @@ func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *progr
 	return x
 }
 
-// affords reports whether there is memory for a replay without any that facts take. Other
-// replays make room for it.
+// affords reports whether there is memory for a replay without any that facts
+// take. Other replays make room for it.
 func (e *Engine) affords(bytes int64) bool {
 	bytes += bytes / 4 // an arena has gaps
 	free := e.mem.Unheld()
@@ -190,8 +196,10 @@ func (e *Engine) affords(bytes int64) bool {
 }
 
 // capture makes a replay, which is locked.
-func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program, bound *boundFacts, fetched int64) (_ *replay, err error) {
-	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes, arena: &device.Arena{Memory: e.mem, Stream: e.resident.Stream}}
+func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program,
+	bound *boundFacts, fetched int64) (_ *replay, err error) {
+	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes,
+		arena: &device.Arena{Memory: e.mem, Stream: e.resident.Stream}}
 	x.mu.Lock()
 	r := e.newRun(ctx, req)
 	r.capture, r.Arena, x.run = x, x.arena, r
@@ -211,7 +219,9 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if r.believed == nil {
 		return nil, device.ErrCaptured
 	}
-	if x.code, err = kept.codes.Use(r.Bound, func(woven.Knowledge) (*code, error) { return nil, device.ErrCaptured }); err != nil {
+	if x.code, err = kept.codes.Use(r.Bound, func(woven.Knowledge) (*code, error) {
+		return nil, device.ErrCaptured
+	}); err != nil {
 		return nil, err
 	}
 	r.code = x.code.Made
@@ -226,13 +236,15 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	for _, decl := range r.Graph.Relations {
 		words += len(decl.Cols) // each of which begins with a word
 	}
-	if err := r.Lane.Fit(r.Control.Words, r.logged()*r.Control.Words, max(words, device.ResultWords)); err != nil {
+	if err := r.Lane.Fit(r.Control.Words, r.logged()*r.Control.Words,
+		max(words, device.ResultWords)); err != nil {
 		return nil, err
 	}
 	if err := r.OpenImage(r.past.expected()); err != nil {
 		return nil, err
 	}
-	if x.log, err = x.arena.Alloc("the counters of a run", int64(8*r.Control.Words*r.logged())); err != nil {
+	if x.log, err = x.arena.Alloc("the counters of a run",
+		int64(8*r.Control.Words*r.logged())); err != nil {
 		return nil, err
 	}
 	r.Lane.Captured = true
@@ -315,7 +327,8 @@ func (x *replay) launch(ctx context.Context) (answer *runtime.Answer, err error)
 	return answer, nil
 }
 
-// unlock ends a use. Who would have closed the replay meanwhile has left that to it.
+// unlock ends a use. Who would have closed the replay meanwhile has left that
+// to it.
 func (x *replay) unlock() {
 	x.mu.Unlock()
 	x.closeIfDoomed()
@@ -405,8 +418,8 @@ func (s *replays) touch(x *replay) {
 	x.used = s.clock
 }
 
-// evict closes replays that no run uses, the least recently used first, until so many
-// bytes are free, and returns how many are.
+// evict closes replays that no run uses, the least recently used first, until
+// so many bytes are free, and returns how many are.
 func (s *replays) evict(bytes int64) (freed int64) {
 	s.mu.Lock()
 	type aged struct {
@@ -434,8 +447,9 @@ func (s *replays) evict(bytes int64) (freed int64) {
 	return freed
 }
 
-// evict makes room for so many bytes: replays go first, which take a run or two to come
-// back, and then what is resident. It reports whether there is more room than before.
+// evict makes room for so many bytes: replays go first, which take a run or two
+// to come back, and then what is resident. It reports whether there is more
+// room than before.
 func (e *Engine) evict(bytes int64) bool {
 	freed := e.replays.evict(bytes)
 	return freed >= max(bytes, 1) || e.resident.Evict(bytes-freed) || freed > 0

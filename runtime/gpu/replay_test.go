@@ -25,8 +25,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
-// nodes runs a plan several times, compares, and returns the nodes of the graph that the
-// last run was, 0 if it went through its commands.
+// nodes runs a plan several times, compares, and returns the nodes of the graph
+// that the last run was, 0 if it went through its commands.
 func nodes(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database, times int) int64 {
 	t.Helper()
 	for range times - 1 {
@@ -82,8 +82,8 @@ func inOrder(t *testing.T, v *queryplan.Var, rel *store.Relation) {
 	}
 }
 
-// TestReplay has runs that follow two others over the same facts be graphs, loops and
-// sorts among them.
+// TestReplay has runs that follow two others over the same facts be graphs,
+// loops and sorts among them.
 func TestReplay(t *testing.T) {
 	for _, c := range repeated() {
 		for _, small := range []bool{false, true} {
@@ -94,11 +94,13 @@ func TestReplay(t *testing.T) {
 				t.Errorf("%s: the sixth run is no graph", c.name)
 			}
 			if use := settled(t, e); use.Held != use.Resident || len(e.replays.all) != 1 {
-				t.Errorf("%s: the engine holds %+v, and %d replays", c.name, use, len(e.replays.all))
+				t.Errorf("%s: the engine holds %+v, and %d replays", c.name, use,
+					len(e.replays.all))
 			}
 			e.Forget(db)
 			if use := settled(t, e); use.Held != 0 || len(e.replays.all) != 0 {
-				t.Errorf("%s: facts are forgotten, and the engine holds %+v, and %d replays", c.name, use, len(e.replays.all))
+				t.Errorf("%s: facts are forgotten, and the engine holds %+v, and %d replays",
+					c.name, use, len(e.replays.all))
 			}
 			if n := nodes(t, e, plan, db, 4); n == 0 {
 				t.Errorf("%s: no graph of facts that are there again", c.name)
@@ -110,7 +112,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestTrim has a driver get back what runs and their graph leave, and facts stay.
+// TestTrim has a driver get back what runs and their graph leave, and facts
+// stay.
 func TestTrim(t *testing.T) {
 	c := repeated()[0]
 	plan, db := enginetest.Stored(t, c.text, c.facts)
@@ -129,15 +132,16 @@ func TestTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if use := settled(t, e); after <= before || len(e.replays.all) != 0 || len(e.resident.Cols) == 0 || use.Held != use.Resident {
+	if use := settled(t, e); after <= before || len(e.replays.all) != 0 ||
+		len(e.resident.Cols) == 0 || use.Held != use.Resident {
 		t.Errorf("%d bytes were free and %d are, %d graphs and %d columns are there, and the engine holds %+v",
 			before, after, len(e.replays.all), len(e.resident.Cols), use)
 	}
 	check(t, "after it", e, plan, db)
 }
 
-// TestTrimWaits has the memory of results given back of which no stream has been told to
-// come to it.
+// TestTrimWaits has the memory of results given back of which no stream has
+// been told to come to it.
 func TestTrimWaits(t *testing.T) {
 	const grain = 64 << 10
 	c := repeated()[0]
@@ -160,8 +164,8 @@ func TestTrimWaits(t *testing.T) {
 	}
 }
 
-// TestReplayStays has runs whose results stay on the device be graphs, which later launches
-// leave as they are, beside graphs of runs whose results arrive.
+// TestReplayStays has runs whose results stay on the device be graphs, which
+// later launches leave as they are, beside graphs of runs whose results arrive.
 func TestReplayStays(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range repeated() {
@@ -188,8 +192,10 @@ func TestReplayStays(t *testing.T) {
 			}
 			answers = append(answers, run())
 		}
-		if last := answers[6]; last.Device.Nodes == 0 || len(last.Pending) == 0 || len(e.replays.all) != 2 {
-			t.Errorf("%s: %d nodes, %d results stay, %d graphs", c.name, last.Device.Nodes, len(last.Pending), len(e.replays.all))
+		if last := answers[6]; last.Device.Nodes == 0 || len(last.Pending) == 0 ||
+			len(e.replays.all) != 2 {
+			t.Errorf("%s: %d nodes, %d results stay, %d graphs", c.name, last.Device.Nodes,
+				len(last.Pending), len(e.replays.all))
 		}
 		for i, answer := range answers {
 			for name, k := range answer.Pending {
@@ -201,7 +207,8 @@ func TestReplayStays(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.Rows() != want.Outputs[name].Rows() || !slices.Equal(tuplesOfRelation(got), tuplesOfRelation(want.Outputs[name])) {
+				if got.Rows() != want.Outputs[name].Rows() ||
+					!slices.Equal(tuplesOfRelation(got), tuplesOfRelation(want.Outputs[name])) {
 					t.Errorf("%s: run %d has other tuples of %s", c.name, i, name)
 				}
 			}
@@ -209,10 +216,13 @@ func TestReplayStays(t *testing.T) {
 		if use := settled(t, e); use.Held != use.Resident || len(e.keeps) != 0 {
 			t.Errorf("%s: the engine holds %+v and %d results", c.name, use, len(e.keeps))
 		}
-		// What a result would take is not there: the graph leaves, and its memory is.
+		// There is no memory for a result, so the graph is dropped, and its
+		// memory serves.
 		left := run()
-		d.Inject(emulated.Fault{Calls: []string{"cuMemAllocFromPoolAsync", "cuMemAlloc"}, Times: 1, Code: emulated.InvalidValue})
-		if _, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db, Resident: true}); err == nil && d.Heal() {
+		d.Inject(emulated.Fault{Calls: []string{"cuMemAllocFromPoolAsync", "cuMemAlloc"}, Times: 1,
+			Code: emulated.InvalidValue})
+		if _, err := e.Run(ctx,
+			&runtime.Request{Plan: plan, Facts: db, Resident: true}); err == nil && d.Heal() {
 			t.Errorf("%s: no memory for the result, and no error", c.name)
 		}
 		d.Heal()
@@ -236,11 +246,12 @@ func tuplesOfRelation(rel *store.Relation) (all []string) {
 	return all
 }
 
-// TestReplayInOrder has results come in the order in which they are presented, by columns of
-// every type, as one kernel writes them or as they are copied.
+// TestReplayInOrder has results come in the order in which they are presented,
+// by columns of every type, as one kernel writes them or as they are copied.
 func TestReplayInOrder(t *testing.T) {
 	for _, many := range []int{60, 3000} {
-		for _, by := range []string{"u, d desc", "f desc, s", "s desc, b, t", "b desc, i desc", ""} {
+		for _, by := range []string{"u, d desc", "f desc, s", "s desc, b, t", "b desc, i desc",
+			""} {
 			text := orderedFacts + "all(i, u, f, d, s, b, t) <- r(i, u, f, d, s, b, t).\n"
 			if by != "" {
 				text += "lang:output:orderBy[`all] = \"" + by + "\".\n"
@@ -262,8 +273,8 @@ func TestReplayInOrder(t *testing.T) {
 	}
 }
 
-// TestNoReplay has programs that need the host in between, and drivers without graphs, go
-// through their commands, and does not try for ever.
+// TestNoReplay has programs that need the host in between, and drivers without
+// graphs, go through their commands, and does not try for ever.
 func TestNoReplay(t *testing.T) {
 	names := oracle.Facts{"name": {{scalar.OfString("a")}, {scalar.OfString("b")}}}
 	for _, c := range []struct {
@@ -273,7 +284,8 @@ func TestNoReplay(t *testing.T) {
 		{"a kernel of the host", card{small: true}},
 		{"a bare driver", card{small: true, Options: emulated.Options{Bare: true}}},
 	} {
-		plan, db := enginetest.Stored(t, "name(x) -> string(x).\nlonger(z) <- name(x), name(y), z = x + y.\n", names)
+		plan, db := enginetest.Stored(t,
+			"name(x) -> string(x).\nlonger(z) <- name(x), name(y), z = x + y.\n", names)
 		e, _ := c.open(t)
 		if n := nodes(t, e, plan, db, 8); n != 0 {
 			t.Errorf("%s: a graph of %d nodes", c.name, n)
@@ -286,8 +298,8 @@ func TestNoReplay(t *testing.T) {
 	}
 }
 
-// TestReplayOfOtherNumbers has graphs whose numbers are not what is expected. The answer
-// is right, and there is no graph any more.
+// TestReplayOfOtherNumbers has graphs whose numbers are not what is expected.
+// The answer is right, and there is no graph any more.
 func TestReplayOfOtherNumbers(t *testing.T) {
 	for at := range 4 {
 		plan, db := enginetest.Stored(t, spread, apart(12))
@@ -312,11 +324,12 @@ func TestReplayOfOtherNumbers(t *testing.T) {
 	}
 }
 
-// TestReplaysAtATime has several runs of one program, and of another, be there at a time:
-// one of each is a graph.
+// TestReplaysAtATime has several runs of one program, and of another, be there
+// at a time: one of each is a graph.
 func TestReplaysAtATime(t *testing.T) {
 	first, db := enginetest.Stored(t, joined, joinedFacts(200))
-	second, _ := enginetest.Stored(t, joined+"f(x, v) <- dense(x, y), value[y] = v.\n", oracle.Facts{})
+	second, _ := enginetest.Stored(t, joined+"f(x, v) <- dense(x, y), value[y] = v.\n",
+		oracle.Facts{})
 	e, _ := card{Options: emulated.Options{Seed: 3}}.open(t)
 	var wg sync.WaitGroup
 	for i := range 6 {
@@ -344,11 +357,13 @@ func TestReplaysLeave(t *testing.T) {
 		t.Fatal("no graph")
 	}
 	had := len(e.resident.Cols)
-	if b, err := e.mem.Alloc(e.resident.Stream, "much", e.mem.Unheld()+1); err != nil || e.mem.Free(e.resident.Stream, b) != nil {
+	if b, err := e.mem.Alloc(e.resident.Stream, "much", e.mem.Unheld()+1); err != nil ||
+		e.mem.Free(e.resident.Stream, b) != nil {
 		t.Fatal(err)
 	}
 	if len(e.replays.all) != 0 || len(e.resident.Cols) != had {
-		t.Errorf("%d graphs and %d of %d columns stay", len(e.replays.all), len(e.resident.Cols), had)
+		t.Errorf("%d graphs and %d of %d columns stay", len(e.replays.all), len(e.resident.Cols),
+			had)
 	}
 	if nodes(t, e, plan, db, 4) == 0 {
 		t.Error("no graph comes back")
@@ -359,7 +374,9 @@ func TestReplaysLeave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil, &boundFacts{past: past{arriving: replaying{recalls: 9, needed: e.mem.Unheld()}}}) != nil || len(e.resident.Cols) != had {
+	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil,
+		&boundFacts{past: past{arriving: replaying{recalls: 9, needed: e.mem.Unheld()}}}) != nil ||
+		len(e.resident.Cols) != had {
 		t.Errorf("a graph where there is no room, and %d of %d columns", len(e.resident.Cols), had)
 	}
 	if err := e.mem.Free(e.resident.Stream, b); err != nil {
@@ -384,7 +401,8 @@ func TestReplayOfGarbage(t *testing.T) {
 	})
 }
 
-// TestArena takes and gives parts in a random order: none overlap, and none are lost.
+// TestArena takes and gives parts in a random order: none overlap, and none are
+// lost.
 func TestArena(t *testing.T) {
 	e, _ := card{}.open(t)
 	a := &device.Arena{Memory: e.mem, Stream: e.resident.Stream}

@@ -16,16 +16,18 @@ type replayOutput struct {
 	decl *harmony.Relation
 	rows int64
 	cols [][]byte // pinned
-	// inOrder says that the tuples are in the order in which the plan wants them.
+	// inOrder says that the tuples are in the order in which the plan wants
+	// them.
 	inOrder bool
 }
 
-// mostGathered bounds the bytes that a kernel writes to the host's memory, at a fraction of
-// the rate of copies but without the 6 microseconds that each of these takes in a graph.
+// mostGathered bounds the bytes that a kernel writes to the host's memory, at a
+// fraction of the rate of copies but without the 6 microseconds that each of
+// these takes in a graph.
 const mostGathered = 512 << 10
 
-// output has the graph copy a relation to the host, in order if the host would take longer
-// to find it.
+// output has the graph copy a relation to the host, in order if the host would
+// take longer to find it.
 func (x *replay) output(r *run, rel *tables.Relation, n int64) error {
 	out := replayOutput{decl: rel.Decl, rows: n}
 	for _, c := range rel.Cols {
@@ -42,7 +44,8 @@ func (x *replay) output(r *run, rel *tables.Relation, n int64) error {
 		x.outputs = append(x.outputs, out)
 		return nil
 	}
-	keys := append(order.Keys(rel.Decl, rel.Decl.OrderBy), order.GroupKeys(harmony.Whole(rel.Decl.Cols, false))...)
+	keys := append(order.Keys(rel.Decl, rel.Decl.OrderBy),
+		order.GroupKeys(harmony.Whole(rel.Decl.Cols, false))...)
 	o, err := r.sorter.NewOrdering(rel, n, keys, nil)
 	if err != nil {
 		return err
@@ -78,7 +81,8 @@ func (x *replay) receiveLog(r *run) error {
 		return err
 	}
 	var table device.Buffer
-	column := service.MovedColumn{Data: x.log.Word(), Step: 1, Width: 8, To: int64(r.Lane.Address(device.BytesOf(log))), ToWidth: 8}
+	column := service.MovedColumn{Data: x.log.Word(), Step: 1, Width: 8,
+		To: int64(r.Lane.Address(device.BytesOf(log))), ToWidth: 8}
 	words := service.AppendMovedColumns(nil, []service.MovedColumn{column})
 	if err := r.Alloc(&table, "the run's counters", int64(8*len(words))); err != nil {
 		return err
@@ -90,7 +94,8 @@ func (x *replay) receiveLog(r *run) error {
 	return r.Serve(kernels[l.Kernel], l)
 }
 
-// stayingOutput is where the graph leaves the tuples of an output that stays on the device.
+// stayingOutput is where the graph leaves the tuples of an output that stays on
+// the device.
 type stayingOutput struct {
 	decl *harmony.Relation
 	what string
@@ -108,8 +113,8 @@ func (x *replay) keep(rel *tables.Relation, n int64) {
 	x.stays = append(x.stays, out)
 }
 
-// stay puts copies of the outputs that stay on the device into the stream, for the graph's
-// next launch overwrites them.
+// stay puts copies of the outputs that stay on the device into the stream, for
+// the graph's next launch overwrites them.
 func (x *replay) stay() (map[string]runtime.Pending, error) {
 	if len(x.stays) == 0 {
 		return nil, nil
@@ -117,7 +122,8 @@ func (x *replay) stay() (map[string]runtime.Pending, error) {
 	e, s := x.engine, x.run.Lane.Stream
 	all := make(map[string]runtime.Pending, len(x.stays))
 	for _, out := range x.stays {
-		k := &kept{engine: e, bound: x.run.Bound, decl: out.decl, rows: out.rows, cols: make([]device.Buffer, len(out.cols))}
+		k := &kept{engine: e, bound: x.run.Bound, decl: out.decl, rows: out.rows,
+			cols: make([]device.Buffer, len(out.cols))}
 		e.pending(k, true)
 		all[out.decl.Name] = k
 		for i, c := range x.run.Layouts.Columns[out.decl] {
@@ -137,7 +143,8 @@ func (x *replay) stay() (map[string]runtime.Pending, error) {
 	return all, nil
 }
 
-// stored copies an output out of pinned memory, which the next launch overwrites.
+// stored copies an output out of pinned memory, which the next launch
+// overwrites.
 func (o *replayOutput) stored(b *woven.Bound, many int64) *store.Relation {
 	size := 0
 	for _, c := range o.cols {

@@ -36,7 +36,8 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 }
 
 // Append adds tuples that the host computed.
-func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int64, from int)) error {
+func (r *run) Append(decl *harmony.Relation, n int,
+	read func(col int, dst []int64, from int)) error {
 	r.command()
 	if n == 0 {
 		return nil
@@ -57,7 +58,8 @@ func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int
 		v := layout.View{Column: c.Column, Data: make([]byte, n*c.Width)}
 		v.Write(words, 0)
 		at := cuda.Pointer(to.Most * int64(c.Width))
-		if err := r.Send(device.Buffer{At: c.Data.At + at, Bytes: c.Data.Bytes - int64(at)}, v.Data); err != nil {
+		if err := r.Send(device.Buffer{At: c.Data.At + at, Bytes: c.Data.Bytes - int64(at)},
+			v.Data); err != nil {
 			return err
 		}
 	}

@@ -34,15 +34,16 @@ func (r *run) begin() {
 	r.Declare(r.Names(r.walk.Request.Plan))
 }
 
-// allocate makes the variables, which hold nothing yet, and the memory that all runs need.
+// allocate makes the variables, which hold nothing yet, and the memory that all
+// runs need.
 func (r *run) allocate() error {
 	r.begin()
 	slab, launches := r.past.expected()
 	return r.Start(r.logged(), slab, launches)
 }
 
-// sync waits for the device, and takes over all numbers. It does not wait where a run
-// before has done all that this one has.
+// sync waits for the device, and takes over all numbers. It does not wait where
+// a run before has done all that this one has.
 func (r *run) sync(ctx context.Context) error {
 	if r.Control.Fresh {
 		return nil
@@ -79,7 +80,8 @@ func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
 	return woven.Size{Full: full, Delta: rel.Full - rel.Old}, err
 }
 
-// fetch copies from the device and waits. All that was recalled before can be compared.
+// fetch copies from the device and waits. All that was recalled before can be
+// compared.
 func (r *run) fetch(ctx context.Context, copies ...device.HostCopy) error {
 	waited, err := r.Receive(ctx, copies...)
 	if err != nil || !waited {
@@ -133,8 +135,8 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	return work, nil
 }
 
-// filled adds the tuples of the relations that an entry fills, times sign, if anybody
-// wants to know them.
+// filled adds the tuples of the relations that an entry fills, times sign, if
+// anybody wants to know them.
 func (r *run) filled(e *boundEntry, work *woven.Work, sign int64) error {
 	if !r.walk.Request.Profile {
 		return nil
@@ -202,8 +204,8 @@ func (r *run) Build(decl *harmony.Index) error {
 	return x.Share()
 }
 
-// end gives back what the run holds. The stream is idle, and done unless something went
-// wrong.
+// end gives back what the run holds. The stream is idle, and done unless
+// something went wrong.
 func (r *run) end(done bool) error {
 	err := r.GiveBack()
 	r.ReleaseResidents(done)
@@ -228,9 +230,9 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 	return r.sorter.KeysDiffer(decl)
 }
 
-// newSorter returns what puts tuples of the run in order. Few rows the host orders sooner,
-// which has to wait for them: in a run that recalls its numbers, to wait would be for
-// that alone.
+// newSorter returns what puts tuples of the run in order. Few rows the host
+// orders sooner, which has to wait for them: in a run that recalls its numbers,
+// to wait would be for that alone.
 func (r *run) newSorter() order.Sorter {
 	return order.Sorter{
 		State:    &r.State,

@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// TestBlocksFor wants as many blocks as the device runs, whole teams of those that share
-// tiles, and each tile to meet all that do.
+// TestBlocksFor wants as many blocks as the device runs, whole teams of those
+// that share tiles, and each tile to meet all that do.
 func TestBlocksFor(t *testing.T) {
 	for _, c := range []struct {
 		entry           abi.Entry
@@ -23,7 +23,8 @@ func TestBlocksFor(t *testing.T) {
 		{abi.Entry{Sharing: 5}, 2, 132, 10, 5},
 		{abi.Entry{Sharing: 8}, 1000, 4, 8, 8},
 	} {
-		if blocks, sharing := blocksFor(&c.entry, c.tiles, c.most); blocks != c.blocks || sharing != c.sharing {
+		if blocks, sharing := blocksFor(&c.entry, c.tiles, c.most); blocks != c.blocks ||
+			sharing != c.sharing {
 			t.Errorf("%+v: %d blocks, of which %d share tiles", c, blocks, sharing)
 		}
 	}

@@ -26,7 +26,8 @@ func TestSplitKernels(t *testing.T) {
 		{head + first + second, []string{head + alone, head + second}},
 		{head + first, []string{head + alone}},
 		{head + second + "\n", []string{head + second}},
-		{head + second + function + function + first, []string{head + second, head + function + function + first}},
+		{head + second + function + function + first,
+			[]string{head + second, head + function + function + first}},
 		{head + second + function, []string{head + second + function}},
 		{head, []string{head}},
 		{"\x7fELF", []string{"\x7fELF"}},
@@ -38,8 +39,8 @@ func TestSplitKernels(t *testing.T) {
 	}
 }
 
-// TestEarlyKernels has the driver work on code before the generator is done. What comes early
-// and is not of the program after all is given back.
+// TestEarlyKernels has the driver work on code before the generator is done.
+// What comes early and is not of the program after all is given back.
 func TestEarlyKernels(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(5))
 	e, d := card{}.open(t)
@@ -49,7 +50,8 @@ func TestEarlyKernels(t *testing.T) {
 	}
 	before := d.Calls()[call]
 	compile := e.opts.Compile
-	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
+	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code,
+		error) {
 		code, err := compile(p, k, early)
 		if err != nil {
 			return nil, err
@@ -69,7 +71,8 @@ func TestEarlyKernels(t *testing.T) {
 		t.Errorf("%d modules are loaded, want 2", n)
 	}
 	// A generator that fails leaves nothing behind.
-	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code, error) {
+	e.opts.Compile = func(p *harmony.Program, k woven.Knowledge, early func(string)) (*Code,
+		error) {
 		code, err := compile(p, k, early)
 		if err == nil {
 			early(code.PTX)
@@ -77,8 +80,10 @@ func TestEarlyKernels(t *testing.T) {
 		}
 		return nil, err
 	}
-	other, _ := enginetest.Stored(t, enginetest.Closure+"more(x) <- tc(x, _).\n", enginetest.Line(5))
-	if _, err := e.Run(context.Background(), &runtime.Request{Plan: other, Facts: db}); err != context.DeadlineExceeded {
+	other, _ := enginetest.Stored(t, enginetest.Closure+"more(x) <- tc(x, _).\n",
+		enginetest.Line(5))
+	if _, err := e.Run(context.Background(),
+		&runtime.Request{Plan: other, Facts: db}); err != context.DeadlineExceeded {
 		t.Errorf("got %v", err)
 	}
 }

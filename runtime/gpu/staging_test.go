@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
-// TestStageBuffers sends more than fits a buffer, from several goroutines, with as many buffers as
-// are needed, with one, and with none.
+// TestStageBuffers sends more than fits a buffer, from several goroutines, with
+// as many buffers as are needed, with one, and with none.
 func TestStageBuffers(t *testing.T) {
 	const call = "cuMemHostAlloc"
 	for nth, most := range map[int]int{0: device.StageBuffers, 1: 0, 2: 1} {
@@ -27,7 +27,8 @@ func TestStageBuffers(t *testing.T) {
 		}
 		before := d.Calls()[call]
 		random := rand.New(rand.NewPCG(1, uint64(nth)))
-		for _, n := range []int{1, device.DirectBytes, device.DirectBytes + 1, device.StageBytes, 5*device.StageBytes + 3} {
+		for _, n := range []int{1, device.DirectBytes, device.DirectBytes + 1, device.StageBytes,
+			5*device.StageBytes + 3} {
 			data := make([]byte, n)
 			for i := range data {
 				data[i] = byte(random.Uint32())
@@ -39,13 +40,16 @@ func TestStageBuffers(t *testing.T) {
 			want, got := slices.Clone(data), make([]byte, n)
 			err = g.Send(context.Background(), l.Stream, b.At, data)
 			clear(data) // it was the caller's
-			if err := errors.Join(err, l.Stream.CopyToHost(got, b.At), e.mem.Free(l.Stream, b), l.Wait(context.Background())); err != nil {
+			if err := errors.Join(err, l.Stream.CopyToHost(got, b.At), e.mem.Free(l.Stream, b),
+				l.Wait(context.Background())); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%d buffers at most: other bytes than the %d that were sent arrive", most, n)
+				t.Errorf("%d buffers at most: other bytes than the %d that were sent arrive", most,
+					n)
 			}
-			if used := d.Calls()[call] > before; used != (n > device.DirectBytes) && n <= device.DirectBytes+1 {
+			if used := d.Calls()[call] > before; used != (n > device.DirectBytes) &&
+				n <= device.DirectBytes+1 {
 				t.Errorf("of %d bytes the engine pins memory: %v", n, used)
 			}
 		}

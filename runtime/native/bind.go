@@ -8,7 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// boundEntry is a function together with what its parameters stand for in a run.
+// boundEntry is a function together with what its parameters stand for in a
+// run.
 type boundEntry struct {
 	entry    *abi.Entry
 	function uintptr
@@ -100,8 +101,8 @@ func (b *boundEntry) bind(w *worker) (err error) {
 	return nil
 }
 
-// bindGroups sets those of a worker's parameters that are about its own groups. The
-// other workers may be at work.
+// bindGroups sets those of a worker's parameters that are about its own groups.
+// The other workers may be at work.
 func (b *boundEntry) bindGroups(w *worker) (err error) {
 	for i := range b.params {
 		if b.params[i].filled == nil {

@@ -29,7 +29,8 @@ type generator struct {
 }
 
 func (g generator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error) {
-	code, err := emit.Program(p, emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+	code, err := emit.Program(p,
+		emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +55,16 @@ func lowerer(off bool) func(*queryplan.Plan) (*harmony.Program, error) {
 
 var library = sync.OnceValues(llvm.Open)
 
-// newEngine makes an engine for tiles of the given number of rows. An engine for
-// small tiles grows its tables from the smallest sizes. LLVM spends little effort on
-// its code.
+// newEngine makes an engine for tiles of the given number of rows. An engine
+// for small tiles grows its tables from the smallest sizes. LLVM spends little
+// effort on its code.
 func newEngine(t testing.TB, items int, apart bool) *engine {
 	t.Helper()
 	return newEngineWith(t, items, apart, true)
 }
 
-// newEngineWith makes an engine whose code is made quickly, or as users have it.
+// newEngineWith makes an engine whose code is made quickly, or as users have
+// it.
 func newEngineWith(t testing.TB, items int, apart, quick bool) *engine {
 	t.Helper()
 	lib, err := library()
@@ -77,7 +79,8 @@ func newEngineWith(t testing.TB, items int, apart, quick bool) *engine {
 		Generator: generator{target, hostcode.Options{Library: lib, Cache: cache, Quick: quick}},
 	}).(*engine)
 	if items < 1024 {
-		e.sizes = sizes{policy: layout.Policy{Groups: 4, RowsPerGroup: 16, Ordered: true, Bitmap: 16, Parts: true}, rows: 8, tiles: 1, convert: 0, output: 8,
+		e.sizes = sizes{policy: layout.Policy{Groups: 4, RowsPerGroup: 16, Ordered: true,
+			Bitmap: 16, Parts: true}, rows: 8, tiles: 1, convert: 0, output: 8,
 			values: 1, partTuples: 8, partBytes: 16}
 	}
 	return e
@@ -86,10 +89,13 @@ func newEngineWith(t testing.TB, items int, apart, quick bool) *engine {
 // TestPrograms runs every whole program on this engine and on the go engine.
 func TestPrograms(t *testing.T) {
 	fused, small := newEngine(t, 1024, false), newEngine(t, 32, true)
-	enginetest.Programs(t, "../../testdata/programs", func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
-		enginetest.Compare(t, "fused", fused, runtime.Request{Plan: plan, Facts: db, Threads: 2})
-		enginetest.Compare(t, "apart, small tiles", small, runtime.Request{Plan: plan, Facts: db, Threads: 3})
-	})
+	enginetest.Programs(t, "../../testdata/programs",
+		func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
+			enginetest.Compare(t, "fused", fused,
+				runtime.Request{Plan: plan, Facts: db, Threads: 2})
+			enginetest.Compare(t, "apart, small tiles", small,
+				runtime.Request{Plan: plan, Facts: db, Threads: 3})
+		})
 }
 
 var (
@@ -100,11 +106,13 @@ var (
 // TestRandomPrograms runs random programs on both engines.
 func TestRandomPrograms(t *testing.T) {
 	whole, small := newEngineWith(t, 1024, false, false), newEngine(t, 32, true)
-	enginetest.RandomPrograms(t, *firstSeed, *seedCount, func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database) {
-		if seed%12 == 0 || seed%4 == 0 && short.Every() {
-			enginetest.Compare(t, text, whole, runtime.Request{Plan: plan, Facts: db, Threads: 1})
-			return
-		}
-		enginetest.Compare(t, text, small, runtime.Request{Plan: plan, Facts: db, Threads: 3})
-	})
+	enginetest.RandomPrograms(t, *firstSeed, *seedCount,
+		func(t *testing.T, seed uint64, text string, plan *queryplan.Plan, db *store.Database) {
+			if seed%12 == 0 || seed%4 == 0 && short.Every() {
+				enginetest.Compare(t, text, whole,
+					runtime.Request{Plan: plan, Facts: db, Threads: 1})
+				return
+			}
+			enginetest.Compare(t, text, small, runtime.Request{Plan: plan, Facts: db, Threads: 3})
+		})
 }

@@ -18,8 +18,8 @@ import (
 
 // Generator makes code of kernel graphs.
 type Generator interface {
-	// Generate returns code for all kernels and index builds of a program, for tiles
-	// of a CPU.
+	// Generate returns code for all kernels and index builds of a program, for
+	// tiles of a CPU.
 	Generate(p *harmony.Program, k woven.Knowledge) (*Code, error)
 }
 
@@ -27,14 +27,14 @@ type Generator interface {
 type Code struct {
 	Module *abi.Module
 	IR     string // that calls primitives and is not optimised
-	// Objects is the IR compiled by hostcode.Objects, and Calls has the primitives that
-	// it calls. Without them the engine compiles the IR.
+	// Objects is the IR compiled by hostcode.Objects, and Calls has the
+	// primitives that it calls. Without them the engine compiles the IR.
 	Objects [][]byte
 	Calls   []string
 }
 
-// ObjectCache keeps compiled objects from one process to the next. It is safe for
-// concurrent use.
+// ObjectCache keeps compiled objects from one process to the next. It is safe
+// for concurrent use.
 type ObjectCache interface {
 	Get(key string) ([]byte, bool)
 	Put(key string, object []byte)
@@ -61,8 +61,9 @@ type sizes struct {
 	rows    int   // that a relation has room for at least
 	tiles   int   // at least, for each worker
 	convert int64 // bytes of a hash table up to which it stays one
-	// Of a decomposed loop: the number of values for each worker from which it is one,
-	// the number of tuples of a range, and the size of a bit set of them.
+	// These describe a decomposed loop: the number of values for each worker
+	// from which it is one, the number of tuples of a range, and the size of a
+	// bit set of them.
 	values, partTuples, partBytes int
 	output                        int // rows from which an output keeps the bounds that are known
 }
@@ -70,11 +71,14 @@ type sizes struct {
 var defaults = sizes{policy: layout.CPU, rows: 4096, tiles: 8, convert: 1 << 20, output: 1 << 20,
 	values: 16, partTuples: 1 << 15, partBytes: 1 << 19}
 
-// New returns the cpu engine. It keeps the code of the plans that it has run, so
-// make one and use it for all runs. It is a runtime.Preparer and an io.Closer.
+// New returns the cpu engine. It keeps the code of the plans that it has run,
+// so make one and use it for all runs. It is a runtime.Preparer and an
+// io.Closer.
 func New(o Options) runtime.Engine {
 	return &engine{opts: o, sizes: defaults, programs: woven.Programs[*woven.Codes[*compiled]]{
-		Make: func(*woven.Program) *woven.Codes[*compiled] { return &woven.Codes[*compiled]{Drop: (*compiled).close} },
+		Make: func(*woven.Program) *woven.Codes[*compiled] {
+			return &woven.Codes[*compiled]{Drop: (*compiled).close}
+		},
 		Drop: (*woven.Codes[*compiled]).Close,
 	}}
 }
@@ -83,7 +87,8 @@ func New(o Options) runtime.Engine {
 func (e *engine) Name() string { return "cpu" }
 
 // Run evaluates the plan.
-func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer, err error) {
+func (e *engine) Run(ctx context.Context,
+	req *runtime.Request) (answer *runtime.Answer, err error) {
 	err = e.with(ctx, req, func(r *run, compiled time.Duration) (err error) {
 		if answer, err = r.evaluate(ctx); err == nil {
 			answer.Compile = compiled
@@ -107,9 +112,10 @@ func (e *engine) Close() error {
 	return nil
 }
 
-// with calls f with a run whose facts are bound and whose code is there, and how long
-// making that took, 0 if it was there before.
-func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, compiled time.Duration) error) (err error) {
+// with calls f with a run whose facts are bound and whose code is there, and
+// how long making that took, 0 if it was there before.
+func (e *engine) with(ctx context.Context, req *runtime.Request,
+	f func(r *run, compiled time.Duration) error) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -117,7 +123,8 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, 
 	if r.threads <= 0 {
 		r.threads = goruntime.GOMAXPROCS(0)
 	}
-	r.walk = woven.Walk{Request: req, Machine: r, Order: &order.Sorter{Threads: r.threads, Memory: r.mem}, Running: "preparation"}
+	r.walk = woven.Walk{Request: req, Machine: r,
+		Order: &order.Sorter{Threads: r.threads, Memory: r.mem}, Running: "preparation"}
 	r.cancel.ctx = ctx
 	defer r.mem.Close()
 	defer r.freeHosts()
@@ -157,7 +164,8 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, f func(r *run, 
 func (r *run) prepare(ctx context.Context, prog *woven.Program) (err error) {
 	policy := r.sizes.policy
 	policy.Parts = policy.Parts && !r.walk.Request.NoDecompose
-	if r.Bound, err = woven.Bind(ctx, prog, r.walk.Request.Facts, policy, r.threads, r.mem); err != nil {
+	if r.Bound, err = woven.Bind(ctx, prog, r.walk.Request.Facts, policy, r.threads,
+		r.mem); err != nil {
 		return err
 	}
 	r.walk.Bound = r.Bound

@@ -16,7 +16,8 @@ func TestForms(t *testing.T) {
 	engines := []*engine{newEngine(t, 1024, false), newEngine(t, 32, true)}
 	enginetest.Forms(t, func(_ int64, _ int, plan *queryplan.Plan, db *store.Database) {
 		for i, e := range engines {
-			enginetest.Compare(t, "spread and rows", e, runtime.Request{Plan: plan, Facts: db, Threads: 1 + 2*i})
+			enginetest.Compare(t, "spread and rows", e,
+				runtime.Request{Plan: plan, Facts: db, Threads: 1 + 2*i})
 		}
 	})
 }

@@ -14,9 +14,11 @@ import (
 // TestClear empties variables of every kind and fills them again.
 func TestClear(t *testing.T) {
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
-		enginetest.Clears(t, func(graph *harmony.Program, db *store.Database) (*runtime.Answer, error) {
-			e.opts.Lower = func(*queryplan.Plan) (*harmony.Program, error) { return graph, nil }
-			return e.Run(context.Background(), &runtime.Request{Plan: &queryplan.Plan{}, Facts: db, Threads: 3})
-		})
+		enginetest.Clears(t,
+			func(graph *harmony.Program, db *store.Database) (*runtime.Answer, error) {
+				e.opts.Lower = func(*queryplan.Plan) (*harmony.Program, error) { return graph, nil }
+				return e.Run(context.Background(),
+					&runtime.Request{Plan: &queryplan.Plan{}, Facts: db, Threads: 3})
+			})
 	}
 }

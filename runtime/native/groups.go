@@ -12,34 +12,39 @@ import (
 )
 
 // groups is the contents of a group-by table: a table for each worker, of which
-// the first has all groups once a kernel has run, or, of form Ordered, each some.
+// the first has all groups once a kernel has run, or, of form Ordered, each
+// some.
 type groups struct {
 	decl  *harmony.Groups
 	lay   *layout.Key
 	what  string
 	mem   *account.Memory
 	cells []abi.Cell
-	// strings has the dictionary of each accumulator that compares strings whose
-	// codes are in no order, else nil.
+	// strings has the dictionary of each accumulator that compares strings
+	// whose codes are in no order, else nil.
 	strings []*store.Dict
 	workers []*groupTable
 	// current is the table that a kernel over the groups reads.
 	current *groupTable
 }
 
-func newGroups(m *account.Memory, decl *harmony.Groups, lay *layout.Key, what string, workers int) *groups {
-	g := &groups{decl: decl, lay: lay, what: what, mem: m, strings: make([]*store.Dict, len(decl.Accs))}
+func newGroups(m *account.Memory, decl *harmony.Groups, lay *layout.Key, what string,
+	workers int) *groups {
+	g := &groups{decl: decl, lay: lay, what: what, mem: m,
+		strings: make([]*store.Dict, len(decl.Accs))}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, layout.Cell(a))
 	}
 	for range workers {
 		t := &groupTable{groups: g, cells: make([]account.Region, len(g.cells))}
-		for _, r := range append([]*account.Region{&t.keys.Region, &t.wide.Region, &t.occupied}, t.accumulators()...) {
+		for _, r := range append([]*account.Region{&t.keys.Region, &t.wide.Region, &t.occupied},
+			t.accumulators()...) {
 			r.Memory = m
 		}
 		if lay.Form == abi.Wide {
 			for _, c := range decl.Keys {
-				t.tuples = append(t.tuples, &column{Column: layout.Words, typ: c.Type, Region: account.Region{Memory: m}})
+				t.tuples = append(t.tuples,
+					&column{Column: layout.Words, typ: c.Type, Region: account.Region{Memory: m}})
 			}
 		}
 		g.workers = append(g.workers, t)
@@ -93,8 +98,8 @@ func (g *groups) gather() error {
 	return nil
 }
 
-// groupTable is the groups that a worker has seen: slots of keys, of accumulators
-// and of marks.
+// groupTable is the groups that a worker has seen: slots of keys, of
+// accumulators and of marks.
 type groupTable struct {
 	*groups
 	gauge    gauge
@@ -172,7 +177,8 @@ func (t *groupTable) growKeys(need int) error {
 	err := t.keys.resize(t.what, slots, func(a, b int) {
 		to[b] = from[a]
 		for i, c := range t.groups.cells {
-			copy(account.Words(&t.cells[i])[c.Words*b:], account.Words(&oldCells[i])[c.Words*a:][:c.Words])
+			copy(account.Words(&t.cells[i])[c.Words*b:],
+				account.Words(&oldCells[i])[c.Words*a:][:c.Words])
 		}
 	})
 	occupied.Free()
@@ -231,7 +237,8 @@ func (t *groupTable) addSlots(slots int) error {
 	return nil
 }
 
-// smallGroups is the number of slots up to which an empty table keeps its memory.
+// smallGroups is the number of slots up to which an empty table keeps its
+// memory.
 const smallGroups = 1 << 12
 
 func (t *groupTable) clear() {
@@ -273,7 +280,8 @@ func (t *groupTable) merge(from *groupTable) error {
 	add := func(b, a int) {
 		account.Words(&t.occupied)[b] = 1
 		for i, c := range t.groups.cells {
-			t.combine(i, account.Words(&t.cells[i])[c.Words*b:][:c.Words], account.Words(&from.cells[i])[c.Words*a:][:c.Words])
+			t.combine(i, account.Words(&t.cells[i])[c.Words*b:][:c.Words],
+				account.Words(&from.cells[i])[c.Words*a:][:c.Words])
 		}
 	}
 	switch t.lay.Form {
@@ -316,7 +324,9 @@ func (g *groups) combine(i int, into, from []uint64) {
 	a := &g.decl.Accs[i]
 	if d := g.strings[i]; d != nil {
 		none := uint64(g.cells[i].Initial)
-		if from[0] != none && (into[0] == none || d.Compare(uint32(from[0]), uint32(into[0])) < 0 == (a.Fn == queryplan.Min)) {
+		if from[0] != none &&
+			(into[0] == none ||
+				d.Compare(uint32(from[0]), uint32(into[0])) < 0 == (a.Fn == queryplan.Min)) {
 			into[0] = from[0]
 		}
 		return

@@ -7,11 +7,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// Groups of form Ordered are lists: keys come in order to each worker, and a group is
-// over when the next one begins. A worker takes runs of rows, each behind the one
-// before, so that its keys ascend; groups of which several workers have rows lie where
-// such runs end. The lists stay apart, and kernels that read groups go through one
-// after the other.
+// Groups of form Ordered are lists: keys come in order to each worker, and a
+// group is over when the next one begins. A worker takes runs of rows, each
+// behind the one before, so that its keys ascend; groups of which several
+// workers have rows lie where such runs end. The lists stay apart, and kernels
+// that read groups go through one after the other.
 
 // growList makes room for so many groups in all.
 func (t *groupTable) growList(need int) error {
@@ -33,8 +33,8 @@ func (t *groupTable) list() []uint64 {
 	return account.Words(&t.keys.Region)[:t.gauge.cursor]
 }
 
-// settle leaves each group to one worker. The others' places are filled by their last
-// groups.
+// settle leaves each group to one worker. The others' places are filled by
+// their last groups.
 func (g *groups) settle() {
 	lists, taken := make([][]uint64, len(g.workers)), make([][]int, len(g.workers))
 	for i, t := range g.workers {
@@ -43,7 +43,8 @@ func (g *groups) settle() {
 	order.Common(lists, func(i, a, j, b int) {
 		into, from := g.workers[i], g.workers[j]
 		for k, c := range g.cells {
-			g.combine(k, account.Words(&into.cells[k])[c.Words*a:][:c.Words], account.Words(&from.cells[k])[c.Words*b:][:c.Words])
+			g.combine(k, account.Words(&into.cells[k])[c.Words*a:][:c.Words],
+				account.Words(&from.cells[k])[c.Words*b:][:c.Words])
 		}
 		taken[j] = append(taken[j], b)
 	})

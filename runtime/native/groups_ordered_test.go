@@ -16,13 +16,14 @@ import (
 	"github.com/redfoxdb/redfox/runtime/layout"
 )
 
-// TestOrderedGroups compares aggregates by keys that come in order, of groups that lie
-// within a tile and across what workers take.
+// TestOrderedGroups compares aggregates by keys that come in order, of groups
+// that lie within a tile and across what workers take.
 func TestOrderedGroups(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.OrderedGroups, enginetest.OrderedFacts(7))
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
 		for _, threads := range []int{1, 2, 5} {
-			enginetest.Compare(t, "ordered", e, runtime.Request{Plan: plan, Facts: db, Threads: threads})
+			enginetest.Compare(t, "ordered", e,
+				runtime.Request{Plan: plan, Facts: db, Threads: threads})
 		}
 		e.sizes.policy.Groups = 1
 		prog, _, err := e.programs.Find(plan, e.opts.Lower)
@@ -58,11 +59,14 @@ func TestOrderedOverflow(t *testing.T) {
 func TestSettle(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		decl := &harmony.Groups{Name: "g", Keys: []queryplan.Column{{Name: "k", Type: scalar.IntType}}, Accs: []harmony.Acc{
-			{Out: queryplan.Column{Name: "c", Type: scalar.IntType}, Fn: queryplan.Count},
-			{Out: queryplan.Column{Name: "s", Type: scalar.IntType}, Fn: queryplan.Total, In: scalar.IntType},
-		}}
-		g := newGroups(account.New(0), decl, &layout.Key{Form: abi.Ordered}, "groups", 1+rng.IntN(4))
+		decl := &harmony.Groups{Name: "g",
+			Keys: []queryplan.Column{{Name: "k", Type: scalar.IntType}}, Accs: []harmony.Acc{
+				{Out: queryplan.Column{Name: "c", Type: scalar.IntType}, Fn: queryplan.Count},
+				{Out: queryplan.Column{Name: "s", Type: scalar.IntType}, Fn: queryplan.Total,
+					In: scalar.IntType},
+			}}
+		g := newGroups(account.New(0), decl, &layout.Key{Form: abi.Ordered}, "groups",
+			1+rng.IntN(4))
 		want := map[uint64]uint64{}
 		for _, w := range g.workers {
 			key := uint64(rng.IntN(3))

@@ -6,8 +6,8 @@ import (
 )
 
 // These are the tables of the primitives as the runtime has to write them, when
-// it makes larger ones or merges those of several workers: primitives/src/hash.h,
-// set64.h and rowset.h say how they are laid out.
+// it makes larger ones or merges those of several workers:
+// primitives/src/hash.h, set64.h and rowset.h say how they are laid out.
 
 // mix is rf_hash64.
 func mix(v uint64) uint64 {
@@ -78,9 +78,10 @@ func (t *keyTable) each(visit func(slot int, key uint64)) {
 	}
 }
 
-// resize moves the keys to a table of more slots. A key's home in it has the low
-// bits of its home here, so that a scan of the old table writes to as many places
-// in step as the table becomes larger. moved, if set, hears of every key's slots.
+// resize moves the keys to a table of more slots. A key's home in it has the
+// low bits of its home here, so that a scan of the old table writes to as many
+// places in step as the table becomes larger. moved, if set, hears of every
+// key's slots.
 func (t *keyTable) resize(what string, slots int, moved func(from, to int)) error {
 	var next keyTable
 	if err := next.make(t.Memory, what, slots); err != nil {
@@ -112,7 +113,8 @@ const (
 
 // build enters the first rows of columns, which are all different, into a new
 // table of so many slots.
-func (t *rowTable) build(m *account.Memory, what string, slots int, cols [][]int64, rows int) error {
+func (t *rowTable) build(m *account.Memory, what string, slots int, cols [][]int64,
+	rows int) error {
 	var next rowTable
 	if err := next.Alloc(m, what, 8*slots); err != nil {
 		return err
@@ -125,8 +127,8 @@ func (t *rowTable) build(m *account.Memory, what string, slots int, cols [][]int
 	return nil
 }
 
-// enter enters the first rows of columns, which are all different, into the empty
-// table.
+// enter enters the first rows of columns, which are all different, into the
+// empty table.
 func (t *rowTable) enter(into []uint64, cols [][]int64, rows int) {
 	for row := range rows {
 		h := hashTuple(cols, row)
@@ -140,7 +142,8 @@ func (t *rowTable) enter(into []uint64, cols [][]int64, rows int) {
 
 // find returns the row of a tuple, which is row at of the columns from, or the
 // slot that is free for it.
-func (t *rowTable) find(slots []uint64, cols, from [][]int64, at int) (row int, slot uint64, hash uint64) {
+func (t *rowTable) find(slots []uint64, cols, from [][]int64,
+	at int) (row int, slot uint64, hash uint64) {
 	hash = hashTuple(from, at)
 	slot = hash & t.mask
 	for slots[slot] != 0 {
@@ -159,16 +162,17 @@ func (t *rowTable) find(slots []uint64, cols, from [][]int64, at int) (row int, 
 	return -1, slot, hash
 }
 
-// Indexes are probed by far more rows than they have keys, most of which may not be
-// there. Whether such a key's slot is taken by another one is hard for a processor to
-// predict, so that an index has sparseSlots slots for each key as long as it stays in
-// the second-level cache.
+// Indexes are probed by far more rows than they have keys, most of which may
+// not be there. Whether such a key's slot is taken by another one is hard for a
+// processor to predict, so that an index has sparseSlots slots for each key as
+// long as it stays in the second-level cache.
 const (
 	sparseSlots = 16
 	cachedIndex = 256 << 10
 )
 
-// indexSlots returns how many slots of so many bytes an index of so many keys has.
+// indexSlots returns how many slots of so many bytes an index of so many keys
+// has.
 func indexSlots(keys, bytes int) int {
 	slots := slotsFor(keys)
 	for slots < sparseSlots*keys && 2*slots*bytes <= cachedIndex {

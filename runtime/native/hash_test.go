@@ -76,7 +76,8 @@ func TestRowTable(t *testing.T) {
 		}
 	}
 	other := [][]int64{{7}, {9}, {0}}
-	if row, slot, _ := table.find(account.Words(&table.Region), cols, other, 0); row >= 0 || account.Words(&table.Region)[slot] != 0 {
+	if row, slot, _ := table.find(account.Words(&table.Region), cols, other, 0); row >= 0 ||
+		account.Words(&table.Region)[slot] != 0 {
 		t.Errorf("a tuple that is not there is found at %d", row)
 	}
 }

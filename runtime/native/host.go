@@ -17,8 +17,8 @@ type hostCalls struct {
 	run   *run
 	hosts []abi.Host
 	funcs []*scalar.Func
-	// failure is the value of a panic in one of them, which must not pass through
-	// the code that called it.
+	// failure is the value of a panic in one of them, which must not pass
+	// through the code that called it.
 	failure atomic.Pointer[any]
 }
 
@@ -39,7 +39,8 @@ var hostCallback = sync.OnceValue(func() uintptr {
 	})
 })
 
-// newHostCalls makes the functions of an entry known to code until the run ends.
+// newHostCalls makes the functions of an entry known to code until the run
+// ends.
 func (r *run) newHostCalls(e *abi.Entry) (*hostCalls, error) {
 	h := &hostCalls{run: r, hosts: e.Hosts}
 	for _, f := range e.Hosts {
@@ -73,8 +74,8 @@ func (r *run) freeHosts() {
 	}
 }
 
-// hostArg is an argument of a tile: words, the upper halves of decimals, and which
-// rows have a value.
+// hostArg is an argument of a tile: words, the upper halves of decimals, and
+// which rows have a value.
 type hostArg struct {
 	words, high []int64
 	present     []byte
@@ -89,13 +90,15 @@ func (h *hostCalls) call(number, items int, frame *unsafe.Pointer) {
 	}()
 	host, fn := &h.hosts[number], h.funcs[number]
 	slots := unsafe.Slice(frame, 3+3*len(host.Args))
-	live, result, present := view[byte](slots[0], items), view[int64](slots[1], items), view[byte](slots[2], items)
+	live, result, present := view[byte](slots[0], items), view[int64](slots[1],
+		items), view[byte](slots[2], items)
 	args := make([]hostArg, len(host.Args))
 	domains := make([]int, len(host.Args))
 	strings := 0
 	for i, t := range host.Args {
 		at := slots[3+3*i:]
-		args[i] = hostArg{view[int64](at[0], items), view[int64](at[1], items), view[byte](at[2], items)}
+		args[i] = hostArg{view[int64](at[0], items), view[int64](at[1], items),
+			view[byte](at[2], items)}
 		if t.Kind == scalar.String {
 			domains[i] = host.Domains[strings]
 			strings++

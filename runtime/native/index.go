@@ -17,8 +17,8 @@ type index struct {
 	gauge    gauge     // their number
 	pointers []int64   // to tuples
 
-	// byRuns says that the index consists of runs, of which kernels get the one at hand;
-	// those of together shortRun rows are always one.
+	// byRuns says that the index consists of runs, of which kernels get the one
+	// at hand; those of together shortRun rows are always one.
 	byRuns   bool
 	runs     []*index
 	at       int
@@ -27,11 +27,13 @@ type index struct {
 
 func newIndex(m *account.Memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
 	x := &index{rel: rel, mem: m}
-	x.Index = machine.NewIndex(machine.Device[account.Region](device{m}), x, decl, lay, "an index of "+rel.what)
+	x.Index = machine.NewIndex(machine.Device[account.Region](device{m}), x, decl, lay,
+		"an index of "+rel.what)
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Key {
 			region := account.Region{Memory: m}
-			x.tuples = append(x.tuples, &column{Column: layout.Words, typ: rel.decl.Cols[c].Type, Region: region})
+			x.tuples = append(x.tuples,
+				&column{Column: layout.Words, typ: rel.decl.Cols[c].Type, Region: region})
 		}
 	}
 	return x
@@ -43,8 +45,8 @@ type device struct{ mem *account.Memory }
 // Address returns where a region begins.
 func (d device) Address(r *account.Region) int64 { return r.Address() }
 
-// Renew makes a region one of so many zeroed bytes, in its own memory if it is of
-// about that size.
+// Renew makes a region one of so many zeroed bytes, in its own memory if it is
+// of about that size.
 func (d device) Renew(r *account.Region, what string, bytes int64) error {
 	n := int(max(bytes, 8))
 	if r.Data != nil && r.Bytes >= n && r.Bytes <= 4*n+64 {
@@ -82,8 +84,8 @@ func (x *index) Release() error {
 	return x.Index.Release()
 }
 
-// prepare makes empty tables for a build of the relation as it is, or keeps what
-// is there, and returns the passes that fill them.
+// prepare makes empty tables for a build of the relation as it is, or keeps
+// what is there, and returns the passes that fill them.
 func (x *index) prepare() ([]machine.Pass, error) {
 	from, until := x.rel.version(x.Decl.Version)
 	if x.byRuns {
@@ -101,8 +103,8 @@ func (x *index) over(from, until int) ([]machine.Pass, error) {
 	return x.Passes()
 }
 
-// Slots returns how many slots a hash table of keys has. A unique index, which is
-// probed the most, has more.
+// Slots returns how many slots a hash table of keys has. A unique index, which
+// is probed the most, has more.
 func (x *index) Slots(keys int64) int64 {
 	if x.Decl.Kind == harmony.Unique {
 		return int64(indexSlots(int(keys+keys/3), 16))
@@ -142,8 +144,8 @@ func (x *index) Words() (columns, gauge int64) {
 	return addressOf(x.pointers), x.gauge.address()
 }
 
-// Word returns what a function gets for a parameter about the index, or about the run
-// at hand.
+// Word returns what a function gets for a parameter about the index, or about
+// the run at hand.
 func (x *index) Word(p abi.Param) (int64, error) {
 	if x.byRuns {
 		return x.runs[x.at].Index.Word(p)

@@ -8,11 +8,11 @@ import (
 // ascendingRows is how many rows of an index whose keys ascend one task reads.
 const ascendingRows = 1 << 17
 
-// Ascend returns the tasks that fill Begins of an index whose rows ascend by its key:
-// for each number that a key can have the first row of a key that is not less, and
-// behind them the number of rows. Each word is written once, by the task that reads the
-// first row at or behind it. Counting the rows of each key and adding up would read and
-// write the word of its key for every row.
+// Ascend returns the tasks that fill Begins of an index whose rows ascend by
+// its key: for each number that a key can have the first row of a key that is
+// not less, and behind them the number of rows. Each word is written once, by
+// the task that reads the first row at or behind it. Counting the rows of each
+// key and adding up would read and write the word of its key for every row.
 func (x *index) Ascend(numbers int64) machine.Pass {
 	begins := account.Words(&x.Begins)[:numbers+1]
 	column, base := x.rel.facts[x.Decl.Key[0]], x.Lay.Fields[0].Base

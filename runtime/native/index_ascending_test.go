@@ -14,9 +14,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// TestBeginsOfAscendingKeys compares the begins of an index whose rows ascend by its key
-// with a count of the smaller keys, for keys without a row before, between and behind
-// those that have one, and for keys whose rows lie in several blocks and tasks.
+// TestBeginsOfAscendingKeys compares the begins of an index whose rows ascend
+// by its key with a count of the smaller keys, for keys without a row before,
+// between and behind those that have one, and for keys whose rows lie in
+// several blocks and tasks.
 func TestBeginsOfAscendingKeys(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 1023, 1025, ascendingRows, 2*ascendingRows + 7} {
@@ -35,10 +36,12 @@ func TestBeginsOfAscendingKeys(t *testing.T) {
 		m := account.New(0)
 		bound := interval.Interval{Lo: -60, Hi: key + 9}
 		rel := &relation{
-			decl: &harmony.Relation{Name: "r", Kind: queryplan.Input}, what: "r", mem: m, gauge: &gauge{cursor: int64(n)},
+			decl: &harmony.Relation{Name: "r", Kind: queryplan.Input}, what: "r", mem: m,
+			gauge: &gauge{cursor: int64(n)},
 			facts: []*store.Column{store.ColumnOf(scalar.IntType, words, nil)},
 		}
-		x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.decl, Key: []int{0}}, layout.Pack([]interval.Interval{bound}), rel)
+		x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.decl, Key: []int{0}},
+			layout.Pack([]interval.Interval{bound}), rel)
 		x.Lay.Form = x.Lay.FormFor(harmony.Multi, 1<<30)
 		passes, err := x.prepare()
 		if err != nil || !x.Identity || len(passes) != 1 {
@@ -51,7 +54,8 @@ func TestBeginsOfAscendingKeys(t *testing.T) {
 		}
 		for i, begin := range account.Words(&x.Begins)[:x.Lay.Size+1] {
 			if want, _ := slices.BinarySearch(words, bound.Lo+int64(i)); int(begin) != want {
-				t.Fatalf("%d rows: key %d begins at row %d, not %d", n, bound.Lo+int64(i), begin, want)
+				t.Fatalf("%d rows: key %d begins at row %d, not %d", n, bound.Lo+int64(i), begin,
+					want)
 			}
 		}
 		if err := x.Release(); err != nil {

@@ -6,25 +6,26 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// A multi index over a relation that grows, round by round, is kept as runs: indexes of
-// rows that follow each other, each run at least runRatio times as long as the next. New
-// rows become a run together with those that are too short to stay, so that a row is
-// entered anew as often as the logarithm of the number of rows, not in every round
-// (Bentley and Saxe, "Decomposable Searching Problems I", 1980). A kernel that probes
-// the index runs once for each run.
+// A multi index over a relation that grows, round by round, is kept as runs:
+// indexes of rows that follow each other, each run at least runRatio times as
+// long as the next. New rows become a run together with those that are too
+// short to stay, so that a row is entered anew as often as the logarithm of the
+// number of rows, not in every round (Bentley and Saxe, "Decomposable Searching
+// Problems I", 1980). A kernel that probes the index runs once for each run.
 
 // runRatio is how many times as long as the next one a run is at least.
 const runRatio = 4
 
-// shortRun is how many rows are entered in about the time that a kernel takes to run for
-// one more run.
+// shortRun is how many rows are entered in about the time that a kernel takes
+// to run for one more run.
 const shortRun = 256
 
-// growsByRuns reports whether an index may be kept as runs: the matches of a row are
-// then those in all runs, one after the other, for each kernel that probes it, and it
-// does nothing else with a row that it would do twice.
+// growsByRuns reports whether an index may be kept as runs: the matches of a
+// row are then those in all runs, one after the other, for each kernel that
+// probes it, and it does nothing else with a row that it would do twice.
 func growsByRuns(p *harmony.Program, decl *harmony.Index) bool {
-	if decl.Kind != harmony.Multi || decl.Of.Kind != queryplan.Derived || decl.Version == harmony.Delta {
+	if decl.Kind != harmony.Multi || decl.Of.Kind != queryplan.Derived ||
+		decl.Version == harmony.Delta {
 		return false
 	}
 	for _, k := range p.Kernels() {
@@ -50,8 +51,8 @@ func growsByRuns(p *harmony.Program, decl *harmony.Index) bool {
 	return true
 }
 
-// prepareRuns makes a run of the rows that no run has, and returns the passes that fill
-// it. The run is the one at hand then.
+// prepareRuns makes a run of the rows that no run has, and returns the passes
+// that fill it. The run is the one at hand then.
 func (x *index) prepareRuns(from, until int) ([]machine.Pass, error) {
 	if !x.BuiltFrom(int64(from), x.rel.generation) || int(x.Until) > until {
 		x.freeRuns(0)
@@ -60,7 +61,8 @@ func (x *index) prepareRuns(from, until int) ([]machine.Pass, error) {
 	if int(x.Until) == until && len(x.runs) > 0 {
 		return nil, nil
 	}
-	// Runs that are too short are built again; the longest of them has the most memory.
+	// Runs that are too short are built again; the longest of them has the most
+	// memory.
 	keep, start := len(x.runs), int(x.Until)
 	for keep > 0 {
 		last, n := x.runs[keep-1], until-start
@@ -96,8 +98,8 @@ func (r *run) single(x *index) error {
 	return r.Build(x.Decl)
 }
 
-// runsOf calls f for every choice of a run of each index of runs that a kernel probes,
-// these being the ones at hand then.
+// runsOf calls f for every choice of a run of each index of runs that a kernel
+// probes, these being the ones at hand then.
 func (r *run) runsOf(k *harmony.Kernel, f func() error) error {
 	var grown []*index
 	for _, s := range k.Stages {

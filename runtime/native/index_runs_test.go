@@ -13,7 +13,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/layout"
 )
 
-// nested finds spans of balanced brackets: the spans of depth n are found in round n.
+// nested finds spans of balanced brackets: the spans of depth n are found in
+// round n.
 const nested = `
 open(x, y) -> int(x), int(y).
 close(x, y) -> int(x), int(y).
@@ -26,7 +27,8 @@ span(x, z) <- span(x, y), span(y, z).
 func brackets(n int64) oracle.Facts {
 	facts := oracle.Facts{}
 	add := func(name string, x int64) {
-		facts[name] = append(facts[name], oracle.Tuple{scalar.OfInt(scalar.IntType, x), scalar.OfInt(scalar.IntType, x+1)})
+		facts[name] = append(facts[name],
+			oracle.Tuple{scalar.OfInt(scalar.IntType, x), scalar.OfInt(scalar.IntType, x+1)})
 	}
 	for i := range n {
 		add("open", i)
@@ -37,13 +39,14 @@ func brackets(n int64) oracle.Facts {
 	return facts
 }
 
-// TestIndexRuns compares a program with indexes over a relation that grows in many
-// rounds.
+// TestIndexRuns compares a program with indexes over a relation that grows in
+// many rounds.
 func TestIndexRuns(t *testing.T) {
 	plan, db := enginetest.Stored(t, nested, brackets(300))
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
 		for _, threads := range []int{1, 3} {
-			enginetest.Compare(t, "brackets", e, runtime.Request{Plan: plan, Facts: db, Threads: threads})
+			enginetest.Compare(t, "brackets", e,
+				runtime.Request{Plan: plan, Facts: db, Threads: threads})
 		}
 		prog, _, err := e.programs.Find(plan, e.opts.Lower)
 		if err != nil {
@@ -61,12 +64,13 @@ func TestIndexRuns(t *testing.T) {
 	}
 }
 
-// TestRunsAreFew wants the runs of an index to be as many as the logarithm of its rows,
-// and rows to be entered about as often.
+// TestRunsAreFew wants the runs of an index to be as many as the logarithm of
+// its rows, and rows to be entered about as often.
 func TestRunsAreFew(t *testing.T) {
 	m := account.New(0)
 	defer m.Close()
-	rel := &relation{decl: &harmony.Relation{Name: "r", Kind: queryplan.Derived}, what: "r", mem: m, gauge: &gauge{}}
+	rel := &relation{decl: &harmony.Relation{Name: "r", Kind: queryplan.Derived}, what: "r", mem: m,
+		gauge: &gauge{}}
 	x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.decl}, layout.Pack(nil), rel)
 	x.byRuns, x.shortRun = true, 8
 	entered, most := 0, 0

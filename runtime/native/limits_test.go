@@ -22,12 +22,14 @@ func TestMemoryBound(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(2000))
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
 		for _, threads := range []int{1, 2} {
-			_, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: threads, Memory: 4 << 20})
+			_, err := e.Run(context.Background(),
+				&runtime.Request{Plan: plan, Facts: db, Threads: threads, Memory: 4 << 20})
 			var out *runtime.MemoryError
 			if !errors.As(err, &out) || out.What != "tc" || out.Held > out.Bound {
 				t.Errorf("with %d threads got %v", threads, err)
 			}
-			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: threads, Memory: 64 << 20})
+			answer, err := e.Run(context.Background(),
+				&runtime.Request{Plan: plan, Facts: db, Threads: threads, Memory: 64 << 20})
 			if err != nil || answer.Outputs["tc"].Rows() != 2000*2001/2 {
 				t.Fatalf("with %d threads got %v", threads, err)
 			}
@@ -38,14 +40,15 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
-// TestMemoryIsReturned looks for regions that are still accounted for when a run
-// ends, failed or not.
+// TestMemoryIsReturned looks for regions that are still accounted for when a
+// run ends, failed or not.
 func TestMemoryIsReturned(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(1500))
 	e := newEngine(t, 1024, false)
 	for _, bound := range []int64{0, 3 << 20} {
 		r := &run{mem: account.New(bound), threads: 2, sizes: e.sizes}
-		r.walk = woven.Walk{Request: &runtime.Request{Plan: plan, Facts: db}, Machine: r, Order: &order.Sorter{Memory: r.mem}}
+		r.walk = woven.Walk{Request: &runtime.Request{Plan: plan, Facts: db}, Machine: r,
+			Order: &order.Sorter{Memory: r.mem}}
 		r.cancel.ctx = context.Background()
 		prog, codes, err := e.programs.Find(plan, e.opts.Lower)
 		if err == nil {
@@ -54,7 +57,9 @@ func TestMemoryIsReturned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, err := codes.Use(r.Bound, func(k woven.Knowledge) (*compiled, error) { return e.compile(prog.Graph, k) })
+		code, err := codes.Use(r.Bound, func(k woven.Knowledge) (*compiled, error) {
+			return e.compile(prog.Graph, k)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +96,8 @@ func TestCancel(t *testing.T) {
 		cancel()
 		ctx2, cancel2 := context.WithCancelCause(context.Background())
 		time.AfterFunc(50*time.Millisecond, func() { cancel2(why) })
-		if _, err := e.Run(ctx2, &runtime.Request{Plan: plan, Facts: db, Threads: threads}); err != why {
+		if _, err := e.Run(ctx2,
+			&runtime.Request{Plan: plan, Facts: db, Threads: threads}); err != why {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -113,7 +119,8 @@ func TestConcurrentRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		wg.Go(func() {
-			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2})
+			answer, err := e.Run(context.Background(),
+				&runtime.Request{Plan: plan, Facts: db, Threads: 2})
 			if err != nil || int64(answer.Outputs["tc"].Rows()) != n*(n+1)/2 {
 				t.Errorf("%d edges: %v", n, err)
 			}
@@ -162,23 +169,27 @@ func (g brokenGenerator) Generate(p *harmony.Program, k woven.Knowledge) (*Code,
 	return code, err
 }
 
-// TestProfile has the commands of the plan, whose rows do not depend on the engine.
+// TestProfile has the commands of the plan, whose rows do not depend on the
+// engine.
 func TestProfile(t *testing.T) {
 	for _, parts := range []bool{false, true} {
 		testProfile(t, parts)
 	}
 }
 
-// testProfile runs a loop whose rounds are the program's, or those of its parts.
+// testProfile runs a loop whose rounds are the program's, or those of its
+// parts.
 func testProfile(t *testing.T, parts bool) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(200))
 	e := newEngine(t, 1024, false)
 	e.sizes.policy.Parts = parts
-	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2, Profile: true})
+	answer, err := e.Run(context.Background(),
+		&runtime.Request{Plan: plan, Facts: db, Threads: 2, Profile: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := portable.New().Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Profile: true})
+	want, err := portable.New().Run(context.Background(),
+		&runtime.Request{Plan: plan, Facts: db, Profile: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,23 +27,28 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 // outputBlock is how many rows a thread copies at a time.
 const outputBlock = 1 << 16
 
-// columns makes stored columns of a derived relation's. Large ones keep the bounds that
-// are known of them, instead of being searched for narrower ones, and their memory, where
-// they have just the layout that stored ones would have.
+// columns makes stored columns of a derived relation's. Large ones keep the
+// bounds that are known of them, instead of being searched for narrower ones,
+// and their memory, where they have just the layout that stored ones would
+// have.
 func (r *run) columns(rel *relation) ([]*store.Column, error) {
 	cols := make([]*store.Column, len(rel.cols))
 	var tasks []func()
 	for i, c := range rel.cols {
 		bound := r.Ranges.Column(rel.decl, i)
-		if rel.full >= r.sizes.output && bound.Bits() <= 32 && bound.Bits() > 0 && ordered(c.typ, bound) {
+		if rel.full >= r.sizes.output && bound.Bits() <= 32 && bound.Bits() > 0 &&
+			ordered(c.typ, bound) {
 			if c.Column == layout.ColumnOf(bound) && c.IsMapped() {
 				data, owner := c.GiveAway(rel.full * c.Width)
-				cols[i] = store.NewOver(c.typ, r.Dict(rel.decl, i), rel.full, bound.Lo, bound.Hi, data, owner)
+				cols[i] = store.NewOver(c.typ, r.Dict(rel.decl, i), rel.full, bound.Lo, bound.Hi,
+					data, owner)
 				continue
 			}
 			cols[i] = store.NewPacked(c.typ, r.Dict(rel.decl, i), rel.full, bound.Lo, bound.Hi)
 			for from := 0; from < rel.full; from += outputBlock {
-				tasks = append(tasks, func() { fill(cols[i], c, from, min(from+outputBlock, rel.full)) })
+				tasks = append(tasks, func() {
+					fill(cols[i], c, from, min(from+outputBlock, rel.full))
+				})
 			}
 			continue
 		}
@@ -52,8 +57,8 @@ func (r *run) columns(rel *relation) ([]*store.Column, error) {
 	return cols, r.tasks(tasks)
 }
 
-// ordered reports whether the words of a column within a bound order as its values
-// do.
+// ordered reports whether the words of a column within a bound order as its
+// values do.
 func ordered(t scalar.Type, bound interval.Interval) bool {
 	return t.Kind != scalar.Float && (t.Kind != scalar.Uint || bound.Lo >= 0)
 }
@@ -61,7 +66,8 @@ func ordered(t scalar.Type, bound interval.Interval) bool {
 // fill copies rows into a packed column.
 func fill(to *store.Column, c *column, from, until int) {
 	width := int(to.Width)
-	out := layout.View{Column: layout.Column{Base: to.Base, Step: 1, Width: width}, Data: to.Entries()}
+	out := layout.View{Column: layout.Column{Base: to.Base, Step: 1, Width: width},
+		Data: to.Entries()}
 	if c.Column == out.Column {
 		copy(out.Data[from*width:until*width], c.view().Data[from*width:])
 		return

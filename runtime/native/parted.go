@@ -15,19 +15,19 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// parted is a decomposable loop at work. Workers take ranges of values of a column
-// that the loop carries, with the tuples that the relation begins with, and run the
-// loop's kernels to the fixpoint of a range by themselves: its tuples, their set and
-// what else the kernels write are the worker's own and stay in its cache. There is no
-// barrier and no atomic instruction until the tuples of a range are appended to the
-// relation.
+// parted is a decomposable loop at work. Workers take ranges of values of a
+// column that the loop carries, with the tuples that the relation begins with,
+// and run the loop's kernels to the fixpoint of a range by themselves: its
+// tuples, their set and what else the kernels write are the worker's own and
+// stay in its cache. There is no barrier and no atomic instruction until the
+// tuples of a range are appended to the relation.
 type parted struct {
 	run  *run
 	loop *decompose.Loop
 	rel  *relation
 	col  int // whose values are dealt out
-	// Bucket b has the rows of the relation whose word is from low + b << shift on, as
-	// far as the next bucket: rows[starts[b]:starts[b+1]].
+	// Bucket b has the rows of the relation whose word is from low + b << shift
+	// on, as far as the next bucket: rows[starts[b]:starts[b+1]].
 	low    int64
 	shift  uint
 	starts []int
@@ -41,16 +41,17 @@ type parted struct {
 	mu sync.Mutex // for what follows, and for reserving rows of the relation
 	// next is the first bucket that nobody has taken.
 	next int
-	// tuples and seeds are those of the ranges that are through, which are so many.
+	// tuples and seeds are those of the ranges that are through, which are so
+	// many.
 	tuples, seeds int64
 	ranges        int
-	// copying is held for reading while rows of the relation are read or written, and
-	// for writing while its columns move.
+	// copying is held for reading while rows of the relation are read or
+	// written, and for writing while its columns move.
 	copying sync.RWMutex
 }
 
-// Loop runs a decomposable loop, if enough values of its column are there to keep all
-// workers busy.
+// Loop runs a decomposable loop, if enough values of its column are there to
+// keep all workers busy.
 func (r *run) Loop(b *harmony.Block) (done bool, err error) {
 	at := slices.IndexFunc(r.Loops, func(l *decompose.Loop) bool { return l.Block == b })
 	if at < 0 {
@@ -96,7 +97,8 @@ func (p *parted) sort() error {
 	p.low = math.MaxInt64
 	high := int64(math.MinInt64)
 	each(func(_ int, w int64) { p.low, high = min(p.low, w), max(high, w) })
-	for span := uint64(high) - uint64(p.low); span>>p.shift >= uint64(min(max(4*n, 64), mostBuckets)); {
+	for span := uint64(high) - uint64(p.low); span>>p.shift >= uint64(min(max(4*n, 64),
+		mostBuckets)); {
 		p.shift++
 	}
 	buckets := int((uint64(high)-uint64(p.low))>>p.shift) + 1
@@ -119,8 +121,8 @@ func (p *parted) sort() error {
 	return nil
 }
 
-// balanced reports whether there are enough values for the threads of the run, none of
-// which has most of the rows.
+// balanced reports whether there are enough values for the threads of the run,
+// none of which has most of the rows.
 func (p *parted) balanced() bool {
 	if p.run.threads == 1 {
 		p.workers = 1
@@ -155,7 +157,8 @@ func (p *parted) runAll() error {
 			}
 		}
 	}
-	// What the loop begins with is distinct, and nothing is inserted after it.
+	// The tuples that the loop begins with are distinct, and nothing is
+	// inserted after them.
 	p.rel.dropSet()
 	for c, read := range p.loop.Read {
 		p.rel.cols[c].unread = !read
@@ -190,7 +193,8 @@ func (p *parted) runAll() error {
 	return nil
 }
 
-// join lets the workers work until all buckets are through or one of them fails.
+// join lets the workers work until all buckets are through or one of them
+// fails.
 func (p *parted) join(workers []*partWorker) error {
 	errs := make([]error, len(workers))
 	failures := make([]any, len(workers))
@@ -225,8 +229,8 @@ func (p *parted) join(workers []*partWorker) error {
 	return nil
 }
 
-// charge tells what the loop's commands have cost: kernels what the workers have spent
-// on them, the end of a round the rest.
+// charge tells what the loop's commands have cost: kernels what the workers
+// have spent on them, the end of a round the rest.
 func (p *parted) charge(workers []*partWorker, whole time.Duration) {
 	walk := &p.run.walk
 	if !walk.Request.Profile {
@@ -245,21 +249,24 @@ func (p *parted) charge(workers []*partWorker, whole time.Duration) {
 			}
 			at++
 			whole -= total.time
-			bytes := total.source*int64(p.run.LoadedBytes(c.Kernel)) + total.kept*int64(p.rel.rowBytes())
-			walk.Charge(c, total.calls, woven.Work{Source: total.source, Kept: total.kept, Bytes: bytes}, total.time)
+			bytes := total.source*int64(p.run.LoadedBytes(c.Kernel)) +
+				total.kept*int64(p.rel.rowBytes())
+			walk.Charge(c, total.calls,
+				woven.Work{Source: total.source, Kept: total.kept, Bytes: bytes}, total.time)
 		case *harmony.Merge:
 			walk.Charge(c, int64(p.ranges), woven.Work{}, max(whole, 0))
 		}
 	}
 }
 
-// span is buckets from one until another, with the expected number of their tuples.
+// span is buckets from one until another, with the expected number of their
+// tuples.
 type span struct{ from, until, expected int }
 
-// take deals the next buckets out: about as many as derive the number of tuples that
-// stay in a cache, going by those that are through, and never more than a small part
-// of all that are left. Where a bit set of a good deal of these is small enough, it is
-// no more than have room in one.
+// take deals the next buckets out: about as many as derive the number of tuples
+// that stay in a cache, going by those that are through, and never more than a
+// small part of all that are left. Where a bit set of a good deal of these is
+// small enough, it is no more than have room in one.
 func (p *parted) take() (s span, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -286,19 +293,20 @@ func (p *parted) take() (s span, ok bool) {
 			until = p.next + fit
 		}
 	}
-	// One value may have far more than the average; its table grows if it has to.
+	// One value may have far more than the average; its table grows if it has
+	// to.
 	expected := min(fanout*float64(p.starts[until]-p.starts[p.next]), float64(4*size.partTuples))
 	s = span{from: p.next, until: until, expected: int(expected)}
 	p.next = until
 	return s, true
 }
 
-// unknownFanout is how many tuples one that a loop begins with is expected to lead to
-// as long as nothing is known.
+// unknownFanout is how many tuples one that a loop begins with is expected to
+// lead to as long as nothing is known.
 const unknownFanout = 256
 
-// bitsFit returns how many buckets' tuples have room in a bit set of a good size, 0 if
-// those of too few values do.
+// bitsFit returns how many buckets' tuples have room in a bit set of a good
+// size, 0 if those of too few values do.
 func (p *parted) bitsFit() int {
 	low := p.run.Layouts.Sets[p.rel.decl].Fields[p.col].Shift
 	values := 8 * p.run.sizes.partBytes >> low
@@ -308,8 +316,8 @@ func (p *parted) bitsFit() int {
 	return values >> p.shift
 }
 
-// leastValues is the least number of values that are worth a bit set of the size that a
-// worker prefers.
+// leastValues is the least number of values that are worth a bit set of the
+// size that a worker prefers.
 const leastValues = 16
 
 // finished notes what came of a range, and reports progress.
@@ -319,7 +327,8 @@ func (p *parted) finished(seeds, tuples int) error {
 	p.seeds += int64(seeds)
 	p.tuples += int64(tuples)
 	p.ranges++
-	p.run.walk.Progress(p.loop.Block, p.ranges, []*harmony.Relation{p.rel.decl}, int64(tuples-seeds), p.rel.gauge.cursor)
+	p.run.walk.Progress(p.loop.Block, p.ranges, []*harmony.Relation{p.rel.decl},
+		int64(tuples-seeds), p.rel.gauge.cursor)
 	return p.run.cancel.err()
 }
 
@@ -337,14 +346,16 @@ func (p *parted) append(part *relation, from int) error {
 	for i, c := range p.rel.cols {
 		if !c.unread && c.Width > 0 {
 			to := unsafe.Slice((*byte)(c.Region.Data), c.Bytes)[at*c.Width:]
-			copy(to, unsafe.Slice((*byte)(part.cols[i].Region.Data), part.cols[i].Bytes)[from*c.Width:(from+n)*c.Width])
+			copy(to,
+				unsafe.Slice((*byte)(part.cols[i].Region.Data),
+					part.cols[i].Bytes)[from*c.Width:(from+n)*c.Width])
 		}
 	}
 	return nil
 }
 
-// reserve takes rows of the relation, which stay where they are until copying is
-// unlocked for reading.
+// reserve takes rows of the relation, which stay where they are until copying
+// is unlocked for reading.
 func (p *parted) reserve(n int) (at int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -365,6 +376,6 @@ func (p *parted) reserve(n int) (at int, err error) {
 	return at, nil
 }
 
-// errStopped ends the work of a worker after another one has failed, or the run is
-// cancelled.
+// errStopped ends the work of a worker after another one has failed, or the run
+// is cancelled.
 var errStopped = errors.New("stopped")

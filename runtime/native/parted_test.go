@@ -16,8 +16,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable"
 )
 
-// decomposed are programs with a loop that a column decomposes, over edges whose
-// nodes are numbers, or strings where they say so.
+// decomposed are programs with a loop that a column decomposes, over edges
+// whose nodes are numbers, or strings where they say so.
 var decomposed = []struct {
 	name, text string
 	strings    bool
@@ -61,8 +61,8 @@ tc(x, z) <- tc(x, y), edge(y, z).
 `},
 }
 
-// shapes are graphs: dense numbers, numbers far apart, numbers that together fill more
-// than a word, a hub, and a path.
+// shapes are graphs: dense numbers, numbers far apart, numbers that together
+// fill more than a word, a hub, and a path.
 var shapes = []struct {
 	name  string
 	edges func(rng *rand.Rand) [][2]int64
@@ -84,16 +84,20 @@ var shapes = []struct {
 	}},
 }
 
-// randomEdges has n edges between so many nodes, whose numbers are a step apart.
+// randomEdges has n edges between so many nodes, whose numbers are a step
+// apart.
 func randomEdges(rng *rand.Rand, n, nodes int, step int64) (edges [][2]int64) {
 	for range n {
-		edges = append(edges, [2]int64{(rng.Int64N(int64(nodes)) - 10) * step, (rng.Int64N(int64(nodes)) - 10) * step})
+		edges = append(edges,
+			[2]int64{(rng.Int64N(int64(nodes)) - 10) * step,
+				(rng.Int64N(int64(nodes)) - 10) * step})
 	}
 	return edges
 }
 
-// TestDecomposed compares loops that are decomposed with the go engine, and says how
-// often they were: from the calls of a kernel, which are more than the rounds.
+// TestDecomposed compares loops that are decomposed with the go engine, and
+// says how often they were: from the calls of a kernel, which are more than the
+// rounds.
 func TestDecomposed(t *testing.T) {
 	engines := []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)}
 	engines[0].sizes.values = 1
@@ -101,9 +105,11 @@ func TestDecomposed(t *testing.T) {
 		for _, shape := range shapes {
 			facts := oracle.Facts{}
 			for _, e := range shape.edges(rand.New(rand.NewPCG(1, 2))) {
-				tuple := oracle.Tuple{scalar.OfInt(scalar.IntType, e[0]), scalar.OfInt(scalar.IntType, e[1])}
+				tuple := oracle.Tuple{scalar.OfInt(scalar.IntType, e[0]),
+					scalar.OfInt(scalar.IntType, e[1])}
 				if p.strings {
-					tuple = oracle.Tuple{scalar.OfString(fmt.Sprint(e[0])), scalar.OfString(fmt.Sprint(e[1]))}
+					tuple = oracle.Tuple{scalar.OfString(fmt.Sprint(e[0])),
+						scalar.OfString(fmt.Sprint(e[1]))}
 				}
 				facts["edge"] = append(facts["edge"], tuple)
 			}
@@ -116,7 +122,8 @@ func TestDecomposed(t *testing.T) {
 			for i, e := range engines {
 				for threads := range 3 {
 					for _, off := range []bool{false, true} {
-						name := fmt.Sprintf("%s, %s, engine %d, %d threads, off: %t", p.name, shape.name, i, threads+1, off)
+						name := fmt.Sprintf("%s, %s, engine %d, %d threads, off: %t", p.name,
+							shape.name, i, threads+1, off)
 						req.Threads, req.NoDecompose = threads+1, off
 						got, err := e.Run(context.Background(), &req)
 						if err != nil {
@@ -132,13 +139,15 @@ func TestDecomposed(t *testing.T) {
 	}
 }
 
-// TestLoopIsDecomposed wants the ranges of a loop to be its own, and none if there are
-// too few values, or if nothing is to be decomposed.
+// TestLoopIsDecomposed wants the ranges of a loop to be its own, and none if
+// there are too few values, or if nothing is to be decomposed.
 func TestLoopIsDecomposed(t *testing.T) {
 	e := newEngine(t, 1024, false)
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(300))
 	rounds := func(threads int, off bool) int64 {
-		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: threads, Profile: true, NoDecompose: off})
+		answer, err := e.Run(context.Background(),
+			&runtime.Request{Plan: plan, Facts: db, Threads: threads, Profile: true,
+				NoDecompose: off})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,12 +167,14 @@ func TestLoopIsDecomposed(t *testing.T) {
 	}
 }
 
-// TestUnreadColumns wants no memory for columns that nothing reads after a loop.
+// TestUnreadColumns wants no memory for columns that nothing reads after a
+// loop.
 func TestUnreadColumns(t *testing.T) {
 	e := newEngine(t, 1024, false)
 	peak := func(text string) int64 {
 		plan, db := enginetest.Stored(t, text, enginetest.Line(3000))
-		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2})
+		answer, err := e.Run(context.Background(),
+			&runtime.Request{Plan: plan, Facts: db, Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,19 +188,21 @@ n[] = v <- agg<<v = count()>> _tc(_, _).
 `)
 	whole := peak(enginetest.Closure)
 	if counted > whole/2 {
-		t.Errorf("a closure that is counted takes %d bytes, one that is an output %d", counted, whole)
+		t.Errorf("a closure that is counted takes %d bytes, one that is an output %d", counted,
+			whole)
 	}
 }
 
-// TestOutputsOutliveRuns reads large outputs, whose columns are the run's own memory, when
-// the run and its account are gone.
+// TestOutputsOutliveRuns reads large outputs, whose columns are the run's own
+// memory, when the run and its account are gone.
 func TestOutputsOutliveRuns(t *testing.T) {
 	e := newEngine(t, 1024, false)
 	e.sizes.output = 1
 	const n = 2500
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(n))
 	for _, off := range []bool{false, true} {
-		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 2, NoDecompose: off})
+		answer, err := e.Run(context.Background(),
+			&runtime.Request{Plan: plan, Facts: db, Threads: 2, NoDecompose: off})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,8 +233,8 @@ func TestOutputsOutliveRuns(t *testing.T) {
 	}
 }
 
-// TestCancelDecomposed cancels a run in the midst of a decomposed loop, which has reported
-// its progress before.
+// TestCancelDecomposed cancels a run in the midst of a decomposed loop, which
+// has reported its progress before.
 func TestCancelDecomposed(t *testing.T) {
 	e := newEngine(t, 1024, false)
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(12000))
@@ -229,16 +242,19 @@ func TestCancelDecomposed(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		var first *runtime.Progress
-		_, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db, Threads: threads, Progress: func(p runtime.Progress) {
-			if first == nil {
-				first = &p
-				cancel(why)
-			}
-		}})
+		_, err := e.Run(ctx,
+			&runtime.Request{Plan: plan, Facts: db, Threads: threads,
+				Progress: func(p runtime.Progress) {
+					if first == nil {
+						first = &p
+						cancel(why)
+					}
+				}})
 		if err != why {
 			t.Fatalf("got %v", err)
 		}
-		if last := *first; last.Block != "b1" || last.Iteration < 1 || last.Total < 12000 || last.Total > 12000*12001/2 || fmt.Sprint(last.Vars) != "[tc]" {
+		if last := *first; last.Block != "b1" || last.Iteration < 1 || last.Total < 12000 ||
+			last.Total > 12000*12001/2 || fmt.Sprint(last.Vars) != "[tc]" {
 			t.Errorf("progress was %+v", last)
 		}
 	}
@@ -251,7 +267,8 @@ func TestDecomposedMemory(t *testing.T) {
 	for _, e := range []*engine{newEngine(t, 1024, false), newEngine(t, 32, false)} {
 		failed, done := 0, 0
 		for bound := int64(1 << 14); bound < 64<<20; bound += bound / 2 {
-			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db, Threads: 3, Memory: bound})
+			answer, err := e.Run(context.Background(),
+				&runtime.Request{Plan: plan, Facts: db, Threads: 3, Memory: bound})
 			var out *runtime.MemoryError
 			switch {
 			case errors.As(err, &out):
@@ -259,7 +276,8 @@ func TestDecomposedMemory(t *testing.T) {
 			case err != nil:
 				t.Fatalf("bound %d: %v", bound, err)
 			case answer.Outputs["tc"].Rows() != 1500*1501/2 || answer.Peak > bound:
-				t.Errorf("bound %d: %d tuples, %d bytes", bound, answer.Outputs["tc"].Rows(), answer.Peak)
+				t.Errorf("bound %d: %d tuples, %d bytes", bound, answer.Outputs["tc"].Rows(),
+					answer.Peak)
 			default:
 				done++
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// newPartitioned makes an engine whose kernels call no function of the host: kernels of
-// the host's own have them, as for a GPU.
+// newPartitioned makes an engine whose kernels call no function of the host:
+// kernels of the host's own have them, as for a GPU.
 func newPartitioned(t testing.TB, items int, off bool) *engine {
 	t.Helper()
 	e := newEngine(t, items, off)
@@ -26,15 +26,17 @@ func newPartitioned(t testing.TB, items int, off bool) *engine {
 			p, err = partition.Partition(p)
 		}
 		if err == nil {
-			p, _, err = fuse.Fuse(p, fuse.Options{Budget: target.GPU(90).Budget, Off: off, Distinct: harmony.Distinct(plan)})
+			p, _, err = fuse.Fuse(p,
+				fuse.Options{Budget: target.GPU(90).Budget, Off: off,
+					Distinct: harmony.Distinct(plan)})
 		}
 		return p, err
 	}
 	return e
 }
 
-// TestPartitioned runs the whole programs and the random ones that have something for
-// the host.
+// TestPartitioned runs the whole programs and the random ones that have
+// something for the host.
 func TestPartitioned(t *testing.T) {
 	short.Skip(t, "divided programs on the cpu engine")
 	fused, small := newPartitioned(t, 1024, false), newPartitioned(t, 32, true)
@@ -47,14 +49,17 @@ func TestPartitioned(t *testing.T) {
 		if p, err := partition.Partition(whole); err == nil && p.String() == whole.String() {
 			return // the other tests run it
 		}
-		enginetest.Compare(t, "fused", fused, runtime.Request{Plan: plan, Facts: db, Threads: 2, Profile: true})
-		enginetest.Compare(t, "apart, small tiles", small, runtime.Request{Plan: plan, Facts: db, Threads: 3})
+		enginetest.Compare(t, "fused", fused,
+			runtime.Request{Plan: plan, Facts: db, Threads: 2, Profile: true})
+		enginetest.Compare(t, "apart, small tiles", small,
+			runtime.Request{Plan: plan, Facts: db, Threads: 3})
 		ran++
 	}
 	enginetest.Programs(t, "../../testdata/programs", check)
-	enginetest.RandomPrograms(t, *firstSeed, *seedCount, func(t *testing.T, _ uint64, _ string, plan *queryplan.Plan, db *store.Database) {
-		check(t, plan, db)
-	})
+	enginetest.RandomPrograms(t, *firstSeed, *seedCount,
+		func(t *testing.T, _ uint64, _ string, plan *queryplan.Plan, db *store.Database) {
+			check(t, plan, db)
+		})
 	if ran == 0 {
 		t.Error("no program has something for the host")
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 )
 
-// begin makes the set an empty one of tuples whose word of column col is one of so many
-// from base on, of which a number is expected. It becomes a bit set if that is no larger
-// than preferred, or than a hash table would be. Its memory is what it had, if that is
-// enough; of bits that has been wiped.
+// begin makes the set an empty one of tuples whose word of column col is one of
+// so many from base on, of which a number is expected. It becomes a bit set if
+// that is no larger than preferred, or than a hash table would be. Its memory
+// is what it had, if that is enough; of bits that has been wiped.
 func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred int) error {
 	if s.lay.Form == abi.Wide {
 		s.rows.Zero(s.rows.Bytes)
@@ -41,7 +41,8 @@ func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred
 	return s.keys.make(s.mem, s.what, slots)
 }
 
-// wipe makes the bits of a relation's tuples zero again: one by one where they are few.
+// wipe makes the bits of a relation's tuples zero again: one by one where they
+// are few.
 func (s *tupleSet) wipe(r *relation) {
 	if s.form != abi.Direct {
 		return
@@ -55,10 +56,12 @@ func (s *tupleSet) wipe(r *relation) {
 	s.pack(r, func(key uint64) { set[key/32] = 0 })
 }
 
-// wipeBytes is how many bytes can be cleared at once in the time that one tuple takes.
+// wipeBytes is how many bytes can be cleared at once in the time that one tuple
+// takes.
 const wipeBytes = 64
 
-// enter enters the tuples of a relation, which are distinct, into the empty set.
+// enter enters the tuples of a relation, which are distinct, into the empty
+// set.
 func (s *tupleSet) enter(r *relation) {
 	switch s.form {
 	case abi.Direct:

@@ -16,8 +16,8 @@ type partWorker struct {
 	// part has the tuples of the range at hand, in place of the relation.
 	part  *relation
 	calls []*partCall // of the loop's kernels
-	// slack is the number of rows that a kernel may add after it has looked at the
-	// gauge.
+	// slack is the number of rows that a kernel may add after it has looked at
+	// the gauge.
 	slack int
 	// bound counts how often what part consists of has changed.
 	bound   int
@@ -37,9 +37,11 @@ type partCall struct {
 func (p *parted) newWorker() (*partWorker, error) {
 	r := p.run
 	w := &partWorker{parted: p, profile: r.walk.Request.Profile}
-	w.part = &relation{decl: p.rel.decl, what: p.rel.what, mem: r.mem, gauge: &gauge{}, minRows: r.sizes.rows}
+	w.part = &relation{decl: p.rel.decl, what: p.rel.what, mem: r.mem, gauge: &gauge{},
+		minRows: r.sizes.rows}
 	for _, c := range p.rel.cols {
-		w.part.cols = append(w.part.cols, &column{Column: c.Column, typ: c.typ, Region: account.Region{Memory: r.mem}})
+		w.part.cols = append(w.part.cols,
+			&column{Column: c.Column, typ: c.typ, Region: account.Region{Memory: r.mem}})
 	}
 	lay := *p.rel.set.lay
 	lay.Fields = slices.Clone(lay.Fields)
@@ -56,7 +58,8 @@ func (p *parted) newWorker() (*partWorker, error) {
 			}
 		}
 		b.targets = []machine.Target[*relation]{{To: w.part, Sinks: len(k.Sinks)}}
-		c := &partCall{worker: worker{job: &job{entry: b, workers: 1}, params: make([]int64, len(b.params)), state: make([]int64, b.entry.StateWords())}}
+		c := &partCall{worker: worker{job: &job{entry: b, workers: 1},
+			params: make([]int64, len(b.params)), state: make([]int64, b.entry.StateWords())}}
 		c.from, c.until = b.place(abi.RowsFrom), b.place(abi.RowsUntil)
 		w.calls = append(w.calls, c)
 		w.slack = max(w.slack, b.entry.Threads*b.entry.Items*len(k.Sinks))
@@ -101,7 +104,8 @@ func (w *partWorker) load(s span) error {
 	part := w.part
 	part.gauge.cursor, part.old, part.full = 0, 0, len(rows)
 	base := int64(uint64(w.low) + uint64(s.from)<<w.shift)
-	if err := part.set.begin(w.col, base, uint64(s.until-s.from)<<w.shift, max(s.expected, len(rows)+w.slack), w.run.sizes.partBytes); err != nil {
+	if err := part.set.begin(w.col, base, uint64(s.until-s.from)<<w.shift,
+		max(s.expected, len(rows)+w.slack), w.run.sizes.partBytes); err != nil {
 		return err
 	}
 	if err := part.makeRoom(len(rows) + w.slack); err != nil {
@@ -114,7 +118,8 @@ func (w *partWorker) load(s span) error {
 	return nil
 }
 
-// gather copies rows of the relation, which another worker may be about to move.
+// gather copies rows of the relation, which another worker may be about to
+// move.
 func (w *partWorker) gather(rows []uint32) {
 	w.copying.RLock()
 	defer w.copying.RUnlock()
@@ -128,8 +133,9 @@ func (w *partWorker) gather(rows []uint32) {
 	}
 }
 
-// fixpoint runs the kernels until nothing new comes. The loop as a whole takes as
-// many rounds as the range that takes the most, so each range has their bound.
+// fixpoint runs the kernels until nothing new comes. The loop as a whole takes
+// as many rounds as the range that takes the most, so each range has their
+// bound.
 func (w *partWorker) fixpoint() error {
 	part := w.part
 	for round := int64(0); part.full > part.old; round++ {

@@ -38,8 +38,8 @@ type column struct {
 	typ    scalar.Type
 	loaded *store.Column
 	account.Region
-	// unread says that nothing reads the rows that are still to come, so that they
-	// are not stored.
+	// unread says that nothing reads the rows that are still to come, so that
+	// they are not stored.
 	unread bool
 }
 
@@ -101,8 +101,9 @@ func (c *column) write(src []int64, from int) {
 // maxRows is how many rows a relation can have.
 const maxRows = harmony.MaxRows
 
-// relation is the contents of a relation: rows up to the gauge's cursor, of which
-// those up to full are merged, and those up to old were there a round before.
+// relation is the contents of a relation: rows up to the gauge's cursor, of
+// which those up to full are merged, and those up to old were there a round
+// before.
 type relation struct {
 	decl  *harmony.Relation
 	what  string // the user's name of it, for messages
@@ -115,8 +116,8 @@ type relation struct {
 	// capacity is how many rows the columns have room for.
 	capacity int
 	minRows  int // the least capacity
-	// generation changes whenever rows that can be read change, other than by new
-	// ones after them.
+	// generation changes whenever rows that can be read change, other than by
+	// new ones after them.
 	generation int
 	set        *tupleSet // of a derived relation
 

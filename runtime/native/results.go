@@ -40,7 +40,8 @@ func (r *run) overflow(k *harmony.Kernel) error {
 			view.Cells = append(view.Cells, account.Words(&t.cells[i])[:c.Words*t.numbers()])
 		}
 		var here *runtime.OverflowError
-		if errors.As(r.Overflow(view), &here) && (first == nil || slices.CompareFunc(here.Group, first.Group, scalar.Compare) < 0) {
+		if errors.As(r.Overflow(view), &here) &&
+			(first == nil || slices.CompareFunc(here.Group, first.Group, scalar.Compare) < 0) {
 			first = here
 		}
 	}

@@ -41,11 +41,13 @@ func (r *run) allocate() {
 	r.entries = map[string][]*boundEntry{}
 	name := r.Names(r.walk.Request.Plan)
 	for _, decl := range g.Relations {
-		rel := &relation{decl: decl, what: name(decl), mem: r.mem, gauge: &gauge{}, minRows: r.sizes.rows}
+		rel := &relation{decl: decl, what: name(decl), mem: r.mem, gauge: &gauge{},
+			minRows: r.sizes.rows}
 		loaded := r.Data.Columns(decl)
 		rel.facts = loaded
 		for i, c := range decl.Cols {
-			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type, Region: account.Region{Memory: r.mem}}
+			col := &column{Column: r.Layouts.Columns[decl][i], typ: c.Type,
+				Region: account.Region{Memory: r.mem}}
 			if loaded != nil {
 				col.loaded = loaded[i]
 			}
@@ -113,7 +115,8 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 const copyBlock = 1 << 12
 
 // Append adds tuples that the host computed.
-func (r *run) Append(decl *harmony.Relation, n int, read func(col int, dst []int64, from int)) error {
+func (r *run) Append(decl *harmony.Relation, n int,
+	read func(col int, dst []int64, from int)) error {
 	to := r.relations[decl]
 	if err := to.makeRoom(n); err != nil {
 		return err
@@ -218,7 +221,8 @@ func (r *run) Build(decl *harmony.Index) error {
 		}
 		for _, e := range r.entries[decl.Name] {
 			if e.entry.Role == p.Role {
-				if err := r.exec(&job{entry: e, from: int(p.From), until: int(p.Until)}); err != nil {
+				if err := r.exec(&job{entry: e, from: int(p.From),
+					until: int(p.Until)}); err != nil {
 					return err
 				}
 			}

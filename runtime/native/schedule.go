@@ -36,8 +36,8 @@ const morselTiles = 16
 // several matches.
 const expandingTiles = 2
 
-// canceller moves the limits of the gauges in use when the context is done, which
-// brings all workers back.
+// canceller moves the limits of the gauges in use when the context is done,
+// which brings all workers back.
 type canceller struct {
 	ctx     context.Context
 	stopped atomic.Bool
@@ -72,8 +72,8 @@ func (c *canceller) err() error {
 	return context.Cause(c.ctx)
 }
 
-// callers returns workers for a job. An entry keeps them from one job to the next,
-// which may have just a few rows.
+// callers returns workers for a job. An entry keeps them from one job to the
+// next, which may have just a few rows.
 func (b *boundEntry) callers(j *job, count int) []worker {
 	if len(b.workers) < count {
 		b.workers = make([]worker, count)
@@ -171,7 +171,8 @@ func (r *run) exec(j *job) error {
 
 // round lets the workers work until there is nothing to do, or until each has
 // found a relation full. It reports whether there is something left.
-func (r *run) round(workers []worker, next *atomic.Int64, tiles, morsel int64, tile int) (left bool, err error) {
+func (r *run) round(workers []worker, next *atomic.Int64, tiles, morsel int64,
+	tile int) (left bool, err error) {
 	var stopped atomic.Bool
 	errs := make([]error, len(workers))
 	work := func(i int) {
@@ -204,9 +205,10 @@ func (r *run) round(workers []worker, next *atomic.Int64, tiles, morsel int64, t
 	return stopped.Load(), nil
 }
 
-// work calls the function for morsel after morsel. It reports whether it left off
-// because a relation is full.
-func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64, tile int) (full bool, err error) {
+// work calls the function for morsel after morsel. It reports whether it left
+// off because a relation is full.
+func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64,
+	tile int) (full bool, err error) {
 	for {
 		if w.state[0] >= w.state[1] {
 			from := next.Add(morsel) - morsel
@@ -246,5 +248,6 @@ func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64, tile int)
 // call calls the function until it has done its tiles or found a gauge's limit
 // passed, which it reports.
 func (w *worker) call() (stopped bool) {
-	return llvm.Call(w.job.entry.function, uintptr(unsafe.Pointer(&w.params[0])), uintptr(unsafe.Pointer(&w.state[0]))) != 0
+	return llvm.Call(w.job.entry.function, uintptr(unsafe.Pointer(&w.params[0])),
+		uintptr(unsafe.Pointer(&w.state[0]))) != 0
 }

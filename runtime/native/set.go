@@ -18,7 +18,8 @@ type tupleSet struct {
 	keys keyTable       // of form Hash
 	bits account.Region // of form Direct
 	rows rowTable       // of form Wide
-	// convert is the size in bytes from which a hash table may give way to bits.
+	// convert is the size in bytes from which a hash table may give way to
+	// bits.
 	convert int64
 }
 
@@ -68,10 +69,10 @@ func (s *tupleSet) makeRoom(r *relation, need int) error {
 	return s.keys.resize(s.what, slots, nil)
 }
 
-// A hash table gives way to a bit set when the pages that the tuples touch take at
-// most touchedFactor times the memory of the table, or clusteredFactor times if
-// tuples that follow each other are near each other: then most inserts find their
-// word in the cache, where each one misses it in the hash table.
+// A hash table gives way to a bit set when the pages that the tuples touch take
+// at most touchedFactor times the memory of the table, or clusteredFactor times
+// if tuples that follow each other are near each other: then most inserts find
+// their word in the cache, where each one misses it in the hash table.
 const (
 	touchedFactor   = 2
 	clusteredFactor = 16

@@ -37,8 +37,8 @@ type KeySet struct {
 	s    *Sorter
 	keys int
 	// slots is an open-addressing table. A slot is 0 or a hash of 32 bits above
-	// 1 + the row; rows stand at or after the place that the leading bits of the
-	// hash say, so that the table grows without a look at the rows.
+	// 1 + the row; rows stand at or after the place that the leading bits of
+	// the hash say, so that the table grows without a look at the rows.
 	slots []uint64
 	rows  int
 }

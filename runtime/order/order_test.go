@@ -67,7 +67,8 @@ func column(rng *rand.Rand, n int, few bool) Column {
 		return c
 	}
 	corners := []int64{0, 1, -1, math.MaxInt64, math.MinInt64}
-	floats := []float64{0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64,
+	floats := []float64{0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1),
+		math.SmallestNonzeroFloat64,
 		-math.MaxFloat64}
 	for i := range words {
 		switch k := c.Type.Kind; {
@@ -207,7 +208,8 @@ func TestSortLongRuns(t *testing.T) {
 				t.Errorf("%d different words, %d threads: not in order", distinct, threads)
 			}
 			slices.Sort(sel.Rows)
-			if sel.Rows[0] != 0 || sel.Rows[n-1] != uint32(n-1) || len(slices.Compact(sel.Rows)) != n {
+			if sel.Rows[0] != 0 || sel.Rows[n-1] != uint32(n-1) ||
+				len(slices.Compact(sel.Rows)) != n {
 				t.Errorf("%d different words, %d threads: not all rows", distinct, threads)
 			}
 		}
@@ -270,7 +272,8 @@ func TestFirst(t *testing.T) {
 				words[i] = math.MinInt64 + rng.Int64N(distinct)*(math.MaxInt64/distinct)*2
 			}
 			if round%3 == 0 {
-				// The first rows come last, so that every block has some to keep.
+				// The first rows come last, so that every block has some to
+				// keep.
 				slices.Sort(words)
 				slices.Reverse(words)
 			}
@@ -278,14 +281,16 @@ func TestFirst(t *testing.T) {
 		}
 		keys := []Key{{Col: 1, Desc: round%2 == 0}}
 		want := stable(x, keys)
-		for _, limit := range []int{1, 2, 100, candidates / 4, candidates/4 + 1, n/8 - 1, n / 8, n/8 +
-			1} {
+		for _, limit := range []int{1, 2, 100, candidates / 4, candidates/4 + 1, n/8 - 1, n / 8,
+			n/8 +
+				1} {
 			for threads := 1; threads <= 3; threads++ {
 				mem := &counter{}
 				s := Sorter{Threads: threads, Memory: mem}
 				sel, err := s.TopK(ctx, x, nil, keys, int64(limit))
 				if err != nil || !slices.Equal(sel.Rows, want[:limit]) {
-					t.Fatalf("round %d: the first %d with %d threads differ, %v", round, limit, threads, err)
+					t.Fatalf("round %d: the first %d with %d threads differ, %v", round, limit,
+						threads, err)
 				}
 				sel.Free()
 				mem.check(t)
@@ -330,7 +335,8 @@ func TestNumber(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want) {
-				t.Fatalf("%d rows, round %d: %s by %v within %v are numbered otherwise", n, round, typesOf(x),
+				t.Fatalf("%d rows, round %d: %s by %v within %v are numbered otherwise", n, round,
+					typesOf(x),
 					by, group)
 			}
 		}
@@ -369,7 +375,8 @@ func TestKeys(t *testing.T) {
 			}
 		}
 		if differ == conflict {
-			t.Fatalf("seed %d: %d rows of %s with %d keys: differ is %v", seed, all, typesOf(x), keys,
+			t.Fatalf("seed %d: %d rows of %s with %d keys: differ is %v", seed, all, typesOf(x),
+				keys,
 				differ)
 		}
 		set.Free()
@@ -519,7 +526,8 @@ func TestCancel(t *testing.T) {
 func TestTooManyRows(t *testing.T) {
 	x := &Rows{Name: "everything", N: 1 << 32}
 	var many *RowsError
-	if _, err := (&Sorter{}).Sort(ctx, x, nil); !errors.As(err, &many) || many.Name != "everything" {
+	if _, err := (&Sorter{}).Sort(ctx, x, nil); !errors.As(err, &many) ||
+		many.Name != "everything" {
 		t.Errorf("got %v", err)
 	}
 }

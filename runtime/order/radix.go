@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// radixDigit is the bits that a pass of the sort looks at: 2048 counters fit
-	// the first-level cache.
+	// radixDigit is the bits that a pass of the sort looks at: 2048 counters
+	// fit the first-level cache.
 	radixDigit = 11
 	// smallSort is the number of words below which a comparison sort is faster.
 	smallSort = 256
@@ -43,8 +43,8 @@ func (s *Sorter) sortWords(ctx context.Context, words, spare []uint64, from, to 
 	if inOrder(words, from) {
 		return nil
 	}
-	// Bring words with equal highest bits together, each thread its share of the
-	// words, and then sort each such group on its own.
+	// Bring words with equal highest bits together, each thread its share of
+	// the words, and then sort each such group on its own.
 	shift := to - radixSplit
 	share := (len(words) + threads - 1) / threads
 	counts := make([][1 << radixSplit]int, threads)

@@ -36,8 +36,8 @@ type Strings interface {
 	String(code uint32) string
 	// Compare orders two codes by their strings.
 	Compare(a, b uint32) int
-	// Ranks returns the position of each code's string in byte order, or nil when
-	// codes are positions themselves.
+	// Ranks returns the position of each code's string in byte order, or nil
+	// when codes are positions themselves.
 	Ranks() []uint32
 }
 

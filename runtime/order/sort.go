@@ -80,8 +80,8 @@ func (s *Sorter) refine(ctx context.Context, p *packing, words, spare []uint64, 
 		var b block
 		from, to := starts[i], starts[i+1]
 		if to-from >= parallelSort/2 && s.threads() > 1 {
-			// A share ends with the run that reaches its step, so only its last run can
-			// be long.
+			// A share ends with the run that reaches its step, so only its last
+			// run can be long.
 			for last := from; last < to; {
 				end := p.endOfRun(words[:to], last) // others write behind the share
 				if end == to && end-last >= parallelSort/2 {

@@ -10,8 +10,8 @@ import (
 
 // Allocator lends memory that an engine accounts for.
 type Allocator interface {
-	// Alloc returns n zeroed words, n > 0, or an error that says that what wanted
-	// more than there is.
+	// Alloc returns n zeroed words, n > 0, or an error that says that what
+	// wanted more than there is.
 	Alloc(what string, n int) ([]uint64, error)
 	// Free takes back what Alloc returned.
 	Free(words []uint64)
@@ -20,7 +20,8 @@ type Allocator interface {
 // Sorter orders rows. It holds no state: it is a value to use from any
 // goroutine.
 type Sorter struct {
-	// Threads bounds the goroutines at work; 0 means as many as there are cores.
+	// Threads bounds the goroutines at work; 0 means as many as there are
+	// cores.
 	Threads int
 	// Memory is where scratch memory and results come from; nil is Heap.
 	Memory Allocator

@@ -53,7 +53,7 @@ type Memory interface {
 	Release(bytes int64)
 }
 
-// What messages call the strings of dictionaries.
+// The names of dictionaries in messages.
 const (
 	mergedStrings   = "a dictionary of strings that meet"
 	computedStrings = "the dictionary of computed strings"

@@ -10,8 +10,8 @@ import (
 )
 
 // Chunk is a run of entries, stored like those of a column, with a base, a step
-// and a width of its own. A loader narrows each block of a file to a chunk. Join
-// makes the column when the range of all chunks is known.
+// and a width of its own. A loader narrows each block of a file to a chunk.
+// Join makes the column when the range of all chunks is known.
 type Chunk struct {
 	n          int
 	min, max   uint64 // order keys
@@ -24,9 +24,9 @@ type Chunk struct {
 	u16        []uint16
 	u32        []uint32
 	u64        []uint64
-	// table, if not nil, holds all words of the chunk. The entries are then places
-	// in it, of one or two bytes, and step divides the distance of each word from
-	// base.
+	// table, if not nil, holds all words of the chunk. The entries are then
+	// places in it, of one or two bytes, and step divides the distance of each
+	// word from base.
 	table []int64
 }
 
@@ -347,7 +347,8 @@ func planColumn(t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 		col.Step = int64(step)
 		col.Width = WidthOf((hi - lo) / step)
 		col.Base = col.Stats.Min
-		// A base of zero is cheaper to work with; take it where it costs nothing.
+		// A base of zero is cheaper to work with; take it where it costs
+		// nothing.
 		if m := uint64(col.Stats.Min); m%step == 0 && (int64(m) >= 0 || k == scalar.Uint) &&
 			WidthOf(uint64(col.Stats.Max)/step) == col.Width {
 			col.Base = 0

@@ -30,8 +30,8 @@ type Column struct {
 
 	Stats ColumnStats
 	n     int
-	// owner keeps a slice that is outside of Go's heap. A reader of the slice keeps
-	// the column reachable until it is done.
+	// owner keeps a slice that is outside of Go's heap. A reader of the slice
+	// keeps the column reachable until it is done.
 	owner any
 }
 
@@ -54,8 +54,8 @@ func (c *Column) Len() int { return c.n }
 // Bytes returns the size of the entries in memory, without the dictionary.
 func (c *Column) Bytes() int64 { return int64(c.Width) * int64(c.n) }
 
-// Entries returns the memory of the entries. A reader keeps the column reachable
-// until it is done.
+// Entries returns the memory of the entries. A reader keeps the column
+// reachable until it is done.
 func (c *Column) Entries() []byte {
 	switch c.Width {
 	case 1:

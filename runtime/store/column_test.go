@@ -94,7 +94,8 @@ func TestColumnWidths(t *testing.T) {
 	} {
 		col := ColumnOf(c.typ, c.words, nil)
 		if col.Width != c.width || col.Base != c.base || col.Step != c.step {
-			t.Errorf("%s %v: width %d, base %d, step %d; want %d, %d, %d", c.typ, c.words, col.Width,
+			t.Errorf("%s %v: width %d, base %d, step %d; want %d, %d, %d", c.typ, c.words,
+				col.Width,
 				col.Base, col.Step, c.width, c.base, c.step)
 		}
 	}
@@ -109,7 +110,8 @@ func TestDistinctEstimate(t *testing.T) {
 			words[i] = rng.Int64N(int64(n)) * 1_000_003
 			seen[words[i]] = true
 		}
-		got, want := float64(ColumnOf(scalar.IntType, words, nil).Stats.Distinct), float64(len(seen))
+		got, want := float64(ColumnOf(scalar.IntType, words, nil).Stats.Distinct),
+			float64(len(seen))
 		if math.Abs(got-want)/want > 0.06 {
 			t.Errorf("%d rows: %v distinct estimated, there are %v", n, got, want)
 		}
@@ -183,7 +185,8 @@ func TestSort(t *testing.T) {
 			for i := range block[0] {
 				for c, col := range cols {
 					if w := col.Word(int(want[at])); block[c][i] != w {
-						return fmt.Errorf("row %d, column %d (%s): %d, want %d", at, c, col.Type, block[c][i], w)
+						return fmt.Errorf("row %d, column %d (%s): %d, want %d", at, c, col.Type,
+							block[c][i], w)
 					}
 				}
 				at++
@@ -235,7 +238,8 @@ func TestMergeDicts(t *testing.T) {
 		}
 		for c := 1; c < merged.Len(); c++ {
 			if merged.String(uint32(c-1)) >= merged.String(uint32(c)) {
-				t.Fatalf("%q does not come before %q", merged.String(uint32(c-1)), merged.String(uint32(c)))
+				t.Fatalf("%q does not come before %q", merged.String(uint32(c-1)),
+					merged.String(uint32(c)))
 			}
 		}
 		for i, d := range dicts {
@@ -259,7 +263,8 @@ func TestMergeDicts(t *testing.T) {
 
 func TestMergeEqualDicts(t *testing.T) {
 	a, b := NewDict([]string{"x", "y"}), NewDict([]string{"x", "y"})
-	if merged, remaps := MergeDicts([]*Dict{a, b}, []string{"y"}); merged != a || remaps[0] != nil ||
+	if merged, remaps := MergeDicts([]*Dict{a, b}, []string{"y"}); merged != a ||
+		remaps[0] != nil ||
 		remaps[1] != nil {
 		t.Error("equal dictionaries were merged anew")
 	}
@@ -315,7 +320,8 @@ func TestWithDict(t *testing.T) {
 		for _, s := range strs {
 			grown.Intern(s)
 		}
-		for _, other := range []*Dict{NewDict([]string{"a", "m000001x", "z"}), NewDict(nil), grown} {
+		for _, other := range []*Dict{NewDict([]string{"a", "m000001x", "z"}), NewDict(nil),
+			grown} {
 			dicts := []*Dict{c.Dict, other}
 			merged, remaps := MergeDicts(dicts, []string{"b"})
 			for _, turn := range []*Column{c, c.Select([]uint32{uint32(n / 2), uint32(n - 1)}),
@@ -335,7 +341,8 @@ func TestWithDict(t *testing.T) {
 					fresh := rebuilt.Finish()
 					fresh.Stats.Distinct = got.Stats.Distinct // an estimate
 					if fresh.Stats != got.Stats || fresh.Width != got.Width {
-						t.Errorf("%d strings: %+v, width %d, want %+v, %d", n, got.Stats, got.Width, fresh.Stats,
+						t.Errorf("%d strings: %+v, width %d, want %+v, %d", n, got.Stats, got.Width,
+							fresh.Stats,
 							fresh.Width)
 					}
 				}

@@ -23,9 +23,9 @@ type Relation struct {
 	Table *Table
 	Cols  []int // column of the table for each argument; keys first
 	Keys  int   // leading arguments that determine the rest; len(Cols) for a plain relation
-	// InOrder says that an engine has brought the rows into the order in which the
-	// plan wants them presented, ties broken by the arguments that it leaves out,
-	// from first to last.
+	// InOrder says that an engine has brought the rows into the order in which
+	// the plan wants them presented, ties broken by the arguments that it
+	// leaves out, from first to last.
 	InOrder bool
 }
 
@@ -57,8 +57,8 @@ type Schema struct {
 	Name string
 	Args []Field
 	Keys int // as in Relation
-	// Optional says that the predicate has facts of another origin, so that it is
-	// not worth a note when no file fills it.
+	// Optional says that the predicate has facts of another origin, so that it
+	// is not worth a note when no file fills it.
 	Optional bool
 }
 

@@ -21,8 +21,8 @@ type Dict struct {
 	mu    sync.Mutex // of additions
 	added atomic.Int64
 	text  atomic.Int64 // bytes that additions take
-	// charge is told of them chargeBytes at a time; owed are those that it was not
-	// told of.
+	// charge is told of them chargeBytes at a time; owed are those that it was
+	// not told of.
 	charge func(bytes int64)
 	owed   atomic.Int64
 	// segments hold the interned strings: segment s has room for
@@ -131,7 +131,8 @@ func (d *Dict) find(s string, hash uint64) (uint32, bool) {
 	if table := d.index.table; len(table) > 0 {
 		mask := uint32(len(table) - 1)
 		for i := uint32(hash) & mask; table[i].code != 0; i = (i + 1) & mask {
-			if code := table[i].code - 1; table[i].hash == uint32(hash) && d.sorted.at(int(code)) == s {
+			if code := table[i].code - 1; table[i].hash == uint32(hash) &&
+				d.sorted.at(int(code)) == s {
 				return code, true
 			}
 		}
@@ -231,8 +232,8 @@ func (d *Dict) Ranks() []uint32 {
 // stringArena is an append-only list of strings in one byte slice.
 type stringArena struct {
 	data []byte
-	// ends[i] is where string i ends; once data passes shortArena, the ends of all
-	// strings are in wide.
+	// ends[i] is where string i ends; once data passes shortArena, the ends of
+	// all strings are in wide.
 	ends []uint32
 	wide []uint64
 }

@@ -37,7 +37,8 @@ func (d *Dict) AppendTexts(codes []uint32, text []byte, at int) {
 		if code > 0 {
 			from = int(ends[code-1])
 		}
-		if n := to - from; n <= shortText && from+shortText <= len(data) && at+shortText <= len(text) {
+		if n := to - from; n <= shortText && from+shortText <= len(data) &&
+			at+shortText <= len(text) {
 			copyShort(text[at:], data[from:])
 			at += n
 			continue

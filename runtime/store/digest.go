@@ -28,7 +28,8 @@ func (db *Database) Digest(threads int) [sha256.Size]byte {
 			numbers[r.Table] = len(numbers)
 			tables = append(tables, r.Table)
 		}
-		fmt.Fprintf(h, "relation %q %d %v %d %t\n", r.Name, numbers[r.Table], r.Cols, r.Keys, r.InOrder)
+		fmt.Fprintf(h, "relation %q %d %v %d %t\n", r.Name, numbers[r.Table], r.Cols, r.Keys,
+			r.InOrder)
 	}
 	var parts [][]byte
 	for _, t := range tables {
@@ -42,7 +43,8 @@ func (db *Database) Digest(threads int) [sha256.Size]byte {
 				}
 				dict = numbers[c.Dict]
 			}
-			fmt.Fprintf(h, "column %v %d %d %d %d %d %+v\n", c.Type, dict, c.Base, c.Step, c.Width, c.n,
+			fmt.Fprintf(h, "column %v %d %d %d %d %d %+v\n", c.Type, dict, c.Base, c.Step, c.Width,
+				c.n,
 				c.Stats)
 			parts = appendParts(parts, c.Entries())
 		}

@@ -28,8 +28,8 @@ type Finder struct {
 	at int
 }
 
-// frequentByte bounds the frequency of a byte that is searched for by itself: one
-// byte of frequentByte.
+// frequentByte bounds the frequency of a byte that is searched for by itself:
+// one byte of frequentByte.
 const frequentByte = 16
 
 // Finder returns a finder of one of the texts, that with the least frequent
@@ -122,8 +122,8 @@ func (a *stringArena) holding(at, from, to int) int {
 	return from + sort.Search(n, func(i int) bool { return a.start(from+i+1) > at })
 }
 
-// sampled is the number of bytes, in samplePieces pieces, that the frequencies of
-// bytes are estimated from.
+// sampled is the number of bytes, in samplePieces pieces, that the frequencies
+// of bytes are estimated from.
 const (
 	sampled      = 1 << 16
 	samplePieces = 16

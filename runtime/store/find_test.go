@@ -67,7 +67,8 @@ func TestWithPrefix(t *testing.T) {
 		for code := range d.Len() {
 			if in, want := from <= code && code < to,
 				strings.HasPrefix(d.String(uint32(code)), prefix); in != want {
-				t.Errorf("%q is among those that begin with %q: %t", d.String(uint32(code)), prefix, in)
+				t.Errorf("%q is among those that begin with %q: %t", d.String(uint32(code)), prefix,
+					in)
 			}
 		}
 	}

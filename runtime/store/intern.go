@@ -15,8 +15,8 @@ import (
 // several. Where memory is scarce, every string is looked up. Loaders have one
 // per worker and string column.
 type Interner struct {
-	// parts have partStrings strings each, but for the last: so no long arena is
-	// copied as it grows.
+	// parts have partStrings strings each, but for the last: so no long arena
+	// is copied as it grows.
 	parts []stringArena
 	n     int
 	table []internSlot // open addressing, at most half full
@@ -25,7 +25,8 @@ type Interner struct {
 	// not find; unseen is how many are to be added without that until the next
 	// one.
 	tried, fresh, unseen int
-	// recent remembers short strings, which come again and again, by their bytes.
+	// recent remembers short strings, which come again and again, by their
+	// bytes.
 	recent [256]shortString
 
 	// ledger is where memory is reserved, under the name what; nil allows
@@ -60,9 +61,9 @@ var hashSeed = maphash.MakeSeed()
 const partStrings = 1 << 16
 
 // A trial looks up trialStrings strings. If at most one in trialRepeats is a
-// repeat, the next trialStrings*trialRepeats strings are added without a lookup.
-// Strings of trials stay in the table, so a later trial detects that a column
-// has begun to repeat itself.
+// repeat, the next trialStrings*trialRepeats strings are added without a
+// lookup. Strings of trials stay in the table, so a later trial detects that a
+// column has begun to repeat itself.
 const (
 	trialStrings = 1 << 12
 	trialRepeats = 16

@@ -2,8 +2,9 @@ package store
 
 import "sync"
 
-// Ledger accounts for the memory that one load has reserved. A nil ledger allows
-// everything. A ledger is safe for concurrent use, and an order.Allocator.
+// Ledger accounts for the memory that one load has reserved. A nil ledger
+// allows everything. A ledger is safe for concurrent use, and an
+// order.Allocator.
 type Ledger struct {
 	reserve func(what string, n int64) error // nil: no bound
 	bound   int64                            // of reserve

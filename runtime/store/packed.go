@@ -28,9 +28,9 @@ func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 	return c
 }
 
-// NewOver is NewPacked over existing offsets: n entries of the column's Width at
-// data. Offsets outside of Go's heap stay as long as owner is reachable; those in
-// it have a nil owner.
+// NewOver is NewPacked over existing offsets: n entries of the column's Width
+// at data. Offsets outside of Go's heap stay as long as owner is reachable;
+// those in it have a nil owner.
 func NewOver(
 	t scalar.Type, dict *Dict, n int, lo, hi int64, data unsafe.Pointer, owner any,
 ) *Column {
@@ -40,10 +40,10 @@ func NewOver(
 	return c
 }
 
-// NewBounded returns a column of n words: base plus step times an offset of width
-// bytes in data, modulo 2^64. It keeps data, which is aligned to the width. It
-// finds the bounds but does not narrow the offsets or count distinct words.
-// Floats have base 0, step 1 and 8 bytes, or one word.
+// NewBounded returns a column of n words: base plus step times an offset of
+// width bytes in data, modulo 2^64. It keeps data, which is aligned to the
+// width. It finds the bounds but does not narrow the offsets or count distinct
+// words. Floats have base 0, step 1 and 8 bytes, or one word.
 func NewBounded(
 	t scalar.Type, dict *Dict, n int, base, step int64, width uint8, data []byte,
 ) *Column {
@@ -55,7 +55,8 @@ func NewBounded(
 		c.view(unsafe.Pointer(unsafe.SliceData(data)))
 	}
 	lo, hi := c.bounds()
-	c.Stats = ColumnStats{Min: orderWord(t.Kind, lo), Max: orderWord(t.Kind, hi), Distinct: int64(n)}
+	c.Stats = ColumnStats{Min: orderWord(t.Kind, lo), Max: orderWord(t.Kind, hi),
+		Distinct: int64(n)}
 	if span := hi - lo; span < uint64(n) {
 		c.Stats.Distinct = int64(span) + 1
 	}
@@ -132,7 +133,8 @@ func (c *Column) view(data unsafe.Pointer) {
 
 // newPacked returns a packed column without its slice.
 func newPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
-	c := &Column{Type: t, Dict: dict, Base: lo, Step: 1, Width: WidthOf(uint64(hi) - uint64(lo)), n: n}
+	c := &Column{Type: t, Dict: dict, Base: lo, Step: 1, Width: WidthOf(uint64(hi) - uint64(lo)),
+		n: n}
 	c.Stats = ColumnStats{Min: lo, Max: hi, Distinct: int64(n)}
 	if span := uint64(hi) - uint64(lo); span < uint64(n) {
 		c.Stats.Distinct = int64(span) + 1

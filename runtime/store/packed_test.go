@@ -18,7 +18,8 @@ func TestNewBounded(t *testing.T) {
 		typ := randvalue.Types[rng.IntN(len(randvalue.Types))]
 		n := rng.IntN(3) * rng.IntN(BlockRows)
 		var dict *Dict
-		width, base, step := []uint8{0, 1, 2, 4, 8}[rng.IntN(5)], rng.Int64()>>rng.IntN(60), int64(1)
+		width, base, step := []uint8{0, 1, 2, 4,
+			8}[rng.IntN(5)], rng.Int64()>>rng.IntN(60), int64(1)
 		switch typ.Kind {
 		case scalar.Float:
 			if width > 0 {
@@ -58,7 +59,8 @@ func TestNewBounded(t *testing.T) {
 		}
 		for i := range words {
 			if got.Word(i) != words[i] {
-				t.Fatalf("%v of %d bytes: word %d is %d, want %d", typ, width, i, got.Word(i), words[i])
+				t.Fatalf("%v of %d bytes: word %d is %d, want %d", typ, width, i, got.Word(i),
+					words[i])
 			}
 		}
 		if n > 0 && (got.Stats.Min != want.Stats.Min || got.Stats.Max != want.Stats.Max ||

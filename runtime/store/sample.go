@@ -29,8 +29,8 @@ type ColumnSample struct {
 	// type. A column whose values lie next to each other has a high Equal, a
 	// sorted one a Rising of 1. Without neighbours both are 1.
 	Equal, Rising float64
-	// Top are the most frequent words that the sample shows more than once, with
-	// their shares of the rows, the most frequent first.
+	// Top are the most frequent words that the sample shows more than once,
+	// with their shares of the rows, the most frequent first.
 	Top []WordShare
 }
 

@@ -92,7 +92,8 @@ func TestFind(t *testing.T) {
 	} {
 		from, until := c.col.Find(c.v)
 		if until-from != c.times || c.times > 0 && from != c.first {
-			t.Errorf("%v in a column of %d: rows %d to %d, want %d from %d on", c.v, c.col.Len(), from,
+			t.Errorf("%v in a column of %d: rows %d to %d, want %d from %d on", c.v, c.col.Len(),
+				from,
 				until, c.times, c.first)
 		}
 	}

@@ -77,7 +77,9 @@ func Arrange(
 		if err != nil {
 			return nil, err
 		}
-		a.Read = func(c int, dst []int64, from int) { g.unpack(dst, keys[from:][:len(dst)], s.place[c]) }
+		a.Read = func(c int, dst []int64, from int) {
+			g.unpack(dst, keys[from:][:len(dst)], s.place[c])
+		}
 		a.Free = func() { s.free(keys) }
 	default:
 		x, keys := s.ordering(rows)
@@ -310,7 +312,8 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]u
 		})
 		counts[t] = count
 	})
-	// Threads stop counting when the context is done: then the counts are short.
+	// Threads stop counting when the context is done: then the counts are
+	// short.
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}

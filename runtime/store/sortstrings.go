@@ -42,16 +42,16 @@ type bucketText struct {
 func (l *stringList) at(r stringRef) string { return l.sources[r.source()].at(r.index()) }
 
 const (
-	// bucketStrings and bucketBytes are about what a bucket has at most: a copy of
-	// it and what sorts it fit a processor's second cache.
+	// bucketStrings and bucketBytes are about what a bucket has at most: a copy
+	// of it and what sorts it fit a processor's second cache.
 	bucketStrings = 1 << 14
 	bucketBytes   = 1 << 20
 	maxBuckets    = 1 << 13
 	// bucketSamples is how many strings of a sample there are at least for each
 	// bucket: then few buckets are twice as large as the mean.
 	bucketSamples = 16
-	// sorterBytes is what a thread takes that sorts buckets, and sortedBytes its
-	// part for each string.
+	// sorterBytes is what a thread takes that sorts buckets, and sortedBytes
+	// its part for each string.
 	sorterBytes = 2 << 20
 	sortedBytes = 48
 	// spanStrings is how many strings a thread takes at least at a time.
@@ -68,8 +68,8 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 	splitters := newSplitters(l.splitters(n))
 	buckets := len(splitters.prefixes) + 1
 	places := make([][]uint16, len(spans)) // of each string of a span: its bucket
-	// next is first how many strings of each span are in each bucket, then where
-	// the next one of them goes.
+	// next is first how many strings of each span are in each bucket, then
+	// where the next one of them goes.
 	next := make([][]int, len(spans))
 	parallel.Do(threads, len(spans), func(i int) {
 		x := spans[i]
@@ -154,7 +154,8 @@ func (l *stringList) splitters(n int) []string {
 		at += length
 	}
 	buckets := min(maxBuckets, len(sample)/bucketSamples,
-		max(n/bucketStrings, int(float64(n)/float64(max(1, len(sample)))*float64(size)/bucketBytes)))
+		max(n/bucketStrings,
+			int(float64(n)/float64(max(1, len(sample)))*float64(size)/bucketBytes)))
 	if buckets < 2 {
 		return nil
 	}
@@ -322,7 +323,8 @@ func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
 	}
 	var out stringArena
 	out.grow(count, size)
-	out.data, out.ends, out.wide = out.data[:size], out.ends[:cap(out.ends)], out.wide[:cap(out.wide)]
+	out.data, out.ends, out.wide = out.data[:size], out.ends[:cap(out.ends)],
+		out.wide[:cap(out.wide)]
 	parallel.Do(threads, buckets, func(b int) {
 		copy(out.data[start[b]:], l.texts[b].data)
 		code, end := first[b], start[b]

@@ -64,16 +64,19 @@ func TestSortStrings(t *testing.T) {
 				if name != "few" && len(l.starts) < 4 {
 					t.Errorf("%s: only %d buckets", name, len(l.starts)-1)
 				}
-				d, remaps, err := mergeSources(context.Background(), threads, slices.Clone(sources), nil, "")
+				d, remaps, err := mergeSources(context.Background(), threads, slices.Clone(sources),
+					nil, "")
 				if err != nil {
 					t.Fatal(err)
 				}
 				if d.Len() != len(all) || d.Sorted() != len(all) {
-					t.Fatalf("%s: %d strings, %d sorted; want %d", name, d.Len(), d.Sorted(), len(all))
+					t.Fatalf("%s: %d strings, %d sorted; want %d", name, d.Len(), d.Sorted(),
+						len(all))
 				}
 				for c := 1; c < d.Len(); c++ {
 					if d.String(uint32(c-1)) >= d.String(uint32(c)) {
-						t.Fatalf("%s: %q does not come before %q", name, d.String(uint32(c-1)), d.String(uint32(c)))
+						t.Fatalf("%s: %q does not come before %q", name, d.String(uint32(c-1)),
+							d.String(uint32(c)))
 					}
 				}
 				for i, s := range sources {

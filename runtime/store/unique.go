@@ -111,8 +111,8 @@ func (s *rowSorter) repeats(
 	}
 	defer selection.Free()
 	sorted := selection.Rows
-	// The order is stable, so the first of a run is the first in the file. Those
-	// that follow are visited in the order of the file.
+	// The order is stable, so the first of a run is the first in the file.
+	// Those that follow are visited in the order of the file.
 	repeated := 0
 	for i := 1; i < rows; i++ {
 		if s.equal(sorted[i-1], sorted[i]) {

@@ -22,9 +22,10 @@ type Bound struct {
 	Layouts *layout.Layouts
 }
 
-// Bind finds the facts of a program, and chooses layouts for what they say, on so
-// many threads. The errors are those of prepare.Bind.
-func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.Policy, threads int, memory prepare.Memory) (*Bound, error) {
+// Bind finds the facts of a program, and chooses layouts for what they say, on
+// so many threads. The errors are those of prepare.Bind.
+func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.Policy, threads int,
+	memory prepare.Memory) (*Bound, error) {
 	data, err := prepare.Bind(ctx, p.Graph, p.Domains, facts, threads, memory)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,9 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 			}
 			return data.Rows(r), true
 		},
-		Loaded: func(r *harmony.Relation, i int) layout.Column { return layoutOf(data.Columns(r)[i]) },
+		Loaded: func(r *harmony.Relation, i int) layout.Column {
+			return layoutOf(data.Columns(r)[i])
+		},
 	}, policy)}, nil
 }
 
@@ -84,9 +87,9 @@ func (b *Bound) reg(r *harmony.Reg) answer {
 	return answer{bound.Lo, bound.Hi, exact}
 }
 
-// Ascends reports whether the rows of an index of a form ascend by its key, so that
-// the rows of a key follow each other. The columns are those of its loaded relation, nil
-// if it is not loaded.
+// Ascends reports whether the rows of an index of a form ascend by its key, so
+// that the rows of a key follow each other. The columns are those of its loaded
+// relation, nil if it is not loaded.
 func Ascends(x *harmony.Index, form abi.Form, cols []*store.Column) bool {
 	if x.Kind != harmony.Multi || form != abi.Direct || len(x.Key) != 1 || cols == nil {
 		return false
@@ -95,8 +98,8 @@ func Ascends(x *harmony.Index, form abi.Form, cols []*store.Column) bool {
 	return c.Stats.Ascending && wordsAscend(c)
 }
 
-// numbered reports whether an index is of one column that counts the rows of a loaded
-// relation, as the keys of dimension tables mostly do.
+// numbered reports whether an index is of one column that counts the rows of a
+// loaded relation, as the keys of dimension tables mostly do.
 func numbered(x *harmony.Index, cols []*store.Column, found *ranges.Ranges) bool {
 	if cols == nil || len(x.Key) != 1 {
 		return false
@@ -104,13 +107,15 @@ func numbered(x *harmony.Index, cols []*store.Column, found *ranges.Ranges) bool
 	c, n := cols[x.Key[0]], int64(cols[x.Key[0]].Len())
 	bound := found.Column(x.Of, x.Key[0])
 	return n > 0 && c.Stats.Ascending && wordsAscend(c) && c.Stats.Distinct == n &&
-		uint64(c.Stats.Max)-uint64(c.Stats.Min) == uint64(n-1) && bound.Lo == c.Stats.Min && bound.Hi == c.Stats.Max
+		uint64(c.Stats.Max)-uint64(c.Stats.Min) == uint64(n-1) && bound.Lo == c.Stats.Min &&
+		bound.Hi == c.Stats.Max
 }
 
-// ordered reports whether the keys of groups come in order to each worker that takes
-// rows from the first to the last: one kernel, which runs once, fills them in the order of
-// a loaded relation by columns that ascend.
-func (p *Program) ordered(g *harmony.Groups, columns func(r *harmony.Relation) []*store.Column) bool {
+// ordered reports whether the keys of groups come in order to each worker that
+// takes rows from the first to the last: one kernel, which runs once, fills
+// them in the order of a loaded relation by columns that ascend.
+func (p *Program) ordered(g *harmony.Groups,
+	columns func(r *harmony.Relation) []*store.Column) bool {
 	var fills *harmony.Kernel
 	var key []harmony.Operand
 	for _, b := range p.Graph.Blocks {
@@ -152,7 +157,8 @@ func (p *Program) ordered(g *harmony.Groups, columns func(r *harmony.Relation) [
 		if !loaded {
 			return false
 		}
-		if c := columns(from.Rel)[at]; c.Type.Kind == scalar.String || !c.Stats.Ascending || !wordsAscend(c) {
+		if c := columns(from.Rel)[at]; c.Type.Kind == scalar.String || !c.Stats.Ascending ||
+			!wordsAscend(c) {
 			return false
 		}
 	}
@@ -161,7 +167,8 @@ func (p *Program) ordered(g *harmony.Groups, columns func(r *harmony.Relation) [
 
 // wordsAscend reports whether words order as the values of a column do.
 func wordsAscend(c *store.Column) bool {
-	return c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || c.Len() == 0 || c.Stats.Min >= 0 && c.Stats.Max >= 0)
+	return c.Type.Kind != scalar.Float &&
+		(c.Type.Kind != scalar.Uint || c.Len() == 0 || c.Stats.Min >= 0 && c.Stats.Max >= 0)
 }
 
 // IsPacked reports whether the columns of a derived relation are stored as
@@ -170,5 +177,6 @@ func (b *Bound) IsPacked(r *harmony.Relation, col int) (bound interval.Interval,
 	bound = b.Ranges.Column(r, col)
 	t := r.Cols[col].Type
 	ordered := t.Kind != scalar.Float && (t.Kind != scalar.Uint || bound.Lo >= 0)
-	return bound, ordered && bound.Bits() > 0 && bound.Bits() <= 32 && b.Layouts.Columns[r][col] == layout.ColumnOf(bound)
+	return bound, ordered && bound.Bits() > 0 && bound.Bits() <= 32 &&
+		b.Layouts.Columns[r][col] == layout.ColumnOf(bound)
 }

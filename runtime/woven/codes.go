@@ -12,8 +12,8 @@ import (
 // keptCode is of how many layouts of facts Codes keeps the code.
 const keptCode = 4
 
-// Codes keeps the code of a program for the facts that were seen last. It is safe for
-// concurrent use.
+// Codes keeps the code of a program for the facts that were seen last. It is
+// safe for concurrent use.
 type Codes[C any] struct {
 	// Drop gives back code that no run uses.
 	Drop func(C)
@@ -50,8 +50,8 @@ func (c *Code[C]) holds(b *Bound) bool {
 }
 
 // Use returns code for facts, making it if there is none. It is the caller's to
-// release. Who has found the program before it was closed, and comes here after, gets code
-// that nobody else does.
+// release. Who has found the program before it was closed, and comes here
+// after, gets code that nobody else does.
 func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +82,8 @@ func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C],
 	return c, nil
 }
 
-// listening is the knowledge of facts, of which c keeps what is asked for. Several
-// goroutines may ask.
+// listening is the knowledge of facts, of which c keeps what is asked for.
+// Several goroutines may ask.
 func (c *Code[C]) listening(b *Bound) Knowledge {
 	var mu sync.Mutex
 	k := b.Knowledge()

@@ -5,13 +5,15 @@ import (
 	"testing"
 )
 
-// TestCodesClose gives code back when its last user does: also code that is made after the
-// close, by a run that found the program before.
+// TestCodesClose gives code back when its last user does: also code that is
+// made after the close, by a run that found the program before.
 func TestCodesClose(t *testing.T) {
 	var dropped []string
 	l := &Codes[string]{Drop: func(name string) { dropped = append(dropped, name) }}
 	use := func(name string) *Code[string] {
-		c, err := l.Use(&Bound{Program: &Program{}}, func(Knowledge) (string, error) { return name, nil })
+		c, err := l.Use(&Bound{Program: &Program{}}, func(Knowledge) (string, error) {
+			return name, nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

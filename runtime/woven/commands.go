@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// number appends the tuples of a relation with their numbers, and returns how many
-// there are.
+// number appends the tuples of a relation with their numbers, and returns how
+// many there are.
 func (w *Walk) number(c *harmony.Number) (int64, error) {
 	if o, ok := w.Machine.(Orderer); ok {
 		if n, done, err := o.Number(c); done || err != nil {
@@ -59,9 +59,10 @@ func (w *Walk) topK(c *harmony.TopK) (int64, error) {
 		return 0, err
 	}
 	defer sel.Free()
-	return int64(len(sel.Rows)), w.Machine.Append(c.To, len(sel.Rows), func(col int, dst []int64, from int) {
-		rows.Cols[c.Cols[col]].Words.Gather(dst, sel.Rows[from:from+len(dst)])
-	})
+	return int64(len(sel.Rows)), w.Machine.Append(c.To, len(sel.Rows),
+		func(col int, dst []int64, from int) {
+			rows.Cols[c.Cols[col]].Words.Gather(dst, sel.Rows[from:from+len(dst)])
+		})
 }
 
 // check reports the tuples of a relation as violations of a constraint.
@@ -103,9 +104,9 @@ func (w *Walk) planCheck(n int) *queryplan.Check {
 	panic("a constraint that the plan does not have")
 }
 
-// checkKey tests that the key of a relation determines the rest of its tuples. If
-// the relation grows afterwards, the keys seen stay, so that a round looks at its
-// own tuples only.
+// checkKey tests that the key of a relation determines the rest of its tuples.
+// If the relation grows afterwards, the keys seen stay, so that a round looks
+// at its own tuples only.
 func (w *Walk) checkKey(c *harmony.CheckKey, again bool) error {
 	if c.Rel.Keys == len(c.Rel.Cols) {
 		return nil
@@ -142,7 +143,8 @@ func (w *Walk) checkKey(c *harmony.CheckKey, again bool) error {
 	}
 	for _, v := range w.Request.Plan.Vars {
 		if v.Name == c.Rel.Name {
-			return &runtime.KeyError{Var: v, Span: c.Span, First: rows.Tuple(first), Second: rows.Tuple(second)}
+			return &runtime.KeyError{Var: v, Span: c.Span, First: rows.Tuple(first),
+				Second: rows.Tuple(second)}
 		}
 	}
 	panic("a key of a relation that the plan does not have")

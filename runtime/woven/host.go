@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// hostBatch is how many rows of a kernel on the host are in memory at a time, and
-	// hostBlock how many a thread takes.
+	// hostBatch is how many rows of a kernel on the host are in memory at a
+	// time, and hostBlock how many a thread takes.
 	hostBatch = 1 << 17
 	hostBlock = 1 << 11
 )
@@ -36,7 +36,9 @@ func (w *Walk) host(k *harmony.Kernel) (Work, error) {
 		w.answer.Dropped += dropped
 		for i, s := range k.Sinks {
 			to := s.(*harmony.Store).To
-			err := w.Machine.Append(to, kept, func(col int, dst []int64, from int) { copy(dst, batch.cols[i][col][from:]) })
+			err := w.Machine.Append(to, kept, func(col int, dst []int64, from int) {
+				copy(dst, batch.cols[i][col][from:])
+			})
 			if err != nil {
 				return Work{}, err
 			}
@@ -89,8 +91,8 @@ type hostOperand struct {
 	value scalar.Value
 }
 
-// hostCell is an operand of a sink: the word of a loaded column, that of a constant, or
-// what a register has.
+// hostCell is an operand of a sink: the word of a loaded column, that of a
+// constant, or what a register has.
 type hostCell struct {
 	load  int // the place among the loads; -1: none
 	reg   int // -1: none
@@ -139,7 +141,8 @@ func newPipeline(b *Bound, k *harmony.Kernel, rows *order.Rows) *pipeline {
 		case *harmony.Filter:
 			p.steps = append(p.steps, hostStep{args: []hostOperand{operand(s.Cond)}})
 		case *harmony.Need:
-			p.steps = append(p.steps, hostStep{args: []hostOperand{{reg: place[s.Reg]}}, need: true})
+			p.steps = append(p.steps,
+				hostStep{args: []hostOperand{{reg: place[s.Reg]}}, need: true})
 		}
 	}
 	for _, s := range k.Sinks {
@@ -199,8 +202,8 @@ func (p *pipeline) load(r *hostRow, words [][]int64, at int) {
 	}
 }
 
-// row takes a row through the steps, and reports whether it is left, or dropped as a
-// decimal does not fit.
+// row takes a row through the steps, and reports whether it is left, or dropped
+// as a decimal does not fit.
 func (p *pipeline) row(r *hostRow) (kept, dropped bool) {
 	for i := range p.steps {
 		s := &p.steps[i]
@@ -219,8 +222,8 @@ func (p *pipeline) row(r *hostRow) (kept, dropped bool) {
 	return true, false
 }
 
-// call evaluates a function, which has no value where an argument has none, but for
-// holds, which is false there.
+// call evaluates a function, which has no value where an argument has none, but
+// for holds, which is false there.
 func (r *hostRow) call(s *hostStep) (scalar.Value, bool) {
 	args := r.args[:len(s.args)]
 	for i := range s.args {
@@ -233,8 +236,8 @@ func (r *hostRow) call(s *hostStep) (scalar.Value, bool) {
 	return s.call.Func.Eval(s.call.Out.Type, args)
 }
 
-// word returns the word of a sink's operand. A string that its domain does not have
-// yet enters it, if the domain grows; else it is there.
+// word returns the word of a sink's operand. A string that its domain does not
+// have yet enters it, if the domain grows; else it is there.
 func (p *pipeline) word(c *hostCell, r *hostRow, words [][]int64, at int) int64 {
 	switch {
 	case c.load >= 0:
@@ -257,7 +260,8 @@ type batch struct {
 
 func newBatch(p *pipeline, rows int) *batch {
 	blocks := (rows + hostBlock - 1) / hostBlock
-	b := &batch{pipeline: p, cols: make([][][]int64, len(p.sinks)), kept: make([]int, blocks), dropped: make([]int64, blocks)}
+	b := &batch{pipeline: p, cols: make([][][]int64, len(p.sinks)), kept: make([]int, blocks),
+		dropped: make([]int64, blocks)}
 	for i, cells := range p.sinks {
 		for range cells {
 			b.cols[i] = append(b.cols[i], make([]int64, rows))
@@ -266,8 +270,8 @@ func newBatch(p *pipeline, rows int) *batch {
 	return b
 }
 
-// run takes the rows of a block through the kernel. Those that are left stand where
-// the block begins.
+// run takes the rows of a block through the kernel. Those that are left stand
+// where the block begins.
 func (b *batch) run(block, from, n int) {
 	p := b.pipeline
 	words := make([][]int64, len(p.loads))
@@ -297,8 +301,8 @@ func (b *batch) run(block, from, n int) {
 	b.kept[block], b.dropped[block] = to-begin, lost
 }
 
-// close moves the rows that are left of some blocks together, and returns how many
-// they are and how many were dropped as a decimal did not fit.
+// close moves the rows that are left of some blocks together, and returns how
+// many they are and how many were dropped as a decimal did not fit.
 func (b *batch) close(blocks int) (kept int, dropped int64) {
 	for block, n := range b.kept[:blocks] {
 		for _, cols := range b.cols {

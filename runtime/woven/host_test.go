@@ -18,7 +18,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// memory is a Machine that only has the words of relations, and runs no kernels.
+// memory is a Machine that only has the words of relations, and runs no
+// kernels.
 type memory struct {
 	Machine
 	bound *Bound
@@ -27,7 +28,8 @@ type memory struct {
 }
 
 func newMemory(b *Bound) *memory {
-	m := &memory{bound: b, words: map[*harmony.Relation][]order.Slice{}, rows: map[*harmony.Relation]int{}}
+	m := &memory{bound: b, words: map[*harmony.Relation][]order.Slice{},
+		rows: map[*harmony.Relation]int{}}
 	for _, r := range b.Graph.Relations {
 		m.words[r] = make([]order.Slice, len(r.Cols))
 		if loaded := b.Data.Columns(r); loaded != nil {
@@ -53,7 +55,8 @@ func (m *memory) Rows(r *harmony.Relation) (*order.Rows, error) {
 	return out, nil
 }
 
-func (m *memory) Append(to *harmony.Relation, n int, read func(col int, dst []int64, from int)) error {
+func (m *memory) Append(to *harmony.Relation, n int,
+	read func(col int, dst []int64, from int)) error {
 	for i := range to.Cols {
 		// In two parts, as machines may ask for blocks.
 		words := make([]int64, n)
@@ -129,8 +132,8 @@ block b0:
   halt
 `
 
-// TestHost compares kernels on the host with the reference, over no rows, less than a
-// block, and more than a batch.
+// TestHost compares kernels on the host with the reference, over no rows, less
+// than a block, and more than a batch.
 func TestHost(t *testing.T) {
 	p, err := harmony.Parse("test.harmony", hostKernels)
 	if err == nil {
@@ -150,14 +153,18 @@ func TestHost(t *testing.T) {
 					dropped++ // by k1, whose filter keeps it
 				}
 			}
-			rows = append(rows, []scalar.Value{scalar.OfInt(scalar.IntType, x), scalar.OfDecimal(2, d), scalar.OfString(fmt.Sprintf("s%d", i%500))})
+			rows = append(rows,
+				[]scalar.Value{scalar.OfInt(scalar.IntType, x), scalar.OfDecimal(2, d),
+					scalar.OfString(fmt.Sprintf("s%d", i%500))})
 		}
 		want := map[*harmony.Relation][]string{}
 		facts := map[string]planref.Rows{"r": rows}
 		_, err := harmonyref.Run(p, facts, harmonyref.Options{Observe: &harmonyref.Observer{
 			Register: func(*harmony.Reg, scalar.Value) {},
 			Call:     func(*harmony.Map, []scalar.Value, scalar.Value, bool) {},
-			Tuple:    func(r *harmony.Relation, tuple []scalar.Value) { want[r] = append(want[r], planref.Key(tuple)) },
+			Tuple: func(r *harmony.Relation, tuple []scalar.Value) {
+				want[r] = append(want[r], planref.Key(tuple))
+			},
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -174,7 +181,8 @@ func TestHost(t *testing.T) {
 		for _, r := range p.Relations[1:] {
 			slices.Sort(want[r])
 			if got := m.tuples(r); !slices.Equal(got, want[r]) {
-				t.Errorf("%d rows: %s has %d tuples and should have %d", n, r.Name, len(got), len(want[r]))
+				t.Errorf("%d rows: %s has %d tuples and should have %d", n, r.Name, len(got),
+					len(want[r]))
 			}
 		}
 		if want := int64(len(want[p.Relations[1]])); kept["k0"] != want {
@@ -202,12 +210,14 @@ func hostWalk(t *testing.T, p *harmony.Program, rows planref.Rows) (*memory, *Wa
 	}
 	db := store.NewDatabase()
 	db.Put(&store.Relation{Name: "r", Table: table, Cols: cols, Keys: len(cols)})
-	bound, err := Bind(context.Background(), NewProgram(&queryplan.Plan{}, p), db, layout.CPU, 2, nil)
+	bound, err := Bind(context.Background(), NewProgram(&queryplan.Plan{}, p), db, layout.CPU, 2,
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := newMemory(bound)
-	return m, &Walk{Bound: bound, Machine: m, Order: &order.Sorter{Threads: 3}, ctx: context.Background(), answer: &runtime.Answer{}}
+	return m, &Walk{Bound: bound, Machine: m, Order: &order.Sorter{Threads: 3},
+		ctx: context.Background(), answer: &runtime.Answer{}}
 }
 
 // TestHostStops ends a kernel on the host when the run is cancelled.
@@ -216,7 +226,9 @@ func TestHostStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, w := hostWalk(t, p, planref.Rows{{scalar.OfInt(scalar.IntType, 1), scalar.OfDecimal(2, 1), scalar.OfString("s")}})
+	_, w := hostWalk(t, p,
+		planref.Rows{{scalar.OfInt(scalar.IntType, 1), scalar.OfDecimal(2, 1),
+			scalar.OfString("s")}})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stop := errors.New("stop")
 	cancel(stop)

@@ -15,16 +15,16 @@ import (
 // Groups is the contents of a group-by table, in the host's memory.
 type Groups struct {
 	Decl *harmony.Groups
-	// Occupied has a word for each slot, not 0 for a group; Cells the accumulators',
-	// as abi.CellOf says.
+	// Occupied has a word for each slot, not 0 for a group; Cells the
+	// accumulators', as abi.CellOf says.
 	Occupied []uint64
 	Cells    [][]uint64
 	// Key returns the word of a key's column in a slot.
 	Key func(slot, col int) int64
 }
 
-// Overflow finds the first group, in the order of groups, with a result that does
-// not fit its type. Code only notes that there is one.
+// Overflow finds the first group, in the order of groups, with a result that
+// does not fit its type. Code only notes that there is one.
 func (b *Bound) Overflow(g *Groups) error {
 	var group []scalar.Value
 	first := -1
@@ -47,11 +47,13 @@ func (b *Bound) Overflow(g *Groups) error {
 		return ErrNoOverflow
 	}
 	acc := g.Decl.Accs[first]
-	return &runtime.OverflowError{Fn: acc.Fn, Out: acc.Out, By: g.Decl.Keys, Group: group, Span: g.Decl.Span}
+	return &runtime.OverflowError{Fn: acc.Fn, Out: acc.Out, By: g.Decl.Keys, Group: group,
+		Span: g.Decl.Span}
 }
 
 // ErrNoOverflow is code that says that a result does not fit when all do.
-var ErrNoOverflow = &InternalError{Engine: "woven", Command: "aggregation", Cause: "a result is said not to fit its type, but all do"}
+var ErrNoOverflow = &InternalError{Engine: "woven", Command: "aggregation",
+	Cause: "a result is said not to fit its type, but all do"}
 
 // fits reports whether an accumulator's result fits its type, as the go engine
 // and the primitives compute it.
@@ -76,7 +78,9 @@ func (g *Groups) fits(a, slot int) bool {
 		}
 	}
 	if out.Kind == scalar.Uint {
-		return sum.Hi == 0 && (out.Bits == 0 || out.Bits == 64 || cmp.Compare(sum.Lo, math.MaxUint64>>(64-out.Bits)) <= 0)
+		return sum.Hi == 0 &&
+			(out.Bits == 0 || out.Bits == 64 ||
+				cmp.Compare(sum.Lo, math.MaxUint64>>(64-out.Bits)) <= 0)
 	}
 	return sum.Fits64() && interval.OfType(out).Contains(sum.Int64())
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Constant returns the word of a parameter that is the same for all of a run on every
-// engine: about one of an entry's literals, or about how a table of a dictionary or
-// constant rows are stored. It is not ok if the parameter is about something else.
+// Constant returns the word of a parameter that is the same for all of a run on
+// every engine: about one of an entry's literals, or about how a table of a
+// dictionary or constant rows are stored. It is not ok if the parameter is
+// about something else.
 func (b *Bound) Constant(e *abi.Entry, p abi.Param) (word int64, ok bool) {
 	switch p.Kind {
 	case abi.TableBase, abi.TableStep, abi.TableWidth:

@@ -13,7 +13,9 @@ import (
 // became.
 func (w *Walk) profile() {
 	for _, b := range w.Graph.Blocks {
-		at := slices.IndexFunc(w.Request.Plan.Blocks, func(p *queryplan.Block) bool { return p.Name == b.Name })
+		at := slices.IndexFunc(w.Request.Plan.Blocks, func(p *queryplan.Block) bool {
+			return p.Name == b.Name
+		})
 		plan := w.Request.Plan.Blocks[at]
 		costs := make([]runtime.CommandProfile, len(plan.Cmds))
 		for at := range costs {
@@ -53,9 +55,9 @@ func (w *Walk) profile() {
 	}
 }
 
-// serves says for each command of a block which of the plan's commands it is for,
-// -1 for none: the one that it finishes, or the one that the next such command
-// finishes, as lowering puts before it what it needs.
+// serves says for each command of a block which of the plan's commands it is
+// for, -1 for none: the one that it finishes, or the one that the next such
+// command finishes, as lowering puts before it what it needs.
 func (w *Walk) serves(b *harmony.Block, plan *queryplan.Block) []int {
 	out := make([]int, len(b.Cmds))
 	next := -1
@@ -65,7 +67,7 @@ func (w *Walk) serves(b *harmony.Block, plan *queryplan.Block) []int {
 		}
 		out[at] = next
 	}
-	// What comes after the last one belongs to it.
+	// Time after the last one belongs to it.
 	for at := 1; at < len(out); at++ {
 		if out[at] < 0 {
 			out[at] = out[at-1]
@@ -74,8 +76,8 @@ func (w *Walk) serves(b *harmony.Block, plan *queryplan.Block) []int {
 	return out
 }
 
-// finishes returns the command of the plan that a command of its block completes,
-// -1 for none.
+// finishes returns the command of the plan that a command of its block
+// completes, -1 for none.
 func (w *Walk) finishes(c harmony.Command, plan *queryplan.Block) int {
 	found := -1
 	for at, p := range plan.Cmds {
@@ -119,8 +121,8 @@ func inserting(c harmony.Command) (rule source.Span, ok bool) {
 	return rule, false
 }
 
-// fillsVar reports whether a command fills the variable that a command of the plan
-// fills.
+// fillsVar reports whether a command fills the variable that a command of the
+// plan fills.
 func fillsVar(c harmony.Command, p queryplan.Command) bool {
 	name := ""
 	switch p := p.(type) {
@@ -141,8 +143,8 @@ func fillsVar(c harmony.Command, p queryplan.Command) bool {
 	return false
 }
 
-// LoadedBytes is how many bytes of a row of its source a kernel loads. The keys and
-// results of groups are words.
+// LoadedBytes is how many bytes of a row of its source a kernel loads. The keys
+// and results of groups are words.
 func (b *Bound) LoadedBytes(k *harmony.Kernel) int {
 	n := 0
 	for _, s := range k.Stages {

@@ -22,8 +22,8 @@ type Program struct {
 	Domains *domain.Domains
 	Lives   *harmony.Lives
 	Named   map[string]harmony.Managed // all variables
-	// Reach says which blocks can run after a block, itself among them if it is in a
-	// loop.
+	// Reach says which blocks can run after a block, itself among them if it is
+	// in a loop.
 	Reach map[*harmony.Block]map[*harmony.Block]bool
 	Loops []*decompose.Loop // that are decomposable
 
@@ -62,12 +62,12 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 	return p
 }
 
-// NeedsSet reports whether a tuple may be inserted twice. Relations that lowering
-// adds are there to remove duplicates.
+// NeedsSet reports whether a tuple may be inserted twice. Relations that
+// lowering adds are there to remove duplicates.
 func (p *Program) NeedsSet(r *harmony.Relation) bool { return !p.distinct(r) }
 
-// Carried returns the columns by which a loop over a relation is decomposed; none
-// if there is no such loop.
+// Carried returns the columns by which a loop over a relation is decomposed;
+// none if there is no such loop.
 func (p *Program) Carried(r *harmony.Relation) []int {
 	for _, l := range p.Loops {
 		if l.Rel == r {
@@ -97,8 +97,8 @@ func (p *Program) InsertsAfter(r *harmony.Relation, b *harmony.Block, i int) boo
 	})
 }
 
-// later reports whether a command that can run after command i of a block is one
-// that is looked for.
+// later reports whether a command that can run after command i of a block is
+// one that is looked for.
 func (p *Program) later(b *harmony.Block, i int, is func(harmony.Command) bool) bool {
 	for _, c := range b.Cmds[i+1:] {
 		if is(c) {
@@ -121,10 +121,10 @@ func (p *Program) later(b *harmony.Block, i int, is func(harmony.Command) bool) 
 // of.
 const keptPrograms = 64
 
-// Programs finds the program of a plan, with what an engine keeps beside it, such as
-// its code. Rewriting makes a new plan for every run, so that plans are the same if
-// their texts are, and the places of the source that they refer to. The zero value is
-// empty.
+// Programs finds the program of a plan, with what an engine keeps beside it,
+// such as its code. Rewriting makes a new plan for every run, so that plans are
+// the same if their texts are, and the places of the source that they refer to.
+// The zero value is empty.
 type Programs[K any] struct {
 	// Make makes what is kept of a program, and Drop, if set, gives it back.
 	Make func(*Program) K
@@ -144,8 +144,10 @@ type keptProgram[K any] struct {
 	err  error
 }
 
-// Find returns the program that a plan becomes by lowering, and what is kept of it.
-func (c *Programs[K]) Find(plan *queryplan.Plan, lower func(*queryplan.Plan) (*harmony.Program, error)) (*Program, K, error) {
+// Find returns the program that a plan becomes by lowering, and what is kept of
+// it.
+func (c *Programs[K]) Find(plan *queryplan.Plan,
+	lower func(*queryplan.Plan) (*harmony.Program, error)) (*Program, K, error) {
 	same := weak.Make(plan)
 	c.mu.Lock()
 	at := slices.IndexFunc(c.list, func(p *keptProgram[K]) bool { return p.plan == same })

@@ -16,58 +16,64 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Machine has the variables of one run, and runs its kernels. Its methods are called
-// from one goroutine.
+// Machine has the variables of one run, and runs its kernels. Its methods are
+// called from one goroutine.
 type Machine interface {
-	// Kernel runs a kernel, which is not one of the host's, over all rows of its source.
+	// Kernel runs a kernel, which is not one of the host's, over all rows of
+	// its source.
 	Kernel(k *harmony.Kernel) (Work, error)
 	// Build makes an index of the relation as it is.
 	Build(x *harmony.Index) error
-	// Merge ends a round of a relation: what was inserted becomes its delta. After the
-	// last one nothing is inserted any more.
+	// Merge ends a round of a relation: what was inserted becomes its delta.
+	// After the last one nothing is inserted any more.
 	Merge(r *harmony.Relation, last bool) error
 	// Clear empties a relation or groups.
 	Clear(v harmony.Managed) error
-	// Free gives back what a variable holds. One that is filled again may keep memory.
+	// Free gives back what a variable holds. One that is filled again may keep
+	// memory.
 	Free(v harmony.Managed, again bool) error
 	// Size returns the tuples of a relation.
 	Size(r *harmony.Relation) (Size, error)
-	// Rows presents the merged tuples of a relation. They stay until the relation
-	// changes.
+	// Rows presents the merged tuples of a relation. They stay until the
+	// relation changes.
 	Rows(r *harmony.Relation) (*order.Rows, error)
-	// Append adds n tuples to a relation, of which read reads the words of a column
-	// from a row on.
+	// Append adds n tuples to a relation, of which read reads the words of a
+	// column from a row on.
 	Append(to *harmony.Relation, n int, read func(col int, dst []int64, from int)) error
-	// Output returns the contents of a relation, which the run does not need again.
+	// Output returns the contents of a relation, which the run does not need
+	// again.
 	Output(r *harmony.Relation) ([]*store.Column, error)
 }
 
 // Looper is a Machine that can run some loops by itself.
 type Looper interface {
-	// Loop runs a block that branches back to itself until it does not. It is not done
-	// if the machine would rather be led through it, and then nothing has happened.
+	// Loop runs a block that branches back to itself until it does not. It is
+	// not done if the machine would rather be led through it, and then nothing
+	// has happened.
 	Loop(b *harmony.Block) (done bool, err error)
 }
 
-// Orderer is a Machine that can order tuples where they are. What it has not done is done
-// on the host.
+// Orderer is a Machine that can order tuples where they are. What it has not
+// done is done on the host.
 type Orderer interface {
 	// Number carries out the command, and returns how many tuples it appends.
 	Number(c *harmony.Number) (n int64, done bool, err error)
 	// TopK carries out the command, and returns how many tuples it appends.
 	TopK(c *harmony.TopK) (n int64, done bool, err error)
-	// KeysDiffer reports whether no two merged tuples of a relation have equal keys.
+	// KeysDiffer reports whether no two merged tuples of a relation have equal
+	// keys.
 	KeysDiffer(r *harmony.Relation) (differ, done bool, err error)
 }
 
 // Keeper is a Machine that can leave outputs where they are.
 type Keeper interface {
-	// Keep makes a relation, which the run does not need again, outlive the run.
+	// Keep makes a relation, which the run does not need again, outlive the
+	// run.
 	Keep(r *harmony.Relation) (runtime.Pending, error)
 }
 
-// Finisher is a Machine that has something to do when all outputs are there, before the
-// costs are reported.
+// Finisher is a Machine that has something to do when all outputs are there,
+// before the costs are reported.
 type Finisher interface {
 	Finish(a *runtime.Answer) error
 }
@@ -118,8 +124,8 @@ type place struct {
 	i int
 }
 
-// Run goes through the program from its entry to Halt. It fails with ctx's cause soon
-// after ctx is done.
+// Run goes through the program from its entry to Halt. It fails with ctx's
+// cause soon after ctx is done.
 func (w *Walk) Run(ctx context.Context) (*runtime.Answer, error) {
 	w.ctx, w.most = ctx, w.Request.RoundsBound()
 	w.answer = &runtime.Answer{Outputs: map[string]*store.Relation{}}
@@ -258,8 +264,8 @@ func (w *Walk) trace(begin time.Time, work Work) {
 	w.Request.Trace(s)
 }
 
-// Charge adds to the costs of a command. A machine that runs a loop by itself tells
-// what the loop's commands cost.
+// Charge adds to the costs of a command. A machine that runs a loop by itself
+// tells what the loop's commands cost.
 func (w *Walk) Charge(c harmony.Command, calls int64, work Work, time time.Duration) {
 	k := w.costs[c]
 	if k == nil {
@@ -346,9 +352,11 @@ func (w *Walk) execute(b *harmony.Block, i int, c harmony.Command) (Work, error)
 	panic("no command " + w.Running)
 }
 
-// Progress reports how a loop is doing that a machine runs by itself, unless that was
-// done just now: the tuples of the relations that are new and those that are there.
-func (w *Walk) Progress(b *harmony.Block, iteration int, rels []*harmony.Relation, fresh, total int64) {
+// Progress reports how a loop is doing that a machine runs by itself, unless
+// that was done just now: the tuples of the relations that are new and those
+// that are there.
+func (w *Walk) Progress(b *harmony.Block, iteration int, rels []*harmony.Relation, fresh,
+	total int64) {
 	if !w.pace.Due(w.Request) {
 		return
 	}
@@ -424,8 +432,8 @@ func Stored(decl *harmony.Relation, cols []*store.Column, rows int) *store.Relat
 	return out
 }
 
-// Names returns what users call the variables of a run. A variable that lowering adds
-// has the name of the predicate whose rule needs it.
+// Names returns what users call the variables of a run. A variable that
+// lowering adds has the name of the predicate whose rule needs it.
 func (b *Bound) Names(plan *queryplan.Plan) func(harmony.Managed) string {
 	users := map[source.Span]string{}
 	for _, block := range plan.Blocks {

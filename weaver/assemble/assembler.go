@@ -25,8 +25,8 @@ type Assembler struct {
 	Compiler string // names what compiles IR
 	// Trace receives what took time.
 	Trace trace.Func
-	// Early, if set, receives the PTX of each function as soon as it is compiled,
-	// from any goroutine.
+	// Early, if set, receives the PTX of each function as soon as it is
+	// compiled, from any goroutine.
 	Early func(ptx string)
 
 	tools   *Tools
@@ -104,8 +104,8 @@ func (a *Assembler) Compile(graph *harmony.Program,
 }
 
 // Once returns the text of a whole program: the cached one, or what assemble
-// makes. The function about names all that the text depends on beside the target
-// and the assembler; it is called only if there is a cache.
+// makes. The function about names all that the text depends on beside the
+// target and the assembler; it is called only if there is a cache.
 func (a *Assembler) Once(about func() []string, assemble func() (string, error)) (string, error) {
 	maker, err := makerOf(a.target, a.key)
 	// Without the generator's name, no entry can be trusted.
@@ -152,8 +152,8 @@ func (a *Assembler) Assembly(code *emit.Code) (text string, err error) {
 	return text, nil
 }
 
-// text compiles IR in which some symbols are to be visible. The worker names the
-// track of the trace.
+// text compiles IR in which some symbols are to be visible. The worker names
+// the track of the trace.
 func (a *Assembler) text(worker int, name, ir string, symbols ...string) (string, error) {
 	key := strings.Join([]string{"assembly", a.key, ir}, "\x00")
 	if text, ok := a.cache.Get(key); ok {
@@ -263,8 +263,8 @@ func (u *unit) as(symbol string) string {
 	return strings.ReplaceAll(u.text, emit.UnitSymbol, symbol)
 }
 
-// joinPTX makes one module of several, whose heads, up to the line with the size
-// of addresses, are the same.
+// joinPTX makes one module of several, whose heads, up to the line with the
+// size of addresses, are the same.
 func joinPTX(parts []string) string {
 	var b strings.Builder
 	const end = ".address_size 64\n"

@@ -69,14 +69,14 @@ func parsePair(text string) (fuse.Pair, error) {
 // where plans become kernels, for all engines and for compiled programs.
 func Graph(plan *queryplan.Plan, t Target,
 	how Fusing) (graph *harmony.Program, report *fuse.Report, err error) {
-	// Operators become kernels over managed variables. From here on nothing knows
-	// operators.
+	// Operators become kernels over managed variables. From here on nothing
+	// knows operators.
 	graph, err = lowered(plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Functions that GPUs have no code for go to kernels of the host. From here on
-	// each kernel runs on one of the two.
+	// Functions that GPUs have no code for go to kernels of the host. From here
+	// on each kernel runs on one of the two.
 	graph, err = Partition(graph, t)
 	if err != nil {
 		return nil, nil, err
@@ -86,8 +86,8 @@ func Graph(plan *queryplan.Plan, t Target,
 		return nil, nil, err
 	}
 	defer failure.Recover("fusion", &err)
-	// Kernels that can pass rows on in registers become one. From here on an operator
-	// may be in several kernels, and a kernel has several operators.
+	// Kernels that can pass rows on in registers become one. From here on an
+	// operator may be in several kernels, and a kernel has several operators.
 	graph, report, err = fuse.Fuse(graph,
 		fuse.Options{Off: how.Off, Keep: pairs, Budget: t.Budget, Distinct: harmony.Distinct(plan)})
 	if err != nil {

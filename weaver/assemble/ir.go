@@ -14,7 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// Shape decides about the code of a graph. From here on, nothing asks for the facts.
+// Shape decides about the code of a graph. From here on, nothing asks for the
+// facts.
 func (t *Tools) Shape(graph *harmony.Program, to Target,
 	k codecache.Knowledge) (shapes *shape.Program, err error) {
 	const phase = "the shape of kernels"

@@ -13,8 +13,9 @@ var (
 	sectionLine = regexp.MustCompile(`(?m)^\t\.section\t\.debug_loc\t\{\t\}\n`)
 )
 
-// joinLines joins PTX whose parts have places. Each part numbers its files from 1 on;
-// in the whole they have numbers of their own, and one directive each at the end.
+// joinLines joins PTX whose parts have places. Each part numbers its files from
+// 1 on; in the whole they have numbers of their own, and one directive each at
+// the end.
 func joinLines(parts []string) string {
 	var files []string
 	for i, part := range parts {

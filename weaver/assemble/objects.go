@@ -19,8 +19,8 @@ type Native struct {
 	Calls   []string // the primitives that the objects call
 }
 
-// Objects compiles a graph for the processor of this machine. If it was compiled
-// before, no IR is generated.
+// Objects compiles a graph for the processor of this machine. If it was
+// compiled before, no IR is generated.
 func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge) (*Native, error) {
 	options, cache, err := t.host()
 	if err != nil {

@@ -29,15 +29,15 @@ type Code struct {
 	Text   string
 }
 
-// Codes is the code of one compiled program. The zero value is that of a program
-// that was compiled here.
+// Codes is the code of one compiled program. The zero value is that of a
+// program that was compiled here.
 type Codes struct {
 	List     []*Stored
 	Distrust bool // the code must not run
 }
 
-// For returns the code for GPUs of a compute capability, which may be that of an
-// older one; nil if there is none or if it must not run.
+// For returns the code for GPUs of a compute capability, which may be that of
+// an older one; nil if there is none or if it must not run.
 func (c Codes) For(sm int) *Stored {
 	if c.Distrust {
 		return nil
@@ -77,8 +77,8 @@ func StoredIn(f *rfx.File) []*Stored {
 	return out
 }
 
-// Shelf holds the code of compiled programs, by the text of their kernel graphs.
-// The zero value is empty. It is safe for concurrent use.
+// Shelf holds the code of compiled programs, by the text of their kernel
+// graphs. The zero value is empty. It is safe for concurrent use.
 type Shelf struct {
 	mu    sync.Mutex
 	codes map[string][]*Stored
@@ -111,8 +111,8 @@ func (s *Shelf) of(graph *harmony.Program) []*Stored {
 }
 
 // Find returns code of a graph for a target whose assumptions hold for what is
-// known of the facts. If none does, refused is the reason; it is nil if there is
-// no code of the graph.
+// known of the facts. If none does, refused is the reason; it is nil if there
+// is no code of the graph.
 func (s *Shelf) Find(t Target, graph *harmony.Program,
 	k codecache.Knowledge) (code *Stored, refused error) {
 	for _, c := range s.of(graph) {
@@ -168,8 +168,8 @@ func (t *Tools) PTX(s *Shelf, to Target, graph *harmony.Program, k codecache.Kno
 	return &Code{Module: module, Text: made.Text}, nil
 }
 
-// versionOfPTX returns the version that a text of PTX declares, 78 for 7.8; 0 if
-// it declares none.
+// versionOfPTX returns the version that a text of PTX declares, 78 for 7.8; 0
+// if it declares none.
 func versionOfPTX(text string) int {
 	_, rest, found := strings.Cut(text, "\n.version ")
 	if !found {

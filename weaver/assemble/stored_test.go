@@ -8,11 +8,12 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 )
 
-// TestVersionOfPTX reads versions, and holds that of a driver against that of stored
-// code.
+// TestVersionOfPTX reads versions, and holds that of a driver against that of
+// stored code.
 func TestVersionOfPTX(t *testing.T) {
 	for text, want := range map[string]int{
-		".version 7.8\n.target sm_80\n": 78, "//\n// Generated\n//\n\n.version 8.0\n": 80, "": 0, ".target sm_80": 0, ".version x": 0,
+		".version 7.8\n.target sm_80\n": 78, "//\n// Generated\n//\n\n.version 8.0\n": 80, "": 0,
+		".target sm_80": 0, ".version x": 0,
 	} {
 		if got := versionOfPTX(text); got != want {
 			t.Errorf("%q is of version %d, not %d", text, got, want)
@@ -48,7 +49,8 @@ func TestCodes(t *testing.T) {
 		codes.List = append(codes.List, &Stored{Target: to})
 	}
 	list := codes.List
-	for sm, want := range map[int]*Stored{75: nil, 80: list[0], 89: list[0], 90: list[1], 120: list[2]} {
+	for sm, want := range map[int]*Stored{75: nil, 80: list[0], 89: list[0], 90: list[1],
+		120: list[2]} {
 		if got := codes.For(sm); got != want {
 			t.Errorf("sm_%d runs %+v", sm, got)
 		}

@@ -13,8 +13,9 @@ import (
 type Target struct {
 	target.Target
 	PTX int // the newest version of PTX that may be generated: 78 is 7.8
-	// Lines gives the code the places of rules. Such code is not cached for a graph,
-	// whose key has no places: an edited comment must not compile the graph again.
+	// Lines gives the code the places of rules. Such code is not cached for a
+	// graph, whose key has no places: an edited comment must not compile the
+	// graph again.
 	Lines bool
 }
 

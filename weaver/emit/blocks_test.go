@@ -23,9 +23,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// TestBlocks runs the programs in testdata/run as a GPU's code, in blocks whose threads are
-// fibers (primitives/src/test/emulated.h), and wants harmonyref's answer. Each program is
-// run in one of TestGPU's variants with queues.
+// TestBlocks runs the programs in testdata/run as a GPU's code, in blocks whose
+// threads are fibers (primitives/src/test/emulated.h), and wants harmonyref's
+// answer. Each program is run in one of TestGPU's variants with queues.
 func TestBlocks(t *testing.T) {
 	runtime, queues, n := blocksRuntime(t), variantsWithQueues(), 0
 	datadriven.Walk(t, "testdata/run", func(t *testing.T, path string) {
@@ -47,7 +47,8 @@ func TestBlocks(t *testing.T) {
 			n++
 			v := queues[n%len(queues)]
 			t.Run(fmt.Sprintf("%s, %s", d.Pos, v.name), func(t *testing.T) {
-				c := &programCase{program: p, facts: facts, want: want, wantErr: wantErr, drops: drops}
+				c := &programCase{program: p, facts: facts, want: want, wantErr: wantErr,
+					drops: drops}
 				c.runInBlocks(t, v, &blocks{runtime: runtime, order: uint64(n)})
 			})
 			return d.Expected
@@ -63,7 +64,9 @@ func TestBlockPrograms(t *testing.T) {
 	runtime, queues := blocksRuntime(t), variantsWithQueues()
 	for i, c := range programCases(t) {
 		v := queues[i%len(queues)]
-		t.Run(c.name+", "+v.name, func(t *testing.T) { c.runInBlocks(t, v, &blocks{runtime: runtime, order: uint64(i)}) })
+		t.Run(c.name+", "+v.name, func(t *testing.T) {
+			c.runInBlocks(t, v, &blocks{runtime: runtime, order: uint64(i)})
+		})
 	}
 }
 
@@ -76,7 +79,8 @@ func variantsWithQueues() (out []variant) {
 	return out
 }
 
-// runInBlocks runs a case, unless it needs the host, and looks for stores that miss.
+// runInBlocks runs a case, unless it needs the host, and looks for stores that
+// miss.
 func (c *programCase) runInBlocks(t *testing.T, v variant, b *blocks) {
 	var unsupported *UnsupportedError
 	if _, err := Program(c.program, Options{Target: b.target(v)}); errors.As(err, &unsupported) {
@@ -87,7 +91,8 @@ func (c *programCase) runInBlocks(t *testing.T, v variant, b *blocks) {
 	b.arena.check(t)
 }
 
-// blockRows are so many that a block has several tiles, of which few fill a queue.
+// blockRows are so many that a block has several tiles, of which few fill a
+// queue.
 const blockRows = 1500
 
 // blocks runs one program in emulated blocks.
@@ -112,7 +117,8 @@ func (b *blocks) load(t testing.TB, c *Code, _ variant) {
 	if err := os.WriteFile(text, []byte(hostIR(c)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	clang15(t, "-O1", "-Wno-override-module", "-fPIC", "-shared", "-Wl,-Bsymbolic", text, b.runtime, "-o", library)
+	clang15(t, "-O1", "-Wno-override-module", "-fPIC", "-shared", "-Wl,-Bsymbolic", text, b.runtime,
+		"-o", library)
 	var err error
 	if b.library, err = purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
 		t.Fatal(err)
@@ -130,13 +136,14 @@ func (b *blocks) pass(t testing.TB, e *abi.Entry, params, states []int64) {
 	b.launch(kernel, &words[0], int32(e.Threads), int64(len(states)/e.StateWords()), b.order)
 }
 
-// hostIR makes IR for a GPU IR for this machine, where a kernel takes the address of its
-// words and what the hardware knows is asked of the runtime.
+// hostIR makes IR for a GPU IR for this machine, where a kernel takes the
+// address of its words and what the hardware knows is asked of the runtime.
 func hostIR(c *Code) string {
 	text := c.IR
 	for _, r := range []struct{ from, to string }{
 		{`addrspacecast ptr addrspace\(\d\) (\S+) to ptr`, `getelementptr i8, ptr $1, i64 0`},
-		{`external addrspace\(3\) global \[0 x i8\]`, fmt.Sprintf(`internal global [%d x i8] zeroinitializer`, target.GPU(90).Shared)},
+		{`external addrspace\(3\) global \[0 x i8\]`,
+			fmt.Sprintf(`internal global [%d x i8] zeroinitializer`, target.GPU(90).Shared)},
 		{` addrspace\(\d\)`, ``},
 		{`ptx_kernel `, ``},
 		{`@llvm\.nvvm\.read\.ptx\.sreg\.tid\.x`, `@rf_emulated_thread`},
@@ -149,12 +156,15 @@ func hostIR(c *Code) string {
 	var b strings.Builder
 	b.WriteString(text)
 	for _, e := range c.Module.Entries {
-		head := regexp.MustCompile(`(?m)^define void @` + regexp.QuoteMeta(e.Symbol) + `\((.*)\)`).FindStringSubmatch(text)
+		head := regexp.MustCompile(`(?m)^define void @` + regexp.QuoteMeta(e.Symbol) +
+			`\((.*)\)`).FindStringSubmatch(text)
 		fmt.Fprintf(&b, "\ndefine void @%s.words(ptr %%words) {\n", e.Symbol)
 		var args []string
 		for i, p := range strings.Split(head[1], ", ") {
 			typ, _, _ := strings.Cut(p, " ")
-			fmt.Fprintf(&b, "\t%%a%d = getelementptr i64, ptr %%words, i64 %d\n\t%%v%d = load %s, ptr %%a%d\n", i, i, i, typ, i)
+			fmt.Fprintf(&b,
+				"\t%%a%d = getelementptr i64, ptr %%words, i64 %d\n\t%%v%d = load %s, ptr %%a%d\n",
+				i, i, i, typ, i)
 			args = append(args, fmt.Sprintf("%s %%v%d", typ, i))
 		}
 		fmt.Fprintf(&b, "\tcall void @%s(%s)\n\tret void\n}\n", e.Symbol, strings.Join(args, ", "))
@@ -162,7 +172,8 @@ func hostIR(c *Code) string {
 	return b.String()
 }
 
-// blocksRuntime compiles the primitives for emulated blocks, and what launches these.
+// blocksRuntime compiles the primitives for emulated blocks, and what launches
+// these.
 func blocksRuntime(t *testing.T) string {
 	t.Helper()
 	short.Skip(t, "kernels on emulated blocks")

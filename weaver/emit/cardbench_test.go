@@ -29,14 +29,15 @@ var (
 	cardBench = flag.String("cardbench", "", "measure on a GPU the kernels whose names match")
 	cardScale = flag.Int("cardscale", 0, "divide rows by 2 to this power")
 	cardPTX   = flag.String("cardptx", "", "write the PTX of measured kernels to this folder")
-	cardTimes = flag.Int("cardtimes", 10, "how often a kernel is measured; with 0 it is assembled only, and takes no GPU")
+	cardTimes = flag.Int("cardtimes", 10,
+		"how often a kernel is measured; with 0 it is assembled only, and takes no GPU")
 )
 
 // ceiling is what an H200 reads in a second.
 const ceiling = 4.54e12
 
-// TestCardBench measures kernels over columns that a card makes for itself, hot:
-// the median of all runs. It checks counts and sums.
+// TestCardBench measures kernels over columns that a card makes for itself,
+// hot: the median of all runs. It checks counts and sums.
 func TestCardBench(t *testing.T) {
 	if *cardBench == "" {
 		t.Skip("-cardbench names what is measured")
@@ -53,9 +54,9 @@ func TestCardBench(t *testing.T) {
 	}
 }
 
-// randomColumn is a column of random numbers from 0 to below mod, or of row numbers
-// if mod is 0. One in hot of the numbers is 0, if hot is not 0. Words are base plus a
-// number.
+// randomColumn is a column of random numbers from 0 to below mod, or of row
+// numbers if mod is 0. One in hot of the numbers is 0, if hot is not 0. Words
+// are base plus a number.
 type randomColumn struct {
 	width     int
 	mod, seed uint64
@@ -177,7 +178,8 @@ func newRig(t *testing.T, c *card) *rig {
 	if r.stream, err = c.NewStream(); err != nil {
 		t.Fatal(err)
 	}
-	ptx := ptxOf(t, &Code{Module: &abi.Module{Entries: []*abi.Entry{{Symbol: "fill"}}}, IR: fillIR}, 90)
+	ptx := ptxOf(t, &Code{Module: &abi.Module{Entries: []*abi.Entry{{Symbol: "fill"}}}, IR: fillIR},
+		90)
 	m, err := c.LoadModule(cuda.Image{Name: "fill", Code: ptx}, cuda.ModuleOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +218,8 @@ func (r *rig) column(t testing.TB, c randomColumn, rows int64) cuda.Pointer {
 	}
 	p := r.alloc(t, rows*int64(c.width), false)
 	shape := cuda.Shape{Grid: cuda.Dim{X: 132 * 8}, Block: cuda.Dim{X: 256}}
-	err := r.stream.Launch(r.fill, shape, []int64{int64(p), rows, int64(c.width), int64(c.mod), int64(c.seed), int64(c.hot)})
+	err := r.stream.Launch(r.fill, shape,
+		[]int64{int64(p), rows, int64(c.width), int64(c.mod), int64(c.seed), int64(c.hot)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +229,8 @@ func (r *rig) column(t testing.TB, c randomColumn, rows int64) cuda.Pointer {
 	return p
 }
 
-// alloc returns memory for a number of bytes, freed with the test if it is its own.
+// alloc returns memory for a number of bytes, freed with the test if it is its
+// own.
 func (r *rig) alloc(t testing.TB, bytes int64, own bool) cuda.Pointer {
 	t.Helper()
 	if r.card == nil {
@@ -249,8 +253,8 @@ type benchTable struct {
 	value uint32
 }
 
-// cardBenched is a kernel to measure. Words are the parameters that it takes beside
-// what its columns say; those of Fixed kinds are constants of the code.
+// cardBenched is a kernel to measure. Words are the parameters that it takes
+// beside what its columns say; those of Fixed kinds are constants of the code.
 type cardBenched struct {
 	name, text string
 	rows       map[string]int64          // of relations
@@ -399,7 +403,8 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 	if !b.open {
 		o.Fix = func(entry string, p abi.Param) (int64, bool) {
 			// Runs know the size of what is directly addressed from the start.
-			if p.Kind == abi.GroupSize && b.forms[p.Var] != abi.Direct || p.Kind == abi.SetSize || p.Kind == abi.IndexSize {
+			if p.Kind == abi.GroupSize && b.forms[p.Var] != abi.Direct || p.Kind == abi.SetSize ||
+				p.Kind == abi.IndexSize {
 				return 0, false
 			}
 			v, ok := words[p]
@@ -419,7 +424,8 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 	ptx := ptxOf(t, code, 90)
 	compiled := time.Since(begin) - emitted
 	if *cardPTX != "" {
-		os.WriteFile(*cardPTX+"/"+regexp.MustCompile(`\W+`).ReplaceAllString(b.name, "-")+".ptx", ptx, 0o644)
+		os.WriteFile(*cardPTX+"/"+regexp.MustCompile(`\W+`).ReplaceAllString(b.name, "-")+".ptx",
+			ptx, 0o644)
 	}
 	if r.card == nil {
 		usage, err := ptxas.Assemble(ptx, "sm_90")
@@ -427,7 +433,8 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 			t.Fatal(err)
 		}
 		for _, u := range usage.Kernels {
-			fmt.Printf("%-34s %s, %d bytes of PTX, %.0f+%.0f ms\n", b.name, u, len(ptx), 1e3*emitted.Seconds(), 1e3*compiled.Seconds())
+			fmt.Printf("%-34s %s, %d bytes of PTX, %.0f+%.0f ms\n", b.name, u, len(ptx),
+				1e3*emitted.Seconds(), 1e3*compiled.Seconds())
 		}
 		return
 	}
@@ -436,7 +443,8 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	launch := func(e *abi.Entry, rows int64, times int, prepare func()) (taken []time.Duration, blocks int, regs int) {
+	launch := func(e *abi.Entry, rows int64, times int, prepare func()) (taken []time.Duration,
+		blocks int, regs int) {
 		f, err := m.Function(e.Symbol)
 		if err != nil {
 			t.Fatal(err)
@@ -480,9 +488,11 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 			if err := r.CopyToDevice(device, bytesOf(states)); err != nil {
 				t.Fatal(err)
 			}
-			shape := cuda.Shape{Grid: cuda.Dim{X: uint32(workers)}, Block: cuda.Dim{X: uint32(e.Threads)}, Shared: e.Dynamic}
+			shape := cuda.Shape{Grid: cuda.Dim{X: uint32(workers)},
+				Block: cuda.Dim{X: uint32(e.Threads)}, Shared: e.Dynamic}
 			r.stream.Record(start)
-			if err := r.stream.Launch(f, shape, append(slices.Clone(params), int64(device))); err != nil {
+			if err := r.stream.Launch(f, shape,
+				append(slices.Clone(params), int64(device))); err != nil {
 				t.Fatal(err)
 			}
 			r.stream.Record(stop)
@@ -505,7 +515,8 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 	}
 	get := func(kind abi.Kind, name string, index int, n int64) []int64 {
 		out := make([]int64, n)
-		if err := r.CopyToHost(bytesOf(out), cuda.Pointer(words[abi.Param{Kind: kind, Var: name, Index: index}])); err != nil {
+		if err := r.CopyToHost(bytesOf(out),
+			cuda.Pointer(words[abi.Param{Kind: kind, Var: name, Index: index}])); err != nil {
 			t.Fatal(err)
 		}
 		return out
@@ -523,14 +534,17 @@ func (r *rig) measure(t *testing.T, b *cardBenched) {
 			rate := float64(b.bytes) / median
 			fmt.Printf("%-34s %9.3f ms (%.3f to %.3f)  %8.2f G %s/s  %7.1f GB/s %5.1f %%  | %d×%d×%d regs %d shared %d compile %.0f+%.0f ms\n",
 				b.name, 1e3*median, 1e3*taken[0].Seconds(), 1e3*taken[len(taken)-1].Seconds(),
-				float64(b.units)/median/1e9, b.unit, rate/1e9, 100*rate/ceiling, each, e.Threads, e.Items, regs, e.Scratch,
+				float64(b.units)/median/1e9, b.unit, rate/1e9, 100*rate/ceiling, each, e.Threads,
+				e.Items, regs, e.Scratch,
 				1e3*emitted.Seconds(), 1e3*compiled.Seconds())
 			if b.check != nil {
 				b.check(t, get)
 			}
 			continue
 		}
-		x := p.Indexes[slices.IndexFunc(p.Indexes, func(x *harmony.Index) bool { return x.Name == e.Of })]
+		x := p.Indexes[slices.IndexFunc(p.Indexes, func(x *harmony.Index) bool {
+			return x.Name == e.Of
+		})]
 		from := b.from
 		b.from = 0
 		taken, _, _ := launch(e, b.rows[x.Of.Name], 1, func() {})
@@ -584,7 +598,8 @@ func sumRows(rows int64, f func(row int64) int64) int64 {
 func cardBenches() []*cardBenched {
 	million := int64(1_000_000) >> *cardScale
 	var out []*cardBenched
-	wantSum := func(name string, index int, slots, words int64, want func() int64) func(t *testing.T, get func(abi.Kind, string, int, int64) []int64) {
+	wantSum := func(name string, index int, slots, words int64,
+		want func() int64) func(t *testing.T, get func(abi.Kind, string, int, int64) []int64) {
 		return func(t *testing.T, get func(abi.Kind, string, int, int64) []int64) {
 			sum := int64(0)
 			for i, w := range get(abi.GroupCells, name, index, slots*words) {
@@ -620,7 +635,8 @@ func cardBenches() []*cardBenched {
 	}
 	// A chain of three selections over four columns.
 	n := 600 * million
-	chain := []randomColumn{{width: 2, mod: 2000, seed: 2}, {width: 1, mod: 100, seed: 3}, {width: 1, mod: 100, seed: 4}, {width: 4, mod: 1e6, seed: 5}}
+	chain := []randomColumn{{width: 2, mod: 2000, seed: 2}, {width: 1, mod: 100, seed: 3},
+		{width: 1, mod: 100, seed: 4}, {width: 4, mod: 1e6, seed: 5}}
 	for _, pick := range [][3]int64{{1000, 50, 50}, {40, 50, 50}, {2000, 100, 100}} {
 		out = append(out, &cardBenched{
 			name: fmt.Sprintf("select chain %d %d %d", pick[0], pick[1], pick[2]),
@@ -650,18 +666,21 @@ func cardBenches() []*cardBenched {
 				slots = 2 << bits
 			}
 			out = append(out, &cardBenched{
-				name:  fmt.Sprintf("probe %d keys %s", keys, form),
-				text:  "relation a(x: int) input \"a\"\nrelation d(k: int) input \"d\"\nindex i unique d(k)\ngroups g(; n: int = count())\nblock b0:\n  build i\n  run k0\n    rows a\n    v0: int = load x\n    v1: row = probe unique i(v0)\n    group g [] count()\n  halt\n",
-				rows:  map[string]int64{"a": n, "d": keys},
-				cols:  map[string][]randomColumn{"a": {{width: 4, mod: uint64(keys), seed: 6}}, "d": {{width: 4}}},
-				forms: map[string]abi.Form{"i": form}, bits: map[string][]int64{"i": {bits}}, slots: map[string]int64{"i": slots},
+				name: fmt.Sprintf("probe %d keys %s", keys, form),
+				text: "relation a(x: int) input \"a\"\nrelation d(k: int) input \"d\"\nindex i unique d(k)\ngroups g(; n: int = count())\nblock b0:\n  build i\n  run k0\n    rows a\n    v0: int = load x\n    v1: row = probe unique i(v0)\n    group g [] count()\n  halt\n",
+				rows: map[string]int64{"a": n, "d": keys},
+				cols: map[string][]randomColumn{"a": {{width: 4, mod: uint64(keys), seed: 6}},
+					"d": {{width: 4}}},
+				forms: map[string]abi.Form{"i": form}, bits: map[string][]int64{"i": {bits}},
+				slots: map[string]int64{"i": slots},
 				units: n, unit: "probes", bytes: n * 4,
 				check: wantSum("g", 0, 1, 1, func() int64 { return n }),
 			})
 		}
 	}
 	// Groups.
-	for _, groups := range []int64{1, 4, 33, 1000, 3000, 10_000, 25_000, 100_000, million, 100 * million} {
+	for _, groups := range []int64{1, 4, 33, 1000, 3000, 10_000, 25_000, 100_000, million,
+		100 * million} {
 		for _, form := range []abi.Form{abi.Direct, abi.Hash} {
 			for _, hot := range []uint64{0, 2} {
 				if hot != 0 && groups < 10_000 {
@@ -693,7 +712,8 @@ func cardBenches() []*cardBenched {
 					text:  "relation a(x: int, y: int) input \"a\"\ngroups g(x: int; s: int = total(int))\nblock b0:\n  run k0\n    rows a\n    v0: int = load x\n    v1: int = load y\n    group g [v0] total(v1)\n  halt\n",
 					rows:  map[string]int64{"a": n},
 					cols:  map[string][]randomColumn{"a": {key, words}},
-					forms: map[string]abi.Form{"g": form}, bits: map[string][]int64{"g": {bits}}, slots: map[string]int64{"g": slots},
+					forms: map[string]abi.Form{"g": form}, bits: map[string][]int64{"g": {bits}},
+					slots: map[string]int64{"g": slots},
 					units: n, unit: "rows", bytes: n * int64(4+key.width),
 					check: wantSum("g", 0, cells, 2, func() int64 { return sumRows(n, words.at) }),
 				})
@@ -706,7 +726,8 @@ func cardBenches() []*cardBenched {
 		tries    int64
 		distinct int64
 	}{
-		{abi.Hash, 1 << 31, 1 << 29}, {abi.Hash, 1 << 29, 1 << 22}, {abi.Direct, 1 << 31, 1 << 26}, {abi.Direct, 1 << 31, 1 << 29}, {abi.Direct, 1 << 31, 1 << 32},
+		{abi.Hash, 1 << 31, 1 << 29}, {abi.Hash, 1 << 29, 1 << 22}, {abi.Direct, 1 << 31, 1 << 26},
+		{abi.Direct, 1 << 31, 1 << 29}, {abi.Direct, 1 << 31, 1 << 32},
 	} {
 		tries, distinct := c.tries>>*cardScale, c.distinct>>*cardScale
 		bits := int64(mathbits.Len64(uint64(distinct - 1)))
@@ -725,7 +746,8 @@ func cardBenches() []*cardBenched {
 			rows:    map[string]int64{"a": tries},
 			cols:    map[string][]randomColumn{"a": {key}, "d": {{width: 8}}},
 			derived: map[string]int64{"d": min(distinct, tries)},
-			forms:   map[string]abi.Form{"d": c.form}, bits: map[string][]int64{"d": {bits}}, slots: map[string]int64{"d": slots},
+			forms:   map[string]abi.Form{"d": c.form}, bits: map[string][]int64{"d": {bits}},
+			slots: map[string]int64{"d": slots},
 			units: tries, unit: "tries", bytes: tries * 8,
 			check: func(t *testing.T, get func(abi.Kind, string, int, int64) []int64) {
 				got := float64(get(abi.Gauge, "d", 0, 1)[0])
@@ -745,8 +767,10 @@ func cardBenches() []*cardBenched {
 		nodes  int64
 		share  int
 	}{
-		{"", 16 * million, 0, 16, 1 << 20, 1}, {" few rows", million / 8, 0, 1024, 1 << 16, 1}, {" few rows shared", million / 8, 0, 1024, 1 << 16, 8},
-		{" skewed", 16 * million, 1000, 16, 1 << 20, 1}, {" skewed shared", 16 * million, 1000, 16, 1 << 20, 8},
+		{"", 16 * million, 0, 16, 1 << 20, 1}, {" few rows", million / 8, 0, 1024, 1 << 16, 1},
+		{" few rows shared", million / 8, 0, 1024, 1 << 16, 8},
+		{" skewed", 16 * million, 1000, 16, 1 << 20, 1},
+		{" skewed shared", 16 * million, 1000, 16, 1 << 20, 8},
 	} {
 		edges := c.nodes * c.degree
 		source := randomColumn{width: 4, mod: uint64(c.nodes), seed: 9, hot: c.hot}
@@ -760,14 +784,17 @@ func cardBenches() []*cardBenched {
 		from := randomColumn{width: 4, mod: uint64(c.nodes), seed: 11}
 		for _, count := range []bool{true, false} {
 			b := &cardBenched{
-				name:  "expand count" + c.name,
-				rows:  map[string]int64{"t": c.rows, "e": edges},
-				cols:  map[string][]randomColumn{"t": {from, reached}, "e": {source, {width: 4, mod: uint64(c.nodes), seed: 12}}, "d": {{width: 4}, {width: 4}}},
+				name: "expand count" + c.name,
+				rows: map[string]int64{"t": c.rows, "e": edges},
+				cols: map[string][]randomColumn{"t": {from, reached},
+					"e": {source, {width: 4, mod: uint64(c.nodes), seed: 12}},
+					"d": {{width: 4}, {width: 4}}},
 				forms: map[string]abi.Form{"i": abi.Direct, "d": abi.Hash},
 				bits:  map[string][]int64{"i": {bits}, "d": {bits, bits}},
 				slots: map[string]int64{"i": c.nodes, "d": 1 << 30 >> *cardScale},
-				units: c.rows * c.degree, unit: "outputs", bytes: c.rows * c.degree * 4, share: c.share,
-				text: "relation t(x: int, y: int) input \"t\"\nrelation e(x: int, y: int) input \"e\"\nindex i multi e(x)\ngroups g(; n: int = count())\nblock b0:\n  build i\n  run k0\n    rows t\n    v0: int = load x\n    v1: int = load y\n    v2: row = probe multi i(v1)\n    v3: int = gather y[v2]\n    v4: boolean = map ge(v3, 0)\n    filter v4\n    group g [] count()\n  halt\n",
+				units: c.rows * c.degree, unit: "outputs", bytes: c.rows * c.degree * 4,
+				share: c.share,
+				text:  "relation t(x: int, y: int) input \"t\"\nrelation e(x: int, y: int) input \"e\"\nindex i multi e(x)\ngroups g(; n: int = count())\nblock b0:\n  build i\n  run k0\n    rows t\n    v0: int = load x\n    v1: int = load y\n    v2: row = probe multi i(v1)\n    v3: int = gather y[v2]\n    v4: boolean = map ge(v3, 0)\n    filter v4\n    group g [] count()\n  halt\n",
 			}
 			if !count {
 				b.name = "expand insert" + c.name

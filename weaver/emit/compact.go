@@ -12,8 +12,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/emit/ir"
 )
 
-// compact moves the live rows of a CPU's tile together for the stages from one on. If
-// all rows are live nothing moves; if none is, the tile or round is over.
+// compact moves the live rows of a CPU's tile together for the stages from one
+// on. If all rows are live nothing moves; if none is, the tile or round is
+// over.
 func (w *kernel) compact(stage int) {
 	items, total := w.selectLive(w.flags)
 	w.unlessEmpty(total)
@@ -46,9 +47,9 @@ func (w *kernel) compact(stage int) {
 	w.flags, w.dense = nil, true
 }
 
-// selectLive lists the live items of a CPU's tile, in order, and counts them. Of
-// eight items without a live one it only looks at the flags; otherwise each is
-// written to the place behind the last live one, so that there is no branch.
+// selectLive lists the live items of a CPU's tile, in order, and counts them.
+// Of eight items without a live one it only looks at the flags; otherwise each
+// is written to the place behind the last live one, so that there is no branch.
 func (w *kernel) selectLive(flags *ir.Array) (items *ir.Array, total value.Value) {
 	const step = 8
 	items = &ir.Array{Ptr: w.Alloca(types.I32, w.Target.Items+step), Elem: types.I32}
@@ -59,7 +60,8 @@ func (w *kernel) selectLive(flags *ir.Array) (items *ir.Array, total value.Value
 		return w.Cur.NewICmp(enum.IPredSLT, w.Load(types.I64, at), w.count)
 	}, func() {
 		first := w.Load(types.I64, at)
-		eight := &llvm.InstLoad{ElemType: types.I64, Src: w.At(types.I8, flags.Ptr, first), Align: step}
+		eight := &llvm.InstLoad{ElemType: types.I64, Src: w.At(types.I8, flags.Ptr, first),
+			Align: step}
 		w.Cur.Insts = append(w.Cur.Insts, eight)
 		w.When(w.Cur.NewICmp(enum.IPredNE, eight, i64(0)), func() {
 			n := w.Load(types.I64, found)
@@ -78,20 +80,23 @@ func (w *kernel) selectLive(flags *ir.Array) (items *ir.Array, total value.Value
 // rank numbers the live items, in the order of rows, and counts them.
 func (w *kernel) rank(flags *ir.Array) (rank *ir.Array, total value.Value) {
 	rank = w.Array(types.I32)
-	total = w.Call("rf_block_rank", rank.Ptr, flags.Ptr, w.ScratchOf("rf_block_rank"), i32(w.Target.Threads), w.items)
+	total = w.Call("rf_block_rank", rank.Ptr, flags.Ptr, w.ScratchOf("rf_block_rank"),
+		i32(w.Target.Threads), w.items)
 	return rank, total
 }
 
-// unlessEmpty ends the tile or round if a number of rows, which is the same in all
-// threads, is 0.
+// unlessEmpty ends the tile or round if a number of rows, which is the same in
+// all threads, is 0.
 func (w *kernel) unlessEmpty(total value.Value) {
 	some := w.NewBlock("some")
 	w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredNE, total, i64(0)), some, w.next)
 	w.Cur = some
 }
 
-// liveRegs returns the registers that have a value and are read by the stages from
-// one on, in the order in which they are defined.
+// liveRegs returns the registers that have a value and are read by the stages
+// from one on, in the order in which they are defined.
 func (w *kernel) liveRegs(stage int) []*harmony.Reg {
-	return slices.DeleteFunc(w.work.Live(stage), func(r *harmony.Reg) bool { return w.regs[r] == nil })
+	return slices.DeleteFunc(w.work.Live(stage), func(r *harmony.Reg) bool {
+		return w.regs[r] == nil
+	})
 }

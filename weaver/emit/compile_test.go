@@ -28,7 +28,8 @@ func library(t testing.TB) *llvm.Library {
 }
 
 // linked returns the code with what it needs of the primitives, optimised.
-func linked(t testing.TB, machine *llvm.TargetMachine, kind primitives.Target, c *Code, pipeline string) *llvm.Module {
+func linked(t testing.TB, machine *llvm.TargetMachine, kind primitives.Target, c *Code,
+	pipeline string) *llvm.Module {
 	t.Helper()
 	m, err := machine.ParseIR("kernels", c.IR)
 	if err != nil {
@@ -72,8 +73,10 @@ func ptxOf(t testing.TB, c *Code, sm int) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ptx, _, err := machine.Compile(llvm.Compilation{Name: "kernels", IR: c.IR, Library: "primitives", Bitcode: library,
-		Keep: c.Module.Symbols(), Passes: target.GPU(sm).Passes(lib.Version().Major)})
+	ptx, _,
+		err := machine.Compile(llvm.Compilation{Name: "kernels", IR: c.IR, Library: "primitives",
+		Bitcode: library,
+		Keep:    c.Module.Symbols(), Passes: target.GPU(sm).Passes(lib.Version().Major)})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.IR)
 	}

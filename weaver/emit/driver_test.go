@@ -26,7 +26,8 @@ type variant struct {
 	name  string
 	items int
 	fixed bool // parameters that are known are constants of the code
-	// groupBits is how many bits the numbers of groups have at most, 0 for 8; others have none.
+	// groupBits is how many bits the numbers of groups have at most, 0 for 8;
+	// others have none.
 	groupBits int
 	compact   bool
 	tight     bool // gauges stop workers after each tile or round
@@ -35,16 +36,18 @@ type variant struct {
 	cut       bool // queues wherever rows are dropped
 	// pipeline optimises a CPU's code; empty for quick.
 	pipeline string
-	// crowded says that hundreds of rows come for each group, as far as code knows.
+	// crowded says that hundreds of rows come for each group, as far as code
+	// knows.
 	crowded bool
-	// sm is the compute capability that a GPU's code is for, and threads what a block
-	// has; 0 on a CPU.
+	// sm is the compute capability that a GPU's code is for, and threads what a
+	// block has; 0 on a CPU.
 	sm, threads int
 }
 
 var variants = []variant{
 	{name: "direct fixed", items: 32, fixed: true, compact: true, bounds: true, form: abi.Direct},
-	{name: "hash fixed", items: 1024, fixed: true, compact: true, bounds: true, form: abi.Hash, pipeline: "default<O3>"},
+	{name: "hash fixed", items: 1024, fixed: true, compact: true, bounds: true, form: abi.Hash,
+		pipeline: "default<O3>"},
 	{name: "wide fixed", items: 64, fixed: true, compact: true, tight: true, form: abi.Wide},
 	{name: "direct open", items: 32, compact: true, tight: true, form: abi.Direct},
 	{name: "hash open in place", items: 64, tight: true, bounds: true, form: abi.Hash},
@@ -126,8 +129,8 @@ type keyFields struct {
 	bits   int
 }
 
-// chooseKeys lays out keys of columns within bounds in a form, or one that suits
-// them better.
+// chooseKeys lays out keys of columns within bounds in a form, or one that
+// suits them better.
 func chooseKeys(in []interval.Interval, form abi.Form) keyFields {
 	l := interval.NewLayout(in)
 	k := keyFields{form: form, fields: l.Fields}
@@ -222,7 +225,8 @@ type driver struct {
 }
 
 // newDriver lays out a program's data over facts, and compiles the program.
-func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, v variant, on machine) *driver {
+func newDriver(t testing.TB, p *harmony.Program, facts map[string]planref.Rows, v variant,
+	on machine) *driver {
 	t.Helper()
 	d := &driver{
 		t: t, program: p, v: v, domains: domain.Find(p), on: on, mem: memory{arena: on.memory()},
@@ -542,8 +546,10 @@ func (d *driver) param(p abi.Param, e *abi.Entry) int64 {
 				return 0
 			}
 			return map[abi.Kind]int64{
-				abi.IndexWideSlots: address(x.wide.slots), abi.IndexWideMask: int64(len(x.wide.slots) - 1),
-				abi.IndexWideColumns: address(x.wide.pointers), abi.IndexWideGauge: address(x.wide.gauge),
+				abi.IndexWideSlots:   address(x.wide.slots),
+				abi.IndexWideMask:    int64(len(x.wide.slots) - 1),
+				abi.IndexWideColumns: address(x.wide.pointers),
+				abi.IndexWideGauge:   address(x.wide.gauge),
 			}[p.Kind]
 		}
 	case *harmony.Groups:
@@ -609,7 +615,8 @@ func (d *driver) entry(role abi.Role, of string) *abi.Entry {
 }
 
 // call runs an entry over rows, and makes room whenever a gauge stops workers.
-func (d *driver) call(e *abi.Entry, from, until int, gauges [][]int64, special func(p abi.Param) (int64, bool)) {
+func (d *driver) call(e *abi.Entry, from, until int, gauges [][]int64,
+	special func(p abi.Param) (int64, bool)) {
 	// Not on the stack, which a call back into Go may move.
 	params := alloc[int64](&d.mem, len(e.Params)+1)
 	for i, p := range e.Params {
@@ -781,7 +788,8 @@ func (d *driver) run() (map[string]planref.Rows, error) {
 			case *harmony.Number:
 				d.number(c)
 			case *harmony.TopK:
-				d.append(c.To, planref.TopK(d.rows(d.rels[c.From]), c.Group, c.From.Cols, c.By, c.Limit))
+				d.append(c.To,
+					planref.TopK(d.rows(d.rels[c.From]), c.Group, c.From.Cols, c.By, c.Limit))
 			case *harmony.CheckKey:
 				if err := d.checkKey(c.Rel); err != nil {
 					return nil, err
@@ -799,7 +807,9 @@ func (d *driver) run() (map[string]planref.Rows, error) {
 			b = t.To
 		case *harmony.Branch:
 			b = t.Else
-			if slices.ContainsFunc(t.Vars, func(r *harmony.Relation) bool { return d.rels[r].full > d.rels[r].old }) {
+			if slices.ContainsFunc(t.Vars, func(r *harmony.Relation) bool {
+				return d.rels[r].full > d.rels[r].old
+			}) {
 				b = t.Then
 			}
 		case *harmony.Halt:
@@ -861,14 +871,17 @@ func randomValue(r *rand.Rand, t scalar.Type) scalar.Value {
 	n := r.Int64N(40) - 5
 	switch t.Kind {
 	case scalar.String:
-		return scalar.OfString([]string{"", "apple", "fig", "pear", "plum", "quince", "zebra"}[r.IntN(7)])
+		return scalar.OfString([]string{"", "apple", "fig", "pear", "plum", "quince",
+			"zebra"}[r.IntN(7)])
 	case scalar.Boolean:
 		return scalar.OfBool(n%2 == 0)
 	case scalar.Float:
-		return scalar.OfFloat(t, []float64{-1.5, 0, 0.1, 2, 1e300, math.Inf(1), math.NaN()}[r.IntN(7)])
+		return scalar.OfFloat(t,
+			[]float64{-1.5, 0, 0.1, 2, 1e300, math.Inf(1), math.NaN()}[r.IntN(7)])
 	case scalar.Decimal:
 		if r.IntN(6) == 0 {
-			return scalar.OfBits(t, uint64([]int64{math.MaxInt64, math.MinInt64, 1 << 62}[r.IntN(3)]))
+			return scalar.OfBits(t,
+				uint64([]int64{math.MaxInt64, math.MinInt64, 1 << 62}[r.IntN(3)]))
 		}
 		return scalar.OfBits(t, uint64(n*100))
 	case scalar.Datetime:

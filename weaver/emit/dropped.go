@@ -11,9 +11,9 @@ import (
 
 // A decimal that does not fit is counted once for each row, although a function
 // that was stopped repeats the stages before an expansion. The count waits in a
-// variable until the work cannot be repeated: until the gauges let a round begin,
-// or the position moves on. A function that stops forgets the variable. Stages
-// before an expansion count in its first round only.
+// variable until the work cannot be repeated: until the gauges let a round
+// begin, or the position moves on. A function that stops forgets the variable.
+// Stages before an expansion count in its first round only.
 
 // drop counts a row if lost holds.
 func (w *kernel) drop(lost value.Value) {
@@ -34,7 +34,8 @@ func (w *kernel) countDropped() {
 	}
 	n := w.Load(types.I64, w.dropped)
 	w.When(w.Cur.NewICmp(enum.IPredNE, n, i64(0)), func() {
-		add := &llvm.InstAtomicRMW{Op: enum.AtomicOpAdd, Dst: w.Param(abi.Dropped, "", 0), X: n, Ordering: enum.AtomicOrderingMonotonic, Typ: types.I64}
+		add := &llvm.InstAtomicRMW{Op: enum.AtomicOpAdd, Dst: w.Param(abi.Dropped, "", 0), X: n,
+			Ordering: enum.AtomicOrderingMonotonic, Typ: types.I64}
 		w.Cur.Insts = append(w.Cur.Insts, add)
 		w.Store(i64(0), w.dropped)
 	})

@@ -18,10 +18,10 @@ type Code = ir.Code
 // UnitSymbol stands in a unit where the entry's symbol stands in the whole IR.
 const UnitSymbol = ir.UnitSymbol
 
-// Program chooses the shapes of a verified program's functions, and emits them. The same
-// program, options and version of redfox give the same bytes. The error is an
-// *UnsupportedError, or names the kernel, the index or the property of the target
-// that is wrong.
+// Program chooses the shapes of a verified program's functions, and emits them.
+// The same program, options and version of redfox give the same bytes. The
+// error is an *UnsupportedError, or names the kernel, the index or the property
+// of the target that is wrong.
 func Program(p *harmony.Program, o Options) (*Code, error) {
 	shapes, err := shape.Choose(p, o)
 	if err != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// TestRun runs the programs in testdata/run natively, over random facts and in all
-// variants, and wants harmonyref's answer. It prints the sizes of the outputs.
+// TestRun runs the programs in testdata/run natively, over random facts and in
+// all variants, and wants harmonyref's answer. It prints the sizes of the
+// outputs.
 func TestRun(t *testing.T) {
 	library(t)
 	datadriven.Walk(t, "testdata/run", func(t *testing.T, path string) {
@@ -67,7 +68,8 @@ func runAll(t *testing.T, d *datadriven.TestData) string {
 }
 
 // checkRun runs a program in one variant.
-func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v variant, on machine, want *planref.Answer, wantErr error, drops *drops) {
+func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v variant,
+	on machine, want *planref.Answer, wantErr error, drops *drops) {
 	t.Helper()
 	d := newDriver(t, p, facts, v, on)
 	got, err := d.run()
@@ -78,7 +80,8 @@ func checkRun(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v
 		return
 	}
 	if drops.known && d.dropped[0] != drops.rows {
-		t.Errorf("%d rows are dropped for decimals that do not fit, not %d", d.dropped[0], drops.rows)
+		t.Errorf("%d rows are dropped for decimals that do not fit, not %d", d.dropped[0],
+			drops.rows)
 	}
 	for text, rows := range d.violations {
 		rows = planref.Dedup(rows)

@@ -20,32 +20,35 @@ type expansion struct {
 	*kernel
 	probe *harmony.Probe
 	stage int // of the probe
-	// ends has, for each row of the tile, the number of outputs of the rows before
-	// it, and one word more; total is the number of all.
+	// ends has, for each row of the tile, the number of outputs of the rows
+	// before it, and one word more; total is the number of all.
 	ends  value.Value
 	total value.Value
-	// begins has where the matches of each row begin in the index, and regs what else
-	// is needed behind the probe.
+	// begins has where the matches of each row begin in the index, and regs
+	// what else is needed behind the probe.
 	begins value.Value
 	source value.Value // the source's rows; nil if they are the tile's, or nothing loads any more
 	regs   []shared
-	// row is a CPU's variable: the row of the tile that the round begins in, or one
-	// before it.
+	// row is a CPU's variable: the row of the tile that the round begins in, or
+	// one before it.
 	row value.Value
 }
 
-// expand emits a probe of a multi index, which is a step, and the rest of the kernel as
-// a loop over rounds.
+// expand emits a probe of a multi index, which is a step, and the rest of the
+// kernel as a loop over rounds.
 func (w *kernel) expand(p *harmony.Probe, at int) error {
 	live := w.liveCopy()
-	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.Module.Options.Domains.Stage(p, i) })
+	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain {
+		return w.Module.Options.Domains.Stage(p, i)
+	})
 	begins, counts := w.matches(k, p.Index.Name, k.find(live), live)
 	x := &expansion{kernel: w, probe: p, stage: w.work.Steps[at].From}
 	x.begin(begins, counts)
 
 	position := w.positions[w.depth]
 	w.depth++
-	head, body, after := w.NewBlock("rounds"), w.NewBlock("round"), llvm.NewBlock(w.Fresh("rounds.done"))
+	head, body, after := w.NewBlock("rounds"), w.NewBlock("round"),
+		llvm.NewBlock(w.Fresh("rounds.done"))
 	last := llvm.NewBlock(w.Fresh("round.next"))
 	outer := w.next
 	w.Cur.NewBr(head)
@@ -80,8 +83,8 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 	return nil
 }
 
-// begin sums up the matches of the tile's rows, and makes what is needed behind the
-// probe readable by row.
+// begin sums up the matches of the tile's rows, and makes what is needed behind
+// the probe readable by row.
 func (x *expansion) begin(begins, counts *ir.Array) {
 	rows := x.Target.Threads * x.Target.Items
 	if x.Target.GPU {
@@ -91,7 +94,8 @@ func (x *expansion) begin(begins, counts *ir.Array) {
 		x.row = x.Variable(types.I64, i64(0))
 		x.Store(i64(0), x.row)
 	}
-	x.total = x.Call("rf_expand_begin", x.ends, counts.Ptr, x.ScratchOf("rf_expand_begin"), i32(x.Target.Threads), x.items)
+	x.total = x.Call("rf_expand_begin", x.ends, counts.Ptr, x.ScratchOf("rf_expand_begin"),
+		i32(x.Target.Threads), x.items)
 	x.begins = x.share(begins)
 	if x.tile.source != nil && x.work.LastLoad > x.stage {
 		x.source = x.share(x.tile.source)
@@ -118,13 +122,15 @@ func (x *expansion) round(first value.Value) {
 	if w.Target.GPU {
 		var nth *ir.Array
 		row, nth, w.flags = w.Array(types.I32), w.Array(types.I64), w.Array(types.I8)
-		w.Call("rf_expand_round", row.Ptr, nth.Ptr, w.flags.Ptr, x.ends, first, x.total, i32(w.Target.Threads), w.items)
+		w.Call("rf_expand_round", row.Ptr, nth.Ptr, w.flags.Ptr, x.ends, first, x.total,
+			i32(w.Target.Threads), w.items)
 		w.Loop(w.tile.count, func(i value.Value) {
 			w.Set(places, i, w.Cur.NewAdd(x.item(types.I64, x.begins, row, i), w.Get(nth, i)))
 		})
 	} else {
 		left, full := w.Cur.NewSub(x.total, first), i64(int64(w.Target.Items))
-		w.setCount(w.Function, w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, full), left, full))
+		w.setCount(w.Function,
+			w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, full), left, full))
 		w.flags, w.dense = nil, true
 		row, places = x.fill(first)
 	}
@@ -137,16 +143,17 @@ func (x *expansion) round(first value.Value) {
 // chunk is how many outputs fill writes at once.
 const chunk = 8
 
-// fill gives a CPU's items the rows that they come from, and their places in the
-// index. Each row of the tile with matches writes chunks, the last of which the next
-// row overwrites as far as it is too long: there is no branch for a row of up to
-// eight matches.
+// fill gives a CPU's items the rows that they come from, and their places in
+// the index. Each row of the tile with matches writes chunks, the last of which
+// the next row overwrites as far as it is too long: there is no branch for a
+// row of up to eight matches.
 func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 	w := x.kernel
 	n := w.Target.Items + chunk
-	row, places = &ir.Array{Ptr: w.Alloca(types.I32, n), Elem: types.I32}, &ir.Array{Ptr: w.Alloca(types.I64, n), Elem: types.I64}
-	// The row that the round begins in: behind that of the last round, or anywhere if
-	// the function goes on after a stop.
+	row, places = &ir.Array{Ptr: w.Alloca(types.I32, n),
+		Elem: types.I32}, &ir.Array{Ptr: w.Alloca(types.I64, n), Elem: types.I64}
+	// The row that the round begins in: behind that of the last round, or
+	// anywhere if the function goes on after a stop.
 	w.While(func() value.Value {
 		next := w.Cur.NewAdd(w.Load(types.I64, x.row), i64(1))
 		return w.Cur.NewICmp(enum.IPredSLE, x.end(next), first)
@@ -163,7 +170,8 @@ func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 		next := w.Cur.NewAdd(r, i64(1))
 		base := w.Cur.NewAdd(w.Cur.NewSub(begin, x.end(r)), first)
 		until := w.Cur.NewSub(x.end(next), first)
-		end := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, until, w.tile.count), until, w.tile.count)
+		end := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, until, w.tile.count), until,
+			w.tile.count)
 		w.Store(w.Load(types.I64, from), at)
 		w.Repeat(func() value.Value {
 			i := w.Load(types.I64, at)
@@ -190,7 +198,8 @@ func (w *kernel) setChunk(a *ir.Array, i, first value.Value, step int64) {
 	t := types.NewVector(chunk, a.Elem)
 	zero := constant.NewUndef(t)
 	one := w.Cur.NewInsertElement(zero, first, i32(0))
-	v := value.Value(w.Cur.NewShuffleVector(one, zero, constant.NewZeroInitializer(types.NewVector(chunk, types.I32))))
+	v := value.Value(w.Cur.NewShuffleVector(one, zero,
+		constant.NewZeroInitializer(types.NewVector(chunk, types.I32))))
 	if step != 0 {
 		var offsets []constant.Constant
 		for k := range int64(chunk) {
@@ -198,12 +207,13 @@ func (w *kernel) setChunk(a *ir.Array, i, first value.Value, step int64) {
 		}
 		v = w.Cur.NewAdd(v, constant.NewVector(t, offsets...))
 	}
-	store := &llvm.InstStore{Src: v, Dst: w.At(a.Elem, a.Ptr, i), Align: llvm.Align(a.Elem.BitSize / 8)}
+	store := &llvm.InstStore{Src: v, Dst: w.At(a.Elem, a.Ptr, i),
+		Align: llvm.Align(a.Elem.BitSize / 8)}
 	w.Cur.Insts = append(w.Cur.Insts, store)
 }
 
-// matched returns the rows that stand at places of the index. Without an array of
-// rows, places are rows.
+// matched returns the rows that stand at places of the index. Without an array
+// of rows, places are rows.
 func (x *expansion) matched(places *ir.Array) *ir.Array {
 	w, rows := x.kernel, x.Array(types.I64)
 	from := w.Param(abi.IndexRows, x.probe.Index.Name, 0)
@@ -217,7 +227,9 @@ func (x *expansion) matched(places *ir.Array) *ir.Array {
 		w.Loop(w.tile.count, func(i value.Value) { w.Set(rows, i, w.Get(places, i)) })
 	}, func() {
 		w.Loop(w.tile.count, func(i value.Value) {
-			w.Set(rows, i, w.Cur.NewZExt(w.Load(types.I32, w.At(types.I32, from, w.Get(places, i))), types.I64))
+			w.Set(rows, i,
+				w.Cur.NewZExt(w.Load(types.I32, w.At(types.I32, from, w.Get(places, i))),
+					types.I64))
 		})
 	})
 	return rows
@@ -232,8 +244,8 @@ type shared struct {
 	present value.Value
 }
 
-// share returns the address of an array's items in the order of the tile's rows. A
-// CPU's are in that order.
+// share returns the address of an array's items in the order of the tile's
+// rows. A CPU's are in that order.
 func (w *kernel) share(a *ir.Array) value.Value {
 	if !w.Target.GPU {
 		return a.Ptr
@@ -254,16 +266,19 @@ func (w *kernel) shareFlags(a *ir.Array) value.Value {
 }
 
 // item reads what the row that an item comes from has at p.
-func (x *expansion) item(t *types.IntType, p value.Value, row *ir.Array, i value.Value) value.Value {
+func (x *expansion) item(t *types.IntType, p value.Value, row *ir.Array,
+	i value.Value) value.Value {
 	return x.Load(t, x.At(t, p, x.Cur.NewZExt(x.Get(row, i), types.I64)))
 }
 
-// carry gives the items of a round the registers of the rows that they come from.
+// carry gives the items of a round the registers of the rows that they come
+// from.
 func (x *expansion) carry(row *ir.Array) {
 	w := x.kernel
 	regs := map[*harmony.Reg]*ir.Stored{}
 	for _, s := range x.regs {
-		to := &ir.Stored{Type: s.from.Type, Words: w.Array(types.I64), Lo: s.from.Lo, Hi: s.from.Hi, Bounded: s.from.Bounded}
+		to := &ir.Stored{Type: s.from.Type, Words: w.Array(types.I64), Lo: s.from.Lo, Hi: s.from.Hi,
+			Bounded: s.from.Bounded}
 		if s.high != nil {
 			to.High = w.Array(types.I64)
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// fewGroups is the number of groups up to which a CPU goes through a tile once for
-// each of them: a loop that adds up all accumulators under one mask is vectorised,
-// which adding each row to its cells is not.
+// fewGroups is the number of groups up to which a CPU goes through a tile once
+// for each of them: a loop that adds up all accumulators under one mask is
+// vectorised, which adding each row to its cells is not.
 const fewGroups = 8
 
 // summand is an accumulator whose operands' sum over a tile fits a word.
@@ -24,11 +24,14 @@ type summand struct {
 	words *ir.Array // nil: counts
 }
 
-// summands returns the accumulators of a sink that addFew takes, by their places.
-func (w *kernel) summands(s *harmony.Group, g *shape.Group, slots *ir.Array, size value.Value) map[int]*summand {
+// summands returns the accumulators of a sink that addFew takes, by their
+// places.
+func (w *kernel) summands(s *harmony.Group, g *shape.Group, slots *ir.Array,
+	size value.Value) map[int]*summand {
 	out := map[int]*summand{}
 	for i, a := range s.To.Accs {
-		sum := &summand{accumulator: &accumulator{kernel: w, groups: s.To, index: i, acc: a, slots: slots, live: w.liveFlags(), size: size}}
+		sum := &summand{accumulator: &accumulator{kernel: w, groups: s.To, index: i, acc: a,
+			slots: slots, live: w.liveFlags(), size: size}}
 		switch {
 		case a.Shares > 0:
 			continue
@@ -52,9 +55,10 @@ func (s *summand) add() {
 	s.addWords(s.words)
 }
 
-// addFew adds the live rows of a tile to sums, and marks groups that have a row, if
-// there are few groups; otherwise it does what many says.
-func (w *kernel) addFew(g *harmony.Groups, sums []*summand, slots *ir.Array, size value.Value, many func()) {
+// addFew adds the live rows of a tile to sums, and marks groups that have a
+// row, if there are few groups; otherwise it does what many says.
+func (w *kernel) addFew(g *harmony.Groups, sums []*summand, slots *ir.Array, size value.Value,
+	many func()) {
 	one := func() { w.addGroups(g, sums, slots, size) }
 	if len(g.Keys) == 0 {
 		one()
@@ -111,7 +115,8 @@ func (s *summand) addTotal(group, total, rows value.Value) {
 }
 
 // reduce emits a loop over the live items' places that carries n words, from 0.
-func (w *kernel) reduce(n int, body func(i value.Value, before []value.Value) []value.Value, use func(result []value.Value)) {
+func (w *kernel) reduce(n int, body func(i value.Value, before []value.Value) []value.Value,
+	use func(result []value.Value)) {
 	start := w.Cur
 	head, inside, after := w.NewBlock("loop"), w.NewBlock("item"), w.NewBlock("after")
 	start.NewBr(head)

@@ -23,19 +23,25 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// gpuVariants have blocks of 32 to 256 threads and from 4 rows a thread to 16, code
-// for both architectures, all forms, and gauges that stop blocks in the middle.
+// gpuVariants have blocks of 32 to 256 threads and from 4 rows a thread to 16,
+// code for both architectures, all forms, and gauges that stop blocks in the
+// middle.
 var gpuVariants = []variant{
-	{name: "direct fixed", sm: 90, threads: 256, items: 16, fixed: true, bounds: true, form: abi.Direct},
+	{name: "direct fixed", sm: 90, threads: 256, items: 16, fixed: true, bounds: true,
+		form: abi.Direct},
 	{name: "hash fixed", sm: 90, threads: 128, items: 8, fixed: true, bounds: true, form: abi.Hash},
 	{name: "wide fixed", sm: 80, threads: 64, items: 8, fixed: true, tight: true, form: abi.Wide},
 	{name: "direct open", sm: 80, threads: 256, items: 8, tight: true, form: abi.Direct},
 	{name: "hash open", sm: 90, threads: 32, items: 4, tight: true, bounds: true, form: abi.Hash},
 	{name: "wide open", sm: 90, threads: 128, items: 4, form: abi.Wide},
-	{name: "hash fixed tight", sm: 80, threads: 32, items: 16, fixed: true, tight: true, form: abi.Hash},
-	{name: "direct fixed queue", sm: 90, threads: 256, items: 8, fixed: true, bounds: true, cut: true, form: abi.Direct},
-	{name: "hash fixed queue", sm: 80, threads: 128, items: 8, fixed: true, tight: true, cut: true, form: abi.Hash},
-	{name: "wide open queue", sm: 90, threads: 64, items: 4, tight: true, cut: true, form: abi.Wide},
+	{name: "hash fixed tight", sm: 80, threads: 32, items: 16, fixed: true, tight: true,
+		form: abi.Hash},
+	{name: "direct fixed queue", sm: 90, threads: 256, items: 8, fixed: true, bounds: true,
+		cut: true, form: abi.Direct},
+	{name: "hash fixed queue", sm: 80, threads: 128, items: 8, fixed: true, tight: true, cut: true,
+		form: abi.Hash},
+	{name: "wide open queue", sm: 90, threads: 64, items: 4, tight: true, cut: true,
+		form: abi.Wide},
 	{name: "hash open queue", sm: 90, threads: 32, items: 8, cut: true, form: abi.Hash},
 }
 
@@ -91,7 +97,8 @@ func openCard(t *testing.T) *card {
 	}
 	c := &card{Context: gpu}
 	t.Cleanup(func() {
-		t.Logf("%s: %d runs in %d launches; %d variants need the host", device.Name, c.runs.Load(), c.launches.Load(), c.hosts.Load())
+		t.Logf("%s: %d runs in %d launches; %d variants need the host", device.Name, c.runs.Load(),
+			c.launches.Load(), c.hosts.Load())
 		for _, a := range c.arenas {
 			if err := a.host.Close(); err != nil && !errors.Is(err, cuda.ErrLost) {
 				t.Error(err)
@@ -127,7 +134,8 @@ func (c *card) check(t *testing.T, name string, p *harmony.Program, n int, run [
 	}
 }
 
-func (c *card) checkVariant(t *testing.T, p *harmony.Program, facts map[string]planref.Rows, v variant, want *planref.Answer, wantErr error, drops *drops) {
+func (c *card) checkVariant(t *testing.T, p *harmony.Program, facts map[string]planref.Rows,
+	v variant, want *planref.Answer, wantErr error, drops *drops) {
 	if err := c.Lost(); err != nil {
 		t.Skip(err)
 	}
@@ -138,7 +146,9 @@ func (c *card) checkVariant(t *testing.T, p *harmony.Program, facts map[string]p
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(host.Module.Entries, func(e *abi.Entry) bool { return len(e.Hosts) > 0 }) {
+		if !slices.ContainsFunc(host.Module.Entries, func(e *abi.Entry) bool {
+			return len(e.Hosts) > 0
+		}) {
 			t.Fatalf("no function needs the host, and yet: %v", unsupported)
 		}
 		c.hosts.Add(1)
@@ -203,8 +213,10 @@ const limit = time.Minute
 func (g *gpu) pass(t testing.TB, e *abi.Entry, params, states []int64) {
 	t.Helper()
 	g.card.launches.Add(1)
-	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(g.workers())}, Block: cuda.Dim{X: uint32(e.Threads)}, Shared: e.Dynamic}
-	err := g.stream.Launch(g.functions[e.Symbol], shape, append(slices.Clone(params), address(states)))
+	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(g.workers())},
+		Block: cuda.Dim{X: uint32(e.Threads)}, Shared: e.Dynamic}
+	err := g.stream.Launch(g.functions[e.Symbol], shape,
+		append(slices.Clone(params), address(states)))
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
@@ -273,8 +285,11 @@ func (a *arena) take(n int) unsafe.Pointer {
 func (a *arena) check(t *testing.T) {
 	t.Helper()
 	for ; len(a.gaps) > 0; a.gaps = a.gaps[2:] {
-		if slices.ContainsFunc(a.data[a.gaps[0]:a.gaps[1]], func(b byte) bool { return b != gapByte }) {
-			t.Fatalf("something is written behind the memory that ends at %d of the arena", a.gaps[0])
+		if slices.ContainsFunc(a.data[a.gaps[0]:a.gaps[1]], func(b byte) bool {
+			return b != gapByte
+		}) {
+			t.Fatalf("something is written behind the memory that ends at %d of the arena",
+				a.gaps[0])
 		}
 	}
 }

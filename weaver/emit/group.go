@@ -18,8 +18,8 @@ import (
 )
 
 // group adds the live rows to groups: it finds a slot for each, and then goes
-// through the accumulators one after the other. Sums for few groups are added up
-// together.
+// through the accumulators one after the other. Sums for few groups are added
+// up together.
 func (w *kernel) group(s *harmony.Group) error {
 	g, how := s.To, w.howTo(s)
 	if how.How == shape.InRuns {
@@ -39,7 +39,8 @@ func (w *kernel) group(s *harmony.Group) error {
 	}
 	many := func() {
 		if !w.Shape.IsOrdered(g) {
-			w.Call("rf_tile_cells_mark", w.Param(abi.GroupOccupied, g.Name, 0), slots.Ptr, w.liveFlags().Ptr, w.items)
+			w.Call("rf_tile_cells_mark", w.Param(abi.GroupOccupied, g.Name, 0), slots.Ptr,
+				w.liveFlags().Ptr, w.items)
 		}
 		for _, sum := range sums {
 			sum.add()
@@ -51,7 +52,8 @@ func (w *kernel) group(s *harmony.Group) error {
 		if bounded[i] != nil {
 			continue
 		}
-		acc := &accumulator{kernel: w, groups: g, index: i, acc: a, slots: slots, live: w.liveFlags(), size: size}
+		acc := &accumulator{kernel: w, groups: g, index: i, acc: a, slots: slots,
+			live: w.liveFlags(), size: size}
 		if a.Fn == queryplan.Count {
 			acc.add(nil)
 			continue
@@ -73,19 +75,26 @@ func (w *kernel) group(s *harmony.Group) error {
 
 // howTo returns how a sink groups rows.
 func (w *kernel) howTo(s *harmony.Group) *shape.Group {
-	return w.Shape.Groups[slices.IndexFunc(w.Shape.Groups, func(g *shape.Group) bool { return g.Sink == s })]
+	return w.Shape.Groups[slices.IndexFunc(w.Shape.Groups, func(g *shape.Group) bool {
+		return g.Sink == s
+	})]
 }
 
 // groupKey packs the keys of the live rows' groups.
 func (w *kernel) groupKey(s *harmony.Group) (*keys, *ir.Array) {
 	g := s.To
-	k := w.keysOf(shape.GroupKey, g.Name, s.Key, func(i int) *domain.Domain { return w.Module.Options.Domains.Sink(s, i) })
-	// The bounds are those of all keys that come, so that nothing is dropped by them.
+	k := w.keysOf(shape.GroupKey, g.Name, s.Key, func(i int) *domain.Domain {
+		return w.Module.Options.Domains.Sink(s, i)
+	})
+	// The bounds are those of all keys that come, so that nothing is dropped by
+	// them.
 	key, live := w.Array(types.I64), w.liveCopy()
 	k.byForm(func() {
 		isNew := w.liveCopy()
-		w.Call("rf_tile_wide_insert", key.Ptr, isNew.Ptr, k.tuples(), i32(w.Target.Items), i32(len(k.words)),
-			w.Param(abi.GroupTable, g.Name, 0), w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.GroupColumns, g.Name, 0),
+		w.Call("rf_tile_wide_insert", key.Ptr, isNew.Ptr, k.tuples(), i32(w.Target.Items),
+			i32(len(k.words)),
+			w.Param(abi.GroupTable, g.Name, 0), w.Param(abi.GroupSize, g.Name, 0),
+			w.Param(abi.GroupColumns, g.Name, 0),
 			w.Param(abi.Gauge, g.Name, 0), i64(math.MaxInt64), i32(w.Target.Threads), w.items)
 	}, func() { k.pack(key, live) })
 	return k, key
@@ -103,8 +112,10 @@ func (w *kernel) groupSlots(s *harmony.Group) *ir.Array {
 		return key
 	}
 	slots := w.Array(types.I64)
-	w.Call("rf_tile_group_slots", slots.Ptr, w.liveFlags().Ptr, key.Ptr, k.tableForm(), w.Param(abi.GroupTable, g.Name, 0),
-		w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.Gauge, g.Name, 0), null, w.Param32(abi.GroupShared, g.Name, 0), w.items)
+	w.Call("rf_tile_group_slots", slots.Ptr, w.liveFlags().Ptr, key.Ptr, k.tableForm(),
+		w.Param(abi.GroupTable, g.Name, 0),
+		w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.Gauge, g.Name, 0), null,
+		w.Param32(abi.GroupShared, g.Name, 0), w.items)
 	return slots
 }
 
@@ -133,8 +144,8 @@ type accumulator struct {
 	slots  *ir.Array
 	live   *ir.Array   // flags of the rows to add
 	size   value.Value // how many slots there are, 0 if many
-	// marks is set if a GPU's rows find out from the accumulator's cells whether to
-	// mark their slots.
+	// marks is set if a GPU's rows find out from the accumulator's cells
+	// whether to mark their slots.
 	marks bool
 }
 
@@ -146,10 +157,11 @@ func (a *accumulator) occupied() value.Value {
 	return null
 }
 
-// canMark reports whether cells that are 0 before a group's first row are added to one by
-// one.
+// canMark reports whether cells that are 0 before a group's first row are added
+// to one by one.
 func (a *accumulator) canMark() bool {
-	return !a.shares() && (a.acc.Fn == queryplan.Count || a.acc.Fn.IsTotal() && a.acc.In.Kind != scalar.Float)
+	return !a.shares() &&
+		(a.acc.Fn == queryplan.Count || a.acc.Fn.IsTotal() && a.acc.In.Kind != scalar.Float)
 }
 
 // owner returns the accumulator whose cells this one reads.
@@ -160,8 +172,8 @@ func (a *accumulator) owner() *accumulator {
 	return &o
 }
 
-// shares reports whether the accumulator has no cells of its own, so that another one adds
-// what comes.
+// shares reports whether the accumulator has no cells of its own, so that
+// another one adds what comes.
 func (a *accumulator) shares() bool { return a.acc.Shares > 0 }
 
 // stride returns the words of a slot.
@@ -180,7 +192,8 @@ func (a *accumulator) shared() value.Value { return a.Param32(abi.GroupShared, a
 
 // count counts the live rows in a word of their slots.
 func (a *accumulator) count(word int) {
-	a.Call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.Ptr, a.live.Ptr, a.size, a.shared(), a.occupied(), a.items)
+	a.Call("rf_tile_cells_count", a.cells(word), i32(a.stride()), a.slots.Ptr, a.live.Ptr, a.size,
+		a.shared(), a.occupied(), a.items)
 }
 
 // add adds the live rows: their words, of extremes ordered, of counts none.
@@ -207,9 +220,11 @@ func (a *accumulator) add(words *ir.Array) {
 func (a *accumulator) addWords(words *ir.Array) {
 	live, stride := a.live.Ptr, i32(a.stride())
 	if a.acc.In.Kind == scalar.Float {
-		a.Call("rf_tile_cells_float", a.cells(0), stride, a.slots.Ptr, words.Ptr, live, a.shared(), a.items)
+		a.Call("rf_tile_cells_float", a.cells(0), stride, a.slots.Ptr, words.Ptr, live, a.shared(),
+			a.items)
 	} else {
-		a.Call("rf_tile_cells_add", a.cells(0), stride, a.slots.Ptr, words.Ptr, live, a.unsigned(), a.size, a.shared(), a.occupied(), a.items)
+		a.Call("rf_tile_cells_add", a.cells(0), stride, a.slots.Ptr, words.Ptr, live, a.unsigned(),
+			a.size, a.shared(), a.occupied(), a.items)
 	}
 	if a.acc.Fn == queryplan.Avg {
 		a.marks = false
@@ -239,20 +254,22 @@ func (a *accumulator) orderedWord(word value.Value) value.Value {
 	return word
 }
 
-// noStrings is the error of strings that the program computes, which GPUs cannot
-// compare.
+// noStrings is the error of strings that the program computes, which GPUs
+// cannot compare.
 func (a *accumulator) noStrings() error {
-	return &UnsupportedError{What: a.acc.Fn.String() + " of strings that the program computes has no form for GPUs", Span: a.groups.Span}
+	return &UnsupportedError{What: a.acc.Fn.String() +
+		" of strings that the program computes has no form for GPUs", Span: a.groups.Span}
 }
 
-// extremeOfStrings is the least or greatest of strings whose codes are in no order:
-// the host compares them one by one.
+// extremeOfStrings is the least or greatest of strings whose codes are in no
+// order: the host compares them one by one.
 func (a *accumulator) extremeOfStrings(words *ir.Array, d *domain.Domain) error {
 	if a.Target.GPU {
 		return a.noStrings()
 	}
 	h := abi.Host{
-		Func: a.acc.Fn.String(), Args: []scalar.Type{a.acc.In, a.acc.In}, Result: a.acc.In, Domains: []int{d.ID, d.ID}, Domain: d.ID,
+		Func: a.acc.Fn.String(), Args: []scalar.Type{a.acc.In, a.acc.In}, Result: a.acc.In,
+		Domains: []int{d.ID, d.ID}, Domain: d.ID,
 	}
 	have, best := a.Alloca(types.I64, 1), a.Alloca(types.I64, 1)
 	one, present := a.Alloca(types.I8, 1), a.Alloca(types.I8, 1)
@@ -266,7 +283,9 @@ func (a *accumulator) extremeOfStrings(words *ir.Array, d *domain.Domain) error 
 			a.Choose(none, func() { a.Store(word, cell) }, func() {
 				a.Store(i8(1), one)
 				a.Store(before, have)
-				a.callHost(h, i64(1), []value.Value{one, best, present, have, null, null, a.At(types.I64, words.Ptr, i), null, null})
+				a.callHost(h, i64(1),
+					[]value.Value{one, best, present, have, null, null,
+						a.At(types.I64, words.Ptr, i), null, null})
 				a.Store(a.Load(types.I64, best), cell)
 			})
 		})

@@ -37,8 +37,8 @@ func (w *kernel) beginGroups(g *harmony.Groups) {
 	w.narrow(flags)
 }
 
-// beginList leaves of a tile of slots those that have a group. All do behind the hash table
-// with which a list begins.
+// beginList leaves of a tile of slots those that have a group. All do behind
+// the hash table with which a list begins.
 func (w *kernel) beginList(g *harmony.Groups) {
 	table, before := w.Param(abi.GroupTable, g.Name, 0), w.liveFlags()
 	flags := w.Array(types.I8)
@@ -53,11 +53,13 @@ func (w *kernel) beginList(g *harmony.Groups) {
 	w.narrow(flags)
 }
 
-// slot returns the slot of an item, or the tile's first if the item is not live.
+// slot returns the slot of an item, or the tile's first if the item is not
+// live.
 func (w *kernel) slot(flags *ir.Array, i value.Value) (slot, live value.Value) {
 	row := i
 	if w.Target.GPU {
-		row = w.Cur.NewSExt(w.Call("rf_tile_row", w.Cur.NewTrunc(i, types.I32), i32(w.Target.Threads)), types.I64)
+		row = w.Cur.NewSExt(w.Call("rf_tile_row", w.Cur.NewTrunc(i, types.I32),
+			i32(w.Target.Threads)), types.I64)
 	}
 	live = w.Flag(flags, i)
 	return w.Cur.NewAdd(w.start, w.Cur.NewSelect(live, row, i64(0))), live
@@ -81,14 +83,17 @@ func (w *kernel) groupColumn(g *harmony.Groups, l *harmony.Load) {
 
 // groupKeys reads a key column.
 func (w *kernel) groupKeys(g *harmony.Groups, col int, out *ir.Array) {
-	k := &keys{kernel: w, kinds: shape.GroupKey, name: g.Name, words: make([]*ir.Array, len(g.Keys))}
+	k := &keys{kernel: w, kinds: shape.GroupKey, name: g.Name,
+		words: make([]*ir.Array, len(g.Keys))}
 	param := func(kind abi.Kind, index int) value.Value { return w.Param(kind, g.Name, index) }
 	readSized := func(form, size, column value.Value) {
 		w.Call("rf_tile_group_keys", out.Ptr, w.start, form, param(abi.GroupTable, 0), size,
-			param(abi.GroupShift, col), param(abi.GroupBase, col), param(abi.GroupBits, col), column, w.rows, i32(w.Target.Threads), w.items)
+			param(abi.GroupShift, col), param(abi.GroupBase, col), param(abi.GroupBits, col),
+			column, w.rows, i32(w.Target.Threads), w.items)
 	}
 	if w.Shape.IsOrdered(g) {
-		// The packed keys stand where a hash table has them, and none in its last word.
+		// The packed keys stand where a hash table has them, and none in its
+		// last word.
 		readSized(i64(int64(abi.Hash)), i64(math.MaxInt64-1), null)
 		return
 	}
@@ -99,13 +104,15 @@ func (w *kernel) groupKeys(g *harmony.Groups, col int, out *ir.Array) {
 	}, func() { read(k.form(), null) })
 }
 
-// result returns an accumulator's result in a slot. One that does not fit its type
-// is noted as a fault, if the group is live.
+// result returns an accumulator's result in a slot. One that does not fit its
+// type is noted as a fault, if the group is live.
 func (a *accumulator) result(slot, live value.Value) value.Value {
 	owner := a.owner()
 	stride := owner.stride()
 	cell := a.At(types.I64, owner.cells(0), a.Cur.NewMul(slot, i64(int64(stride))))
-	word := func(i int) value.Value { return a.Load(types.I64, a.At(types.I64, cell, i64(int64(i)))) }
+	word := func(i int) value.Value {
+		return a.Load(types.I64, a.At(types.I64, cell, i64(int64(i))))
+	}
 	switch {
 	case a.acc.Fn == queryplan.Count:
 		return word(0)

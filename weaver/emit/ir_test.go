@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// TestIR prints what testdata/ir's programs become: the entries, and then LLVM IR
-// without declarations.
+// TestIR prints what testdata/ir's programs become: the entries, and then LLVM
+// IR without declarations.
 //
 //	emit [gpu] [items=32] [fixed]
 //
@@ -42,7 +42,8 @@ func TestIR(t *testing.T) {
 			}
 			text := code.Module.String() + definitions(code.IR)
 			if again := shapedAgain(t, p, o); again != text {
-				t.Fatalf("%s: shapes that are read from their text give other code:\n%s\n%s", d.Pos, text, again)
+				t.Fatalf("%s: shapes that are read from their text give other code:\n%s\n%s", d.Pos,
+					text, again)
 			}
 			if i == 0 {
 				first = text
@@ -100,8 +101,8 @@ func definitions(ir string) string {
 	return b.String()
 }
 
-// TestLargeKernel wants smaller tiles of a kernel with too many registers for the
-// stack or for a block's shared memory.
+// TestLargeKernel wants smaller tiles of a kernel with too many registers for
+// the stack or for a block's shared memory.
 func TestLargeKernel(t *testing.T) {
 	const registers = 400
 	var cols, sums, vals []string
@@ -112,8 +113,11 @@ func TestLargeKernel(t *testing.T) {
 			sums = append(sums, fmt.Sprintf("    v%d: int = map add(v%d, %d)\n", i, i-1, i))
 		}
 	}
-	text := "relation a(x: int) input \"a\"\nrelation t(" + strings.Join(cols, ", ") + ") temp\nindex m multi a(x)\nblock b0:\n  build m\n  run k0\n    rows a\n" +
-		"    v0: int = load x\n" + strings.Join(sums, "") + "    probe exists m(v7)\n    r: row = probe multi m(v9)\n    store t(" + strings.Join(vals, ", ") + ")\n  halt\n"
+	text := "relation a(x: int) input \"a\"\nrelation t(" + strings.Join(cols, ", ") +
+		") temp\nindex m multi a(x)\nblock b0:\n  build m\n  run k0\n    rows a\n" +
+		"    v0: int = load x\n" + strings.Join(sums, "") +
+		"    probe exists m(v7)\n    r: row = probe multi m(v9)\n    store t(" +
+		strings.Join(vals, ", ") + ")\n  halt\n"
 	p, err := harmony.Parse("test.harmony", text)
 	if err != nil {
 		t.Fatal(err)

@@ -23,31 +23,33 @@ type kernel struct {
 
 	number    value.Value   // of the tile at hand
 	positions []value.Value // variables, one for each expansion: the first output of its round
-	// firstOutput is where the first expansion begins in a tile, and outputStep the
-	// distance between its rounds.
+	// firstOutput is where the first expansion begins in a tile, and outputStep
+	// the distance between its rounds.
 	firstOutput, outputStep value.Value
 	depth                   int         // of expansions around the place at hand
 	next                    *llvm.Block // where a tile or round goes on when no row is left
 	stop                    *llvm.Block // leaves the function, to be called again
 	stops                   bool        // whether something goes there
-	fetched                 bool        // whether the tile's first loads have been begun and the gauges read
-	// end emits what becomes of the rows that are left, and gauges has the gauges
-	// that make room for it.
+	// whether the tile's first loads have been begun and the gauges read
+	fetched bool
+	// end emits what becomes of the rows that are left, and gauges has the
+	// gauges that make room for it.
 	end    func() error
 	gauges []gauge
-	// prologue ends before the first tile, and flushes are what a GPU's block does when
-	// it leaves.
+	// prologue ends before the first tile, and flushes are what a GPU's block
+	// does when it leaves.
 	prologue *llvm.Block
 	flushes  []func()
-	// dropped is a variable that counts the decimals that the thread has dropped since
-	// the last countDropped; nil if there are none.
+	// dropped is a variable that counts the decimals that the thread has
+	// dropped since the last countDropped; nil if there are none.
 	dropped value.Value
 }
 
-// emit emits the function of a shape: a loop over the rows of the kernel's source,
-// which go through its stages.
+// emit emits the function of a shape: a loop over the rows of the kernel's
+// source, which go through its stages.
 func emit(m *ir.Module, f *shape.Function) error {
-	w := &kernel{Function: m.NewFunction(f), tile: &tile{regs: map[*harmony.Reg]*ir.Stored{}}, k: f.Kernel, work: f.Work}
+	w := &kernel{Function: m.NewFunction(f), tile: &tile{regs: map[*harmony.Reg]*ir.Stored{}},
+		k: f.Kernel, work: f.Work}
 	if f.Index != nil {
 		w.endOfBuild()
 	} else {
@@ -67,9 +69,11 @@ func (w *kernel) endOfKernel() {
 	w.end = w.sinks
 	for _, s := range w.k.Sinks {
 		g := gauge{Param: abi.Param{Kind: abi.Gauge, Var: harmony.SinkTarget(s).ManagedName()}}
-		// A limit is moved where the run is cancelled. A CPU looks at all gauges, a GPU
-		// at those of groups that do not grow only where a tile can take long.
-		if s, ok := s.(*harmony.Group); ok && w.Target.GPU && !slices.ContainsFunc(w.k.Stages, shape.IsExpansion) {
+		// A limit is moved where the run is cancelled. A CPU looks at all
+		// gauges, a GPU at those of groups that do not grow only where a tile
+		// can take long.
+		if s, ok := s.(*harmony.Group); ok && w.Target.GPU &&
+			!slices.ContainsFunc(w.k.Stages, shape.IsExpansion) {
 			if len(s.Key) == 0 {
 				continue // the group is there
 			}
@@ -142,8 +146,9 @@ func (w *kernel) emit() error {
 	return nil
 }
 
-// eachPart emits a loop over the parts of a tile, and goes on to the end of the tile.
-// A block looks at the gauges, and waits for all its threads, once for all parts.
+// eachPart emits a loop over the parts of a tile, and goes on to the end of the
+// tile. A block looks at the gauges, and waits for all its threads, once for
+// all parts.
 func (w *kernel) eachPart(from, end value.Value) error {
 	w.Entry.Items *= w.Shape.Parts
 	w.checkGauges()
@@ -157,7 +162,8 @@ func (w *kernel) eachPart(from, end value.Value) error {
 	w.Cur = head
 	size := i64(int64(w.Target.Threads * w.Target.Items))
 	begins := w.Cur.NewAdd(w.firstRow(from), w.Cur.NewMul(part, size))
-	left := w.Cur.NewAnd(w.Cur.NewICmp(enum.IPredSLT, part, until), w.Cur.NewICmp(enum.IPredSLT, begins, end))
+	left := w.Cur.NewAnd(w.Cur.NewICmp(enum.IPredSLT, part, until),
+		w.Cur.NewICmp(enum.IPredSLT, begins, end))
 	w.Cur.NewCondBr(left, body, after)
 	w.Cur, w.next = body, llvm.NewBlock(w.Fresh("part.next"))
 	w.begin(from, end, part)
@@ -177,7 +183,9 @@ func (w *kernel) eachPart(from, end value.Value) error {
 // before one of them can write it.
 func (w *kernel) readState() (until, step value.Value) {
 	state := w.LocateState()
-	word := func(i int) value.Value { return w.Load(types.I64, w.At(types.I64, state, i64(int64(i)))) }
+	word := func(i int) value.Value {
+		return w.Load(types.I64, w.At(types.I64, state, i64(int64(i))))
+	}
 	w.number, until, step = word(0), word(1), word(2)
 	for i := range w.Entry.Expansions {
 		p := w.Variable(types.I64, i64(0))
@@ -194,8 +202,8 @@ func (w *kernel) readState() (until, step value.Value) {
 	return until, step
 }
 
-// leave ends the function: one thread writes the state, a CPU's function returns a
-// word.
+// leave ends the function: one thread writes the state, a CPU's function
+// returns a word.
 func (w *kernel) leave(b *llvm.Block, result func() value.Value) {
 	w.Place(b)
 	for _, flush := range w.flushes {
@@ -217,9 +225,9 @@ func (w *kernel) leave(b *llvm.Block, result func() value.Value) {
 	w.Cur.NewRet(nil)
 }
 
-// checkGauges leaves the function if one of the gauges asks for it. With a queue it looks
-// at them at the first of every queueLooks tiles: to look, all threads of a block wait for
-// each other.
+// checkGauges leaves the function if one of the gauges asks for it. With a
+// queue it looks at them at the first of every queueLooks tiles: to look, all
+// threads of a block wait for each other.
 func (w *kernel) checkGauges() {
 	if w.Shape.Queue == nil || len(w.gauges) == 0 {
 		w.lookAtGauges()
@@ -244,15 +252,16 @@ func (w *kernel) lookAtGauges() {
 	}
 }
 
-// canFetch reports whether a GPU's tile begins with loads. These are begun before
-// the gauges are looked at, so that a block waits once for both.
+// canFetch reports whether a GPU's tile begins with loads. These are begun
+// before the gauges are looked at, so that a block waits once for both.
 func (w *kernel) canFetch() bool {
 	_, ofGroups := w.k.Source.(*harmony.GroupRows)
-	return w.Target.GPU && !ofGroups && !w.fetched && w.Shape.Parts == 1 && len(w.work.Steps) > 0 && w.work.Steps[0].Kind == shape.Run
+	return w.Target.GPU && !ofGroups && !w.fetched && w.Shape.Parts == 1 && len(w.work.Steps) > 0 &&
+		w.work.Steps[0].Kind == shape.Run
 }
 
-// gauge is a gauge that a kernel looks at. If formed is set, the variable grows in
-// forms from least on only, and the parameter form holds its form.
+// gauge is a gauge that a kernel looks at. If formed is set, the variable grows
+// in forms from least on only, and the parameter form holds its form.
 type gauge struct {
 	abi.Param
 	formed bool
@@ -289,8 +298,8 @@ func (w *kernel) room(g gauge) value.Value {
 	return w.Load(types.I32, room)
 }
 
-// inPrologue emits something without a branch that is done once, before the first
-// tile.
+// inPrologue emits something without a branch that is done once, before the
+// first tile.
 func (w *kernel) inPrologue(emit func()) {
 	here := w.Cur
 	w.Cur = w.prologue
@@ -321,7 +330,8 @@ func (w *kernel) begin(from, end, number value.Value) {
 		w.flags = w.Array(types.I8)
 		before := w.Cur.NewSub(from, w.start)
 		skip := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSGT, before, i64(0)), before, i64(0))
-		w.Call("rf_tile_live", w.flags.Ptr, w.Cur.NewTrunc(skip, types.I32), w.rows, i32(w.Target.Threads), w.items)
+		w.Call("rf_tile_live", w.flags.Ptr, w.Cur.NewTrunc(skip, types.I32), w.rows,
+			i32(w.Target.Threads), w.items)
 	}
 	if s, ok := w.k.Source.(*harmony.GroupRows); ok {
 		w.beginGroups(s.Groups)

@@ -24,8 +24,10 @@ type keys struct {
 	bounds []interval.Interval
 }
 
-// keysOf prepares the operands of a key. domainOf gives the domain of a constant.
-func (w *kernel) keysOf(kinds shape.KeyKinds, name string, key []harmony.Operand, domainOf func(i int) *domain.Domain) *keys {
+// keysOf prepares the operands of a key. domainOf gives the domain of a
+// constant.
+func (w *kernel) keysOf(kinds shape.KeyKinds, name string, key []harmony.Operand,
+	domainOf func(i int) *domain.Domain) *keys {
 	k := &keys{kernel: w, kinds: kinds, name: name}
 	known := true
 	for i, o := range key {
@@ -43,8 +45,8 @@ func (w *kernel) keysOf(kinds shape.KeyKinds, name string, key []harmony.Operand
 // mayBeWide reports whether the keys may be of form Wide.
 func (k *keys) mayBeWide() bool { return k.Shape.MayBeWide(k.kinds, k.name, len(k.words)) }
 
-// byForm emits what form Wide asks for, or what the others do, or a choice where the
-// form is a parameter.
+// byForm emits what form Wide asks for, or what the others do, or a choice
+// where the form is a parameter.
 func (k *keys) byForm(wide, packed func()) {
 	_, known := k.Fixed(k.kinds.Form, k.name, 0)
 	switch {
@@ -83,7 +85,8 @@ func (k *keys) find(flags *ir.Array) *ir.Array {
 	k.byForm(func() {
 		stride := i32(k.Target.Items)
 		k.Call("rf_tile_wide_find", packed.Ptr, flags.Ptr, k.tuples(), stride, i32(len(k.words)),
-			k.Param(k.kinds.Slots, k.name, 0), k.Param(k.kinds.Mask, k.name, 0), k.Param(k.kinds.Columns, k.name, 0), i32(0), k.items)
+			k.Param(k.kinds.Slots, k.name, 0), k.Param(k.kinds.Mask, k.name, 0),
+			k.Param(k.kinds.Columns, k.name, 0), i32(0), k.items)
 	}, func() { k.pack(packed, flags) })
 	return packed
 }
@@ -99,8 +102,8 @@ func (k *keys) tuples() value.Value {
 	return to
 }
 
-// pack packs keys by shifts. Where those and the bits are known on a CPU, that is one
-// loop for all columns.
+// pack packs keys by shifts. Where those and the bits are known on a CPU, that
+// is one loop for all columns.
 func (k *keys) pack(packed, flags *ir.Array) {
 	if len(k.words) == 0 {
 		k.eachItem(func(i value.Value) { k.Set(packed, i, i64(0)) })
@@ -125,7 +128,8 @@ func (k *keys) pack(packed, flags *ir.Array) {
 			first = 1
 		}
 		k.Call("rf_tile_pack", packed.Ptr, flags.Ptr, words.Ptr,
-			k.Param(k.kinds.Shift, k.name, c), k.Param(k.kinds.Base, k.name, c), k.Param(k.kinds.Bits, k.name, c), i32(first), k.items)
+			k.Param(k.kinds.Shift, k.name, c), k.Param(k.kinds.Base, k.name, c),
+			k.Param(k.kinds.Bits, k.name, c), i32(first), k.items)
 	}
 }
 
@@ -137,7 +141,8 @@ func (k *keys) packItem(packed, flags *ir.Array, i value.Value) {
 		bits, _ := k.Fixed(k.kinds.Bits, k.name, c)
 		offset := value.Value(k.Cur.NewSub(k.Get(words, i), k.Param(k.kinds.Base, k.name, c)))
 		if bits < 64 {
-			in = k.Both(in, k.Cur.NewICmp(enum.IPredULT, offset, constant.NewInt(types.I64, 1<<bits)))
+			in = k.Both(in,
+				k.Cur.NewICmp(enum.IPredULT, offset, constant.NewInt(types.I64, 1<<bits)))
 		}
 		if shift > 0 {
 			offset = k.Cur.NewShl(offset, i64(shift&63))

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// TestLargeTables says for how many groups with numbers a GPU's block has a place each, in
-// how many bytes, and in blocks of how many threads.
+// TestLargeTables says for how many groups with numbers a GPU's block has a
+// place each, in how many bytes, and in blocks of how many threads.
 func TestLargeTables(t *testing.T) {
 	const small, price, large = 100, 10_000_000, 1 << 40
 	for _, c := range []struct {
@@ -25,30 +25,41 @@ func TestLargeTables(t *testing.T) {
 		sharing int    // blocks that have the same rows
 		more    string // stages behind the loads
 	}{
-		{"a sum of two digits that tells whether there are rows", 10_000, "a: int = total(int)", "total(v1)", 512, 80_000, 0, ""},
-		{"a sum that does not, and what counts rows", 10_000, "a: int = total(int)", "total(v2)", 1024, 120_000, 0, ""},
+		{"a sum of two digits that tells whether there are rows", 10_000, "a: int = total(int)",
+			"total(v1)", 512, 80_000, 0, ""},
+		{"a sum that does not, and what counts rows", 10_000, "a: int = total(int)", "total(v2)",
+			1024, 120_000, 0, ""},
 		{"a count", 10_000, "n: int = count()", "count()", 256, 40_000, 0, ""},
-		{"as many counts as there is room for", 57_000, "n: int = count()", "count()", 1024, 228_000, 0, ""},
+		{"as many counts as there is room for", 57_000, "n: int = count()", "count()", 1024,
+			228_000, 0, ""},
 		{"extremes", 9_999, "a: int = max(int)", "max(v1)", 1024, 12 * 10_000, 0, ""},
-		{"as many sums as there is room for", 28_000, "a: int = total(int)", "total(v1)", 1024, 224_000, 0, ""},
-		{"more, in two shares", 29_000, "a: int = total(int)", "total(v1)", 1024, 8 * 14_500, 2, ""},
+		{"as many sums as there is room for", 28_000, "a: int = total(int)", "total(v1)", 1024,
+			224_000, 0, ""},
+		{"more, in two shares", 29_000, "a: int = total(int)", "total(v1)", 1024, 8 * 14_500, 2,
+			""},
 		{"in four", 100_000, "a: int = total(int)", "total(v1)", 1024, 8 * 25_000, 4, ""},
-		{"as many as there are shares for", 224_000, "a: int = total(int)", "total(v1)", 1024, 8 * 28_000, 8, ""},
+		{"as many as there are shares for", 224_000, "a: int = total(int)", "total(v1)", 1024,
+			8 * 28_000, 8, ""},
 		{"more than that", 240_000, "a: int = total(int)", "total(v1)", 0, 0, 0, ""},
-		{"more, of some of the rows", 100_000, "a: int = total(int)", "total(v1)", 0, 0, 0, "    v4: boolean = map lt(v1, 5)\n    filter v4\n"},
-		{"few groups with many accumulators", 2000, "a: int = total(int), b: int = total(int), c: int = max(int), d: int = min(int)",
+		{"more, of some of the rows", 100_000, "a: int = total(int)", "total(v1)", 0, 0, 0,
+			"    v4: boolean = map lt(v1, 5)\n    filter v4\n"},
+		{"few groups with many accumulators", 2000,
+			"a: int = total(int), b: int = total(int), c: int = max(int), d: int = min(int)",
 			"total(v1), total(v3), max(v1), min(v3)", 512, 2000 * (8 + 12 + 8 + 8), 0, ""},
-		{"rows that are looked up", 10_000, "a: int = total(int)", "total(v1)", 0, 0, 0, "    probe exists e(v1)\n"},
+		{"rows that are looked up", 10_000, "a: int = total(int)", "total(v1)", 0, 0, 0,
+			"    probe exists e(v1)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := fmt.Sprintf("relation r(k: int, a: int, b: int, c: int) input \"r\"\nindex e exists r(k)\ngroups g(x: int; %s)\nblock b0:\n  build e\n  run k\n    rows r\n"+
 				"    v0: int = load k\n    v1: int = load a\n    v2: int = load b\n    v3: int = load c\n%s    group g [v0] %s\n  halt\n", c.accs, c.more, c.vals)
-			code := groupsCode(t, text, c.groups, 16, 4, [][2]int64{{0, c.groups - 1}, {1, small}, {-price, price}, {1, large}})
+			code := groupsCode(t, text, c.groups, 16, 4,
+				[][2]int64{{0, c.groups - 1}, {1, small}, {-price, price}, {1, large}})
 			for _, e := range code.Module.Entries {
 				if e.Role != abi.Kernel {
 					continue
 				}
-				if n := strings.Count(code.IR, "call void @rf_own_settle(ptr null"); n == 0 && c.threads != 0 || n != 0 && c.threads == 0 {
+				if n := strings.Count(code.IR, "call void @rf_own_settle(ptr null"); n == 0 &&
+					c.threads != 0 || n != 0 && c.threads == 0 {
 					t.Fatalf("%d tables without words", n)
 				}
 				if e.Sharing != c.sharing {
@@ -58,15 +69,16 @@ func TestLargeTables(t *testing.T) {
 					continue
 				}
 				if e.Threads != c.threads || e.Scratch < c.bytes || e.Scratch > c.bytes+64 {
-					t.Errorf("blocks of %d threads and %d bytes, want %d and %d", e.Threads, e.Scratch, c.threads, c.bytes)
+					t.Errorf("blocks of %d threads and %d bytes, want %d and %d", e.Threads,
+						e.Scratch, c.threads, c.bytes)
 				}
 			}
 		})
 	}
 }
 
-// TestLargeBlocks adds rows to large tables in emulated blocks, of groups most of which have
-// no rows, and wants harmonyref's answer.
+// TestLargeBlocks adds rows to large tables in emulated blocks, of groups most
+// of which have no rows, and wants harmonyref's answer.
 func TestLargeBlocks(t *testing.T) {
 	runtime := blocksRuntime(t)
 	const text = `
@@ -137,10 +149,14 @@ block b0:
 		shared int // of these, kernels whose blocks have shares
 		spread int64
 	}{
-		{variant{name: "as much shared memory as there is", sm: 90, threads: 256, items: 8, groupBits: 12}, 4, 0, 1},
-		{variant{name: "little shared memory", sm: 80, threads: 64, items: 4, groupBits: 12}, 3, 0, 1},
-		{variant{name: "two shares", sm: 80, threads: 64, items: 4, groupBits: 12, crowded: true}, 4, 1, 1},
-		{variant{name: "three shares", sm: 90, threads: 64, items: 4, groupBits: 14, crowded: true}, 4, 2, 4},
+		{variant{name: "as much shared memory as there is", sm: 90, threads: 256, items: 8,
+			groupBits: 12}, 4, 0, 1},
+		{variant{name: "little shared memory", sm: 80, threads: 64, items: 4, groupBits: 12}, 3, 0,
+			1},
+		{variant{name: "two shares", sm: 80, threads: 64, items: 4, groupBits: 12, crowded: true},
+			4, 1, 1},
+		{variant{name: "three shares", sm: 90, threads: 64, items: 4, groupBits: 14, crowded: true},
+			4, 2, 4},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(n), 1))
@@ -151,8 +167,10 @@ block b0:
 				if r.IntN(4) == 0 {
 					k = 4000
 				}
-				facts["r"] = append(facts["r"], []scalar.Value{word(k * v.spread), word(1 + r.Int64N(1e7)), word(r.Int64N(1<<35) - 1<<34),
-					scalar.OfFloat(scalar.FloatType, r.NormFloat64())})
+				facts["r"] = append(facts["r"],
+					[]scalar.Value{word(k * v.spread), word(1 + r.Int64N(1e7)),
+						word(r.Int64N(1<<35) - 1<<34),
+						scalar.OfFloat(scalar.FloatType, r.NormFloat64())})
 			}
 			ir := runGroups(t, runtime, text, v.variant, uint64(n), facts)
 			if n := strings.Count(ir, "call void @rf_own_settle(ptr null"); n != v.large {

@@ -19,8 +19,8 @@ type machine interface {
 	load(t testing.TB, c *Code, v variant)
 	// workers is how many work on an entry's tiles.
 	workers() int
-	// pass has each worker go on from its state until a gauge stops it, or it is
-	// through.
+	// pass has each worker go on from its state until a gauge stops it, or it
+	// is through.
 	pass(t testing.TB, e *abi.Entry, params, states []int64)
 }
 
@@ -38,7 +38,8 @@ func (*processor) workers() int { return 2 }
 func (p *processor) load(t testing.TB, c *Code, v variant) {
 	t.Helper()
 	p.jit = newJIT(t, c)
-	if err := p.jit.AddObject("kernels", objectOf(t, c, cmp.Or(v.pipeline, quick(library(t))))); err != nil {
+	if err := p.jit.AddObject("kernels",
+		objectOf(t, c, cmp.Or(v.pipeline, quick(library(t))))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -52,7 +53,8 @@ func (p *processor) pass(t testing.TB, e *abi.Entry, params, states []int64) {
 	for ; len(states) > 0; states = states[e.StateWords():] {
 		stopped := llvm.Call(function, uintptr(address(params)), uintptr(address(states))) != 0
 		if left := states[0] < states[1]; left != stopped {
-			t.Fatalf("%s is at tile %d of %d; that a gauge stopped it is %v", e.Symbol, states[0], states[1], stopped)
+			t.Fatalf("%s is at tile %d of %d; that a gauge stopped it is %v", e.Symbol, states[0],
+				states[1], stopped)
 		}
 	}
 }

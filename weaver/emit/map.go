@@ -46,7 +46,8 @@ func (r *rows) lookup(t *abi.Table, at int, code expr.Value) expr.Value {
 	// Without an array of presence all entries have a value.
 	none := r.InFirst(func() value.Value { return r.Cur.NewICmp(enum.IPredEQ, present, i64(0)) })
 	bytes := r.InFirst(func() value.Value { return r.Address(present) })
-	there := r.LoadIf(types.I8, r.Both(guard, r.Cur.NewXor(none, constant.True)), r.At(types.I8, bytes, code.Word))
+	there := r.LoadIf(types.I8, r.Both(guard, r.Cur.NewXor(none, constant.True)),
+		r.At(types.I8, bytes, code.Word))
 	has := r.Cur.NewICmp(enum.IPredNE, there, i8(0))
 	v.Present = r.Both(v.Present, r.Cur.NewOr(none, has))
 	return v
@@ -74,9 +75,10 @@ func (r *rows) applyToCodes(m *harmony.Map) expr.Value {
 	return expr.CompareWords(r.Block, op, x, r.operand(args[1], d))
 }
 
-// compareWithPlace compares the code of a string with the place of a constant among
-// those of a sorted domain. The constant need not be there.
-func (r *rows) compareWithPlace(op string, x expr.Value, c scalar.Value, d *domain.Domain) expr.Value {
+// compareWithPlace compares the code of a string with the place of a constant
+// among those of a sorted domain. The constant need not be there.
+func (r *rows) compareWithPlace(op string, x expr.Value, c scalar.Value,
+	d *domain.Domain) expr.Value {
 	at := r.Literal(c, d)
 	low := func() value.Value { return r.Param(abi.PlaceLow, "", at) }
 	high := func() value.Value { return r.Param(abi.PlaceHigh, "", at) }
@@ -136,8 +138,8 @@ func (w *kernel) host(m *harmony.Map) error {
 	return nil
 }
 
-// callHost calls the host for a function of some items, with the addresses of the
-// frame.
+// callHost calls the host for a function of some items, with the addresses of
+// the frame.
 func (w *kernel) callHost(h abi.Host, items value.Value, frame []value.Value) {
 	pointers := w.Alloca(expr.Ptr(), len(frame))
 	for i, p := range frame {
@@ -145,7 +147,8 @@ func (w *kernel) callHost(h abi.Host, items value.Value, frame []value.Value) {
 	}
 	number := len(w.Entry.Hosts)
 	w.Entry.Hosts = append(w.Entry.Hosts, h)
-	w.CallAddress(w.Param(abi.HostCall, "", 0), w.Param(abi.HostContext, "", 0), i64(int64(number)), items, pointers)
+	w.CallAddress(w.Param(abi.HostCall, "", 0), w.Param(abi.HostContext, "", 0), i64(int64(number)),
+		items, pointers)
 }
 
 // operandArrays returns an operand as arrays of all items.

@@ -12,17 +12,20 @@ import (
 	"github.com/redfoxdb/redfox/weaver/emit/ir"
 )
 
-// Most keys of dimension tables fit 32 bits, and so does how far the words that look for
-// them are from the least of them. A GPU takes two instructions or more for each on 64
-// bits, and a probe of a bit set is hardly more than the arithmetic of its key.
+// Most keys of dimension tables fit 32 bits, and so does how far the words that
+// look for them are from the least of them. A GPU takes two instructions or
+// more for each on 64 bits, and a probe of a bit set is hardly more than the
+// arithmetic of its key.
 
-// narrowBits is of how many bits narrow keys are at most: their differences are signed.
+// narrowBits is of how many bits narrow keys are at most: their differences are
+// signed.
 const narrowBits = 30
 
-// narrow makes the packed key of every item in 32 bits, and clears the flags of items whose
-// key is outside of the bounds: the keys of the others are below the table's size. It
-// returns nil where a key may need more bits, and where the size, the form or the bounds
-// of the key's words are not known; nothing is emitted then.
+// narrow makes the packed key of every item in 32 bits, and clears the flags of
+// items whose key is outside of the bounds: the keys of the others are below
+// the table's size. It returns nil where a key may need more bits, and where
+// the size, the form or the bounds of the key's words are not known; nothing is
+// emitted then.
 func (k *keys) narrow(flags *ir.Array) *ir.Array {
 	fields, ok := k.narrowFields()
 	if !ok {
@@ -33,9 +36,11 @@ func (k *keys) narrow(flags *ir.Array) *ir.Array {
 		var key, in value.Value
 		for c, f := range fields {
 			word := k.Cur.NewTrunc(k.Get(k.words[c], i), types.I32)
-			offset := value.Value(k.Cur.NewSub(word, constant.NewInt(types.I32, int64(int32(f.base)))))
+			offset := value.Value(k.Cur.NewSub(word,
+				constant.NewInt(types.I32, int64(int32(f.base)))))
 			if !f.contained {
-				in = k.Both(in, k.Cur.NewICmp(enum.IPredULT, offset, constant.NewInt(types.I32, f.limit)))
+				in = k.Both(in,
+					k.Cur.NewICmp(enum.IPredULT, offset, constant.NewInt(types.I32, f.limit)))
 			}
 			switch {
 			case f.limit == 1: // the word adds nothing to the key
@@ -59,8 +64,8 @@ func (k *keys) narrow(flags *ir.Array) *ir.Array {
 	return packed
 }
 
-// narrowField is a column of a narrow key: its offsets from the base are below the limit,
-// of all words that are contained or else of those of keys.
+// narrowField is a column of a narrow key: its offsets from the base are below
+// the limit, of all words that are contained or else of those of keys.
 type narrowField struct {
 	base, limit int64
 	shift       int
@@ -71,7 +76,8 @@ type narrowField struct {
 func (k *keys) narrowFields() ([]narrowField, bool) {
 	form, known := k.Fixed(k.kinds.Form, k.name, 0)
 	size, also := k.Fixed(k.kinds.Size, k.name, 0)
-	if !known || !also || abi.Form(form) != abi.Direct && abi.Form(form) != abi.None || size <= 0 || size > 1<<narrowBits || len(k.bounds) == 0 {
+	if !known || !also || abi.Form(form) != abi.Direct && abi.Form(form) != abi.None || size <= 0 ||
+		size > 1<<narrowBits || len(k.bounds) == 0 {
 		return nil, false
 	}
 	fields := make([]narrowField, len(k.bounds))
@@ -101,15 +107,16 @@ func (k *keys) narrowFields() ([]narrowField, bool) {
 	return fields, true
 }
 
-// near reports whether all words within bounds are less than 2^30 from a base, so that the
-// lower halves of both tell the difference.
+// near reports whether all words within bounds are less than 2^30 from a base,
+// so that the lower halves of both tell the difference.
 func near(bound interval.Interval, base int64) bool {
 	lo, hi := bound.Lo-base, bound.Hi-base
 	return (lo <= 0) == (bound.Lo <= base) && (hi <= 0) == (bound.Hi <= base) && // without overflow
 		lo > -1<<narrowBits && hi < 1<<narrowBits
 }
 
-// bounds returns those of the words of an operand; not ok where they may be any.
+// bounds returns those of the words of an operand; not ok where they may be
+// any.
 func (w *kernel) bounds(o harmony.Operand, s *ir.Stored) (interval.Interval, bool) {
 	if s.High != nil || s.Present != nil {
 		return interval.Interval{}, false
@@ -123,7 +130,8 @@ func (w *kernel) bounds(o harmony.Operand, s *ir.Stored) (interval.Interval, boo
 	return w.Shape.Range(o.Reg)
 }
 
-// lookNarrow is look for an index that is found by narrow keys, and not ok where it is not.
+// lookNarrow is look for an index that is found by narrow keys, and not ok
+// where it is not.
 func (w *kernel) lookNarrow(k *keys, p *harmony.Probe, found *ir.Array) (rows *ir.Array, ok bool) {
 	if p.Index.Kind == harmony.Multi {
 		return nil, false
@@ -140,9 +148,11 @@ func (w *kernel) lookNarrow(k *keys, p *harmony.Probe, found *ir.Array) (rows *i
 		w.eachItem(func(i value.Value) { w.Set(rows, i, w.Cur.NewZExt(w.Get(key, i), types.I64)) })
 	case unique:
 		rows = w.Array(types.I64)
-		w.Call("rf_tile_find_rows", rows.Ptr, found.Ptr, key.Ptr, w.Param(abi.IndexTable, p.Index.Name, 0), w.items)
+		w.Call("rf_tile_find_rows", rows.Ptr, found.Ptr, key.Ptr,
+			w.Param(abi.IndexTable, p.Index.Name, 0), w.items)
 	case abi.Form(form) == abi.Direct:
-		w.Call("rf_tile_find_bits", found.Ptr, key.Ptr, w.Param(abi.IndexTable, p.Index.Name, 0), w.items)
+		w.Call("rf_tile_find_bits", found.Ptr, key.Ptr, w.Param(abi.IndexTable, p.Index.Name, 0),
+			w.items)
 	}
 	return rows, true
 }

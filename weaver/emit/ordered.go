@@ -10,12 +10,13 @@ import (
 	"github.com/redfoxdb/redfox/weaver/emit/ir"
 )
 
-// orderedSlots gives the live items the slots of groups whose keys come in order: an
-// item belongs to the last group, or begins the next one. The cursor of the gauge
-// counts them. There is room for as many new groups as a tile has items.
+// orderedSlots gives the live items the slots of groups whose keys come in
+// order: an item belongs to the last group, or begins the next one. The cursor
+// of the gauge counts them. There is room for as many new groups as a tile has
+// items.
 //
-// A packed key is below the number of keys and thus never all ones, which stands for
-// the key before the first.
+// A packed key is below the number of keys and thus never all ones, which
+// stands for the key before the first.
 func (w *kernel) orderedSlots(g *harmony.Groups, key *ir.Array) *ir.Array {
 	slots, live := w.Array(types.I64), w.liveFlags()
 	table, gauge := w.Param(abi.GroupTable, g.Name, 0), w.Param(abi.Gauge, g.Name, 0)
@@ -26,8 +27,9 @@ func (w *kernel) orderedSlots(g *harmony.Groups, key *ir.Array) *ir.Array {
 	w.When(w.Cur.NewICmp(enum.IPredNE, count, i64(0)), func() {
 		w.Store(w.Load(types.I64, w.At(types.I64, table, w.Cur.NewSub(count, i64(1)))), last)
 	})
-	// A branch for each new group could not be foreseen: the key is written where the
-	// next group's will be, again and again, and the cursor moves past the first of each.
+	// A branch for each new group could not be foreseen: the key is written
+	// where the next group's will be, again and again, and the cursor moves
+	// past the first of each.
 	w.eachItem(func(i value.Value) {
 		in, word, before := w.Flag(live, i), w.Get(key, i), w.Load(types.I64, last)
 		n := w.Load(types.I64, cursor)

@@ -18,9 +18,10 @@ import (
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// A GPU's block keeps groups of its own: without a key in registers, else in a table
-// in shared memory (primitives/src/own.h). Rows that find no place there go to the
-// table of all blocks. Each block adds its groups to that table when it leaves.
+// A GPU's block keeps groups of its own: without a key in registers, else in a
+// table in shared memory (primitives/src/own.h). Rows that find no place there
+// go to the table of all blocks. Each block adds its groups to that table when
+// it leaves.
 
 // groupOnGPU adds the live rows to groups.
 func (w *kernel) groupOnGPU(s *harmony.Group, how *shape.Group) error {
@@ -55,20 +56,23 @@ func (w *kernel) groupOnGPU(s *harmony.Group, how *shape.Group) error {
 	return nil
 }
 
-// groupByKey adds the live rows to a block's own groups, if it has a table, and those
-// that find no place there to the groups of all blocks.
-func (w *kernel) groupByKey(s *harmony.Group, t *shape.Table, accs []*accumulator, words []*ir.Array) {
+// groupByKey adds the live rows to a block's own groups, if it has a table, and
+// those that find no place there to the groups of all blocks.
+func (w *kernel) groupByKey(s *harmony.Group, t *shape.Table, accs []*accumulator,
+	words []*ir.Array) {
 	g := s.To
 	k, key := w.groupKey(s)
 	live := w.liveFlags()
-	// Rows of enter have groups that all blocks are to have, those of rest are added to
-	// these.
+	// Rows of enter have groups that all blocks are to have, those of rest are
+	// added to these.
 	toAll := func(enter, rest *ir.Array) {
 		slots, occupied := key, w.Param(abi.GroupOccupied, g.Name, 0)
 		if form, ok := k.tableForm().(*constant.Int); !ok || abi.Form(form.X.Int64()) == abi.Hash {
 			slots = w.Array(types.I64)
-			w.Call("rf_tile_group_slots", slots.Ptr, enter.Ptr, key.Ptr, k.tableForm(), w.Param(abi.GroupTable, g.Name, 0),
-				w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.Gauge, g.Name, 0), occupied, i32(1), w.items)
+			w.Call("rf_tile_group_slots", slots.Ptr, enter.Ptr, key.Ptr, k.tableForm(),
+				w.Param(abi.GroupTable, g.Name, 0),
+				w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.Gauge, g.Name, 0), occupied, i32(1),
+				w.items)
 		} else if at := slices.IndexFunc(accs, (*accumulator).canMark); at >= 0 {
 			accs[at].marks = true
 		} else {
@@ -102,15 +106,20 @@ func (w *kernel) groupByKey(s *harmony.Group, t *shape.Table, accs []*accumulato
 	misses, some := w.Variable(types.I32, i32(0)), w.Variable(types.I32, i32(0))
 	w.Store(i32(0), some)
 	searched := func() {
-		w.Store(w.Call("rf_own_places", places.Ptr, rest.Ptr, enter.Ptr, live.Ptr, key.Ptr, o.words, i32(o.Bits), i32(o.SlotBits), misses, w.items), some)
+		w.Store(w.Call("rf_own_places", places.Ptr, rest.Ptr, enter.Ptr, live.Ptr, key.Ptr, o.words,
+			i32(o.Bits), i32(o.SlotBits), misses, w.items), some)
 	}
 	if form, ok := k.tableForm().(*constant.Int); ok && abi.Form(form.X.Int64()) == abi.Hash {
 		searched()
 	} else {
-		w.Choose(w.Cur.NewICmp(enum.IPredSGE, o.copies, i32(0)), func() { numbered(o.words) }, searched)
+		w.Choose(w.Cur.NewICmp(enum.IPredSGE, o.copies, i32(0)), func() {
+			numbered(o.words)
+		}, searched)
 	}
 	o.add(places, words)
-	w.When(w.Cur.NewICmp(enum.IPredNE, w.Load(types.I32, some), i32(0)), func() { toAll(enter, rest) })
+	w.When(w.Cur.NewICmp(enum.IPredNE, w.Load(types.I32, some), i32(0)), func() {
+		toAll(enter, rest)
+	})
 }
 
 // own is a block's own table of groups.
@@ -118,15 +127,15 @@ type own struct {
 	*kernel
 	*shape.Table
 	accs []*accumulator
-	// begin is where the table is, words its words, null if there are none, and copies what
-	// rf_own_copies says.
+	// begin is where the table is, words its words, null if there are none, and
+	// copies what rf_own_copies says.
 	begin, words, copies value.Value
 	// first is the group with which the block's share begins; see share.
 	first value.Value
 }
 
-// newOwn makes room for a table, which the block clears before its first tile and adds
-// to the groups of all blocks after its last one.
+// newOwn makes room for a table, which the block clears before its first tile
+// and adds to the groups of all blocks after its last one.
 func (w *kernel) newOwn(t *shape.Table, k *keys, accs []*accumulator) *own {
 	o := &own{kernel: w, Table: t, accs: accs}
 	memory := &w.Shared
@@ -144,15 +153,16 @@ func (w *kernel) newOwn(t *shape.Table, k *keys, accs []*accumulator) *own {
 		}
 		if o.Slots > 0 {
 			o.words = o.begin
-			o.copies = w.Call("rf_own_copies", k.tableForm(), w.Param(abi.GroupSize, k.name, 0), i32(o.Bits))
+			o.copies = w.Call("rf_own_copies", k.tableForm(), w.Param(abi.GroupSize, k.name, 0),
+				i32(o.Bits))
 		}
 	})
 	w.flushes = append(w.flushes, func() { o.flush(k) })
 	return o
 }
 
-// share returns which rows are live and of the block's share, and the numbers that
-// their groups have there.
+// share returns which rows are live and of the block's share, and the numbers
+// that their groups have there.
 func (o *own) share(live, key *ir.Array) (own, numbers *ir.Array) {
 	if o.Sharing == 0 {
 		return live, key
@@ -167,8 +177,8 @@ func (o *own) share(live, key *ir.Array) (own, numbers *ir.Array) {
 	return own, numbers
 }
 
-// shareOf returns where the block's share begins in memory with a number of words for
-// each group.
+// shareOf returns where the block's share begins in memory with a number of
+// words for each group.
 func (o *own) shareOf(p value.Value, words int) value.Value {
 	if o.Sharing == 0 {
 		return p
@@ -201,9 +211,11 @@ func (o *own) add(places *ir.Array, words []*ir.Array) {
 					o.SetFlag(placed, i, o.Cur.NewICmp(enum.IPredSGE, place, i32(0)))
 				})
 			}
-			o.Call("rf_tile_cells_float", o.part(c.At), i32(abi.FloatSumWords), slots.Ptr, words[i].Ptr, placed.Ptr, i32(1), o.items)
+			o.Call("rf_tile_cells_float", o.part(c.At), i32(abi.FloatSumWords), slots.Ptr,
+				words[i].Ptr, placed.Ptr, i32(1), o.items)
 		default:
-			o.Call("rf_own_add", o.part(c.At), all, i32(c.Digits), places.Ptr, words[i].Ptr, a.unsigned(), o.items)
+			o.Call("rf_own_add", o.part(c.At), all, i32(c.Digits), places.Ptr, words[i].Ptr,
+				a.unsigned(), o.items)
 		}
 	}
 }
@@ -215,11 +227,16 @@ func (o *own) flush(k *keys) {
 	if o.Fits && o.Witness != nil {
 		witness, digits = o.part(o.Witness.At), o.Witness.Digits
 	}
-	o.Call("rf_own_settle", o.words, slots, o.copies, k.tableForm(), o.Param(abi.GroupTable, k.name, 0),
-		o.Param(abi.GroupSize, k.name, 0), o.shareOf(o.Param(abi.GroupOccupied, k.name, 0), 1), witness, i32(digits), threads)
-	cells := func(a *accumulator, word int) value.Value { return o.shareOf(a.cells(word), a.stride()) }
+	o.Call("rf_own_settle", o.words, slots, o.copies, k.tableForm(),
+		o.Param(abi.GroupTable, k.name, 0),
+		o.Param(abi.GroupSize, k.name, 0), o.shareOf(o.Param(abi.GroupOccupied, k.name, 0), 1),
+		witness, i32(digits), threads)
+	cells := func(a *accumulator, word int) value.Value {
+		return o.shareOf(a.cells(word), a.stride())
+	}
 	sums := func(a *accumulator, word int, p shape.TablePart, unsigned value.Value, countOnly int) {
-		o.Call("rf_own_pass_sums", cells(a, word), i32(a.stride()), o.part(p.At), all, i32(p.Digits), unsigned, i32(countOnly),
+		o.Call("rf_own_pass_sums", cells(a, word), i32(a.stride()), o.part(p.At), all,
+			i32(p.Digits), unsigned, i32(countOnly),
 			o.words, slots, o.copies, threads)
 	}
 	for i, a := range o.accs {
@@ -227,9 +244,11 @@ func (o *own) flush(k *keys) {
 		switch {
 		case a.acc.Fn == queryplan.Count, a.shares():
 		case shape.IsExtreme(a.acc):
-			o.Call("rf_own_pass_extremes", cells(a, 0), o.part(c.At), a.least(), o.words, slots, o.copies, threads)
+			o.Call("rf_own_pass_extremes", cells(a, 0), o.part(c.At), a.least(), o.words, slots,
+				o.copies, threads)
 		case a.acc.In.Kind == scalar.Float:
-			o.Call("rf_own_pass_words", cells(a, 0), i32(a.stride()), o.part(c.At), i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
+			o.Call("rf_own_pass_words", cells(a, 0), i32(a.stride()), o.part(c.At),
+				i32(abi.FloatSumWords), o.words, slots, o.copies, threads)
 		default:
 			sums(a, 0, c.TablePart, a.unsigned(), 0)
 		}
@@ -239,9 +258,10 @@ func (o *own) flush(k *keys) {
 	}
 }
 
-// groupAll adds the live rows to the one group there is: in registers, but sums of
-// floats in shared memory.
-func (w *kernel) groupAll(s *harmony.Group, how *shape.Group, accs []*accumulator, words []*ir.Array) {
+// groupAll adds the live rows to the one group there is: in registers, but sums
+// of floats in shared memory.
+func (w *kernel) groupAll(s *harmony.Group, how *shape.Group, accs []*accumulator,
+	words []*ir.Array) {
 	live := w.liveFlags()
 	rows := w.Variable(types.I64, i64(0))
 	parts := make([][]value.Value, len(accs)) // variables
@@ -250,12 +270,14 @@ func (w *kernel) groupAll(s *harmony.Group, how *shape.Group, accs []*accumulato
 		switch {
 		case a.acc.Fn == queryplan.Count, a.shares():
 		case shape.IsExtreme(a.acc):
-			parts[i] = []value.Value{w.Variable(types.I64, i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))}
+			parts[i] = []value.Value{w.Variable(types.I64,
+				i64(abi.CellOf(a.acc.Fn, a.acc.In).Initial))}
 		case a.acc.In.Kind == scalar.Float:
 			const size = 8 * abi.FloatSumWords
 			w.inPrologue(func() {
 				kept[i] = w.Shared.More(size)
-				w.Call("rf_block_clear", kept[i], i64(abi.FloatSumWords), i64(0), i32(w.Target.Threads))
+				w.Call("rf_block_clear", kept[i], i64(abi.FloatSumWords), i64(0),
+					i32(w.Target.Threads))
 			})
 		default:
 			parts[i] = []value.Value{w.Variable(types.I64, i64(0))}
@@ -300,14 +322,16 @@ func (w *kernel) groupAll(s *harmony.Group, how *shape.Group, accs []*accumulato
 		if kept[i] != nil {
 			slots := w.Array(types.I64)
 			w.eachItem(func(i value.Value) { w.Set(slots, i, i64(0)) })
-			w.Call("rf_tile_cells_float", kept[i], i32(abi.FloatSumWords), slots.Ptr, words[i].Ptr, live.Ptr, i32(1), w.items)
+			w.Call("rf_tile_cells_float", kept[i], i32(abi.FloatSumWords), slots.Ptr, words[i].Ptr,
+				live.Ptr, i32(1), w.items)
 		}
 	}
 	w.flushes = append(w.flushes, func() { w.flushAll(s, accs, rows, parts, kept) })
 }
 
 // flushAll adds up what the threads have, and adds it to the cells.
-func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Value, parts [][]value.Value, kept []value.Value) {
+func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Value,
+	parts [][]value.Value, kept []value.Value) {
 	threads := i32(w.Target.Threads)
 	reduce := func(name string, p value.Value) value.Value {
 		return w.Call(name, w.Load(types.I64, p), w.ScratchOf(name), threads)
@@ -330,7 +354,8 @@ func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Valu
 			high = w.Cur.NewAShr(total, i64(63))
 		default:
 			sum := w.Cur.NewAdd(w.Cur.NewZExt(w.Load(types.I64, p[0]), types.I128),
-				w.Cur.NewShl(w.Cur.NewSExt(w.Load(types.I64, p[1]), types.I128), ir.IntOf(types.I128, 32)))
+				w.Cur.NewShl(w.Cur.NewSExt(w.Load(types.I64, p[1]), types.I128),
+					ir.IntOf(types.I128, 32)))
 			lo, hi := w.Variable(types.I64, i64(0)), w.Variable(types.I64, i64(0))
 			w.Store(w.Cur.NewTrunc(sum, types.I64), lo)
 			w.Store(w.Cur.NewTrunc(w.Cur.NewLShr(sum, ir.IntOf(types.I128, 64)), types.I64), hi)

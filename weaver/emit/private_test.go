@@ -16,9 +16,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// TestPrivateCells says for which groups the threads of a GPU's block have cells of their
-// own, in blocks of how many threads, and how many cells of 64 bits; for others there
-// are atomics.
+// TestPrivateCells says for which groups the threads of a GPU's block have
+// cells of their own, in blocks of how many threads, and how many cells of 64
+// bits; for others there are atomics.
 func TestPrivateCells(t *testing.T) {
 	_, err := ptxas.Find()
 	assembles := err == nil
@@ -33,19 +33,28 @@ func TestPrivateCells(t *testing.T) {
 		cells   int // of a thread and group
 		probes  bool
 	}{
-		{"a sum that tells whether there are rows", 4, "a: int = total(int)", "total(v1)", 256, 1, false},
-		{"a sum that does not, and what counts rows", 4, "a: int = total(int)", "total(v2)", 256, 2, false},
+		{"a sum that tells whether there are rows", 4, "a: int = total(int)", "total(v1)", 256, 1,
+			false},
+		{"a sum that does not, and what counts rows", 4, "a: int = total(int)", "total(v2)", 256, 2,
+			false},
 		{"a count", 4, "n: int = count()", "count()", 256, 1, false},
-		{"two sums of 32 bits in a word", 4, "a: int = total(int), n: int = count()", "total(v0), count()", 256, 1, false},
-		{"a sum and a mean of the same operand", 4, "a: int = total(int), b: decimal[18,6] = avg(int)", "total(v1), avg(v1)", 256, 2, false},
+		{"two sums of 32 bits in a word", 4, "a: int = total(int), n: int = count()",
+			"total(v0), count()", 256, 1, false},
+		{"a sum and a mean of the same operand", 4,
+			"a: int = total(int), b: decimal[18,6] = avg(int)", "total(v1), avg(v1)", 256, 2,
+			false},
 		{"extremes", 4, "a: int = min(int), b: int = max(int)", "min(v2), max(v2)", 256, 3, false},
-		{"a product, of whose sum a thread has a part", 4, "a: int = total(int)", "total(v3)", 256, 1, false},
+		{"a product, of whose sum a thread has a part", 4, "a: int = total(int)", "total(v3)", 256,
+			1, false},
 		{"a sum that may not fit", 4, "a: int = total(int)", "total(v4)", 0, 0, false},
-		{"many cells of a thread", 6, "a: int = total(int), b: int = total(int), c: int = min(int), d: int = max(int), n: int = count()",
+		{"many cells of a thread", 6,
+			"a: int = total(int), b: int = total(int), c: int = min(int), d: int = max(int), n: int = count()",
 			"total(v1), total(v3), min(v1), max(v1), count()", 256, 5, false},
-		{"more cells than leave room for enough blocks", 12, "a: int = total(int), b: int = total(int), c: int = min(int), d: int = max(int), n: int = count()",
+		{"more cells than leave room for enough blocks", 12,
+			"a: int = total(int), b: int = total(int), c: int = min(int), d: int = max(int), n: int = count()",
 			"total(v1), total(v3), min(v1), max(v1), count()", 0, 0, false},
-		{"more groups than a thread has room for", 100, "a: int = total(int)", "total(v1)", 0, 0, false},
+		{"more groups than a thread has room for", 100, "a: int = total(int)", "total(v1)", 0, 0,
+			false},
 		{"groups of rows that are looked up", 4, "a: int = total(int)", "total(v1)", 256, 1, true},
 		{"too many groups of such rows", 20, "a: int = total(int)", "total(v1)", 0, 0, true},
 	} {
@@ -56,7 +65,8 @@ func TestPrivateCells(t *testing.T) {
 			}
 			text := fmt.Sprintf("relation r(k: int, a: int, b: int, c: int, d: int) input \"r\"\nindex e exists r(k)\ngroups g(x: int; %s)\nblock b0:\n  build e\n  run k\n    rows r\n"+
 				"    v0: int = load k\n    v1: int = load a\n    v2: int = load b\n    v3: int = load c\n    v4: int = load d\n%s    group g [v0] %s\n  halt\n", c.accs, probe, c.vals)
-			code := groupsCode(t, text, c.keys, 7, 8, [][2]int64{{0, small}, {1, price}, {-price, price}, {1, product}, {0, large}})
+			code := groupsCode(t, text, c.keys, 7, 8,
+				[][2]int64{{0, small}, {1, price}, {-price, price}, {1, product}, {0, large}})
 			var entry *abi.Entry
 			for _, e := range code.Module.Entries {
 				if e.Role == abi.Kernel {
@@ -65,7 +75,8 @@ func TestPrivateCells(t *testing.T) {
 			}
 			image := ptxOf(t, code, 90)
 			if (entry.Dynamic > 0) != (entry.Scratch > target.StaticShared) {
-				t.Errorf("%d of %d bytes of shared memory are dynamic", entry.Dynamic, entry.Scratch)
+				t.Errorf("%d of %d bytes of shared memory are dynamic", entry.Dynamic,
+					entry.Scratch)
 			}
 			if assembles {
 				if _, err := ptxas.Assemble(image, "sm_90"); err != nil {
@@ -74,7 +85,8 @@ func TestPrivateCells(t *testing.T) {
 			}
 			ptx := string(image)
 			ptx = ptx[strings.Index(ptx, ".entry "+entry.Symbol+"("):]
-			if n := len(regexp.MustCompile(`(atom|red)\.shared`).FindAllString(ptx, -1)); (n > 0) != (c.threads == 0) {
+			if n := len(regexp.MustCompile(`(atom|red)\.shared`).FindAllString(ptx,
+				-1)); (n > 0) != (c.threads == 0) {
 				t.Errorf("%d atomics on shared memory", n)
 			}
 			if c.threads == 0 {
@@ -86,16 +98,17 @@ func TestPrivateCells(t *testing.T) {
 			if want := 8 * c.cells * int(c.keys+1) * c.threads; entry.Scratch != want {
 				t.Errorf("%d bytes of shared memory, want %d", entry.Scratch, want)
 			}
-			if n, want := len(regexp.MustCompile(`st\.shared\.u64`).FindAllString(ptx, -1)), c.cells*entry.Items; n < want {
+			if n, want := len(regexp.MustCompile(`st\.shared\.u64`).FindAllString(ptx, -1)),
+				c.cells*entry.Items; n < want {
 				t.Errorf("%d stores to shared memory, want at least %d", n, want)
 			}
 		})
 	}
 }
 
-// groupsCode compiles for sm_90 a program whose one kernel groups in direct form: so many
-// groups, numbers of so many bits, columns of so many bytes. The bounds are those of the
-// kernel's first registers.
+// groupsCode compiles for sm_90 a program whose one kernel groups in direct
+// form: so many groups, numbers of so many bits, columns of so many bytes. The
+// bounds are those of the kernel's first registers.
 func groupsCode(t *testing.T, text string, groups, bits, width int64, bounds [][2]int64) *Code {
 	t.Helper()
 	p, err := harmony.Parse("test", text)
@@ -145,8 +158,8 @@ func groupsCode(t *testing.T, text string, groups, bits, width int64, bounds [][
 	return code
 }
 
-// TestPrivateBlocks adds rows to the cells of threads in emulated blocks, of groups some of
-// which have no rows, and wants harmonyref's answer.
+// TestPrivateBlocks adds rows to the cells of threads in emulated blocks, of
+// groups some of which have no rows, and wants harmonyref's answer.
 func TestPrivateBlocks(t *testing.T) {
 	runtime := blocksRuntime(t)
 	const text = `
@@ -223,7 +236,9 @@ block b0:
 				if k == 3 {
 					k = 5
 				}
-				facts["r"] = append(facts["r"], []scalar.Value{word(k), word(1 + r.Int64N(1e7)), word(r.Int64N(1<<35) - 1<<34), word(r.Int64N(60))})
+				facts["r"] = append(facts["r"],
+					[]scalar.Value{word(k), word(1 + r.Int64N(1e7)), word(r.Int64N(1<<35) - 1<<34),
+						word(r.Int64N(60))})
 			}
 			facts["d"] = planref.Rows{{word(1)}, {word(2)}, {word(3)}}
 			ir := runGroups(t, runtime, text, v.variant, uint64(n), facts)
@@ -234,9 +249,11 @@ block b0:
 	}
 }
 
-// runGroups runs a program that groups in direct form, its bounds known, in emulated blocks
-// that take their turns in an order, wants harmonyref's answer, and returns the code.
-func runGroups(t *testing.T, runtime, text string, v variant, order uint64, facts map[string]planref.Rows) (ir string) {
+// runGroups runs a program that groups in direct form, its bounds known, in
+// emulated blocks that take their turns in an order, wants harmonyref's answer,
+// and returns the code.
+func runGroups(t *testing.T, runtime, text string, v variant, order uint64,
+	facts map[string]planref.Rows) (ir string) {
 	t.Helper()
 	v.fixed, v.bounds, v.form = true, true, abi.Direct
 	p, err := harmony.Parse("test", text)
@@ -248,7 +265,8 @@ func runGroups(t *testing.T, runtime, text string, v variant, order uint64, fact
 	}
 	drops := countDrops(p)
 	want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{Observe: drops.observer()})
-	b := &readBlocks{blocks: &blocks{runtime: runtime, order: order, arena: &arena{data: make([]byte, 64<<20)}}}
+	b := &readBlocks{blocks: &blocks{runtime: runtime, order: order,
+		arena: &arena{data: make([]byte, 64<<20)}}}
 	checkRun(t, p, facts, v, b, want, wantErr, drops)
 	b.arena.check(t)
 	return b.ir

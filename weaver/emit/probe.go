@@ -15,7 +15,9 @@ import (
 // probe emits a probe that finds one row at most.
 func (w *kernel) probe(p *harmony.Probe) {
 	found := w.liveCopy()
-	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain { return w.Module.Options.Domains.Stage(p, i) })
+	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain {
+		return w.Module.Options.Domains.Stage(p, i)
+	})
 	rows, ok := w.lookNarrow(k, p, found)
 	if !ok {
 		rows = w.look(k, p, k.find(found), found)
@@ -33,15 +35,18 @@ func (w *kernel) probe(p *harmony.Probe) {
 	w.narrow(found)
 }
 
-// look leaves the flags of those keys that have a row, and returns the rows of a
-// unique index.
+// look leaves the flags of those keys that have a row, and returns the rows of
+// a unique index.
 func (w *kernel) look(k *keys, p *harmony.Probe, key, found *ir.Array) (rows *ir.Array) {
 	x := p.Index.Name
-	table, size := func() value.Value { return w.Param(abi.IndexTable, x, 0) }, func() value.Value { return w.Param(abi.IndexSize, x, 0) }
+	table, size := func() value.Value {
+		return w.Param(abi.IndexTable, x, 0)
+	}, func() value.Value { return w.Param(abi.IndexSize, x, 0) }
 	switch p.Index.Kind {
 	case harmony.Unique:
 		rows = w.Array(types.I64)
-		w.Call("rf_tile_find_unique", rows.Ptr, found.Ptr, key.Ptr, k.tableForm(), table(), size(), w.items)
+		w.Call("rf_tile_find_unique", rows.Ptr, found.Ptr, key.Ptr, k.tableForm(), table(), size(),
+			w.items)
 	case harmony.Multi:
 		_, counts := w.matches(k, x, key, found)
 		w.eachItem(func(i value.Value) {
@@ -51,17 +56,19 @@ func (w *kernel) look(k *keys, p *harmony.Probe, key, found *ir.Array) (rows *ir
 	case harmony.Exists:
 		// The row set of form Wide has answered already.
 		k.byForm(func() {}, func() {
-			w.Call("rf_tile_find_exists", found.Ptr, key.Ptr, k.form(), table(), size(), i32(0), w.items)
+			w.Call("rf_tile_find_exists", found.Ptr, key.Ptr, k.form(), table(), size(), i32(0),
+				w.items)
 		})
 	}
 	return rows
 }
 
-// matches returns where the rows of each key begin in a multi index, and how many
-// there are: none where the item is not live.
+// matches returns where the rows of each key begin in a multi index, and how
+// many there are: none where the item is not live.
 func (w *kernel) matches(k *keys, index string, key, live *ir.Array) (begins, counts *ir.Array) {
 	begins, counts = w.Array(types.I64), w.Array(types.I64)
 	w.Call("rf_tile_find_multi", begins.Ptr, counts.Ptr, live.Ptr, key.Ptr, k.tableForm(),
-		w.Param(abi.IndexTable, index, 0), w.Param(abi.IndexSize, index, 0), w.Param(abi.IndexBegins, index, 0), w.items)
+		w.Param(abi.IndexTable, index, 0), w.Param(abi.IndexSize, index, 0),
+		w.Param(abi.IndexBegins, index, 0), w.items)
 	return begins, counts
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// TestPrograms runs the LogiQL programs of the project over random facts, each in
-// one variant, and wants harmonyref's answer. It takes minutes, so only with -every;
-// the engine's tests run the same programs over their own facts.
+// TestPrograms runs the LogiQL programs of the project over random facts, each
+// in one variant, and wants harmonyref's answer. It takes minutes, so only with
+// -every; the engine's tests run the same programs over their own facts.
 func TestPrograms(t *testing.T) {
 	library(t)
 	if !*every {
@@ -59,20 +59,23 @@ func (c *programCase) run(t *testing.T, v variant, on machine) {
 }
 
 // programCases compiles the test programs, fused and as they are lowered, and
-// computes their answers. It leaves out those over which the reference takes long.
+// computes their answers. It leaves out those over which the reference takes
+// long.
 func programCases(t *testing.T) []*programCase {
 	t.Helper()
 	var out []*programCase
 	for i, file := range wholePrograms(t) {
 		off := i%4 == 3
-		p, _, err := fuse.Fuse(loweredFile(t, file), fuse.Options{Budget: target.GPU(80).Budget, Off: off})
+		p, _, err := fuse.Fuse(loweredFile(t, file),
+			fuse.Options{Budget: target.GPU(80).Budget, Off: off})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range p.Relations {
 			r.OrderBy, r.Limit = nil, -1 // is not what kernels do
 		}
-		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "../../testdata/"), ".logic")
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "../../testdata/"),
+			".logic")
 		for _, n := range []int{120, 30, 5} {
 			c := &programCase{name: fmt.Sprintf("%s, %d rows", name, n), program: p}
 			c.facts = likelyFacts(rand.New(rand.NewPCG(11, uint64(n))), p, n)
@@ -88,8 +91,8 @@ func programCases(t *testing.T) []*programCase {
 // mostWork is how many values of registers and tuples a case may have.
 const mostWork = 1 << 20
 
-// answer computes the answer, if that takes no more than mostWork and the tables of
-// a driver hold it.
+// answer computes the answer, if that takes no more than mostWork and the
+// tables of a driver hold it.
 func (c *programCase) answer() (ok bool) {
 	type tooMuch struct{}
 	defer func() {
@@ -118,8 +121,8 @@ func (c *programCase) answer() (ok bool) {
 	return true
 }
 
-// likelyFacts makes n rows of each input, half of their values close to constants of
-// the program, so that filters let some through.
+// likelyFacts makes n rows of each input, half of their values close to
+// constants of the program, so that filters let some through.
 func likelyFacts(r *rand.Rand, p *harmony.Program, n int) map[string]planref.Rows {
 	consts := map[scalar.Kind][]scalar.Value{}
 	for _, k := range p.Kernels() {
@@ -192,5 +195,6 @@ func (d *driver) number(c *harmony.Number) {
 	for i, at := range c.Order {
 		order[i] = c.From.Cols[at].Name
 	}
-	d.append(c.To, planref.Number(slices.Clone(d.rows(d.rels[c.From])), c.Group, c.From.Cols, order))
+	d.append(c.To,
+		planref.Number(slices.Clone(d.rows(d.rels[c.From])), c.Group, c.From.Cols, order))
 }

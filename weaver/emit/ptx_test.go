@@ -29,7 +29,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-var every = flag.Bool("every", false, "assemble every kernel of the test programs, not one of each kind")
+var every = flag.Bool("every", false,
+	"assemble every kernel of the test programs, not one of each kind")
 
 // gpuEntry is an entry of a test program, emitted alone for a GPU, with nothing
 // known but the program.
@@ -39,13 +40,15 @@ type gpuEntry struct {
 	code     *Code
 }
 
-// gpuEntries emits all test programs for a GPU, fused and as they are lowered. None may
-// have a kernel that there is no code for. Entries whose code is the same are one.
+// gpuEntries emits all test programs for a GPU, fused and as they are lowered.
+// None may have a kernel that there is no code for. Entries whose code is the
+// same are one.
 func gpuEntries(t *testing.T) []*gpuEntry {
 	t.Helper()
 	files := wholePrograms(t)
 	if !*every && !rewrites() {
-		// The root package assembles queries of benchmarks as they are for their facts.
+		// The root package assembles queries of benchmarks as they are for
+		// their facts.
 		files = slices.DeleteFunc(files, func(file string) bool {
 			folder := filepath.Base(filepath.Dir(file))
 			return folder == "tpch" || folder == "ssb"
@@ -55,7 +58,8 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 	seen := map[string]bool{}
 	for _, off := range []bool{false, true} {
 		for _, file := range files {
-			name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "../../testdata/"), ".logic")
+			name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file),
+				"../../testdata/"), ".logic")
 			name = strings.TrimSuffix(strings.TrimPrefix(name, "programs/"), "/program")
 			if off {
 				name += " unfused"
@@ -64,7 +68,8 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, _, err = fuse.Fuse(p, fuse.Options{Budget: target.GPU(80).Budget, Off: off}); err != nil {
+			if p, _, err = fuse.Fuse(p,
+				fuse.Options{Budget: target.GPU(80).Budget, Off: off}); err != nil {
 				t.Fatal(err)
 			}
 			for _, e := range emitApart(t, name, p) {
@@ -82,14 +87,16 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 // wholePrograms lists the files of the programs of testdata.
 func wholePrograms(t *testing.T) []string {
 	t.Helper()
-	files, err := testprograms.Find("../../testdata", "programs/*/program.logic", "tpch/*.logic", "ssb/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic")
+	files, err := testprograms.Find("../../testdata", "programs/*/program.logic", "tpch/*.logic",
+		"ssb/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return files
 }
 
-// loweredFile compiles a program to kernels. One with queries yields them alone.
+// loweredFile compiles a program to kernels. One with queries yields them
+// alone.
 func loweredFile(t *testing.T, file string) *harmony.Program {
 	t.Helper()
 	text, err := testprograms.Text(file)
@@ -128,10 +135,11 @@ func emitApart(t *testing.T, name string, p *harmony.Program) []*gpuEntry {
 	t.Helper()
 	domains := domain.Find(p)
 	bounds := ranges.Find(p, domains, ranges.Options{UnknownLiterals: true})
-	options := Options{Target: target.GPU(80), Domains: domains, Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
-		bound, exact := bounds.Reg(r)
-		return bound.Lo, bound.Hi, exact
-	}}
+	options := Options{Target: target.GPU(80), Domains: domains,
+		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
+			bound, exact := bounds.Reg(r)
+			return bound.Lo, bound.Hi, exact
+		}}
 	var out []*gpuEntry
 	for _, b := range p.Blocks {
 		for _, c := range b.Cmds {
@@ -149,7 +157,8 @@ func emitApart(t *testing.T, name string, p *harmony.Program) []*gpuEntry {
 			}
 			e.name = name + " " + e.name
 			alone := *p
-			alone.Blocks = []*harmony.Block{{Name: b.Name, Cmds: []harmony.Command{c}, Term: &harmony.Halt{}}}
+			alone.Blocks = []*harmony.Block{{Name: b.Name, Cmds: []harmony.Command{c},
+				Term: &harmony.Halt{}}}
 			code, err := Program(&alone, options)
 			if err != nil {
 				t.Errorf("%s: %v", e.name, err)
@@ -171,8 +180,9 @@ func (e *gpuEntry) text() string {
 	return text
 }
 
-// kernelFeatures says what is particular about the code of a kernel: which stage
-// follows which, and what ends it. Functions are tested beside weaver/expr.
+// kernelFeatures says what is particular about the code of a kernel: which
+// stage follows which, and what ends it. Functions are tested beside
+// weaver/expr.
 func kernelFeatures(k *harmony.Kernel) []string {
 	var out []string
 	last := fmt.Sprintf("%T", k.Source)
@@ -209,13 +219,16 @@ func indexFeature(x *harmony.Index) string {
 	return fmt.Sprintf("build %s of %d", x.Kind, len(x.Key))
 }
 
-// choose returns those entries, small ones first, that have a feature which none
-// before them has; or all entries, if that is asked for or the record is rewritten.
+// choose returns those entries, small ones first, that have a feature which
+// none before them has; or all entries, if that is asked for or the record is
+// rewritten.
 func choose(entries []*gpuEntry) []*gpuEntry {
 	if *every || rewrites() {
 		return entries
 	}
-	slices.SortStableFunc(entries, func(a, b *gpuEntry) int { return len(a.code.IR) - len(b.code.IR) })
+	slices.SortStableFunc(entries, func(a, b *gpuEntry) int {
+		return len(a.code.IR) - len(b.code.IR)
+	})
 	seen := map[string]bool{}
 	var out []*gpuEntry
 	for _, e := range entries {
@@ -234,11 +247,11 @@ func choose(entries []*gpuEntry) []*gpuEntry {
 	return out
 }
 
-// TestPTXRegisters emits all test programs for GPUs, assembles what differs, and
-// compares the stack, in which spills are, with testdata/ptx-registers.txt, which
-// -rewrite writes anew for this version of LLVM. A kernel that is not listed has
-// none. Registers are listed for the reader: they change with every change of the
-// code.
+// TestPTXRegisters emits all test programs for GPUs, assembles what differs,
+// and compares the stack, in which spills are, with testdata/ptx-registers.txt,
+// which -rewrite writes anew for this version of LLVM. A kernel that is not
+// listed has none. Registers are listed for the reader: they change with every
+// change of the code.
 func TestPTXRegisters(t *testing.T) {
 	ptxas.Need(t)
 	version := library(t).Version().Major
@@ -257,7 +270,8 @@ func TestPTXRegisters(t *testing.T) {
 						t.Fatal(err)
 					}
 					if len(r.Kernels) != len(e.code.Module.Entries) {
-						t.Errorf("%d kernels of %d entries", len(r.Kernels), len(e.code.Module.Entries))
+						t.Errorf("%d kernels of %d entries", len(r.Kernels),
+							len(e.code.Module.Entries))
 					}
 					mu.Lock()
 					for _, u := range append(r.Kernels, r.Functions...) {
@@ -273,28 +287,29 @@ func TestPTXRegisters(t *testing.T) {
 		return
 	}
 	recorded := false
-	datadriven.RunTest(t, "testdata/ptx-registers.txt", func(t *testing.T, d *datadriven.TestData) string {
-		var major int
-		if d.ScanArgs(t, "llvm", &major); major != version {
-			return d.Expected
-		}
-		recorded = true
-		if rewrites() {
-			var lines []string
+	datadriven.RunTest(t, "testdata/ptx-registers.txt",
+		func(t *testing.T, d *datadriven.TestData) string {
+			var major int
+			if d.ScanArgs(t, "llvm", &major); major != version {
+				return d.Expected
+			}
+			recorded = true
+			if rewrites() {
+				var lines []string
+				for _, u := range found {
+					lines = append(lines, u.String())
+				}
+				slices.Sort(lines)
+				return strings.Join(lines, "\n") + "\n"
+			}
 			for _, u := range found {
-				lines = append(lines, u.String())
+				// The size of spills varies a little with every change.
+				if u.Stack > 2*recordedStack(d.Expected, u.Name) {
+					t.Errorf("more stack than in the record: %s", u)
+				}
 			}
-			slices.Sort(lines)
-			return strings.Join(lines, "\n") + "\n"
-		}
-		for _, u := range found {
-			// What spills spills a little more or less with every change.
-			if u.Stack > 2*recordedStack(d.Expected, u.Name) {
-				t.Errorf("more stack than in the record: %s", u)
-			}
-		}
-		return d.Expected
-	})
+			return d.Expected
+		})
 	if !recorded {
 		t.Logf("there is no record for LLVM %d: stack is not compared", version)
 	}
@@ -303,8 +318,8 @@ func TestPTXRegisters(t *testing.T) {
 // rewrites reports whether golden files are written anew.
 func rewrites() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
-// recordedStack returns the bytes of stack, spills among them, that a record has for
-// a kernel.
+// recordedStack returns the bytes of stack, spills among them, that a record
+// has for a kernel.
 func recordedStack(record, name string) int {
 	_, rest, _ := strings.Cut("\n"+record, "\n"+name+": ")
 	line, _, _ := strings.Cut(rest, "\n")
@@ -316,7 +331,8 @@ func recordedStack(record, name string) int {
 	return n
 }
 
-// ptxOfKernel returns the PTX of the only kernel of a program, and the rows a thread.
+// ptxOfKernel returns the PTX of the only kernel of a program, and the rows a
+// thread.
 func ptxOfKernel(t *testing.T, text string) (ptx string, items int) {
 	t.Helper()
 	p, err := harmony.Parse("test", text)
@@ -335,8 +351,8 @@ func ptxOfKernel(t *testing.T, text string) (ptx string, items int) {
 	return "", 0
 }
 
-// TestPTXPatterns looks at what decides the speed of a kernel, in a kernel of each
-// kind that is as small as it can be.
+// TestPTXPatterns looks at what decides the speed of a kernel, in a kernel of
+// each kind that is as small as it can be.
 func TestPTXPatterns(t *testing.T) {
 	const (
 		relations = "relation r(x: int, y: int) input \"r\"\nrelation t(x: int) temp\nrelation d(x: int) derived\n" +
@@ -350,13 +366,19 @@ func TestPTXPatterns(t *testing.T) {
 		exactly      map[string]int
 	}{
 		// One atomic a tile for positions.
-		{"select and store", load + "    v1: boolean = map gt(v0, 10)\n    filter v1\n    store t(v0)\n", 1,
+		{"select and store",
+			load + "    v1: boolean = map gt(v0, 10)\n    filter v1\n    store t(v0)\n", 1,
 			nil, map[string]int{`atom\.global\.add`: 1, `atom\.global`: 1, `red\.global`: 0}},
-		{"look up", load + "    v1: row = probe unique i(v0)\n    v2: int = gather y[v1]\n    store t(v2)\n", 1,
+		{"look up",
+			load +
+				"    v1: row = probe unique i(v0)\n    v2: int = gather y[v1]\n    store t(v2)\n",
+			1,
 			nil, map[string]int{`atom\.global`: 1}},
 		{"ask", load + "    probe absent e(v0)\n    store t(v0)\n", 1,
 			nil, map[string]int{`atom\.global`: 1}},
-		{"expand", load + "    v1: row = probe multi m(v0)\n    v2: int = gather y[v1]\n    store t(v2)\n", 1,
+		{"expand",
+			load + "    v1: row = probe multi m(v0)\n    v2: int = gather y[v1]\n    store t(v2)\n",
+			1,
 			map[string]int{`ld\.shared`: 1}, map[string]int{`atom\.global\.add`: 1}},
 		{"insert", load + "    insert d(v0)\n", 1,
 			map[string]int{`atom\.global\.cas\.b64`: 1, `atom\.global\.or\.b32`: 1}, nil},
@@ -364,13 +386,16 @@ func TestPTXPatterns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			ptx, items := ptxOfKernel(t, relations+"block b0:\n  build i\n  build m\n  build e\n  run k\n"+c.kernel+"  merge d\n  halt\n")
+			ptx, items := ptxOfKernel(t,
+				relations+"block b0:\n  build i\n  build m\n  build e\n  run k\n"+c.kernel+
+					"  merge d\n  halt\n")
 			// 16 bytes a load: 4 rows of a column of 4 bytes, 2 of one of 8.
 			wide := `ld\.global(\.nc)?\.v4\.u32|ld\.global(\.nc)?\.v2\.u64`
 			if strings.Contains(c.kernel, "group g") {
 				items /= 4
 			}
-			if n, least := len(regexp.MustCompile(wide).FindAllString(ptx, -1)), c.loads*(items/4+items/2); n < least {
+			if n, least := len(regexp.MustCompile(wide).FindAllString(ptx, -1)),
+				c.loads*(items/4+items/2); n < least {
 				t.Errorf("%d loads of 16 bytes, want at least %d", n, least)
 			}
 			for pattern, least := range c.want {
@@ -387,7 +412,8 @@ func TestPTXPatterns(t *testing.T) {
 				`\.local\b`, // arrays of items are registers
 				`\bcall`,    // primitives are inlined
 				`\.func\b`,  //
-				`(?m)(?:^|\s)(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`, // a generic address
+				// a generic address
+				`(?m)(?:^|\s)(ld|st|atom|red)(\.volatile|\.relaxed|\.acquire)?\.(v[24]|add|cas|or|min|max|[busf]\d+)\b`,
 			} {
 				if found := regexp.MustCompile(never).FindString(ptx); found != "" {
 					t.Errorf("there is %q", found)

@@ -12,13 +12,14 @@ import (
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// A queue (shape.Queue, primitives/src/queue.h) holds the numbers of the rows that the
-// stages ahead of it leave. The stages behind it, and the sinks, take rows as soon as
-// there are enough for all threads, so that few instructions and few waits for memory
-// are spent on dead rows. They read what they need again by the row's number: for few
-// rows, that costs less than to carry it.
+// A queue (shape.Queue, primitives/src/queue.h) holds the numbers of the rows
+// that the stages ahead of it leave. The stages behind it, and the sinks, take
+// rows as soon as there are enough for all threads, so that few instructions
+// and few waits for memory are spent on dead rows. They read what they need
+// again by the row's number: for few rows, that costs less than to carry it.
 
-// queueLooks is how many tiles a block begins after a look at the gauges, a power of two.
+// queueLooks is how many tiles a block begins after a look at the gauges, a
+// power of two.
 const queueLooks = 4
 
 // queue is a kernel's queue in the making.
@@ -26,10 +27,12 @@ type queue struct {
 	*kernel
 	*shape.Queue
 	mates int // the threads that share a queue
-	// rows is the thread's queue, counts has a block's counters and is null for a warp's.
+	// rows is the thread's queue, counts has a block's counters and is null for
+	// a warp's.
 	rows, counts value.Value
-	// Variables: how many rows the queue has; whose turn the counters are; and how many
-	// rows are worked on: a full batch, or any where the block is to leave.
+	// Variables: how many rows the queue has; whose turn the counters are; and
+	// how many rows are worked on: a full batch, or any where the block is to
+	// leave.
 	count, turn, least value.Value
 	// leave begins to leave the function: what is in the queue is worked off.
 	leave *llvm.Block
@@ -37,7 +40,8 @@ type queue struct {
 
 // newQueue makes room for a queue.
 func (w *kernel) newQueue() *queue {
-	q := &queue{kernel: w, Queue: w.Shape.Queue, mates: w.Shape.Queue.Mates(w.Shape), counts: null, leave: w.NewBlock("leave")}
+	q := &queue{kernel: w, Queue: w.Shape.Queue, mates: w.Shape.Queue.Mates(w.Shape), counts: null,
+		leave: w.NewBlock("leave")}
 	w.Entry.Queued = q.Rows(w.Shape)
 	warps := w.Target.Threads / q.mates
 	rows := w.Entry.Queued / warps // of each queue
@@ -58,15 +62,16 @@ func (w *kernel) newQueue() *queue {
 			w.Call("rf_block_clear", q.counts, i64(2), i64(0), i32(w.Target.Threads))
 		}
 	})
-	q.count, q.turn, q.least = w.Variable(types.I32, i32(0)), w.Variable(types.I32, i32(0)), w.Variable(types.I32, i32(q.batch()))
+	q.count, q.turn, q.least = w.Variable(types.I32, i32(0)), w.Variable(types.I32,
+		i32(0)), w.Variable(types.I32, i32(q.batch()))
 	return q
 }
 
 // batch is how many rows are taken from the queue at a time.
 func (q *queue) batch() int { return q.mates * q.Items }
 
-// tiles emits what is done with a tile, from block body on, and goes on at latch, or at
-// done where the block leaves.
+// tiles emits what is done with a tile, from block body on, and goes on at
+// latch, or at done where the block leaves.
 func (q *queue) tiles(from, end value.Value, body, latch, done *llvm.Block) error {
 	w := q.kernel
 	drain := llvm.NewBlock(w.Fresh("queue"))
@@ -96,7 +101,8 @@ func (q *queue) push() error {
 	w := q.kernel
 	turn := w.Load(types.I32, q.turn)
 	first := w.Cur.NewSub(w.start, w.firstRow(w.Param(abi.RowsFrom, "", 0)))
-	count := w.Call("rf_queue_push", q.rows, q.counts, turn, w.Load(types.I32, q.count), w.liveFlags().Ptr, first,
+	count := w.Call("rf_queue_push", q.rows, q.counts, turn, w.Load(types.I32, q.count),
+		w.liveFlags().Ptr, first,
 		i32(q.mates), i32(w.Target.Threads), w.items)
 	w.Store(count, q.count)
 	next := w.Cur.NewAdd(turn, i32(1))
@@ -104,7 +110,8 @@ func (q *queue) push() error {
 	return nil
 }
 
-// drain works on batches of rows as long as there are enough. The rows count from first.
+// drain works on batches of rows as long as there are enough. The rows count
+// from first.
 func (q *queue) drain(first value.Value, latch, done *llvm.Block) error {
 	w := q.kernel
 	inside, after := w.NewBlock("batch"), llvm.NewBlock(w.Fresh("queue.low"))

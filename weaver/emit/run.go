@@ -24,9 +24,9 @@ type rows struct {
 	settled []*harmony.Reg
 }
 
-// run emits stages without random accesses to tables as one loop over the items,
-// with their definitions as SSA values. Values that stage end or a later one reads
-// go to arrays.
+// run emits stages without random accesses to tables as one loop over the
+// items, with their definitions as SSA values. Values that stage end or a later
+// one reads go to arrays.
 func (w *kernel) run(stages []harmony.Stage, end int) {
 	drops := false
 	for _, s := range stages {
@@ -83,12 +83,13 @@ func (w *kernel) run(stages []harmony.Stage, end int) {
 
 // clearTail clears the flags of the items that fill up a CPU's count.
 func (w *kernel) clearTail(flags *ir.Array) {
-	w.Intrinsic("llvm.memset.p0.i64", types.Void, w.At(types.I8, flags.Ptr, w.count), i8(0), i64(ir.FlagPadding), constant.False)
+	w.Intrinsic("llvm.memset.p0.i64", types.Void, w.At(types.I8, flags.Ptr, w.count), i8(0),
+		i64(ir.FlagPadding), constant.False)
 }
 
-// fetch reads the column of a load or a gather for the whole tile, if that is not
-// done row by row: always on a GPU, where each thread has to have its accesses
-// under way together, and on a CPU where the width is a parameter.
+// fetch reads the column of a load or a gather for the whole tile, if that is
+// not done row by row: always on a GPU, where each thread has to have its
+// accesses under way together, and on a CPU where the width is a parameter.
 func (w *kernel) fetch(s harmony.Stage) {
 	var c shape.Column
 	var from *ir.Array // the rows; nil: those of the tile
@@ -112,11 +113,14 @@ func (w *kernel) fetch(s harmony.Stage) {
 	p, items, threads := w.ColumnWords(c), w.items, i32(w.Target.Threads)
 	switch {
 	case from != nil:
-		w.Call("rf_tile_gather", out.Words.Ptr, w.liveFlags().Ptr, from.Ptr, p.Data, p.Width, p.Base, p.Step, items)
+		w.Call("rf_tile_gather", out.Words.Ptr, w.liveFlags().Ptr, from.Ptr, p.Data, p.Width,
+			p.Base, p.Step, items)
 	case w.Target.GPU && w.drops:
-		w.Call("rf_tile_load_live", out.Words.Ptr, w.flags.Ptr, p.Data, p.Width, p.Base, p.Step, w.start, w.rows, threads, items)
+		w.Call("rf_tile_load_live", out.Words.Ptr, w.flags.Ptr, p.Data, p.Width, p.Base, p.Step,
+			w.start, w.rows, threads, items)
 	default:
-		w.Call("rf_tile_load", out.Words.Ptr, p.Data, p.Width, p.Base, p.Step, w.start, w.rows, threads, items)
+		w.Call("rf_tile_load", out.Words.Ptr, p.Data, p.Width, p.Base, p.Step, w.start, w.rows,
+			threads, items)
 	}
 	w.regs[def] = out
 }
@@ -127,12 +131,14 @@ func (r *rows) stage(s harmony.Stage) {
 	case *harmony.Load:
 		if r.regs[s.Out] == nil {
 			row := r.sourceRow()
-			r.define(s.Out, ir.WordValue(r.Function, s.Out.Type, r.EntryOf(r.Shape.ColumnOf(s), row, nil)))
+			r.define(s.Out,
+				ir.WordValue(r.Function, s.Out.Type, r.EntryOf(r.Shape.ColumnOf(s), row, nil)))
 		}
 	case *harmony.Gather:
 		if r.regs[s.Out] == nil {
 			row := r.Get(r.regs[s.Row].Words, r.i)
-			r.define(s.Out, ir.WordValue(r.Function, s.Out.Type, r.EntryOf(r.Shape.ColumnOf(s), row, r.guard)))
+			r.define(s.Out,
+				ir.WordValue(r.Function, s.Out.Type, r.EntryOf(r.Shape.ColumnOf(s), row, r.guard)))
 		}
 	case *harmony.Map:
 		r.define(s.Out, r.apply(s))

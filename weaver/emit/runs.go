@@ -14,7 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// runs is a tile's runs of rows with the same key, as primitives/src/runs.h finds them.
+// runs is a tile's runs of rows with the same key, as primitives/src/runs.h
+// finds them.
 type runs struct {
 	*kernel
 	numbers, heads, ends *ir.Array
@@ -23,7 +24,8 @@ type runs struct {
 	staged               []runWords
 }
 
-// runWords are words of the parts of runs, which the block's threads join in an area.
+// runWords are words of the parts of runs, which the block's threads join in an
+// area.
 type runWords struct {
 	words  *ir.Array
 	area   value.Value
@@ -38,17 +40,20 @@ const (
 	greatestOfParts
 )
 
-// groupRuns adds the live rows to groups whose keys come in order. The results of a run
-// are stored; only the first and the last run of a tile are added to cells.
+// groupRuns adds the live rows to groups whose keys come in order. The results
+// of a run are stored; only the first and the last run of a tile are added to
+// cells.
 func (w *kernel) groupRuns(s *harmony.Group, how *shape.Group) error {
 	_, key := w.groupKey(s)
 	g, threads := s.To, i32(w.Target.Threads)
-	r := &runs{kernel: w, numbers: w.Array(types.I32), heads: w.Array(types.I8), ends: w.Array(types.I8), live: w.liveFlags()}
+	r := &runs{kernel: w, numbers: w.Array(types.I32), heads: w.Array(types.I8),
+		ends: w.Array(types.I8), live: w.liveFlags()}
 	r.tile = w.sharedWords(shape.RunsMemory + w.Target.Threads*w.Target.Items/4)
 	narrow := how.KeyNarrow
 	table := w.Param(abi.GroupTable, g.Name, 0)
 	w.Call("rf_block_runs", r.numbers.Ptr, r.heads.Ptr, r.ends.Ptr, r.live.Ptr, key.Ptr, table,
-		w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.Gauge, g.Name, 0), truth(narrow), r.tile, threads, w.items)
+		w.Param(abi.GroupSize, g.Name, 0), w.Param(abi.Gauge, g.Name, 0), truth(narrow), r.tile,
+		threads, w.items)
 	keys := r.stage(key, narrow, addParts)
 	var count *runWords
 	var puts []func()
@@ -74,7 +79,8 @@ func (w *kernel) groupRuns(s *harmony.Group, how *shape.Group) error {
 	}
 	w.Barrier()
 	for _, p := range r.staged[1:] { // a part of a run has the key that is staged
-		w.Call("rf_tile_run_join", p.area, truth(p.narrow), i32(p.how), r.numbers.Ptr, r.ends.Ptr, p.words.Ptr, w.items)
+		w.Call("rf_tile_run_join", p.area, truth(p.narrow), i32(p.how), r.numbers.Ptr, r.ends.Ptr,
+			p.words.Ptr, w.items)
 	}
 	w.Barrier()
 	w.Call("rf_block_run_keys", table, keys.area, truth(narrow), r.tile, threads)
@@ -84,8 +90,8 @@ func (w *kernel) groupRuns(s *harmony.Group, how *shape.Group) error {
 	return nil
 }
 
-// sharedWords returns memory that a block's threads share; on a CPU it is the one
-// thread's.
+// sharedWords returns memory that a block's threads share; on a CPU it is the
+// one thread's.
 func (w *kernel) sharedWords(bytes int) value.Value {
 	if w.Target.GPU {
 		return w.Dynamic.More(bytes)
@@ -99,8 +105,10 @@ func (r *runs) stage(words *ir.Array, narrow bool, how int) runWords {
 	if narrow {
 		bytes = 4
 	}
-	p := runWords{words: words, area: r.sharedWords(bytes * r.Target.Threads * r.Target.Items), narrow: narrow, how: how}
-	r.Call("rf_tile_run_stage", p.area, truth(narrow), r.numbers.Ptr, r.ends.Ptr, words.Ptr, r.items)
+	p := runWords{words: words, area: r.sharedWords(bytes * r.Target.Threads * r.Target.Items),
+		narrow: narrow, how: how}
+	r.Call("rf_tile_run_stage", p.area, truth(narrow), r.numbers.Ptr, r.ends.Ptr, words.Ptr,
+		r.items)
 	r.staged = append(r.staged, p)
 	return p
 }
@@ -118,8 +126,8 @@ func (r *runs) sums(words *ir.Array, narrow bool) runWords {
 	return r.stage(words, narrow, addParts)
 }
 
-// scan stages what an accumulator makes of an operand's words, and returns what puts it
-// into the cells.
+// scan stages what an accumulator makes of an operand's words, and returns what
+// puts it into the cells.
 func (r *runs) scan(acc *accumulator, how shape.Acc, words *ir.Array) func() {
 	// The words themselves may be those of other accumulators, too.
 	mapped := func(of func(word value.Value) value.Value) *ir.Array {
@@ -130,7 +138,8 @@ func (r *runs) scan(acc *accumulator, how shape.Acc, words *ir.Array) func() {
 	switch {
 	case shape.IsExtreme(acc.acc):
 		ordered := mapped(acc.orderedWord)
-		r.Call("rf_tile_run_extremes", ordered.Ptr, r.heads.Ptr, r.live.Ptr, acc.least(), truth(how.Narrow), r.items)
+		r.Call("rf_tile_run_extremes", ordered.Ptr, r.heads.Ptr, r.live.Ptr, acc.least(),
+			truth(how.Narrow), r.items)
 		join := greatestOfParts
 		if acc.acc.Fn == queryplan.Min {
 			join = leastOfParts
@@ -141,7 +150,9 @@ func (r *runs) scan(acc *accumulator, how shape.Acc, words *ir.Array) func() {
 		return r.putSums(acc, sum, null)
 	}
 	// The halves apart: nothing carries.
-	low := r.sums(mapped(func(word value.Value) value.Value { return r.Cur.NewAnd(word, i64(math.MaxUint32)) }), false)
+	low := r.sums(mapped(func(word value.Value) value.Value {
+		return r.Cur.NewAnd(word, i64(math.MaxUint32))
+	}), false)
 	high := r.sums(mapped(func(word value.Value) value.Value {
 		if acc.acc.In.Kind == scalar.Uint {
 			return r.Cur.NewLShr(word, i64(32))
@@ -154,14 +165,16 @@ func (r *runs) scan(acc *accumulator, how shape.Acc, words *ir.Array) func() {
 // putWords puts staged words into a word of the cells of an accumulator.
 func (r *runs) putWords(acc *accumulator, word int, p runWords) func() {
 	return func() {
-		r.Call("rf_block_run_words", acc.cells(word), i32(acc.stride()), p.area, truth(p.narrow), i32(p.how), r.tile, i32(r.Target.Threads))
+		r.Call("rf_block_run_words", acc.cells(word), i32(acc.stride()), p.area, truth(p.narrow),
+			i32(p.how), r.tile, i32(r.Target.Threads))
 	}
 }
 
 // putSums puts staged sums into the cells of an accumulator.
 func (r *runs) putSums(acc *accumulator, p runWords, high value.Value) func() {
 	return func() {
-		r.Call("rf_block_run_sums", acc.cells(0), i32(acc.stride()), p.area, high, truth(p.narrow), r.tile, i32(r.Target.Threads))
+		r.Call("rf_block_run_sums", acc.cells(0), i32(acc.stride()), p.area, high, truth(p.narrow),
+			r.tile, i32(r.Target.Threads))
 	}
 }
 

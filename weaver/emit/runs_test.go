@@ -41,8 +41,8 @@ block b0:
   halt
 `
 
-// TestRunsOnGPU wants a list of groups without marks, whose kernel finds runs in large
-// blocks, and with words of 32 bits where bounds allow it.
+// TestRunsOnGPU wants a list of groups without marks, whose kernel finds runs
+// in large blocks, and with words of 32 bits where bounds allow it.
 func TestRunsOnGPU(t *testing.T) {
 	p, err := harmony.Parse("runs.harmony", runsProgram)
 	if err == nil {
@@ -108,8 +108,9 @@ func TestRunsOnGPU(t *testing.T) {
 	}
 }
 
-// TestRunsInBlocks runs the program in blocks whose threads are fibers, over runs within
-// chunks, tiles and across them, rows of which all, some or hardly any are live.
+// TestRunsInBlocks runs the program in blocks whose threads are fibers, over
+// runs within chunks, tiles and across them, rows of which all, some or hardly
+// any are live.
 func TestRunsInBlocks(t *testing.T) {
 	runtime := blocksRuntime(t)
 	p, err := harmony.Parse("runs.harmony", runsProgram)
@@ -137,12 +138,16 @@ func TestRunsInBlocks(t *testing.T) {
 					key += 1 + rng.Int64N(1000)
 				}
 				word := func(v int64) scalar.Value { return scalar.OfInt(scalar.IntType, v) }
-				rows = append(rows, []scalar.Value{word(key), word(int64(i)), word(c.least + rng.Int64N(c.most-c.least+1))})
+				rows = append(rows,
+					[]scalar.Value{word(key), word(int64(i)),
+						word(c.least + rng.Int64N(c.most-c.least+1))})
 			}
 			facts := map[string]planref.Rows{"item": rows}
 			want, wantErr := harmonyref.Run(p, facts, harmonyref.Options{})
-			v := variant{name: "ordered", sm: 90, threads: 512, items: 8, fixed: true, bounds: true, tight: c.tight, form: abi.Ordered}
-			b := &blocks{runtime: runtime, order: uint64(n), arena: &arena{data: make([]byte, 64<<20)}}
+			v := variant{name: "ordered", sm: 90, threads: 512, items: 8, fixed: true, bounds: true,
+				tight: c.tight, form: abi.Ordered}
+			b := &blocks{runtime: runtime, order: uint64(n),
+				arena: &arena{data: make([]byte, 64<<20)}}
 			checkRun(t, p, facts, v, b, want, wantErr, countDrops(p))
 			b.arena.check(t)
 		})

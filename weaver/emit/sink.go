@@ -50,7 +50,9 @@ func (w *kernel) appendRows(to *harmony.Relation, vals []*ir.Array) {
 	for i, words := range vals {
 		c := shape.RelationColumn(to, i)
 		if w.Shape.ByRow(c) {
-			w.appendColumn(c, first, w.count, func(i value.Value) value.Value { return w.Get(words, i) })
+			w.appendColumn(c, first, w.count, func(i value.Value) value.Value {
+				return w.Get(words, i)
+			})
 			continue
 		}
 		p := w.ColumnWords(c)
@@ -59,8 +61,10 @@ func (w *kernel) appendRows(to *harmony.Relation, vals []*ir.Array) {
 	}
 }
 
-// appendColumn writes words to a CPU's column of known width, from row first on.
-func (w *kernel) appendColumn(c shape.Column, first, count value.Value, word func(i value.Value) value.Value) {
+// appendColumn writes words to a CPU's column of known width, from row first
+// on.
+func (w *kernel) appendColumn(c shape.Column, first, count value.Value,
+	word func(i value.Value) value.Value) {
 	width, _ := w.Fixed(c.Width, c.Name, c.Index)
 	if width == 0 {
 		return
@@ -88,7 +92,8 @@ func (w *kernel) appendLive(to *harmony.Relation, vals []*ir.Array, flags *ir.Ar
 	}
 	rank, total := w.rank(flags)
 	w.When(w.Cur.NewICmp(enum.IPredNE, total, i32(0)), func() {
-		first := w.Call("rf_block_reserve", w.Param(abi.Gauge, to.Name, 0), w.Cur.NewZExt(total, types.I64),
+		first := w.Call("rf_block_reserve", w.Param(abi.Gauge, to.Name, 0),
+			w.Cur.NewZExt(total, types.I64),
 			w.ScratchOf("rf_block_reserve"), i32(w.Target.Threads))
 		for i, words := range vals {
 			c := shape.RelationColumn(to, i)
@@ -96,7 +101,8 @@ func (w *kernel) appendLive(to *harmony.Relation, vals []*ir.Array, flags *ir.Ar
 				continue
 			}
 			p := w.ColumnWords(c)
-			w.Call("rf_tile_append", p.Data, w.Param(c.Width, c.Name, c.Index), p.Base, first, words.Ptr, rank.Ptr, flags.Ptr, w.items)
+			w.Call("rf_tile_append", p.Data, w.Param(c.Width, c.Name, c.Index), p.Base, first,
+				words.Ptr, rank.Ptr, flags.Ptr, w.items)
 		}
 	})
 }
@@ -107,9 +113,10 @@ func (w *kernel) appendSelected(to *harmony.Relation, vals []*ir.Array, flags *i
 	w.When(w.Cur.NewICmp(enum.IPredNE, total, i64(0)), func() {
 		first := w.Call("rf_block_reserve", w.Param(abi.Gauge, to.Name, 0), total, null, i32(1))
 		for i, words := range vals {
-			w.appendColumn(shape.RelationColumn(to, i), first, total, func(i value.Value) value.Value {
-				return w.Get(words, w.Cur.NewZExt(w.Get(items, i), types.I64))
-			})
+			w.appendColumn(shape.RelationColumn(to, i), first, total,
+				func(i value.Value) value.Value {
+					return w.Get(words, w.Cur.NewZExt(w.Get(items, i), types.I64))
+				})
 		}
 	})
 }
@@ -118,22 +125,28 @@ func (w *kernel) appendSelected(to *harmony.Relation, vals []*ir.Array, flags *i
 func (w *kernel) insert(s *harmony.Insert) {
 	name := s.To.Name
 	vals := w.columnsOf(s, s.Vals)
-	if form, known := w.Fixed(abi.SetForm, name, 0); known && abi.Form(form) == abi.None && w.dense {
+	if form, known := w.Fixed(abi.SetForm, name, 0); known && abi.Form(form) == abi.None &&
+		w.dense {
 		w.appendRows(s.To, vals)
 		return
 	}
 	isNew := w.liveCopy()
 	k := &keys{kernel: w, kinds: shape.SetKey, name: name, words: vals}
-	table, size := func() value.Value { return w.Param(abi.SetTable, name, 0) }, func() value.Value { return w.Param(abi.SetSize, name, 0) }
+	table, size := func() value.Value {
+		return w.Param(abi.SetTable, name, 0)
+	}, func() value.Value { return w.Param(abi.SetSize, name, 0) }
 	k.byForm(func() {
 		numbers := w.Array(types.I64)
-		w.Call("rf_tile_wide_insert", numbers.Ptr, isNew.Ptr, k.tuples(), i32(w.Target.Items), i32(len(vals)), table(), size(),
-			w.Param(abi.SetColumns, name, 0), w.Param(abi.Gauge, name, 0), constant.NewInt(types.I64, 1<<63-1), i32(w.Target.Threads), w.items)
+		w.Call("rf_tile_wide_insert", numbers.Ptr, isNew.Ptr, k.tuples(), i32(w.Target.Items),
+			i32(len(vals)), table(), size(),
+			w.Param(abi.SetColumns, name, 0), w.Param(abi.Gauge, name, 0),
+			constant.NewInt(types.I64, 1<<63-1), i32(w.Target.Threads), w.items)
 	}, func() {
 		if form, known := w.Fixed(abi.SetForm, name, 0); !known || abi.Form(form) != abi.None {
 			packed := w.Array(types.I64)
 			k.pack(packed, isNew)
-			w.Call("rf_tile_insert", isNew.Ptr, packed.Ptr, k.form(), table(), size(), w.setShared(name), w.items)
+			w.Call("rf_tile_insert", isNew.Ptr, packed.Ptr, k.form(), table(), size(),
+				w.setShared(name), w.items)
 		}
 		w.appendLive(s.To, vals, isNew)
 	})

@@ -45,7 +45,8 @@ type tableData struct {
 
 func (t *tableData) param(k abi.Kind) int64 {
 	return map[abi.Kind]int64{
-		abi.TableData: address(t.words), abi.TableBase: 0, abi.TableStep: 1, abi.TableWidth: 8, abi.TablePresent: address(t.present),
+		abi.TableData: address(t.words), abi.TableBase: 0, abi.TableStep: 1, abi.TableWidth: 8,
+		abi.TablePresent: address(t.present),
 	}[k]
 }
 
@@ -61,8 +62,8 @@ func (d *driver) settle(facts map[string]planref.Rows) {
 		d.dicts = append(d.dicts, dict)
 	}
 	tables := d.domains.Tables()
-	// Results of tables enter other dictionaries, as often as tables can follow on
-	// each other.
+	// Results of tables enter other dictionaries, as often as tables can follow
+	// on each other.
 	for range len(tables) + 1 {
 		for _, t := range tables {
 			if t.Result.Kind == scalar.String {
@@ -82,7 +83,8 @@ func (d *driver) settle(facts map[string]planref.Rows) {
 		}
 	}
 	for _, t := range tables {
-		data := &tableData{words: alloc[int64](&d.mem, len(d.dicts[t.In].strings)+1), present: alloc[byte](&d.mem, len(d.dicts[t.In].strings)+1)}
+		data := &tableData{words: alloc[int64](&d.mem, len(d.dicts[t.In].strings)+1),
+			present: alloc[byte](&d.mem, len(d.dicts[t.In].strings)+1)}
 		all := true
 		for i, s := range d.dicts[t.In].strings {
 			v, ok := evalTable(t, s)

@@ -12,8 +12,8 @@ import (
 // tile is the state of the rows at one place in a kernel.
 //
 // On a GPU count is the thread's constant number of items, and flags always say
-// which are live. On a CPU only items below count may be live, and if the tile is
-// dense all of them are.
+// which are live. On a CPU only items below count may be live, and if the tile
+// is dense all of them are.
 type tile struct {
 	start value.Value // i64: the source's row that the tile begins with
 	rows  value.Value // i32: the source's rows in the tile
@@ -22,8 +22,8 @@ type tile struct {
 	dense bool
 	drops bool      // whether rows were dropped since the tile began
 	flags *ir.Array // of live items; nil if the tile is dense and nothing asked for it yet
-	// source has the source's rows of the items; nil while item i is still row i of
-	// the tile.
+	// source has the source's rows of the items; nil while item i is still row
+	// i of the tile.
 	source *ir.Array
 	regs   map[*harmony.Reg]*ir.Stored
 }
@@ -43,7 +43,8 @@ func (t *tile) setCount(f *ir.Function, count value.Value) {
 func (w *kernel) liveFlags() *ir.Array {
 	if w.flags == nil {
 		w.flags = w.Array(types.I8)
-		w.Call("rf_tile_live", w.flags.Ptr, i32(0), w.Cur.NewTrunc(w.count, types.I32), i32(w.Target.Threads), w.items)
+		w.Call("rf_tile_live", w.flags.Ptr, i32(0), w.Cur.NewTrunc(w.count, types.I32),
+			i32(w.Target.Threads), w.items)
 	}
 	return w.flags
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // TestUnits wants the functions of a GPU's code as units: as many as there are
-// entries, the same text for builds that differ in their names alone, and each good for
-// itself.
+// entries, the same text for builds that differ in their names alone, and each
+// good for itself.
 func TestUnits(t *testing.T) {
 	p, err := harmony.Parse("test.harmony", `relation a(x: decimal[18,2], y: decimal[18,2]) input "a"
 relation b(x: decimal[18,2], y: decimal[18,2]) input "b"

@@ -16,8 +16,8 @@ func add(b *Block, x, y value.Value) value.Value { return b.Cur.NewAdd(x, y) }
 func sub(b *Block, x, y value.Value) value.Value { return b.Cur.NewSub(x, y) }
 func mul(b *Block, x, y value.Value) value.Value { return b.Cur.NewMul(x, y) }
 
-// apply applies an operation whose low bits only depend on those of its operands.
-// Its result is within bounds.
+// apply applies an operation whose low bits only depend on those of its
+// operands. Its result is within bounds.
 func (b *Block) apply(op operation, x, y Value, result interval.Interval) Value {
 	v := bounded(op(b, x.Word, y.Word), result)
 	if fits32(x.bounds(), y.bounds(), result) {
@@ -26,8 +26,8 @@ func (b *Block) apply(op operation, x, y Value, result interval.Interval) Value 
 	return v
 }
 
-// product multiplies words. Factors of 32 bits are spelled as extended ones, since
-// vectors have no other product of 64 bits that is fast.
+// product multiplies words. Factors of 32 bits are spelled as extended ones,
+// since vectors have no other product of 64 bits that is fast.
 func (b *Block) product(x, y Value, result interval.Interval) Value {
 	if !fits32(x.bounds(), y.bounds()) {
 		return b.apply(mul, x, y, result)
@@ -75,12 +75,16 @@ var (
 	addition = arithmetic{
 		name: "add", op: add, wide: (*Block).wideAdd,
 		float: func(b *Block, x, y value.Value) value.Value { return b.Cur.NewFAdd(x, y) },
-		exact: func(b *Block, x, y Value, r interval.Interval) Value { return b.apply(add, x, y, r) },
+		exact: func(b *Block, x, y Value, r interval.Interval) Value {
+			return b.apply(add, x, y, r)
+		},
 	}
 	subtraction = arithmetic{
 		name: "sub", op: sub, wide: (*Block).wideSub,
 		float: func(b *Block, x, y value.Value) value.Value { return b.Cur.NewFSub(x, y) },
-		exact: func(b *Block, x, y Value, r interval.Interval) Value { return b.apply(sub, x, y, r) },
+		exact: func(b *Block, x, y Value, r interval.Interval) Value {
+			return b.apply(sub, x, y, r)
+		},
 	}
 	multiplication = arithmetic{
 		name: "mul", op: mul, wide: (*Block).wideMul,
@@ -89,8 +93,9 @@ var (
 	}
 )
 
-// division is a division that is safe for all words: the divisor is 1 where that
-// of the program is 0, or -1 of signed numbers, whose quotient can overflow.
+// division is a division that is safe for all words: the divisor is 1 where
+// that of the program is 0, or -1 of signed numbers, whose quotient can
+// overflow.
 type division struct {
 	dividend, divisor value.Value
 	// zero and minus say where the program's divisor is 0 and -1; they are nil
@@ -101,7 +106,8 @@ type division struct {
 }
 
 func (b *Block) division(x, y Value, unsigned bool) division {
-	d := division{dividend: x.Word, divisor: y.Word, unsigned: unsigned, narrow: fits32(x.bounds(), y.bounds())}
+	d := division{dividend: x.Word, divisor: y.Word, unsigned: unsigned,
+		narrow: fits32(x.bounds(), y.bounds())}
 	t := I64
 	if d.narrow {
 		t = I32
@@ -222,11 +228,12 @@ func emitAbs(b *Block, result scalar.Type, args []Value) Value {
 	if present != nil {
 		present = b.Cur.NewOr(present, b.not(negative))
 	}
-	return Value{Wide: b.choose(negative, minus.Wide, v), Present: present, wideBits: minus.wideBits}
+	return Value{Wide: b.choose(negative, minus.Wide, v), Present: present,
+		wideBits: minus.wideBits}
 }
 
-// bitwise emits a function of words that leaves their extension beyond the width as
-// it is.
+// bitwise emits a function of words that leaves their extension beyond the
+// width as it is.
 func bitwise(name string, op operation) function {
 	return function{emit: func(b *Block, result scalar.Type, args []Value) Value {
 		bound, _ := callBounds(name, result, args)
@@ -236,10 +243,13 @@ func bitwise(name string, op operation) function {
 
 func emitBitNot(b *Block, result scalar.Type, args []Value) Value {
 	ones := Value{Type: result, Word: word(-1)}
-	return b.wrapping(func(b *Block, x, y value.Value) value.Value { return b.Cur.NewXor(x, y) }, result, args[0], ones)
+	return b.wrapping(func(b *Block, x, y value.Value) value.Value {
+		return b.Cur.NewXor(x, y)
+	}, result, args[0], ones)
 }
 
-// emitShl relies on counts of 64 and more being cut, since LLVM's shift knows none.
+// emitShl relies on counts of 64 and more being cut, since LLVM's shift knows
+// none.
 func emitShl(b *Block, result scalar.Type, args []Value) Value {
 	x, n := args[0], args[1]
 	moved := b.Cur.NewShl(x.Word, b.Cur.NewAnd(n.Word, word(63)))

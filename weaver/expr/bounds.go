@@ -19,14 +19,14 @@ func (v Value) bounds() interval.Interval {
 		r = interval.Of(int64(v.Literal.Bits()))
 	}
 	if v.Type == scalar.UintType && r.Lo < 0 {
-		// As signed numbers, such words do not order as their values do.
+		// Such words do not order as their values do when taken as signed.
 		return interval.All
 	}
 	return r
 }
 
-// callBounds returns what is known of a call's result, and whether it is exact: no
-// result wraps around, or leaves 64 bits.
+// callBounds returns what is known of a call's result, and whether it is exact:
+// no result wraps around, or leaves 64 bits.
 func callBounds(name string, result scalar.Type, args []Value) (r interval.Interval, exact bool) {
 	types := make([]scalar.Type, len(args))
 	in := make([]interval.Interval, len(args))
@@ -45,8 +45,8 @@ func bounded(w value.Value, r interval.Interval) Value {
 }
 
 // low returns the low 32 bits of a value's word. Sums and products are computed
-// twice, in 32 bits and in 64, since LLVM drops what nothing uses: chains of either
-// width then need no instructions between them.
+// twice, in 32 bits and in 64, since LLVM drops what nothing uses: chains of
+// either width then need no instructions between them.
 func (b *Block) low(v Value) value.Value {
 	if v.low != nil && v.lowOf == v.Word {
 		return v.low

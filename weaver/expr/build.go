@@ -13,7 +13,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// all is the conjunction of the conditions that are not nil; nil if there is none.
+// all is the conjunction of the conditions that are not nil; nil if there is
+// none.
 func (b *Block) all(conditions ...value.Value) value.Value {
 	var out value.Value
 	for _, c := range conditions {
@@ -30,11 +31,20 @@ func (b *Block) all(conditions ...value.Value) value.Value {
 
 func (b *Block) not(x value.Value) value.Value { return b.Cur.NewXor(x, constant.True) }
 
-func (b *Block) icmp(pred enum.IPred, x, y value.Value) value.Value { return b.Cur.NewICmp(pred, x, y) }
+func (b *Block) icmp(pred enum.IPred, x,
+	y value.Value) value.Value {
+	return b.Cur.NewICmp(pred, x, y)
+}
 
-func (b *Block) fcmp(pred enum.FPred, x, y value.Value) value.Value { return b.Cur.NewFCmp(pred, x, y) }
+func (b *Block) fcmp(pred enum.FPred, x,
+	y value.Value) value.Value {
+	return b.Cur.NewFCmp(pred, x, y)
+}
 
-func (b *Block) choose(cond, yes, no value.Value) value.Value { return b.Cur.NewSelect(cond, yes, no) }
+func (b *Block) choose(cond, yes,
+	no value.Value) value.Value {
+	return b.Cur.NewSelect(cond, yes, no)
+}
 
 // negative is an i1: whether a signed number is below zero.
 func (b *Block) negative(x value.Value) value.Value {
@@ -77,8 +87,8 @@ func power(t *types.IntType, n int) *constant.Int {
 	return &constant.Int{Typ: t, X: new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)}
 }
 
-// intrinsic calls one of LLVM's own functions, declaring it where the module has
-// not yet.
+// intrinsic calls one of LLVM's own functions, declaring it where the module
+// has not yet.
 func (b *Block) intrinsic(name string, result types.Type, args ...value.Value) value.Value {
 	return b.Cur.NewCall(b.declare(name, result, args), args...)
 }
@@ -96,8 +106,8 @@ func (b *Block) declare(name string, result types.Type, args []value.Value) *ir.
 	return b.Fn.Parent.NewFunc(name, result, params...)
 }
 
-// wrapped is the value of an integer type of 32 bits or less that has the low bits of
-// an i32.
+// wrapped is the value of an integer type of 32 bits or less that has the low
+// bits of an i32.
 func (b *Block) wrapped(t scalar.Type, x value.Value) Value {
 	r := interval.OfType(t)
 	if t.Bits == 32 {
@@ -110,8 +120,8 @@ func (b *Block) wrapped(t scalar.Type, x value.Value) Value {
 	return b.extended32(b.sext(narrow, I32), false, r)
 }
 
-// canonical makes a float's word of a double: rounded to the type's width, without
-// a sign of zero, and with one NaN.
+// canonical makes a float's word of a double: rounded to the type's width,
+// without a sign of zero, and with one NaN.
 func (b *Block) canonical(t scalar.Type, f value.Value) value.Value {
 	if t.Bits == 32 {
 		f = b.Cur.NewFPExt(b.Cur.NewFPTrunc(f, types.Float), types.Double)

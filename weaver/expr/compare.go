@@ -57,8 +57,9 @@ func (b *Block) compareFloats(op string, x, y Value) value.Value {
 	return b.Cur.NewOr(b.fcmp(enum.FPredUNO, q, q), b.fcmp(enum.FPredOLE, p, q))
 }
 
-// CompareWords emits one of the comparisons eq, ne, lt, le, gt and ge on the words
-// of strings: codes of one dictionary, which has to be sorted for all but eq and ne.
+// CompareWords emits one of the comparisons eq, ne, lt, le, gt and ge on the
+// words of strings: codes of one dictionary, which has to be sorted for all but
+// eq and ne.
 func CompareWords(b *Block, op string, x, y Value) Value {
 	r := Value{Type: scalar.BooleanType, Present: b.all(x.Present, y.Present)}
 	r.Word = b.icmp(orders[op].signed, x.Word, y.Word)
@@ -73,12 +74,14 @@ func emitMax(b *Block, result scalar.Type, args []Value) Value {
 	return b.extreme("max", "gt", result, args)
 }
 
-// extreme is the second argument where the comparison holds of it and the first.
+// extreme is the second argument where the comparison holds of it and the
+// first.
 func (b *Block) extreme(name, op string, result scalar.Type, args []Value) Value {
 	x, y := args[0], args[1]
 	second := b.compare(op, y, x)
 	if x.Wide != nil || y.Wide != nil {
-		return Value{Wide: b.choose(second, b.wide(y), b.wide(x)), wideBits: max(x.size(), y.size())}
+		return Value{Wide: b.choose(second, b.wide(y), b.wide(x)),
+			wideBits: max(x.size(), y.size())}
 	}
 	w := b.choose(second, y.Word, x.Word)
 	if result.Kind == scalar.Boolean {

@@ -50,7 +50,8 @@ func (b *Block) wholeToInteger(to scalar.Type, v Value) Value {
 	lo, hi := integerRange(to)
 	if v.Wide != nil {
 		r.Word = b.trunc(v.Wide, I64)
-		r.Present = b.all(b.icmp(enum.IPredSGE, v.Wide, big128(lo)), b.icmp(enum.IPredSLE, v.Wide, big128(hi)))
+		r.Present = b.all(b.icmp(enum.IPredSGE, v.Wide, big128(lo)),
+			b.icmp(enum.IPredSLE, v.Wide, big128(hi)))
 		return r.within(bound)
 	}
 	have := v.bounds()
@@ -87,8 +88,8 @@ func integerRange(t scalar.Type) (lo, hi scalar.Int128) {
 	return scalar.Int128Of(r.Lo), scalar.Int128Of(r.Hi)
 }
 
-// floatToInteger rounds half away from zero. The ends of the integers of 64 bits
-// are compared as powers of two, which are floats.
+// floatToInteger rounds half away from zero. The ends of the integers of 64
+// bits are compared as powers of two, which are floats.
 func (b *Block) floatToInteger(to scalar.Type, v Value) Value {
 	f := b.roundAway(b.float(v.Word))
 	lo, hi := -math.Ldexp(1, int(to.Bits)-1), math.Ldexp(1, int(to.Bits)-1)
@@ -106,7 +107,8 @@ func (b *Block) floatToInteger(to scalar.Type, v Value) Value {
 func (b *Block) floatToDecimal(to scalar.Type, v Value) Value {
 	f := b.roundAway(b.Cur.NewFMul(b.float(v.Word), double(math.Pow10(int(to.Scale)))))
 	if to.IsWide() {
-		ok := b.fcmp(enum.FPredOLE, b.intrinsic("llvm.fabs.f64", types.Double, f), double(scalar.WideFloat))
+		ok := b.fcmp(enum.FPredOLE, b.intrinsic("llvm.fabs.f64", types.Double, f),
+			double(scalar.WideFloat))
 		return Value{Wide: b.floatToWide(b.choose(ok, f, double(0))), Present: ok, wideBits: 127}
 	}
 	ok := b.all(b.fcmp(enum.FPredOGE, f, double(-0x1p63)), b.fcmp(enum.FPredOLT, f, double(0x1p63)))
@@ -122,8 +124,9 @@ func (b *Block) roundAway(f value.Value) value.Value {
 	return b.choose(b.fcmp(enum.FPredOGE, rest, double(0.5)), b.Cur.NewFAdd(whole, one), whole)
 }
 
-// floatToWide is the i128 that a whole double of less than 2^127 is: its 53 bits, moved to
-// where the exponent says. No processor has an instruction for it.
+// floatToWide is the i128 that a whole double of less than 2^127 is: its 53
+// bits, moved to where the exponent says. No processor has an instruction for
+// it.
 func (b *Block) floatToWide(f value.Value) value.Value {
 	bits := b.Cur.NewBitCast(b.intrinsic("llvm.fabs.f64", types.Double, f), I64)
 	exponent := b.Cur.NewLShr(bits, word(52))
@@ -132,7 +135,8 @@ func (b *Block) floatToWide(f value.Value) value.Value {
 	shift := b.Cur.NewSub(exponent, word(1075))
 	left := b.icmp(enum.IPredSGE, shift, word(0))
 	up := b.Cur.NewShl(b.zext(mantissa, I128), b.zext(b.choose(left, shift, word(0)), I128))
-	down := b.Cur.NewLShr(mantissa, b.choose(b.Cur.NewOr(left, isZero), word(0), b.Cur.NewSub(word(0), shift)))
+	down := b.Cur.NewLShr(mantissa,
+		b.choose(b.Cur.NewOr(left, isZero), word(0), b.Cur.NewSub(word(0), shift)))
 	size := b.choose(left, up, b.zext(b.choose(isZero, word(0), down), I128))
 	return b.choose(b.fcmp(enum.FPredOLT, f, double(0)), b.Cur.NewSub(wide(0), size), size)
 }
@@ -157,9 +161,9 @@ func (b *Block) wholeToFloat(to scalar.Type, v Value) Value {
 	return Value{Word: b.canonical(to, f)}
 }
 
-// wideToFloat is the nearest double of an i128, ties to even. The 64 leading bits
-// are converted, the lowest one set if anything below is: far below the 53 bits
-// that decide the rounding.
+// wideToFloat is the nearest double of an i128, ties to even. The 64 leading
+// bits are converted, the lowest one set if anything below is: far below the 53
+// bits that decide the rounding.
 func (b *Block) wideToFloat(x value.Value) value.Value {
 	m := b.magnitude(x)
 	_, hi := b.halves(m)

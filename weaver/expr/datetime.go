@@ -18,8 +18,10 @@ func unit(v Value) (scalar.Unit, bool) { return scalar.ParseUnit(v.Literal.Str()
 // lengths are those of units in microseconds, months the others' in months.
 var (
 	lengths = map[scalar.Unit]int64{
-		scalar.Week: 7 * scalar.MicrosPerDay, scalar.Day: scalar.MicrosPerDay, scalar.Hour: scalar.MicrosPerHour,
-		scalar.Minute: scalar.MicrosPerMinute, scalar.Second: scalar.MicrosPerSecond, scalar.Millisecond: 1000, scalar.Microsecond: 1,
+		scalar.Week: 7 * scalar.MicrosPerDay, scalar.Day: scalar.MicrosPerDay,
+		scalar.Hour:   scalar.MicrosPerHour,
+		scalar.Minute: scalar.MicrosPerMinute, scalar.Second: scalar.MicrosPerSecond,
+		scalar.Millisecond: 1000, scalar.Microsecond: 1,
 	}
 	months = map[scalar.Unit]int64{scalar.Year: 12, scalar.Quarter: 3, scalar.Month: 1}
 )
@@ -27,8 +29,8 @@ var (
 // never is a value that no row has.
 func never() Value { return Value{Word: word(0), Present: constant.False} }
 
-// splitDay returns the day of a datetime and the microseconds since its midnight,
-// which are not negative.
+// splitDay returns the day of a datetime and the microseconds since its
+// midnight, which are not negative.
 func (b *Block) splitDay(micros value.Value) (days, rest value.Value) {
 	q := b.Cur.NewSDiv(micros, word(scalar.MicrosPerDay))
 	r := b.Cur.NewSub(micros, b.Cur.NewMul(q, word(scalar.MicrosPerDay)))
@@ -61,7 +63,8 @@ func emitPart(b *Block, _ scalar.Type, args []Value) Value {
 		w = b.Call("rf_date_year", days)
 	case scalar.Quarter:
 		month := b.trunc(b.Call("rf_date_month", days), I32)
-		w = b.zext(b.Cur.NewUDiv(b.Cur.NewAdd(month, constant.NewInt(I32, 2)), constant.NewInt(I32, 3)), I64)
+		w = b.zext(b.Cur.NewUDiv(b.Cur.NewAdd(month, constant.NewInt(I32, 2)),
+			constant.NewInt(I32, 3)), I64)
 	case scalar.Month:
 		w = b.Call("rf_date_month", days)
 	case scalar.Day:
@@ -112,7 +115,8 @@ func (b *Block) addMicros(at, n Value, length int64) Value {
 	if exact {
 		micros = b.Cur.NewMul(n.Word, word(length))
 	} else {
-		pair := b.intrinsic("llvm.smul.with.overflow.i64", types.NewStruct(I64, I1), n.Word, word(length))
+		pair := b.intrinsic("llvm.smul.with.overflow.i64", types.NewStruct(I64, I1), n.Word,
+			word(length))
 		micros = b.Cur.NewExtractValue(pair, 0)
 		present = b.not(b.Cur.NewExtractValue(pair, 1))
 	}
@@ -158,7 +162,8 @@ func (b *Block) subtractMicros(x, y Value, length int64) Value {
 	bound, exact := callBounds("sub", scalar.IntType, []Value{p, q})
 	diff := b.Cur.NewSub(x.Word, y.Word)
 	if exact {
-		return bounded(b.Cur.NewSDiv(diff, word(length)), interval.Interval{Lo: bound.Lo / length, Hi: bound.Hi / length})
+		return bounded(b.Cur.NewSDiv(diff, word(length)),
+			interval.Interval{Lo: bound.Lo / length, Hi: bound.Hi / length})
 	}
 	over := b.negative(b.Cur.NewAnd(b.Cur.NewXor(x.Word, y.Word), b.Cur.NewXor(x.Word, diff)))
 	if length == 1 {
@@ -168,8 +173,8 @@ func (b *Block) subtractMicros(x, y Value, length int64) Value {
 	unit := word(length)
 	whole := b.Cur.NewSub(b.Cur.NewSDiv(x.Word, unit), b.Cur.NewSDiv(y.Word, unit))
 	rests := b.Cur.NewSub(b.Cur.NewSRem(x.Word, unit), b.Cur.NewSRem(y.Word, unit))
-	// The rests' difference is between two lengths of either sign: bring it within one, and
-	// then to the sign of the difference.
+	// The rests' difference is between two lengths of either sign: bring it
+	// within one, and then to the sign of the difference.
 	n := b.Cur.NewAdd(whole, b.Cur.NewSDiv(rests, unit))
 	rest := b.Cur.NewSRem(rests, unit)
 	less := b.Cur.NewAnd(b.icmp(enum.IPredSGT, n, word(0)), b.negative(rest))
@@ -177,8 +182,8 @@ func (b *Block) subtractMicros(x, y Value, length int64) Value {
 	return Value{Word: b.sum(n, b.sext(less, I64), b.zext(more, I64))}
 }
 
-// monthsBetween is the greatest count of months, an i32, that DatetimeAdd moves the
-// second datetime by without passing the first.
+// monthsBetween is the greatest count of months, an i32, that DatetimeAdd moves
+// the second datetime by without passing the first.
 func (b *Block) monthsBetween(x, y value.Value) value.Value {
 	i32 := func(n int64) *constant.Int { return constant.NewInt(I32, n) }
 	type civil struct{ year, month, day, rest value.Value }
@@ -188,13 +193,16 @@ func (b *Block) monthsBetween(x, y value.Value) value.Value {
 		return civil{part("rf_date_year"), part("rf_date_month"), part("rf_date_day"), rest}
 	}
 	p, q := split(x), split(y)
-	n := b.sum(b.Cur.NewMul(b.Cur.NewSub(p.year, q.year), i32(12)), p.month, b.Cur.NewSub(i32(0), q.month))
+	n := b.sum(b.Cur.NewMul(b.Cur.NewSub(p.year, q.year), i32(12)), p.month,
+		b.Cur.NewSub(i32(0), q.month))
 	// The day of y that counts in x's month is the last one at most.
 	last := b.monthLength(p.year, p.month)
 	day := b.choose(b.icmp(enum.IPredSLT, q.day, last), q.day, last)
 	sameDay := b.icmp(enum.IPredEQ, p.day, day)
-	short := b.Cur.NewOr(b.icmp(enum.IPredSLT, p.day, day), b.Cur.NewAnd(sameDay, b.icmp(enum.IPredSLT, p.rest, q.rest)))
-	past := b.Cur.NewOr(b.icmp(enum.IPredSGT, p.day, day), b.Cur.NewAnd(sameDay, b.icmp(enum.IPredSGT, p.rest, q.rest)))
+	short := b.Cur.NewOr(b.icmp(enum.IPredSLT, p.day, day),
+		b.Cur.NewAnd(sameDay, b.icmp(enum.IPredSLT, p.rest, q.rest)))
+	past := b.Cur.NewOr(b.icmp(enum.IPredSGT, p.day, day),
+		b.Cur.NewAnd(sameDay, b.icmp(enum.IPredSGT, p.rest, q.rest)))
 	less := b.Cur.NewAnd(b.icmp(enum.IPredSGT, n, i32(0)), short)
 	more := b.Cur.NewAnd(b.negative(n), past)
 	return b.sum(n, b.sext(less, I32), b.zext(more, I32))
@@ -203,7 +211,9 @@ func (b *Block) monthsBetween(x, y value.Value) value.Value {
 // monthLength returns the days of a month, all as i32.
 func (b *Block) monthLength(year, month value.Value) value.Value {
 	i32 := func(n int64) *constant.Int { return constant.NewInt(I32, n) }
-	multiple := func(n int64) value.Value { return b.icmp(enum.IPredEQ, b.Cur.NewSRem(year, i32(n)), i32(0)) }
+	multiple := func(n int64) value.Value {
+		return b.icmp(enum.IPredEQ, b.Cur.NewSRem(year, i32(n)), i32(0))
+	}
 	// A multiple of 100 is one of 400 if it is one of 16.
 	leap := b.choose(multiple(100), multiple(16), multiple(4))
 	february := b.choose(leap, i32(29), i32(28))
@@ -215,8 +225,8 @@ func (b *Block) monthLength(year, month value.Value) value.Value {
 func emitCreate(b *Block, _ scalar.Type, args []Value) Value {
 	i32 := func(n int64) *constant.Int { return constant.NewInt(I32, n) }
 	var ok value.Value
-	// field is an argument as an i32, or another number where it is out of range,
-	// as that of a row that does not count may be in spite of bounds.
+	// field is an argument as an i32, or another number where it is out of
+	// range, as that of a row that does not count may be in spite of bounds.
 	field := func(i int, least, most int64) value.Value {
 		in := b.icmp(enum.IPredULE, b.Cur.NewSub(args[i].Word, word(least)), word(most-least))
 		if r := args[i].bounds(); r.Lo < least || r.Hi > most {

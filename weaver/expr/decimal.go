@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// divideDecimals scales the dividend up so that the quotient of integers has the
-// result's scale, and rounds half away from zero.
+// divideDecimals scales the dividend up so that the quotient of integers has
+// the result's scale, and rounds half away from zero.
 func (b *Block) divideDecimals(result scalar.Type, x, y Value) Value {
 	dividend := b.scaledUp(x, int(result.Scale)+int(y.Type.Scale)-int(x.Type.Scale))
 	dividend.Type = x.Type
@@ -33,11 +33,14 @@ func (b *Block) rounded(d division) value.Value {
 	zero := constant.NewInt(t, 0)
 	q := b.Cur.NewSDiv(d.dividend, d.divisor)
 	rest := b.Cur.NewSub(d.dividend, b.Cur.NewMul(q, d.divisor))
-	// As unsigned numbers, the magnitudes do not overflow: 2 * rest >= divisor.
-	magnitude := func(v value.Value) value.Value { return b.choose(b.negative(v), b.Cur.NewSub(zero, v), v) }
+	// The magnitudes do not overflow as unsigned numbers: 2 * rest >= divisor.
+	magnitude := func(v value.Value) value.Value {
+		return b.choose(b.negative(v), b.Cur.NewSub(zero, v), v)
+	}
 	size, of := magnitude(rest), magnitude(d.divisor)
 	up := b.icmp(enum.IPredUGE, size, b.Cur.NewSub(of, size))
-	away := b.choose(b.negative(b.Cur.NewXor(d.dividend, d.divisor)), constant.NewInt(t, -1), constant.NewInt(t, 1))
+	away := b.choose(b.negative(b.Cur.NewXor(d.dividend, d.divisor)), constant.NewInt(t, -1),
+		constant.NewInt(t, 1))
 	return b.Cur.NewAdd(q, b.choose(up, away, zero))
 }
 
@@ -101,8 +104,8 @@ func (b *Block) roundDigits(v Value, n int) Value {
 	return b.scaledUp(Value{Type: v.Type, Wide: q, wideBits: max(v.size()-3*n+1, 1)}, n)
 }
 
-// emitRound2 rounds to a number of digits after the point, or before it if that is
-// negative. One that is no literal makes its power of ten by squaring.
+// emitRound2 rounds to a number of digits after the point, or before it if that
+// is negative. One that is no literal makes its power of ten by squaring.
 func emitRound2(b *Block, result scalar.Type, args []Value) Value {
 	v, digits := args[0], args[1]
 	scale := int64(result.Scale)

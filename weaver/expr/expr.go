@@ -18,8 +18,9 @@ var (
 // Value is a value of one row.
 type Value struct {
 	Type scalar.Type
-	// Word holds the 64 bits that scalar.Value.Bits has, as an i64; of a boolean
-	// it is an i1. It is nil if Wide is set, and may be of a string literal.
+	// Word holds the 64 bits that scalar.Value.Bits has, as an i64; of a
+	// boolean it is an i1. It is nil if Wide is set, and may be of a string
+	// literal.
 	Word value.Value
 	// Wide is a decimal that may need more than 64 bits, as an i128.
 	Wide value.Value
@@ -29,8 +30,8 @@ type Value struct {
 	// present.
 	Lo, Hi  int64
 	Bounded bool
-	// Literal is the value of a constant of the program, whose word is a parameter
-	// all the same.
+	// Literal is the value of a constant of the program, whose word is a
+	// parameter all the same.
 	Literal *scalar.Value
 
 	// wideBits is a size of Wide: -2^n <= Wide < 2^n; 0 stands for 127.
@@ -60,8 +61,9 @@ type function struct {
 	emit  func(b *Block, result scalar.Type, args []Value) Value
 }
 
-// Supported reports whether Apply has a native form of a call. Those with strings
-// among their arguments have none, but for a unit of time: see LiteralArg.
+// Supported reports whether Apply has a native form of a call. Those with
+// strings among their arguments have none, but for a unit of time: see
+// LiteralArg.
 func Supported(f *scalar.Func, result scalar.Type, args []scalar.Type) bool {
 	fn, ok := functions[f.Name]
 	if !ok || len(args) != f.Arity() || result.Kind == scalar.String {
@@ -76,16 +78,17 @@ func Supported(f *scalar.Func, result scalar.Type, args []scalar.Type) bool {
 	return fn.takes == nil || fn.takes(result, args)
 }
 
-// LiteralArg returns the argument that has to be a literal for Apply: the unit of
-// datetime:part, datetime:add and datetime:subtract. Only its Literal is looked at.
+// LiteralArg returns the argument that has to be a literal for Apply: the unit
+// of datetime:part, datetime:add and datetime:subtract. Only its Literal is
+// looked at.
 func LiteralArg(f *scalar.Func) (arg int, ok bool) {
 	arg, ok = unitArgs[f.Name]
 	return arg, ok
 }
 
 // Apply emits a call that Supported accepts, with arguments of the signature's
-// parameter types. It has no value where an argument has none, but for holds, which
-// is false there.
+// parameter types. It has no value where an argument has none, but for holds,
+// which is false there.
 func Apply(b *Block, f *scalar.Func, result scalar.Type, args []Value) Value {
 	r := functions[f.Name].emit(b, result, args)
 	r.Type = result
@@ -100,8 +103,8 @@ func Apply(b *Block, f *scalar.Func, result scalar.Type, args []Value) Value {
 	return r
 }
 
-// Fits returns an i1 that says whether there is a value and it is within 64 bits;
-// nil if that is always so.
+// Fits returns an i1 that says whether there is a value and it is within 64
+// bits; nil if that is always so.
 func Fits(b *Block, v Value) value.Value {
 	if v.Wide == nil {
 		return v.Present

@@ -15,13 +15,17 @@ import (
 // sampleTypes returns types of every kind, of widths and of scales.
 func sampleTypes() []scalar.Type {
 	out := []scalar.Type{
-		scalar.BooleanType, scalar.IntOf(8), scalar.IntOf(32), scalar.IntType, scalar.UintOf(8), scalar.UintOf(32), scalar.UintType,
-		{Kind: scalar.Float, Bits: 32}, scalar.FloatType, scalar.DecimalOf(0), scalar.DecimalOf(2), scalar.DecimalOf(18),
-		scalar.WideDecimalOf(6), scalar.WideDecimalOf(6).WordOf(scalar.High), scalar.WideDecimalOf(6).WordOf(scalar.Low),
+		scalar.BooleanType, scalar.IntOf(8), scalar.IntOf(32), scalar.IntType, scalar.UintOf(8),
+		scalar.UintOf(32), scalar.UintType,
+		{Kind: scalar.Float, Bits: 32}, scalar.FloatType, scalar.DecimalOf(0), scalar.DecimalOf(2),
+		scalar.DecimalOf(18),
+		scalar.WideDecimalOf(6), scalar.WideDecimalOf(6).WordOf(scalar.High),
+		scalar.WideDecimalOf(6).WordOf(scalar.Low),
 		scalar.DatetimeType, scalar.StringType,
 	}
 	if *exhaustive {
-		out = append(out, scalar.IntOf(16), scalar.UintOf(16), scalar.DecimalOf(5), scalar.WideDecimalOf(25))
+		out = append(out, scalar.IntOf(16), scalar.UintOf(16), scalar.DecimalOf(5),
+			scalar.WideDecimalOf(25))
 	}
 	return out
 }
@@ -33,7 +37,10 @@ type overload struct {
 	result scalar.Type
 }
 
-func (o overload) String() string { return fmt.Sprintf("%s %v = %s", o.fn.Name, o.params, o.result) }
+func (o overload) String() string {
+	return fmt.Sprintf("%s %v = %s", o.fn.Name, o.params,
+		o.result)
+}
 
 // overloads returns all overloads of a function over the sample types.
 func overloads(f *scalar.Func) []overload {
@@ -64,13 +71,16 @@ func overloads(f *scalar.Func) []overload {
 			return
 		}
 		for _, t := range sampleTypes() {
-			// Words of wide decimals are only joined; else they are decimals as others are.
+			// Words of wide decimals are only joined; else they are decimals as
+			// others are.
 			if t.Word != scalar.Whole && f.Name != "wide" {
 				continue
 			}
-			// Three arguments and more are of one type each, which others widen to, but
-			// for the sums of words.
-			if f.Arity() > 2 && f.Name != "mean" && !slices.Contains([]scalar.Type{scalar.IntType, scalar.DatetimeType, scalar.StringType}, t) {
+			// Three arguments and more are of one type each, which others widen
+			// to, but for the sums of words.
+			if f.Arity() > 2 && f.Name != "mean" &&
+				!slices.Contains([]scalar.Type{scalar.IntType, scalar.DatetimeType,
+					scalar.StringType}, t) {
 				continue
 			}
 			fill(append(slices.Clone(args), t))
@@ -81,11 +91,13 @@ func overloads(f *scalar.Func) []overload {
 }
 
 // unitNames are those of unit literals, the last one no unit.
-var unitNames = []string{"years", "quarter", "months", "weeks", "day", "hours", "minutes", "second", "milliseconds", "microseconds", "dayofweek", "dayofyear", "era"}
+var unitNames = []string{"years", "quarter", "months", "weeks", "day", "hours", "minutes", "second",
+	"milliseconds", "microseconds", "dayofweek", "dayofyear", "era"}
 
 // intervals are bounds to try, from those of bytes to almost those of words.
 var intervals = [][2]int64{
-	{0, 9}, {-3, 120}, {-30_000, 30_000}, {0, math.MaxInt32}, {math.MinInt32, math.MaxInt32}, {-1e6, 4e9}, {1, 1e12}, {-1e17, 3e15}, {math.MinInt64 + 1, math.MaxInt64},
+	{0, 9}, {-3, 120}, {-30_000, 30_000}, {0, math.MaxInt32}, {math.MinInt32, math.MaxInt32},
+	{-1e6, 4e9}, {1, 1e12}, {-1e17, 3e15}, {math.MinInt64 + 1, math.MaxInt64},
 }
 
 // literals are constants of programs.
@@ -105,8 +117,8 @@ func (a *argument) bound(b [2]int64) {
 
 var exhaustive = flag.Bool("exhaustive", false, "try all types, bounds and literals")
 
-// turns returns which of n cases an overload is tested with: all of them, or one, so
-// that a function's overloads together see most.
+// turns returns which of n cases an overload is tested with: all of them, or
+// one, so that a function's overloads together see most.
 func turns(turn, n int) []int {
 	if *exhaustive {
 		all := make([]int, n)
@@ -118,7 +130,8 @@ func turns(turn, n int) []int {
 	return []int{turn % n}
 }
 
-// calls returns the calls to test of an overload, which is the function's turn-th.
+// calls returns the calls to test of an overload, which is the function's
+// turn-th.
 func calls(o overload, turn int, next func() string) []*call {
 	var out []*call
 	add := func(set func(i int, a *argument)) {
@@ -134,7 +147,9 @@ func calls(o overload, turn int, next func() string) []*call {
 	}
 	add(func(int, *argument) {})
 	add(func(_ int, a *argument) { a.absent = true })
-	numeric := func(t scalar.Type) bool { return t.Kind != scalar.Boolean && t.Kind != scalar.Float }
+	numeric := func(t scalar.Type) bool {
+		return t.Kind != scalar.Boolean && t.Kind != scalar.Float
+	}
 	if slices.ContainsFunc(o.params, numeric) {
 		for _, n := range turns(turn, len(intervals)) {
 			add(func(i int, a *argument) {
@@ -164,7 +179,9 @@ func calls(o overload, turn int, next func() string) []*call {
 			})
 		}
 	}
-	decimal := func(t scalar.Type) bool { return t.Kind == scalar.Decimal && t.Word == scalar.Whole }
+	decimal := func(t scalar.Type) bool {
+		return t.Kind == scalar.Decimal && t.Word == scalar.Whole
+	}
 	if slices.ContainsFunc(o.params, decimal) {
 		for _, which := range []int{0, 1, 2} {
 			if which > 0 && (len(o.params) < 2 || !decimal(o.params[1])) {
@@ -194,7 +211,8 @@ func calls(o overload, turn int, next func() string) []*call {
 	return units
 }
 
-// fillRows makes rows of edges and of random values, and of words that do not count.
+// fillRows makes rows of edges and of random values, and of words that do not
+// count.
 func fillRows(c *call, r *rand.Rand) (data *rows, values [][]scalar.Value, present [][]bool) {
 	addRow := func(row []scalar.Value, there []bool) {
 		values = append(values, row)
@@ -344,7 +362,10 @@ func TestFunctions(t *testing.T) {
 			count := 0
 			for turn, o := range overloads(f) {
 				if Supported(f, o.result, o.params) {
-					all = append(all, calls(o, turn, func() string { count++; return fmt.Sprintf("f%d", count) })...)
+					all = append(all, calls(o, turn, func() string {
+						count++
+						return fmt.Sprintf("f%d", count)
+					})...)
 				}
 			}
 			if len(all) == 0 {
@@ -359,8 +380,9 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestUnsupported lists the functions that have overloads without a native form, so
-// that the list changes knowingly. Those of strings alone are left out.
+// TestUnsupported lists the functions that have overloads without a native
+// form, so that the list changes knowingly. Those of strings alone are left
+// out.
 func TestUnsupported(t *testing.T) {
 	var got []string
 	for _, f := range scalar.Funcs() {
@@ -373,7 +395,8 @@ func TestUnsupported(t *testing.T) {
 			all = all && Supported(f, o.result, o.params)
 		}
 		switch _, unit := LiteralArg(f); {
-		case unit || strings.HasPrefix(f.Name, "string:") || f.Name == "datetime:format" || f.Name == "datetime:parse":
+		case unit || strings.HasPrefix(f.Name, "string:") || f.Name == "datetime:format" ||
+			f.Name == "datetime:parse":
 		case !all && !none:
 			got = append(got, f.Name+" in part")
 		case !all:
@@ -381,7 +404,8 @@ func TestUnsupported(t *testing.T) {
 		}
 	}
 	want := []string{
-		"datetime:now", "float:arccos", "float:arcsin", "float:arctan", "float:cos", "float:exp", "float:log", "float:log10", "float:pow",
+		"datetime:now", "float:arccos", "float:arcsin", "float:arctan", "float:cos", "float:exp",
+		"float:log", "float:log10", "float:pow",
 		"float:sin", "float:tan",
 	}
 	if !slices.Equal(got, want) {

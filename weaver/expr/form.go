@@ -21,8 +21,8 @@ type Form struct {
 }
 
 // FormOf returns the form of what Apply returns for arguments of some forms. It
-// applies the function to undefined words, in a block that is thrown away: the table
-// of functions is the one place that says what they make.
+// applies the function to undefined words, in a block that is thrown away: the
+// table of functions is the one place that says what they make.
 func FormOf(f *scalar.Func, result scalar.Type, args []Form) Form {
 	fn := ir.NewFunc("", types.Void)
 	fn.Parent = ir.NewModule()
@@ -66,8 +66,8 @@ func FormOf(f *scalar.Func, result scalar.Type, args []Form) Form {
 	}
 }
 
-// Stored returns the form that a value has once it is read again from where it was
-// stored.
+// Stored returns the form that a value has once it is read again from where it
+// was stored.
 func (f Form) Stored() Form {
 	f.Literal, f.wideBits = nil, 0
 	return f

@@ -32,7 +32,8 @@ func library(t testing.TB) *llvm.Library {
 // hostPrimitives is the bitcode for this machine.
 func hostPrimitives(t testing.TB) []byte {
 	t.Helper()
-	target := map[string]primitives.Target{"amd64": primitives.X86_64, "arm64": primitives.AArch64}[goruntime.GOARCH]
+	target := map[string]primitives.Target{"amd64": primitives.X86_64,
+		"arm64": primitives.AArch64}[goruntime.GOARCH]
 	if goruntime.GOOS != "linux" || target == "" {
 		t.Skipf("there is no bitcode for %s/%s", goruntime.GOOS, goruntime.GOARCH)
 	}
@@ -137,9 +138,9 @@ func declarePrimitive(m *ir.Module, name string) *ir.Func {
 //	void name(const int64_t *in, const uint8_t *present, int64_t n, int64_t *out, uint8_t *flags)
 //
 // Argument k of row i has its low word at in[2*k*n+i] and its high word at
-// in[(2*k+1)*n+i], and present[k*n+i] says whether it is there. The result's words
-// go to out[i] and out[n+i]. Flag 1 is that it is present, 2 that it fits, and
-// out[2*n+i] is its narrowed word.
+// in[(2*k+1)*n+i], and present[k*n+i] says whether it is there. The result's
+// words go to out[i] and out[n+i]. Flag 1 is that it is present, 2 that it
+// fits, and out[2*n+i] is its narrowed word.
 func (c *call) emit(m *ir.Module, primitive func(*Block, string, []value.Value) value.Value) {
 	in, present, n := ir.NewParam("in", Ptr()), ir.NewParam("present", Ptr()), ir.NewParam("n", I64)
 	out, flags := ir.NewParam("out", Ptr()), ir.NewParam("flags", Ptr())
@@ -149,11 +150,14 @@ func (c *call) emit(m *ir.Module, primitive func(*Block, string, []value.Value) 
 	b.Call = func(name string, args ...value.Value) value.Value { return primitive(b, name, args) }
 	b.Fresh = func(prefix string) string { return fmt.Sprintf("%s%d", prefix, len(f.Blocks)) }
 	at := func(p value.Value, t types.Type, k int64, i value.Value) value.Value {
-		g := &ir.InstGetElementPtr{ElemType: t, Src: p, Indices: []value.Value{b.Cur.NewAdd(b.Cur.NewMul(n, word(k)), i)}, Typ: Ptr()}
+		g := &ir.InstGetElementPtr{ElemType: t, Src: p,
+			Indices: []value.Value{b.Cur.NewAdd(b.Cur.NewMul(n, word(k)), i)}, Typ: Ptr()}
 		b.Cur.Insts = append(b.Cur.Insts, g)
 		return g
 	}
-	entry.NewCondBr(b.inBlock(entry, func() value.Value { return b.icmp(enum.IPredSGT, n, word(0)) }), loop, exit)
+	entry.NewCondBr(b.inBlock(entry, func() value.Value {
+		return b.icmp(enum.IPredSGT, n, word(0))
+	}), loop, exit)
 	i := &ir.InstPhi{Typ: I64}
 	loop.Insts = append(loop.Insts, i)
 	args := make([]Value, len(c.args))
@@ -272,7 +276,8 @@ func compile(t testing.TB, calls []*call) *compiled {
 const optimise = "default<O2>"
 
 // optimized parses a module, links the primitives and optimises.
-func optimized(t testing.TB, machine *llvm.TargetMachine, m *ir.Module, bitcode []byte) *llvm.Module {
+func optimized(t testing.TB, machine *llvm.TargetMachine, m *ir.Module,
+	bitcode []byte) *llvm.Module {
 	t.Helper()
 	return passed(t, machine, m, bitcode, optimise)
 }
@@ -292,7 +297,8 @@ func passed(t testing.TB, machine *llvm.TargetMachine, m *ir.Module, bitcode []b
 		err = unit.Internalize(keep...)
 	}
 	if err == nil {
-		err = unit.Optimize(machine, passes, llvm.OptimizeOptions{NoLoopInterleave: true, NoLoopUnroll: true})
+		err = unit.Optimize(machine, passes,
+			llvm.OptimizeOptions{NoLoopInterleave: true, NoLoopUnroll: true})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -323,6 +329,7 @@ func (k *compiled) run(c *call, r *rows) {
 	for _, p := range []any{&r.in[0], &r.present[0], &r.out[0], &r.flags[0]} {
 		pin.Pin(p)
 	}
-	llvm.Call(k.addresses[c.name], address(unsafe.Pointer(&r.in[0])), address(unsafe.Pointer(&r.present[0])), uintptr(r.n),
+	llvm.Call(k.addresses[c.name], address(unsafe.Pointer(&r.in[0])),
+		address(unsafe.Pointer(&r.present[0])), uintptr(r.n),
 		address(unsafe.Pointer(&r.out[0])), address(unsafe.Pointer(&r.flags[0])))
 }

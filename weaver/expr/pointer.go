@@ -8,8 +8,8 @@ import (
 	"github.com/llir/llvm/ir/value"
 )
 
-// opaque is the type ptr. Package types only has pointers to something, which LLVM
-// does not read any more from version 17 on.
+// opaque is the type ptr. Package types only has pointers to something, which
+// LLVM does not read any more from version 17 on.
 type opaque struct{}
 
 func (opaque) String() string              { return "ptr" }
@@ -27,8 +27,8 @@ type pointer struct{ value.Value }
 func (p pointer) Type() types.Type { return opaque{} }
 func (p pointer) String() string   { return fmt.Sprintf("ptr %s", p.Ident()) }
 
-// AsPtr returns an address that package ir gives a typed pointer type, such as a
-// global's or an alloca's, as a value of type ptr.
+// AsPtr returns an address that package ir gives a typed pointer type, such as
+// a global's or an alloca's, as a value of type ptr.
 func AsPtr(v value.Value) value.Value { return pointer{v} }
 
 // variable makes a variable in the function's first block. LLVM turns it into a

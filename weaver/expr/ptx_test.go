@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/primitives"
 )
 
-// gpuCalls are calls of every function, with words, with bounds and in 128 bits: of
-// each overload one in turn.
+// gpuCalls are calls of every function, with words, with bounds and in 128
+// bits: of each overload one in turn.
 func gpuCalls() []*call {
 	var out []*call
 	for _, f := range scalar.Funcs() {
@@ -67,8 +67,8 @@ func gpuCode(t *testing.T, calls []*call) string {
 	return string(text)
 }
 
-// TestPTX wants code for every function that calls nothing, keeps nothing in local
-// memory and rounds each operation of its own.
+// TestPTX wants code for every function that calls nothing, keeps nothing in
+// local memory and rounds each operation of its own.
 func TestPTX(t *testing.T) {
 	all := gpuCalls()
 	text := gpuCode(t, all)

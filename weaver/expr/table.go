@@ -7,8 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// functions holds the native forms, by the functions' names. Apply sees to the arguments'
-// presence, but for holds.
+// functions holds the native forms, by the functions' names. Apply sees to the
+// arguments' presence, but for holds.
 var functions = map[string]function{
 	"add": {emit: addition.emit},
 	"sub": {emit: subtraction.emit},
@@ -33,9 +33,15 @@ var functions = map[string]function{
 	"not":   {emit: emitNot},
 	"holds": {emit: emitHolds},
 
-	"bitand": bitwise("bitand", func(b *Block, x, y value.Value) value.Value { return b.Cur.NewAnd(x, y) }),
-	"bitor":  bitwise("bitor", func(b *Block, x, y value.Value) value.Value { return b.Cur.NewOr(x, y) }),
-	"bitxor": bitwise("bitxor", func(b *Block, x, y value.Value) value.Value { return b.Cur.NewXor(x, y) }),
+	"bitand": bitwise("bitand", func(b *Block, x, y value.Value) value.Value {
+		return b.Cur.NewAnd(x, y)
+	}),
+	"bitor": bitwise("bitor", func(b *Block, x, y value.Value) value.Value {
+		return b.Cur.NewOr(x, y)
+	}),
+	"bitxor": bitwise("bitxor", func(b *Block, x, y value.Value) value.Value {
+		return b.Cur.NewXor(x, y)
+	}),
 	"bitnot": {emit: emitBitNot},
 	"shl":    {emit: emitShl},
 	"shr":    {emit: emitShr},
@@ -79,6 +85,7 @@ func emitHolds(b *Block, _ scalar.Type, args []Value) Value {
 // rounding emits a function that LLVM has as an intrinsic.
 func rounding(intrinsic string) function {
 	return function{emit: func(b *Block, result scalar.Type, args []Value) Value {
-		return Value{Word: b.canonical(result, b.intrinsic(intrinsic, types.Double, b.float(args[0].Word)))}
+		return Value{Word: b.canonical(result,
+			b.intrinsic(intrinsic, types.Double, b.float(args[0].Word)))}
 	}}
 }

@@ -17,7 +17,9 @@ import (
 // avx2 compiles a module to assembly for x86-64 with AVX2.
 func avx2(t *testing.T, m *ir.Module) string {
 	t.Helper()
-	machine, err := library(t).NewTargetMachine(llvm.TargetOptions{Triple: primitives.X86_64.Triple(), CPU: "x86-64-v3", Level: 3})
+	machine,
+		err := library(t).NewTargetMachine(llvm.TargetOptions{Triple: primitives.X86_64.Triple(),
+		CPU: "x86-64-v3", Level: 3})
 	if err != nil {
 		t.Skip(err)
 	}
@@ -38,7 +40,9 @@ func avx2(t *testing.T, m *ir.Module) string {
 // TestVectorised wants the instructions of vectors in the loop around a call.
 func TestVectorised(t *testing.T) {
 	decimal, day := scalar.DecimalOf(2), scalar.MicrosPerDay
-	word := func(t scalar.Type, lo, hi int64) argument { return argument{Type: t, lo: lo, hi: hi, bounded: true} }
+	word := func(t scalar.Type, lo, hi int64) argument {
+		return argument{Type: t, lo: lo, hi: hi, bounded: true}
+	}
 	any := func(t scalar.Type) argument { return argument{Type: t} }
 	literal := func(v scalar.Value) argument { return argument{Type: v.Type, literal: &v} }
 	for _, c := range []struct {
@@ -49,13 +53,20 @@ func TestVectorised(t *testing.T) {
 	}{
 		{"add", scalar.IntType, []argument{any(scalar.IntType), any(scalar.IntType)}, `vpaddq`},
 		{"add", decimal, []argument{word(decimal, 0, 1e9), word(decimal, 0, 1e12)}, `vpaddq`},
-		{"sub", decimal, []argument{literal(scalar.OfDecimal(2, 100)), word(decimal, 0, 10)}, `vpsubq`},
+		{"sub", decimal, []argument{literal(scalar.OfDecimal(2, 100)), word(decimal, 0, 10)},
+			`vpsubq`},
 		{"mul", decimal, []argument{word(decimal, 0, 11e6), word(decimal, 0, 100)}, `vpmuldq`},
-		{"mul", scalar.DecimalOf(4), []argument{word(decimal, 0, 11e6), word(decimal, 0, 1e9)}, `vpmuldq`},
-		{"mul", scalar.FloatType, []argument{any(scalar.FloatType), any(scalar.FloatType)}, `vmulpd`},
-		{"div", scalar.FloatType, []argument{any(scalar.FloatType), any(scalar.FloatType)}, `vdivpd`},
-		{"lt", scalar.BooleanType, []argument{any(scalar.FloatType), any(scalar.FloatType)}, `vcmp\w+pd`},
-		{"le", scalar.BooleanType, []argument{any(scalar.DatetimeType), literal(scalar.OfDatetime(9000 * day))}, `vpcmpgtq`},
+		{"mul", scalar.DecimalOf(4), []argument{word(decimal, 0, 11e6), word(decimal, 0, 1e9)},
+			`vpmuldq`},
+		{"mul", scalar.FloatType, []argument{any(scalar.FloatType), any(scalar.FloatType)},
+			`vmulpd`},
+		{"div", scalar.FloatType, []argument{any(scalar.FloatType), any(scalar.FloatType)},
+			`vdivpd`},
+		{"lt", scalar.BooleanType, []argument{any(scalar.FloatType), any(scalar.FloatType)},
+			`vcmp\w+pd`},
+		{"le", scalar.BooleanType,
+			[]argument{any(scalar.DatetimeType), literal(scalar.OfDatetime(9000 * day))},
+			`vpcmpgtq`},
 		{"max", scalar.IntType, []argument{any(scalar.IntType), any(scalar.IntType)}, `vpcmpgtq`},
 		{"abs", scalar.FloatType, []argument{any(scalar.FloatType)}, `vandp[sd]|vpand`},
 		{"round", decimal, []argument{word(decimal, -1e9, 1e9)}, `vpmuldq`},
@@ -74,11 +85,12 @@ func TestVectorised(t *testing.T) {
 	}
 }
 
-// TestChainOf32Bits computes (x + y) * x < 1000 over columns of 32 bits, whose bounds
-// let it stay in them: eight lanes, and no extension in between.
+// TestChainOf32Bits computes (x + y) * x < 1000 over columns of 32 bits, whose
+// bounds let it stay in them: eight lanes, and no extension in between.
 func TestChainOf32Bits(t *testing.T) {
 	m, _ := newModule()
-	x, y, out, n := ir.NewParam("x", Ptr()), ir.NewParam("y", Ptr()), ir.NewParam("out", Ptr()), ir.NewParam("n", I64)
+	x, y, out, n := ir.NewParam("x", Ptr()), ir.NewParam("y", Ptr()), ir.NewParam("out",
+		Ptr()), ir.NewParam("n", I64)
 	f := m.NewFunc("chain", types.Void, x, y, out, n)
 	entry, loop, exit := f.NewBlock("entry"), f.NewBlock("loop"), f.NewBlock("exit")
 	entry.NewBr(loop)
@@ -91,7 +103,8 @@ func TestChainOf32Bits(t *testing.T) {
 		return g
 	}
 	column := func(p value.Value, hi int64) Value {
-		return Value{Type: scalar.IntType, Word: b.sext(b.Cur.NewLoad(I32, at(p, I32)), I64), Hi: hi, Bounded: true}
+		return Value{Type: scalar.IntType, Word: b.sext(b.Cur.NewLoad(I32, at(p, I32)), I64),
+			Hi: hi, Bounded: true}
 	}
 	call := func(name string, result scalar.Type, args ...Value) Value {
 		return Apply(b, scalar.Lookup(name), result, args)
@@ -99,7 +112,8 @@ func TestChainOf32Bits(t *testing.T) {
 	p, q := column(x, 10_000), column(y, 200)
 	limit := scalar.OfInt(scalar.IntType, 1000)
 	product := call("mul", scalar.IntType, call("add", scalar.IntType, p, q), p)
-	holds := call("lt", scalar.BooleanType, product, Value{Type: scalar.IntType, Word: word(1000), Literal: &limit})
+	holds := call("lt", scalar.BooleanType, product,
+		Value{Type: scalar.IntType, Word: word(1000), Literal: &limit})
 	b.store(b.zext(holds.Word, types.I8), at(out, types.I8))
 	next := b.Cur.NewAdd(i, word(1))
 	b.Cur.NewCondBr(b.icmp(enum.IPredSLT, next, n), loop, exit)
@@ -118,15 +132,17 @@ func TestChainOf32Bits(t *testing.T) {
 	}
 }
 
-// TestNoLibrary looks at what LLVM has to call on a machine without a C library's
-// functions or a compiler's: nothing, on any of the targets.
+// TestNoLibrary looks at what LLVM has to call on a machine without a C
+// library's functions or a compiler's: nothing, on any of the targets.
 func TestNoLibrary(t *testing.T) {
 	lib := library(t)
 	for _, target := range []struct {
 		primitives.Target
 		cpu string
 	}{{primitives.X86_64, "x86-64-v3"}, {primitives.AArch64, "generic"}} {
-		machine, err := lib.NewTargetMachine(llvm.TargetOptions{Triple: target.Triple(), CPU: target.cpu, Level: 2})
+		machine,
+			err := lib.NewTargetMachine(llvm.TargetOptions{Triple: target.Triple(), CPU: target.cpu,
+			Level: 2})
 		if err != nil {
 			t.Skip(err)
 		}

@@ -59,12 +59,14 @@ func (b *Block) wideMul(x, y Value) Value {
 		return Value{Wide: b.Cur.NewMul(p, q), wideBits: n}
 	}
 	negative := b.negative(b.Cur.NewXor(p, q))
-	pair := b.intrinsic("llvm.umul.with.overflow.i128", types.NewStruct(I128, I1), b.magnitude(p), b.magnitude(q))
+	pair := b.intrinsic("llvm.umul.with.overflow.i128", types.NewStruct(I128, I1), b.magnitude(p),
+		b.magnitude(q))
 	size := b.Cur.NewExtractValue(pair, 0)
 	product := b.choose(negative, b.Cur.NewSub(wide(0), size), size)
 	over := b.Cur.NewExtractValue(pair, 1)
 	// The product must have the sign that it should, unless it is 0.
-	wrong := b.Cur.NewAnd(b.Cur.NewXor(b.negative(product), negative), b.icmp(enum.IPredNE, size, wide(0)))
+	wrong := b.Cur.NewAnd(b.Cur.NewXor(b.negative(product), negative),
+		b.icmp(enum.IPredNE, size, wide(0)))
 	return Value{Wide: product, Present: b.not(b.Cur.NewOr(over, wrong)), wideBits: 127}
 }
 
@@ -73,7 +75,8 @@ func (b *Block) magnitude(x value.Value) value.Value {
 	return b.choose(b.negative(x), b.Cur.NewSub(wide(0), x), x)
 }
 
-// scaledUp multiplies by 10^n. The result is a word where bounds show that it fits.
+// scaledUp multiplies by 10^n. The result is a word where bounds show that it
+// fits.
 func (b *Block) scaledUp(v Value, n int) Value {
 	// A uint that may have its highest bit set needs 128 bits in any case.
 	r := v.bounds()
@@ -90,7 +93,8 @@ func (b *Block) scaledUp(v Value, n int) Value {
 			// Only zeros have such products.
 			return bounded(word(0), interval.Of(0))
 		default:
-			factor := Value{Type: v.Type, Word: power(I64, n), Lo: unit.Int64(), Hi: unit.Int64(), Bounded: true}
+			factor := Value{Type: v.Type, Word: power(I64, n), Lo: unit.Int64(), Hi: unit.Int64(),
+				Bounded: true}
 			out := interval.Interval{Lo: lo.Int64(), Hi: hi.Int64()}
 			return b.product(v, factor, out)
 		}
@@ -111,16 +115,16 @@ func (b *Block) scaledUp(v Value, n int) Value {
 	return product
 }
 
-// wideQuotient divides by a number that is not 0 wherever the result is used, and
-// rounds half away from zero. ok says where that is so and the quotient fits 128
-// bits.
+// wideQuotient divides by a number that is not 0 wherever the result is used,
+// and rounds half away from zero. ok says where that is so and the quotient
+// fits 128 bits.
 func (b *Block) wideQuotient(x, y value.Value) (q, ok value.Value) {
 	ylo, yhi := b.halves(y)
 	return b.changed("rf_i128_quotient", x, ylo, yhi)
 }
 
-// changed passes a number of 128 bits to a primitive that replaces it and returns
-// whether the new one is a value.
+// changed passes a number of 128 bits to a primitive that replaces it and
+// returns whether the new one is a value.
 func (b *Block) changed(primitive string, x value.Value, args ...value.Value) (y, ok value.Value) {
 	lo, hi := b.variable(I64), b.variable(I64)
 	xlo, xhi := b.halves(x)

@@ -20,12 +20,14 @@ func emitWide(b *Block, result scalar.Type, args []Value) Value {
 	return Value{Wide: b.Cur.NewOr(high, b.zext(low, I128))}
 }
 
-// emitHigh leaves what has more than 38 digits in 128 bits, where it does not fit.
+// emitHigh leaves what has more than 38 digits in 128 bits, where it does not
+// fit.
 func emitHigh(b *Block, _ scalar.Type, args []Value) Value {
 	x := args[0]
 	if x.Wide == nil {
 		r := x.bounds()
-		return bounded(b.Cur.NewAShr(x.Word, word(63)), interval.Interval{Lo: r.Lo >> 63, Hi: r.Hi >> 63})
+		return bounded(b.Cur.NewAShr(x.Word, word(63)),
+			interval.Interval{Lo: r.Lo >> 63, Hi: r.Hi >> 63})
 	}
 	_, high := b.halves(x.Wide)
 	// 2^126 has 38 digits.
@@ -34,7 +36,8 @@ func emitHigh(b *Block, _ scalar.Type, args []Value) Value {
 	}
 	limit := scalar.Pow10(scalar.MaxWideScale)
 	minus, _ := limit.Neg()
-	fits := b.Cur.NewAnd(b.icmp(enum.IPredSLT, x.Wide, big128(limit)), b.icmp(enum.IPredSGT, x.Wide, big128(minus)))
+	fits := b.Cur.NewAnd(b.icmp(enum.IPredSLT, x.Wide, big128(limit)),
+		b.icmp(enum.IPredSGT, x.Wide, big128(minus)))
 	return Value{Wide: b.choose(fits, b.sext(high, I128), x.Wide)}
 }
 
@@ -55,5 +58,6 @@ func emitMean(b *Block, result scalar.Type, args []Value) Value {
 	return Value{Wide: mean, Present: ok}
 }
 
-// flipped makes the lower half of a number of the word that stands for it, and back.
+// flipped makes the lower half of a number of the word that stands for it, and
+// back.
 func (b *Block) flipped(w value.Value) value.Value { return b.Cur.NewXor(w, word(math.MinInt64)) }

@@ -118,8 +118,8 @@ func (a accesses) clearOf(cmds []harmony.Command) bool {
 	return true
 }
 
-// fillsOwnInput reports whether a kernel reads what it writes, so that its result
-// would depend on the order of rows.
+// fillsOwnInput reports whether a kernel reads what it writes, so that its
+// result would depend on the order of rows.
 func fillsOwnInput(k *harmony.Kernel) bool {
 	for _, how := range kernelAccesses(k) {
 		if how == writes {

@@ -12,8 +12,8 @@ import (
 // positions, masks of the rows that are left.
 const reservedRegisters = 32
 
-// Estimate is what a kernel is expected to take. It is made before code is, so it
-// is a guide and no promise: a register allocator may do better.
+// Estimate is what a kernel is expected to take. It is made before code is, so
+// it is a guide and no promise: a register allocator may do better.
 type Estimate struct {
 	Items      int // rows a thread
 	Live       int // 32-bit words of values that one row has at most at a time
@@ -31,18 +31,18 @@ func (e Estimate) String() string {
 	return s + fmt.Sprintf("%d bytes of scratch, %d of parameters", e.Scratch, e.Parameters)
 }
 
-// EstimateOf chooses the largest number of rows a thread with which a kernel stays
-// within the budget, or the smallest if it never does, and estimates the kernel
-// with it.
+// EstimateOf chooses the largest number of rows a thread with which a kernel
+// stays within the budget, or the smallest if it never does, and estimates the
+// kernel with it.
 func EstimateOf(k *harmony.Kernel, b target.Budget) Estimate {
 	live := liveness(k)
 	var e Estimate
 	for _, items := range b.Items {
 		e = Estimate{Items: items, Live: live.most, Parameters: parameters(k)}
 		tile := b.Threads * items
-		// An expansion scans the match counts of a tile and keeps there what later
-		// stages need, while the rows that it makes are worked on. Those of several
-		// expansions nest.
+		// An expansion scans the match counts of a tile and keeps there what
+		// later stages need, while the rows that it makes are worked on. Those
+		// of several expansions nest.
 		for _, words := range live.across {
 			e.Scratch += 4 * tile * (1 + words)
 		}
@@ -146,10 +146,10 @@ func typeBytes(t scalar.Type) int {
 	return 8
 }
 
-// parameters returns the bytes of a kernel's parameters: address, base and width
-// of each column that it reads, address and size of each index, address of each
-// column that it writes with a counter a sink, and literals, which are parameters
-// so that a changed constant is no new kernel.
+// parameters returns the bytes of a kernel's parameters: address, base and
+// width of each column that it reads, address and size of each index, address
+// of each column that it writes with a counter a sink, and literals, which are
+// parameters so that a changed constant is no new kernel.
 func parameters(k *harmony.Kernel) int {
 	const column, literal, address = 16, 8, 8
 	type read struct {

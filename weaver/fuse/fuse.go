@@ -15,11 +15,11 @@ import (
 type Options struct {
 	Off  bool   // nothing
 	Keep []Pair // pairs that stay apart
-	// Distinct tells which derived relations get no tuple twice, as harmony.Distinct
-	// does; nil means none.
+	// Distinct tells which derived relations get no tuple twice, as
+	// harmony.Distinct does; nil means none.
 	Distinct func(*harmony.Relation) bool
-	// Budget is what a kernel may take; the zero Budget is that of sm_80, whose kernels every
-	// later GPU runs.
+	// Budget is what a kernel may take; the zero Budget is that of sm_80, whose
+	// kernels every later GPU runs.
 	Budget target.Budget
 }
 
@@ -30,10 +30,11 @@ type Pair struct{ Producer, Consumer string }
 // budget allow, and what it did and refused. The given program is not changed;
 // the result shares its variables.
 //
-// Temps are taken in the order in which they are filled, so that a run of kernels
-// grows from its first one: it is the one that sees most rows, and where the
-// budget ends a run, what is stored has passed most filters (the greedy choice of
-// Kernel Weaver). A kernel that the budget keeps out starts the next run.
+// Temps are taken in the order in which they are filled, so that a run of
+// kernels grows from its first one: it is the one that sees most rows, and
+// where the budget ends a run, what is stored has passed most filters (the
+// greedy choice of Kernel Weaver). A kernel that the budget keeps out starts
+// the next run.
 func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 	if opts.Budget.Items == nil {
 		opts.Budget = target.GPU(target.OldestSM).Budget
@@ -66,10 +67,12 @@ type fuser struct {
 	report *Report
 	// parts has the kernels of the given program that a kernel consists of.
 	parts map[*harmony.Kernel][]*harmony.Kernel
-	// names has the kernels' names, and seen the refusals, so that none repeats.
+	// names has the kernels' names, and seen the refusals, so that none
+	// repeats.
 	names map[string]bool
-	// commands has the names of the given program's commands, was what one of them is called
-	// that a command replaces, and inPlace those that one has taken over.
+	// commands has the names of the given program's commands, was what one of
+	// them is called that a command replaces, and inPlace those that one has
+	// taken over.
 	commands map[string]bool
 	was      map[harmony.Command]string
 	inPlace  map[harmony.Command][]string
@@ -98,7 +101,9 @@ func newFuser(p *harmony.Program, opts Options) *fuser {
 		to.Cmds = slices.Clone(from.Cmds)
 		return nil
 	}
-	f.Blocks, _ = cfg.Map(p.Blocks, commands, func(r *harmony.Relation) *harmony.Relation { return r })
+	f.Blocks, _ = cfg.Map(p.Blocks, commands, func(r *harmony.Relation) *harmony.Relation {
+		return r
+	})
 	for _, b := range p.Blocks {
 		for _, c := range b.Cmds {
 			f.commands[commandName(c)] = true
@@ -186,7 +191,8 @@ func (f *fuser) temps() []*harmony.Relation {
 		for _, c := range b.Cmds {
 			for _, m := range harmony.Writes(c) {
 				r, ok := m.(*harmony.Relation)
-				if _, clears := c.(*harmony.Clear); ok && !clears && r.Kind == queryplan.Temp && !seen[m] {
+				if _, clears := c.(*harmony.Clear); ok && !clears && r.Kind == queryplan.Temp &&
+					!seen[m] {
 					seen[m] = true
 					out = append(out, r)
 				}
@@ -204,8 +210,8 @@ func commandName(c harmony.Command) string {
 	return harmony.CommandString(c)
 }
 
-// nameOf names the command at a site as the given program does: of a fused kernel
-// the last part that touches the variable.
+// nameOf names the command at a site as the given program does: of a fused
+// kernel the last part that touches the variable.
 func (f *fuser) nameOf(s site, touches func(*harmony.Kernel) bool) string {
 	if k := s.kernel(); k != nil {
 		for _, part := range slices.Backward(f.parts[k]) {

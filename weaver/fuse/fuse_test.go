@@ -16,9 +16,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// TestFuse runs the files of testdata. The directive fuse takes a program's text
-// and prints the fused program's blocks, or only its report with report. Its
-// arguments are
+// TestFuse runs the files of testdata. The directive fuse takes a program's
+// text and prints the fused program's blocks, or only its report with report.
+// Its arguments are
 //
 //	expect=D        some pair is fused over a dependence of that class; expect-not
 //	                says that none is
@@ -27,7 +27,8 @@ import (
 //	budget=B        sm_80, sm_90, cpu, or tiny, which nothing fits
 //	distinct=R      no tuple is inserted twice into that relation
 //
-// The text before and after runs over random facts, and the answers have to agree.
+// The text before and after runs over random facts, and the answers have to
+// agree.
 func TestFuse(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {
@@ -62,7 +63,8 @@ func TestFuse(t *testing.T) {
 // tiny is a budget that no fused kernel keeps.
 var tiny = target.Budget{Name: "tiny", Threads: 1, Items: []int{1}, Registers: 1}
 
-func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Options, refused map[*Reason]bool) string {
+func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Options,
+	refused map[*Reason]bool) string {
 	var expect, expectNot, refuse string
 	report := false
 	for _, arg := range d.CmdArgs {
@@ -83,7 +85,9 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Opt
 		case "report":
 			report = true
 		case "budget":
-			i := slices.IndexFunc(budgets, func(b target.Budget) bool { return b.Name == arg.Vals[0] })
+			i := slices.IndexFunc(budgets, func(b target.Budget) bool {
+				return b.Name == arg.Vals[0]
+			})
 			opts.Budget = budgets[i]
 		default:
 			t.Fatalf("%s: no argument %s", d.Pos, arg.Key)
@@ -91,7 +95,9 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Opt
 	}
 	out, rep := fuseTwice(t, d.Pos, p, opts)
 	fusedOver := func(class string) bool {
-		return slices.ContainsFunc(rep.Fusions, func(x Fusion) bool { return x.Dependence.String() == class })
+		return slices.ContainsFunc(rep.Fusions, func(x Fusion) bool {
+			return x.Dependence.String() == class
+		})
 	}
 	if expect != "" && !fusedOver(expect) {
 		t.Errorf("%s: no %s dependence is fused", d.Pos, expect)
@@ -119,11 +125,13 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Opt
 	return text[strings.Index(text, "block "):] + rep.RefusalsString()
 }
 
-var budgets = []target.Budget{target.GPU(80).Budget, target.GPU(90).Budget, target.CPU().Budget, tiny}
+var budgets = []target.Budget{target.GPU(80).Budget, target.GPU(90).Budget, target.CPU().Budget,
+	tiny}
 
 // fuseTwice fuses a program and checks what holds of every fusion: the program
 // given stays as it is, the text parses, a second run gives the same.
-func fuseTwice(t *testing.T, name string, p *harmony.Program, opts Options) (*harmony.Program, *Report) {
+func fuseTwice(t *testing.T, name string, p *harmony.Program,
+	opts Options) (*harmony.Program, *Report) {
 	t.Helper()
 	before := p.String()
 	out, rep, err := Fuse(p, opts)
@@ -134,10 +142,12 @@ func fuseTwice(t *testing.T, name string, p *harmony.Program, opts Options) (*ha
 		t.Fatalf("%s: the given program is changed:\n%s\nwas\n%s", name, p, before)
 	}
 	again, rep2, err := Fuse(p, opts)
-	if err != nil || again.String() != out.String() || rep2.RefusalsString() != rep.RefusalsString() {
+	if err != nil || again.String() != out.String() ||
+		rep2.RefusalsString() != rep.RefusalsString() {
 		t.Fatalf("%s: a second run differs: %v", name, err)
 	}
-	if parsed, err := harmony.Parse("fused.harmony", out.String()); err != nil || parsed.String() != out.String() {
+	if parsed, err := harmony.Parse("fused.harmony", out.String()); err != nil ||
+		parsed.String() != out.String() {
 		t.Fatalf("%s: the text does not parse back: %v\n%s", name, err, out)
 	}
 	var parts []string
@@ -159,7 +169,8 @@ func disagreement(seed uint64, before, after *harmony.Program) string {
 	return disagreementOn(randomFacts(rand.New(rand.NewPCG(seed, 1)), before), before, after, seed)
 }
 
-// randomFacts returns few rows of small values for a program's inputs and tables.
+// randomFacts returns few rows of small values for a program's inputs and
+// tables.
 func randomFacts(rng *rand.Rand, p *harmony.Program) map[string]planref.Rows {
 	facts := map[string]planref.Rows{}
 	for _, r := range p.Relations {

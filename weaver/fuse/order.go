@@ -6,21 +6,21 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// Numbering and ranking need all rows, so no kernel becomes one with them. What only
-// moves rows to them, or from them to where they belong, is not needed all the same: they
-// read any columns of a relation, and fill any of another one.
+// Numbering and ranking need all rows, so no kernel becomes one with them. What
+// only moves rows to them, or from them to where they belong, is not needed all
+// the same: they read any columns of a relation, and fill any of another one.
 
 // ordering is a Number or a TopK as far as both have it.
 type ordering struct {
 	to, from **harmony.Relation
 	cols     *[]int
-	// reads makes the ordering read another relation, of which places are the columns of
-	// the one that it read.
+	// reads makes the ordering read another relation, of which places are the
+	// columns of the one that it read.
 	reads func(from *harmony.Relation, places []int)
 }
 
-// orderingOf returns a copy of a command that numbers or ranks, and what it is made of;
-// nil if it is another one.
+// orderingOf returns a copy of a command that numbers or ranks, and what it is
+// made of; nil if it is another one.
 func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 	moved := func(cols []int, places []int) []int {
 		out := slices.Clone(cols)
@@ -31,7 +31,8 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 		}
 		return out
 	}
-	// Several columns may be one of the relation that is read: the first of them decides.
+	// Several columns may be one of the relation that is read: the first of
+	// them decides.
 	once := func(cols, places, before []int) (out []int) {
 		for _, at := range moved(cols, places) {
 			if !slices.Contains(before, at) && !slices.Contains(out, at) {
@@ -43,8 +44,8 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 	switch c := c.(type) {
 	case *harmony.Number:
 		n := *c
-		// The columns that break ties are named, so that they do not depend on which
-		// columns there are.
+		// The columns that break ties are named, so that they do not depend on
+		// which columns there are.
 		n.Order = c.Keys()
 		return &n, &ordering{&n.To, &n.From, &n.Cols, func(from *harmony.Relation, places []int) {
 			n.From = from
@@ -73,13 +74,13 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 	return nil, nil
 }
 
-// orderInPlace lets what numbers or ranks rows read them where they are, and write them
-// where they are wanted, in place of kernels that only move them to a temp before and out
-// of one behind.
+// orderInPlace lets what numbers or ranks rows read them where they are, and
+// write them where they are wanted, in place of kernels that only move them to
+// a temp before and out of one behind.
 //
-// It is not legal where somebody else needs the temp, where a command between changes what
-// is read or needs what is written, or where tuples have to be looked for before they are
-// added to a derived relation.
+// It is not legal where somebody else needs the temp, where a command between
+// changes what is read or needs what is written, or where tuples have to be
+// looked for before they are added to a derived relation.
 func (f *fuser) orderInPlace() {
 	for _, t := range f.temps() {
 		u := f.uses(t)
@@ -105,16 +106,19 @@ func (f *fuser) orderInPlace() {
 	}
 }
 
-// takeOver replaces a producer and a consumer of a temp, one of which moves rows, by a
-// command in the place of the other, unless one between touches what would be touched
-// sooner or later.
+// takeOver replaces a producer and a consumer of a temp, one of which moves
+// rows, by a command in the place of the other, unless one between touches what
+// would be touched sooner or later.
 func (f *fuser) takeOver(t *harmony.Relation, w, c, at site, by harmony.Command, touched accesses) {
 	pair := f.pairOf(w, c, t)
-	if f.opts.Off || slices.Contains(f.opts.Keep, pair) || !touched.without(t).clearOf(between(w, c)) {
+	if f.opts.Off || slices.Contains(f.opts.Keep, pair) ||
+		!touched.without(t).clearOf(between(w, c)) {
 		return
 	}
 	f.report.fuse(Fusion{Pair: pair, Var: t.Name, Dependence: Kernel})
-	f.report.Refusals = slices.DeleteFunc(f.report.Refusals, func(r Refusal) bool { return r.Pair == pair })
+	f.report.Refusals = slices.DeleteFunc(f.report.Refusals, func(r Refusal) bool {
+		return r.Pair == pair
+	})
 	replaced, other := at.command(), w.command()
 	if at == w {
 		other = c.command()
@@ -134,9 +138,10 @@ func (f *fuser) takeOver(t *harmony.Relation, w, c, at site, by harmony.Command,
 	f.dropTemp(t)
 }
 
-// copied returns the relation whose rows, as all versions have them together, a kernel
-// copies to a temp, and which of its columns the temp's are.
-func (f *fuser) copied(s site, t *harmony.Relation) (from *harmony.Relation, places []int, ok bool) {
+// copied returns the relation whose rows, as all versions have them together, a
+// kernel copies to a temp, and which of its columns the temp's are.
+func (f *fuser) copied(s site,
+	t *harmony.Relation) (from *harmony.Relation, places []int, ok bool) {
 	k := s.kernel()
 	if k == nil || len(k.Sinks) != 1 {
 		return nil, nil, false
@@ -150,8 +155,9 @@ func (f *fuser) copied(s site, t *harmony.Relation) (from *harmony.Relation, pla
 	return rows.Rel, places, ok
 }
 
-// moved returns the relation that a kernel moves the rows of a temp to, and which columns
-// of the temp are that one's. A derived relation may not have the tuples before.
+// moved returns the relation that a kernel moves the rows of a temp to, and
+// which columns of the temp are that one's. A derived relation may not have the
+// tuples before.
 func (f *fuser) moved(s site, t *harmony.Relation) (to *harmony.Relation, places []int, ok bool) {
 	k := s.kernel()
 	if k == nil || len(k.Sinks) != 1 || !readsRows(k, t) {
@@ -173,8 +179,8 @@ func (f *fuser) moved(s site, t *harmony.Relation) (to *harmony.Relation, places
 	return to, places, ok
 }
 
-// loadedFrom returns the columns that operands are loaded from by a kernel that does
-// nothing else.
+// loadedFrom returns the columns that operands are loaded from by a kernel that
+// does nothing else.
 func loadedFrom(k *harmony.Kernel, vals []harmony.Operand) ([]int, bool) {
 	loaded := map[*harmony.Reg]int{}
 	for _, s := range k.Stages {

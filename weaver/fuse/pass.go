@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// passOn lets the consumers of a temp take its rows from the producers directly,
-// where that is possible and pays, and drops the temp when nothing else is left
-// that needs it.
+// passOn lets the consumers of a temp take its rows from the producers
+// directly, where that is possible and pays, and drops the temp when nothing
+// else is left that needs it.
 func (f *fuser) passOn(t *harmony.Relation) {
 	u := f.uses(t)
 	if len(u.producers) == 0 || len(u.consumers) == 0 {
@@ -101,14 +101,14 @@ func (f *fuser) excess(k *harmony.Kernel) string {
 
 func between(w, c site) []harmony.Command { return w.block.Cmds[w.at+1 : c.at] }
 
-// canComeEarly reports whether a consumer can run at its producer's place, once it
-// does not need t.
+// canComeEarly reports whether a consumer can run at its producer's place, once
+// it does not need t.
 func canComeEarly(t *harmony.Relation, w, c site) bool {
 	return kernelAccesses(c.kernel()).without(t).clearOf(between(w, c))
 }
 
-// passToOne fuses the only consumer of a temp with each of its producers that it
-// can be fused with. The temp stays for the rows of the others.
+// passToOne fuses the only consumer of a temp with each of its producers that
+// it can be fused with. The temp stays for the rows of the others.
 func (f *fuser) passToOne(t *harmony.Relation, producers []site, c site) {
 	e := newEdit()
 	for _, w := range producers {
@@ -128,9 +128,10 @@ func (f *fuser) passToOne(t *harmony.Relation, producers []site, c site) {
 	e.apply(c.block)
 }
 
-// passToSeveral fuses consumers of a temp with its producers. Those that keep all
-// rows become further sinks of the producers. Each other one needs a copy of every
-// producer, which has to pay, and does so only if the temp is then needed no more.
+// passToSeveral fuses consumers of a temp with its producers. Those that keep
+// all rows become further sinks of the producers. Each other one needs a copy
+// of every producer, which has to pay, and does so only if the temp is then
+// needed no more.
 func (f *fuser) passToSeveral(t *harmony.Relation, producers, consumers []site) {
 	var sinks, copies []site
 	tried := map[site][]attempt{} // by consumer: an attempt for each producer
@@ -146,7 +147,9 @@ func (f *fuser) passToSeveral(t *harmony.Relation, producers, consumers []site) 
 			continue
 		}
 		tried[c] = as
-		if !keepsRows(c.kernel()) || slices.ContainsFunc(producers, func(w site) bool { return !canComeEarly(t, w, c) }) {
+		if !keepsRows(c.kernel()) || slices.ContainsFunc(producers, func(w site) bool {
+			return !canComeEarly(t, w, c)
+		}) {
 			copies = append(copies, c)
 			continue
 		}
@@ -169,7 +172,9 @@ func (f *fuser) passToSeveral(t *harmony.Relation, producers, consumers []site) 
 	}
 	if len(copies) > 0 {
 		why := StaysStored
-		if !stays && slices.ContainsFunc(producers, func(w site) bool { return !repeatable(w.kernel(), t, n, len(consumers)) }) {
+		if !stays && slices.ContainsFunc(producers, func(w site) bool {
+			return !repeatable(w.kernel(), t, n, len(consumers))
+		}) {
 			why, stays = Recompute, true
 		}
 		if stays {
@@ -210,9 +215,9 @@ func (f *fuser) passToSeveral(t *harmony.Relation, producers, consumers []site) 
 	e.apply(consumers[0].block)
 }
 
-// tryAll tries a consumer with all producers of a temp. If it cannot be fused with
-// one of them, it is refused to all, and the result is nil: the temp would have
-// rows for it that it must not see, since others need them too.
+// tryAll tries a consumer with all producers of a temp. If it cannot be fused
+// with one of them, it is refused to all, and the result is nil: the temp would
+// have rows for it that it must not see, since others need them too.
 func (f *fuser) tryAll(t *harmony.Relation, producers []site, c site) []attempt {
 	as := make([]attempt, len(producers))
 	refused := false

@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// TestPlaces wants a fused kernel to know the rules that it serves, in the order of its
-// work, and each stage and sink to know its own. The places of kernels that are read
-// from text are their lines.
+// TestPlaces wants a fused kernel to know the rules that it serves, in the
+// order of its work, and each stage and sink to know its own. The places of
+// kernels that are read from text are their lines.
 func TestPlaces(t *testing.T) {
 	p, err := harmony.Parse("graph", `relation a(x: int) input "a"
 relation t(x: int) temp
@@ -61,7 +61,8 @@ block b0:
 		t.Errorf("the sink is of line %d, want 10", got)
 	}
 	copied := harmony.Clone(fused).Kernels()[0]
-	if !slices.Equal(copied.Rules(), k.Rules()) || copied.PlaceOf(copied.Stages[0]) != k.PlaceOf(k.Stages[0]) {
+	if !slices.Equal(copied.Rules(), k.Rules()) ||
+		copied.PlaceOf(copied.Stages[0]) != k.PlaceOf(k.Stages[0]) {
 		t.Errorf("a copy serves %q", copied.Rules())
 	}
 }

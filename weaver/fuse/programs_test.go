@@ -47,12 +47,14 @@ func logiql(t *testing.T, d *datadriven.TestData) string {
 	return text
 }
 
-// lowered compiles a program to kernels, by way of all passes of the optimiser if
-// that is asked for. A program with queries yields them alone then.
-// It tells which relations get no tuple twice, too.
-func lowered(t *testing.T, text string, optimise bool) (*core.Program, *harmony.Program, func(*harmony.Relation) bool) {
+// lowered compiles a program to kernels, by way of all passes of the optimiser
+// if that is asked for. A program with queries yields them alone then. It tells
+// which relations get no tuple twice, too.
+func lowered(t *testing.T, text string,
+	optimise bool) (*core.Program, *harmony.Program, func(*harmony.Relation) bool) {
 	t.Helper()
-	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
+	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)},
+		frontend.Options{})
 	if prog == nil {
 		t.Fatalf("%s\n%s", found[0].Message, text)
 	}
@@ -84,7 +86,8 @@ func lowered(t *testing.T, text string, optimise bool) (*core.Program, *harmony.
 // variants fuses a program in every way that is told apart: as is, for each
 // budget, not at all, and with one or several of the pairs that were fused kept
 // apart.
-func variants(t *testing.T, name string, p *harmony.Program, distinct func(*harmony.Relation) bool, rng *rand.Rand, visit func(Options, *harmony.Program)) {
+func variants(t *testing.T, name string, p *harmony.Program, distinct func(*harmony.Relation) bool,
+	rng *rand.Rand, visit func(Options, *harmony.Program)) {
 	t.Helper()
 	var fused []Fusion
 	for _, b := range budgets {
@@ -173,25 +176,29 @@ func TestRandomPrograms(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		for _, optimise := range []bool{false, true} {
 			_, p, distinct := lowered(t, randprog.New(seed).Text(), optimise)
-			variants(t, fmt.Sprintf("seed %d", seed), p, distinct, rng, func(opts Options, out *harmony.Program) {
-				if why := disagreement(rng.Uint64(), p, out); why != "" {
-					t.Fatalf("seed %d, %+v: %s", seed, opts, why)
-				}
-			})
+			variants(t, fmt.Sprintf("seed %d", seed), p, distinct, rng,
+				func(opts Options, out *harmony.Program) {
+					if why := disagreement(rng.Uint64(), p, out); why != "" {
+						t.Fatalf("seed %d, %+v: %s", seed, opts, why)
+					}
+				})
 		}
 	}
 }
 
-// disagreementOn runs two programs over the same facts, the second with its rows in
-// another order, and says in what they differ.
-func disagreementOn(facts map[string]planref.Rows, before, after *harmony.Program, seed uint64) string {
+// disagreementOn runs two programs over the same facts, the second with its
+// rows in another order, and says in what they differ.
+func disagreementOn(facts map[string]planref.Rows, before, after *harmony.Program,
+	seed uint64) string {
 	want, wantErr := harmonyref.Run(before, facts, harmonyref.Options{})
-	got, gotErr := harmonyref.Run(after, facts, harmonyref.Options{Shuffle: rand.New(rand.NewPCG(seed, 2))})
+	got, gotErr := harmonyref.Run(after, facts,
+		harmonyref.Options{Shuffle: rand.New(rand.NewPCG(seed, 2))})
 	switch {
 	case (wantErr == nil) != (gotErr == nil):
 		return fmt.Sprintf("error %v, was %v, of\n%s\nand\n%s", gotErr, wantErr, after, before)
 	case wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got):
-		return fmt.Sprintf("the result is\n%v\nand was\n%v\nof\n%s\nand\n%s", got, want, after, before)
+		return fmt.Sprintf("the result is\n%v\nand was\n%v\nof\n%s\nand\n%s", got, want, after,
+			before)
 	}
 	return ""
 }

@@ -17,11 +17,11 @@ func rowBytes(cols []harmony.Column) int {
 // sector is what a random access moves, in bytes.
 const sector = 32
 
-// repeatable reports whether copies of a producer cost no more memory traffic than
-// one copy that stores its rows for as many readers. A filter is taken to keep
-// half of the rows, as nothing is known of them here. An expansion is never
-// repeated, since its work has no bound, nor is a volatile function, since its
-// values would differ, nor what the host does, which is slow.
+// repeatable reports whether copies of a producer cost no more memory traffic
+// than one copy that stores its rows for as many readers. A filter is taken to
+// keep half of the rows, as nothing is known of them here. An expansion is
+// never repeated, since its work has no bound, nor is a volatile function,
+// since its values would differ, nor what the host does, which is slow.
 func repeatable(k *harmony.Kernel, t *harmony.Relation, copies, readers int) bool {
 	if k.Host {
 		return false

@@ -35,23 +35,25 @@ func spanOf(c harmony.Command) source.Span {
 }
 
 // refuseAll refuses a consumer to all producers.
-func (f *fuser) refuseAll(t *harmony.Relation, producers []site, c site, why *Reason, detail string) {
+func (f *fuser) refuseAll(t *harmony.Relation, producers []site, c site, why *Reason,
+	detail string) {
 	for _, w := range producers {
 		f.refuseTemp(t, w, c, why, detail)
 	}
 }
 
 func (f *fuser) refuseTemp(t *harmony.Relation, w, c site, why *Reason, detail string) {
-	// What a kernel dependence forbids is said first: no choice would change it.
+	// A kernel dependence is the first reason given: no choice would change it.
 	if fixed := kernelDependence(w, c); fixed != nil {
 		why, detail = fixed, ""
 	}
 	pair := f.pairOf(w, c, t)
-	f.refuse(Refusal{Pair: pair, Var: t.Name, Dependence: dependence(w, why), Reason: why, Detail: detail, Span: spanOf(c.command())})
+	f.refuse(Refusal{Pair: pair, Var: t.Name, Dependence: dependence(w, why), Reason: why,
+		Detail: detail, Span: spanOf(c.command())})
 }
 
-// kernelDependence returns the reason if one of two commands is no kernel, or if one is
-// the host's and the other is not.
+// kernelDependence returns the reason if one of two commands is no kernel, or
+// if one is the host's and the other is not.
 func kernelDependence(w, c site) *Reason {
 	switch c.command().(type) {
 	case *harmony.Run:
@@ -83,8 +85,8 @@ func dependence(w site, why *Reason) Dependence {
 	return Thread
 }
 
-// refuseDependences records the kernel dependences that do not go through a temp:
-// over groups and over derived relations.
+// refuseDependences records the kernel dependences that do not go through a
+// temp: over groups and over derived relations.
 func (f *fuser) refuseDependences() {
 	var runs []site
 	for _, b := range f.Blocks {
@@ -114,7 +116,8 @@ func (f *fuser) refuseDependences() {
 		from := func(k *harmony.Kernel) bool { return k.Source == c.kernel().Source }
 		for _, w := range runs {
 			if sinksInto(w.kernel()) {
-				f.refuse(Refusal{Pair: Pair{f.nameOf(w, sinksInto), f.nameOf(c, from)}, Var: over.ManagedName(),
+				f.refuse(Refusal{Pair: Pair{f.nameOf(w, sinksInto), f.nameOf(c, from)},
+					Var:        over.ManagedName(),
 					Dependence: Kernel, Reason: why, Span: spanOf(c.command())})
 			}
 		}

@@ -29,7 +29,8 @@ type KernelReport struct {
 	Span     source.Span
 }
 
-// OrderReport says of what a command that numbers or ranks has taken over the work.
+// OrderReport says of what a command that numbers or ranks has taken over the
+// work.
 type OrderReport struct {
 	Name  string
 	Parts []string // the commands of the program before, in order
@@ -43,8 +44,8 @@ type Fusion struct {
 	Dependence Dependence
 }
 
-// Refusal is a producer and a consumer that did not. Either may be a command that
-// is no kernel, written as the program's text has it.
+// Refusal is a producer and a consumer that did not. Either may be a command
+// that is no kernel, written as the program's text has it.
 type Refusal struct {
 	Pair
 	Var        string // what passes between them; "" for an input dependence
@@ -75,15 +76,16 @@ func (f *fuser) describe() {
 	for _, b := range f.Blocks {
 		for _, c := range b.Cmds {
 			if parts := f.inPlace[c]; parts != nil {
-				f.report.InPlace = append(f.report.InPlace, OrderReport{commandName(c), parts, spanOf(c)})
+				f.report.InPlace = append(f.report.InPlace,
+					OrderReport{commandName(c), parts, spanOf(c)})
 			}
 		}
 	}
 }
 
-// KernelsString lists the kernels: what each is made of and is expected to take, and
-// then what more says of it, if that is not nil. Orderings that have taken over the work
-// of kernels follow.
+// KernelsString lists the kernels: what each is made of and is expected to
+// take, and then what more says of it, if that is not nil. Orderings that have
+// taken over the work of kernels follow.
 func (r *Report) KernelsString(more func(kernel string) string) string {
 	var b strings.Builder
 	for _, k := range r.Kernels {
@@ -105,7 +107,8 @@ func (r *Report) KernelsString(more func(kernel string) string) string {
 		}
 	}
 	for _, o := range r.InPlace {
-		b.WriteString(o.Name + place(o.Span) + "\n  in place of " + strings.Join(o.Parts, " + ") + "\n")
+		b.WriteString(o.Name + place(o.Span) + "\n  in place of " + strings.Join(o.Parts, " + ") +
+			"\n")
 	}
 	return b.String()
 }

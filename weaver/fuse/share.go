@@ -14,8 +14,8 @@ func (f *fuser) shareRows() {
 		for i := 0; i < len(b.Cmds); i++ {
 			for j := i + 1; j < len(b.Cmds); j++ {
 				if f.share(site{b, i}, site{b, j}) {
-					// The kernel may have left this place, or may suit one now that it did
-					// not before.
+					// The kernel may have left this place, or may suit one now
+					// that it did not before.
 					j = i
 				}
 			}
@@ -49,7 +49,8 @@ func (f *fuser) sharers(a, b *harmony.Kernel) Pair {
 // place if early. Without a kernel and a reason they are no pair.
 func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason, detail string) {
 	first, second := a.kernel(), b.kernel()
-	if first == nil || second == nil || first.Host != second.Host || !sameSource(first.Source, second.Source) {
+	if first == nil || second == nil || first.Host != second.Host ||
+		!sameSource(first.Source, second.Source) {
 		return nil, false, nil, ""
 	}
 	if f.parts[first][0] == f.parts[second][0] {
@@ -74,15 +75,17 @@ func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason,
 	return k, early, nil, ""
 }
 
-// refuseRows records, when all is done, why each kernel is not one with the next
-// one of its block that reads the same rows.
+// refuseRows records, when all is done, why each kernel is not one with the
+// next one of its block that reads the same rows.
 func (f *fuser) refuseRows() {
 	for _, b := range f.Blocks {
 		for i := range b.Cmds {
 			for j := i + 1; j < len(b.Cmds); j++ {
 				if _, _, why, detail := f.tryShare(site{b, i}, site{b, j}); why != nil {
-					first, second := b.Cmds[i].(*harmony.Run).Kernel, b.Cmds[j].(*harmony.Run).Kernel
-					f.refuse(Refusal{Pair: f.sharers(first, second), Dependence: Input, Reason: why, Detail: detail, Span: second.Span})
+					first, second := b.Cmds[i].(*harmony.Run).Kernel,
+						b.Cmds[j].(*harmony.Run).Kernel
+					f.refuse(Refusal{Pair: f.sharers(first, second), Dependence: Input, Reason: why,
+						Detail: detail, Span: second.Span})
 					break
 				}
 			}
@@ -90,8 +93,8 @@ func (f *fuser) refuseRows() {
 	}
 }
 
-// sameSource reports whether two sources yield the same rows, if nothing changes
-// them in between.
+// sameSource reports whether two sources yield the same rows, if nothing
+// changes them in between.
 func sameSource(a, b harmony.Source) bool {
 	switch a := a.(type) {
 	case *harmony.Rows:
@@ -104,9 +107,9 @@ func sameSource(a, b harmony.Source) bool {
 	return false
 }
 
-// merge returns a kernel with the sinks of both, or why there is none. They have to
-// keep the same rows: each filter, need and probe of one must be the other's too,
-// by value numbering over the stages.
+// merge returns a kernel with the sinks of both, or why there is none. They
+// have to keep the same rows: each filter, need and probe of one must be the
+// other's too, by value numbering over the stages.
 func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 	ren := harmony.Renaming{}
 	k := &harmony.Kernel{
@@ -162,7 +165,8 @@ func sameStage(a, b harmony.Stage) bool {
 		return ok && a.Col == b.Col
 	case *harmony.Map:
 		b, ok := b.(*harmony.Map)
-		return ok && a.Func == b.Func && !a.Func.Volatile && a.Out.Type == b.Out.Type && slices.Equal(a.Args, b.Args)
+		return ok && a.Func == b.Func && !a.Func.Volatile && a.Out.Type == b.Out.Type &&
+			slices.Equal(a.Args, b.Args)
 	case *harmony.Filter:
 		b, ok := b.(*harmony.Filter)
 		return ok && *a == *b

@@ -50,12 +50,17 @@ func splice(w, c *harmony.Kernel, t *harmony.Relation, keep bool) *harmony.Kerne
 
 // dropStores removes a kernel's stores to t and what only they needed.
 func dropStores(k *harmony.Kernel, t *harmony.Relation) {
-	k.Sinks = slices.DeleteFunc(k.Sinks, func(s harmony.Sink) bool { return harmony.SinkTarget(s) == harmony.Managed(t) })
+	k.Sinks = slices.DeleteFunc(k.Sinks, func(s harmony.Sink) bool {
+		return harmony.SinkTarget(s) == harmony.Managed(t)
+	})
 	harmony.DropUnused(k)
 }
 
 // keepsRows reports whether a kernel's sinks get exactly the source's rows.
-func keepsRows(k *harmony.Kernel) bool { return !slices.ContainsFunc(k.Stages, harmony.ChangesRows) }
+func keepsRows(k *harmony.Kernel) bool {
+	return !slices.ContainsFunc(k.Stages,
+		harmony.ChangesRows)
+}
 
 // expands reports whether a kernel makes several rows of one.
 func expands(k *harmony.Kernel) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// isOfNoOrder reports whether an accumulator depends on an order that the codes of its
-// strings do not have.
+// isOfNoOrder reports whether an accumulator depends on an order that the codes
+// of its strings do not have.
 func isOfNoOrder(g *harmony.Groups, acc int, d *domain.Domains) bool {
 	codes := d.Column(g, len(g.Keys)+acc)
 	return isExtreme(g.Accs[acc].Fn) && codes != nil && codes.Grows
@@ -18,8 +18,8 @@ func isOfNoOrder(g *harmony.Groups, acc int, d *domain.Domains) bool {
 
 func isExtreme(fn queryplan.AggFn) bool { return fn == queryplan.Min || fn == queryplan.Max }
 
-// extremes takes the least and greatest that need the host out of all groups, and reports
-// whether there are any.
+// extremes takes the least and greatest that need the host out of all groups,
+// and reports whether there are any.
 func (q *partitioner) extremes(needsHost func(g *harmony.Groups, acc int) bool) (any bool) {
 	for _, g := range slices.Clone(q.Groups) {
 		x := &extremes{q: q, groups: g}
@@ -42,12 +42,12 @@ type extremes struct {
 	groups *harmony.Groups
 	accs   []int // the accumulators that go, by their places
 
-	// rest are the groups without them, nil if none is left; strings a temp of the
-	// keys and, for each that goes, its strings.
+	// rest are the groups without them, nil if none is left; strings a temp of
+	// the keys and, for each that goes, its strings.
 	rest    *harmony.Groups
 	strings *harmony.Relation
-	// first has for each that goes the rows of strings with a group's result; find
-	// their indexes by the keys.
+	// first has for each that goes the rows of strings with a group's result;
+	// find their indexes by the keys.
 	first []*harmony.Relation
 	find  []*harmony.Index
 }
@@ -117,7 +117,8 @@ func (x *extremes) declare() {
 		x.first = append(x.first, first)
 		var find *harmony.Index
 		if x.rest != nil || i > 0 {
-			find = &harmony.Index{Name: x.q.fresh("i"), Kind: harmony.Unique, Of: first, Key: x.keys(), Span: g.Span}
+			find = &harmony.Index{Name: x.q.fresh("i"), Kind: harmony.Unique, Of: first,
+				Key: x.keys(), Span: g.Span}
 			x.q.Indexes = append(x.q.Indexes, find)
 		}
 		x.find = append(x.find, find)
@@ -159,8 +160,8 @@ func (x *extremes) fill(k *harmony.Kernel) {
 	k.Sinks = sinks
 }
 
-// wanted says for each accumulator that goes whether a kernel over the groups reads
-// its first rows.
+// wanted says for each accumulator that goes whether a kernel over the groups
+// reads its first rows.
 func (x *extremes) wanted(k *harmony.Kernel) []bool {
 	out := make([]bool, len(x.accs))
 	for i, acc := range x.accs {
@@ -172,8 +173,8 @@ func (x *extremes) wanted(k *harmony.Kernel) []bool {
 	return out
 }
 
-// order returns the commands that find the first rows that are wanted, again if that
-// may have been done before.
+// order returns the commands that find the first rows that are wanted, again if
+// that may have been done before.
 func (x *extremes) order(wanted []bool, again bool) (out []harmony.Command) {
 	for i, acc := range x.accs {
 		if !wanted[i] {
@@ -182,8 +183,12 @@ func (x *extremes) order(wanted []bool, again bool) (out []harmony.Command) {
 		if again {
 			out = append(out, &harmony.Clear{Var: x.first[i]})
 		}
-		by := harmony.OrderKey{Col: x.groups.Accs[acc].Out.Name, Desc: x.groups.Accs[acc].Fn == queryplan.Max}
-		out = append(out, &harmony.TopK{To: x.first[i], From: x.strings, Cols: harmony.Whole(x.strings.Cols, false), Limit: 1, Group: x.keys(), By: []harmony.OrderKey{by}, Span: x.groups.Span})
+		by := harmony.OrderKey{Col: x.groups.Accs[acc].Out.Name,
+			Desc: x.groups.Accs[acc].Fn == queryplan.Max}
+		out = append(out,
+			&harmony.TopK{To: x.first[i], From: x.strings,
+				Cols: harmony.Whole(x.strings.Cols, false), Limit: 1, Group: x.keys(),
+				By: []harmony.OrderKey{by}, Span: x.groups.Span})
 		if x.find[i] != nil {
 			out = append(out, &harmony.Build{Index: x.find[i]})
 		}
@@ -196,9 +201,9 @@ func (x *extremes) reads(k *harmony.Kernel) bool {
 	return ok && rows.Groups == x.groups
 }
 
-// read makes a kernel over the groups read what took their place: the rest of them, or
-// the first rows for one aggregate, and for all others the rows that it finds there by
-// the keys.
+// read makes a kernel over the groups read what took their place: the rest of
+// them, or the first rows for one aggregate, and for all others the rows that
+// it finds there by the keys.
 func (x *extremes) read(k *harmony.Kernel, wanted []bool) {
 	keys := len(x.groups.Keys)
 	k.Source = &harmony.Rows{Rel: x.first[0]}
@@ -219,7 +224,8 @@ func (x *extremes) read(k *harmony.Kernel, wanted []bool) {
 			}
 		}
 		row := &harmony.Reg{Row: x.first[i]}
-		stages = append(stages, &harmony.Probe{Kind: harmony.ProbeUnique, Index: find, Key: key, Out: row})
+		stages = append(stages,
+			&harmony.Probe{Kind: harmony.ProbeUnique, Index: find, Key: key, Out: row})
 		found[x.accs[i]] = row
 	}
 	for _, s := range k.Stages {

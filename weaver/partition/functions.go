@@ -7,8 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// functions cuts every kernel at its first function that needs the host, and reports
-// whether there was one. What is left behind a cut may have more of them.
+// functions cuts every kernel at its first function that needs the host, and
+// reports whether there was one. What is left behind a cut may have more of
+// them.
 func (q *partitioner) functions(needsHost func(*harmony.Map) bool) (any bool) {
 	q.replace(func(b *harmony.Block, c harmony.Command) []harmony.Command {
 		run, ok := c.(*harmony.Run)
@@ -36,8 +37,8 @@ type cut struct {
 	before, on, behind []harmony.Stage
 }
 
-// cut returns the commands that do what a kernel does. A part of the kernel that would
-// do nothing is left out.
+// cut returns the commands that do what a kernel does. A part of the kernel
+// that would do nothing is left out.
 func (q *partitioner) cut(b *harmony.Block, c *cut) (out []harmony.Command) {
 	c.divide(c.late())
 	add := func(k *harmony.Kernel, fills *harmony.Relation) {
@@ -62,7 +63,8 @@ func (q *partitioner) cut(b *harmony.Block, c *cut) (out []harmony.Command) {
 
 	stages, regs := inherit(c.before, c.on, sinks)
 	store := &harmony.Store{Vals: operands(regs)}
-	before := &harmony.Kernel{Source: c.kernel.Source, Stages: c.before, Sinks: []harmony.Sink{store}}
+	before := &harmony.Kernel{Source: c.kernel.Source, Stages: c.before,
+		Sinks: []harmony.Sink{store}}
 	harmony.DropUnused(before)
 	var host *harmony.Kernel
 	if onlyLoads(before) {
@@ -80,8 +82,8 @@ func (q *partitioner) cut(b *harmony.Block, c *cut) (out []harmony.Command) {
 	return out
 }
 
-// late returns the kernel's stages with the host's functions, and what is computed of
-// them, right before their first use.
+// late returns the kernel's stages with the host's functions, and what is
+// computed of them, right before their first use.
 func (c *cut) late() []harmony.Stage {
 	stages := slices.Clone(c.kernel.Stages)
 	hosts := map[*harmony.Reg]bool{}
@@ -96,10 +98,11 @@ func (c *cut) late() []harmony.Stage {
 		if !hosts[r] {
 			continue
 		}
-		// What can not be stored goes past expansions, too.
+		// Registers that cannot be stored pass expansions, too.
 		stored := harmony.Present(&harmony.Kernel{Stages: stages[:i+1]})[r]
 		to := i + 1
-		for to < len(stages) && !slices.Contains(harmony.Uses(stages[to]), r) && !(stored && expands(stages[to])) {
+		for to < len(stages) && !slices.Contains(harmony.Uses(stages[to]), r) &&
+			!(stored && expands(stages[to])) {
 			to++
 		}
 		stages = slices.Insert(slices.Delete(stages, i, i+1), to-1, s)
@@ -107,8 +110,8 @@ func (c *cut) late() []harmony.Stage {
 	return stages
 }
 
-// divide sorts the stages into those before the host's part, in it and behind it. The
-// host also carries out what right behind depends on its function.
+// divide sorts the stages into those before the host's part, in it and behind
+// it. The host also carries out what right behind depends on its function.
 func (c *cut) divide(stages []harmony.Stage) {
 	at := slices.IndexFunc(stages, c.host)
 	c.before = slices.Clone(stages[:at])
@@ -142,10 +145,11 @@ func (c *cut) divide(stages []harmony.Stage) {
 	c.on, c.behind = rest[:n], rest[n:]
 }
 
-// inherit returns the stages of a part with what is needed to begin with it: the
-// registers of stages before it, in the order of their use, of which those that can
-// not be stored are computed again.
-func inherit(before, part []harmony.Stage, sinks []harmony.Sink) (stages []harmony.Stage, regs []*harmony.Reg) {
+// inherit returns the stages of a part with what is needed to begin with it:
+// the registers of stages before it, in the order of their use, of which those
+// that cannot be stored are computed again.
+func inherit(before, part []harmony.Stage,
+	sinks []harmony.Sink) (stages []harmony.Stage, regs []*harmony.Reg) {
 	present := harmony.Present(&harmony.Kernel{Stages: before})
 	defined := map[*harmony.Reg]harmony.Stage{}
 	for _, s := range before {
@@ -183,8 +187,8 @@ func inherit(before, part []harmony.Stage, sinks []harmony.Sink) (stages []harmo
 	return append(stages, part...), regs
 }
 
-// takeOver returns a kernel with stages and sinks of another one, in registers of its
-// own.
+// takeOver returns a kernel with stages and sinks of another one, in registers
+// of its own.
 func takeOver(source harmony.Source, stages []harmony.Stage, sinks []harmony.Sink) *harmony.Kernel {
 	ren := harmony.Renaming{}
 	k := &harmony.Kernel{Source: source, Stages: ren.Stages(stages)}
@@ -194,8 +198,9 @@ func takeOver(source harmony.Source, stages []harmony.Stage, sinks []harmony.Sin
 	return k
 }
 
-// loads returns stages with those that load registers from the columns of a temp, each
-// before its first use: what is loaded behind an expansion need not cross it.
+// loads returns stages with those that load registers from the columns of a
+// temp, each before its first use: what is loaded behind an expansion need not
+// cross it.
 func loads(regs []*harmony.Reg, stages []harmony.Stage) (out []harmony.Stage) {
 	loaded := map[*harmony.Reg]bool{}
 	load := func(i int) {
@@ -226,11 +231,14 @@ func operands(regs []*harmony.Reg) []harmony.Operand {
 	return out
 }
 
-// onlyLoads reports whether a kernel does no more than copy columns that the host can
-// have.
+// onlyLoads reports whether a kernel does no more than copy columns that the
+// host can have.
 func onlyLoads(k *harmony.Kernel) bool {
 	rows, ok := k.Source.(*harmony.Rows)
-	return ok && rows.Version == harmony.Full && !slices.ContainsFunc(k.Stages, func(s harmony.Stage) bool { return !isLoad(s) })
+	return ok && rows.Version == harmony.Full &&
+		!slices.ContainsFunc(k.Stages, func(s harmony.Stage) bool {
+			return !isLoad(s)
+		})
 }
 
 func isLoad(s harmony.Stage) bool {

@@ -31,8 +31,8 @@ func NeedsHost(m *harmony.Map, d *domain.Domains) bool {
 	return !expr.Supported(m.Func, m.Out.Type, types)
 }
 
-// OfCodes reports whether a function that the host is not needed for works on the
-// codes of strings.
+// OfCodes reports whether a function that the host is not needed for works on
+// the codes of strings.
 func OfCodes(m *harmony.Map) bool {
 	switch m.Func.Name {
 	case "eq", "ne", "lt", "le", "gt", "ge", "min", "max":
@@ -41,9 +41,9 @@ func OfCodes(m *harmony.Map) bool {
 	return false
 }
 
-// Partition returns a program with all that GPUs have no code for in kernels of the host.
-// The given one, which is verified, is not changed; it is returned if GPUs have code for
-// all of it. An error is a bug.
+// Partition returns a program with all that GPUs have no code for in kernels of
+// the host. The given one, which is verified, is not changed; it is returned if
+// GPUs have code for all of it. An error is a bug.
 func Partition(p *harmony.Program) (*harmony.Program, error) {
 	return partition(p, NeedsHost, isOfNoOrder)
 }
@@ -83,7 +83,8 @@ type partitioner struct {
 }
 
 func newPartitioner(p *harmony.Program) *partitioner {
-	q := &partitioner{Program: p, taken: map[string]bool{}, kernels: map[string]bool{}, whole: map[*harmony.Kernel]string{}}
+	q := &partitioner{Program: p, taken: map[string]bool{}, kernels: map[string]bool{},
+		whole: map[*harmony.Kernel]string{}}
 	for _, r := range p.Relations {
 		q.taken[r.Name] = true
 	}
@@ -99,7 +100,8 @@ func newPartitioner(p *harmony.Program) *partitioner {
 	return q
 }
 
-// fresh returns the base with the first number that makes it a new name of a variable.
+// fresh returns the base with the first number that makes it a new name of a
+// variable.
 func (q *partitioner) fresh(base string) string {
 	for n := 0; ; n++ {
 		name := base + strconv.Itoa(n)
@@ -110,8 +112,8 @@ func (q *partitioner) fresh(base string) string {
 	}
 }
 
-// name names a part of a kernel. The first one has the name of the whole, others one
-// with a number that is not taken.
+// name names a part of a kernel. The first one has the name of the whole,
+// others one with a number that is not taken.
 func (q *partitioner) name(part, of *harmony.Kernel, first bool) {
 	whole := q.whole[of]
 	if whole == "" {
@@ -130,7 +132,8 @@ func (q *partitioner) name(part, of *harmony.Kernel, first bool) {
 
 // temp adds a temp that serves what a span is the place of.
 func (q *partitioner) temp(cols []harmony.Column, span source.Span) *harmony.Relation {
-	r := &harmony.Relation{Name: q.fresh("t"), Kind: queryplan.Temp, Cols: cols, Keys: len(cols), Limit: -1, Span: span}
+	r := &harmony.Relation{Name: q.fresh("t"), Kind: queryplan.Temp, Cols: cols, Keys: len(cols),
+		Limit: -1, Span: span}
 	q.Relations = append(q.Relations, r)
 	return r
 }
@@ -164,7 +167,9 @@ func columns(regs []*harmony.Reg, k *harmony.Kernel) []harmony.Column {
 	for i, r := range regs {
 		base := from[r]
 		name := base
-		for n := 2; slices.ContainsFunc(out[:i], func(c harmony.Column) bool { return c.Name == name }); n++ {
+		for n := 2; slices.ContainsFunc(out[:i], func(c harmony.Column) bool {
+			return c.Name == name
+		}); n++ {
 			name = fmt.Sprintf("%s_%d", base, n)
 		}
 		out[i] = harmony.Column{Name: name, Type: r.Type}

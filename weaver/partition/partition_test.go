@@ -35,11 +35,11 @@ var (
 	seedCount = flag.Uint64("seeds", 40, "number of random programs")
 )
 
-// TestPartition runs the files of testdata. The directive partition takes a kernel
-// graph, and logiql a program, and prints the graph's variables that are new and its
-// blocks. The argument host=(f,g) says that these functions need the host, and
-// aggregates that all min and max do. Both graphs run over random facts and have to
-// agree.
+// TestPartition runs the files of testdata. The directive partition takes a
+// kernel graph, and logiql a program, and prints the graph's variables that are
+// new and its blocks. The argument host=(f,g) says that these functions need
+// the host, and aggregates that all min and max do. Both graphs run over random
+// facts and have to agree.
 func TestPartition(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -60,7 +60,8 @@ func TestPartition(t *testing.T) {
 				switch arg.Key {
 				case "host":
 					function = func(m *harmony.Map, _ *domain.Domains) bool {
-						return strings.Contains(" "+strings.Join(arg.Vals, " ")+" ", " "+m.Func.Name+" ")
+						return strings.Contains(" "+strings.Join(arg.Vals, " ")+" ",
+							" "+m.Func.Name+" ")
 					}
 				case "aggregates":
 					aggregate = allExtremes
@@ -81,7 +82,8 @@ func TestPartition(t *testing.T) {
 			}
 			var b strings.Builder
 			for line := range strings.Lines(out.String()) {
-				if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "block ") || !strings.Contains(before, line) {
+				if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "block ") ||
+					!strings.Contains(before, line) {
 					b.WriteString(line)
 				}
 			}
@@ -94,8 +96,10 @@ func allExtremes(g *harmony.Groups, acc int, _ *domain.Domains) bool {
 	return isExtreme(g.Accs[acc].Fn)
 }
 
-// partitionTwice wants the same text each time, and nothing left that needs the host.
-func partitionTwice(t *testing.T, p *harmony.Program, function func(*harmony.Map, *domain.Domains) bool,
+// partitionTwice wants the same text each time, and nothing left that needs the
+// host.
+func partitionTwice(t *testing.T, p *harmony.Program,
+	function func(*harmony.Map, *domain.Domains) bool,
 	aggregate func(*harmony.Groups, int, *domain.Domains) bool) *harmony.Program {
 	t.Helper()
 	out, err := partition(p, function, aggregate)
@@ -117,11 +121,12 @@ func partitionTwice(t *testing.T, p *harmony.Program, function func(*harmony.Map
 	return out
 }
 
-// lowered compiles a program to kernels, and also optimises its plan if that is asked
-// for.
+// lowered compiles a program to kernels, and also optimises its plan if that is
+// asked for.
 func lowered(t *testing.T, text string, optimise bool) (*core.Program, *harmony.Program) {
 	t.Helper()
-	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)}, frontend.Options{})
+	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)},
+		frontend.Options{})
 	if prog == nil {
 		t.Fatalf("%s\n%s", found[0].Message, text)
 	}
@@ -139,16 +144,19 @@ func lowered(t *testing.T, text string, optimise bool) (*core.Program, *harmony.
 	return prog, p
 }
 
-// disagreement runs two programs over the same facts, the second with its rows in
-// another order, and says in what they differ.
-func disagreement(facts map[string]planref.Rows, before, after *harmony.Program, seed uint64) string {
+// disagreement runs two programs over the same facts, the second with its rows
+// in another order, and says in what they differ.
+func disagreement(facts map[string]planref.Rows, before, after *harmony.Program,
+	seed uint64) string {
 	want, wantErr := harmonyref.Run(before, facts, harmonyref.Options{})
-	got, gotErr := harmonyref.Run(after, facts, harmonyref.Options{Shuffle: rand.New(rand.NewPCG(seed, 2))})
+	got, gotErr := harmonyref.Run(after, facts,
+		harmonyref.Options{Shuffle: rand.New(rand.NewPCG(seed, 2))})
 	switch {
 	case (wantErr == nil) != (gotErr == nil):
 		return fmt.Sprintf("error %v, was %v, of\n%s\nand\n%s", gotErr, wantErr, after, before)
 	case wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got):
-		return fmt.Sprintf("the result is\n%v\nand was\n%v\nof\n%s\nand\n%s", got, want, after, before)
+		return fmt.Sprintf("the result is\n%v\nand was\n%v\nof\n%s\nand\n%s", got, want, after,
+			before)
 	}
 	return ""
 }
@@ -177,7 +185,8 @@ func randomFacts(rng *rand.Rand, p *harmony.Program) map[string]planref.Rows {
 	return facts
 }
 
-// randomValue returns a value of few, some of which functions have no value for.
+// randomValue returns a value of few, some of which functions have no value
+// for.
 func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 	switch t.Kind {
 	case scalar.String:
@@ -198,7 +207,8 @@ func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 func whole(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	files, err := testprograms.Find("../../testdata", "programs/*/program.logic", "tpch/*.logic", "ssb/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic")
+	files, err := testprograms.Find("../../testdata", "programs/*/program.logic", "tpch/*.logic",
+		"ssb/*.logic", "fusion/*.logic", "graphs/*.logic", "quickstart/reach.logic")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,16 +223,17 @@ func whole(t *testing.T) map[string]string {
 // maxFacts bounds the programs that the reference runs.
 const maxFacts = 60
 
-// TestPrograms partitions the whole programs as they are, and with arbitrary functions
-// and all least and greatest values taken for the host's, and runs them over their
-// facts, fused and not.
+// TestPrograms partitions the whole programs as they are, and with arbitrary
+// functions and all least and greatest values taken for the host's, and runs
+// them over their facts, fused and not.
 func TestPrograms(t *testing.T) {
 	hosts := 0
 	for file, text := range whole(t) {
 		prog, p := lowered(t, text, true)
 		facts := map[string]planref.Rows{}
 		n := 0
-		if dir := filepath.Join(filepath.Dir(file), "facts"); strings.HasSuffix(file, "program.logic") {
+		if dir := filepath.Join(filepath.Dir(file), "facts"); strings.HasSuffix(file,
+			"program.logic") {
 			given, err := oracle.ReadFacts(dir, prog)
 			if err != nil {
 				t.Fatal(err)
@@ -258,9 +269,10 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// checkAll partitions a program in several ways and returns how many kernels the host
-// gets if nothing is taken for its own that is not.
-func checkAll(t *testing.T, name string, p *harmony.Program, facts func(seed uint64) map[string]planref.Rows) (hosts int) {
+// checkAll partitions a program in several ways and returns how many kernels
+// the host gets if nothing is taken for its own that is not.
+func checkAll(t *testing.T, name string, p *harmony.Program,
+	facts func(seed uint64) map[string]planref.Rows) (hosts int) {
 	t.Helper()
 	for seed := range uint64(4) {
 		function, aggregate := NeedsHost, isOfNoOrder

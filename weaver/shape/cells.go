@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// enoughThreads keep a multiprocessor's memory busy with sequential loads, and
-	// enoughProbing with random accesses.
+	// enoughThreads keep a multiprocessor's memory busy with sequential loads,
+	// and enoughProbing with random accesses.
 	enoughThreads, enoughProbing = 512, 1536
-	// mostPrivate is the most groups for which threads may have cells of their own.
+	// mostPrivate is the most groups for which threads may have cells of their
+	// own.
 	mostPrivate = 64
 )
 
@@ -30,8 +31,9 @@ const (
 	HighHalf
 )
 
-// Cells are the cells that each thread has of each group (primitives/src/private.h). To
-// add a row takes no atomics, which otherwise are one for each accumulator and digit.
+// Cells are the cells that each thread has of each group
+// (primitives/src/private.h). To add a row takes no atomics, which otherwise
+// are one for each accumulator and digit.
 type Cells struct {
 	Accs    []Field // of each accumulator but counts; those of one operand share a field
 	Rows    Field   // the number of a group's rows, if Counted
@@ -41,12 +43,12 @@ type Cells struct {
 	Groups  int
 }
 
-// Bytes is what all cells of a thread take. Rows that are not live have a place behind
-// those of the groups.
+// Bytes is what all cells of a thread take. Rows that are not live have a place
+// behind those of the groups.
 func (c *Cells) Bytes() int { return 8 * c.Cells * (c.Groups + 1) }
 
-// chooseCells decides whether each thread has cells of its own; nil if not. Few rows
-// come through a queue: for them, the memory does more as a cache.
+// chooseCells decides whether each thread has cells of its own; nil if not. Few
+// rows come through a queue: for them, the memory does more as a cache.
 func (f *Function) chooseCells(s *harmony.Group) *Cells {
 	if len(f.Kernel.Sinks) != 1 || f.Queue != nil {
 		return nil
@@ -75,11 +77,11 @@ func (f *Function) probes() bool {
 	})
 }
 
-// layCells lays out the cells; nil if there may be too many groups or a sum may not fit
-// its cell.
+// layCells lays out the cells; nil if there may be too many groups or a sum may
+// not fit its cell.
 //
-// The threads of a block take turns with the rows, so each adds up the rows of the
-// source divided by the number of threads, unless an expansion makes rows.
+// The threads of a block take turns with the rows, so each adds up the rows of
+// the source divided by the number of threads, unless an expansion makes rows.
 func (f *Function) layCells(s *harmony.Group) *Cells {
 	if f.expands() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/partition"
 )
 
-// Facts answers questions about one function's parameters. The code cache records
-// each question, so nothing is asked that code does not depend on.
+// Facts answers questions about one function's parameters. The code cache
+// records each question, so nothing is asked that code does not depend on.
 type Facts struct {
 	Symbol  string
 	Role    abi.Role
@@ -36,9 +36,10 @@ func canFix(k abi.Kind) bool {
 	return !k.IsAddress()
 }
 
-// shapesBuild reports whether an index build is compiled for a known parameter. The
-// builds of indexes do little but wait for memory, and differ in nothing else. On a
-// GPU, where each function is compiled by itself, many of them are the same code.
+// shapesBuild reports whether an index build is compiled for a known parameter.
+// The builds of indexes do little but wait for memory, and differ in nothing
+// else. On a GPU, where each function is compiled by itself, many of them are
+// the same code.
 func shapesBuild(k abi.Kind) bool {
 	switch k {
 	case abi.ColumnWidth, abi.ColumnStep, abi.IndexForm:
@@ -88,14 +89,15 @@ func (f *Facts) Form(k KeyKinds, name string) (abi.Form, bool) {
 	return abi.Form(form), known
 }
 
-// MayBeWide reports whether keys of a number of columns may be of form Wide. Keys of
-// one column never are: they are a word.
+// MayBeWide reports whether keys of a number of columns may be of form Wide.
+// Keys of one column never are: they are a word.
 func (f *Facts) MayBeWide(k KeyKinds, name string, columns int) bool {
 	form, known := f.Form(k, name)
 	return columns > 1 && (!known || form == abi.Wide)
 }
 
-// numbers returns how many bits packed keys of form Direct have, if that is known.
+// numbers returns how many bits packed keys of form Direct have, if that is
+// known.
 func (f *Facts) numbers(k KeyKinds, name string, columns int) (int, bool) {
 	if form, known := f.Form(k, name); !known || form != abi.Direct {
 		return 0, false
@@ -123,8 +125,8 @@ func (f *Facts) IsOrdered(g *harmony.Groups) bool {
 	return known && form == abi.Ordered
 }
 
-// SharesList reports whether groups are known to be one list for all that fill it.
-// Groups of form Ordered always are on a GPU.
+// SharesList reports whether groups are known to be one list for all that fill
+// it. Groups of form Ordered always are on a GPU.
 func (f *Facts) SharesList(g *harmony.Groups) bool {
 	shared, known := f.Fixed(abi.GroupShared, g.Name, 0)
 	return f.IsOrdered(g) && (f.options.Target.GPU || known && shared != 0)

@@ -34,8 +34,8 @@ func (f *Function) forms() *forms {
 	return f.known
 }
 
-// boundsOf returns bounds of an operand's words; not ok if none are known, so that it
-// may need 128 bits.
+// boundsOf returns bounds of an operand's words; not ok if none are known, so
+// that it may need 128 bits.
 func (f *Function) boundsOf(o harmony.Operand) (lo, hi int64, ok bool) {
 	if o.Reg == nil {
 		return 0, 0, false
@@ -47,8 +47,8 @@ func (f *Function) boundsOf(o harmony.Operand) (lo, hi int64, ok bool) {
 	return in.Lo, in.Hi, ok
 }
 
-// sumFits reports whether the bounds of an operand keep its sum over some rows within
-// 64 bits.
+// sumFits reports whether the bounds of an operand keep its sum over some rows
+// within 64 bits.
 func (f *Function) sumFits(o harmony.Operand, rows int) bool {
 	most := int64(1<<62) / int64(rows)
 	lo, hi, ok := f.boundsOf(o)
@@ -86,8 +86,9 @@ func count(b bool) int {
 	return 0
 }
 
-// runOf finds the forms of a run's registers. A GPU fetches columns for the whole tile,
-// and groups are always read so: those are stored before the run begins.
+// runOf finds the forms of a run's registers. A GPU fetches columns for the
+// whole tile, and groups are always read so: those are stored before the run
+// begins.
 func (v *forms) runOf(w *Work, s Step) {
 	stages := w.Stages[s.From:s.To]
 	v.run = map[*harmony.Reg]expr.Form{}
@@ -123,7 +124,8 @@ func (v *forms) runOf(w *Work, s Step) {
 	}
 }
 
-// fetched reports whether a column is read for the whole tile, and not row by row.
+// fetched reports whether a column is read for the whole tile, and not row by
+// row.
 func (v *forms) fetched(s harmony.Stage) bool {
 	_, load := s.(*harmony.Load)
 	_, ofGroups := v.f.Kernel.Source.(*harmony.GroupRows)
@@ -171,7 +173,8 @@ func (v *forms) apply(m *harmony.Map) expr.Form {
 	}
 	if t, at, ok := v.f.options.Domains.Table(m); ok {
 		present, known := v.f.Fixed(abi.TablePresent, "", at)
-		return expr.Form{Type: t.Result, Optional: args[t.String].Optional || !known || present != 0}
+		return expr.Form{Type: t.Result, Optional: args[t.String].Optional || !known ||
+			present != 0}
 	}
 	if partition.OfCodes(m) {
 		return expr.Form{Optional: optional}

@@ -15,12 +15,12 @@ type Group struct {
 	How  How
 	// Accs has a decision for each accumulator.
 	Accs []Acc
-	// Cells is the layout of the threads' own cells, and Table that of the block's own
-	// table; nil for none.
+	// Cells is the layout of the threads' own cells, and Table that of the
+	// block's own table; nil for none.
 	Cells *Cells
 	Table *Table
-	// Runs of rows are staged as words of 32 bits where this is set: keys by KeyNarrow,
-	// the others by Acc.Narrow.
+	// Runs of rows are staged as words of 32 bits where this is set: keys by
+	// KeyNarrow, the others by Acc.Narrow.
 	KeyNarrow bool
 	// Reductions are the collective primitives that join what threads have.
 	Reductions []string
@@ -28,8 +28,9 @@ type Group struct {
 
 // Acc is how an accumulator adds up what it gets.
 type Acc struct {
-	// Fits says that 64 bits hold the sum: of a tile on a CPU, of a tile's rows in
-	// runs, else of all rows of a thread. The halves of other words are summed apart.
+	// Fits says that 64 bits hold the sum: of a tile on a CPU, of a tile's rows
+	// in runs, else of all rows of a thread. The halves of other words are
+	// summed apart.
 	Fits   bool
 	Narrow bool // 32 bits hold the words of a run
 }
@@ -64,8 +65,8 @@ const (
 	rowsAtMost = 1 << 32
 	// mostThreadRows bounds the rows that one thread adds up.
 	mostThreadRows = 1 << 31
-	// RunsMemory is what a block knows of a tile's runs, in bytes, beside a byte for
-	// each chunk of the tile.
+	// RunsMemory is what a block knows of a tile's runs, in bytes, beside a
+	// byte for each chunk of the tile.
 	RunsMemory = 32
 )
 
@@ -77,11 +78,12 @@ func Counts(a harmony.Acc) bool {
 // IsExtreme reports whether an accumulator is a least or greatest value.
 func IsExtreme(a harmony.Acc) bool { return a.Fn == queryplan.Min || a.Fn == queryplan.Max }
 
-// SameSum returns the first accumulator that adds up the operand of accumulator i,
-// which may be itself.
+// SameSum returns the first accumulator that adds up the operand of accumulator
+// i, which may be itself.
 func SameSum(s *harmony.Group, i int) int {
 	for k, a := range s.To.Accs[:i] {
-		if a.Fn.IsTotal() && a.Shares == 0 && s.Vals[i].Reg != nil && s.Vals[k].Reg == s.Vals[i].Reg {
+		if a.Fn.IsTotal() && a.Shares == 0 && s.Vals[i].Reg != nil &&
+			s.Vals[k].Reg == s.Vals[i].Reg {
 			return k
 		}
 	}
@@ -152,8 +154,8 @@ func (f *Function) laySums(g *Group, rows int) {
 	}
 }
 
-// layRegisters makes room for sums of floats, which have more words than a thread has
-// registers, and names what joins the threads' accumulators.
+// layRegisters makes room for sums of floats, which have more words than a
+// thread has registers, and names what joins the threads' accumulators.
 func (f *Function) layRegisters(g *Group) {
 	f.laySums(g, mostThreadRows)
 	g.Reductions = []string{"rf_block_sum_i64"}
@@ -213,14 +215,15 @@ func (f *Function) layRuns(g *Group) {
 	}
 }
 
-// searchesGroup reports whether a GPU's block has to search for a row's group. Large
-// says that the block's table has a place for each of many groups.
+// searchesGroup reports whether a GPU's block has to search for a row's group.
+// Large says that the block's table has a place for each of many groups.
 func (f *Function) searchesGroup(s *harmony.Group, large bool) bool {
 	most, ok := f.numbers(GroupKey, s.To.Name, len(s.Key))
 	return len(s.Key) > 0 && !f.IsOrdered(s.To) && (!ok || most > mostOwnBits) && !large
 }
 
-// spillsGroups reports whether a GPU's block may meet groups that it has no place for.
+// spillsGroups reports whether a GPU's block may meet groups that it has no
+// place for.
 func (f *Function) spillsGroups(large bool) bool {
 	for _, s := range f.Kernel.Sinks {
 		if s, ok := s.(*harmony.Group); ok && f.searchesGroup(s, large) {

@@ -21,8 +21,8 @@ const (
 	scratchReserve = 1 << 10
 	// blockShared is the shared memory that a block takes beside its own.
 	blockShared = 1 << 10
-	// MostStack bounds the arrays of a CPU's function, which lie on the stack of the
-	// thread that calls it.
+	// MostStack bounds the arrays of a CPU's function, which lie on the stack
+	// of the thread that calls it.
 	MostStack = 2 << 20
 )
 
@@ -47,8 +47,8 @@ func (f *Function) dynamicRoom() int {
 	return f.options.Target.MostShared() - f.Memory.Total() - scratchReserve
 }
 
-// layOut decides where the sinks keep groups, and adds up the shared memory that the
-// function needs with its present tile.
+// layOut decides where the sinks keep groups, and adds up the shared memory
+// that the function needs with its present tile.
 func (f *Function) layOut(decide func(*harmony.Group) *Group) {
 	f.Memory, f.Groups = Memory{}, nil
 	items := f.Items
@@ -87,8 +87,8 @@ func (f *Function) layQueue(q *Queue) {
 	}
 }
 
-// layExpansions makes room for what expansions pass on from the rows of a tile to the
-// rounds.
+// layExpansions makes room for what expansions pass on from the rows of a tile
+// to the rounds.
 func (f *Function) layExpansions() {
 	rows := f.Threads * f.Items
 	source := false // whether rows are other than the tile's
@@ -118,8 +118,8 @@ func (f *Function) expansions() []int {
 	return out
 }
 
-// appends reports whether a GPU's sink appends columns to a relation by ranks. The
-// tuples of form Wide are appended by the set that they enter.
+// appends reports whether a GPU's sink appends columns to a relation by ranks.
+// The tuples of form Wide are appended by the set that they enter.
 func (f *Function) appends(s harmony.Sink) bool {
 	insert, ok := s.(*harmony.Insert)
 	if !ok {
@@ -146,8 +146,9 @@ func (f *Function) mostShared() int {
 	return f.options.Target.MostShared()
 }
 
-// stack bounds the bytes that the arrays of a CPU's function take: those of registers
-// that a later step reads, and those that steps and sinks need for themselves.
+// stack bounds the bytes that the arrays of a CPU's function take: those of
+// registers that a later step reads, and those that steps and sinks need for
+// themselves.
 func (f *Function) stack() int {
 	const word, flag = 8, 1
 	item, regs := 0, 0 // bytes of an item, and of its registers
@@ -179,7 +180,8 @@ func (f *Function) stack() int {
 				item += 3*word + word*len(s.Key) // the packed key, matches, and a wide key
 			}
 			if step.Kind == Expansion {
-				// Ends, begins, counts, places, matches and rows; all registers again.
+				// Ends, begins, counts, places, matches and rows; all registers
+				// again.
 				item += 6*word + regs
 			}
 			if step.Compacts {

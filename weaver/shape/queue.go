@@ -7,12 +7,13 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// Queue cuts a function in two. The stages ahead of it push the numbers of the rows
-// that they leave; those behind it take as many rows as all threads work on, and read
-// or find again what they need of a row.
+// Queue cuts a function in two. The stages ahead of it push the numbers of the
+// rows that they leave; those behind it take as many rows as all threads work
+// on, and read or find again what they need of a row.
 type Queue struct {
 	Before int // the stage, in the order of work, that is the first behind the queue
-	// Behind is what is done with rows of the queue, Items of a thread at a time.
+	// Behind is what is done with rows of the queue, Items of a thread at a
+	// time.
 	Behind  *Work
 	Items   int
 	ByWarps bool    // each warp has a queue of its own
@@ -20,12 +21,14 @@ type Queue struct {
 }
 
 const (
-	// filteredItems are the rows that a thread has ahead of a queue, and probedItems if
-	// rows are looked up there. The 256 KB of a multiprocessor's cache are also its
-	// shared memory: tables that are looked up compete with the queues of all blocks.
+	// filteredItems are the rows that a thread has ahead of a queue, and
+	// probedItems if rows are looked up there. The 256 KB of a multiprocessor's
+	// cache are also its shared memory: tables that are looked up compete with
+	// the queues of all blocks.
 	filteredItems = 8
 	probedItems   = 4
-	// behindItems are the rows that a thread has behind a queue, and hostItems a CPU's.
+	// behindItems are the rows that a thread has behind a queue, and hostItems
+	// a CPU's.
 	behindItems = 1
 	hostItems   = 32
 )
@@ -41,9 +44,9 @@ func (q *Queue) Mates(f *Function) int {
 // Rows is the room of all queues of a block.
 func (q *Queue) Rows(f *Function) int { return f.Threads * (f.Items + q.Items) }
 
-// The cost of a row in picoseconds, on an H200 whose multiprocessors all work on such
-// rows. Instructions and sequential reads cost all rows of a tile, random accesses the
-// live ones.
+// The cost of a row in picoseconds, on an H200 whose multiprocessors all work
+// on such rows. Instructions and sequential reads cost all rows of a tile,
+// random accesses the live ones.
 const (
 	stepCost   = 0.15 // of a stage: some instructions
 	byteCost   = 0.22 // of a column that is read in order
@@ -56,21 +59,22 @@ const (
 	cellCost   = 10.0 // of the atomics
 	pushCost   = 0.5  // of the instructions that push a tile's rows
 	takeCost   = 5.0  // of a row that is pushed and taken
-	// gatherLoss is the factor by which a column takes longer if it is read by row
-	// numbers and most of its sectors have such a row.
+	// gatherLoss is the factor by which a column takes longer if it is read by
+	// row numbers and most of its sectors have such a row.
 	gatherLoss = 2.5
-	// mostSharePushed is the share of the rows above which a queue gains nothing.
+	// mostSharePushed is the share of the rows above which a queue gains
+	// nothing.
 	mostSharePushed = 0.5
-	// leastGain bounds the cost with a queue, as a share of the cost without one. The
-	// estimate is rough, and the kernel's code is longer.
+	// leastGain bounds the cost with a queue, as a share of the cost without
+	// one. The estimate is rough, and the kernel's code is longer.
 	leastGain = 0.9
-	// loadShare is the share of rows above which a column is read for the whole tile, at
-	// once with others: a sector of memory has up to 32 rows.
+	// loadShare is the share of rows above which a column is read for the whole
+	// tile, at once with others: a sector of memory has up to 32 rows.
 	loadShare = 0.1
 )
 
-// chooseQueue puts a queue into a kernel if that is expected to save much. It returns
-// the rows that a thread then has ahead of it.
+// chooseQueue puts a queue into a kernel if that is expected to save much. It
+// returns the rows that a thread then has ahead of it.
 func (p *Program) chooseQueue(f *Function) (items int) {
 	if !p.Options.Cut && (!p.Options.Target.GPU || p.Options.Fix == nil) || f.Role != abi.Kernel {
 		return 0
@@ -89,7 +93,8 @@ func (p *Program) chooseQueue(f *Function) (items int) {
 	return items
 }
 
-// putQueue cuts the work of a function in two before a stage. Left is Queue.Left.
+// putQueue cuts the work of a function in two before a stage. Left is
+// Queue.Left.
 func (p *Program) putQueue(f *Function, cut int, left float64) {
 	stages := f.Work.Stages
 	q := &Queue{
@@ -106,8 +111,8 @@ func (p *Program) putQueue(f *Function, cut int, left float64) {
 	f.Queue = q
 }
 
-// isByWarps reports whether each warp may have a queue of its own. Appending to a
-// relation and entering tuples into row sets needs all threads of a block.
+// isByWarps reports whether each warp may have a queue of its own. Appending to
+// a relation and entering tuples into row sets needs all threads of a block.
 func (f *Function) isByWarps() bool {
 	for _, s := range f.Kernel.Sinks {
 		if g, ok := s.(*harmony.Group); !ok || f.MayBeWide(GroupKey, g.To.Name, len(g.Key)) {
@@ -117,8 +122,8 @@ func (f *Function) isByWarps() bool {
 	return true
 }
 
-// ahead returns the stages ahead of a queue. The loads that more than a few rows reach
-// come first, so that all are begun together.
+// ahead returns the stages ahead of a queue. The loads that more than a few
+// rows reach come first, so that all are begun together.
 func ahead(stages []harmony.Stage, shares []float64) []harmony.Stage {
 	var first, rest []harmony.Stage
 	for i, s := range stages {
@@ -131,9 +136,9 @@ func ahead(stages []harmony.Stage, shares []float64) []harmony.Stage {
 	return append(first, rest...)
 }
 
-// behind returns the stages behind a queue that is put before stage cut, after those
-// that find again what is needed of the stages ahead of it. Those that drop rows find
-// none to drop.
+// behind returns the stages behind a queue that is put before stage cut, after
+// those that find again what is needed of the stages ahead of it. Those that
+// drop rows find none to drop.
 func (f *Function) behind(cut int) []harmony.Stage {
 	stages := f.Work.Stages
 	needed := map[*harmony.Reg]bool{}
@@ -164,9 +169,9 @@ func (f *Function) behind(cut int) []harmony.Stage {
 	return append(again, stages[cut:]...)
 }
 
-// chooseCut returns the stage before which a queue is expected to save most, 0 if none
-// saves much. A queue saves where few rows are left and much is to be done for them.
-// Shares are those of the rows that are left before each stage.
+// chooseCut returns the stage before which a queue is expected to save most, 0
+// if none saves much. A queue saves where few rows are left and much is to be
+// done for them. Shares are those of the rows that are left before each stage.
 func (f *Function) chooseCut(shares []float64) int {
 	stages := f.Work.Stages
 	if !f.canQueue() {
@@ -179,7 +184,7 @@ func (f *Function) chooseCut(shares []float64) int {
 	best, least := 0, none
 	for cut := 1; cut <= len(stages); cut++ {
 		share := shares[cut]
-		// Of several filters in a row, the last one has the share that counts.
+		// The share of the last of several filters in a row counts.
 		if !mayDrop(stages[cut-1]) || cut < len(stages) && IsDrop(stages[cut]) ||
 			share > mostSharePushed {
 			continue
@@ -201,9 +206,10 @@ func (f *Function) chooseCut(shares []float64) int {
 	return best
 }
 
-// canQueue reports whether a queue may cut the kernel. A row must be found again by its
-// number, so the source is a relation, no stage expands rows, and functions give the
-// same value twice. Rows change places, so nothing may depend on their order.
+// canQueue reports whether a queue may cut the kernel. A row must be found
+// again by its number, so the source is a relation, no stage expands rows, and
+// functions give the same value twice. Rows change places, so nothing may
+// depend on their order.
 func (f *Function) canQueue() bool {
 	rows, ok := f.Kernel.Source.(*harmony.Rows)
 	if !ok || rows.Version != harmony.Full {
@@ -236,9 +242,9 @@ func isRandom(s harmony.Stage) bool {
 	return false
 }
 
-// cost is the cost of stages for a row of a tile. Shares are those of the rows that are
-// left before each stage. Dense is the share of the source's rows that the tile has; a
-// tile with less than all reads them by their numbers.
+// cost is the cost of stages for a row of a tile. Shares are those of the rows
+// that are left before each stage. Dense is the share of the source's rows that
+// the tile has; a tile with less than all reads them by their numbers.
 func (f *Function) cost(stages []harmony.Stage, shares []float64, dense float64) float64 {
 	rel := f.Kernel.Source.(*harmony.Rows).Rel
 	sum := 0.0
@@ -268,8 +274,8 @@ func (f *Function) cost(stages []harmony.Stage, shares []float64, dense float64)
 	return sum
 }
 
-// isBitmap reports whether an index is a bit set that fits a multiprocessor's own
-// cache.
+// isBitmap reports whether an index is a bit set that fits a multiprocessor's
+// own cache.
 func (f *Function) isBitmap(x *harmony.Index) bool {
 	const most = 20 // bits of its keys
 	if x.Kind != harmony.Exists {
@@ -279,7 +285,8 @@ func (f *Function) isBitmap(x *harmony.Index) bool {
 	return ok && bits <= most
 }
 
-// sinkCost is the cost of the sinks for a row of a tile of which a share is left.
+// sinkCost is the cost of the sinks for a row of a tile of which a share is
+// left.
 func (f *Function) sinkCost(share float64) float64 {
 	sum := 0.0
 	for _, s := range f.Kernel.Sinks {

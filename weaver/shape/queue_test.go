@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// TestCut wants queues where few rows are left and much is to do for them, and nowhere
-// else.
+// TestCut wants queues where few rows are left and much is to do for them, and
+// nowhere else.
 func TestCut(t *testing.T) {
 	const before, after = `relation a(x: int, y: int, z: int) input "a"
 relation t(x: int) temp
@@ -51,15 +51,25 @@ block b0:
 		queue        bool
 		left         float64
 	}{
-		{name: "few rows", stages: "    v3: boolean = map lt(v0, 50)\n    filter v3\n    v2: int = load z\n", queue: true, left: 0.05},
-		{name: "between bounds", stages: "    v3: boolean = map ge(v0, 500)\n    v4: boolean = map lt(v0, 550)\n    v5: boolean = map and(v3, v4)\n    filter v5\n    v2: int = load z\n", queue: true, left: 0.05},
-		{name: "most rows", stages: "    v3: boolean = map lt(v0, 950)\n    filter v3\n    v2: int = load z\n", left: 0.95},
-		{name: "few keys", stages: "    probe exists few(v0)\n    v3: row = probe unique one(v1)\n    v2: int = gather y[v3]\n", queue: true, left: 0.0025},
-		{name: "a key twice", stages: "    probe exists few(v0)\n    v3: row = probe unique one(v0)\n    v2: int = gather y[v3]\n", queue: true, left: 0.05},
+		{name: "few rows",
+			stages: "    v3: boolean = map lt(v0, 50)\n    filter v3\n    v2: int = load z\n",
+			queue:  true, left: 0.05},
+		{name: "between bounds",
+			stages: "    v3: boolean = map ge(v0, 500)\n    v4: boolean = map lt(v0, 550)\n    v5: boolean = map and(v3, v4)\n    filter v5\n    v2: int = load z\n", queue: true, left: 0.05},
+		{name: "most rows",
+			stages: "    v3: boolean = map lt(v0, 950)\n    filter v3\n    v2: int = load z\n",
+			left:   0.95},
+		{name: "few keys",
+			stages: "    probe exists few(v0)\n    v3: row = probe unique one(v1)\n    v2: int = gather y[v3]\n", queue: true, left: 0.0025},
+		{name: "a key twice",
+			stages: "    probe exists few(v0)\n    v3: row = probe unique one(v0)\n    v2: int = gather y[v3]\n", queue: true, left: 0.05},
 		{name: "no filter", stages: "    v2: int = load z\n", left: 1},
-		{name: "matches", stages: "    probe exists few(v0)\n    v3: row = probe multi all(v1)\n    v2: int = gather z[v3]\n", left: 0.05},
-		{name: "any facts", stages: "    probe exists few(v0)\n    v2: int = load z\n", open: true, left: 0.05},
-		{name: "a processor", stages: "    probe exists few(v0)\n    v2: int = load z\n", cpu: true, left: 0.05},
+		{name: "matches",
+			stages: "    probe exists few(v0)\n    v3: row = probe multi all(v1)\n    v2: int = gather z[v3]\n", left: 0.05},
+		{name: "any facts", stages: "    probe exists few(v0)\n    v2: int = load z\n", open: true,
+			left: 0.05},
+		{name: "a processor", stages: "    probe exists few(v0)\n    v2: int = load z\n", cpu: true,
+			left: 0.05},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := harmony.Parse("test.harmony", before+c.stages+after)
@@ -69,7 +79,10 @@ block b0:
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := Options{Target: target.GPU(90), Fix: fixAll, Range: func(*harmony.Reg) (lo, hi int64, ok bool) { return 0, 999, true }}
+			o := Options{Target: target.GPU(90), Fix: fixAll,
+				Range: func(*harmony.Reg) (lo, hi int64, ok bool) {
+					return 0, 999, true
+				}}
 			if c.open {
 				o.Fix = nil
 			}

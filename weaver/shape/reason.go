@@ -1,7 +1,7 @@
 package shape
 
-// Reason is why a function's tile differs from the target's. The list is closed;
-// Reasons has it.
+// Reason is why a function's tile differs from the target's. The list is
+// closed; Reasons has it.
 type Reason struct {
 	Name string // one word, unique
 	Doc  string // a clause that holds for every function that has the reason

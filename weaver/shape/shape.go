@@ -15,18 +15,20 @@ import (
 type Options struct {
 	Target target.Target
 	// Fix returns the value of a parameter that is a constant, which then is no
-	// parameter of the code; nil if there are none. It is never asked for literals,
-	// bounds of rows, gauges and pointers, except TablePresent, which may be 0.
+	// parameter of the code; nil if there are none. It is never asked for
+	// literals, bounds of rows, gauges and pointers, except TablePresent, which
+	// may be 0.
 	Fix func(entry string, p abi.Param) (int64, bool)
-	// Range bounds the words of a register. If it is nil, or not ok, the bounds are
-	// those of the type, and a decimal may exceed 64 bits.
+	// Range bounds the words of a register. If it is nil, or not ok, the bounds
+	// are those of the type, and a decimal may exceed 64 bits.
 	Range func(r *harmony.Reg) (lo, hi int64, ok bool)
-	// Domains are the string domains of the program; nil stands for domain.Find's.
+	// Domains are the string domains of the program; nil stands for
+	// domain.Find's.
 	Domains *domain.Domains
 	// NoCompact leaves rows in place within a tile.
 	NoCompact bool
-	// Cut puts a queue into every kernel that can have one. A CPU's kernels have no
-	// queue otherwise, and need NoCompact with it.
+	// Cut puts a queue into every kernel that can have one. A CPU's kernels
+	// have no queue otherwise, and need NoCompact with it.
 	Cut bool
 	// Lines gives instructions the places of the rules that they serve.
 	Lines bool
@@ -41,8 +43,8 @@ type UnsupportedError struct {
 // Error returns what is missing.
 func (e *UnsupportedError) Error() string { return e.What }
 
-// Program has the shapes of the functions of a kernel graph, in the order in which
-// the graph's text has their commands.
+// Program has the shapes of the functions of a kernel graph, in the order in
+// which the graph's text has their commands.
 type Program struct {
 	Graph     *harmony.Program
 	Options   Options // with Domains
@@ -54,15 +56,17 @@ type Program struct {
 type Function struct {
 	Facts
 	Of string // the name of the kernel, or of the index
-	// Kernel is the kernel; of a build, a kernel that loads the keys, without sinks.
+	// Kernel is the kernel; of a build, a kernel that loads the keys, without
+	// sinks.
 	Kernel *harmony.Kernel
 	Index  *harmony.Index // nil for a kernel
 
-	// Threads and Items are the tile's shape. Parts is how many tiles follow each other
-	// between two looks at the gauges.
+	// Threads and Items are the tile's shape. Parts is how many tiles follow
+	// each other between two looks at the gauges.
 	Threads, Items, Parts int
 	Registers             int // the most of a GPU's thread; 0 if the assembler chooses
-	// Work is what is done with a tile: all stages, or those ahead of the queue.
+	// Work is what is done with a tile: all stages, or those ahead of the
+	// queue.
 	Work   *Work
 	Queue  *Queue   // nil if there is none
 	Groups []*Group // of the sinks that group, in their order
@@ -75,9 +79,10 @@ type Function struct {
 	known *forms          // nil until they are needed
 }
 
-// Choose chooses the shapes of all kernels of a verified program, except the host's,
-// and of the builds of all its indexes. The same program and options give the same
-// shapes. The error is an *UnsupportedError, or names what is wrong.
+// Choose chooses the shapes of all kernels of a verified program, except the
+// host's, and of the builds of all its indexes. The same program and options
+// give the same shapes. The error is an *UnsupportedError, or names what is
+// wrong.
 func Choose(graph *harmony.Program, o Options) (*Program, error) {
 	p, err := newProgram(graph, o)
 	if err != nil {
@@ -108,7 +113,8 @@ func newProgram(graph *harmony.Program, o Options) (*Program, error) {
 			case *harmony.Run:
 				if !c.Kernel.Host {
 					name := c.Kernel.Name
-					p.add(&Function{Facts: p.facts(abi.Kernel, "", name), Of: name, Kernel: c.Kernel})
+					p.add(&Function{Facts: p.facts(abi.Kernel, "", name), Of: name,
+						Kernel: c.Kernel})
 				}
 			case *harmony.Build:
 				if !built[c.Index] {
@@ -145,8 +151,8 @@ func (f *Function) setOrder(stages []harmony.Stage) {
 	f.order, f.Work, f.Queue = stages, f.newWork(stages, f.kept), nil
 }
 
-// addBuild adds the steps that build an index. An index whose keys are row numbers
-// has none.
+// addBuild adds the steps that build an index. An index whose keys are row
+// numbers has none.
 func (p *Program) addBuild(x *harmony.Index) {
 	insert := p.facts(abi.BuildInsert, "build_", x.Name)
 	switch form, known := int64(0), false; {

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// facts are what a test's program knows: columns of 4 bytes, keys of a form, words
-// within bounds.
+// facts are what a test's program knows: columns of 4 bytes, keys of a form,
+// words within bounds.
 type facts struct {
 	form    string
 	bits    int64 // of a key's column
@@ -21,7 +21,8 @@ type facts struct {
 	crowded bool
 }
 
-var formNames = map[string]abi.Form{"none": abi.None, "direct": abi.Direct, "hash": abi.Hash, "wide": abi.Wide, "ordered": abi.Ordered}
+var formNames = map[string]abi.Form{"none": abi.None, "direct": abi.Direct, "hash": abi.Hash,
+	"wide": abi.Wide, "ordered": abi.Ordered}
 
 func (k facts) fix(entry string, p abi.Param) (int64, bool) {
 	switch p.Kind {
@@ -47,8 +48,9 @@ func (k facts) words(r *harmony.Reg) (lo, hi int64, ok bool) {
 //
 //	shape [gpu] [form=direct] [bits=10] [size=1000] [bounds=1000] [crowded] [cut]
 //
-// Without a form nothing is known of the facts. The directive parse gives the error of
-// reading shapes for the program of the last shape directive, with its facts.
+// Without a form nothing is known of the facts. The directive parse gives the
+// error of reading shapes for the program of the last shape directive, with its
+// facts.
 func TestShapes(t *testing.T) {
 	var graph string
 	var options Options

@@ -8,8 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Shares of rows that a condition leaves if nothing is known of it, after Selinger et
-// al., "Access path selection in a relational database management system" (1979).
+// Shares of rows that a condition leaves if nothing is known of it, after
+// Selinger et al., "Access path selection in a relational database management
+// system" (1979).
 const (
 	equalShare  = 0.1
 	rangeShare  = 1.0 / 3
@@ -25,8 +26,8 @@ type shares struct {
 	subsets map[*harmony.Relation]float64                // what subset has answered
 }
 
-// of estimates the share of the source's rows that is left before each stage, and
-// behind all of them.
+// of estimates the share of the source's rows that is left before each stage,
+// and behind all of them.
 func (m *shares) of(stages []harmony.Stage) []float64 {
 	defs := map[*harmony.Reg]harmony.Stage{}
 	asked := map[*harmony.Reg]float64{} // by the register that was looked up alone
@@ -51,7 +52,8 @@ func (m *shares) of(stages []harmony.Stage) []float64 {
 				continue
 			}
 			if len(s.Key) == 1 && s.Key[0].Reg != nil {
-				// Rows whose key is in one subset are more likely to be in another.
+				// Rows whose key is in one subset are more likely to be in
+				// another.
 				key := s.Key[0].Reg
 				if before, ok := asked[key]; ok {
 					share = min(1, share/before)
@@ -64,8 +66,8 @@ func (m *shares) of(stages []harmony.Stage) []float64 {
 	return append(out, max(left, leastShare))
 }
 
-// subset estimates which share of all keys a relation has: all of them if the program
-// does not make it, else the share that its kernels leave.
+// subset estimates which share of all keys a relation has: all of them if the
+// program does not make it, else the share that its kernels leave.
 func (m *shares) subset(r *harmony.Relation) float64 {
 	if r.Kind != queryplan.Temp && r.Kind != queryplan.Derived {
 		return 1
@@ -164,8 +166,9 @@ func conjuncts(cond harmony.Operand, defs map[*harmony.Reg]harmony.Stage) []harm
 	return []harmony.Operand{cond}
 }
 
-// shareOfAll estimates the share of the rows for which all conditions hold, as if they
-// were independent. Of the bounds of one register, each cuts off its own share.
+// shareOfAll estimates the share of the rows for which all conditions hold, as
+// if they were independent. Of the bounds of one register, each cuts off its
+// own share.
 func (m *shares) shareOfAll(conds []harmony.Operand, defs map[*harmony.Reg]harmony.Stage) float64 {
 	share := 1.0
 	cut := map[*harmony.Reg]float64{}

@@ -12,35 +12,40 @@ import (
 )
 
 const (
-	// ownMemory is what the tables of a block's own groups may take of its shared
-	// memory: four or five such blocks are enough to keep the memory busy.
+	// ownMemory is what the tables of a block's own groups may take of its
+	// shared memory: four or five such blocks are enough to keep the memory
+	// busy.
 	ownMemory = 46 << 10
-	// mostOwnBits bounds the places. A few thousand groups are so many that atomics of
-	// all blocks on their cells do not wait for each other.
+	// mostOwnBits bounds the places. A few thousand groups are so many that
+	// atomics of all blocks on their cells do not wait for each other.
 	mostOwnBits = 11
-	// slotBits is the logarithm of the slots of a hash table for each place. With four
-	// slots, a warp finds nearly all keys at once.
+	// slotBits is the logarithm of the slots of a hash table for each place.
+	// With four slots, a warp finds nearly all keys at once.
 	slotBits = 2
 	// leastOwnBits bounds the places of a useful table.
 	leastOwnBits = 5
-	// copyBits are spare places of groups with numbers, for the lanes of a warp.
+	// copyBits are spare places of groups with numbers, for the lanes of a
+	// warp.
 	copyBits = 5
-	// copyMemory bounds a table with spare places: it leaves room for as many blocks as
-	// there are registers for.
+	// copyMemory bounds a table with spare places: it leaves room for as many
+	// blocks as there are registers for.
 	copyMemory = 26 << 10
-	// queuedMemory bounds tables behind a queue, which few rows reach: the rest of the
-	// memory caches what is looked up ahead of it.
+	// queuedMemory bounds tables behind a queue, which few rows reach: the rest
+	// of the memory caches what is looked up ahead of it.
 	queuedMemory = 12 << 10
-	// queuedShare is the share of a source's rows up to which rows behind a queue go to
-	// the groups of all blocks at once, if the block's own would need a search.
+	// queuedShare is the share of a source's rows up to which rows behind a
+	// queue go to the groups of all blocks at once, if the block's own would
+	// need a search.
 	queuedShare = 0.02
-	// mostPlaces bounds tables with a place for each of many groups: it has 16 bits.
+	// mostPlaces bounds tables with a place for each of many groups: it has 16
+	// bits.
 	mostPlaces = 1 << 16
-	// largeThreads is how many threads of a multiprocessor keep its memory busy, in the
-	// few blocks that such tables leave room for; mostThreads bounds a block's.
+	// largeThreads is how many threads of a multiprocessor keep its memory
+	// busy, in the few blocks that such tables leave room for; mostThreads
+	// bounds a block's.
 	largeThreads, mostThreads = 1024, 1024
-	// mostSharing bounds the blocks that share the groups: with more, atomics of all
-	// blocks are as fast.
+	// mostSharing bounds the blocks that share the groups: with more, atomics
+	// of all blocks are as fast.
 	mostSharing = 8
 )
 
@@ -48,11 +53,12 @@ const (
 type Table struct {
 	Bits     int // the logarithm of Places; 0 in a large table
 	SlotBits int // of the table's words: more than Bits if keys are searched
-	// Places is how many groups the table holds, and Slots how many words tell them, 0
-	// in a large table, whose places are the groups' numbers.
+	// Places is how many groups the table holds, and Slots how many words tell
+	// them, 0 in a large table, whose places are the groups' numbers.
 	Places, Slots int
 	Fits          bool // every group has a place
-	// Sharing is how many blocks each hold a share of the groups; 0 for all in each.
+	// Sharing is how many blocks each hold a share of the groups; 0 for all in
+	// each.
 	Sharing int
 	Accs    []TableCells
 	Count   TablePart  // the rows of a place, if an accumulator asks for them
@@ -63,12 +69,12 @@ type Table struct {
 	digits []int
 }
 
-// TablePart is a part of the table: digits of 32 bits, or words if there are none. None
-// begins at 0 in a table with words of its own.
+// TablePart is a part of the table: digits of 32 bits, or words if there are
+// none. None begins at 0 in a table with words of its own.
 type TablePart struct{ At, Digits int }
 
-// TableCells are the cells of an accumulator. Accumulators of the same operand share
-// those of its sum.
+// TableCells are the cells of an accumulator. Accumulators of the same operand
+// share those of its sum.
 type TableCells struct {
 	TablePart
 	Like int // the accumulator whose cells they are
@@ -83,8 +89,8 @@ func (t *Table) take(m *Memory) {
 	}
 }
 
-// IsLarge reports whether the table has a place for each of many groups, without words
-// that tell them. The launch then provides its memory.
+// IsLarge reports whether the table has a place for each of many groups,
+// without words that tell them. The launch then provides its memory.
 func (t *Table) IsLarge() bool { return t.Slots == 0 }
 
 // countDigits is the number of digits that count the rows of a group.
@@ -95,8 +101,8 @@ func (f *Function) countDigits() int {
 	return 1
 }
 
-// sumDigits is the number of digits of an operand's sum in a block. Blocks add less
-// than 2^32 rows, unless expansions make them.
+// sumDigits is the number of digits of an operand's sum in a block. Blocks add
+// less than 2^32 rows, unless expansions make them.
 func (f *Function) sumDigits(o harmony.Operand) int {
 	switch {
 	case f.expands():
@@ -107,8 +113,8 @@ func (f *Function) sumDigits(o harmony.Operand) int {
 	return 3
 }
 
-// chooseTable lays out a table for the groups of a sink; nil if there is no room for a
-// useful one.
+// chooseTable lays out a table for the groups of a sink; nil if there is no
+// room for a useful one.
 func (f *Function) chooseTable(s *harmony.Group) *Table {
 	tables := 0
 	for _, s := range f.Kernel.Sinks {
@@ -143,8 +149,8 @@ func (f *Function) setSink(t *Table, s *harmony.Group) {
 	}
 }
 
-// fill gives the table as many places as there is room for, up to a number. It reports
-// whether they are enough to be useful.
+// fill gives the table as many places as there is room for, up to a number. It
+// reports whether they are enough to be useful.
 func (f *Function) fill(t *Table, most, slots, room int) bool {
 	for ; most >= leastOwnBits; most-- {
 		t.Bits, t.SlotBits = most, most+slots
@@ -202,25 +208,27 @@ func (f *Function) place(t *Table) {
 	}
 }
 
-// isPositive reports whether an operand is above 0, so that the sum of at least one is
-// not 0 if its digits hold it.
+// isPositive reports whether an operand is above 0, so that the sum of at least
+// one is not 0 if its digits hold it.
 func (f *Function) isPositive(o harmony.Operand) bool {
 	lo, _, ok := f.boundsOf(o)
 	return ok && lo > 0
 }
 
-// layLarge lays out a table with a place for each of many groups with numbers, if a
-// multiprocessor's shared memory has room for one. Atomics there are ten times as fast
-// as those of all blocks on cells in the second-level cache, which then come once for a
-// place and block.
+// layLarge lays out a table with a place for each of many groups with numbers,
+// if a multiprocessor's shared memory has room for one. Atomics there are ten
+// times as fast as those of all blocks on cells in the second-level cache,
+// which then come once for a place and block.
 //
-// It needs rows that are read in order: lookups need that memory as a cache, and more
-// threads that wait. The few blocks that there is room for get more threads.
+// It needs rows that are read in order: lookups need that memory as a cache,
+// and more threads that wait. The few blocks that there is room for get more
+// threads.
 //
-// If one table cannot hold all groups, several blocks that work on the same rows hold a
-// share each: what they read comes from the second-level cache for all but one of them.
-// That is for rows that are all grouped, hundreds for each group: a share costs about
-// what reading the rows and finding their groups does, whether or not they are its own.
+// If one table cannot hold all groups, several blocks that work on the same
+// rows hold a share each: what they read comes from the second-level cache for
+// all but one of them. Shares pay when all rows are grouped, hundreds for each
+// group: a share costs about as much as reading the rows and finding their
+// groups, whether or not they are its own.
 func (f *Function) layLarge(t *Table) bool {
 	name := t.sink.To.Name
 	size, known := f.Fixed(abi.GroupSize, name, 0)
@@ -231,7 +239,8 @@ func (f *Function) layLarge(t *Table) bool {
 	if f.layShare(t, size) {
 		return true
 	}
-	// Dropped decimals would be counted by each of the blocks, so nothing may drop rows.
+	// Dropped decimals would be counted by each of the blocks, so nothing may
+	// drop rows.
 	plain := !slices.ContainsFunc(f.Kernel.Stages, func(s harmony.Stage) bool {
 		_, loads := s.(*harmony.Load)
 		_, maps := s.(*harmony.Map)
@@ -269,7 +278,8 @@ func (f *Function) layShare(t *Table, size int64) bool {
 	return true
 }
 
-// blocksWith is how many blocks with such a table a multiprocessor has room for.
+// blocksWith is how many blocks with such a table a multiprocessor has room
+// for.
 func (f *Function) blocksWith(t *Table) int {
 	return f.options.Target.MostShared() / (t.Size + scratchReserve + blockShared)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
-// String returns the shapes as text, which Parse reads back for the same kernel graph
-// and facts. A kernel's stages are numbered as the graph has them; order is left out if
-// work follows it.
+// String returns the shapes as text, which Parse reads back for the same kernel
+// graph and facts. A kernel's stages are numbered as the graph has them; order
+// is left out if work follows it.
 //
 //	shapes "gpu:sm_90"
 //	kernel k0
@@ -117,8 +117,9 @@ func number(name string, n int) string {
 	return fmt.Sprintf(" %s %d", name, n)
 }
 
-// Parse reads the shapes of a kernel graph, which is verified. Name stands for the text
-// in errors. A shape that does not suit its function, or the target, is an error.
+// Parse reads the shapes of a kernel graph, which is verified. Name stands for
+// the text in errors. A shape that does not suit its function, or the target,
+// is an error.
 func Parse(name, text string, graph *harmony.Program, o Options) (p *Program, err error) {
 	if p, err = newProgram(graph, o); err != nil {
 		return nil, err
@@ -240,7 +241,9 @@ func (p *parser) order(f *Function) {
 		at := p.Peek()
 		i := p.integer()
 		if i >= len(stages) || slices.Contains(order, stages[i]) ||
-			slices.ContainsFunc(harmony.Uses(stages[i]), func(r *harmony.Reg) bool { return !defined[r] }) {
+			slices.ContainsFunc(harmony.Uses(stages[i]), func(r *harmony.Reg) bool {
+				return !defined[r]
+			}) {
 			p.Fail(at.Start, at.End, "stage %d cannot come here", i)
 		}
 		defined[harmony.Def(stages[i])] = true
@@ -291,7 +294,8 @@ func (p *parser) check(f *Function, ln *irtext.Line) {
 	})
 	switch {
 	case missing, len(p.groups) > 0:
-		p.FailLine(ln, "%s has a group that the text does not place, or places where it cannot be", f.Of)
+		p.FailLine(ln, "%s has a group that the text does not place, or places where it cannot be",
+			f.Of)
 	case f.Memory != said:
 		p.FailLine(ln, "%s takes %d bytes of shared memory%s, not %d%s",
 			f.Of, f.Memory.Total(), f.Memory, said.Total(), said)
@@ -315,7 +319,8 @@ func (f *Function) suits(s *harmony.Group, g *Group) bool {
 			return false
 		}
 		bits := bitsOf(t.Places)
-		if t.Slots > 0 && (t.Slots < t.Places || t.Places != 1<<bits || t.Slots != 1<<bitsOf(t.Slots)) {
+		if t.Slots > 0 &&
+			(t.Slots < t.Places || t.Places != 1<<bits || t.Slots != 1<<bitsOf(t.Slots)) {
 			return false
 		}
 		if t.Slots > 0 {

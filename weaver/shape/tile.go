@@ -11,29 +11,30 @@ import (
 )
 
 const (
-	// fewItems is the most rows a thread for which more would cost more time, of the
-	// compiler or of the run, than they save: see the reasons that few gives.
+	// fewItems is the most rows a thread for which more would cost more time,
+	// of the compiler or of the run, than they save: see the reasons that few
+	// gives.
 	fewItems = 4
-	// fewRegisters is the most registers of a thread with which a multiprocessor runs
-	// 1,024 threads. A kernel that is not lean would spill.
+	// fewRegisters is the most registers of a thread with which a
+	// multiprocessor runs 1,024 threads. A kernel that is not lean would spill.
 	fewRegisters = 64
-	// groupParts is how many parts a tile has whose rows may not find their group in the
-	// block's own table.
+	// groupParts is how many parts a tile has whose rows may not find their
+	// group in the block's own table.
 	groupParts = 4
-	// mostHeld is how many words of its tuples a thread's registers hold, two registers
-	// for each, beside what it needs to make them.
+	// mostHeld is how many words of its tuples a thread's registers hold, two
+	// registers for each, beside what it needs to make them.
 	mostHeld = 56
 	// runThreads is the size of a block that finds runs.
 	runThreads = 512
-	// runShared is the most shared memory of such a block: a multiprocessor has room for
-	// two.
+	// runShared is the most shared memory of such a block: a multiprocessor has
+	// room for two.
 	runShared = 112 << 10
 	// LeastItems is the smallest tile of a CPU.
 	LeastItems = 32
 )
 
-// choose chooses the tile of a function, its queue, its registers, and where its groups
-// are kept.
+// choose chooses the tile of a function, its queue, its registers, and where
+// its groups are kept.
 func (p *Program) choose(f *Function) error {
 	gpu := p.Options.Target.GPU
 	items := p.chooseQueue(f)
@@ -58,7 +59,8 @@ func (p *Program) choose(f *Function) error {
 	f.layOut(f.chooseGroup)
 	large := f.largeTable()
 	if large != nil {
-		for blocks := f.blocksWith(large); f.Threads < mostThreads && f.Threads*blocks < largeThreads; {
+		for blocks := f.blocksWith(large); f.Threads < mostThreads &&
+			f.Threads*blocks < largeThreads; {
 			f.Threads *= 2
 		}
 		f.because(Large)
@@ -81,8 +83,8 @@ func (f *Function) because(why *Reason) {
 	}
 }
 
-// few returns the reason for which a GPU's function has few rows a thread, nil if there
-// is none. The facts are asked only if the answer matters.
+// few returns the reason for which a GPU's function has few rows a thread, nil
+// if there is none. The facts are asked only if the answer matters.
 func (f *Function) few() *Reason {
 	_, ofGroups := f.Kernel.Source.(*harmony.GroupRows)
 	switch {
@@ -109,8 +111,8 @@ func (f *Function) few() *Reason {
 // expands reports whether a stage makes several rows of one.
 func (f *Function) expands() bool { return slices.ContainsFunc(f.Kernel.Stages, IsExpansion) }
 
-// choosePace chooses the parts of a tile and the registers of a thread. Large says that
-// the block's table has a place for each of many groups.
+// choosePace chooses the parts of a tile and the registers of a thread. Large
+// says that the block's table has a place for each of many groups.
 func (f *Function) choosePace(large bool) {
 	if !f.options.Target.GPU {
 		return
@@ -156,8 +158,8 @@ func (f *Function) shrink() error {
 	}
 }
 
-// isLean reports whether a kernel only finds the matches of a row and inserts what it
-// makes of them, as the rules of closures do.
+// isLean reports whether a kernel only finds the matches of a row and inserts
+// what it makes of them, as the rules of closures do.
 func isLean(k *harmony.Kernel) bool {
 	probes, reads := 0, 0
 	for _, s := range k.Stages {
@@ -171,8 +173,9 @@ func isLean(k *harmony.Kernel) bool {
 	return probes == 1 && reads <= 3 && len(k.Sinks) == 1
 }
 
-// isLeanGroup reports whether a kernel adds words to the cells of few groups that it
-// finds without a search. Sums of 128 bits and searches take more registers.
+// isLeanGroup reports whether a kernel adds words to the cells of few groups
+// that it finds without a search. Sums of 128 bits and searches take more
+// registers.
 func (f *Function) isLeanGroup() bool {
 	s, ok := f.Kernel.Sinks[0].(*harmony.Group)
 	if !ok || len(f.Kernel.Sinks) > 1 || len(s.To.Accs) > 2 || len(f.Kernel.Stages) > 4 {
@@ -184,8 +187,8 @@ func (f *Function) isLeanGroup() bool {
 	})
 }
 
-// holdsMuch reports whether the rows of a thread become tuples of more words than its
-// registers hold. Groups are added to column by column.
+// holdsMuch reports whether the rows of a thread become tuples of more words
+// than its registers hold. Groups are added to column by column.
 func (f *Function) holdsMuch() bool {
 	words := 0
 	for _, s := range f.Kernel.Sinks {

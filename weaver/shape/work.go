@@ -8,7 +8,8 @@ import (
 // Work is a sequence of stages in the order in which they are carried out.
 type Work struct {
 	Stages []harmony.Stage
-	// Last has the last stage that reads a register; that of sinks is len(Stages).
+	// Last has the last stage that reads a register; that of sinks is
+	// len(Stages).
 	Last     map[*harmony.Reg]int
 	LastLoad int // the last stage that loads from the source; -1 if none does
 	Steps    []Step
@@ -33,8 +34,8 @@ const (
 	Expansion                 // a probe that makes several rows of one
 )
 
-// newWork finds what reads registers last, and the steps. Kept registers are read
-// behind all stages.
+// newWork finds what reads registers last, and the steps. Kept registers are
+// read behind all stages.
 func (f *Function) newWork(stages []harmony.Stage, kept []*harmony.Reg) *Work {
 	w := &Work{Stages: stages, Last: map[*harmony.Reg]int{}, LastLoad: -1}
 	for i, s := range stages {
@@ -78,8 +79,8 @@ func (f *Function) step(w *Work, i int) Step {
 	}
 }
 
-// Live returns the registers that are defined before a stage and read by it or a
-// later one, in the order of their definitions.
+// Live returns the registers that are defined before a stage and read by it or
+// a later one, in the order of their definitions.
 func (w *Work) Live(stage int) []*harmony.Reg {
 	var out []*harmony.Reg
 	for _, s := range w.Stages[:stage] {
@@ -90,8 +91,8 @@ func (w *Work) Live(stage int) []*harmony.Reg {
 	return out
 }
 
-// schedule orders the stages: a definition without an effect on which rows are left
-// moves down to its first use, but not past an expansion.
+// schedule orders the stages: a definition without an effect on which rows are
+// left moves down to its first use, but not past an expansion.
 func (f *Function) schedule() []harmony.Stage {
 	var out, pending []harmony.Stage
 	flush := func(wanted func(harmony.Stage) bool) {
@@ -143,8 +144,8 @@ func (f *Function) schedule() []harmony.Stage {
 	return out
 }
 
-// loadsFirst puts the loads before all other stages. Keys and results of groups are
-// read for the slots of a whole tile, before rows move.
+// loadsFirst puts the loads before all other stages. Keys and results of groups
+// are read for the slots of a whole tile, before rows move.
 func loadsFirst(stages []harmony.Stage) []harmony.Stage {
 	var loads, others []harmony.Stage
 	for _, s := range stages {
@@ -183,8 +184,9 @@ func (f *Function) inRun(s harmony.Stage) bool {
 	return true
 }
 
-// endOfRun returns the stage at which the run that begins with stage i ends: behind a
-// filter if rows move together there, or if a GPU then gathers for the live rows.
+// endOfRun returns the stage at which the run that begins with stage i ends:
+// behind a filter if rows move together there, or if a GPU then gathers for the
+// live rows.
 func (f *Function) endOfRun(w *Work, i int) int {
 	stages := w.Stages
 	for ; i < len(stages) && f.inRun(stages[i]); i++ {
@@ -198,10 +200,10 @@ func (f *Function) endOfRun(w *Work, i int) int {
 	return i
 }
 
-// gathers reports whether the run at the front of stages reads a column at random.
-// Loads behind a filter are begun before it, with those that the filter waits for: one
-// in two rows may be left of each sector of memory, but a block that waits twice is
-// half as fast.
+// gathers reports whether the run at the front of stages reads a column at
+// random. Loads behind a filter are begun before it, with those that the filter
+// waits for: one in two rows may be left of each sector of memory, but a block
+// that waits twice is half as fast.
 func (f *Function) gathers(stages []harmony.Stage) bool {
 	for _, s := range stages {
 		if !f.inRun(s) {
@@ -214,9 +216,9 @@ func (f *Function) gathers(stages []harmony.Stage) bool {
 	return false
 }
 
-// wantsCompaction reports whether the work from stage i on is faster on rows that lie
-// together: random accesses and stores are. If another filter comes first, compaction
-// waits for that one.
+// wantsCompaction reports whether the work from stage i on is faster on rows
+// that lie together: random accesses and stores are. If another filter comes
+// first, compaction waits for that one.
 func (f *Function) wantsCompaction(w *Work, i int) bool {
 	if f.options.Target.GPU || f.options.NoCompact {
 		return false

@@ -4,17 +4,18 @@ package target
 type Budget struct {
 	Name    string
 	Threads int // of a block
-	// Items are the rows a thread that the weaver chooses from, in falling order.
+	// Items are the rows a thread that the weaver chooses from, in falling
+	// order.
 	Items      []int
 	Registers  int // of 32 bits, a thread
 	Scratch    int // bytes of memory private to a block
 	Parameters int // bytes of kernel parameters
 }
 
-// The budgets of the targets. Two blocks of 256 threads on a multiprocessor hide
-// the latency of loads, so a thread gets half of 65,536 / 256 registers, and a
-// block half of the shared memory: of 163 KB, and of 227 KB from sm_90 on. The tile
-// of a CPU fits in half of a second-level cache of 1 MB.
+// The budgets of the targets. Two blocks of 256 threads on a multiprocessor
+// hide the latency of loads, so a thread gets half of 65,536 / 256 registers,
+// and a block half of the shared memory: of 163 KB, and of 227 KB from sm_90
+// on. The tile of a CPU fits in half of a second-level cache of 1 MB.
 var (
 	sm80Budget = Budget{
 		Name: "sm_80", Threads: 256, Items: []int{16, 8, 4},

@@ -23,13 +23,14 @@ type Target struct {
 	Name string // "cpu", or "gpu:sm_90" with the compute capability
 	GPU  bool
 	SM   int // compute capability of a GPU, such as 90
-	// Threads and Items are the shape of a tile: 1 and a multiple of 32 on a CPU; on
-	// a GPU a power of two from 32 to 1,024, and the most rows a thread, a power of
-	// two from abi.Chunk on. A kernel that needs many registers or much shared
-	// memory gets fewer rows a thread, but at least abi.Chunk.
+	// Threads and Items are the shape of a tile: 1 and a multiple of 32 on a
+	// CPU; on a GPU a power of two from 32 to 1,024, and the most rows a
+	// thread, a power of two from abi.Chunk on. A kernel that needs many
+	// registers or much shared memory gets fewer rows a thread, but at least
+	// abi.Chunk.
 	Threads, Items int
-	// Shared is the shared memory of a block of a GPU in bytes. A launch asks for
-	// whatever exceeds StaticShared.
+	// Shared is the shared memory of a block of a GPU in bytes. A launch asks
+	// for whatever exceeds StaticShared.
 	Shared int
 	// Budget bounds fused kernels.
 	Budget Budget
@@ -45,10 +46,11 @@ func CPU() Target {
 
 // GPU returns the target for NVIDIA GPUs of compute capability sm.
 //
-// A thread has at most 8 rows: 16 take twice the registers and leave room for one
-// block of 256 threads where 8 leave room for two or more. Shared is the amount
-// that every GPU with code for sm is likely to have: 227 KiB from 9.0 on, 99 KiB
-// before, as on GPUs of 8.6 and 8.9. A caller that knows the GPU sets Shared.
+// A thread has at most 8 rows: 16 take twice the registers and leave room for
+// one block of 256 threads where 8 leave room for two or more. Shared is the
+// amount that every GPU with code for sm is likely to have: 227 KiB from 9.0
+// on, 99 KiB before, as on GPUs of 8.6 and 8.9. A caller that knows the GPU
+// sets Shared.
 func GPU(sm int) Target {
 	shared, budget := 99<<10, sm80Budget
 	if sm >= 90 {
@@ -76,7 +78,8 @@ func Parse(name string) (Target, bool) {
 // MostShared returns the shared memory in bytes that a block can have.
 func (t Target) MostShared() int { return max(t.Shared, StaticShared) }
 
-// Verify returns an error if the primitives have no tiles of the target's shape.
+// Verify returns an error if the primitives have no tiles of the target's
+// shape.
 func (t Target) Verify() error {
 	isPower := func(n int) bool { return n > 0 && n&(n-1) == 0 }
 	switch {

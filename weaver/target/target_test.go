@@ -15,7 +15,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v is incomplete", name, got)
 		}
 	}
-	for _, name := range []string{"", "gpu", "CPU", "gpu:sm_", "gpu:sm_75", "gpu:sm_090", "gpu:sm_1000", "gpu:90", "gpu:sm_-90"} {
+	for _, name := range []string{"", "gpu", "CPU", "gpu:sm_", "gpu:sm_75", "gpu:sm_090",
+		"gpu:sm_1000", "gpu:90", "gpu:sm_-90"} {
 		if got, ok := Parse(name); ok {
 			t.Errorf("Parse(%q) = %+v, want none", name, got)
 		}

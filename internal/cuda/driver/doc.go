@@ -10,7 +10,7 @@
 //
 // # What an implementation owes
 //
-// What package cuda says of its types holds here: methods of a [Stream] start
+// The contracts of package cuda's types hold here: methods of a [Stream] start
 // work and return, those of a [Context] with the same names do it at once;
 // every object is safe for concurrent use, and calls may come from any
 // goroutine; Close waits for calls that use the object, and closing twice does

@@ -67,7 +67,7 @@ func newDevice(index int) (*device, error) {
 	if err := a.Read(v.attribute); err != nil {
 		return nil, err
 	}
-	// What the hardware has and cu does not reach.
+	// The hardware has these, and cu does not reach them.
 	a.MemoryPools, a.VirtualMemory, a.CooperativeLaunch = false, false, false
 	a.SharedPerBlockOptin = a.SharedPerBlock
 

@@ -11,7 +11,7 @@ import (
 // Shrink drops parts of a program for as long as fails still says that the rest
 // shows the failure: passes to leave out, outputs, constraints, rules,
 // literals, aggregates, arguments, stored predicates, tables, rows and columns.
-// What is left may well be no program; fails then has to say false.
+// The rest may be no valid program; fails must return false for it.
 func Shrink(p *Program, fails func(*Program) bool) *Program {
 	s := &shrinker{program: p, fails: fails}
 	for before := ""; before != s.program.size(); {

@@ -9,9 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Arena is the memory of a captured run. Its addresses stay as long as the graph may be
-// launched. Memory that the run frees is handed out again at once, because the run's
-// commands follow each other.
+// Arena is the memory of a captured run. Its addresses stay as long as the
+// graph may be launched. Memory that the run frees is handed out again at once,
+// because the run's commands follow each other.
 type Arena struct {
 	Memory *Memory
 	Stream driver.Stream // in which memory is taken and given back, not the run's
@@ -23,13 +23,13 @@ type Arena struct {
 const (
 	// arenaPart is what parts are multiples of.
 	arenaPart = 256
-	// arenaChunk is the least that is asked of the engine's memory at a time, where there is
-	// plenty.
+	// arenaChunk is the least that is asked of the engine's memory at a time,
+	// where there is plenty.
 	arenaChunk = 4 << 20
 )
 
-// Alloc returns memory, whose contents are not defined: the smallest part that is large
-// enough.
+// Alloc returns memory, whose contents are not defined: the smallest part that
+// is large enough.
 func (a *Arena) Alloc(what string, bytes int64) (Buffer, error) {
 	bytes = padded(bytes, arenaPart)
 	best := -1
@@ -78,8 +78,8 @@ func (a *Arena) Give(part Buffer) {
 	join(at - 1)
 }
 
-// beginsChunk reports whether an address is a chunk's first: chunks are given back as they
-// were taken.
+// beginsChunk reports whether an address is a chunk's first: chunks are given
+// back as they were taken.
 func (a *Arena) beginsChunk(at cuda.Pointer) bool {
 	return slices.ContainsFunc(a.Chunks, func(c Buffer) bool { return c.At == at })
 }

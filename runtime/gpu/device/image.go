@@ -6,18 +6,18 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// image is the first contents of the small memory of a captured run: its counters, the
-// states of kernels, the slab. A graph begins with one copy of the image. An ordinary run
-// sets, clears and fills fresh memory by one command each; a captured run writes to the
-// image, in another stream.
+// image is the first contents of the small memory of a captured run: its
+// counters, the states of kernels, the slab. A graph begins with one copy of
+// the image. An ordinary run sets, clears and fills fresh memory by one command
+// each; a captured run writes to the image, in another stream.
 type image struct {
 	memory Buffer // that the run uses
 	first  Buffer // as long: what it has at first
 	stream driver.Stream
 	fills  driver.Function // service.Fill
 	moved  map[int]bool    // gauges that captured kernels may have looked at
-	// constants are what later commands of the graph put into memory, of which so many
-	// bytes are in use.
+	// constants are what later commands of the graph put into memory, of which
+	// so many bytes are in use.
 	constants Buffer
 	used      int64
 }
@@ -25,12 +25,12 @@ type image struct {
 // constantBytes is the room for constants.
 const constantBytes = 64 << 10
 
-// gatherBytes is what the slab of a captured run has beyond that of a run before, for tables
-// that tell where results are.
+// gatherBytes is what the slab of a captured run has beyond that of a run
+// before, for tables that tell where results are.
 const gatherBytes = 16 << 10
 
-// OpenImage makes the image of a run whose variables are declared, and the memory that it
-// is of.
+// OpenImage makes the image of a run whose variables are declared, and the
+// memory that it is of.
 func (r *Run) OpenImage(slab int64, launches []LaunchShape) error {
 	if slab > r.Memory.Room()/plenty {
 		slab = 0
@@ -62,7 +62,9 @@ func (r *Run) OpenImage(slab int64, launches []LaunchShape) error {
 	if err := im.stream.Fill32(im.first.At, 0, uint64(im.first.Bytes/4)); err != nil {
 		return err
 	}
-	part := func(from, bytes int64) Buffer { return Buffer{im.memory.At + cuda.Pointer(from), bytes} }
+	part := func(from, bytes int64) Buffer {
+		return Buffer{im.memory.At + cuda.Pointer(from), bytes}
+	}
 	r.Control.Image = im
 	r.Control.start(part(0, counters))
 	if err := im.put(r.Control.Device.At, r.Control.Mirror[:r.Control.Words]); err != nil {
@@ -104,9 +106,9 @@ func (im *image) Restore(s driver.Stream) error {
 	return s.Copy(im.memory.At, im.first.At, uint64(im.memory.Bytes))
 }
 
-// copy has a graph put bytes into memory of the device, from there: a copy from the host
-// takes several times as long as a kernel that does nothing. It is not done if there is no
-// room for the bytes.
+// copy has a graph put bytes into memory of the device, from there: a copy from
+// the host takes several times as long as a kernel that does nothing. It is not
+// done if there is no room for the bytes.
 func (im *image) copy(s driver.Stream, to cuda.Pointer, bytes []byte) (done bool, err error) {
 	n := int64(len(bytes))
 	if im.used+n > constantBytes {
@@ -120,9 +122,9 @@ func (im *image) copy(s driver.Stream, to cuda.Pointer, bytes []byte) (done bool
 	return true, s.Copy(to, from, uint64(n))
 }
 
-// setsLimit reports whether a word of the counters can have a value from the beginning that
-// it is to have from now on: a limit, which no number depends on, of a gauge that no
-// kernel has looked at.
+// setsLimit reports whether a word of the counters can have a value from the
+// beginning that it is to have from now on: a limit, which no number depends
+// on, of a gauge that no kernel has looked at.
 func (im *image) setsLimit(word int) bool {
 	gauge := word - (word-FirstGauge)%GaugeWords
 	return word == gauge+1 && word > FirstGauge && !im.moved[gauge]

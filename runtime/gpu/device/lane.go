@@ -21,17 +21,18 @@ type Lane struct {
 	Pinned driver.HostMemory // nil where the driver has none
 
 	Mirror []int64 // a run's control block as the host knows it
-	// Pinned memory, if there is any: the control block on its way, words on their way to
-	// the device, of which some are used since the stream was waited for, control blocks
-	// that a run did not wait for, and results on their way to the host.
+	// Pinned memory, if there is any: the control block on its way, words on
+	// their way to the device, of which some are used since the stream was
+	// waited for, control blocks that a run did not wait for, and results on
+	// their way to the host.
 	block   []int64
 	ring    []int64
 	used    int
 	Log     []int64
 	Results []byte
 	timers  []driver.Event
-	// Captured says that the stream records commands instead of doing them, so that they
-	// cannot be waited for.
+	// Captured says that the stream records commands instead of doing them, so
+	// that they cannot be waited for.
 	Captured bool
 }
 
@@ -64,8 +65,9 @@ func (l *Lane) open() (err error) {
 	return l.Fit(blockWords, 0, ResultWords)
 }
 
-// Fit makes room for a control block of so many words, for as many of them as the log
-// is to have words, and for so many words of results. The stream is done.
+// Fit makes room for a control block of so many words, for as many of them as
+// the log is to have words, and for so many words of results. The stream is
+// done.
 func (l *Lane) Fit(block, log, results int) error {
 	if len(l.Mirror) < block {
 		l.Mirror = make([]int64, block)
@@ -95,7 +97,8 @@ func (l *Lane) Fit(block, log, results int) error {
 		all = all[n:]
 		return taken
 	}
-	l.block, l.ring, l.Results, l.Log = take(block), take(RingWords), BytesOf(take(results)), take(log)
+	l.block, l.ring, l.Results, l.Log = take(block), take(RingWords), BytesOf(take(results)),
+		take(log)
 	if old != nil {
 		return old.Close()
 	}
@@ -151,8 +154,8 @@ func (l *Lane) Put(ctx context.Context, to cuda.Pointer, words ...int64) error {
 	return nil
 }
 
-// stage returns a copy of bytes that the stream may read at any time to come, if there is
-// room among the words on their way.
+// stage returns a copy of bytes that the stream may read at any time to come,
+// if there is room among the words on their way.
 func (l *Lane) stage(from []byte) ([]byte, error) {
 	n := (len(from) + 7) / 8
 	if l.used+n > len(l.ring) {
@@ -164,7 +167,8 @@ func (l *Lane) stage(from []byte) ([]byte, error) {
 	return to, nil
 }
 
-// Address returns where kernels find pinned memory of the lane, which is not empty.
+// Address returns where kernels find pinned memory of the lane, which is not
+// empty.
 func (l *Lane) Address(b []byte) cuda.Pointer {
 	first := uintptr(unsafe.Pointer(&l.Pinned.Bytes()[0]))
 	return l.Pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&b[0]))-first)
@@ -190,12 +194,12 @@ func BytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// MostIdle is how many lanes are kept that no run uses. Each graph has one, so that all the
-// graphs there have ever been at a time would leave theirs.
+// MostIdle is how many lanes are kept that no run uses. Each graph has one, so
+// that all the graphs there have ever been at a time would leave theirs.
 const MostIdle = 16
 
-// isLarge reports whether a lane has more pinned memory than runs want, as a graph's has
-// whose results are many.
+// isLarge reports whether a lane has more pinned memory than runs want, as a
+// graph's has whose results are many.
 func (l *Lane) isLarge() bool {
 	const usual = blockWords + RingWords + ResultWords
 	return len(l.block)+len(l.ring)+len(l.Results)/8+len(l.Log) > 2*usual
@@ -221,8 +225,9 @@ func (l *Lanes) Take() (*Lane, error) {
 	return newLane(l.GPU)
 }
 
-// Give takes back a lane whose stream has nothing left to do but to free memory. It is not
-// kept if the device is lost, if it is large, or if there are enough.
+// Give takes back a lane whose stream has nothing left to do but to free
+// memory. It is not kept if the device is lost, if it is large, or if there are
+// enough.
 func (l *Lanes) Give(x *Lane) {
 	if l.GPU.Lost() != nil || x.isLarge() || !l.keep(x) {
 		_ = x.Close() // it fails on a lost device, whose streams are gone
@@ -241,7 +246,8 @@ func (l *Lanes) keep(x *Lane) bool {
 	return true
 }
 
-// Trim closes those that no run uses, once their streams have freed what runs have left.
+// Trim closes those that no run uses, once their streams have freed what runs
+// have left.
 func (l *Lanes) Trim() error {
 	l.mu.Lock()
 	idle := l.Idle
@@ -266,9 +272,9 @@ func (l *Lanes) Close() error {
 	return errors.Join(errs...)
 }
 
-// control is the block of a run's numbers: gauges, counters of dropped decimals, a word
-// for faults and one for other counts. The lane's mirror has what it was when the stream
-// was waited for.
+// control is the block of a run's numbers: gauges, counters of dropped
+// decimals, a word for faults and one for other counts. The lane's mirror has
+// what it was when the stream was waited for.
 type control struct {
 	*Lane
 	Device Buffer
@@ -279,8 +285,8 @@ type control struct {
 	Image  *image // of a run that is captured, else nil
 }
 
-// The words of the block. Gauges are of two words, each on a line of the cache of its
-// own.
+// The words of the block. Gauges are of two words, each on a line of the cache
+// of its own.
 const (
 	DroppedWord = 0
 	FaultWord   = 1
@@ -300,8 +306,8 @@ func (c *control) NewGauge() int {
 	return at
 }
 
-// start makes the block that of memory of the device: all cursors are 0 and all limits are
-// open. What the memory is to have at first is in the mirror.
+// start makes the block that of memory of the device: all cursors are 0 and all
+// limits are open. What the memory is to have at first is in the mirror.
 func (c *control) start(device Buffer) {
 	c.Device = device
 	clear(c.Mirror[:c.Words])
@@ -314,7 +320,8 @@ func (c *control) start(device Buffer) {
 // At returns the address of a word.
 func (c *control) At(word int) cuda.Pointer { return c.Device.At + cuda.Pointer(8*word) }
 
-// Sync makes the mirror what the device has, once all that is in the stream is done.
+// Sync makes the mirror what the device has, once all that is in the stream is
+// done.
 func (c *control) Sync(ctx context.Context) error {
 	if c.Fresh {
 		return nil
@@ -349,9 +356,9 @@ func (c *control) Set(ctx context.Context, word int, values ...int64) error {
 	return c.put(ctx, c.At(word), values...)
 }
 
-// Stop makes the kernels at work leave off as soon as they look at a gauge, and waits
-// until they have. It is called when the run's context is done. What is still in the
-// stream may move limits back, so that it is told again.
+// Stop makes the kernels at work leave off as soon as they look at a gauge, and
+// waits until they have. It is called when the run's context is done. What is
+// still in the stream may move limits back, so that it is told again.
 func (c *control) Stop() error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		for _, at := range c.Limits {

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Memory hands out the device's memory and accounts for it. Memory that is freed stays
-// in the pool, for any run.
+// Memory hands out the device's memory and accounts for it. Memory that is
+// freed stays in the pool, for any run.
 type Memory struct {
 	GPU  driver.Context
 	Pool driver.Pool // nil where the driver has none
@@ -43,8 +43,8 @@ func (m *Memory) Use() Use {
 // Trim gives the driver back what its pool keeps and nobody holds.
 func (m *Memory) Trim() error { return m.Pool.Trim(0) }
 
-// spareBytes is what the engine leaves of the free memory to the driver, which needs
-// some for modules and streams.
+// spareBytes is what the engine leaves of the free memory to the driver, which
+// needs some for modules and streams.
 const spareBytes = 512 << 20
 
 // NewMemory returns the memory of a device. A limit of 0 is what is free.
@@ -142,19 +142,21 @@ func (m *Memory) release(bytes int64) {
 	m.held -= bytes
 }
 
-// alignment is what allocations are multiples of, since kernels read that much at a time,
-// and overread how far they read behind what they want: three rows of 8 bytes.
+// alignment is what allocations are multiples of, since kernels read that much
+// at a time, and overread how far they read behind what they want: three rows
+// of 8 bytes.
 const (
 	alignment = 16
 	overread  = 24
 )
 
-// padded returns how many bytes an allocation takes for so many to be used, as a multiple
-// of a unit.
+// padded returns how many bytes an allocation takes for so many to be used, as
+// a multiple of a unit.
 func padded(bytes, unit int64) int64 { return (bytes + overread + unit - 1) / unit * unit }
 
-// Alloc returns memory, whose contents are not defined, for work that comes later in
-// the stream. Other streams are those that may have memory yet to free.
+// Alloc returns memory, whose contents are not defined, for work that comes
+// later in the stream. Other streams are those that may have memory yet to
+// free.
 func (m *Memory) Alloc(
 	s driver.Stream, what string, bytes int64, others ...driver.Stream,
 ) (Buffer, error) {
@@ -174,8 +176,8 @@ func (m *Memory) Alloc(
 			m.release(bytes)
 			return Buffer{}, m.full(what, bytes)
 		}
-		// Memory that streams have yet to free is not free, and pieces of what is may
-		// be too small.
+		// Memory that streams have yet to free is not free, and pieces of what
+		// is may be too small.
 		err = nil
 		for _, s := range append(others, s) {
 			err = cmp.Or(err, s.Synchronize(context.Background()))

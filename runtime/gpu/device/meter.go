@@ -6,7 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// meter counts what a run does on the device. It times the work if Timing is set.
+// meter counts what a run does on the device. It times the work if Timing is
+// set.
 type meter struct {
 	Timing           bool
 	Launches, Waits  int64
@@ -78,8 +79,8 @@ func (r *Run) Begin(kind TimedKind, of string) (end func() error, err error) {
 	}, nil
 }
 
-// EachTimed calls f for each piece of timed work, in order, with its start if starts is
-// set. The stream must be done.
+// EachTimed calls f for each piece of timed work, in order, with its start if
+// starts is set. The stream must be done.
 func (r *Run) EachTimed(
 	starts bool, f func(kind TimedKind, of string, start time.Time, took time.Duration),
 ) error {

@@ -11,7 +11,8 @@ func (r *Run) service(l service.Launch) error { return r.Serve(r.Services[l.Kern
 
 // Serve launches a kernel of package service.
 func (r *Run) Serve(f driver.Function, l service.Launch) error {
-	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}, Shared: l.Shared}
+	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads},
+		Shared: l.Shared}
 	r.Launches++
 	return r.Lane.Stream.Launch(f, shape, l.Params)
 }

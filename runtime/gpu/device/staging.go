@@ -10,10 +10,11 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Staging copies from the host's ordinary memory through pinned buffers, which the
-// driver's own way does at a fifth of the rate: several goroutines fill buffers while
-// others are on their way. The driver takes half a millisecond to pin a megabyte, in which
-// no one else gets at the context, so a buffer is made when it is wanted.
+// Staging copies from the host's ordinary memory through pinned buffers, which
+// the driver's own way does at a fifth of the rate: several goroutines fill
+// buffers while others are on their way. The driver takes half a millisecond to
+// pin a megabyte, in which no one else gets at the context, so a buffer is made
+// when it is wanted.
 type Staging struct {
 	gpu  driver.Context
 	idle chan *stageBuffer // those of made that no one uses

@@ -12,15 +12,15 @@ type LaunchShape struct{ Blocks, Words, Tiles, Sharing, Tile int64 }
 func (s LaunchShape) size() int64 { return s.Blocks * s.Words }
 
 const (
-	// mostShapes and mostStates bound the launches whose states a run sets up at its
-	// beginning, and the words of these.
+	// mostShapes and mostStates bound the launches whose states a run sets up
+	// at its beginning, and the words of these.
 	mostShapes = 1 << 10
 	mostStates = 1 << 20
 )
 
-// states are where the blocks of launches keep how far they are. What a run before has
-// launched is expected again: all states for that are set up by one kernel at the
-// beginning.
+// states are where the blocks of launches keep how far they are. What a run
+// before has launched is expected again: all states for that are set up by one
+// kernel at the beginning.
 type states struct {
 	expected []LaunchShape // launches to come
 	made     []LaunchShape // launches of this run
@@ -30,8 +30,8 @@ type states struct {
 
 const whatStates = "the states of kernels"
 
-// expects returns how many words the states of launches are that are to be expected, 0 if
-// it is not worth while to set them up together.
+// expects returns how many words the states of launches are that are to be
+// expected, 0 if it is not worth while to set them up together.
 func (r *Run) expects(shapes []LaunchShape) (words int64) {
 	for _, s := range shapes {
 		words += s.size()
@@ -65,8 +65,8 @@ func (r *Run) expectLaunches(shapes []LaunchShape) error {
 	return r.Drop(&table)
 }
 
-// statesTable is what service.StatesOf wants to know of launches whose states follow each
-// other.
+// statesTable is what service.StatesOf wants to know of launches whose states
+// follow each other.
 func statesTable(to Buffer, shapes []LaunchShape) (list []int64) {
 	at := to.Word()
 	for _, s := range shapes {
@@ -101,7 +101,8 @@ func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 	return at, r.service(service.States(at, s.Blocks, s.Words, s.Tiles, s.Sharing, s.Tile))
 }
 
-// Likely returns the first launches of a run, of which the next one may expect the same.
+// Likely returns the first launches of a run, of which the next one may expect
+// the same.
 func (t *states) Likely() []LaunchShape {
 	words := int64(0)
 	for i, s := range t.made {

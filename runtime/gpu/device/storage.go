@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Run is what a run has of the device: a lane, memory, counters, and what the run has
-// done so far.
+// Run is what a run has of the device: a lane, memory, counters, and what the
+// run has done so far.
 type Run struct {
 	Ctx      context.Context
 	Memory   *Memory
@@ -20,7 +20,8 @@ type Run struct {
 	Services map[string]driver.Function // by the name of a service.Launch
 	// Arena has the memory of a run that is captured, else it is nil.
 	Arena *Arena
-	// Spare gives up what the run may do without, and reports whether there was any.
+	// Spare gives up what the run may do without, and reports whether there was
+	// any.
 	Spare func() (freed bool, err error)
 
 	Slab       slab
@@ -31,8 +32,8 @@ type Run struct {
 	meter
 }
 
-// Start makes the counters, of which so many earlier states are to be compared, a slab
-// of so many bytes, and the states of launches that are expected.
+// Start makes the counters, of which so many earlier states are to be compared,
+// a slab of so many bytes, and the states of launches that are expected.
 func (r *Run) Start(logged int, slab int64, launches []LaunchShape) error {
 	c := &r.Control
 	if err := c.Fit(c.Words, logged*c.Words, ResultWords); err != nil {
@@ -63,7 +64,8 @@ func (r *Run) GiveBack() error {
 	return errors.Join(errs...)
 }
 
-// Alloc makes the empty buffer one of so many bytes, whose contents are not defined.
+// Alloc makes the empty buffer one of so many bytes, whose contents are not
+// defined.
 func (r *Run) Alloc(b *Buffer, what string, bytes int64) error {
 	if r.Slab.take(b, bytes) {
 		return nil
@@ -89,7 +91,8 @@ func (r *Run) Alloc(b *Buffer, what string, bytes int64) error {
 	return nil
 }
 
-// take takes memory from the engine, or from the arena of a run that is captured.
+// take takes memory from the engine, or from the arena of a run that is
+// captured.
 func (r *Run) take(what string, bytes int64) (Buffer, error) {
 	if r.Arena != nil {
 		return r.Arena.Alloc(what, bytes)
@@ -97,8 +100,9 @@ func (r *Run) take(what string, bytes int64) (Buffer, error) {
 	return r.Memory.Alloc(r.Lane.Stream, what, bytes)
 }
 
-// slab is memory for the small allocations of a run, which a run before has counted. It
-// is zeroed at the beginning, and no part of it is handed out twice.
+// slab is memory for the small allocations of a run, which a run before has
+// counted. It is zeroed at the beginning, and no part of it is handed out
+// twice.
 type slab struct {
 	Buffer
 	used   int64
@@ -107,8 +111,9 @@ type slab struct {
 }
 
 const (
-	// Allocations of up to slabbed bytes come from the slab, as long as all of them take
-	// at most mostSlab bytes. Parts of it begin at multiples of slabPart.
+	// Allocations of up to slabbed bytes come from the slab, as long as all of
+	// them take at most mostSlab bytes. Parts of it begin at multiples of
+	// slabPart.
 	slabbed  = 256 << 10
 	mostSlab = 8 << 20
 	slabPart = 256
@@ -163,11 +168,12 @@ func (r *Run) Zero(b Buffer) error {
 	return r.Lane.Stream.Fill32(b.At, 0, uint64(b.Bytes/4))
 }
 
-// smallBytes is the size up to which it is not worth while to look for less memory.
+// smallBytes is the size up to which it is not worth while to look for less
+// memory.
 const smallBytes = 256
 
-// Renew makes a buffer one of so many zeroed bytes, in its own memory if it is of about
-// that size.
+// Renew makes a buffer one of so many zeroed bytes, in its own memory if it is
+// of about that size.
 func (r *Run) Renew(b *Buffer, what string, bytes int64) error {
 	if b.At != 0 && b.Bytes >= bytes && b.Bytes <= 4*max(bytes, smallBytes) {
 		return r.Lane.Stream.Fill32(b.At, 0, uint64((bytes+3)/4))
@@ -190,8 +196,8 @@ func (r *Run) Fill(b Buffer, from, until int64, value int64) error {
 	return r.service(service.Fill(int64(at), until-from, value))
 }
 
-// Fresh sets the words from until of a buffer, which nothing was written to since it was
-// allocated.
+// Fresh sets the words from until of a buffer, which nothing was written to
+// since it was allocated.
 func (r *Run) Fresh(b Buffer, from, until int64, value int64) error {
 	if value == 0 && r.Slab.has(b) {
 		return nil
@@ -202,8 +208,8 @@ func (r *Run) Fresh(b Buffer, from, until int64, value int64) error {
 	return r.Fill(b, from, until, value)
 }
 
-// PutFresh sets the first words of a buffer, which nothing was written to since it was
-// allocated.
+// PutFresh sets the first words of a buffer, which nothing was written to since
+// it was allocated.
 func (r *Run) PutFresh(b Buffer, words ...int64) error {
 	if r.Arena != nil && r.Slab.has(b) {
 		return r.Control.Image.put(b.At, words)
@@ -211,8 +217,8 @@ func (r *Run) PutFresh(b Buffer, words ...int64) error {
 	return r.Control.put(r.Ctx, b.At, words...)
 }
 
-// Grow makes a buffer one of at least so many bytes, which begins with the first ones
-// of what it was.
+// Grow makes a buffer one of at least so many bytes, which begins with the
+// first ones of what it was.
 func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
 	if bytes <= b.Bytes {
 		return nil
@@ -295,8 +301,8 @@ type HostCopy struct {
 	From Buffer
 }
 
-// Receive copies from the device and waits: once, for copies that fit the lane's memory
-// for results, all together. It does not wait for no bytes.
+// Receive copies from the device and waits: once, for copies that fit the
+// lane's memory for results, all together. It does not wait for no bytes.
 func (r *Run) Receive(ctx context.Context, copies ...HostCopy) (waited bool, err error) {
 	total := 0
 	for _, c := range copies {

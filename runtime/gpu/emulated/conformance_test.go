@@ -26,7 +26,9 @@ func cardKernels(code []byte) (map[string]*Kernel, error) {
 				time.Sleep(time.Duration(p[0]))
 				return nil
 			}},
-			"fault":  {Run: func(*Memory, cuda.Shape, []int64) error { return errors.New("a store where nothing is") }},
+			"fault": {Run: func(*Memory, cuda.Shape, []int64) error {
+				return errors.New("a store where nothing is")
+			}},
 			"narrow": {Params: -1},
 			"answer": {Variable: binary.LittleEndian.AppendUint64(nil, 42)},
 		}, nil
@@ -45,7 +47,9 @@ func cardKernels(code []byte) (map[string]*Kernel, error) {
 		case strings.Contains(text, "%r1"):
 			return nil, fail(invalidPTX, fmt.Sprintf("line %d: %%r1 is unknown", i+1))
 		case strings.Contains(text, ".entry k()"):
-			return map[string]*Kernel{"k": {Run: func(*Memory, cuda.Shape, []int64) error { return nil }}}, nil
+			return map[string]*Kernel{"k": {Run: func(*Memory, cuda.Shape, []int64) error {
+				return nil
+			}}}, nil
 		}
 	}
 	return nil, nil
@@ -79,7 +83,9 @@ func TestConformance(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, bare %v, seed %d", c.Name, bare, seed), func(t *testing.T) {
 					err := c.Run(gpu)
 					// Times are those of a machine that has other things to do.
-					for n := 0; n < 10 && err != nil && slices.Contains([]string{"timers", "waits and their interruption", "events between streams"}, c.Name); n++ {
+					for n := 0; n < 10 && err != nil &&
+						slices.Contains([]string{"timers", "waits and their interruption",
+							"events between streams"}, c.Name); n++ {
 						err = c.Run(gpu)
 					}
 					if bare && c.Optional && errors.Is(err, errors.ErrUnsupported) {
@@ -101,8 +107,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestFault wants a faulting kernel to cost the context, and a device that recovers or
-// says that it does not.
+// TestFault wants a faulting kernel to cost the context, and a device that
+// recovers or says that it does not.
 func TestFault(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		d := New(Options{Stuck: stuck, Kernels: cardKernels})

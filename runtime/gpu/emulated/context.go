@@ -62,7 +62,8 @@ func (p *primary) faultAfter(call string) error {
 	return nil
 }
 
-// Close gives the context back. The last one to do so ends all that was made in it.
+// Close gives the context back. The last one to do so ends all that was made in
+// it.
 func (c *share) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +75,8 @@ func (c *share) Close() error {
 	return nil
 }
 
-// object is what modules, streams, events, pools, regions and graphs have in common.
+// object is what modules, streams, events, pools, regions and graphs have in
+// common.
 type object struct {
 	ctx  *share
 	kind string
@@ -98,7 +100,8 @@ func (o *object) call(name string, f func() error) error {
 	return o.ctx.call(name, f)
 }
 
-// close makes the call that ends the object. A context that is closed has ended it.
+// close makes the call that ends the object. A context that is closed has ended
+// it.
 func (o *object) close(name string, f func() error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -174,27 +177,37 @@ func (p *primary) bytes(call string, at cuda.Pointer, n uint64) ([]byte, error) 
 
 // CopyToDevice copies at once.
 func (c *share) CopyToDevice(to cuda.Pointer, from []byte) error {
-	return c.move("cuMemcpyHtoD", len(from), func(name string) error { return c.copyIn(name, to, from) })
+	return c.move("cuMemcpyHtoD", len(from), func(name string) error {
+		return c.copyIn(name, to, from)
+	})
 }
 
 // CopyToHost copies at once.
 func (c *share) CopyToHost(to []byte, from cuda.Pointer) error {
-	return c.move("cuMemcpyDtoH", len(to), func(name string) error { return c.copyOut(name, to, from) })
+	return c.move("cuMemcpyDtoH", len(to), func(name string) error {
+		return c.copyOut(name, to, from)
+	})
 }
 
 // Copy copies at once.
 func (c *share) Copy(to, from cuda.Pointer, bytes uint64) error {
-	return c.move("cuMemcpyDtoD", int(bytes), func(name string) error { return c.copyWithin(name, to, from, bytes) })
+	return c.move("cuMemcpyDtoD", int(bytes), func(name string) error {
+		return c.copyWithin(name, to, from, bytes)
+	})
 }
 
 // Fill8 fills at once.
 func (c *share) Fill8(p cuda.Pointer, value uint8, n uint64) error {
-	return c.move("cuMemsetD8", int(n), func(name string) error { return c.fill8(name, p, value, n) })
+	return c.move("cuMemsetD8", int(n), func(name string) error {
+		return c.fill8(name, p, value, n)
+	})
 }
 
 // Fill32 fills at once.
 func (c *share) Fill32(p cuda.Pointer, value uint32, n uint64) error {
-	return c.move("cuMemsetD32", int(n), func(name string) error { return c.fill32(name, p, value, n) })
+	return c.move("cuMemsetD32", int(n), func(name string) error {
+		return c.fill32(name, p, value, n)
+	})
 }
 
 // move makes a call unless there is nothing to do.

@@ -1,11 +1,11 @@
-// Package emulated is a GPU on the host: a CUDA driver (internal/cuda/driver) whose
-// kernels are machine code of this processor, so that what runs kernels on a card is
-// tested where there is none.
+// Package emulated is a GPU on the host: a CUDA driver (internal/cuda/driver)
+// whose kernels are machine code of this processor, so that what runs kernels
+// on a card is tested where there is none.
 //
-// In: options, and images that [Image] makes of LLVM IR for tiles of a CPU. Out: a
-// driver, and an error for each wrong use of it. It imports libLLVM's bindings, the
-// calling convention and the service kernels; it must not import the engine that it
-// is for, nor a compiler. Tests and the self-test use it.
+// In: options, and images that [Image] makes of LLVM IR for tiles of a CPU.
+// Out: a driver, and an error for each wrong use of it. It imports libLLVM's
+// bindings, the calling convention and the service kernels; it must not import
+// the engine that it is for, nor a compiler. Tests and the self-test use it.
 //
 // # What it is strict about
 //
@@ -21,12 +21,13 @@
 //   - the blocks of a launch run in several goroutines in an order that changes;
 //   - there is as much memory as [Options] say, and every call can be made to fail.
 //
-// [Driver.Check] returns what was found. The choices depend on a seed; how goroutines
-// meet does not.
+// [Driver.Check] returns what was found. The choices depend on a seed; how
+// goroutines meet does not.
 //
 // # What it leaves out
 //
-// Threads of a block: a tile has one thread, and a launch's blocks call the function
-// one by one. Registers, caches, times and bandwidths are made up. PTX is not
-// understood: the service kernels are known by their text and written in Go.
+// Threads of a block: a tile has one thread, and a launch's blocks call the
+// function one by one. Registers, caches, times and bandwidths are made up. PTX
+// is not understood: the service kernels are known by their text and written in
+// Go.
 package emulated

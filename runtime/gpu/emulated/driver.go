@@ -12,7 +12,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
-// Options is what a machine with emulated GPUs is like. The zero value has one GPU.
+// Options is what a machine with emulated GPUs is like. The zero value has one
+// GPU.
 type Options struct {
 	Library *llvm.Library  // nil: no image but those of Go kernels can be loaded
 	Cache   hostcode.Cache // of objects; nil for none
@@ -20,18 +21,21 @@ type Options struct {
 	Seed    uint64
 	Devices int    // 0 stands for 1
 	Memory  uint64 // bytes of each device; 0 stands for 1 GiB
-	// Multiprocessors of each device, 0 stands for 3; each runs two blocks at a time.
+	// Multiprocessors of each device, 0 stands for 3; each runs two blocks at a
+	// time.
 	Multiprocessors int
-	// Bare says that the driver lacks all that package driver says may be missing.
+	// Bare says that the driver lacks all that package driver says may be
+	// missing.
 	Bare bool
-	// Stuck says that a device does not recover from a fault as long as the process
-	// lives.
+	// Stuck says that a device does not recover from a fault as long as the
+	// process lives.
 	Stuck bool
-	// OnCall, if set, hears of every call before it is made, and of Execution. Several
-	// goroutines may call it.
+	// OnCall, if set, hears of every call before it is made, and of Execution.
+	// Several goroutines may call it.
 	OnCall func(call string)
-	// Kernels, if set, knows further images: it returns their kernels in Go, or what
-	// the driver's compiler says of them. It returns nil for what it does not know.
+	// Kernels, if set, knows further images: it returns their kernels in Go, or
+	// what the driver's compiler says of them. It returns nil for what it does
+	// not know.
 	Kernels func(code []byte) (map[string]*Kernel, error)
 }
 
@@ -63,7 +67,8 @@ func New(o Options) *Driver {
 	o.Devices = cmp.Or(o.Devices, 1)
 	o.Memory = cmp.Or(o.Memory, 1<<30)
 	o.Multiprocessors = cmp.Or(o.Multiprocessors, 3)
-	d := &Driver{opts: o, random: rand.New(rand.NewPCG(o.Seed, 1)), calls: map[string]int{}, runs: map[string]int{}}
+	d := &Driver{opts: o, random: rand.New(rand.NewPCG(o.Seed, 1)), calls: map[string]int{},
+		runs: map[string]int{}}
 	for i := range o.Devices {
 		d.devices = append(d.devices, newDevice(d, i))
 	}
@@ -125,9 +130,11 @@ func newDevice(d *Driver, index int) *device {
 			MaxThreadsPerBlock: maxThreads, MaxThreadsPerMultiprocessor: 2 * maxThreads,
 			MaxBlocksPerMultiprocessor: blocksEach, MaxGridX: 1<<31 - 1,
 			RegistersPerBlock: 1 << 16, RegistersPerMultiprocessor: 1 << 16,
-			SharedPerBlock: sharedPerBlock, SharedPerBlockOptin: optin, SharedPerMultiprocessor: sharedOptin + 1024,
-			CopyEngines: 2, ConcurrentKernels: true, CooperativeLaunch: !d.opts.Bare, UnifiedAddressing: true,
-			VirtualMemory: !d.opts.Bare, MemoryPools: !d.opts.Bare,
+			SharedPerBlock: sharedPerBlock, SharedPerBlockOptin: optin,
+			SharedPerMultiprocessor: sharedOptin + 1024,
+			CopyEngines:             2, ConcurrentKernels: true, CooperativeLaunch: !d.opts.Bare,
+			UnifiedAddressing: true,
+			VirtualMemory:     !d.opts.Bare, MemoryPools: !d.opts.Bare,
 		},
 	}}
 }
@@ -166,7 +173,8 @@ func (v *device) OpenContext() (driver.Context, error) {
 	return &share{primary: v.primary}, nil
 }
 
-// release takes one user of a primary context away. The last one takes all of it.
+// release takes one user of a primary context away. The last one takes all of
+// it.
 func (v *device) release(p *primary) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

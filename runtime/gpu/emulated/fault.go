@@ -30,25 +30,30 @@ const (
 
 // words are the driver's name and text of a code.
 var words = map[cuda.Code][2]string{
-	InvalidValue:     {"CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-	OutOfMemory:      {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-	noBinary:         {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
-	invalidPTX:       {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
-	InvalidHandle:    {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-	notFound:         {"CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-	notReady:         {"CUDA_ERROR_NOT_READY", "device not ready"},
-	IllegalAddress:   {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
-	launchResources:  {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
-	LaunchTimeout:    {"CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
-	LaunchFailed:     {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-	cooperativeLarge: {"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
-	notSupported:     {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
-	captureWrong:     {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+	InvalidValue: {"CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+	OutOfMemory:  {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+	noBinary: {"CUDA_ERROR_NO_BINARY_FOR_GPU",
+		"no kernel image is available for execution on the device"},
+	invalidPTX:     {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+	InvalidHandle:  {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+	notFound:       {"CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+	notReady:       {"CUDA_ERROR_NOT_READY", "device not ready"},
+	IllegalAddress: {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+	launchResources: {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+		"too many resources requested for launch"},
+	LaunchTimeout: {"CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+	LaunchFailed:  {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+	cooperativeLarge: {"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+		"too many blocks in cooperative launch"},
+	notSupported: {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+	captureWrong: {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+		"operation not permitted when stream is capturing"},
 }
 
 // failure makes the error of a code.
 func failure(call string, code cuda.Code, format string, args ...any) *cuda.Error {
-	e := &cuda.Error{Call: call, Code: code, Detail: fmt.Sprintf(format, args...), Name: fmt.Sprintf("error %d", code)}
+	e := &cuda.Error{Call: call, Code: code, Detail: fmt.Sprintf(format, args...),
+		Name: fmt.Sprintf("error %d", code)}
 	if w, ok := words[code]; ok {
 		e.Name, e.Text = w[0], w[1]
 	}
@@ -80,15 +85,15 @@ func (d *Driver) unsupported(call string) error {
 	return failure(call, notSupported, "")
 }
 
-// Execution is what a [Fault] calls the work of a kernel on the device, as opposed to
-// the call that launches it, cuLaunchKernel.
+// Execution is what a [Fault] calls the work of a kernel on the device, as
+// opposed to the call that launches it, cuLaunchKernel.
 const Execution = "execution"
 
 // Allocations are the calls that may find too little memory.
 var Allocations = []string{"cuMemAlloc", "cuMemAllocFromPoolAsync", "cuMemHostAlloc", "cuMemCreate"}
 
-// Fault makes calls of the driver fail, by the names that they have in C without their
-// version: "cuMemAlloc".
+// Fault makes calls of the driver fail, by the names that they have in C
+// without their version: "cuMemAlloc".
 type Fault struct {
 	Calls []string // nil stands for all
 	Nth   int      // the first of them to fail, from 1 on; 0 stands for 1
@@ -98,8 +103,8 @@ type Fault struct {
 	seen int
 }
 
-// Inject has calls fail from now on. One that fails does nothing else. A code that
-// costs the context does so.
+// Inject has calls fail from now on. One that fails does nothing else. A code
+// that costs the context does so.
 func (d *Driver) Inject(f Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,8 +112,8 @@ func (d *Driver) Inject(f Fault) {
 	d.faults = append(d.faults, &f)
 }
 
-// Heal takes all faults away that were injected. It reports whether each of them was
-// reached.
+// Heal takes all faults away that were injected. It reports whether each of
+// them was reached.
 func (d *Driver) Heal() (reached bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,9 +176,10 @@ func (d *Driver) wrong(format string, args ...any) {
 	}
 }
 
-// Check returns all wrong uses of the driver so far, nil if there are none: memory
-// written outside of what was allocated or after it was freed, or never freed;
-// objects not closed; addresses where there is no memory. It forgets them.
+// Check returns all wrong uses of the driver so far, nil if there are none:
+// memory written outside of what was allocated or after it was freed, or never
+// freed; objects not closed; addresses where there is no memory. It forgets
+// them.
 func (d *Driver) Check() error {
 	for _, v := range d.devices {
 		v.mu.Lock()

@@ -6,7 +6,7 @@ import "github.com/redfoxdb/redfox/internal/cuda/driver"
 type graph struct {
 	object
 	operations []operation
-	spoilt     bool // a call was made that can not be recorded
+	spoilt     bool // a call was made that cannot be recorded
 }
 
 // Capture records what f puts into the stream.

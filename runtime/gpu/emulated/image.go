@@ -14,20 +14,23 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
-// An image is a line that says so, the module's text, a line, and IR; machine code is
-// linked of several.
+// An image is a line that says so, the module's text, a line, and IR; machine
+// code is linked of several.
 const (
 	imageMark = "// emulated GPU\n"
 	irMark    = "\n; LLVM IR\n"
 	codeMark  = "\x7fELFemulated"
 )
 
-// Image returns what stands for PTX: code for tiles of one thread, in IR for this
-// machine's processor, and what its functions are.
-func Image(module *abi.Module, ir string) string { return imageMark + module.String() + irMark + ir }
+// Image returns what stands for PTX: code for tiles of one thread, in IR for
+// this machine's processor, and what its functions are.
+func Image(module *abi.Module,
+	ir string) string {
+	return imageMark + module.String() + irMark + ir
+}
 
-// part is what machine code is linked of. Either it has objects, or the text that Go
-// kernels are known by.
+// part is what machine code is linked of. Either it has objects, or the text
+// that Go kernels are known by.
 type part struct {
 	Name    string
 	Module  string
@@ -76,17 +79,20 @@ func (c *share) build(call string, image cuda.Image) ([]part, error) {
 	}
 	for _, e := range module.Entries {
 		if len(e.Hosts) > 0 {
-			return nil, refusedImage(call, image, fmt.Sprintf("%s calls the host's %s", e.Symbol, e.Hosts[0].Func))
+			return nil, refusedImage(call, image,
+				fmt.Sprintf("%s calls the host's %s", e.Symbol, e.Hosts[0].Func))
 		}
 		if e.Threads != 1 {
-			return nil, refusedImage(call, image, fmt.Sprintf("%s is for blocks of %d threads", e.Symbol, e.Threads))
+			return nil, refusedImage(call, image,
+				fmt.Sprintf("%s is for blocks of %d threads", e.Symbol, e.Threads))
 		}
 	}
 	objects, err := hostcode.Objects(c.driver.compiling(), ir, symbolsOf(module))
 	if err != nil {
 		return nil, refusedImage(call, image, err.Error())
 	}
-	return []part{{Name: image.Name, Module: header, Objects: objects, Calls: hostcode.Calls(ir)}}, nil
+	return []part{{Name: image.Name, Module: header, Objects: objects, Calls: hostcode.Calls(ir)}},
+		nil
 }
 
 func (d *Driver) compiling() hostcode.Options {
@@ -108,8 +114,8 @@ func refusedImage(call string, image cuda.Image, log string) error {
 	return e
 }
 
-// kernelsOf returns the Go kernels that an image stands for, nil if it stands for
-// none.
+// kernelsOf returns the Go kernels that an image stands for, nil if it stands
+// for none.
 func (d *Driver) kernelsOf(code []byte) (map[string]*Kernel, error) {
 	if s := serviceOf(code); s != nil {
 		return services[s], nil
@@ -124,10 +130,11 @@ func (d *Driver) kernelsOf(code []byte) (map[string]*Kernel, error) {
 const generation = 9
 
 // services are the Go kernels of each module of service kernels.
-var services = map[*service.Module]map[string]*Kernel{service.Base: serviceKernels, service.Sorting: sortKernels}
+var services = map[*service.Module]map[string]*Kernel{service.Base: serviceKernels,
+	service.Sorting: sortKernels}
 
-// serviceOf returns the module of service kernels whose PTX or machine code it is, nil if
-// it is another's.
+// serviceOf returns the module of service kernels whose PTX or machine code it
+// is, nil if it is another's.
 func serviceOf(code []byte) *service.Module {
 	for _, m := range service.Modules {
 		if string(code) == m.PTX || bytes.Equal(code, m.Machine(generation)) {
@@ -170,7 +177,8 @@ func (c *share) LoadModule(image cuda.Image, o cuda.ModuleOptions) (driver.Modul
 		if err != nil {
 			return err
 		}
-		made := &module{name: image.Name, functions: map[string]*function{}, variables: map[string]*block{}}
+		made := &module{name: image.Name, functions: map[string]*function{},
+			variables: map[string]*block{}}
 		for _, p := range parts {
 			if err := made.add(c, name, p); err != nil {
 				made.unload(c)
@@ -229,7 +237,8 @@ func (m *module) add(c *share, call string, p part) error {
 	m.code = append(m.code, code)
 	for _, e := range text.Entries {
 		w := &woven{entry: e, address: code.Functions[e.Symbol]}
-		m.functions[e.Symbol] = &function{module: m, name: e.Symbol, parameters: len(e.Params) + 1, shared: e.Scratch - e.Dynamic, run: w.run}
+		m.functions[e.Symbol] = &function{module: m, name: e.Symbol, parameters: len(e.Params) + 1,
+			shared: e.Scratch - e.Dynamic, run: w.run}
 	}
 	return nil
 }
@@ -269,7 +278,8 @@ func (m *module) Function(name string) (driver.Function, error) {
 			return failure(call, notFound, "kernel %s of module %s", name, m.name)
 		}
 		if f.parameters < 0 {
-			return failure("cuFuncGetParamInfo", 0, "kernel %s of module %s: a parameter is not of 64 bits", name, m.name)
+			return failure("cuFuncGetParamInfo", 0,
+				"kernel %s of module %s: a parameter is not of 64 bits", name, m.name)
 		}
 		return nil
 	})

@@ -31,7 +31,8 @@ func (f *function) Name() string { return f.name }
 
 // Attributes makes up what the kernel takes.
 func (f *function) Attributes() cuda.FunctionAttributes {
-	return cuda.FunctionAttributes{Registers: 32, Shared: f.shared, MaxThreads: maxThreads, PTXVersion: 80, BinaryVersion: 90}
+	return cuda.FunctionAttributes{Registers: 32, Shared: f.shared, MaxThreads: maxThreads,
+		PTXVersion: 80, BinaryVersion: 90}
 }
 
 // Parameters returns how many words the kernel takes.
@@ -119,7 +120,8 @@ func (s *stream) Launch(other driver.Function, shape cuda.Shape, params []int64)
 // accept checks a launch as a driver does.
 func (f *function) accept(call string, shape cuda.Shape, params []int64) error {
 	fail := func(code cuda.Code) error {
-		return failure(call, code, "kernel %s, %v blocks of %v threads, %d bytes of shared memory, %d parameters",
+		return failure(call, code,
+			"kernel %s, %v blocks of %v threads, %d bytes of shared memory, %d parameters",
 			f.name, shape.Grid, shape.Block, shape.Shared, len(params))
 	}
 	d := f.module.ctx.driver
@@ -128,7 +130,8 @@ func (f *function) accept(call string, shape cuda.Shape, params []int64) error {
 	f.mu.Unlock()
 	grid, block := volume(shape.Grid), volume(shape.Block)
 	switch {
-	case grid < 1 || block < 1 || block > maxThreads || shape.Grid.X > 1<<31-1 || shape.Shared < 0 || shape.Shared > most:
+	case grid < 1 || block < 1 || block > maxThreads || shape.Grid.X > 1<<31-1 ||
+		shape.Shared < 0 || shape.Shared > most:
 		return fail(InvalidValue)
 	case len(params) > maxParameters || len(params) != f.parameters:
 		d.wrong("kernel %s is given %d parameters and takes %d", f.name, len(params), f.parameters)
@@ -177,11 +180,13 @@ const blockWorkers = 3
 func (w *woven) run(m *Memory, shape cuda.Shape, params []int64) error {
 	blocks := volume(shape.Grid)
 	if n := volume(shape.Block); n != int64(w.entry.Threads) {
-		m.driver.wrong("%s is launched with %d threads a block and is for %d", w.entry.Symbol, n, w.entry.Threads)
+		m.driver.wrong("%s is launched with %d threads a block and is for %d", w.entry.Symbol, n,
+			w.entry.Threads)
 		return fmt.Errorf("%d threads", n)
 	}
 	if shape.Shared != w.entry.Dynamic {
-		m.driver.wrong("%s is launched with %d bytes of dynamic shared memory and has %d", w.entry.Symbol, shape.Shared, w.entry.Dynamic)
+		m.driver.wrong("%s is launched with %d bytes of dynamic shared memory and has %d",
+			w.entry.Symbol, shape.Shared, w.entry.Dynamic)
 		return fmt.Errorf("%d bytes of shared memory", shape.Shared)
 	}
 	size := int64(w.entry.StateWords())
@@ -190,9 +195,11 @@ func (w *woven) run(m *Memory, shape cuda.Shape, params []int64) error {
 		m.driver.wrong("%s: the states of %d blocks: %v", w.entry.Symbol, blocks, err)
 		return err
 	}
-	// The function does not look at the last word, which keeps the list from being empty.
+	// The function does not look at the last word, which keeps the list from
+	// being empty.
 	call := func(block int) {
-		llvm.Call(w.address, uintptr(unsafe.Pointer(&params[0])), uintptr(unsafe.Pointer(&states[int64(block)*size])))
+		llvm.Call(w.address, uintptr(unsafe.Pointer(&params[0])),
+			uintptr(unsafe.Pointer(&states[int64(block)*size])))
 	}
 	random := m.driver.fork()
 	order := turns(random, int(blocks))

@@ -16,8 +16,8 @@ import (
 
 var library = sync.OnceValues(llvm.Open)
 
-// addIR adds the second parameter to the word that the first one points to, for each
-// tile of the state.
+// addIR adds the second parameter to the word that the first one points to, for
+// each tile of the state.
 const addIR = `
 define i64 @add(ptr %params, ptr %state) {
 entry:
@@ -50,8 +50,8 @@ func addModule() *abi.Module {
 	}}}
 }
 
-// TestWoven compiles, links and loads a module, beside the service kernels, and runs
-// its function on several blocks.
+// TestWoven compiles, links and loads a module, beside the service kernels, and
+// runs its function on several blocks.
 func TestWoven(t *testing.T) {
 	lib, err := library()
 	if err != nil {
@@ -71,8 +71,10 @@ func TestWoven(t *testing.T) {
 	}
 	const blocks, tiles = 5, 23
 	sum, states := b.alloc(8), b.alloc(8*3*blocks)
-	b.ok(b.service(service.States(int64(states), blocks, 3, tiles, 1, 1)), b.stream.Fill8(sum, 0, 8))
-	b.ok(b.stream.Launch(add, cuda.Shape{Grid: cuda.Dim{X: blocks}, Block: cuda.Dim{X: 1}}, []int64{int64(sum), 7, int64(states)}))
+	b.ok(b.service(service.States(int64(states), blocks, 3, tiles, 1, 1)),
+		b.stream.Fill8(sum, 0, 8))
+	b.ok(b.stream.Launch(add, cuda.Shape{Grid: cuda.Dim{X: blocks}, Block: cuda.Dim{X: 1}},
+		[]int64{int64(sum), 7, int64(states)}))
 	if got := b.words(sum, 1)[0]; got != 7*tiles {
 		t.Errorf("the sum is %d, not %d", got, 7*tiles)
 	}
@@ -83,14 +85,16 @@ func TestWoven(t *testing.T) {
 	}
 	b.ok(b.d.Check())
 
-	// What a card would not notice, or only by what it computes.
+	// A card would not notice these mistakes, or only by its results.
 	for _, c := range []struct {
 		want    string
 		threads uint32
 		states  cuda.Pointer
 		params  int
-	}{{"2 threads", 2, states, 3}, {"5 parameters", 1, states, 5}, {"the states of 5 blocks", 1, states + 8, 3}} {
-		_ = b.stream.Launch(add, cuda.Shape{Grid: cuda.Dim{X: blocks}, Block: cuda.Dim{X: c.threads}},
+	}{{"2 threads", 2, states, 3}, {"5 parameters", 1, states, 5}, {"the states of 5 blocks", 1,
+		states + 8, 3}} {
+		_ = b.stream.Launch(add,
+			cuda.Shape{Grid: cuda.Dim{X: blocks}, Block: cuda.Dim{X: c.threads}},
 			append([]int64{int64(sum), 7, int64(c.states)}, make([]int64, c.params-3)...))
 		err := b.sync()
 		if wrong := b.d.Check(); wrong == nil || !strings.Contains(wrong.Error(), c.want) {
@@ -100,7 +104,9 @@ func TestWoven(t *testing.T) {
 			_ = errors.Join(b.stream.Close(), b.pool.Close(), m.Close(), b.gpu.Close())
 			b.ok(b.d.Check())
 			b = open(t, Options{Library: lib})
-			m, err = b.gpu.LoadModule(cuda.Image{Name: "both", Code: linked.Code}, cuda.ModuleOptions{})
+			m,
+				err = b.gpu.LoadModule(cuda.Image{Name: "both", Code: linked.Code},
+				cuda.ModuleOptions{})
 			b.ok(err)
 			add, err = m.Function("add")
 			b.ok(err)
@@ -125,12 +131,15 @@ func (b *rig) words(p cuda.Pointer, n int64) []uint64 {
 func (b *rig) service(l service.Launch) error {
 	b.Helper()
 	for _, s := range service.Modules {
-		m, err := b.gpu.LoadModule(cuda.Image{Name: s.Name, Code: []byte(s.PTX)}, cuda.ModuleOptions{})
+		m, err := b.gpu.LoadModule(cuda.Image{Name: s.Name, Code: []byte(s.PTX)},
+			cuda.ModuleOptions{})
 		b.ok(err)
 		f, err := m.Function(l.Kernel)
 		if err == nil {
 			b.ok(f.SetMaxDynamicShared(l.Shared))
-			err = b.stream.Launch(f, cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}, Shared: l.Shared}, l.Params)
+			err = b.stream.Launch(f,
+				cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads},
+					Shared: l.Shared}, l.Params)
 			b.ok(err)
 			err = b.sync()
 			_ = m.Close() // it fails if the kernel has
@@ -166,11 +175,13 @@ func TestImagesRefused(t *testing.T) {
 		{image(func(e *abi.Entry) { e.Symbol = "absent" }), "absent", cuda.ErrNoBinary},
 		{image(func(e *abi.Entry) { e.Threads = 256 }), "256 threads", cuda.ErrInvalidPTX},
 		{image(func(e *abi.Entry) {
-			e.Hosts = []abi.Host{{Func: "string:lower", Args: []scalar.Type{scalar.StringType}, Result: scalar.StringType}}
+			e.Hosts = []abi.Host{{Func: "string:lower", Args: []scalar.Type{scalar.StringType},
+				Result: scalar.StringType}}
 		}), "calls the host's string:lower", cuda.ErrInvalidPTX},
 	} {
 		b := open(t, Options{Library: lib})
-		m, err := b.gpu.LoadModule(cuda.Image{Name: "wrong", Code: []byte(c.code)}, cuda.ModuleOptions{})
+		m, err := b.gpu.LoadModule(cuda.Image{Name: "wrong", Code: []byte(c.code)},
+			cuda.ModuleOptions{})
 		if err == nil {
 			b.ok(m.Close())
 		}
@@ -181,7 +192,8 @@ func TestImagesRefused(t *testing.T) {
 		b.ok(b.d.Check())
 	}
 	b := open(t, Options{})
-	if _, err := b.gpu.Link(cuda.ModuleOptions{}, cuda.Image{Name: "add", Code: []byte(good)}); !errors.Is(err, cuda.ErrInvalidPTX) {
+	if _, err := b.gpu.Link(cuda.ModuleOptions{},
+		cuda.Image{Name: "add", Code: []byte(good)}); !errors.Is(err, cuda.ErrInvalidPTX) {
 		t.Errorf("without LLVM: %v", err)
 	}
 	b.close()

@@ -58,7 +58,8 @@ const (
 var freshBytes = []byte{0xa7, 0x5b, 0xff, 0x01}
 
 func newMemory(d *Driver) *Memory {
-	return &Memory{driver: d, total: d.opts.Memory, spare: map[int][][]byte{}, fresh: freshBytes[d.number(len(freshBytes))]}
+	return &Memory{driver: d, total: d.opts.Memory, spare: map[int][][]byte{},
+		fresh: freshBytes[d.number(len(freshBytes))]}
 }
 
 // base is the address of the first byte that was handed out.
@@ -68,8 +69,8 @@ func (b *block) base() cuda.Pointer {
 
 func (b *block) data() []byte { return b.raw[guardBytes:][:b.bytes] }
 
-// guards returns what lies before and behind the memory, of what is behind no more
-// than a page.
+// guards returns what lies before and behind the memory, of what is behind no
+// more than a page.
 func (b *block) guards() (before, behind []byte) {
 	behind = b.raw[guardBytes+b.bytes:]
 	return b.raw[:guardBytes], behind[:min(len(behind), 4096)]
@@ -89,7 +90,8 @@ func isFull(b []byte, value byte) bool {
 	return len(b) == 0 || b[0] == value && bytes.Equal(b[1:], b[:len(b)-1])
 }
 
-// classOf returns the size of mappings that bytes fit with guards, a power of 2.
+// classOf returns the size of mappings that bytes fit with guards, a power of
+// 2.
 func classOf(bytes uint64) int {
 	return max(4096, 1<<bits.Len64(bytes+2*guardBytes-1))
 }
@@ -199,7 +201,8 @@ func (m *Memory) find(p cuda.Pointer, kind blockKind) (*block, error) {
 	case !exact:
 		return nil, m.nothing(p, 0)
 	case m.live[at].kind != kind || m.live[at].dying:
-		return nil, fmt.Errorf("memory at %#x that is freed already, or is another call's to free", p)
+		return nil, fmt.Errorf("memory at %#x that is freed already, or is another call's to free",
+			p)
 	}
 	return m.live[at], nil
 }
@@ -219,8 +222,8 @@ func (m *Memory) drop(b *block) {
 	m.recycle(spentBytes, spentBlocks)
 }
 
-// recycle ends the watch over the oldest freed blocks until no more are left than so
-// many bytes and blocks.
+// recycle ends the watch over the oldest freed blocks until no more are left
+// than so many bytes and blocks.
 func (m *Memory) recycle(most, blocks int) {
 	held := 0
 	for _, b := range m.spent {
@@ -259,7 +262,8 @@ func (m *Memory) check(b *block, after string) {
 func (m *Memory) checkSpent(b *block, after string) {
 	if !isFull(b.data(), spoiltByte) {
 		at := slices.IndexFunc(b.data(), func(v byte) bool { return v != spoiltByte })
-		m.driver.wrong("byte %d of an allocation of %d bytes was written after it was freed%s", at, b.bytes, after)
+		m.driver.wrong("byte %d of an allocation of %d bytes was written after it was freed%s", at,
+			b.bytes, after)
 		fill(b.data(), spoiltByte)
 	}
 	m.check(b, after)
@@ -284,12 +288,14 @@ func (m *Memory) checkAll(after string) {
 	}
 }
 
-// end gives all memory back. What is live has leaked, unless leaks are forgiven.
+// end gives all memory back. What is live has leaked, unless leaks are
+// forgiven.
 func (m *Memory) end(forgive bool) {
 	m.checkAll("")
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	names := [...]string{ofContext: "of the device's", ofPool: "of a pool's", ofHost: "of pinned", ofRegion: "of a region's", ofModule: "of a module's"}
+	names := [...]string{ofContext: "of the device's", ofPool: "of a pool's", ofHost: "of pinned",
+		ofRegion: "of a region's", ofModule: "of a module's"}
 	for _, b := range m.live {
 		if !forgive && !b.dying {
 			m.driver.wrong("%d bytes %s memory were never freed", b.bytes, names[b.kind])

@@ -90,16 +90,18 @@ func TestMisuse(t *testing.T) {
 			b.raw(p, 100)
 			b.ok(b.stream.Free(p))
 		}},
-		{"a write to freed memory", "byte 7 of an allocation of 100 bytes was written after it was freed", func(b *rig) {
-			p := b.alloc(100)
-			b.ok(b.stream.Free(p), b.sync())
-			b.raw(p, 7)
-		}},
+		{"a write to freed memory",
+			"byte 7 of an allocation of 100 bytes was written after it was freed", func(b *rig) {
+				p := b.alloc(100)
+				b.ok(b.stream.Free(p), b.sync())
+				b.raw(p, 7)
+			}},
 		{"a leak", "1 allocations, 256 bytes, are not freed", func(b *rig) { b.alloc(100) }},
-		{"a leak of the device's memory", "100 bytes of the device's memory were never freed", func(b *rig) {
-			_, err := b.gpu.Alloc(100)
-			b.ok(err)
-		}},
+		{"a leak of the device's memory", "100 bytes of the device's memory were never freed",
+			func(b *rig) {
+				_, err := b.gpu.Alloc(100)
+				b.ok(err)
+			}},
 		{"a leak of pinned memory", "100 bytes of pinned memory were never freed", func(b *rig) {
 			_, err := b.gpu.AllocHost(100, cuda.HostOptions{})
 			b.ok(err)
@@ -157,9 +159,11 @@ func TestMisuse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := open(t, Options{})
 			c.do(b)
-			_ = errors.Join(b.stream.Close(), b.pool.Close(), b.gpu.Close()) // some are useless by now
+			// some are useless by now
+			_ = errors.Join(b.stream.Close(), b.pool.Close(), b.gpu.Close())
 			err := b.d.Check()
-			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			if c.want == "" && err != nil || c.want != "" &&
+				(err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, not %q", err, c.want)
 			}
 			if err := b.d.Check(); err != nil {
@@ -169,8 +173,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestLate wants the work of some streams to begin by itself, and that of others not
-// before somebody waits for it.
+// TestLate wants the work of some streams to begin by itself, and that of
+// others not before somebody waits for it.
 func TestLate(t *testing.T) {
 	late := 0
 	const seeds = 20
@@ -213,8 +217,9 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestFreshMemory wants memory to be full of something that is not 0, also where it was
-// someone else's, and an allocation to spoil what it hands out when its turn comes.
+// TestFreshMemory wants memory to be full of something that is not 0, also
+// where it was someone else's, and an allocation to spoil what it hands out
+// when its turn comes.
 func TestFreshMemory(t *testing.T) {
 	b := open(t, Options{})
 	for range 3 {
@@ -242,7 +247,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if _, err := b.gpu.Alloc(513 << 10); !errors.Is(err, cuda.ErrOutOfMemory) {
 		t.Errorf("got %v", err)
 	}
-	// What the pool was given back it keeps, until it is trimmed.
+	// The pool keeps freed memory until it is trimmed.
 	b.ok(b.stream.Free(p), b.sync())
 	if _, err := b.gpu.Alloc(513 << 10); !errors.Is(err, cuda.ErrOutOfMemory) {
 		t.Errorf("got %v", err)
@@ -293,7 +298,8 @@ func TestInject(t *testing.T) {
 	}
 	b.d.Heal()
 	var since *cuda.Error
-	if err := b.sync(); !errors.As(err, &since) || since.Since != "cuStreamQuery" || b.gpu.Lost() == nil {
+	if err := b.sync(); !errors.As(err, &since) || since.Since != "cuStreamQuery" ||
+		b.gpu.Lost() == nil {
 		t.Errorf("got %v", err)
 	}
 	// Closing what is lost leaves nothing behind, and the next context works.

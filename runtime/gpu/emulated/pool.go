@@ -7,8 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// pool is memory that is handed out in the order of streams. It is accounted for in
-// the order of calls: what a stream is yet to free can be handed out again.
+// pool is memory that is handed out in the order of streams. It is accounted
+// for in the order of calls: what a stream is yet to free can be handed out
+// again.
 type pool struct {
 	object
 
@@ -30,7 +31,8 @@ func (c *share) NewPool(o cuda.PoolOptions) (driver.Pool, error) {
 		if err := c.driver.unsupported(name); err != nil {
 			return err
 		}
-		p = &pool{object: newObject(c, "pool"), keep: o.ReleaseThreshold, owned: map[cuda.Pointer]uint64{}}
+		p = &pool{object: newObject(c, "pool"), keep: o.ReleaseThreshold,
+			owned: map[cuda.Pointer]uint64{}}
 		c.primary.mu.Lock()
 		defer c.primary.mu.Unlock()
 		c.pools = append(c.pools, p)
@@ -127,8 +129,8 @@ func (p *primary) poolList() []*pool {
 	return append([]*pool(nil), p.pools...)
 }
 
-// forget takes memory from the pool's account, if it is the pool's, and returns its size,
-// for arrive to be told when the stream comes to it.
+// forget takes memory from the pool's account, if it is the pool's, and returns
+// its size, for arrive to be told when the stream comes to it.
 func (p *pool) forget(at cuda.Pointer) uint64 {
 	p.line.Lock()
 	defer p.line.Unlock()

@@ -8,7 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 )
 
-// primary is a device's primary context, which all contexts of the device share.
+// primary is a device's primary context, which all contexts of the device
+// share.
 type primary struct {
 	device *device
 	driver *Driver
@@ -24,7 +25,8 @@ type primary struct {
 }
 
 func newPrimary(v *device) *primary {
-	return &primary{device: v, driver: v.driver, memory: newMemory(v.driver), open: map[string]int{}}
+	return &primary{device: v, driver: v.driver, memory: newMemory(v.driver),
+		open: map[string]int{}}
 }
 
 // enter begins a call.
@@ -42,8 +44,8 @@ func (p *primary) enter(call string) error {
 // lose makes the context useless. What streams have to do is not done.
 func (p *primary) lose(e *cuda.Error) { p.lost.CompareAndSwap(nil, e) }
 
-// wrong notes a wrong use of the context, unless it is lost: then nothing is as it
-// should be.
+// wrong notes a wrong use of the context, unless it is lost: then nothing is as
+// it should be.
 func (p *primary) wrong(format string, args ...any) {
 	if p.lost.Load() == nil {
 		p.driver.wrong(format, args...)

@@ -7,8 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// serviceKernels are those of service.Base, which says what each does. They do more than
-// those on a card: what a caller must have zeroed is looked at.
+// serviceKernels are those of service.Base, which says what each does. They do
+// more than those on a card: what a caller must have zeroed is looked at.
 var serviceKernels = named(service.Base.Kernels, map[string]serviceKernel{
 	"rf_states":    states,
 	"rf_states_of": statesOf,
@@ -30,20 +30,22 @@ func named(list []*service.Kernel, runs map[string]serviceKernel) map[string]*Ke
 	out := map[string]*Kernel{}
 	for _, k := range list {
 		run := runs[k.Name]
-		out[k.Name] = &Kernel{Params: len(k.Params), Run: func(m *Memory, shape cuda.Shape, params []int64) error {
-			if run == nil {
-				return fmt.Errorf("not known to emulated GPUs")
-			}
-			m.driver.ran(k.Name)
-			err := fmt.Errorf("%v threads a block, not %d, or %d bytes of shared memory, not %d", shape.Block, serviceThreads, shape.Shared, k.Shared)
-			if volume(shape.Block) == serviceThreads && shape.Shared == k.Shared {
-				err = run(m, params)
-			}
-			if err != nil {
-				m.driver.wrong("kernel %s: %v", k.Name, err)
-			}
-			return err
-		}}
+		out[k.Name] = &Kernel{Params: len(k.Params),
+			Run: func(m *Memory, shape cuda.Shape, params []int64) error {
+				if run == nil {
+					return fmt.Errorf("not known to emulated GPUs")
+				}
+				m.driver.ran(k.Name)
+				err := fmt.Errorf("%v threads a block, not %d, or %d bytes of shared memory, not %d",
+					shape.Block, serviceThreads, shape.Shared, k.Shared)
+				if volume(shape.Block) == serviceThreads && shape.Shared == k.Shared {
+					err = run(m, params)
+				}
+				if err != nil {
+					m.driver.wrong("kernel %s: %v", k.Name, err)
+				}
+				return err
+			}}
 	}
 	return out
 }

@@ -31,8 +31,8 @@ func (b *rig) want(what string, p cuda.Pointer, words ...uint64) {
 
 const free = ^uint64(0)
 
-// TestService runs every service kernel on a few words. What they do to many is for
-// the tests of package service.
+// TestService runs every service kernel on a few words. What they do to many is
+// for the tests of package service.
 func TestService(t *testing.T) {
 	b := open(t, Options{})
 	at := func(p cuda.Pointer) int64 { return int64(p) }
@@ -68,7 +68,8 @@ func TestService(t *testing.T) {
 	for key := uint64(1); slices.Contains(home[:], 0); key++ {
 		home[mix(key)&3] = key
 	}
-	from, to, moved := b.upload(home[0], 0, home[2], 0, 1), b.upload(make([]uint64, 9)...), b.upload(7, 7, 7, 7, 7)
+	from, to, moved := b.upload(home[0], 0, home[2], 0,
+		1), b.upload(make([]uint64, 9)...), b.upload(7, 7, 7, 7, 7)
 	run(service.Rehash(at(from), 3, at(to), 7, at(moved)))
 	set := make([]uint64, 9)
 	a, c := mix(home[0])&7, mix(home[2])&7
@@ -118,7 +119,8 @@ func TestOrder(t *testing.T) {
 
 	// Bytes 3, 1, 2, 1, as words 13, 11, 12, 11.
 	column := b.upload(0x01020103)
-	field := service.OrderField{Data: at(column), Base: 10, Step: 1, Width: 1, First: 10, Bits: 2, At: 8}
+	field := service.OrderField{Data: at(column), Base: 10, Step: 1, Width: 1, First: 10, Bits: 2,
+		At: 8}
 	fields := b.upload(toWords(service.AppendOrderFields(nil, []service.OrderField{field}))...)
 	keys, wide := b.upload(0, 0), b.upload(0, 0, 0, 0)
 	run(service.OrderKeys(at(keys), 4, 0, at(fields), 1, 4))
@@ -128,7 +130,8 @@ func TestOrder(t *testing.T) {
 
 	counts := b.upload(make([]uint64, service.PairsCounts)...)
 	run(service.PairsCount(at(keys), 4, at(counts)))
-	moved, rows, scratch := b.upload(0, 0), b.upload(0, 0), b.upload(make([]uint64, service.PairsScratch(4)/8)...)
+	moved, rows, scratch := b.upload(0, 0), b.upload(0,
+		0), b.upload(make([]uint64, service.PairsScratch(4)/8)...)
 	run(service.PairsMove(at(moved), at(rows), at(keys), 0, 4, 8, at(counts), at(scratch)))
 	b.want("sorted keys", moved, both(0x100, 0x100), both(0x200, 0x300))
 	b.want("sorted rows", rows, both(1, 3), both(2, 0))
@@ -165,7 +168,8 @@ func TestOrder(t *testing.T) {
 	into, places := b.upload(0), b.upload(0)
 	columns := b.upload(toWords(service.AppendMovedColumns(nil, []service.MovedColumn{
 		{Data: at(column), Base: 10, Step: 1, Width: 1, To: at(into), ToBase: 9, ToWidth: 2},
-		{Data: at(column), Base: 10, Step: 1, Width: 1, To: at(places), ToBase: 10, ToWidth: 1, InOrder: true},
+		{Data: at(column), Base: 10, Step: 1, Width: 1, To: at(places), ToBase: 10, ToWidth: 1,
+			InOrder: true},
 	}))...)
 	run(service.MoveRows(at(columns), 2, at(rows), 3, 1))
 	b.want("moved in the order of rows", into, 0x0003_0002_0002_0000)
@@ -181,15 +185,17 @@ func toWords(words []int64) []uint64 {
 	return out
 }
 
-// TestServiceMisuse has service kernels used wrongly, which costs the context and is
-// told.
+// TestServiceMisuse has service kernels used wrongly, which costs the context
+// and is told.
 func TestServiceMisuse(t *testing.T) {
 	for _, c := range []struct {
 		want string
 		do   func(b *rig) service.Launch
 	}{
 		{"4 words at", func(b *rig) service.Launch { return service.Fill(4, 4, 0) }},
-		{"32 bytes from byte 8 of 16", func(b *rig) service.Launch { return service.Fill(int64(b.upload(1, 2))+8, 4, 0) }},
+		{"32 bytes from byte 8 of 16", func(b *rig) service.Launch {
+			return service.Fill(int64(b.upload(1, 2))+8, 4, 0)
+		}},
 		{"of the scratch", func(b *rig) service.Launch {
 			return service.Scan(int64(b.upload(1)), 1, true, int64(b.upload(0, 5, 0)))
 		}},
@@ -199,13 +205,18 @@ func TestServiceMisuse(t *testing.T) {
 		{"from 5 slots to 3", func(b *rig) service.Launch {
 			return service.Rehash(int64(b.upload(1, 0, 0, 0, 0)), 3, int64(b.upload(0, 0, 0)), 1, 0)
 		}},
-		{"2 rows in a set", func(b *rig) service.Launch { return service.RowSet(int64(b.upload(0, 0)), 1, 0, 0, 2) }},
+		{"2 rows in a set", func(b *rig) service.Launch {
+			return service.RowSet(int64(b.upload(0, 0)), 1, 0, 0, 2)
+		}},
 		{"is 0x1 and not 0", func(b *rig) service.Launch {
-			return service.Select(int64(b.upload(1)), 1, 0, int64(b.upload(slices.Repeat([]uint64{1}, service.SelectState)...)))
+			return service.Select(int64(b.upload(1)), 1, 0,
+				int64(b.upload(slices.Repeat([]uint64{1}, service.SelectState)...)))
 		}},
 		{"0 of 1 keys are counted", func(b *rig) service.Launch {
-			counts, scratch := b.upload(make([]uint64, service.PairsCounts)...), b.upload(make([]uint64, service.PairsScratch(1)/8)...)
-			return service.PairsMove(int64(b.upload(0)), int64(b.upload(0)), int64(b.upload(0)), 0, 1, 0, int64(counts), int64(scratch))
+			counts, scratch := b.upload(make([]uint64, service.PairsCounts)...),
+				b.upload(make([]uint64, service.PairsScratch(1)/8)...)
+			return service.PairsMove(int64(b.upload(0)), int64(b.upload(0)), int64(b.upload(0)), 0,
+				1, 0, int64(counts), int64(scratch))
 		}},
 		{"3 threads", func(b *rig) service.Launch {
 			l := service.Fill(int64(b.upload(1)), 1, 0)

@@ -150,8 +150,8 @@ func pairsMove(m *Memory, p []int64) error {
 	return nil
 }
 
-// pairs are keys and payloads: each payload behind its key, with a step of 2, or apart; or
-// one of the two alone.
+// pairs are keys and payloads: each payload behind its key, with a step of 2,
+// or apart; or one of the two alone.
 type pairs struct {
 	keys, payloads []uint32
 	step           int64
@@ -188,8 +188,10 @@ func mapped(w, kind int64) int64 {
 	return w
 }
 
-// orderFields returns what makes the key of a row, and what compares the words of two.
-func (a *arguments) orderFields(at, count int64) (key func(row int64) uint64, equal func(x, y int64) bool) {
+// orderFields returns what makes the key of a row, and what compares the words
+// of two.
+func (a *arguments) orderFields(at,
+	count int64) (key func(row int64) uint64, equal func(x, y int64) bool) {
 	all := a.words(at, service.OrderFieldWords*count)
 	var fields []service.OrderField
 	var columns []func(row int64) int64
@@ -197,7 +199,8 @@ func (a *arguments) orderFields(at, count int64) (key func(row int64) uint64, eq
 		f := service.OrderField{Kind: int64(all[4]), First: int64(all[5]), Descends: all[6] != 0,
 			Drop: int64(all[7]), Bits: int64(all[8]), At: int64(all[9])}
 		fields = append(fields, f)
-		columns = append(columns, a.column(int64(all[0]), int64(all[1]), int64(all[2]), int64(all[3])))
+		columns = append(columns,
+			a.column(int64(all[0]), int64(all[1]), int64(all[2]), int64(all[3])))
 	}
 	key = func(row int64) (key uint64) {
 		for i, f := range fields {
@@ -383,7 +386,8 @@ func orderKeep(m *Memory, p []int64) error {
 func orderMove(m *Memory, p []int64) error {
 	a, n, first := arguments{m: m}, p[3], p[4]
 	row := a.rows(p[2], n)
-	for all := a.words(p[0], service.MovedColumnWords*p[1]); len(all) > 0 && a.err == nil; all = all[service.MovedColumnWords:] {
+	for all := a.words(p[0], service.MovedColumnWords*p[1]); len(all) > 0 &&
+		a.err == nil; all = all[service.MovedColumnWords:] {
 		read := a.column(int64(all[0]), int64(all[1]), int64(all[2]), int64(all[3]))
 		to, base, width, inOrder := int64(all[4]), int64(all[5]), int64(all[6]), all[7] != 0
 		if width == 0 || n == 0 {
@@ -422,8 +426,10 @@ func orderUnpack(m *Memory, p []int64) error {
 		low, high := a.halves(p[2], n), a.halves(p[3], n)
 		key = func(i int64) uint64 { return uint64(low[i]) | uint64(high[i])<<lowBits }
 	}
-	for all := a.words(p[0], service.UnpackedColumnWords*p[1]); len(all) > 0 && a.err == nil; all = all[service.UnpackedColumnWords:] {
-		kind, start, descends, bits, at := int64(all[0]), int64(all[1]), all[2] != 0, int64(all[3]), uint(all[4])
+	for all := a.words(p[0], service.UnpackedColumnWords*p[1]); len(all) > 0 &&
+		a.err == nil; all = all[service.UnpackedColumnWords:] {
+		kind, start, descends, bits, at := int64(all[0]), int64(all[1]), all[2] != 0, int64(all[3]),
+			uint(all[4])
 		to, base, width := int64(all[5]), int64(all[6]), int64(all[7])
 		if width == 0 || n == 0 {
 			continue

@@ -29,8 +29,8 @@ type stream struct {
 	capture *graph // that is being recorded
 }
 
-// operation is a piece of a stream's work. An error is a wrong use that a device
-// would fault at.
+// operation is a piece of a stream's work. An error is a wrong use that a
+// device would fault at.
 type operation func() error
 
 // waiter is someone who waits for the first operations of a stream.
@@ -71,8 +71,8 @@ func (s *stream) Close() error {
 	})
 }
 
-// enqueue puts an operation in and returns its position, counted from 1. Some streams
-// start at once, all now and then.
+// enqueue puts an operation in and returns its position, counted from 1. Some
+// streams start at once, all now and then.
 func (s *stream) enqueue(op operation) int64 {
 	s.line.Lock()
 	defer s.line.Unlock()
@@ -88,7 +88,8 @@ func (s *stream) enqueue(op operation) int64 {
 	return s.put
 }
 
-// demand has all work that is in the stream done soon, and returns its last position.
+// demand has all work that is in the stream done soon, and returns its last
+// position.
 func (s *stream) demand() int64 {
 	s.line.Lock()
 	defer s.line.Unlock()
@@ -203,7 +204,8 @@ func (s *stream) IsDone() (done bool, err error) {
 	return done && err == nil, err
 }
 
-// Synchronize has the stream do its work and waits for it, or for the end of ctx.
+// Synchronize has the stream do its work and waits for it, or for the end of
+// ctx.
 func (s *stream) Synchronize(ctx context.Context) error {
 	const name = "cuStreamSynchronize"
 	var last int64
@@ -221,8 +223,8 @@ func (s *stream) Synchronize(ctx context.Context) error {
 	return s.ctx.faultAfter(name)
 }
 
-// move puts a copy or a fill in unless there is nothing to do. Its memory must be
-// there now, and still when the stream comes to it.
+// move puts a copy or a fill in unless there is nothing to do. Its memory must
+// be there now, and still when the stream comes to it.
 func (s *stream) move(name string, n uint64, op func(name string) error, at ...cuda.Pointer) error {
 	if n == 0 {
 		return nil
@@ -264,7 +266,8 @@ func (p *primary) pinned(b []byte) (at cuda.Pointer, is bool) {
 	return at, found != nil && found.kind == ofHost
 }
 
-// CopyToDevice copies from pinned memory when the stream comes to it, from Go's now.
+// CopyToDevice copies from pinned memory when the stream comes to it, from Go's
+// now.
 func (s *stream) CopyToDevice(to cuda.Pointer, from []byte) error {
 	const name = "cuMemcpyHtoDAsync"
 	if len(from) == 0 {
@@ -272,7 +275,9 @@ func (s *stream) CopyToDevice(to cuda.Pointer, from []byte) error {
 	}
 	n := uint64(len(from))
 	if at, pinned := s.ctx.pinned(from); pinned {
-		return s.move(name, n, func(name string) error { return s.ctx.copyWithin(name, to, at, n) }, to, at)
+		return s.move(name, n, func(name string) error {
+			return s.ctx.copyWithin(name, to, at, n)
+		}, to, at)
 	}
 	if s.recording() {
 		return s.unrecorded(name, nil)
@@ -281,8 +286,8 @@ func (s *stream) CopyToDevice(to cuda.Pointer, from []byte) error {
 	return s.move(name, n, func(name string) error { return s.ctx.copyIn(name, to, from) }, to)
 }
 
-// CopyToHost copies to pinned memory when the stream comes to it; it waits for a copy
-// to Go's.
+// CopyToHost copies to pinned memory when the stream comes to it; it waits for
+// a copy to Go's.
 func (s *stream) CopyToHost(to []byte, from cuda.Pointer) error {
 	const name = "cuMemcpyDtoHAsync"
 	if len(to) == 0 {
@@ -290,12 +295,16 @@ func (s *stream) CopyToHost(to []byte, from cuda.Pointer) error {
 	}
 	n := uint64(len(to))
 	if at, pinned := s.ctx.pinned(to); pinned {
-		return s.move(name, n, func(name string) error { return s.ctx.copyWithin(name, at, from, n) }, at, from)
+		return s.move(name, n, func(name string) error {
+			return s.ctx.copyWithin(name, at, from, n)
+		}, at, from)
 	}
 	if s.recording() {
 		return s.unrecorded(name, nil)
 	}
-	if err := s.move(name, n, func(name string) error { return s.ctx.copyOut(name, to, from) }, from); err != nil {
+	if err := s.move(name, n, func(name string) error {
+		return s.ctx.copyOut(name, to, from)
+	}, from); err != nil {
 		return err
 	}
 	_ = s.waitFor(context.Background(), s.demand())
@@ -304,18 +313,26 @@ func (s *stream) CopyToHost(to []byte, from cuda.Pointer) error {
 
 // Copy copies within the device.
 func (s *stream) Copy(to, from cuda.Pointer, n uint64) error {
-	return s.move("cuMemcpyDtoDAsync", n, func(name string) error { return s.ctx.copyWithin(name, to, from, n) }, to, from)
+	return s.move("cuMemcpyDtoDAsync", n, func(name string) error {
+		return s.ctx.copyWithin(name, to, from, n)
+	}, to, from)
 }
 
 // Fill8 sets n bytes.
 func (s *stream) Fill8(p cuda.Pointer, value uint8, n uint64) error {
-	return s.move("cuMemsetD8Async", n, func(name string) error { return s.ctx.fill8(name, p, value, n) }, p)
+	return s.move("cuMemsetD8Async", n, func(name string) error {
+		return s.ctx.fill8(name, p, value, n)
+	}, p)
 }
 
 // Fill32 sets n words of 32 bits.
 func (s *stream) Fill32(p cuda.Pointer, value uint32, n uint64) error {
 	if n > 0 && p%4 != 0 {
-		return s.call("cuMemsetD32Async", func() error { return s.ctx.fill32("cuMemsetD32Async", p, value, 0) })
+		return s.call("cuMemsetD32Async", func() error {
+			return s.ctx.fill32("cuMemsetD32Async", p, value, 0)
+		})
 	}
-	return s.move("cuMemsetD32Async", 4*n, func(name string) error { return s.ctx.fill32(name, p, value, n) }, p)
+	return s.move("cuMemsetD32Async", 4*n, func(name string) error {
+		return s.ctx.fill32(name, p, value, n)
+	}, p)
 }

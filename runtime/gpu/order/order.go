@@ -153,8 +153,8 @@ func (r *Sorter) IsOrdered(rel *tables.Relation, keys []order.Key) bool {
 	return true
 }
 
-// GroupKeys are the keys of an order in which tuples that agree on columns follow each
-// other.
+// GroupKeys are the keys of an order in which tuples that agree on columns
+// follow each other.
 func GroupKeys(cols []int) (keys []order.Key) {
 	for _, c := range cols {
 		keys = append(keys, order.Key{Col: c})
@@ -177,16 +177,16 @@ type ordering struct {
 	n    int64
 	bits []orderBits // of a row's key, the highest first
 	rest int64       // how many of the lowest of these the others determine
-	// taken are the columns that rows get in the relation that they go to, all told by
-	// their keys; none if only the order is wanted.
+	// taken are the columns that rows get in the relation that they go to, all
+	// told by their keys; none if only the order is wanted.
 	taken []int
 	to    *tables.Relation // that gets rows in the order, for which it has room
 	most  int64            // how many it gets
 	alone bool             // whether nothing but the rows in their order is wanted
 	rows  device.Buffer    // row numbers in the order, none for all as they stand
-	// packed says that a sort has left keys and no row numbers: low and high are their words
-	// of 32 bits in the order, of which low has lowBits. There is no high if those are all,
-	// and at Together low is the words of 64 bits.
+	// packed says that a sort has left keys and no row numbers: low and high
+	// are their words of 32 bits in the order, of which low has lowBits. There
+	// is no high if those are all, and at Together low is the words of 64 bits.
 	packed    bool
 	low, high words
 	lowBits   int64
@@ -201,9 +201,10 @@ type orderBits struct {
 	bits int64 // all of the column's number
 }
 
-// NewOrdering plans the keys of n rows, of the given columns, all that are taken among
-// them. It is nil if the device cannot put so many in order.
-func (r *Sorter) NewOrdering(from *tables.Relation, n int64, keys []order.Key, taken []int) (*ordering, error) {
+// NewOrdering plans the keys of n rows, of the given columns, all that are
+// taken among them. It is nil if the device cannot put so many in order.
+func (r *Sorter) NewOrdering(from *tables.Relation, n int64, keys []order.Key,
+	taken []int) (*ordering, error) {
 	kernels, err := r.Kernels()
 	if err != nil {
 		return nil, err
@@ -255,7 +256,8 @@ func (o *ordering) stored(col int) (service.OrderField, error) {
 	return f, nil
 }
 
-// column returns how the values of a column become numbers that order as is wanted.
+// column returns how the values of a column become numbers that order as is
+// wanted.
 func (o *ordering) column(k order.Key) (b orderBits, err error) {
 	if b.OrderField, err = o.stored(k.Col); err != nil {
 		return b, err
@@ -272,7 +274,8 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 		}
 	}
 	b.bits = int64(bits.Len64(uint64(bound.Hi) - uint64(bound.Lo)))
-	if b.Kind == service.OrderSigned && !k.Desc && b.Base < bound.Lo && int64(bits.Len64(uint64(bound.Hi)-uint64(b.Base))) == b.bits {
+	if b.Kind == service.OrderSigned && !k.Desc && b.Base < bound.Lo &&
+		int64(bits.Len64(uint64(bound.Hi)-uint64(b.Base))) == b.bits {
 		bound.Lo = b.Base // numbers are the offsets that are stored
 	}
 	if b.First = bound.Lo; k.Desc {
@@ -281,8 +284,8 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 	return b, nil
 }
 
-// levels cuts the keys into words of so many bits, the highest first. All but the last
-// are full.
+// levels cuts the keys into words of so many bits, the highest first. All but
+// the last are full.
 func (o *ordering) levels(size int64) (levels [][]service.OrderField, last int64) {
 	room := int64(0)
 	for _, b := range o.bits {
@@ -324,7 +327,8 @@ func (o *ordering) table(words []int64) (device.Buffer, error) {
 }
 
 // keys makes keys of size bytes of rows.
-func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows device.Buffer, n int64) error {
+func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows device.Buffer,
+	n int64) error {
 	fields, err := o.table(service.AppendOrderFields(nil, level))
 	if err != nil {
 		return err
@@ -341,8 +345,8 @@ func (o *ordering) Arrange() error {
 	return o.sort()
 }
 
-// first finds the first rows in order without a sort of all. It is not done if there
-// are too many that only the end of their keys would tell apart.
+// first finds the first rows in order without a sort of all. It is not done if
+// there are too many that only the end of their keys would tell apart.
 func (o *ordering) first(limit int64) (done bool, err error) {
 	levels, _ := o.levels(64)
 	if len(levels) == 0 {
@@ -366,12 +370,15 @@ func (o *ordering) first(limit int64) (done bool, err error) {
 	if o.rows, err = o.memory(4 * limit); err != nil {
 		return false, err
 	}
-	return true, o.launch(service.Rank(o.rows.Word(), rows.Word(), keys.Word(), int64(len(levels)), n, limit))
+	return true,
+		o.launch(service.Rank(o.rows.Word(), rows.Word(), keys.Word(), int64(len(levels)), n,
+			limit))
 }
 
-// candidates finds the rows that are among the first by the first 64 bits of their keys,
-// and how many they are. It does not have more than can be ranked.
-func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows device.Buffer, n int64, err error) {
+// candidates finds the rows that are among the first by the first 64 bits of
+// their keys, and how many they are. It does not have more than can be ranked.
+func (o *ordering) candidates(levels [][]service.OrderField,
+	limit int64) (rows device.Buffer, n int64, err error) {
 	width := int64(0)
 	for _, f := range levels[0] {
 		width += f.Bits
@@ -390,10 +397,12 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 	if err := o.Fresh(state, 0, service.SelectState, 0); err != nil {
 		return rows, 0, err
 	}
-	if err := o.PutFresh(device.Buffer{At: state.At + 8*service.SelectPlace, Bytes: 8}, limit); err != nil {
+	if err := o.PutFresh(device.Buffer{At: state.At + 8*service.SelectPlace, Bytes: 8},
+		limit); err != nil {
 		return rows, 0, err
 	}
-	for shift := (width - 1) / service.SelectBits * service.SelectBits; shift >= 0; shift -= service.SelectBits {
+	last := (width - 1) / service.SelectBits * service.SelectBits
+	for shift := last; shift >= 0; shift -= service.SelectBits {
 		if err := o.launch(service.Select(keys.Word(), o.n, shift, state.Word())); err != nil {
 			return rows, 0, err
 		}
@@ -404,7 +413,8 @@ func (o *ordering) candidates(levels [][]service.OrderField, limit int64) (rows 
 	if err := o.Control.Set(o.Ctx, device.CountWord, 0); err != nil {
 		return rows, 0, err
 	}
-	if err := o.launch(service.SelectUpTo(rows.Word(), o.Ranked, keys.Word(), o.n, state.Word(), int64(o.Control.At(device.CountWord)))); err != nil {
+	if err := o.launch(service.SelectUpTo(rows.Word(), o.Ranked, keys.Word(), o.n, state.Word(),
+		int64(o.Control.At(device.CountWord)))); err != nil {
 		return rows, 0, err
 	}
 	n, err = o.count()
@@ -418,9 +428,9 @@ func (o *ordering) count() (int64, error) {
 	return o.Control.Mirror[device.CountWord], err
 }
 
-// groups numbers the groups of rows in order that agree on columns: for each row, in
-// the order, the number of its group, from 1. If it is wanted, it waits for how many
-// there are.
+// groups numbers the groups of rows in order that agree on columns: for each
+// row, in the order, the number of its group, from 1. If it is wanted, it waits
+// for how many there are.
 func (o *ordering) groups(cols []int, wanted bool) (numbers device.Buffer, n int64, err error) {
 	if numbers, err = o.memory(8 * o.n); err != nil {
 		return numbers, 0, err
@@ -437,7 +447,8 @@ func (o *ordering) groups(cols []int, wanted bool) (numbers device.Buffer, n int
 	if err != nil {
 		return numbers, 0, err
 	}
-	if err := o.launch(service.Heads(numbers.Word(), o.rows.Word(), columns.Word(), int64(len(fields)), o.n)); err != nil {
+	if err := o.launch(service.Heads(numbers.Word(), o.rows.Word(), columns.Word(),
+		int64(len(fields)), o.n)); err != nil {
 		return numbers, 0, err
 	}
 	if err := o.Scan(numbers, o.n, true); err != nil || !wanted {
@@ -449,7 +460,8 @@ func (o *ordering) groups(cols []int, wanted bool) (numbers device.Buffer, n int
 
 // countOf waits for a word.
 func (o *ordering) countOf(words device.Buffer, at int64) (int64, error) {
-	if err := o.Lane.Stream.Copy(o.Control.At(device.CountWord), words.At+cuda.Pointer(8*at), 8); err != nil {
+	if err := o.Lane.Stream.Copy(o.Control.At(device.CountWord), words.At+cuda.Pointer(8*at),
+		8); err != nil {
 		return 0, err
 	}
 	return o.count()
@@ -471,8 +483,8 @@ func (o *ordering) places(cols []int) (device.Buffer, error) {
 	return numbers, o.launch(service.Places(numbers.Word(), starts.Word(), o.n))
 }
 
-// firstOfGroups keeps the first rows in order of each group, and returns how many they
-// are.
+// firstOfGroups keeps the first rows in order of each group, and returns how
+// many they are.
 func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
 	places, err := o.places(cols)
 	if err != nil {
@@ -507,7 +519,8 @@ func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
 	return kept, err
 }
 
-// Finish does the work, on the time of a variable's command, and frees what it took.
+// Finish does the work, on the time of a variable's command, and frees what it
+// took.
 func (o *ordering) Finish(of *harmony.Relation, work func() error) error {
 	end, err := o.Begin(device.TimedKernel, of.Name)
 	if err != nil {

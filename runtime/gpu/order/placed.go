@@ -10,9 +10,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// Rows in an order are written to the relation that they go to: by the last pass of a sort
-// if a column's words are the keys, made of keys that tell all of a row, or moved by their
-// numbers.
+// Rows in an order are written to the relation that they go to: by the last
+// pass of a sort if a column's words are the keys, made of keys that tell all
+// of a row, or moved by their numbers.
 
 // room makes room for n rows of the order in a relation, which are its last.
 func (o *ordering) room(to *tables.Relation, n int64, alone bool) error {
@@ -23,8 +23,8 @@ func (o *ordering) room(to *tables.Relation, n int64, alone bool) error {
 	return to.MakeRoomFor(o.Ctx, n)
 }
 
-// move appends the first rows in order to the relation that they go to, places as their
-// numbers unless they are one group.
+// move appends the first rows in order to the relation that they go to, places
+// as their numbers unless they are one group.
 func (o *ordering) move(n int64, places device.Buffer) error {
 	if o.packed {
 		return o.unpack(n)
@@ -50,15 +50,16 @@ func (o *ordering) move(n int64, places device.Buffer) error {
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.MoveRows(table.Word(), int64(len(columns)), o.rows.Word(), n, o.to.Most)); err != nil {
+		if err := o.launch(service.MoveRows(table.Word(), int64(len(columns)), o.rows.Word(), n,
+			o.to.Most)); err != nil {
 			return err
 		}
 	}
 	return o.appended(n)
 }
 
-// unpack is move for keys that tell all of the rows: it makes the columns of these, but for
-// those that are there already.
+// unpack is move for keys that tell all of the rows: it makes the columns of
+// these, but for those that are there already.
 func (o *ordering) unpack(n int64) error {
 	var columns []service.UnpackedColumn
 	read := false // whether a column is made of keys
@@ -83,20 +84,22 @@ func (o *ordering) unpack(n int64) error {
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.Unpack(table.Word(), int64(len(columns)), low, o.high.at, o.lowBits, n, o.to.Most)); err != nil {
+		if err := o.launch(service.Unpack(table.Word(), int64(len(columns)), low, o.high.at,
+			o.lowBits, n, o.to.Most)); err != nil {
 			return err
 		}
 	}
 	return o.appended(n)
 }
 
-// packedColumn returns where a column's bits are in keys. One that has none is the same in
-// all rows.
+// packedColumn returns where a column's bits are in keys. One that has none is
+// the same in all rows.
 func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
 	at := int64(0)
 	for _, b := range slices.Backward(o.bits) {
 		if b.col == col {
-			return service.UnpackedColumn{Kind: b.Kind, First: b.First, Descends: b.Descends, Bits: b.bits, At: at}, nil
+			return service.UnpackedColumn{Kind: b.Kind, First: b.First, Descends: b.Descends,
+				Bits: b.bits, At: at}, nil
 		}
 		at += b.bits
 	}
@@ -108,7 +111,8 @@ func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
 func (o *ordering) appended(n int64) error {
 	for i, c := range o.to.Cols {
 		if o.alone && o.taken[i] == harmony.Numbered {
-			if err := o.launch(service.Numbers(c.Data.Word(), c.Base, int64(c.Width), n, o.to.Most)); err != nil {
+			if err := o.launch(service.Numbers(c.Data.Word(), c.Base, int64(c.Width), n,
+				o.to.Most)); err != nil {
 				return err
 			}
 		}
@@ -117,8 +121,8 @@ func (o *ordering) appended(n int64) error {
 	return o.Control.Set(o.Ctx, o.to.Gauge, o.to.Most)
 }
 
-// isPlaced reports whether a column of the relation that rows go to is numbers, or the sort
-// itself puts it there.
+// isPlaced reports whether a column of the relation that rows go to is numbers,
+// or the sort itself puts it there.
 func (o *ordering) isPlaced(c *tables.Column) bool {
 	if o.taken[slices.Index(o.to.Cols, c)] == harmony.Numbered {
 		return true
@@ -127,8 +131,8 @@ func (o *ordering) isPlaced(c *tables.Column) bool {
 	return c.Width == 0 || at == o.low.to || at == o.high.to
 }
 
-// Receive copies the columns, in order, to pinned memory: by one kernel or by copies, of
-// the columns as they are if no rows were moved.
+// Receive copies the columns, in order, to pinned memory: by one kernel or by
+// copies, of the columns as they are if no rows were moved.
 func (o *ordering) Receive(to [][]byte, gathered bool) error {
 	from := make([]device.Buffer, len(to)) // what is copied
 	var moves []service.MovedColumn
@@ -146,14 +150,17 @@ func (o *ordering) Receive(to [][]byte, gathered bool) error {
 		if gathered {
 			at = o.Lane.Address(to[i])
 		}
-		moves = append(moves, service.MovedColumn{Data: c.Data.Word(), Step: 1, Width: int64(c.Width), To: int64(at), ToWidth: int64(c.Width)})
+		moves = append(moves,
+			service.MovedColumn{Data: c.Data.Word(), Step: 1, Width: int64(c.Width), To: int64(at),
+				ToWidth: int64(c.Width)})
 	}
 	if gathered || o.rows.At != 0 {
 		table, err := o.table(service.AppendMovedColumns(nil, moves))
 		if err != nil {
 			return err
 		}
-		if err := o.launch(service.MoveRows(table.Word(), int64(len(moves)), o.rows.Word(), o.n, 0)); err != nil {
+		if err := o.launch(service.MoveRows(table.Word(), int64(len(moves)), o.rows.Word(), o.n,
+			0)); err != nil {
 			return err
 		}
 	}

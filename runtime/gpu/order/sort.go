@@ -12,10 +12,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 )
 
-// Sorts of all rows of a relation: passes over keys of 32 bits, each with a payload of as
-// many, by the kernels of package service.
+// Sorts of all rows of a relation: passes over keys of 32 bits, each with a
+// payload of as many, by the kernels of package service.
 
-// sort puts all rows in order: by 32 bits of the keys at a time, the lowest first.
+// sort puts all rows in order: by 32 bits of the keys at a time, the lowest
+// first.
 func (o *ordering) sort() error {
 	levels, last := o.levels(32)
 	switch {
@@ -48,9 +49,10 @@ func (o *ordering) sort() error {
 	return nil
 }
 
-// sortKeys puts the keys of all rows in order, of two levels at most, which tell all of
-// the rows: what is not a digit goes along as the payload, and no row is looked up. Bits
-// that others determine are no digits. The keys of one level go alone.
+// sortKeys puts the keys of all rows in order, of two levels at most, which
+// tell all of the rows: what is not a digit goes along as the payload, and no
+// row is looked up. Bits that others determine are no digits. The keys of one
+// level go alone.
 func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 	p, err := o.newPairs(halfPasses)
 	if err != nil {
@@ -78,9 +80,9 @@ func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 	return p.sort(&o.high, &o.low, o.rest-last, 32)
 }
 
-// asWords reports whether keys of two levels are better sorted as words of 64 bits: if that
-// takes no more passes, and keys are not columns that stay where they are and go to where
-// they belong by themselves.
+// asWords reports whether keys of two levels are better sorted as words of 64
+// bits: if that takes no more passes, and keys are not columns that stay where
+// they are and go to where they belong by themselves.
 func (o *ordering) asWords(levels [][]service.OrderField, last int64) bool {
 	apart := passes(o.rest, last) + passes(o.rest-last, 32)
 	together := passes(o.rest, 32+last)
@@ -89,7 +91,8 @@ func (o *ordering) asWords(levels [][]service.OrderField, last int64) bool {
 	return together < apart || together == apart && !(low && high)
 }
 
-// passes returns how many digits have one of the bits from from on, until until.
+// passes returns how many digits have one of the bits from from on, until
+// until.
 func passes(from, until int64) int64 {
 	if from >= until {
 		return 0
@@ -122,8 +125,8 @@ type words struct {
 	unread bool
 }
 
-// level makes the keys of a level of 32 bits, and returns where they are. A column that is
-// these stays where it is.
+// level makes the keys of a level of 32 bits, and returns where they are. A
+// column that is these stays where it is.
 func (o *ordering) level(level []service.OrderField, to int64) (at int64, err error) {
 	if f, ok := only(level); ok && f.Width == 4 && f.Step == 1 && f.Base == zero(f) {
 		return f.Data, nil
@@ -131,8 +134,9 @@ func (o *ordering) level(level []service.OrderField, to int64) (at int64, err er
 	return to, o.keys(to, 4, level, device.Buffer{}, o.n)
 }
 
-// target returns where the column of so many bytes a value is to go that the keys of a level
-// are, word for word; 0 if they are none, or not all are to go there.
+// target returns where the column of so many bytes a value is to go that the
+// keys of a level are, word for word; 0 if they are none, or not all are to go
+// there.
 func (o *ordering) target(level []service.OrderField, width int) int64 {
 	f, ok := only(level)
 	if !ok || o.most < o.n {
@@ -151,11 +155,13 @@ func (o *ordering) target(level []service.OrderField, width int) int64 {
 
 // columnOf returns the column of a field.
 func (o *ordering) columnOf(f service.OrderField) int {
-	return o.bits[slices.IndexFunc(o.bits, func(b orderBits) bool { return b.At == 0 && b.Data == f.Data && b.bits >= f.Bits })].col
+	return o.bits[slices.IndexFunc(o.bits, func(b orderBits) bool {
+		return b.At == 0 && b.Data == f.Data && b.bits >= f.Bits
+	})].col
 }
 
-// only returns the field of a level that has no other, if its numbers are the distances of
-// the column's words from the first one.
+// only returns the field of a level that has no other, if its numbers are the
+// distances of the column's words from the first one.
 func only(level []service.OrderField) (f service.OrderField, ok bool) {
 	f = level[0]
 	return f, len(level) == 1 && f.Kind != service.OrderFloat && !f.Descends && f.Drop == 0
@@ -169,9 +175,10 @@ func zero(f service.OrderField) int64 {
 	return f.First
 }
 
-// pairs sorts keys of 32 bits with payloads of 32 bits. Between passes pairs lie together;
-// before the first and behind the last keys and payloads are apart, in the halves of the
-// first buffer if they are nowhere else. Words of 64 bits are pairs that always lie together.
+// pairs sorts keys of 32 bits with payloads of 32 bits. Between passes pairs
+// lie together; before the first and behind the last keys and payloads are
+// apart, in the halves of the first buffer if they are nowhere else. Words of
+// 64 bits are pairs that always lie together.
 type pairs struct {
 	*ordering
 	buffers [2]device.Buffer
@@ -198,8 +205,8 @@ func (o *ordering) newPairs(passes int64) (p pairs, err error) {
 func (p *pairs) keys() int64     { return p.buffers[0].Word() }
 func (p *pairs) payloads() int64 { return p.buffers[0].Word() + 4*p.n }
 
-// sort puts keys in order by their bits from from, or 0, until until, and payloads with the
-// keys, unless they are nil.
+// sort puts keys in order by their bits from from, or 0, until until, and
+// payloads with the keys, unless they are nil.
 func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 	if from >= until {
 		return nil
@@ -233,7 +240,8 @@ func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 		if alone {
 			payloadsTo = 0
 		}
-		err := p.launch(service.PairsMove(keysTo, payloadsTo, keys.at, payloads.at, p.n, shift, p.zeroed.Word(), scratch))
+		err := p.launch(service.PairsMove(keysTo, payloadsTo, keys.at, payloads.at, p.n, shift,
+			p.zeroed.Word(), scratch))
 		if err != nil {
 			return err
 		}
@@ -243,8 +251,8 @@ func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 	return nil
 }
 
-// canSort reports whether the device sorts: a driver may not let blocks have the shared memory
-// that it takes.
+// canSort reports whether the device sorts: a driver may not let blocks have
+// the shared memory that it takes.
 func canSort(kernels map[string]driver.Function) bool {
 	return kernels[service.PairsMove(0, 0, 0, 0, 0, 0, 0, 0).Kernel] != nil
 }

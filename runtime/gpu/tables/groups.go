@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// Groups is the contents of a group-by table, which all blocks share: slots of keys,
-// of accumulators and of marks.
+// Groups is the contents of a group-by table, which all blocks share: slots of
+// keys, of accumulators and of marks.
 type Groups struct {
 	decl  *harmony.Groups
 	Lay   *layout.Key
@@ -38,7 +38,8 @@ type Groups struct {
 }
 
 func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Groups {
-	g := &Groups{decl: decl, Lay: lay, what: what, run: r, Gauge: r.Control.NewGauge(), Limit: device.Unlimited, hint: r.Hints.of(decl)}
+	g := &Groups{decl: decl, Lay: lay, what: what, run: r, Gauge: r.Control.NewGauge(),
+		Limit: device.Unlimited, hint: r.Hints.of(decl)}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, layout.Cell(a))
 	}
@@ -70,7 +71,8 @@ func (g *Groups) count(ctx context.Context) (int64, error) {
 
 // keys bounds the number of groups that there can be.
 func (g *Groups) keys() int64 {
-	if (g.Lay.Form == abi.Hash || g.Lay.Form == abi.Ordered) && g.Lay.Size > 0 && g.Lay.Size < MaxRows {
+	if (g.Lay.Form == abi.Hash || g.Lay.Form == abi.Ordered) && g.Lay.Size > 0 &&
+		g.Lay.Size < MaxRows {
 		return int64(g.Lay.Size)
 	}
 	return MaxRows
@@ -91,8 +93,8 @@ func (g *Groups) Room() int64 {
 	return MaxRows
 }
 
-// MakeRoom makes room for so many groups more, where the slack is what blocks may
-// have begun, as that of a relation does.
+// MakeRoom makes room for so many groups more, where the slack is what blocks
+// may have begun, as that of a relation does.
 func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	switch g.Lay.Form {
 	case abi.None, abi.Direct:
@@ -122,7 +124,8 @@ func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) erro
 	}
 	limit := int64(device.Unlimited)
 	if n := g.Room(); n < g.keys() {
-		if g.Limit <= n && g.Most+most <= g.Limit || g.Limit == device.Unlimited && g.Most+most <= n {
+		if g.Limit <= n && g.Most+most <= g.Limit || g.Limit == device.Unlimited &&
+			g.Most+most <= n {
 			return nil
 		}
 		limit = n - slack
@@ -143,8 +146,8 @@ func (g *Groups) slotBytes() int64 {
 	return n
 }
 
-// grow gives the table, which has some groups, room for need of them, and for as many
-// as are wanted if memory allows.
+// grow gives the table, which has some groups, room for need of them, and for
+// as many as are wanted if memory allows.
 func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 	slots := machine.SlotsFor(want)
 	if g.slots > 0 {
@@ -158,7 +161,8 @@ func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 		return g.growTuples(ctx, had, slots)
 	}
 	table, mask, data, occupied, old := g.table, g.mask, g.data, g.occupied, g.slots
-	g.table, g.data, g.occupied, g.slots = device.Buffer{}, make([]device.Buffer, len(g.cells)), device.Buffer{}, 0
+	g.table, g.data, g.occupied, g.slots = device.Buffer{}, make([]device.Buffer,
+		len(g.cells)), device.Buffer{}, 0
 	if err := g.run.Zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
 		return err
 	}
@@ -225,7 +229,8 @@ func (g *Groups) addSlots(slots int64) error {
 		if err := g.run.Grow(&g.data[i], g.what, g.slots*size, slots*size); err != nil {
 			return err
 		}
-		if err := g.run.Fresh(g.data[i], g.slots*int64(c.Words), slots*int64(c.Words), c.Initial); err != nil {
+		if err := g.run.Fresh(g.data[i], g.slots*int64(c.Words), slots*int64(c.Words),
+			c.Initial); err != nil {
 			return err
 		}
 	}

@@ -6,21 +6,24 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// Groups of form Ordered are a list, which tiles append to in any order, behind a hash
-// table of the groups that are not all of one tile: at most two for each tile.
+// Groups of form Ordered are a list, which tiles append to in any order, behind
+// a hash table of the groups that are not all of one tile: at most two for each
+// tile.
 
 // noKey stands in the hash table where there is no group.
 const noKey = ^uint64(0)
 
-// ExpectTiles says how many tiles will fill groups, before room is made for them.
+// ExpectTiles says how many tiles will fill groups, before room is made for
+// them.
 func (g *Groups) ExpectTiles(tiles int64) {
 	if g.slots == 0 {
 		g.borders = min(2*tiles, g.keys())
 	}
 }
 
-// growList gives the list, which has some groups, room for need of them, and for as many
-// as are wanted if memory allows. The hash table stays as large as it is made at first.
+// growList gives the list, which has some groups, room for need of them, and
+// for as many as are wanted if memory allows. The hash table stays as large as
+// it is made at first.
 func (g *Groups) growList(had, need, want int64) error {
 	first := g.slots == 0
 	if first {
@@ -45,7 +48,8 @@ func (g *Groups) growList(had, need, want int64) error {
 		return err
 	}
 	for i, c := range g.cells {
-		if err := g.run.Grow(&g.data[i], g.what, 8*int64(c.Words)*used, 8*int64(c.Words)*slots); err != nil {
+		if err := g.run.Grow(&g.data[i], g.what, 8*int64(c.Words)*used,
+			8*int64(c.Words)*slots); err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// Hints remembers how large the variables of a program became in earlier runs, so that
-// the next one makes them of that size at once. They change no answer.
+// Hints remembers how large the variables of a program became in earlier runs,
+// so that the next one makes them of that size at once. They change no answer.
 type Hints struct {
 	mu    sync.Mutex
 	sizes map[harmony.Managed]extent

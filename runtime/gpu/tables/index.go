@@ -41,7 +41,8 @@ func (m indexMemory) Renew(b *device.Buffer, what string, bytes int64) error {
 	return m.run.Renew(b, what, bytes)
 }
 
-// Reserve makes a buffer one of at least so many bytes, whose contents are not defined.
+// Reserve makes a buffer one of at least so many bytes, whose contents are not
+// defined.
 func (m indexMemory) Reserve(b *device.Buffer, what string, bytes int64) error {
 	if b.Bytes >= bytes {
 		return nil
@@ -63,8 +64,8 @@ func buffers(t *machine.Tables[device.Buffer]) [3]device.Buffer {
 // Clear does nothing: the next build finds out what has changed.
 func (x *Index) Clear() error { return nil }
 
-// Release frees the tables. The run has those that it shares to its end, unless memory
-// gets short.
+// Release frees the tables. The run has those that it shares to its end, unless
+// memory gets short.
 func (x *Index) Release() error {
 	if x.shared != nil {
 		x.run.retired = append(x.run.retired, x.shared)
@@ -84,8 +85,8 @@ func (x *Index) Release() error {
 	return nil
 }
 
-// Prepare makes empty tables for a build of the relation as it is, or keeps what
-// is there, and returns the passes that fill them.
+// Prepare makes empty tables for a build of the relation as it is, or keeps
+// what is there, and returns the passes that fill them.
 func (x *Index) Prepare() ([]machine.Pass, error) {
 	from, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
 	if err != nil {
@@ -101,8 +102,8 @@ func (x *Index) Prepare() ([]machine.Pass, error) {
 	return x.Passes()
 }
 
-// Slots returns how many slots a hash table of keys has. One that may be extended has
-// more.
+// Slots returns how many slots a hash table of keys has. One that may be
+// extended has more.
 func (x *Index) Slots(keys int64) int64 {
 	slots := machine.SlotsFor(keys)
 	if x.Decl.Kind != harmony.Multi && !x.Rel.IsLoaded() {

@@ -25,15 +25,17 @@ type Column struct {
 	Data   device.Buffer // of the run, unless it is loaded
 }
 
-// Relation is the contents of a relation: rows up to the gauge's cursor, of which
-// those up to full are merged, and those up to old were there a round before.
+// Relation is the contents of a relation: rows up to the gauge's cursor, of
+// which those up to full are merged, and those up to old were there a round
+// before.
 type Relation struct {
 	Decl  *harmony.Relation
 	What  string // the user's name of it, for messages
 	run   *State
 	Cols  []*Column
 	Gauge int // its word in the control block
-	// Most is the cursor or, while kernels are at work that move it, a bound of it.
+	// Most is the cursor or, while kernels are at work that move it, a bound of
+	// it.
 	Most      int64
 	Dirty     bool
 	Full, Old int64
@@ -44,16 +46,16 @@ type Relation struct {
 	Limit    int64 // as the device has it
 	reached  extent
 	hint     extent // what an earlier run has reached
-	// generation changes whenever rows that can be read change, other than by new
-	// ones after them.
+	// generation changes whenever rows that can be read change, other than by
+	// new ones after them.
 	generation int
 	set        *tupleSet // of a derived relation
 
 	pointers device.Buffer // to the columns, for a wide set
 }
 
-// Rows returns how many rows there are, merged or not. It waits for kernels that may
-// have added some.
+// Rows returns how many rows there are, merged or not. It waits for kernels
+// that may have added some.
 func (r *Relation) Rows(ctx context.Context) (int64, error) {
 	if !r.Dirty {
 		return r.Most, nil
@@ -148,8 +150,8 @@ func (r *Relation) DropSet() error {
 	return r.set.free()
 }
 
-// growth is how many times as large a table becomes that has to grow: small ones grow
-// faster, because each time the device is waited for.
+// growth is how many times as large a table becomes that has to grow: small
+// ones grow faster, because each time the device is waited for.
 func growth(bytes int64) int64 {
 	if bytes < 256<<20 {
 		return 4
@@ -158,23 +160,26 @@ func growth(bytes int64) int64 {
 }
 
 // MakeRoom makes room for so many rows more, for more than that if the relation
-// grows, and sets the limit so that the slack, of what blocks may have begun, is
-// always left. It wants to have room for the expected rows, and for what an earlier run
-// needed in the end: a relation that grows has the device waited for.
+// grows, and sets the limit so that the slack, of what blocks may have begun,
+// is always left. It wants to have room for the expected rows, and for what an
+// earlier run needed in the end: a relation that grows has the device waited
+// for.
 //
-// A launch that adds at most so many rows needs no limit if there is room for all.
+// A launch that adds at most so many rows needs no limit if there is room for
+// all.
 func (r *Relation) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	r.reached.slack = max(r.reached.slack, slack)
 	return r.roomFor(ctx, slack, most, max(expected+slack, r.hint.rows+r.hint.slack))
 }
 
-// MakeRoomFor makes room for exactly so many rows more, which the caller appends.
+// MakeRoomFor makes room for exactly so many rows more, which the caller
+// appends.
 func (r *Relation) MakeRoomFor(ctx context.Context, n int64) error {
 	return r.roomFor(ctx, n, n, r.hint.rows)
 }
 
-// roomFor makes room for slack rows more, of which launches add most; if the relation has to
-// grow, for as many in all as are wanted.
+// roomFor makes room for slack rows more, of which launches add most; if the
+// relation has to grow, for as many in all as are wanted.
 func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error {
 	room := func() int64 {
 		if r.set == nil {
@@ -183,7 +188,7 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 		return min(r.Capacity, r.set.room())
 	}
 	if r.Most+slack > room() {
-		// What is known of the cursor may be far too much.
+		// The known bound of the cursor may be far too high.
 		if _, err := r.Rows(ctx); err != nil {
 			return err
 		}
@@ -203,7 +208,8 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 	}
 	limit := int64(device.Unlimited)
 	if n := room(); n < MaxRows {
-		if r.Limit <= n && r.Most+most <= r.Limit || r.Limit == device.Unlimited && r.Most+most <= n {
+		if r.Limit <= n && r.Most+most <= r.Limit || r.Limit == device.Unlimited &&
+			r.Most+most <= n {
 			return nil
 		}
 		limit = n - slack
@@ -215,8 +221,8 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 	return r.run.Control.Set(ctx, r.Gauge+1, limit)
 }
 
-// growColumns makes room for at least need rows; for as many as are wanted, or many
-// times as many as before, if memory allows.
+// growColumns makes room for at least need rows; for as many as are wanted, or
+// many times as many as before, if memory allows.
 func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 	if need <= r.Capacity {
 		return nil
@@ -232,7 +238,8 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 	}
 	for _, c := range r.Cols {
 		if c.Width > 0 {
-			if err := r.run.Grow(&c.Data, r.What, r.Most*int64(c.Width), rows*int64(c.Width)); err != nil {
+			if err := r.run.Grow(&c.Data, r.What, r.Most*int64(c.Width),
+				rows*int64(c.Width)); err != nil {
 				return err
 			}
 		}

@@ -18,10 +18,10 @@ import (
 // columnKey is a column of facts. It does not keep it alive.
 type columnKey = weak.Pointer[store.Column]
 
-// Residency keeps columns of facts and indexes over them on the device: those that runs
-// use, and others until their memory is wanted or a column is no more. Indexes go
-// first, which are made anew at the rate of the device's memory and not at that of a
-// bus; of both the least recently used ones.
+// Residency keeps columns of facts and indexes over them on the device: those
+// that runs use, and others until their memory is wanted or a column is no
+// more. Indexes go first, which are made anew at the rate of the device's
+// memory and not at that of a bus; of both the least recently used ones.
 type Residency struct {
 	mem     *device.Memory
 	stage   *device.Staging
@@ -31,7 +31,8 @@ type Residency struct {
 	Cols    map[columnKey]*resident
 	Indexes map[indexKey]*resident
 	clock   int64
-	// dropping counts what was taken out of the tables and is about to be freed.
+	// dropping counts what was taken out of the tables and is about to be
+	// freed.
 	dropping sync.WaitGroup
 }
 
@@ -47,8 +48,9 @@ type resident struct {
 	users   int   // runs at work
 	used    int64 // the clock at the last use
 	gone    bool  // a column is no more, or is to be forgotten
-	// cleanup drops a column that is no more. It has the engine reachable for as long as
-	// the column is on the device, and not for as long as the column is.
+	// cleanup drops a column that is no more. It has the engine reachable for
+	// as long as the column is on the device, and not for as long as the column
+	// is.
 	cleanup goruntime.Cleanup
 	// Made is closed when the copy is under way or has failed.
 	Made chan struct{}
@@ -56,10 +58,11 @@ type resident struct {
 	mark *CopyMark // of a run that has begun to copy it ahead, else nil
 }
 
-// NewResidency returns a residency with nothing on the device. It is to be closed even if
-// there is an error.
+// NewResidency returns a residency with nothing on the device. It is to be
+// closed even if there is an error.
 func NewResidency(m *device.Memory) (y *Residency, err error) {
-	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), Cols: map[columnKey]*resident{}, Indexes: map[indexKey]*resident{}}
+	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), Cols: map[columnKey]*resident{},
+		Indexes: map[indexKey]*resident{}}
 	if y.Stream, err = m.GPU.NewStream(); err == nil {
 		y.copies, err = m.GPU.NewStream()
 	}
@@ -75,9 +78,11 @@ func (x *resident) bytes() int64 {
 	return n
 }
 
-// acquire returns a column on the device, for work that comes later in a stream. It is
-// the caller's to release. sent is how many bytes had to be copied.
-func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string, c *store.Column) (x *resident, sent int64, err error) {
+// acquire returns a column on the device, for work that comes later in a
+// stream. It is the caller's to release. sent is how many bytes had to be
+// copied.
+func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
+	c *store.Column) (x *resident, sent int64, err error) {
 	x, mine := y.Claim(c)
 	if mine {
 		err := y.fill(x, c, func() error { return y.copy(ctx, what, x, c, s) })
@@ -104,8 +109,8 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string, c
 	return x, sent, nil
 }
 
-// settled returns a column that is on the device without any work under way, nil if it is
-// not. It is the caller's to release.
+// settled returns a column that is on the device without any work under way,
+// nil if it is not. It is the caller's to release.
 func (y *Residency) settled(c *store.Column) *resident {
 	y.Mu.Lock()
 	defer y.Mu.Unlock()
@@ -117,8 +122,8 @@ func (y *Residency) settled(c *store.Column) *resident {
 	return x
 }
 
-// Claim begins the use of a column. It is mine, that is the caller's, to fill if nobody
-// else has begun to.
+// Claim begins the use of a column. It is mine, that is the caller's, to fill
+// if nobody else has begun to.
 func (y *Residency) Claim(c *store.Column) (x *resident, mine bool) {
 	key := weak.Make(c)
 	y.Mu.Lock()
@@ -158,9 +163,10 @@ func (x *resident) await(s driver.Stream) error {
 	return s.Wait(x.ready)
 }
 
-// copy puts a column on the device, for a run with a stream. For nobody, which is nil, it
-// makes nothing else leave.
-func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store.Column, s driver.Stream) (err error) {
+// copy puts a column on the device, for a run with a stream. For nobody, which
+// is nil, it makes nothing else leave.
+func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store.Column,
+	s driver.Stream) (err error) {
 	data := c.Entries()
 	if len(data) == 0 {
 		return nil
@@ -198,8 +204,8 @@ func (y *Residency) use(x *resident) {
 	x.used = y.clock
 }
 
-// Release ends a run's use of a resident. The run's work is done, or the stream in which
-// memory is given back waits for it.
+// Release ends a run's use of a resident. The run's work is done, or the stream
+// in which memory is given back waits for it.
 func (y *Residency) Release(x *resident) {
 	y.Mu.Lock()
 	x.users--
@@ -214,7 +220,8 @@ func (y *Residency) Release(x *resident) {
 	}
 }
 
-// discard ends the use of a column that could not be copied, and is in no table.
+// discard ends the use of a column that could not be copied, and is in no
+// table.
 func (y *Residency) discard(x *resident) {
 	y.Mu.Lock()
 	x.gone = true
@@ -242,8 +249,8 @@ func (y *Residency) free(x *resident) {
 	x.cleanup.Stop()
 }
 
-// Forget takes a resident out of the tables, and reports whether nobody uses it. The
-// caller holds the lock.
+// Forget takes a resident out of the tables, and reports whether nobody uses
+// it. The caller holds the lock.
 func (y *Residency) Forget(x *resident) (unused bool) {
 	if x.index != nil {
 		delete(y.Indexes, *x.index)
@@ -288,8 +295,8 @@ func (y *Residency) Close() error {
 	return errors.Join(append(errs, y.stage.Close())...)
 }
 
-// Evict frees what no run uses until so many bytes are free. It reports whether it has
-// freed any.
+// Evict frees what no run uses until so many bytes are free. It reports whether
+// it has freed any.
 func (y *Residency) Evict(bytes int64) bool {
 	freed := int64(0)
 	for freed < bytes {
@@ -367,12 +374,15 @@ func (r *State) ResidentHeld() int64 {
 	return n
 }
 
-// CopyMark tells the columns that a run has begun to copy ahead from those of others.
+// CopyMark tells the columns that a run has begun to copy ahead from those of
+// others.
 type CopyMark struct{ _ byte }
 
-// Prefetch puts a column on the device before a run asks for it, and returns how many
-// bytes had to be copied: none if there is no room but in the place of others.
-func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column, mark *CopyMark) (sent int64, err error) {
+// Prefetch puts a column on the device before a run asks for it, and returns
+// how many bytes had to be copied: none if there is no room but in the place of
+// others.
+func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column,
+	mark *CopyMark) (sent int64, err error) {
 	x, mine := y.Claim(c)
 	if mine {
 		x.mark = mark

@@ -36,8 +36,8 @@ func (s *tupleSet) room() int64 {
 	return machine.RoomOf(s.mask)
 }
 
-// makeRoom makes room for need tuples in all, and for as many as are wanted if memory
-// allows.
+// makeRoom makes room for need tuples in all, and for as many as are wanted if
+// memory allows.
 func (s *tupleSet) makeRoom(ctx context.Context, r *Relation, need, want int64) error {
 	if need <= s.room() {
 		return nil

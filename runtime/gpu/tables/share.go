@@ -22,8 +22,8 @@ type indexKey struct {
 	identity bool
 }
 
-// sharedKey returns by what other runs find the index, if they may: it is over facts, and
-// its keys fit a word.
+// sharedKey returns by what other runs find the index, if they may: it is over
+// facts, and its keys fit a word.
 func (x *Index) sharedKey() (key indexKey, ok bool) {
 	n := len(x.Decl.Key)
 	if !x.Rel.IsLoaded() || n == 0 || n > mostKeyed || x.Form == abi.None || x.Form == abi.Wide {
@@ -60,8 +60,8 @@ func (x *Index) adopt() (done bool, err error) {
 	return true, found.await(r.Lane.Stream)
 }
 
-// Share lets later runs have the table, which the run has put into its stream: no kernel
-// that makes such a table leaves off early.
+// Share lets later runs have the table, which the run has put into its stream:
+// no kernel that makes such a table leaves off early.
 func (x *Index) Share() error {
 	key, ok := x.sharedKey()
 	r := x.run
@@ -100,8 +100,8 @@ func (x *Index) Share() error {
 	return nil
 }
 
-// Retire gives up the indexes that the run does not need again, so that their memory can
-// be taken: what is freed is so after the run's work with them.
+// Retire gives up the indexes that the run does not need again, so that their
+// memory can be taken: what is freed is so after the run's work with them.
 func (r *State) Retire() (freed bool, err error) {
 	if len(r.retired) == 0 {
 		return false, nil

@@ -46,7 +46,8 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 	r.Owned = map[cuda.Pointer]int64{}
 	r.found = map[columnKey]*resident{}
 	for _, decl := range g.Relations {
-		rel := &Relation{Decl: decl, What: name(decl), run: r, Limit: device.Unlimited, Gauge: -1, hint: r.Hints.of(decl)}
+		rel := &Relation{Decl: decl, What: name(decl), run: r, Limit: device.Unlimited, Gauge: -1,
+			hint: r.Hints.of(decl)}
 		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
 			col := &Column{Column: r.Layouts.Columns[decl][i], Typ: c.Type}
@@ -86,8 +87,8 @@ func (r *State) Settle() {
 	}
 }
 
-// Fits reports whether tables have room for what kernels at work add, by the cursors
-// that gauges are to have.
+// Fits reports whether tables have room for what kernels at work add, by the
+// cursors that gauges are to have.
 func (r *State) Fits(cursor func(gauge int) int64) bool {
 	for _, rel := range r.Relations {
 		if rel.Dirty && cursor(rel.Gauge) > rel.Limit {
@@ -102,8 +103,8 @@ func (r *State) Fits(cursor func(gauge int) int64) bool {
 	return true
 }
 
-// ReleaseResidents ends the use of columns and indexes that outlive the run. If the run
-// is done, so are the copies that it has waited for.
+// ReleaseResidents ends the use of columns and indexes that outlive the run. If
+// the run is done, so are the copies that it has waited for.
 func (r *State) ReleaseResidents(done bool) {
 	for _, x := range r.residents {
 		if done {

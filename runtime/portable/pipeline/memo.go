@@ -6,7 +6,7 @@ import (
 )
 
 // memo remembers the contents of the inputs that a result was computed from.
-// What does not change in a loop is so computed once.
+// So loop invariants are computed once.
 type memo struct {
 	inputs stamp
 	built  bool

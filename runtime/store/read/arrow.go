@@ -20,8 +20,9 @@ import (
 func FromArrow(s store.Schema, rec arrow.RecordBatch) (*store.Relation, error) {
 	args, _ := arguments(&s)
 	if int(rec.NumCols()) != len(args) {
-		return nil, &LoadError{File: s.Name, Reason: fmt.Sprintf("the Arrow record has %s, expected %d",
-			counted(int(rec.NumCols()), "column"), len(args))}
+		return nil,
+			&LoadError{File: s.Name, Reason: fmt.Sprintf("the Arrow record has %s, expected %d",
+				counted(int(rec.NumCols()), "column"), len(args))}
 	}
 	arrays := twice(&s, rec.Columns())
 	numbers := places(&s)
@@ -156,8 +157,9 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reas
 	w := readArray(t, arr)
 	c, ok := newConversion(w.from, t)
 	if !ok || w.from.scale < 0 {
-		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(),
-			t.Joined())
+		return nil, 0,
+			fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(),
+				t.Joined())
 	}
 	refuse := func(i int, why string) int64 {
 		if row == 0 && arr.IsValid(i) {
@@ -219,7 +221,8 @@ func arrowStrings(arr arrow.Array) (_ *store.Column, row int, reason string) {
 	b := store.NewBuilder(scalar.StringType, nil)
 	at, ok := stringsOf(arr)
 	if !ok {
-		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is string", arr.DataType())
+		return nil, 0, fmt.Sprintf("the Arrow column is %s, the declared type is string",
+			arr.DataType())
 	}
 	for i := range arr.Len() {
 		s := ""

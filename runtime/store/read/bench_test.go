@@ -74,7 +74,8 @@ func BenchmarkLoadParquet(b *testing.B) {
 	var schemas []store.Schema
 	for _, v := range []string{"quantity]=v:decimal[15,2]", "extendedprice]=v:decimal[15,2]",
 		"discount]=v:decimal[15,2]",
-		"tax]=v:decimal[15,2]", "returnflag]=v:string", "linestatus]=v:string", "shipdate]=v:datetime"} {
+		"tax]=v:decimal[15,2]", "returnflag]=v:string", "linestatus]=v:string",
+		"shipdate]=v:datetime"} {
 		name, rest, _ := bytes.Cut([]byte(v), []byte("]"))
 		schemas = append(schemas, storetest.Predicate(b,
 			fmt.Sprintf("lineitem:%s[l_orderkey:int; l_linenumber:int]%s", name, rest[0:])))

@@ -17,8 +17,8 @@ import (
 
 // Fact ties a file to a predicate by name, whatever the file is called.
 type Fact struct {
-	// Pred is a predicate, or the part of predicates' names before a colon: then
-	// the file feeds all of them whose arguments it has columns for.
+	// Pred is a predicate, or the part of predicates' names before a colon:
+	// then the file feeds all of them whose arguments it has columns for.
 	Pred   string
 	Path   string
 	Reader io.Reader // read instead of the file, when not nil
@@ -28,10 +28,11 @@ type Fact struct {
 	Format    Format
 	Delimiter byte  // 0 is the format's own: tab or comma
 	Header    *bool // nil is Options.Header
-	// Names are those of the columns of a text file, in their order, if its header
-	// is missing or not to be used.
+	// Names are those of the columns of a text file, in their order, if its
+	// header is missing or not to be used.
 	Names []string
-	// Columns holds the file's column for each argument: a name, or a number from
+	// Columns holds the file's column for each argument: a name, or a number
+	// from
 	// 1. Nil finds them by the arguments' names.
 	Columns []string
 	// Positional says that columns go to arguments by their place, even if they
@@ -138,7 +139,8 @@ func (b *binder) noteUnknown() {
 		rest = fmt.Sprintf(" and %d more", more)
 	}
 	if len(names) > 0 {
-		b.note("not used, for want of a predicate of the name: %s%s", strings.Join(names, ", "), rest)
+		b.note("not used, for want of a predicate of the name: %s%s", strings.Join(names, ", "),
+			rest)
 	}
 }
 
@@ -389,7 +391,8 @@ func (b *binder) add(source *Source, s *store.Schema, columns []int) error {
 func (s *Source) sameAs(t *Source) bool {
 	return s.Path == t.Path && s.Reader == t.Reader && (s.Open == nil) == (t.Open == nil) &&
 		s.Format == t.Format && s.Delimiter == t.Delimiter &&
-		s.Header == t.Header && slices.Equal(s.Columns, t.Columns) && (s.Arity == t.Arity || t.Arity < 0)
+		s.Header == t.Header && slices.Equal(s.Columns, t.Columns) &&
+		(s.Arity == t.Arity || t.Arity < 0)
 }
 
 // openSource looks at a file: its format and the names of its columns.
@@ -413,7 +416,7 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 	}
 	s.Format, s.Delimiter = textFormatOf(s.Format, s.Delimiter)
 	if d := s.Delimiter; d == '\n' || d == '\r' || d == '"' && s.Format == CSV || d >= 0x80 {
-		return nil, fmt.Errorf("%s can not be a delimiter", strconv.QuoteRune(rune(d)))
+		return nil, fmt.Errorf("%s cannot be a delimiter", strconv.QuoteRune(rune(d)))
 	}
 	if s.Reader == nil {
 		if err := s.look(); err != nil {
@@ -511,7 +514,8 @@ func (s *Source) firstRecord() ([]string, error) {
 	for p := 0; ; {
 		text, end, _, err := s.textFormat().field(block.data, p, &room)
 		if err != nil {
-			return nil, &LoadError{File: s.Path, Line: 1, Column: len(fields) + 1, Reason: err.Error()}
+			return nil, &LoadError{File: s.Path, Line: 1, Column: len(fields) + 1,
+				Reason: err.Error()}
 		}
 		fields = append(fields, string(text))
 		if block.data[end] == '\n' {

@@ -13,8 +13,8 @@ type origin struct {
 	kind     scalar.Kind
 	unsigned bool // of an Int
 	scale    int  // of a Decimal: digits after the point
-	// A Datetime counts units of unit microseconds, or of 1/parts of a microsecond.
-	// One of the two is 1.
+	// A Datetime counts units of unit microseconds, or of 1/parts of a
+	// microsecond. One of the two is 1.
 	unit, parts int64
 }
 
@@ -22,8 +22,8 @@ type origin struct {
 type conversion struct {
 	from origin
 	to   scalar.Type
-	// A number times up, or divided by down, is the word; one of them is 1. Zero
-	// stands for a power of ten beyond 64 bits.
+	// A number times up, or divided by down, is the word; one of them is 1.
+	// Zero stands for a power of ten beyond 64 bits.
 	up, down int64
 }
 
@@ -71,7 +71,7 @@ func mismatched(found string, declared scalar.Type) string {
 }
 
 func lostDigits(t scalar.Type) string {
-	return "the value has digits that " + article(t) + " can not hold"
+	return "the value has digits that " + article(t) + " cannot hold"
 }
 
 func tooLarge(t scalar.Type) string { return "the value is too large for " + article(t) }

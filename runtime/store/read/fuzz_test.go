@@ -52,7 +52,8 @@ func fuzzText(f *testing.F, format Format, seeds ...string) {
 					return Fact{Reader: bytes.NewReader(data), Format: format,
 						Header: &header}
 				}
-				whole := loadBytes(t, s, fact(), Options{OnError: policy, Threads: 1, blockSize: 1 << 16})
+				whole := loadBytes(t, s, fact(),
+					Options{OnError: policy, Threads: 1, blockSize: 1 << 16})
 				parts := loadBytes(t, s, fact(), Options{OnError: policy, Threads: 3, blockSize: 1 +
 					int(block)})
 				if (whole == nil) != (parts == nil) || whole != nil &&
@@ -164,7 +165,8 @@ func FuzzBinding(f *testing.F) {
 			return
 		}
 		if bound.Path == "" || bound.Pred == "" &&
-			strings.TrimSpace(strings.SplitN(fact, "=", 2)[0]) != "" || slices.Contains(bound.Columns, "") {
+			strings.TrimSpace(strings.SplitN(fact, "=", 2)[0]) != "" ||
+			slices.Contains(bound.Columns, "") {
 			t.Errorf("%q is %+v", fact, bound)
 		}
 		bound.Path, bound.Reader, bound.Format = "fuzz.tsv", strings.NewReader(text), TSV
@@ -192,7 +194,8 @@ func FuzzParquet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, pred := range []string{"p(" + parquetColumns + ")", "p[id:int]=f64:float"} {
-			loadBytes(t, storetest.Predicate(t, pred), Fact{Reader: bytes.NewReader(data), Format: Parquet},
+			loadBytes(t, storetest.Predicate(t, pred),
+				Fact{Reader: bytes.NewReader(data), Format: Parquet},
 				Options{Threads: 2})
 		}
 	})
@@ -212,7 +215,8 @@ func TestTruncatedFiles(t *testing.T) {
 	lines := "p(id:int; a:int; b:int; c:int; d:int; e:int; f:int; g:int; h:uint; i:boolean; j:float; k:string; l:string; m:string; n:string; o:datetime; q:datetime; r:string)"
 	for cut := 0; cut < packed.Len(); cut += 100 {
 		if r := loadBytes(t, storetest.Predicate(t, lines),
-			Fact{Reader: bytes.NewReader(packed.Bytes()[:cut]), Format: TSV}, Options{}); r != nil &&
+			Fact{Reader: bytes.NewReader(packed.Bytes()[:cut]), Format: TSV},
+			Options{}); r != nil &&
 			cut > 0 {
 			t.Errorf("%d of %d bytes of a gzip file load", cut, packed.Len())
 		}

@@ -73,7 +73,8 @@ func (l *load) plan() {
 					name = l.source.Columns[c]
 				}
 				at = len(l.fields)
-				l.fields = append(l.fields, field{index: c, name: name, typ: typ, nullable: nullable})
+				l.fields = append(l.fields,
+					field{index: c, name: name, typ: typ, nullable: nullable})
 			}
 			l.fields[at].nullable = l.fields[at].nullable && nullable
 			args[i] = at
@@ -175,7 +176,7 @@ func (l *load) takeText(r textRows) error {
 	}
 	l.rows += int64(r.rows)
 	if l.rows > maxRows {
-		return fmt.Errorf("more than %d rows; a relation can not hold them", int64(maxRows))
+		return fmt.Errorf("more than %d rows; a relation cannot hold them", int64(maxRows))
 	}
 	l.report.Rows = l.rows
 	l.lines = first + r.lines

@@ -64,7 +64,8 @@ func TestData(t *testing.T) {
 }
 
 func fileContent(t *testing.T, d *datadriven.TestData) string {
-	content := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\\`, `\`, `\x00`, "\x00", `\xff`, "\xff",
+	content := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\\`, `\`, `\x00`, "\x00", `\xff`,
+		"\xff",
 		`\xfe`, "\xfe",
 		`\xef`, "\xef", `\xbb`, "\xbb", `\xbf`, "\xbf").Replace(d.Input)
 	if rest, ok := strings.CutSuffix(content, `\`); ok {

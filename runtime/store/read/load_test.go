@@ -33,7 +33,8 @@ func TestLoadFolder(t *testing.T) {
 	WriteFile(t, dir, "a/b.tsv", "x\\ty\nx")
 	WriteFile(t, dir, "other.tsv", "1\n")
 	schemas := []store.Schema{
-		storetest.Predicate(t, "edge(x:int; y:int)"), storetest.Predicate(t, "name[x:int]=s:string"),
+		storetest.Predicate(t, "edge(x:int; y:int)"),
+		storetest.Predicate(t, "name[x:int]=s:string"),
 		storetest.Predicate(t, "a:b(s:string)"), storetest.Predicate(t, "none(x:int)"),
 	}
 	for _, block := range []int{1, 3, 1 << 20} {

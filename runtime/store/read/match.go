@@ -76,7 +76,8 @@ func matchArguments(
 		}
 		if c < 0 {
 			near, _ := nearest(a.Name, source.Columns)
-			return nil, &missingColumn{pred: s.Name, arg: a.Name, columns: source.Columns, near: near}
+			return nil, &missingColumn{pred: s.Name, arg: a.Name, columns: source.Columns,
+				near: near}
 		}
 		out = append(out, c)
 	}
@@ -89,12 +90,14 @@ func explicitColumn(s *store.Schema, source *Source, name string) (int, error) {
 	if c >= 0 || err != nil {
 		return c, err
 	}
-	if n, err := strconv.Atoi(name); err == nil && n >= 1 && (source.Arity < 0 || n <= source.Arity) {
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 &&
+		(source.Arity < 0 || n <= source.Arity) {
 		return n - 1, nil
 	}
 	if source.Columns == nil {
 		return 0, &BindError{
-			Reason: fmt.Sprintf("the columns of %s have no names, but %s is to take %s", source.Path, s.Name,
+			Reason: fmt.Sprintf("the columns of %s have no names, but %s is to take %s",
+				source.Path, s.Name,
 				name),
 			Help: "use numbers from 1, or say that the file has a header",
 		}

@@ -87,7 +87,8 @@ func tsvLines(t *testing.T, r *store.Relation) []string {
 func firstDifference(got, want []string) string {
 	for i := range want {
 		if i >= len(got) || got[i] != want[i] {
-			return strings.Join(append(slices.Clone(got[min(i, len(got)):min(i+1, len(got))]), want[i]),
+			return strings.Join(append(slices.Clone(got[min(i, len(got)):min(i+1, len(got))]),
+				want[i]),
 				" WANT ")
 		}
 	}
@@ -106,15 +107,17 @@ func TestParquetConversions(t *testing.T) {
 		{"all(id:float; b:boolean)", false, "0f true"},
 		{"all(id:int; d9:decimal[18,4])", false, ""},
 		{"all(id:int; d9:decimal[18,1])", false,
-			"row 1: column 13 (d9): the value has digits that a decimal[18,1] can not hold"},
+			"row 1: column 13 (d9): the value has digits that a decimal[18,1] cannot hold"},
 		{"all(id:int; i64:int[32])", false,
 			"row 2: column 5 (i64): -9223372036854775808 is not an int[32]"},
-		{"all(id:int; u64:int)", false, "row 2: column 9 (u64): 18446744073709551615 is not an int"},
+		{"all(id:int; u64:int)", false,
+			"row 2: column 9 (u64): 18446744073709551615 is not an int"},
 		{"all(id:int; i8:uint)", false, "row 10: column 2 (i8): -128 is not a uint"},
 		{"all(id:int; i64:decimal[18,2])", false,
 			"row 2: column 5 (i64): the value is too large for a decimal[18,2]"},
 		{"all(id:int; f64:float)", false, "row 4: column 12 (f64): the value is missing (NULL)"},
-		{"all(id:int; s:int)", false, "column 18 (s): the file has String, the declared type is int"},
+		{"all(id:int; s:int)", false,
+			"column 18 (s): the file has String, the declared type is int"},
 		{"all(id:int; day:string)", false,
 			"column 16 (day): the file has Date, the declared type is string"},
 		{"all(id:int; f64:decimal[18,2])", false,
@@ -263,7 +266,7 @@ func TestDecimalsOf38Digits(t *testing.T) {
 		{"decimal[38,4]", "decimal[38,2]", "12345678901234567890123.2500",
 			"12345678901234567890123.25:decimal[38,2]"},
 		{"decimal[38,4]", "decimal[38,2]", "0.0001",
-			"the value has digits that a decimal[38,2] can not hold"},
+			"the value has digits that a decimal[38,2] cannot hold"},
 		{"decimal[38,0]", "decimal[38,2]", "1234567890123456789012345678901234567",
 			"the value is too large for a decimal[38,2]"},
 		{"decimal[38,2]", "decimal[18,2]", "12345678901234567890.00",
@@ -274,8 +277,10 @@ func TestDecimalsOf38Digits(t *testing.T) {
 		{"string", "decimal[38,2]", "1",
 			"column 1 (x): the file has String, the declared type is decimal[38,2]"},
 	} {
-		from, to := storetest.Predicate(t, "p(x:"+c.from+")"), storetest.Predicate(t, "p(x:"+c.to+")")
-		r := loadReader(t, from, Fact{Reader: strings.NewReader(c.text + "\n"), Format: TSV}, Options{})
+		from, to := storetest.Predicate(t, "p(x:"+c.from+")"), storetest.Predicate(t,
+			"p(x:"+c.to+")")
+		r := loadReader(t, from, Fact{Reader: strings.NewReader(c.text + "\n"), Format: TSV},
+			Options{})
 		var b bytes.Buffer
 		if err := write.Rows(&b, write.Of(r), write.Parquet, write.Options{}); err != nil {
 			t.Fatal(err)
@@ -294,7 +299,8 @@ func TestDecimalsOf38Digits(t *testing.T) {
 					t.Errorf("%v: %v does not begin with the file or the predicate", c, err)
 				}
 				if want := strings.ReplaceAll(c.want, "the file has String",
-					[]string{"the file has String", "the Arrow column is utf8"}[i]); !strings.Contains(err.Error(),
+					[]string{"the file has String",
+						"the Arrow column is utf8"}[i]); !strings.Contains(err.Error(),
 					want) {
 					t.Errorf("%v: %v", c, err)
 				}
@@ -312,7 +318,8 @@ func TestParquetMissingValues(t *testing.T) {
 	optional := func(logical schema.LogicalType, physical parquet.Type) schema.Node {
 		const name = "v"
 		repetition := parquet.Repetitions.Optional
-		return schema.Must(schema.NewPrimitiveNodeLogical(name, repetition, logical, physical, -1, -1))
+		return schema.Must(schema.NewPrimitiveNodeLogical(name, repetition, logical, physical, -1,
+			-1))
 	}
 	for typ, node := range map[string]schema.Node{
 		"string":        optional(schema.StringLogicalType{}, parquet.Types.ByteArray),
@@ -327,7 +334,8 @@ func TestParquetMissingValues(t *testing.T) {
 				schemas := []store.Schema{storetest.Predicate(t, "t:k(k:int)"),
 					storetest.Predicate(t, "t:v[k:int]=v:"+typ)}
 				file := bytes.NewReader(missingValues(t, node, present))
-				b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: "t.parquet", Reader: file}}, Options{})
+				b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: "t.parquet", Reader: file}},
+					Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

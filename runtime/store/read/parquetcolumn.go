@@ -20,7 +20,8 @@ type parquetField struct {
 func newParquetField(f *parquetFile, fd *field) (*parquetField, error) {
 	p := &parquetField{field: fd}
 	mismatch := func(found string) error {
-		return &LoadError{Column: max(0, fd.index+1), Name: fd.name, Reason: mismatched(found, fd.typ)}
+		return &LoadError{Column: max(0, fd.index+1), Name: fd.name,
+			Reason: mismatched(found, fd.typ)}
 	}
 	if fd.index == offsetColumn {
 		return nil, mismatch("no byte offsets")

@@ -57,7 +57,8 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 				"the Parquet file is damaged: a column chunk has other than the %d rows of its row group", rows)
 		}
 		if values.Coded && r.dict == nil {
-			return fmt.Errorf("the Parquet file is damaged: column %s has no dictionary", r.field.name)
+			return fmt.Errorf("the Parquet file is damaged: column %s has no dictionary",
+				r.field.name)
 		}
 		if err := r.readPage(ctx, &values, &levels, n); err != nil {
 			return err
@@ -137,8 +138,9 @@ func (r *columnReader) places(v *parquet.Values, n int) ([]uint32, error) {
 		last = max(last, p)
 	}
 	if int(last) >= len(r.dict.words) {
-		return nil, fmt.Errorf("the Parquet file is damaged: column %s has a place beyond its dictionary",
-			r.field.name)
+		return nil,
+			fmt.Errorf("the Parquet file is damaged: column %s has a place beyond its dictionary",
+				r.field.name)
 	}
 	return places, nil
 }
@@ -315,7 +317,8 @@ func (r *columnReader) readDictionary(data []byte, n int) error {
 	if n > len(data) {
 		return errShortPage // no value takes less than a byte
 	}
-	if err := r.room.reserve("a dictionary page of column "+r.field.name, n, len(data)); err != nil {
+	if err := r.room.reserve("a dictionary page of column "+r.field.name, n,
+		len(data)); err != nil {
 		return err
 	}
 	r.room.dictionary = slices.Grow(r.room.dictionary[:0], n)[:n]

@@ -34,7 +34,8 @@ type pageCase struct {
 }
 
 func writeDrawn[T any](
-	write func([]T, []int16, []int16) (int64, error), levels []int16, draws []int, value func(int) T,
+	write func([]T, []int16, []int16) (int64, error), levels []int16, draws []int,
+	value func(int) T,
 ) error {
 	var values []T
 	for i, d := range draws {
@@ -57,18 +58,23 @@ func pageCases() []pageCase {
 		}
 		for _, distinct := range []int{1, 300, 6000, 1 << 30} {
 			add := func(name string, logical schema.LogicalType, physical parquet.Type, length int,
-				typ scalar.Type, write func(w file.ColumnChunkWriter, levels []int16, draws []int) error) {
-				node := schema.MustPrimitive(schema.NewPrimitiveNodeLogical("c", repetition, logical, physical,
+				typ scalar.Type,
+				write func(w file.ColumnChunkWriter, levels []int16, draws []int) error) {
+				node := schema.MustPrimitive(schema.NewPrimitiveNodeLogical("c", repetition,
+					logical, physical,
 					length, -1))
-				out = append(out, pageCase{fmt.Sprintf("%s, %d values, optional %v", name, distinct, optional),
-					node, typ, optional, write, distinct, distinct <= 300})
+				out = append(out,
+					pageCase{fmt.Sprintf("%s, %d values, optional %v", name, distinct, optional),
+						node, typ, optional, write, distinct, distinct <= 300})
 			}
-			add("int32", schema.NewIntLogicalType(32, true), parquet.Types.Int32, -1, scalar.IntType,
+			add("int32", schema.NewIntLogicalType(32, true), parquet.Types.Int32, -1,
+				scalar.IntType,
 				func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
 					return writeDrawn(w.(*file.Int32ColumnChunkWriter).WriteBatch, levels, draws,
 						func(d int) int32 { return int32(d) - 3 })
 				})
-			add("uint32", schema.NewIntLogicalType(32, false), parquet.Types.Int32, -1, scalar.IntType,
+			add("uint32", schema.NewIntLogicalType(32, false), parquet.Types.Int32, -1,
+				scalar.IntType,
 				func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
 					return writeDrawn(w.(*file.Int32ColumnChunkWriter).WriteBatch, levels, draws,
 						func(d int) int32 { return -int32(d) })
@@ -78,7 +84,8 @@ func pageCases() []pageCase {
 					return writeDrawn(w.(*file.Int32ColumnChunkWriter).WriteBatch, levels, draws,
 						func(d int) int32 { return int32(d%100_000) - 300 })
 				})
-			add("decimal", schema.NewDecimalLogicalType(15, 2), parquet.Types.Int64, -1, scalar.DecimalOf(3),
+			add("decimal", schema.NewDecimalLogicalType(15, 2), parquet.Types.Int64, -1,
+				scalar.DecimalOf(3),
 				func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
 					return writeDrawn(w.(*file.Int64ColumnChunkWriter).WriteBatch, levels, draws,
 						func(d int) int64 { return 25*int64(d) - 1000 })
@@ -93,24 +100,32 @@ func pageCases() []pageCase {
 					return writeDrawn(w.(*file.Float64ColumnChunkWriter).WriteBatch, levels, draws,
 						func(d int) float64 { return float64(d)/10 - 2 })
 				})
-			add("string", schema.StringLogicalType{}, parquet.Types.ByteArray, -1, scalar.StringType,
+			add("string", schema.StringLogicalType{}, parquet.Types.ByteArray, -1,
+				scalar.StringType,
 				func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
-					return writeDrawn(w.(*file.ByteArrayColumnChunkWriter).WriteBatch, levels, draws,
+					return writeDrawn(w.(*file.ByteArrayColumnChunkWriter).WriteBatch, levels,
+						draws,
 						func(d int) parquet.ByteArray { return []byte(fmt.Sprint("text ", d)) })
 				})
-			add("bad string", schema.StringLogicalType{}, parquet.Types.ByteArray, -1, scalar.StringType,
+			add("bad string", schema.StringLogicalType{}, parquet.Types.ByteArray, -1,
+				scalar.StringType,
 				func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
-					return writeDrawn(w.(*file.ByteArrayColumnChunkWriter).WriteBatch, levels, draws,
+					return writeDrawn(w.(*file.ByteArrayColumnChunkWriter).WriteBatch, levels,
+						draws,
 						func(d int) parquet.ByteArray {
 							return []byte(strings.Replace(fmt.Sprint("text ", d), " 3", "\xff", 1))
 						})
 				})
 			out[len(out)-1].kept = distinct == 1
-			add("wide decimal", schema.NewDecimalLogicalType(18, 2), parquet.Types.FixedLenByteArray, 9,
-				scalar.DecimalOf(2), func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
-					return writeDrawn(w.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch, levels, draws,
+			add("wide decimal", schema.NewDecimalLogicalType(18, 2),
+				parquet.Types.FixedLenByteArray, 9,
+				scalar.DecimalOf(2),
+				func(w file.ColumnChunkWriter, levels []int16, draws []int) error {
+					return writeDrawn(w.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch,
+						levels, draws,
 						func(d int) parquet.FixedLenByteArray {
-							return []byte{0, 0, 0, 0, 0, byte(d >> 24), byte(d >> 16), byte(d >> 8), byte(d)}
+							return []byte{0, 0, 0, 0, 0, byte(d >> 24), byte(d >> 16), byte(d >> 8),
+								byte(d)}
 						})
 				})
 		}
@@ -145,7 +160,8 @@ func TestPages(t *testing.T) {
 				data := writePages(t, c, levels, draws, parquet.WithDataPageVersion(version),
 					parquet.WithDictionaryPageSizeLimit(limit),
 					parquet.WithCompression(compress.Codecs.Snappy))
-				checkPages(t, fmt.Sprintf("%s, version %v, dictionary of %d", c.name, version, limit), data,
+				checkPages(t,
+					fmt.Sprintf("%s, version %v, dictionary of %d", c.name, version, limit), data,
 					c.typ, c.kept && !c.optional && limit > 2000)
 			}
 		}
@@ -178,12 +194,14 @@ func TestEncodings(t *testing.T) {
 		}
 		for _, e := range encodings[c.node.(*schema.PrimitiveNode).PhysicalType()] {
 			for version, codec := range map[parquet.DataPageVersion]compress.Compression{
-				parquet.DataPageV1: compress.Codecs.Gzip, parquet.DataPageV2: compress.Codecs.Brotli,
+				parquet.DataPageV1: compress.Codecs.Gzip,
+				parquet.DataPageV2: compress.Codecs.Brotli,
 			} {
 				data := writePages(t, c, levels, draws, parquet.WithDictionaryDefault(false),
 					parquet.WithEncoding(e),
 					parquet.WithDataPageVersion(version), parquet.WithCompression(codec))
-				checkPages(t, fmt.Sprintf("%s, version %v, %v", c.name, version, e), data, c.typ, false)
+				checkPages(t, fmt.Sprintf("%s, version %v, %v", c.name, version, e), data, c.typ,
+					false)
 			}
 		}
 	}
@@ -218,7 +236,8 @@ func TestRefusedTimestamps(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(part.bad) != 2*rows/5 || part.bad[0].row != 1 || part.bad[1].row != 3 {
-			t.Errorf("dictionary %v: %d rows are refused, the first are %v", dictionary, len(part.bad),
+			t.Errorf("dictionary %v: %d rows are refused, the first are %v", dictionary,
+				len(part.bad),
 				part.bad[:min(2, len(part.bad))])
 		}
 		checkPages(t, fmt.Sprintf("dictionary %v", dictionary), data, scalar.DatetimeType, false)
@@ -234,7 +253,8 @@ func writePages(
 	props = append(props, parquet.WithDataPageSize(1<<14), parquet.WithBatchSize(1000))
 	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required,
 		schema.FieldList{c.node}, -1))
-	w := file.NewParquetWriter(&b, root, file.WithWriterProps(parquet.NewWriterProperties(props...)))
+	w := file.NewParquetWriter(&b, root,
+		file.WithWriterProps(parquet.NewWriterProperties(props...)))
 	group, err := w.AppendRowGroupChecked()
 	if err != nil {
 		t.Fatal(err)
@@ -499,12 +519,14 @@ func TestUnusedWords(t *testing.T) {
 	part := &columnPart{rows: 6}
 	strings := store.NewInterner(nil, "")
 	texts := [][]byte{[]byte("b"), []byte("never"), []byte("a"), []byte("\xff")}
-	r := &columnReader{parquetField: &parquetField{field: &field{typ: scalar.StringType}}, part: part,
+	r := &columnReader{parquetField: &parquetField{field: &field{typ: scalar.StringType}},
+		part:    part,
 		strings: strings, room: room, batch: 4,
 		dict: &pageDictionary{words: []int64{noCode, noCode, noCode, noCode}, texts: texts}}
 	room.kept = append(room.kept, 0, 2, 2, 0, 3, 2)
 	r.flushKept()
-	dict, remaps, err := store.MergeInterners(context.Background(), 1, []*store.Interner{strings}, nil,
+	dict, remaps,
+		err := store.MergeInterners(context.Background(), 1, []*store.Interner{strings}, nil,
 		"")
 	if err != nil {
 		t.Fatal(err)

@@ -150,7 +150,7 @@ func (l *load) readParquet(ctx context.Context) error {
 func (p *parquetLoad) plan() error {
 	f := p.file
 	if f.Rows > maxRows {
-		return fmt.Errorf("%d rows; a relation can not hold more than %d", f.Rows, int64(maxRows))
+		return fmt.Errorf("%d rows; a relation cannot hold more than %d", f.Rows, int64(maxRows))
 	}
 	for i := range p.fields {
 		d, err := newParquetField(f, &p.fields[i])
@@ -170,9 +170,9 @@ func (p *parquetLoad) plan() error {
 		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d",
 			n, f.Rows)
 	}
-	// Fields are read one after the other, so that there are chunks of few of them
-	// at a time. Strings come first: dictionaries take the longest to make, and
-	// other fields are read meanwhile.
+	// Fields are read one after the other, so that there are chunks of few of
+	// them at a time. Strings come first: dictionaries take the longest to
+	// make, and other fields are read meanwhile.
 	for i := range p.fields {
 		p.order = append(p.order, i)
 	}
@@ -239,7 +239,8 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	rows := p.starts[g+1] - p.starts[g]
 	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
 	if err == nil && int64(part.rows) != rows {
-		err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1, rows,
+		err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1,
+			rows,
 			p.fields[i].name, part.rows)
 	}
 	part.err = err

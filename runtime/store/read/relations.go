@@ -53,7 +53,8 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 	}
 	rels := make([]*store.Relation, len(l.source.Uses))
 	for i, u := range l.source.Uses {
-		r := &store.Relation{Name: u.Schema.Name, Table: table, Cols: l.args[i], Keys: u.Schema.Keys}
+		r := &store.Relation{Name: u.Schema.Name, Table: table, Cols: l.args[i],
+			Keys: u.Schema.Keys}
 		rel, err := l.asSet(ctx, r, rows, keyed)
 		if err != nil {
 			return nil, err

@@ -18,13 +18,15 @@ import (
 func FromSlices(s store.Schema, slices ...any) (*store.Relation, error) {
 	args, _ := arguments(&s)
 	if len(slices) != len(args) {
-		return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(args), "argument"), len(slices))
+		return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(args), "argument"),
+			len(slices))
 	}
 	columns, numbers := make([]*store.Column, len(s.Args)), places(&s)
 	for i, slice := range twice(&s, slices) {
 		c, err := sliceColumn(s.Args[i].Type, slice)
 		if err != nil {
-			return nil, fmt.Errorf("argument %d (%s) of %s: %w", numbers[i], s.Args[i].Name, s.Name, err)
+			return nil, fmt.Errorf("argument %d (%s) of %s: %w", numbers[i], s.Args[i].Name, s.Name,
+				err)
 		}
 		columns[i] = c
 	}

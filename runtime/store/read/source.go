@@ -46,8 +46,8 @@ type Source struct {
 	Arity     int      // columns of the file
 	Uses      []Use
 
-	// footer is the footer of a Parquet file, which Bind reads and Load uses again:
-	// the footer of a long file takes as long to read as many columns.
+	// footer is the footer of a Parquet file, which Bind reads and Load uses
+	// again: the footer of a long file takes as long to read as many columns.
 	footer *parquet.Footer
 }
 
@@ -74,20 +74,21 @@ type Options struct {
 	Threads int    // goroutines that parse; 0 is GOMAXPROCS
 	OnError Policy // of malformed rows
 	Header  bool   // text files have a header, unless a Fact says otherwise
-	// Reserve is called before memory is allocated (n > 0) and when it is garbage
-	// (n < 0), with the bytes. Its error ends the load; what is the subject of the
-	// message. Nil allows everything.
+	// Reserve is called before memory is allocated (n > 0) and when it is
+	// garbage (n < 0), with the bytes. Its error ends the load; what is the
+	// subject of the message. Nil allows everything.
 	Reserve func(what string, n int64) error
-	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load under
-	// a small bound has fewer pieces of a file in flight.
+	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load
+	// under a small bound has fewer pieces of a file in flight.
 	Bound int64
 	// Progress is called now and then, from one goroutine at a time, and at the
 	// end of each file.
 	Progress func(Progress)
-	// Column, if not nil, is called from several goroutines with the column of a
-	// predicate's argument as soon as it is complete, while others are being read.
-	// The loaded relation has another column instead if rows are removed because
-	// they repeat or lack a value. Columns of a load that fails are void.
+	// Column, if not nil, is called from several goroutines with the column of
+	// a predicate's argument as soon as it is complete, while others are being
+	// read. The loaded relation has another column instead if rows are removed
+	// because they repeat or lack a value. Columns of a load that fails are
+	// void.
 	Column func(pred string, arg int, c *store.Column)
 
 	blockSize int // bytes of a text block; tests make it small
@@ -120,8 +121,8 @@ func (o *Options) blockBytes() int {
 	return 1 << 20
 }
 
-// inFlight is the share of a bound, one part of inFlight, for the pieces of a file
-// that are being read.
+// inFlight is the share of a bound, one part of inFlight, for the pieces of a
+// file that are being read.
 const inFlight = 8
 
 // readers returns the number of threads that read pieces of a file at once, if
@@ -193,8 +194,8 @@ func (b *Binding) loadingOrder() []int {
 	return order
 }
 
-// stringBytes returns the bytes of the pages with strings that are loaded from a
-// Parquet file, or 0 if they are not known.
+// stringBytes returns the bytes of the pages with strings that are loaded from
+// a Parquet file, or 0 if they are not known.
 func (s *Source) stringBytes() (bytes int64) {
 	if s.footer == nil {
 		return 0

@@ -126,7 +126,8 @@ func TestFromArrowTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "x", Type: typ, Nullable: true}},
+		return array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "x", Type: typ,
+			Nullable: true}},
 			nil), []arrow.Array{arr}, int64(arr.Len()))
 	}
 	for _, c := range []struct {
@@ -136,7 +137,8 @@ func TestFromArrowTypes(t *testing.T) {
 		want string
 	}{
 		{arrow.PrimitiveTypes.Int8, `[-1, 2]`, "p(x:int)", "-1 2"},
-		{arrow.PrimitiveTypes.Uint64, `[18446744073709551615]`, "p(x:uint)", "18446744073709551615:uint"},
+		{arrow.PrimitiveTypes.Uint64, `[18446744073709551615]`, "p(x:uint)",
+			"18446744073709551615:uint"},
 		{arrow.PrimitiveTypes.Uint64, `[18446744073709551615]`, "p(x:int)",
 			"p: row 1: column 1 (x): 18446744073709551615 is not an int"},
 		{arrow.PrimitiveTypes.Float32, `[0.5]`, "p(x:float)", "0.5f"},
@@ -150,12 +152,14 @@ func TestFromArrowTypes(t *testing.T) {
 		{&arrow.Decimal32Type{Precision: 5, Scale: 1}, `["1.5"]`, "p(x:decimal[18,2])", "1.50"},
 		{&arrow.Decimal64Type{Precision: 9, Scale: 3}, `["1.500"]`, "p(x:decimal[18,2])", "1.50"},
 		{&arrow.Decimal128Type{Precision: 38, Scale: 3}, `["1.505"]`, "p(x:decimal[18,2])",
-			"p: row 1: column 1 (x): the value has digits that a decimal[18,2] can not hold"},
+			"p: row 1: column 1 (x): the value has digits that a decimal[18,2] cannot hold"},
 		{&arrow.Decimal256Type{Precision: 60, Scale: 0}, `["123456789012345678901234567890"]`,
-			"p(x:decimal[18,0])", "p: row 1: column 1 (x): the value is too large for a decimal[18,0]"},
+			"p(x:decimal[18,0])",
+			"p: row 1: column 1 (x): the value is too large for a decimal[18,0]"},
 		{arrow.BinaryTypes.LargeString, `["a", "b"]`, "p(x:string)", `"a" "b"`},
 		{arrow.BinaryTypes.StringView, `["a"]`, "p(x:string)", `"a"`},
-		{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+		{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+			ValueType: arrow.BinaryTypes.String},
 			`["b", "a", "b"]`, "p(x:string)", `"b" "a"`},
 		{arrow.PrimitiveTypes.Int64, `[1, null]`, "p(x:int)",
 			"p: row 2: column 1 (x): the value is missing (null)"},

@@ -34,8 +34,8 @@ type opened struct {
 	// plain says that the file is not compressed.
 	plain bool
 
-	// A load that fails closes the file while a goroutine may still read it. The
-	// decoder is closed by whichever of both is done last.
+	// A load that fails closes the file while a goroutine may still read it.
+	// The decoder is closed by whichever of both is done last.
 	mu              sync.Mutex
 	reading, closed bool
 }
@@ -100,7 +100,8 @@ func (s *Source) open(ledger *store.Ledger) (*opened, error) {
 	case n >= 2 && head[:2] == "\x1f\x8b":
 		o.Reader, err = gzip.NewReader(raw)
 	case head == "\x28\xb5\x2f\xfd":
-		options := []zstd.DOption{zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(1 << 30)}
+		options := []zstd.DOption{zstd.WithDecoderConcurrency(2),
+			zstd.WithDecoderMaxMemory(1 << 30)}
 		if ledger.Bounded() {
 			whole := make([]byte, zstd.HeaderMaxSize)
 			more, _ := io.ReadFull(&o.read, whole[copy(whole, head):]) // an error comes again

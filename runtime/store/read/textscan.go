@@ -51,8 +51,8 @@ type textRows struct {
 	rows   int
 	header int64 // lines before the first
 	lines  int64
-	// rowLines has the line of each row, from 0 in the block; nil when each line
-	// is a row.
+	// rowLines has the line of each row, from 0 in the block; nil when each
+	// line is a row.
 	rowLines []uint32
 	chunks   []store.Chunk // of each field
 	skipped  int64
@@ -210,7 +210,8 @@ func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadE
 			if negative {
 				n = -n
 			}
-			if end := data[p]; (end == delimiter && c < last || end == '\n' && c == last) && p > digits &&
+			if end := data[p]; (end == delimiter && c < last || end == '\n' && c == last) &&
+				p > digits &&
 				p-digits <= 18 {
 				if t := s.fields[fill[0]].typ; t.Bits == 64 || fitsInt(n, t.Bits) {
 					s.words[fill[0]][row] = n
@@ -239,7 +240,8 @@ func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadE
 		end := p + bytes.IndexByte(data[p:], '\n')
 		if text := string(trimReturn(data[p:end])); text != "" && text != "()" {
 			return 0, 0, &LoadError{Reason: fmt.Sprintf(
-				"found %s; a predicate without arguments has empty lines or ()", scalar.Quote(text))}
+				"found %s; a predicate without arguments has empty lines or ()",
+				scalar.Quote(text))}
 		}
 		p = end + 1
 	}
@@ -404,8 +406,8 @@ func (f textFormat) recordEnd(data []byte, p int) (next, inner int) {
 		}
 		return len(data) + 1, 0
 	}
-	// mayOpen says that a quote here opens a quoted part: at the start of a field,
-	// or right behind a closing quote, where the two stand for one.
+	// mayOpen says that a quote here opens a quoted part: at the start of a
+	// field, or right behind a closing quote, where the two stand for one.
 	quoted, mayOpen := false, true
 	for ; p < len(data); p++ {
 		c := data[p]

@@ -18,8 +18,8 @@ func NewRelation(s store.Schema, columns []*store.Column) (*store.Relation, erro
 	return newRelation(s, columns, rows, nil)
 }
 
-// newRelation is NewRelation for columns of the given number of rows. The rows in
-// missing, which ascend, have no value.
+// newRelation is NewRelation for columns of the given number of rows. The rows
+// in missing, which ascend, have no value.
 func newRelation(
 	s store.Schema, columns []*store.Column, rows int, missing []uint32,
 ) (*store.Relation, error) {
@@ -33,8 +33,9 @@ func newRelation(
 			return nil, fmt.Errorf("the columns of %s have %d and %d rows", s.Name, rows, c.Len())
 		}
 		if c.Type != s.Args[i].Type {
-			return nil, fmt.Errorf("argument %d (%s) of %s is %s, not %s", i+1, s.Args[i].Name, s.Name,
-				article(s.Args[i].Type), article(c.Type))
+			return nil,
+				fmt.Errorf("argument %d (%s) of %s is %s, not %s", i+1, s.Args[i].Name, s.Name,
+					article(s.Args[i].Type), article(c.Type))
 		}
 		use.Columns = append(use.Columns, i)
 	}

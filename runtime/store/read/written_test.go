@@ -59,7 +59,8 @@ func randomWide(rng *rand.Rand, scale uint8, rows int) (high, low *store.Column)
 	digits := 1 + rng.IntN(scalar.MaxWideScale)
 	for i := range rows {
 		n, _ := scalar.Int128{Hi: int64(rng.Uint64()),
-			Lo: rng.Uint64()}.Quo(scalar.Pow10(scalar.MaxWideScale + 1 - max(1, digits-rng.IntN(3))))
+			Lo: rng.Uint64()}.Quo(scalar.Pow10(scalar.MaxWideScale + 1 - max(1,
+			digits-rng.IntN(3))))
 		h, l := scalar.OfInt128(t, n).Words()
 		words[0][i], words[1][i] = h.Int(), l.Int()
 	}
@@ -105,10 +106,12 @@ func TestWrittenFilesReadBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			opts := Options{blockSize: []int{0, 1, 7, 64}[rng.IntN(4)], Threads: 1 + rng.IntN(3)}
-			back := loadReader(t, s, Fact{Path: path, Header: &o.Header, Delimiter: o.Delimiter}, opts)
+			back := loadReader(t, s, Fact{Path: path, Header: &o.Header, Delimiter: o.Delimiter},
+				opts)
 			got, want := sortedTuples(back), sortedTuples(r)
 			if !slices.Equal(got, want) {
-				t.Fatalf("round %d, %s (%v, %v): read back\n%q\nwant\n%q\nfile\n%q", round, name, s.Args, o,
+				t.Fatalf("round %d, %s (%v, %v): read back\n%q\nwant\n%q\nfile\n%q", round, name,
+					s.Args, o,
 					got, want, first)
 			}
 			var again bytes.Buffer
@@ -117,7 +120,8 @@ func TestWrittenFilesReadBack(t *testing.T) {
 			}
 			if !strings.HasSuffix(name, "z") && !strings.HasSuffix(name, "st") &&
 				!bytes.Equal(first, again.Bytes()) {
-				t.Fatalf("round %d, %s: written again, the file differs:\n%q\n%q", round, name, first,
+				t.Fatalf("round %d, %s: written again, the file differs:\n%q\n%q", round, name,
+					first,
 					again.Bytes())
 			}
 		}

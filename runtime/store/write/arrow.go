@@ -50,11 +50,11 @@ func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
 }
 
 const (
-	// arrowPart is how many rows a goroutine converts at a time, a multiple of the
-	// 8 whose truth values share a byte.
+	// arrowPart is how many rows a goroutine converts at a time, a multiple of
+	// the 8 whose truth values share a byte.
 	arrowPart = 1 << 13
-	// arrowAlone is how many values are converted sooner than goroutines for them
-	// wake up.
+	// arrowAlone is how many values are converted sooner than goroutines for
+	// them wake up.
 	arrowAlone = 1 << 14
 )
 
@@ -64,7 +64,9 @@ func recordOf(out *Output, a *store.Arrangement, from, until int) (arrow.RecordB
 	fields := out.fields()
 	arrays := make([]*arrayWriter, len(fields))
 	for i, f := range fields {
-		arrays[i] = newArrayWriter(f.Column, n, func(dst []int64, at int) { a.Read(f.at, dst, from+at) })
+		arrays[i] = newArrayWriter(f.Column, n, func(dst []int64, at int) {
+			a.Read(f.at, dst, from+at)
+		})
 		if f.wide() {
 			arrays[i].low = func(dst []int64, at int) { a.Read(f.at+1, dst, from+at) }
 		}
@@ -75,7 +77,9 @@ func recordOf(out *Output, a *store.Arrangement, from, until int) (arrow.RecordB
 	}
 	parts := (n + arrowPart - 1) / arrowPart
 	each := func(do func(w *arrayWriter, part int)) {
-		parallel.Do(threads, parts*len(arrays), func(i int) { do(arrays[i%len(arrays)], i/len(arrays)) })
+		parallel.Do(threads, parts*len(arrays), func(i int) {
+			do(arrays[i%len(arrays)], i/len(arrays))
+		})
 	}
 	each((*arrayWriter).values)
 	text := false
@@ -107,12 +111,12 @@ type arrayWriter struct {
 	n    int
 	read func(dst []int64, from int)
 	low  func(dst []int64, from int) // reads the lower words of wide decimals
-	// data holds the values. For strings, it holds first their codes, and then where
-	// each begins in text.
+	// data holds the values. For strings, it holds first their codes, and then
+	// where each begins in text.
 	data *memory.Buffer
 	text *memory.Buffer // the bytes of strings
-	// ends holds first the bytes of the strings of each part, and then where these
-	// begin.
+	// ends holds first the bytes of the strings of each part, and then where
+	// these begin.
 	ends []int
 }
 
@@ -187,7 +191,7 @@ func truncate[T uint8 | uint16 | uint32](dst []T, words []int64) {
 
 // errLongText is strings that one array cannot hold.
 var errLongText = errors.New(
-	"the strings of a column take more than 2 GiB, which one Arrow array can not hold")
+	"the strings of a column take more than 2 GiB, which one Arrow array cannot hold")
 
 // beginText makes room for the bytes of strings, whose codes are there.
 func (w *arrayWriter) beginText() error {
@@ -256,10 +260,12 @@ func arrowType(t scalar.Type) arrow.DataType {
 	case scalar.Boolean:
 		return arrow.FixedWidthTypes.Boolean
 	case scalar.Int:
-		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16,
+		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Int8,
+			16: arrow.PrimitiveTypes.Int16,
 			32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}[t.Bits]
 	case scalar.Uint:
-		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16,
+		return map[uint8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8,
+			16: arrow.PrimitiveTypes.Uint16,
 			32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}[t.Bits]
 	case scalar.Float:
 		if t.Bits == 32 {

@@ -130,7 +130,7 @@ func (o *parquetOutput) column() (parquet.Column, error) {
 	case scalar.String:
 		c.Type, c.Logical = parquet.ByteArray, &parquet.Logical{Text: &struct{}{}}
 	default:
-		return c, fmt.Errorf("a column of type %s can not be written to Parquet", t)
+		return c, fmt.Errorf("a column of type %s cannot be written to Parquet", t)
 	}
 	return c, nil
 }
@@ -226,7 +226,8 @@ func (f *parquetOutput) appendPlain(dst []byte, w, low int64) []byte {
 		return append(dst, byte(w))
 	case scalar.Float:
 		if t.Bits == 32 {
-			return number.AppendUint32(dst, math.Float32bits(float32(math.Float64frombits(uint64(w)))))
+			return number.AppendUint32(dst,
+				math.Float32bits(float32(math.Float64frombits(uint64(w)))))
 		}
 	case scalar.Int, scalar.Uint:
 		if t.Bits < 64 {

@@ -25,7 +25,8 @@ type Variables map[harmony.Managed]Variable
 // Clear empties a variable.
 func (v Variables) Clear(m harmony.Managed) error { return v[m].Clear() }
 
-// Free gives back what a variable holds. One that is filled again keeps its memory.
+// Free gives back what a variable holds. One that is filled again keeps its
+// memory.
 func (v Variables) Free(m harmony.Managed, again bool) error {
 	if again {
 		return v[m].Clear()
@@ -40,9 +41,9 @@ type Param struct {
 	word int64    // constant during a run
 }
 
-// Bind binds the parameters of an entry. If a parameter is neither about a variable
-// nor the same on every engine, constant returns its word; an engine ignores the word
-// of a parameter that depends on the call.
+// Bind binds the parameters of an entry. If a parameter is neither about a
+// variable nor the same on every engine, constant returns its word; an engine
+// ignores the word of a parameter that depends on the call.
 func (v Variables) Bind(
 	b *woven.Bound, e *abi.Entry, constant func(p abi.Param) (int64, error),
 ) ([]Param, error) {
@@ -51,7 +52,8 @@ func (v Variables) Bind(
 		q := Param{Param: p}
 		if p.Var != "" {
 			if q.Of = v[b.Named[p.Var]]; q.Of == nil {
-				return nil, fmt.Errorf("%s has a parameter about the unknown variable %s", e.Symbol, p.Var)
+				return nil, fmt.Errorf("%s has a parameter about the unknown variable %s", e.Symbol,
+					p.Var)
 			}
 		}
 		var ok bool
@@ -74,14 +76,15 @@ func (p *Param) Value() (int64, error) {
 	return p.word, nil
 }
 
-// Target is a variable that a kernel fills, and the number of sinks that fill it.
+// Target is a variable that a kernel fills, and the number of sinks that fill
+// it.
 type Target[V any] struct {
 	To    V
 	Sinks int
 }
 
-// Targets returns the relations or the groups that the sinks of a kernel fill, each
-// once.
+// Targets returns the relations or the groups that the sinks of a kernel fill,
+// each once.
 func Targets[D interface {
 	comparable
 	harmony.Managed
@@ -112,8 +115,8 @@ sinks:
 	return list
 }
 
-// KeyWord returns the word of a parameter about a table of keys of a set, an index or
-// groups: its form, its place and size, and how keys are packed.
+// KeyWord returns the word of a parameter about a table of keys of a set, an
+// index or groups: its form, its place and size, and how keys are packed.
 func KeyWord(p abi.Param, form abi.Form, lay *layout.Key, table, size int64) (word int64, ok bool) {
 	switch p.Kind {
 	case abi.SetForm, abi.IndexForm, abi.GroupForm:

@@ -8,15 +8,16 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// Device has memory that kernels see, in pieces of type M. The zero M is no memory.
+// Device has memory that kernels see, in pieces of type M. The zero M is no
+// memory.
 type Device[M any] interface {
 	// Address returns where a piece begins, 0 for none.
 	Address(m *M) int64
-	// Renew makes a piece one of so many zeroed bytes: in place, if it has about that
-	// size.
+	// Renew makes a piece one of so many zeroed bytes: in place, if it has
+	// about that size.
 	Renew(m *M, what string, bytes int64) error
-	// Reserve makes a piece one of at least so many bytes, whose contents are not
-	// defined.
+	// Reserve makes a piece one of at least so many bytes, whose contents are
+	// not defined.
 	Reserve(m *M, what string, bytes int64) error
 	// Free makes a piece none.
 	Free(m *M) error
@@ -26,22 +27,22 @@ type Device[M any] interface {
 type Builder interface {
 	// Slots returns the number of slots of a hash table of keys.
 	Slots(keys int64) int64
-	// Number makes room for the key tuples of a wide index of n rows, and sets their
-	// number to 0.
+	// Number makes room for the key tuples of a wide index of n rows, and sets
+	// their number to 0.
 	Number(n int64) error
-	// Ascend returns the pass that fills Begins if Identity holds: a word for each of
-	// so many numbers of a key, and one more.
+	// Ascend returns the pass that fills Begins if Identity holds: a word for
+	// each of so many numbers of a key, and one more.
 	Ascend(numbers int64) Pass
-	// Sum replaces the counts in Begins, which start at the second word, by the sums of
-	// those before each.
+	// Sum replaces the counts in Begins, which start at the second word, by the
+	// sums of those before each.
 	Sum(numbers int64) error
-	// Words returns the addresses of the columns of key tuples and of the gauge that
-	// counts them.
+	// Words returns the addresses of the columns of key tuples and of the gauge
+	// that counts them.
 	Words() (columns, gauge int64)
 }
 
-// Pass is a pass of a build over rows of the relation: the code of a role, or tasks of
-// the host.
+// Pass is a pass of a build over rows of the relation: the code of a role, or
+// tasks of the host.
 type Pass struct {
 	Role        abi.Role
 	Tasks       []func()
@@ -56,8 +57,8 @@ type Index[M any] struct {
 	What        string // the user's name of it, for messages
 	Form        abi.Form
 	From, Until int64
-	// Identity says that the rows of a key follow each other in the relation, the keys
-	// ascending, so that Begins tell the rows without Rows.
+	// Identity says that the rows of a key follow each other in the relation,
+	// the keys ascending, so that Begins tell the rows without Rows.
 	Identity bool
 	Tables[M]
 	Wide     M // of form Wide, the row set
@@ -99,8 +100,8 @@ func (x *Index[M]) Update(from, until int64, generation int) (passes []Pass, don
 	return nil, false
 }
 
-// extends reports whether the tables have room for n rows, so that new ones can be
-// added to those that are there.
+// extends reports whether the tables have room for n rows, so that new ones can
+// be added to those that are there.
 func (x *Index[M]) extends(n int64) bool {
 	switch {
 	case x.Decl.Kind == harmony.Multi || x.Form == abi.Wide:
@@ -111,8 +112,8 @@ func (x *Index[M]) extends(n int64) bool {
 	return x.Form == abi.Direct || x.Form == abi.Hash && n <= RoomOf(x.Mask)
 }
 
-// Begin makes the index one of rows of a generation of its relation, whose columns are
-// facts if it is loaded. The tables are still to be made.
+// Begin makes the index one of rows of a generation of its relation, whose
+// columns are facts if it is loaded. The tables are still to be made.
 func (x *Index[M]) Begin(from, until int64, generation int, facts []*store.Column) {
 	x.built, x.generation, x.From, x.Until = true, generation, from, until
 	x.Form = x.Lay.Form
@@ -141,7 +142,8 @@ func (x *Index[M]) Release() error {
 	return nil
 }
 
-// Passes makes empty tables for the rows, and returns the passes that fill them.
+// Passes makes empty tables for the rows, and returns the passes that fill
+// them.
 func (x *Index[M]) Passes() ([]Pass, error) {
 	n := x.Until - x.From
 	keys := n
@@ -185,8 +187,8 @@ func (x *Index[M]) whole(role abi.Role, after func() error) Pass {
 	return Pass{Role: role, From: x.From, Until: x.Until, After: after}
 }
 
-// multi makes the tables of an index with several rows for a key: where the rows of
-// each number that a key can have begin, and the rows.
+// multi makes the tables of an index with several rows for a key: where the
+// rows of each number that a key can have begin, and the rows.
 func (x *Index[M]) multi(n int64) ([]Pass, error) {
 	numbers := n
 	switch x.Form {
@@ -260,7 +262,8 @@ func (x *Index[M]) size() int64 {
 // RoomOf returns how many keys a hash table holds: two thirds of its slots.
 func RoomOf(mask uint64) int64 { return int64((mask + 1) * 2 / 3) }
 
-// SlotsFor returns how many slots hold so many keys at two thirds of them or less.
+// SlotsFor returns how many slots hold so many keys at two thirds of them or
+// less.
 func SlotsFor(keys int64) int64 {
 	slots := int64(64)
 	for 2*slots < 3*keys {

@@ -26,8 +26,8 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// reader takes values from the front of bytes. Once they end too early, rest is nil
-// and all values are zero.
+// reader takes values from the front of bytes. Once they end too early, rest is
+// nil and all values are zero.
 type reader struct{ rest []byte }
 
 func (r *reader) number() uint64 {

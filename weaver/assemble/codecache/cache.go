@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/domain"
 )
 
-// Store keeps bytes under keys, as package kernelcache does. Those that Get returns are
-// not changed later.
+// Store keeps bytes under keys, as package kernelcache does. Those that Get
+// returns are not changed later.
 type Store interface {
 	Get(key string) ([]byte, bool)
 	Put(key string, object []byte)
@@ -20,11 +20,11 @@ type Store interface {
 // changes, and the answer to a question about something that the graph lacks
 // depends on nothing.
 type Knowledge struct {
-	// Fix returns the word of a parameter that is constant. With nil, nothing is
-	// known of the facts.
+	// Fix returns the word of a parameter that is constant. With nil, nothing
+	// is known of the facts.
 	Fix func(entry string, p abi.Param) (int64, bool)
-	// Range bounds the words of a register; without a bound a decimal may exceed
-	// 64 bits.
+	// Range bounds the words of a register; without a bound a decimal may
+	// exceed 64 bits.
 	Range   func(r *harmony.Reg) (lo, hi int64, ok bool)
 	Domains *domain.Domains // a function of the graph, hence part of no key
 }
@@ -54,8 +54,10 @@ func (c *Code) Ask(graph *harmony.Program, k Knowledge) {
 // makes, which then goes to the store. The maker names everything that code
 // depends on beside the graph and the knowledge. The function compile asks the
 // knowledge that it gets and nothing else, from any number of goroutines.
-func Compile(s Store, graph *harmony.Program, maker string, k Knowledge, compile func(Knowledge) (*Code, error)) (*Code, error) {
-	about := strings.Join([]string{"code", maker, strconv.FormatBool(k.Fix == nil), graph.String()}, "\x00")
+func Compile(s Store, graph *harmony.Program, maker string, k Knowledge,
+	compile func(Knowledge) (*Code, error)) (*Code, error) {
+	about := strings.Join([]string{"code", maker, strconv.FormatBool(k.Fix == nil), graph.String()},
+		"\x00")
 	registers := numberRegisters(graph)
 	var known questions
 	if data, ok := s.Get(about); ok {

@@ -65,8 +65,8 @@ type bench struct {
 	made  int
 }
 
-// compile returns the text of code that tells what was asked and answered: of columns of
-// a byte also the form of a set.
+// compile returns the text of code that tells what was asked and answered: of
+// columns of a byte also the form of a set.
 func (b *bench) compile(text, maker string, f facts) string {
 	b.t.Helper()
 	graph := parse(b.t, text)
@@ -81,7 +81,8 @@ func (b *bench) compile(text, maker string, f facts) string {
 			code += fmt.Sprint(" ", form, known)
 		}
 		k.Range(&harmony.Reg{})
-		return NewCode(&abi.Module{Target: "test", Entries: []*abi.Entry{{Symbol: "k0", Of: "k0", Threads: 1, Items: 32}}}, code), nil
+		return NewCode(&abi.Module{Target: "test",
+			Entries: []*abi.Entry{{Symbol: "k0", Of: "k0", Threads: 1, Items: 32}}}, code), nil
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -143,8 +144,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestProcesses compiles with several caches in one folder at once, and then with
-// another one.
+// TestProcesses compiles with several caches in one folder at once, and then
+// with another one.
 func TestProcesses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	all := func() int {
@@ -159,8 +160,8 @@ func TestProcesses(t *testing.T) {
 		wg.Go(func() { all() })
 	}
 	wg.Wait()
-	// Whoever wrote the questions last may not have known them all, and what was made
-	// before they grow is made again.
+	// Whoever wrote the questions last may not have known them all, and what
+	// was made before they grow is made again.
 	all()
 	all()
 	if n := all(); n != 0 {
@@ -215,14 +216,16 @@ func TestForeign(t *testing.T) {
 	store := memory{}
 	b := &bench{t: t, store: store}
 	b.want(1, program, "v1", facts{width: 1})
-	for _, data := range []string{"", "\xff", "\x7f", "\x00", "\x00\x01a", "\x00\x01a\x01\xff\xff\xff\xff\x07", "\x00\x01a\x01\x01b", strings.Repeat("\xff", 30), "\x01\x02\x03\x04"} {
+	for _, data := range []string{"", "\xff", "\x7f", "\x00", "\x00\x01a",
+		"\x00\x01a\x01\xff\xff\xff\xff\x07", "\x00\x01a\x01\x01b", strings.Repeat("\xff", 30),
+		"\x01\x02\x03\x04"} {
 		store.change(func([]byte) []byte { return []byte(data) })
 		b.compile(program, "v1", facts{width: 1})
 	}
 }
 
-// TestFailures keeps nothing of a generation that fails, or that learns what can not be
-// asked again.
+// TestFailures keeps nothing of a generation that fails, or that learns what
+// cannot be asked again.
 func TestFailures(t *testing.T) {
 	store := memory{}
 	graph := parse(t, program)

@@ -7,10 +7,11 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// FuzzParseCode holds that no entry of a cache makes the reader panic, and that what it
-// reads is written as the same bytes and can be asked of a graph.
+// FuzzParseCode holds that no entry of a cache makes the reader panic, and that
+// what it reads is written as the same bytes and can be asked of a graph.
 func FuzzParseCode(f *testing.F) {
-	code := NewCode(&abi.Module{Target: "test", Entries: []*abi.Entry{{Symbol: "k0", Of: "k0", Threads: 1, Items: 32}}}, "code")
+	code := NewCode(&abi.Module{Target: "test",
+		Entries: []*abi.Entry{{Symbol: "k0", Of: "k0", Threads: 1, Items: 32}}}, "code")
 	f.Add(code.bytes())
 	code.asked = questions{
 		{entry: "k0", param: abi.Param{Kind: abi.ColumnWidth, Var: "a", Index: 1}},
@@ -23,7 +24,8 @@ func FuzzParseCode(f *testing.F) {
 			return
 		}
 		again, ok := parseCode(c.bytes())
-		if !ok || again.Text != c.Text || again.module != c.module || !bytes.Equal(again.asked.bytes(), c.asked.bytes()) {
+		if !ok || again.Text != c.Text || again.module != c.module ||
+			!bytes.Equal(again.asked.bytes(), c.asked.bytes()) {
 			t.Errorf("%q becomes %q", data, c.bytes())
 		}
 		graph := parse(t, program)

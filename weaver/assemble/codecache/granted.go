@@ -41,7 +41,8 @@ func (k Knowledge) Listening(graph *harmony.Program) (Knowledge, func() abi.Gran
 			g.Words = append(g.Words, abi.GrantedWord{Param: p, Word: v})
 		}
 		slices.SortFunc(g.Words, func(a, b abi.GrantedWord) int {
-			return cmp.Or(cmp.Compare(a.Param.Kind, b.Param.Kind), cmp.Compare(a.Param.Var, b.Param.Var), cmp.Compare(a.Param.Index, b.Param.Index))
+			return cmp.Or(cmp.Compare(a.Param.Kind, b.Param.Kind),
+				cmp.Compare(a.Param.Var, b.Param.Var), cmp.Compare(a.Param.Index, b.Param.Index))
 		})
 		for _, kernel := range graph.Kernels() {
 			for i, s := range kernel.Stages {
@@ -68,15 +69,19 @@ func (k Knowledge) Grants(graph *harmony.Program, g abi.Granted) error {
 	}
 	kernels := graph.Kernels()
 	for _, r := range g.Ranges {
-		at := slices.IndexFunc(kernels, func(kernel *harmony.Kernel) bool { return kernel.Name == r.Kernel })
-		if at < 0 || r.Stage < 0 || r.Stage >= len(kernels[at].Stages) || harmony.Def(kernels[at].Stages[r.Stage]) == nil {
+		at := slices.IndexFunc(kernels, func(kernel *harmony.Kernel) bool {
+			return kernel.Name == r.Kernel
+		})
+		if at < 0 || r.Stage < 0 || r.Stage >= len(kernels[at].Stages) ||
+			harmony.Def(kernels[at].Stages[r.Stage]) == nil {
 			return fmt.Errorf("kernel %s has no value at stage %d", r.Kernel, r.Stage)
 		}
 		switch lo, hi, ok := k.Range(harmony.Def(kernels[at].Stages[r.Stage])); {
 		case !ok:
 			return fmt.Errorf("a value of kernel %s is not between %d and %d", r.Kernel, r.Lo, r.Hi)
 		case lo < r.Lo || hi > r.Hi:
-			return fmt.Errorf("a value of kernel %s is between %d and %d, and not %d and %d", r.Kernel, lo, hi, r.Lo, r.Hi)
+			return fmt.Errorf("a value of kernel %s is between %d and %d, and not %d and %d",
+				r.Kernel, lo, hi, r.Lo, r.Hi)
 		}
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// question asks for a parameter of an entry or, where register is not 0, for the
-// bounds of the register of that number.
+// question asks for a parameter of an entry or, where register is not 0, for
+// the bounds of the register of that number.
 type question struct {
 	entry    string
 	param    abi.Param
@@ -19,8 +19,8 @@ type question struct {
 // questions are in the order in which they were first asked, without doubles.
 type questions []question
 
-// registers are those of a graph, by number from 1; registers of the same number in
-// equal texts of graphs are the same.
+// registers are those of a graph, by number from 1; registers of the same
+// number in equal texts of graphs are the same.
 type registers struct {
 	list   []*harmony.Reg
 	number map[*harmony.Reg]int
@@ -49,8 +49,8 @@ func (q questions) areFor(r *registers, k Knowledge) bool {
 	return true
 }
 
-// with returns the questions and after them those of another list that are not among
-// them.
+// with returns the questions and after them those of another list that are not
+// among them.
 func (q questions) with(others questions) questions {
 	seen := map[question]bool{}
 	for _, one := range q {
@@ -104,7 +104,8 @@ func answered(about string, list questions, k Knowledge, r *registers) string {
 	return string(b)
 }
 
-// answer appends the answer to a question. An answer that says nothing has no number.
+// answer appends the answer to a question. An answer that says nothing has no
+// number.
 func (q question) answer(b []byte, k Knowledge, r *registers) []byte {
 	if q.register == 0 {
 		word, ok := k.Fix(q.entry, q.param)

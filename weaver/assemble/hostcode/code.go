@@ -13,8 +13,8 @@ import (
 
 // Code is compiled functions in this process.
 type Code struct {
-	// Functions are their addresses by symbol, for llvm.Call, which are good until
-	// Close.
+	// Functions are their addresses by symbol, for llvm.Call, which are good
+	// until Close.
 	Functions map[string]uintptr
 
 	jit *llvm.JIT
@@ -24,8 +24,8 @@ type Code struct {
 type Options struct {
 	Library *llvm.Library
 	Cache   Cache // of objects; nil for none
-	// Quick asks LLVM for little effort. Code is made in an eighth of the time and runs
-	// several times slower. Tests of small data use it.
+	// Quick asks LLVM for little effort. Code is made in an eighth of the time
+	// and runs several times slower. Tests of small data use it.
 	Quick bool
 }
 
@@ -50,14 +50,14 @@ func (o Options) machine() llvm.TargetOptions {
 	return machine
 }
 
-// Key tells objects of a text apart that are made with other options, by another LLVM
-// or for another processor.
+// Key tells objects of a text apart that are made with other options, by
+// another LLVM or for another processor.
 func (o Options) Key(text string) (string, error) {
 	return key(o.Library, fmt.Sprintf("%s\n%d\n%s", o.passes(), o.machine().Level, text))
 }
 
-// Load compiles functions of IR that calls primitives, or finds them compiled, and
-// makes them ready to be called.
+// Load compiles functions of IR that calls primitives, or finds them compiled,
+// and makes them ready to be called.
 func Load(o Options, ir string, symbols []string) (*Code, error) {
 	objects, err := Objects(o, ir, symbols)
 	if err != nil {
@@ -66,8 +66,8 @@ func Load(o Options, ir string, symbols []string) (*Code, error) {
 	return Link(o, objects, Calls(ir), symbols)
 }
 
-// Objects compiles functions of IR that calls primitives, on all cores, or finds them
-// compiled. The objects call the whole-tile primitives of Calls.
+// Objects compiles functions of IR that calls primitives, on all cores, or
+// finds them compiled. The objects call the whole-tile primitives of Calls.
 func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
 	if len(symbols) == 0 {
 		return nil, nil
@@ -106,7 +106,8 @@ func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
 // compile links the primitives to IR, and optimises and compiles some of its
 // functions.
 func (o Options) compile(ir string, symbols []string) ([]byte, error) {
-	c := llvm.Compilation{Name: "kernels", IR: ir, Keep: symbols, Passes: []string{o.passes()}, Object: true}
+	c := llvm.Compilation{Name: "kernels", IR: ir, Keep: symbols, Passes: []string{o.passes()},
+		Object: true}
 	// Code that only calls primitives needs none of their bitcode.
 	if strings.Contains(ir, "@rf_") {
 		library, err := Bitcode()
@@ -129,8 +130,8 @@ func compile(lib *llvm.Library, o llvm.TargetOptions, c llvm.Compilation) ([]byt
 	return object, err
 }
 
-// Link makes the functions of objects ready to be called, which call the primitives
-// calls.
+// Link makes the functions of objects ready to be called, which call the
+// primitives calls.
 func Link(o Options, objects [][]byte, calls, symbols []string) (*Code, error) {
 	jit, err := o.Library.NewJIT()
 	if err != nil {

@@ -33,12 +33,13 @@ func open(t *testing.T) *llvm.Library {
 	return lib
 }
 
-// TestLoad wants functions that answer, compiled once for all processes that share a
-// cache and once for each effort.
+// TestLoad wants functions that answer, compiled once for all processes that
+// share a cache and once for each effort.
 func TestLoad(t *testing.T) {
 	cache := &memory{objects: map[string][]byte{}}
 	for i, quick := range []bool{false, false, true, false} {
-		c, err := Load(Options{Library: open(t), Cache: cache, Quick: quick}, ir, []string{"double", "next"})
+		c, err := Load(Options{Library: open(t), Cache: cache, Quick: quick}, ir,
+			[]string{"double", "next"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,8 @@ func TestLoad(t *testing.T) {
 
 // TestLoadRefused passes LLVM's errors on, and needs no LLVM for nothing.
 func TestLoadRefused(t *testing.T) {
-	if _, err := Load(Options{Library: open(t)}, ir+"define void @broken(", []string{"next"}); err == nil || !strings.Contains(err.Error(), "parse") {
+	if _, err := Load(Options{Library: open(t)}, ir+"define void @broken(",
+		[]string{"next"}); err == nil || !strings.Contains(err.Error(), "parse") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Load(Options{Library: open(t)}, ir, []string{"absent"}); err == nil {
@@ -77,7 +79,8 @@ func TestLoadRefused(t *testing.T) {
 
 // TestSplit has lists of objects come back, and data that are none refused.
 func TestSplit(t *testing.T) {
-	for _, objects := range [][][]byte{nil, {{}}, {[]byte("a")}, {[]byte("a"), nil, make([]byte, 300)}} {
+	for _, objects := range [][][]byte{nil, {{}}, {[]byte("a")},
+		{[]byte("a"), nil, make([]byte, 300)}} {
 		back, ok := Split(Join(objects))
 		if !ok || !slices.EqualFunc(back, objects, slices.Equal) {
 			t.Errorf("%q comes back as %q", objects, back)

@@ -41,8 +41,8 @@ func Bitcode() ([]byte, error) {
 	return primitives.Bitcode(target)
 }
 
-// key tells objects for this machine apart: by what they are made of, as text and as
-// primitives, by the version of LLVM and by the processor.
+// key tells objects for this machine apart: by what they are made of, as text
+// and as primitives, by the version of LLVM and by the processor.
 func key(lib *llvm.Library, text string) (string, error) {
 	target, err := Target()
 	if err != nil {
@@ -54,7 +54,8 @@ func key(lib *llvm.Library, text string) (string, error) {
 	}
 	h := sha256.New()
 	o := lib.HostOptions()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s", lib.Version(), o.Triple, o.CPU, o.Features, digest, text)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s", lib.Version(), o.Triple, o.CPU, o.Features, digest,
+		text)
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
@@ -74,8 +75,8 @@ func Calls(ir string) []string {
 	}
 }
 
-// library is the code that one libLLVM has compiled, which stays for the life of the
-// process.
+// library is the code that one libLLVM has compiled, which stays for the life
+// of the process.
 type library struct {
 	mu        sync.Mutex
 	jit       *llvm.JIT
@@ -84,15 +85,16 @@ type library struct {
 
 var libraries sync.Map // *llvm.Library to *library
 
-// Symbols returns the addresses of primitives of whole tiles, by the symbols that code
-// calls them by. What this process has not had before comes out of the cache or is
-// compiled; cache may be nil.
+// Symbols returns the addresses of primitives of whole tiles, by the symbols
+// that code calls them by. What this process has not had before comes out of
+// the cache or is compiled; cache may be nil.
 func Symbols(lib *llvm.Library, cache Cache, symbols []string) (map[string]uintptr, error) {
 	found, _ := libraries.LoadOrStore(lib, &library{addresses: map[string]uintptr{}})
 	return found.(*library).symbols(lib, cache, symbols)
 }
 
-func (l *library) symbols(lib *llvm.Library, cache Cache, symbols []string) (map[string]uintptr, error) {
+func (l *library) symbols(lib *llvm.Library, cache Cache,
+	symbols []string) (map[string]uintptr, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var missing []string
@@ -168,15 +170,18 @@ func object(lib *llvm.Library, cache Cache, symbol string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, err := compile(lib, lib.HostOptions(), llvm.Compilation{Name: symbol, IR: caller(p), Library: "primitives", Bitcode: bitcode,
-		Keep: []string{symbol}, Passes: []string{"globaldce,default<O3>"}, Object: true})
+	object,
+		err := compile(lib, lib.HostOptions(),
+		llvm.Compilation{Name: symbol, IR: caller(p), Library: "primitives", Bitcode: bitcode,
+			Keep: []string{symbol}, Passes: []string{"globaldce,default<O3>"}, Object: true})
 	if err == nil && cache != nil {
 		cache.Put(id, object)
 	}
 	return object, err
 }
 
-// caller returns IR with a function that calls a primitive, which is inlined into it.
+// caller returns IR with a function that calls a primitive, which is inlined
+// into it.
 func caller(p primitives.Primitive) string {
 	result, params := p.Prototype()
 	args := make([]string, len(params))
@@ -185,9 +190,11 @@ func caller(p primitives.Primitive) string {
 	}
 	list := strings.Join(args, ", ")
 	ir := fmt.Sprintf("declare %s @%s(%s)\n", result, p.Name, strings.Join(params, ", "))
-	ir += fmt.Sprintf("define %s @%s%s(%s) nounwind {\n", result, primitives.CallPrefix, p.Name, list)
+	ir += fmt.Sprintf("define %s @%s%s(%s) nounwind {\n", result, primitives.CallPrefix, p.Name,
+		list)
 	if result == "void" {
 		return ir + fmt.Sprintf("  call void @%s(%s)\n  ret void\n}\n", p.Name, list)
 	}
-	return ir + fmt.Sprintf("  %%r = call %s @%s(%s)\n  ret %s %%r\n}\n", result, p.Name, list, result)
+	return ir + fmt.Sprintf("  %%r = call %s @%s(%s)\n  ret %s %%r\n}\n", result, p.Name, list,
+		result)
 }

@@ -37,8 +37,10 @@ func TestPrimitivesCanBeCalled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := l.symbols(lib, cache, []string{load}); err != nil || again[load] != symbols[load] {
-			t.Errorf("the same primitive is at %x and then at %x (%v)", symbols[load], again[load], err)
+		if again, err := l.symbols(lib, cache, []string{load}); err != nil ||
+			again[load] != symbols[load] {
+			t.Errorf("the same primitive is at %x and then at %x (%v)", symbols[load], again[load],
+				err)
 		}
 		loaded = append(loaded, symbols)
 	}
@@ -52,7 +54,8 @@ func TestPrimitivesCanBeCalled(t *testing.T) {
 		// rf_tile_load widens entries of a column: 10 + 3 * offset.
 		column, out := []uint16{1, 2, 500}, make([]int64, 32)
 		base, step := int64(10), int64(3)
-		llvm.Call(symbols[load], uintptr(unsafe.Pointer(&out[0])), uintptr(unsafe.Pointer(&column[0])),
+		llvm.Call(symbols[load], uintptr(unsafe.Pointer(&out[0])),
+			uintptr(unsafe.Pointer(&column[0])),
 			2, uintptr(base), uintptr(step), 0, 3, 1, 32)
 		for i, v := range column {
 			if want := base + step*int64(v); out[i] != want {

@@ -10,11 +10,13 @@ import (
 	"github.com/redfoxdb/redfox/weaver/expr"
 )
 
-// isLong reports whether a primitive is so long, and so rarely asked for more than a few
-// rows, that a GPU's code calls it. All others are inlined, once for each item.
+// isLong reports whether a primitive is so long, and so rarely asked for more
+// than a few rows, that a GPU's code calls it. All others are inlined, once for
+// each item.
 func isLong(primitive string) bool {
 	switch primitive {
-	case "rf_i128_quotient", "rf_i128_divide_round", "rf_i128_mean": // 200 instructions and more each
+	// 200 instructions and more each
+	case "rf_i128_quotient", "rf_i128_divide_round", "rf_i128_mean":
 		return true
 	}
 	return false
@@ -50,11 +52,11 @@ func (f *Function) callApart(callee *llvm.Func, args []value.Value) value.Value 
 
 func isPtr(callee *llvm.Func, i int) bool { return !callee.Params[i].Typ.Equal(types.I64) }
 
-// apart returns a function that is not inlined and calls a primitive of words and
-// pointers to words. It takes words, and returns those behind the pointers and then
-// the primitive's result, if there is one.
-// The functions of an entry are its own, as its shared memory is: entries that are
-// compiled by themselves end up in one text.
+// apart returns a function that is not inlined and calls a primitive of words
+// and pointers to words. It takes words, and returns those behind the pointers
+// and then the primitive's result, if there is one. The functions of an entry
+// are its own, as its shared memory is: entries that are compiled by themselves
+// end up in one text.
 func (f *Function) apart(callee *llvm.Func) *llvm.Func {
 	for _, a := range f.aparts {
 		if a.primitive == callee {

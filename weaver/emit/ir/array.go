@@ -20,7 +20,8 @@ type Array struct {
 // that fill up a count are cleared by one store.
 const FlagPadding = 32
 
-// Array makes an array of a thread's items. An array of bytes has room for flags.
+// Array makes an array of a thread's items. An array of bytes has room for
+// flags.
 func (f *Function) Array(elem *types.IntType) *Array {
 	n := f.Target.Items
 	if elem == types.I8 && !f.Target.GPU {

@@ -15,7 +15,8 @@ import (
 // ColumnWords are the parameters of a column.
 type ColumnWords struct{ Data, Base, Step, Width value.Value }
 
-// ColumnWords returns the parameters of a column; a column without width has no data.
+// ColumnWords returns the parameters of a column; a column without width has no
+// data.
 func (f *Function) ColumnWords(c shape.Column) ColumnWords {
 	p := ColumnWords{
 		Data:  Null,
@@ -87,9 +88,9 @@ func (f *Function) EntryOf(c shape.Column, row, guard value.Value) value.Value {
 	return f.Cur.NewAdd(p.Base, f.Cur.NewMul(p.Step, word))
 }
 
-// LoadIf reads what is at p where the guard holds, or it is nil; else the value is any
-// of memory's. A GPU has no memory of its own to read then, short of a stack, and
-// branches.
+// LoadIf reads what is at p where the guard holds, or it is nil; else the value
+// is any of memory's. A GPU has no memory of its own to read then, short of a
+// stack, and branches.
 func (f *Function) LoadIf(t *types.IntType, guard, p value.Value) value.Value {
 	switch {
 	case guard == nil:
@@ -104,8 +105,8 @@ func (f *Function) LoadIf(t *types.IntType, guard, p value.Value) value.Value {
 	return f.Load(t, v)
 }
 
-// ChoosePointer is p where the guard holds, else the address of two words that are
-// 0.
+// ChoosePointer is p where the guard holds, else the address of two words that
+// are 0.
 func (f *Function) ChoosePointer(guard, p value.Value) value.Value {
 	if f.nowhere == nil {
 		f.nowhere = f.Alloca(types.I64, 2)

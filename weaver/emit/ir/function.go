@@ -19,8 +19,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// Function is one entry in the making. Its first block reads parameters and holds
-// the variables; the others follow in the order in which they are begun.
+// Function is one entry in the making. Its first block reads parameters and
+// holds the variables; the others follow in the order in which they are begun.
 type Function struct {
 	*expr.Block
 	Module *Module
@@ -45,8 +45,9 @@ type Function struct {
 	metadata []metadata.Definition
 	places   map[llvm.Instruction]source.Span // see markAs; nil if there are none
 	stack    int                              // bytes of arrays
-	// scratch, Shared and Dynamic are the block's shared memory, as shape.Memory has
-	// them. They grow while code is emitted, to the sizes of the shape.
+	// scratch, Shared and Dynamic are the block's shared memory, as
+	// shape.Memory has them. They grow while code is emitted, to the sizes of
+	// the shape.
 	scratch, Shared, Dynamic sharedMemory
 }
 
@@ -56,7 +57,8 @@ func (m *Module) NewFunction(of *shape.Function) *Function {
 	to.Threads, to.Items = of.Threads, of.Items
 	f := &Function{
 		Module: m, Target: to, Shape: of,
-		Entry: &abi.Entry{Symbol: of.Symbol, Role: of.Role, Of: of.Of, Threads: of.Threads, Items: of.Items},
+		Entry: &abi.Entry{Symbol: of.Symbol, Role: of.Role, Of: of.Of, Threads: of.Threads,
+			Items: of.Items},
 		names: map[string]int{}, params: map[abi.Param]value.Value{}, literals: map[literal]int{},
 	}
 	result := types.Type(types.I64)
@@ -89,8 +91,9 @@ func (m *Module) NewFunction(of *shape.Function) *Function {
 	return f
 }
 
-// finish adds what is known at the end: the state behind the other parameters, and the
-// sizes of shared memory. Code that needs other memory than its shape says is a bug.
+// finish adds what is known at the end: the state behind the other parameters,
+// and the sizes of shared memory. Code that needs other memory than its shape
+// says is a bug.
 func (f *Function) finish() error {
 	f.fn.Params = append(f.fn.Params, f.last)
 	for _, p := range f.fn.Params {
@@ -160,11 +163,13 @@ func (f *Function) calls(callee *llvm.Func) {
 
 func (f *Function) callFunc(callee *llvm.Func, args ...value.Value) value.Value {
 	if len(args) != len(callee.Params) {
-		panic(fmt.Sprintf("emit: %s takes %d arguments, not %d", callee.Name(), len(callee.Params), len(args)))
+		panic(fmt.Sprintf("emit: %s takes %d arguments, not %d", callee.Name(), len(callee.Params),
+			len(args)))
 	}
 	for i, a := range args {
 		if want := callee.Params[i].Typ; !want.Equal(a.Type()) {
-			panic(fmt.Sprintf("emit: argument %d of %s is %s, not %s", i, callee.Name(), want, a.Type()))
+			panic(fmt.Sprintf("emit: argument %d of %s is %s, not %s", i, callee.Name(), want,
+				a.Type()))
 		}
 	}
 	f.calls(callee)
@@ -247,7 +252,8 @@ func (f *Function) Loop(n value.Value, body func(i value.Value)) {
 // unroll makes the note that asks for a loop to be unrolled. The first of its
 // fields is the note itself, which keeps loops apart.
 func (f *Function) unroll() *metadata.Attachment {
-	how := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{&metadata.String{Value: "llvm.loop.unroll.full"}}}
+	how := &metadata.Tuple{MetadataID: -1,
+		Fields: []metadata.Field{&metadata.String{Value: "llvm.loop.unroll.full"}}}
 	loop := &metadata.Tuple{MetadataID: -1, Distinct: true}
 	loop.Fields = []metadata.Field{loop, how}
 	f.metadata = append(f.metadata, how, loop)
@@ -308,8 +314,8 @@ type sharedMemory struct {
 	size   int
 }
 
-// At returns the address of a place, which counts to the size from now on. A CPU has
-// none: its one thread needs no memory to meet in.
+// At returns the address of a place, which counts to the size from now on. A
+// CPU has none: its one thread needs no memory to meet in.
 func (s *sharedMemory) At(from, size int) value.Value {
 	if !s.f.Target.GPU {
 		return Null
@@ -343,8 +349,8 @@ func (s *sharedMemory) More(size int) value.Value {
 	return s.At(shape.Aligned(s.size), size)
 }
 
-// Finish gives the memory its size, or leaves that to the launch: what is dynamic is
-// declared as memory of another module, without a size.
+// Finish gives the memory its size, or leaves that to the launch: what is
+// dynamic is declared as memory of another module, without a size.
 func (s *sharedMemory) Finish(dynamic bool) {
 	switch {
 	case s.global == nil:
@@ -422,8 +428,8 @@ func (f *Function) Address(word value.Value) value.Value {
 	return p
 }
 
-// Place puts a block that was made before at the end of the function, and goes on
-// there.
+// Place puts a block that was made before at the end of the function, and goes
+// on there.
 func (f *Function) Place(b *llvm.Block) {
 	b.Parent = f.fn
 	f.fn.Blocks = append(f.fn.Blocks, b)
@@ -433,7 +439,8 @@ func (f *Function) Place(b *llvm.Block) {
 // LocateState returns the address of the worker's or the block's state.
 func (f *Function) LocateState() value.Value {
 	if f.Target.GPU {
-		f.Located = f.At(types.I64, f.state, f.Cur.NewMul(f.BlockNumber(), I64(int64(f.Entry.StateWords()))))
+		f.Located = f.At(types.I64, f.state,
+			f.Cur.NewMul(f.BlockNumber(), I64(int64(f.Entry.StateWords()))))
 	} else {
 		f.Located = f.state
 	}

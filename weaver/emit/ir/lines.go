@@ -10,9 +10,10 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// Instructions have the places of rules if Options.Lines asks for them. LLVM writes them
-// as .loc directives; instructions of primitives that it inlines get those of the
-// call. Directives alone make no debug sections, and change no machine instruction.
+// Instructions have the places of rules if Options.Lines asks for them. LLVM
+// writes them as .loc directives; instructions of primitives that it inlines
+// get those of the call. Directives alone make no debug sections, and change no
+// machine instruction.
 
 // MarkAs gives the instructions that have no place yet a place.
 func (f *Function) MarkAs(place source.Span) {
@@ -56,11 +57,13 @@ func (l *lines) file(f *source.File) *metadata.DIFile {
 
 // begin adds the compile unit, and the flag without which LLVM drops places.
 func (l *lines) begin(file *source.File) {
-	l.unit = &metadata.DICompileUnit{Distinct: true, Language: enum.DwarfLangC99, File: l.file(file),
+	l.unit = &metadata.DICompileUnit{Distinct: true, Language: enum.DwarfLangC99,
+		File:         l.file(file),
 		EmissionKind: enum.EmissionKindDebugDirectivesOnly}
 	l.define(l.unit)
 	flag := func(name string, v int) *metadata.Tuple {
-		t := &metadata.Tuple{Fields: []metadata.Field{I32(2), &metadata.String{Value: name}, I32(v)}}
+		t := &metadata.Tuple{Fields: []metadata.Field{I32(2), &metadata.String{Value: name},
+			I32(v)}}
 		l.define(t)
 		return t
 	}
@@ -89,8 +92,10 @@ func (l *lines) add(f *Function) {
 	l.define(signature.Types)
 	l.define(signature)
 	at := rule.Position()
-	scope := &metadata.DISubprogram{Distinct: true, Name: f.fn.Name(), File: l.file(rule.File), Line: int64(at.Line), ScopeLine: int64(at.Line),
-		Scope: l.file(rule.File), Type: signature, SPFlags: enum.DISPFlagDefinition | enum.DISPFlagOptimized, Unit: l.unit}
+	scope := &metadata.DISubprogram{Distinct: true, Name: f.fn.Name(), File: l.file(rule.File),
+		Line: int64(at.Line), ScopeLine: int64(at.Line),
+		Scope: l.file(rule.File), Type: signature,
+		SPFlags: enum.DISPFlagDefinition | enum.DISPFlagOptimized, Unit: l.unit}
 	l.define(scope)
 	f.fn.Metadata = llvm.Metadata{{Name: "dbg", Node: scope}}
 	scopes := map[*source.File]metadata.Field{rule.File: scope}
@@ -109,22 +114,24 @@ func (l *lines) add(f *Function) {
 	}
 }
 
-// location makes the location of a place. A place in another file than the function's
-// rule has a scope of its own.
-func (l *lines) location(place source.Span, fn *metadata.DISubprogram, scopes map[*source.File]metadata.Field) *metadata.DILocation {
+// location makes the location of a place. A place in another file than the
+// function's rule has a scope of its own.
+func (l *lines) location(place source.Span, fn *metadata.DISubprogram,
+	scopes map[*source.File]metadata.Field) *metadata.DILocation {
 	if scopes[place.File] == nil {
 		block := &metadata.DILexicalBlockFile{Scope: fn, File: l.file(place.File)}
 		l.define(block)
 		scopes[place.File] = block
 	}
 	at := place.Position()
-	out := &metadata.DILocation{Line: int64(at.Line), Column: int64(at.Column), Scope: scopes[place.File]}
+	out := &metadata.DILocation{Line: int64(at.Line), Column: int64(at.Column),
+		Scope: scopes[place.File]}
 	l.define(out)
 	return out
 }
 
-// attach sets the metadata of an instruction, which each type of instruction has as a
-// field of its own.
+// attach sets the metadata of an instruction, which each type of instruction
+// has as a field of its own.
 func attach(inst llvm.Instruction, to llvm.Metadata) {
 	field := reflect.ValueOf(inst).Elem().FieldByName("Metadata")
 	if field.IsValid() {

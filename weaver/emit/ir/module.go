@@ -21,18 +21,18 @@ import (
 // Code is a program for a target.
 type Code struct {
 	Module *abi.Module
-	// IR is LLVM IR as text, which LLVM 15 to 19 accept. It calls primitives, names
-	// no triple and no data layout.
+	// IR is LLVM IR as text, which LLVM 15 to 19 accept. It calls primitives,
+	// names no triple and no data layout.
 	IR string
-	// Units has the function of each entry as IR of its own, in the order of the
-	// entries, so that they can be compiled at once and one by one. In each of them the
-	// function is called UnitSymbol: functions that differ in nothing but their names
-	// are the same text. CPUs have none.
+	// Units has the function of each entry as IR of its own, in the order of
+	// the entries, so that they can be compiled at once and one by one. In each
+	// of them the function is called UnitSymbol: functions that differ in
+	// nothing but their names are the same text. CPUs have none.
 	Units []string
 }
 
-// UnitSymbol stands in a unit where the entry's symbol stands in the whole IR. It is
-// part of no other name.
+// UnitSymbol stands in a unit where the entry's symbol stands in the whole IR.
+// It is part of no other name.
 const UnitSymbol = "__entry__"
 
 // Module is the code in the making.
@@ -97,14 +97,16 @@ func text(functions ...*Function) string {
 		m.Globals = append(m.Globals, f.globals...)
 		m.MetadataDefs = append(m.MetadataDefs, f.metadata...)
 		if f.Target.GPU {
-			// !{ptr @f, !"kernel", i32 1} is how versions before 19 tell a kernel.
+			// !{ptr @f, !"kernel", i32 1} is how versions before 19 tell a
+			// kernel.
 			note := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{
 				expr.AsPtr(f.fn),
 				&metadata.String{Value: "kernel"},
 				I32(1),
 			}}
 			if f.Shape.Registers > 0 {
-				note.Fields = append(note.Fields, &metadata.String{Value: "maxnreg"}, I32(f.Shape.Registers))
+				note.Fields = append(note.Fields, &metadata.String{Value: "maxnreg"},
+					I32(f.Shape.Registers))
 			}
 			m.MetadataDefs = append(m.MetadataDefs, note)
 			kernels.Nodes = append(kernels.Nodes, note)
@@ -142,8 +144,8 @@ func (f *Function) rename(symbol string) {
 	}
 }
 
-// primitive returns a primitive's declaration, with the types of the catalogue. On a
-// CPU those of whole tiles are called and not inlined.
+// primitive returns a primitive's declaration, with the types of the catalogue.
+// On a CPU those of whole tiles are called and not inlined.
 func (m *Module) primitive(name string) *llvm.Func {
 	p, ok := primitives.Lookup(name)
 	if !ok {
@@ -164,10 +166,10 @@ func (m *Module) primitive(name string) *llvm.Func {
 	return m.declare(symbol, irTypes[result], params...)
 }
 
-// specialised returns a function that calls a primitive with the constants among some
-// arguments, and the others. It stays apart until its loops are unrolled, see
-// Target.Passes, so its name tells what it does: equal calls, also of different
-// kernels, share it.
+// specialised returns a function that calls a primitive with the constants
+// among some arguments, and the others. It stays apart until its loops are
+// unrolled, see Target.Passes, so its name tells what it does: equal calls,
+// also of different kernels, share it.
 func (m *Module) specialised(callee *llvm.Func, args []value.Value) (*llvm.Func, []value.Value) {
 	name := callee.Name() + "."
 	var rest []value.Value
@@ -212,7 +214,8 @@ func (m *Module) specialised(callee *llvm.Func, args []value.Value) (*llvm.Func,
 }
 
 // irTypes are the types of primitives by name.
-var irTypes = map[string]types.Type{"void": types.Void, "i8": types.I8, "i32": types.I32, "i64": types.I64, "ptr": expr.Ptr()}
+var irTypes = map[string]types.Type{"void": types.Void, "i8": types.I8, "i32": types.I32,
+	"i64": types.I64, "ptr": expr.Ptr()}
 
 // declare declares a function of another module, or an intrinsic.
 func (m *Module) declare(name string, result types.Type, params ...types.Type) *llvm.Func {
@@ -223,7 +226,8 @@ func (m *Module) declare(name string, result types.Type, params ...types.Type) *
 	for i, t := range params {
 		list[i] = llvm.NewParam("", t)
 		if t.Equal(expr.Ptr()) {
-			// Nothing keeps an address: arrays of a tile stay apart from all else in memory.
+			// Nothing keeps an address: arrays of a tile stay apart from all
+			// else in memory.
 			list[i].Attrs = append(list[i].Attrs, enum.ParamAttrNoCapture)
 		}
 	}

@@ -17,8 +17,8 @@ func (f *Function) Fixed(kind abi.Kind, name string, index int) (int64, bool) {
 	return f.Shape.Fixed(kind, name, index)
 }
 
-// Param returns a parameter: an address, or an i64. It is read in the function's
-// first block.
+// Param returns a parameter: an address, or an i64. It is read in the
+// function's first block.
 func (f *Function) Param(kind abi.Kind, name string, index int) value.Value {
 	if c, ok := f.Fixed(kind, name, index); ok {
 		return I64(c)
@@ -35,7 +35,9 @@ func (f *Function) Param(kind abi.Kind, name string, index int) value.Value {
 		if kind.IsAddress() {
 			t = expr.Ptr()
 		}
-		f.params[p] = f.InFirst(func() value.Value { return f.Load(t, f.At(types.I64, f.words, I64(int64(at)))) })
+		f.params[p] = f.InFirst(func() value.Value {
+			return f.Load(t, f.At(types.I64, f.words, I64(int64(at))))
+		})
 	case kind.IsAddress():
 		f.params[p] = f.globalParam(f.Fresh("p"))
 	default:
@@ -46,8 +48,8 @@ func (f *Function) Param(kind abi.Kind, name string, index int) value.Value {
 	return f.params[p]
 }
 
-// globalParam adds a parameter that is an address in a GPU's global memory. It is
-// declared as one: what LLVM derives from it needs no generic address.
+// globalParam adds a parameter that is an address in a GPU's global memory. It
+// is declared as one: what LLVM derives from it needs no generic address.
 func (f *Function) globalParam(name string) value.Value {
 	v := llvm.NewParam(name, pointerTo{globalSpace})
 	f.fn.Params = append(f.fn.Params, v)

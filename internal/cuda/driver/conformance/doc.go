@@ -5,8 +5,8 @@
 // package imports the interface, package cuda's values and cudatest's kernels,
 // and must not import an implementation, nor anything else of redfox.
 //
-// What an implementation may lack is a property of its own, an optional one, so
-// that a report says what is lacking. Whether a fault is told as package driver
-// asks is for [Fault], which takes a process of its own, because a driver may
-// refuse to work in that process from then on.
+// Each property that an implementation may lack is a property of its own, so
+// that a report names what is missing. [Fault] checks how faults are reported.
+// It takes a process of its own, because a driver may refuse to work after a
+// fault.
 package conformance
