@@ -33,15 +33,19 @@ type TargetOptions struct {
 }
 
 // HostOptions are for the processor that redfox runs on, with all its features.
-// The code may lie anywhere, as a JIT's does.
+//
+// Addresses in the code have 64 bits: the code model is the large one. LLVM's
+// JIT maps the code of an object, its constants and its jump table apart,
+// wherever the system has room. It does not notice distances above 2 GiB, which
+// occur in a process with gigabytes of facts.
 func (l *Library) HostOptions() TargetOptions {
 	return TargetOptions{
 		Triple:    l.fn.takeMessage(l.fn.GetDefaultTargetTriple()),
 		CPU:       l.fn.takeMessage(l.fn.GetHostCPUName()),
 		Features:  l.fn.takeMessage(l.fn.GetHostCPUFeatures()),
 		Level:     3,
-		Reloc:     RelocPIC,
-		CodeModel: CodeModelSmall,
+		Reloc:     RelocStatic,
+		CodeModel: CodeModelLarge,
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // code is linked of several.
 const (
 	imageMark = "// emulated GPU\n"
-	irMark    = "\n; LLVM IR\n"
+	irMark    = "\n; LLVM IR, for the large code model\n"
 	codeMark  = "\x7fELFemulated"
 )
 

@@ -54,8 +54,8 @@ func key(lib *llvm.Library, text string) (string, error) {
 	}
 	h := sha256.New()
 	o := lib.HostOptions()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s", lib.Version(), o.Triple, o.CPU, o.Features, digest,
-		text)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%d %d\n%s\n%s", lib.Version(), o.Triple, o.CPU, o.Features,
+		o.Reloc, o.CodeModel, digest, text)
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
@@ -170,10 +170,9 @@ func object(lib *llvm.Library, cache Cache, symbol string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	object,
-		err := compile(lib, lib.HostOptions(),
-		llvm.Compilation{Name: symbol, IR: caller(p), Library: "primitives", Bitcode: bitcode,
-			Keep: []string{symbol}, Passes: []string{"globaldce,default<O3>"}, Object: true})
+	work := llvm.Compilation{Name: symbol, IR: caller(p), Library: "primitives", Bitcode: bitcode,
+		Keep: []string{symbol}, Passes: []string{"globaldce,default<O3>"}, Object: true}
+	object, err := compile(lib, lib.HostOptions(), work)
 	if err == nil && cache != nil {
 		cache.Put(id, object)
 	}
