@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,11 +96,6 @@ func TestProgramsOnGPU(t *testing.T) {
 			}
 		})
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // TestNoGPU holds what is said where there is no GPU to use, and whether auto

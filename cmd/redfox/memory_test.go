@@ -45,8 +45,7 @@ func peakOf(t *testing.T, file string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kilobytes,
-		err := strconv.ParseInt(
+	kilobytes, err := strconv.ParseInt(
 		strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(string(text)), "kB")), 10, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -132,8 +131,7 @@ func memoryFacts(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res,
-		err := prog.Run(context.Background(),
+	res, err := prog.Run(context.Background(),
 		redfox.NewFacts().File("s", filepath.Join(dir, "s.tsv")).File("few",
 			filepath.Join(dir, "few.tsv")),
 		redfox.RunOptions{Engine: "go", Outputs: []string{"s", "few"}})

@@ -154,11 +154,10 @@ func (p *Pages) fill(n int) error {
 		return errShortPage
 	}
 	old := p.window
-	b, err := p.room.grow(&p.room.window, max(n, windowBytes))
-	if err != nil {
+	if _, err := p.room.grow(&p.room.window, max(n, windowBytes)); err != nil {
 		return err
 	}
-	b = p.room.window[:cap(p.room.window)]
+	b := p.room.window[:cap(p.room.window)]
 	have := copy(b, old)
 	b = b[:min(len(b), have+int(p.end-p.at))]
 	if err := readAt(p.file, b[have:], p.at); err != nil {

@@ -172,8 +172,7 @@ func (d *DuckDB) define(kind, dir string, tables []string) (time.Duration, error
 		if _, err := os.Stat(file); err != nil {
 			return 0, err
 		}
-		took,
-			err := d.Execute(fmt.Sprintf("create or replace %s %q as from '%s'", kind, t,
+		took, err := d.Execute(fmt.Sprintf("create or replace %s %q as from '%s'", kind, t,
 			strings.ReplaceAll(file, "'", "''")))
 		if err != nil {
 			return 0, err

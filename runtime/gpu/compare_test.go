@@ -97,8 +97,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 		c.items = 32
 	}
 	d := emulated.New(c.Options)
-	e,
-		err := New(Options{Device: d.Devices()[0], Version: d.Version(), Limit: c.limit,
+	e, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Limit: c.limit,
 		Lower: c.lower, Compile: c.compile})
 	if err != nil {
 		t.Fatal(err)

@@ -31,8 +31,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	blocks, sharing := blocksFor(e.entry, tiles, e.blocks)
 	// A limit leaves room for what all blocks may have begun.
 	slack := blocks * e.entry.Burst()
-	states,
-		err := r.StatesOf(device.LaunchShape{Blocks: blocks, Words: int64(e.entry.StateWords()),
+	states, err := r.StatesOf(device.LaunchShape{Blocks: blocks, Words: int64(e.entry.StateWords()),
 		Tiles: tiles, Sharing: sharing, Tile: tile})
 	if err != nil {
 		return err

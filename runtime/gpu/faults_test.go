@@ -83,8 +83,7 @@ func (c card) fault(t *testing.T, plan *queryplan.Plan, db *store.Database, call
 	if err := e.Close(); err != nil {
 		t.Errorf("closing: %v", err)
 	}
-	again,
-		err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: c.lower,
+	again, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: c.lower,
 		Compile: e.opts.Compile})
 	if err != nil {
 		t.Fatal(err)

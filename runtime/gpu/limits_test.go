@@ -163,8 +163,7 @@ func TestOutOfMemory(t *testing.T) {
 func TestTwoEngines(t *testing.T) {
 	plan, db := enginetest.Stored(t, fork, apart(10))
 	e, d := card{small: true}.open(t)
-	other,
-		err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: e.opts.Lower,
+	other, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Lower: e.opts.Lower,
 		Compile: e.opts.Compile})
 	if err != nil {
 		t.Fatal(err)
@@ -343,8 +342,7 @@ func TestStaging(t *testing.T) {
 	for i := range int64(700_000) { // more than one buffer of 4 MiB
 		xs, ys = append(xs, i<<33+5), append(ys, i<<33)
 	}
-	rel,
-		err := read.FromSlices(store.Schema{Name: "r", Keys: 2,
+	rel, err := read.FromSlices(store.Schema{Name: "r", Keys: 2,
 		Args: []store.Field{{Name: "x", Type: scalar.IntType}, {Name: "y", Type: scalar.IntType}}},
 		xs, ys)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 // avx2 compiles a module to assembly for x86-64 with AVX2.
 func avx2(t *testing.T, m *ir.Module) string {
 	t.Helper()
-	machine,
-		err := library(t).NewTargetMachine(llvm.TargetOptions{Triple: primitives.X86_64.Triple(),
-		CPU: "x86-64-v3", Level: 3})
+	machine, err :=
+		library(t).NewTargetMachine(llvm.TargetOptions{Triple: primitives.X86_64.Triple(),
+			CPU: "x86-64-v3", Level: 3})
 	if err != nil {
 		t.Skip(err)
 	}

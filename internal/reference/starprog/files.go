@@ -106,7 +106,10 @@ func (t *Table) parquet() ([]byte, error) {
 	w := file.NewParquetWriter(&out, root, props)
 	size := max(t.RowGroup, 1)
 	for from := 0; from == 0 || from < len(t.Rows); from += size {
-		group := w.AppendRowGroup()
+		group, err := w.AppendRowGroupChecked()
+		if err != nil {
+			return nil, err
+		}
 		for c := range t.Columns {
 			chunk, err := group.NextColumn()
 			if err != nil {

@@ -104,8 +104,7 @@ func TestWoven(t *testing.T) {
 			_ = errors.Join(b.stream.Close(), b.pool.Close(), m.Close(), b.gpu.Close())
 			b.ok(b.d.Check())
 			b = open(t, Options{Library: lib})
-			m,
-				err = b.gpu.LoadModule(cuda.Image{Name: "both", Code: linked.Code},
+			m, err = b.gpu.LoadModule(cuda.Image{Name: "both", Code: linked.Code},
 				cuda.ModuleOptions{})
 			b.ok(err)
 			add, err = m.Function("add")

@@ -378,7 +378,10 @@ func missingValues(t *testing.T, column schema.Node, present int) []byte {
 				levels[i] = 1
 			}
 		}
-		g := w.AppendRowGroup()
+		g, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
 		c, err := g.NextColumn()
 		if err != nil {
 			t.Fatal(err)

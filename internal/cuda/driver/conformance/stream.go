@@ -159,8 +159,7 @@ func useAfterClose(f *fixture) error {
 	if err != nil {
 		return err
 	}
-	m,
-		err := f.LoadModule(cuda.Image{Name: "small",
+	m, err := f.LoadModule(cuda.Image{Name: "small",
 		Code: []byte(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n")}, cuda.ModuleOptions{})
 	if err != nil {
 		return err
