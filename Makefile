@@ -1,5 +1,5 @@
 # make build   the command, as ./redfox
-# make test    everything that CI runs; says at the end what it left out
+# make test    all tests; says at the end what it left out
 # make quick   the same tests over fewer cases, without peers: go test -short
 # make every   the tests that make test runs over a part of their cases, over all of them
 # make check   vet and the house rules, in seconds
