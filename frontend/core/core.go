@@ -24,6 +24,9 @@ type Pred struct {
 	Derived bool // some rule that is not a fact has it as head
 	Query   bool // it is the answer predicate `_`
 	Hidden  bool // made by the compiler; never shown
+	// Numbers is set if the value of the predicate is an entity: each new key
+	// gets a number of its own.
+	Numbers *Numbering
 	// Exported is set if --out writes the predicate: a query, or a derived
 	// predicate that the program names and whose name has no underscore at the
 	// start.
@@ -42,6 +45,25 @@ func (p *Pred) Functional() bool { return p.Keys < len(p.Args) }
 type Arg struct {
 	Name string // of the declaration, or made up; unique in the predicate
 	Type scalar.Type
+	// Family is set if the argument is an entity that a number stands for. Type
+	// is then int.
+	Family *Family
+}
+
+// Family is a hierarchy of entity types whose entities are numbered.
+type Family struct {
+	Name   string  // of the most general type
+	Makers []*Pred // all have Numbers
+}
+
+// Numbering says which entities a predicate makes: those with the numbers Start,
+// Start + Step and so on, one for each key in an order that is not specified.
+// The makers of a family have one Step, the number of makers, and differ in
+// Start.
+type Numbering struct {
+	Start, Step int64
+	// Refmode is set if the entity shows as its key instead of as a term.
+	Refmode bool
 }
 
 // OrderKey is one column of an ordering.
@@ -165,13 +187,17 @@ func (*Let) literal()  {}
 func (*Test) literal() {}
 func (*Not) literal()  {}
 
-// Term is an argument of an atom: *Var or Const.
+// Term is an argument of an atom: *Var, Const or New.
 type Term interface{ term() }
 
 // Expr is a typed expression: VarExpr, Const or *Call.
 type Expr interface {
 	Type() scalar.Type
 }
+
+// New is the last argument of the heads of a predicate with Numbers: the entity
+// of the key, which is made if there is none.
+type New struct{}
 
 // Const is a constant.
 type Const struct{ Value scalar.Value }
@@ -190,6 +216,7 @@ type VarExpr struct{ Var *Var }
 
 func (*Var) term()  {}
 func (Const) term() {}
+func (New) term()   {}
 
 // Type returns the type of the expression.
 func (e VarExpr) Type() scalar.Type { return e.Var.Type }

@@ -48,6 +48,9 @@ func (p *Pred) signature() string {
 	args := make([]string, len(p.Args))
 	for i, a := range p.Args {
 		args[i] = fmt.Sprintf("%s: %s", a.Name, a.Type)
+		if a.Family != nil {
+			args[i] += " of " + a.Family.Name
+		}
 	}
 	var b strings.Builder
 	b.WriteString(AtomText(p.Name, p.Keys, args))
@@ -60,6 +63,9 @@ func (p *Pred) signature() string {
 		if property.is {
 			b.WriteString(" " + property.name)
 		}
+	}
+	if n := p.Numbers; n != nil {
+		fmt.Fprintf(&b, " numbers %d step %d", n.Start, n.Step)
 	}
 	if len(p.OrderBy) > 0 {
 		b.WriteString(" order by")
@@ -126,6 +132,8 @@ func TermString(t Term) string {
 		return t.Name
 	case Const:
 		return scalar.Literal(t.Value)
+	case New:
+		return "new"
 	}
 	return fmt.Sprintf("<%T>", t)
 }

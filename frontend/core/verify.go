@@ -78,6 +78,9 @@ func (p *Pred) verify() error {
 		}
 		names[a.Name] = true
 	}
+	if p.Numbers != nil && (p.Keys != len(p.Args)-1 || p.Args[p.Keys].Type != scalar.IntType) {
+		return fmt.Errorf("%s has no number as its value", p.Name)
+	}
 	for _, k := range p.OrderBy {
 		if k.Arg < 0 || k.Arg >= len(p.Args) {
 			return fmt.Errorf("%s is ordered by argument %d of %d", p.Name, k.Arg+1, len(p.Args))
@@ -126,7 +129,7 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 		}
 		bound[s.Index] = true
 	}
-	if err := v.args(&r.Head); err != nil {
+	if err := v.head(&r.Head); err != nil {
 		return err
 	}
 	for _, t := range r.Head.Args {
@@ -202,6 +205,24 @@ func (v *verifier) body(
 	return nil
 }
 
+// head verifies the head of a rule, whose last argument is new if, and only if,
+// the predicate numbers its keys.
+func (v *verifier) head(a *Atom) error {
+	if a.Pred.Numbers == nil || len(a.Args) != len(a.Pred.Args) {
+		return v.args(a)
+	}
+	last := len(a.Args) - 1
+	if _, ok := a.Args[last].(New); !ok {
+		return fmt.Errorf("the value of %s is not new", a.Pred.Name)
+	}
+	for i, t := range a.Args[:last] {
+		if err := a.Pred.argument(i, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (v *verifier) args(a *Atom) error {
 	if !v.known[a.Pred] {
 		return fmt.Errorf("%s is not a predicate of the program", a.Pred.Name)
@@ -210,19 +231,26 @@ func (v *verifier) args(a *Atom) error {
 		return fmt.Errorf("%s has %d arguments, not %d", a.Pred.Name, len(a.Pred.Args), len(a.Args))
 	}
 	for i, t := range a.Args {
-		var typ scalar.Type
-		switch t := t.(type) {
-		case *Var:
-			typ = t.Type
-		case Const:
-			typ = t.Value.Type
-		default:
-			return fmt.Errorf("argument %d of %s is %T", i+1, a.Pred.Name, t)
+		if err := a.Pred.argument(i, t); err != nil {
+			return err
 		}
-		if typ != a.Pred.Args[i].Type {
-			return fmt.Errorf("argument %d of %s is %s, not %s", i+1, a.Pred.Name, typ,
-				a.Pred.Args[i].Type)
-		}
+	}
+	return nil
+}
+
+// argument verifies one argument of an atom.
+func (p *Pred) argument(i int, t Term) error {
+	var typ scalar.Type
+	switch t := t.(type) {
+	case *Var:
+		typ = t.Type
+	case Const:
+		typ = t.Value.Type
+	default:
+		return fmt.Errorf("argument %d of %s is %T", i+1, p.Name, t)
+	}
+	if typ != p.Args[i].Type {
+		return fmt.Errorf("argument %d of %s is %s, not %s", i+1, p.Name, typ, p.Args[i].Type)
 	}
 	return nil
 }

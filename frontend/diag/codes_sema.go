@@ -580,4 +580,40 @@ m[] = v <- predict<<v = logist(y|x)>> p(x, y).
 			"p(x) <- e(x).\n",
 		Fix: "Remove the directive, or derive another predicate.",
 	})
+
+	// RF04xx: entities.
+
+	// BadEntity: a declaration of an entity type, a refmode or a constructor
+	// does not say what it needs to.
+	BadEntity = newCode(&Code{
+		ID: "RF0405", Name: "BadEntity",
+		When: "A declaration of an entity type, a refmode or a constructor lacks something: the type " +
+			"of the refmode's value, or the entity type that a constructor makes.",
+		Example: "person(x), person:name(x:n) -> .\n",
+		Fix:     "Write `person(x), person:name(x:n) -> string(n).`",
+	})
+
+	// BadCreation: a refmode or constructor in a head cannot create an entity.
+	BadCreation = newCode(&Code{
+		ID: "RF0406", Name: "BadCreation",
+		When: "A refmode or constructor stands in a head but creates no entity: its entity has a " +
+			"value already, or the rule is an aggregate.",
+		Example: "person(x), person:name(x:n) -> string(n).\n" +
+			"friend(x, y) -> person(x), person(y).\n" +
+			"person:name(x:\"Ann\") <- friend(x, _).\n",
+		Fix: "Move the refmode to the body.",
+	})
+
+	// RangesOverType: a variable is bound by its entity type alone.
+	RangesOverType = newCode(&Code{
+		ID: "RF0806", Name: "RangesOverType",
+		When: "No positive atom binds a variable of a rule, but it stands in a column of an entity " +
+			"type, so that it ranges over all entities of that type. A warning, because several such " +
+			"variables make every combination.",
+		Example: "person(x), person:name(x:n) -> string(n).\n" +
+			"friend(x, y) -> person(x), person(y).\n" +
+			"stranger(x, y) -> person(x), person(y).\n" +
+			"stranger(x, y) <- !friend(x, y).\n",
+		Fix: "Bind the variables with atoms in the body if not every combination is meant.",
+	})
 )

@@ -192,7 +192,7 @@ func (lo *lowering) aggregateHead(
 		lo.badHead(h)
 		return
 	}
-	args := a.Args
+	args := arguments(a)
 	if value != nil {
 		args = append(args[:len(args):len(args)], value)
 	}

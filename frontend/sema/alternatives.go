@@ -117,7 +117,7 @@ func atomVars(n ast.Node) map[string]bool {
 		switch item := item.(type) {
 		case *ast.Apply:
 			if !isReserved(item) {
-				atoms = item.Args
+				atoms = arguments(item)
 			}
 		case *ast.Compare:
 			if len(item.Ops) == 1 && item.Ops[0] == "=" {

@@ -69,10 +69,12 @@ func normalise(files []*ast.File, opts Options, diags *diag.List) *checker {
 		c.classify(cl)
 	}
 	c.readDirectives()
+	c.readEntities()
 	for _, cl := range c.clauses {
 		c.collect(cl)
 	}
 	c.settleShapes()
+	c.declareEntities()
 	c.resolveNames()
 	// From here on every predicate has its name, arity and keys.
 
@@ -107,6 +109,10 @@ type checker struct {
 	suggested int
 	// directives in text order, read before anything else.
 	directives []*directive
+	// entities has the entity types, entityOrder in the order of the text, and
+	// makers their refmodes and constructors.
+	entities            map[string]*pred
+	entityOrder, makers []*pred
 }
 
 // clauseKind is what a clause is for, by its shape.
@@ -128,4 +134,7 @@ type clause struct {
 	heads []ast.Node
 	body  ast.Node
 	decl  *declaration // of a constraint that declares
+	// entity is the type that `E(x) -> .` or a refmode declaration is about,
+	// refmode that of the latter, E:id(x:v).
+	entity, refmode *ast.Apply
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
 )
 
 // classify tells declarations, constraints, directives and rules apart.
@@ -47,13 +48,18 @@ func (c *checker) classifyConstraint(cl *clause) {
 	if node.Left == nil {
 		return
 	}
-	cl.decl = declarationOf(node.Left, node.Right)
+	cl.decl = declarationOf(node.Left, node.Right, isTypeName)
 	if cl.decl != nil || node.Right != nil {
 		return
 	}
 	if a, _ := headAtom(node.Left); a != nil {
-		c.refuse(node.Left.Pos(), "entity types ("+a.Name.Text+")",
-			"use a primitive type, for example "+a.Name.Text+"(x) -> string(x).")
+		if e, _ := unary(node.Left); e != nil {
+			return // readEntities reads it
+		}
+		d := c.Errorf(diag.BadEntity, node.Left.Pos(), "%s has nothing on the right of ->",
+			node.Left.Pos().Text())
+		d.Help("an entity type has one variable, as in thing(x) -> . ; other predicates have " +
+			"their types there")
 		cl.kind, cl.Broken = refusedClause, true
 	}
 }

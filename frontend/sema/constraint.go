@@ -11,10 +11,13 @@ import (
 // no binding may satisfy. Conjuncts of G that share no existential variable
 // become units of their own, so that each test is a plain lookup.
 func (c *checker) lowerConstraint(cl *clause) {
+	if cl.entity != nil {
+		return // declareEntities has entered the types
+	}
 	left := cl.heads[0]
 	if cl.decl != nil && cl.decl.plain &&
 		!slices.ContainsFunc(cl.decl.types, func(t typeAtom) bool {
-			return !isTypeAtom(c, t.node)
+			return !isTypeAtom(c, cl, t.node)
 		}) {
 		return // declare has entered the types
 	}
@@ -42,7 +45,7 @@ func (c *checker) lowerConstraint(cl *clause) {
 	for _, part := range parts {
 		tests = nil
 		for _, item := range part {
-			if isTypeAtom(c, item) {
+			if isTypeAtom(c, cl, item) {
 				types = append(types, item)
 			} else {
 				tests = append(tests, item)
@@ -68,9 +71,17 @@ func (c *checker) lowerConstraint(cl *clause) {
 	}
 }
 
-func isTypeAtom(c *checker, n ast.Node) bool {
+// isTypeAtom reports whether an item on the right side of a constraint is a
+// type. An entity type is one in a declaration, and a test elsewhere.
+func isTypeAtom(c *checker, cl *clause, n ast.Node) bool {
 	a, ok := ast.Unparen(n).(*ast.Apply)
-	return ok && !a.Square && isTypeName(a.Name.Text) && c.preds[a.Name.Text] == nil
+	if !ok || a.Square {
+		return false
+	}
+	if cl.decl != nil && c.entities[a.Name.Text] != nil {
+		return slices.ContainsFunc(cl.decl.types, func(t typeAtom) bool { return t.node == a })
+	}
+	return isTypeName(a.Name.Text) && c.preds[a.Name.Text] == nil
 }
 
 // lowerTyped lowers a constraint that has only type atoms on its right side.

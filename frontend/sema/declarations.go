@@ -35,7 +35,7 @@ type typeAtom struct {
 }
 
 // declarationOf returns the declaration that a constraint is, or nil.
-func declarationOf(left, right ast.Node) *declaration {
+func declarationOf(left, right ast.Node, isType func(string) bool) *declaration {
 	a, value := headAtom(left)
 	if a == nil || isReserved(a) {
 		return nil
@@ -85,7 +85,7 @@ func declarationOf(left, right ast.Node) *declaration {
 			continue
 		}
 		covered[i] = true
-		if isTypeName(x.Name.Text) {
+		if isType(x.Name.Text) {
 			d.types = append(d.types, typeAtom{i, x})
 			d.strict = true
 		}
@@ -146,7 +146,16 @@ func (c *checker) declare(cl *clause) {
 		}
 	}
 	for _, t := range d.types {
-		typ, ok := c.typeNamed(t.node)
+		typ, ok := scalar.Type{}, true
+		entity := c.entities[t.node.Name.Text]
+		if entity != nil {
+			typ = entity.Family.Type
+			if p.EntityTypes[t.column] == nil {
+				p.EntityTypes[t.column] = &entity.Pred
+			}
+		} else {
+			typ, ok = c.typeNamed(t.node)
+		}
 		if !ok {
 			cl.Broken = true
 			p.Poisoned = true

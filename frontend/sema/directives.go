@@ -24,11 +24,15 @@ type directive struct {
 
 // laterDirectives belong to features that are not built yet.
 var laterDirectives = map[string]string{
-	"entity": "entities", "isEntity": "entities", "constructor": "constructors",
-	"skolem": "constructors", "autoNumbered": "auto-numbered entities",
-	"ordered": "ordered entities", "pulse": "pulse predicates",
+	"autoNumbered": "auto-numbered entities",
+	"ordered":      "ordered entities", "pulse": "pulse predicates",
 	"defaultValue": "default values", "default": "default values",
 	"recursiveMin": "recursive aggregation", "recursiveMax": "recursive aggregation",
+}
+
+// entityDirectives are read by readEntities.
+var entityDirectives = map[string]bool{
+	"entity": true, "isEntity": true, "constructor": true, "skolem": true,
 }
 
 // knownDirectives are offered for a misspelt one.
@@ -65,7 +69,8 @@ func (c *checker) readDirectives() {
 		switch {
 		case strings.HasPrefix(d.name, "compiler:"):
 			c.compilerDirective(d)
-		case d.saysPlainRelation():
+		case entityDirectives[d.name]:
+			c.checkEntityDirective(d)
 		case laterDirectives[d.name] != "":
 			c.refuse(d.at, laterDirectives[d.name]+" (lang:"+d.name+")", "")
 			if d.pred != nil {
@@ -79,8 +84,7 @@ func (c *checker) readDirectives() {
 	}
 }
 
-// saysPlainRelation reports whether the directive is lang:isEntity[`p] = false,
-// which holds of every predicate here.
+// saysPlainRelation reports whether the directive is lang:isEntity[`p] = false.
 func (d *directive) saysPlainRelation() bool {
 	if d.name != "isEntity" || d.value == nil {
 		return false
@@ -177,7 +181,7 @@ func (c *checker) unknownDirective(d *directive) {
 func (c *checker) applyBindings() {
 	for _, d := range c.directives {
 		if strings.HasPrefix(d.name, "compiler:") || strings.HasPrefix(d.name, "solve:") ||
-			laterDirectives[d.name] != "" {
+			laterDirectives[d.name] != "" || entityDirectives[d.name] {
 			continue
 		}
 		handler := c.predicateDirective(d.name)

@@ -137,7 +137,7 @@ func (lo *lowering) atomFormula(a *ast.Apply, k *conj) {
 		return
 	}
 	at := &normal.Atom{Span: a.Span, Pred: &p.Pred}
-	for _, arg := range a.Args {
+	for _, arg := range arguments(a) {
 		t := lo.term(arg, k)
 		if t == nil {
 			return

@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
@@ -17,6 +19,8 @@ type lowering struct {
 	// variable to the last number that was appended to it.
 	made  int
 	names map[string]int
+	// makes has the heads that create entities.
+	makes []*normal.Atom
 }
 
 func (c *checker) lowering(cl *clause, picks []source.Span) *lowering {
@@ -123,6 +127,11 @@ func (c *checker) lowerRule(cl *clause) {
 			return
 		}
 		lo.u.Body = lo.order(k, report)
+		lo.create()
+		lo.rangeOver(k, report)
+		if cl.Broken {
+			return
+		}
 		lo.checkHeads(report)
 		cl.Units = append(cl.Units, lo.u)
 	}
@@ -131,10 +140,10 @@ func (c *checker) lowerRule(cl *clause) {
 
 // checkHeads finds the head variables that the body does not bind.
 func (lo *lowering) checkHeads(report *unbound) {
-	for _, h := range lo.u.Heads {
+	for _, h := range slices.Concat(lo.u.Heads, lo.u.Creates) {
 		for _, a := range h.Args {
 			normal.EachVar(a, func(r normal.Ref) {
-				if !r.Var.Bound && !r.Var.Out {
+				if !r.Var.Bound && !r.Var.Out && !r.Var.Created {
 					report.add(r.Var)
 				}
 			})
@@ -174,7 +183,7 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 		lo.cl.Broken = true
 		return
 	}
-	args := a.Args
+	args := arguments(a)
 	if value != nil {
 		args = append(args[:len(args):len(args)], value)
 	}
@@ -194,7 +203,11 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 		}
 		at.Args = append(at.Args, t)
 	}
-	lo.u.Heads = append(lo.u.Heads, at)
+	if p.Maker != nil {
+		lo.makes = append(lo.makes, at)
+	} else {
+		lo.u.Heads = append(lo.u.Heads, at)
+	}
 	if p.firstHead == nil {
 		p.firstHead = at
 	}

@@ -34,6 +34,10 @@ type pred struct {
 	fileMode    bool        // lang:physical:fileMode was given
 	ruleSpan    source.Span // the first rule that derives it
 	extensional source.Span // of the directive that says so
+	entity      bool        // it is an entity type or a refmode, and declared
+	// refType is the type of a refmode's value, refSpan where that is said.
+	refType scalar.Type
+	refSpan source.Span
 }
 
 // role is the part of a clause in which a predicate occurs. The smallest role
@@ -51,6 +55,9 @@ const (
 // included, and the number of keys among them, or -1 if the form does not show
 // it.
 func shapeOf(a *ast.Apply) (arity, keys int) {
+	if _, r := refModeOf(a); r != nil {
+		return 2, 1
+	}
 	switch {
 	case a.Square:
 		return len(a.Args) + 1, len(a.Args)
@@ -82,6 +89,10 @@ func (c *checker) collect(cl *clause) {
 			if !cl.decl.plain {
 				c.collectBody(cl.body)
 			}
+			return
+		}
+		if cl.entity != nil {
+			c.collectEntity(cl)
 			return
 		}
 		c.collectBody(cl.heads[0])
@@ -236,6 +247,7 @@ func (c *checker) settleShapes() {
 			p.Columns[i] = c.types.Column(&p.Pred, i)
 		}
 		p.Declared = make([]normal.DeclaredType, p.Arity)
+		p.EntityTypes = make([]*normal.Pred, p.Arity)
 	}
 }
 
@@ -320,7 +332,7 @@ func numbered(a, b string) bool {
 }
 
 func (p *pred) exists() bool {
-	return p.Rules > 0 || p.facts > 0 || p.decl != nil || p.external || p.fileBound ||
+	return p.Rules > 0 || p.facts > 0 || p.Family != nil || p.Maker != nil || p.decl != nil || p.external || p.fileBound ||
 		p.shapeRole != inBody
 }
 

@@ -517,3 +517,16 @@ func (c *checker) binder(cl *clause, v *normal.Var) string {
 	args[bestColumn] = v.Base
 	return core.AtomText(best.Name, best.Keys, args)
 }
+
+// drop takes a variable out of the report.
+func (r *unbound) drop(v *normal.Var) {
+	if !r.seen[v] {
+		return
+	}
+	delete(r.seen, v)
+	if r.count[v.Base]--; r.count[v.Base] == 0 || v.Made {
+		r.vars = slices.DeleteFunc(r.vars, func(x *normal.Var) bool {
+			return x == v || x.Base == v.Base
+		})
+	}
+}

@@ -47,9 +47,6 @@ func (c *checker) refuseClause(cl *clause) bool {
 		case *ast.Block:
 			refuse(n.Span, "blocks and hierarchical syntax", "write each atom out, with its keys")
 			return false
-		case *ast.RefMode:
-			refuse(n.Span, "entities and reference modes",
-				"use the entity's own key as its identity, for example a string")
 		case *ast.Apply:
 			if n.Delta != "" {
 				instead := "a program is one transaction on empty predicates: write facts and rules without " +

@@ -357,10 +357,18 @@ func orderedForm(args []Type) ([]Type, Type, error) {
 			return nil, Type{}, errNoForm
 		}
 	}
-	if t.Kind == Invalid {
+	if t.Kind == Invalid || t.Kind == Entity {
 		return nil, Type{}, errNoForm
 	}
 	return repeat(t, len(args)), t, nil
+}
+
+// equalForm types = and !=, which entities have, too.
+func equalForm(args []Type) ([]Type, Type, error) {
+	if args[0].Kind == Entity && args[0] == args[1] {
+		return args, BooleanType, nil
+	}
+	return compareForm(args)
 }
 
 func compareForm(args []Type) ([]Type, Type, error) {

@@ -167,14 +167,14 @@ var table = []*Func{
 		textForms: []string{"eq", "eq_2", "eq_3"},
 		Examples: [][2]string{{"eq[1, 1.0]", "true"}, {"int:eq_3[1, 2]", "false"},
 			{"eq[nan:float, nan:float]", "true"}, {`string:eq["a", "a"]`, "true"}},
-		overload: compareForm, eval: comparison(func(c int) bool { return c == 0 }),
+		overload: equalForm, eval: comparison(func(c int) bool { return c == 0 }),
 	},
 	{
 		Name: "ne", Doc: "Whether two values differ.",
 		Forms: []string{"any, any"}, arity: 2, families: every,
 		textForms: []string{"ne", "ne_2", "ne_3"},
 		Examples:  [][2]string{{"int:ne_3[1, 2]", "true"}, {"boolean:ne[true, true]", "false"}},
-		overload:  compareForm, eval: comparison(func(c int) bool { return c != 0 }),
+		overload:  equalForm, eval: comparison(func(c int) bool { return c != 0 }),
 	},
 	{
 		Name: "lt", Doc: "Whether the first value comes before the second.",

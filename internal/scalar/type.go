@@ -1,6 +1,9 @@
 package scalar
 
-import "fmt"
+import (
+	"fmt"
+	"unique"
+)
 
 // Kind is the family of a type.
 type Kind uint8
@@ -15,15 +18,21 @@ const (
 	Decimal
 	Datetime
 	String
+	// Entity is the kind of the types that programs declare. It exists in the
+	// front end only: a checked program has the representation instead.
+	Entity
 )
 
-// Type is a primitive type of LogiQL. Types are compared with ==.
+// Type is a primitive type of LogiQL, or an entity type. Types are compared with
+// ==.
 type Type struct {
 	Kind  Kind
 	Bits  uint8 // Int, Uint: 8, 16, 32, 64; Float: 32, 64; wide Decimal: 128; else 0
 	Scale uint8 // Decimal: digits after the point, 0 to MaxScale; of a wide one, to MaxWideScale
 	// Word says that the type is one of the two words that hold a wide decimal.
 	Word Word
+	// Name is the name of an Entity.
+	Name unique.Handle[string]
 }
 
 // Word tells the words of a wide decimal apart. A decimal of more than 18
@@ -66,6 +75,9 @@ func DecimalOf(scale uint8) Type { return Type{Kind: Decimal, Scale: scale} }
 // WideDecimalOf returns the decimal type of 38 digits with the given digits
 // after the point.
 func WideDecimalOf(scale uint8) Type { return Type{Kind: Decimal, Bits: 128, Scale: scale} }
+
+// EntityOf returns the entity type of a name.
+func EntityOf(name string) Type { return Type{Kind: Entity, Name: unique.Make(name)} }
 
 // IsWide reports whether values of the type take two words.
 func (t Type) IsWide() bool { return t.Kind == Decimal && t.Bits == 128 }
@@ -122,6 +134,8 @@ func (t Type) String() string {
 		return "datetime"
 	case String:
 		return "string"
+	case Entity:
+		return t.Name.Value()
 	}
 	return "?"
 }

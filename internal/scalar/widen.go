@@ -58,6 +58,8 @@ func CanConvert(from, to Type) bool {
 		return false
 	case from == to:
 		return true
+	case from.Kind == Entity || to.Kind == Entity:
+		return false
 	case from.Kind == String, to.Kind == String:
 		return true
 	case from.Kind == Boolean:

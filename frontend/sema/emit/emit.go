@@ -19,6 +19,11 @@ type emission struct {
 	program *core.Program
 	rules   []*core.Rule // in text order
 	facts   []*core.Rule // those of functional predicates
+	// families and makers have what the families of entities and their makers
+	// become.
+	families map[*normal.Family]*core.Family
+	makers   map[*normal.Maker]*core.Pred
+	members  members
 	// fates has the fates of the alternatives of formulas, fateOrder its keys
 	// by first appearance.
 	fates     map[fatesKey][]fate
@@ -31,10 +36,14 @@ func Program(files []*source.File, preds []*normal.Pred, clauses []*normal.Claus
 	types *infer.Types, report *diag.Reporter) (*core.Program, []*core.Rule) {
 	c := &emission{
 		Reporter: report, types: types, program: &core.Program{Files: files},
-		fates: map[fatesKey][]fate{},
+		fates:    map[fatesKey][]fate{},
+		families: map[*normal.Family]*core.Family{}, makers: map[*normal.Maker]*core.Pred{},
 	}
 	for _, p := range preds {
 		c.program.Preds = append(c.program.Preds, c.pred(p))
+	}
+	for _, p := range preds {
+		c.maker(p)
 	}
 	for _, cl := range clauses {
 		if cl.Broken {
@@ -48,11 +57,13 @@ func Program(files []*source.File, preds []*normal.Pred, clauses []*normal.Claus
 				c.check(u)
 				continue
 			}
+			c.creations(u)
 			for _, h := range u.Heads {
 				c.rule(u, h)
 			}
 		}
 	}
+	c.membership(preds, len(clauses))
 	c.reportFates()
 	c.checkFacts()
 	return c.program, c.rules
@@ -67,7 +78,11 @@ func (c *emission) pred(p *normal.Pred) *core.Pred {
 	out.Exported = out.Derived && (p.Query || p.Name[0] != '_')
 	for i, n := range p.Columns {
 		t, _ := c.types.TypeOf(n)
-		out.Args = append(out.Args, core.Arg{Name: p.ArgNames[i], Type: t})
+		arg := core.Arg{Name: p.ArgNames[i], Type: c.types.Represented(t)}
+		if f := c.types.Family(t); f != nil && !f.ByValue() {
+			arg.Family = c.family(f)
+		}
+		out.Args = append(out.Args, arg)
 	}
 	p.Core = out
 	return out
@@ -161,7 +176,7 @@ func (e *emitter) variable(v *normal.Var) *core.Var {
 	out := e.vars[v.Index]
 	if out == nil {
 		t, _ := e.c.types.TypeOf(v.Node)
-		out = &core.Var{Name: v.Name, Type: t, Span: v.Span}
+		out = &core.Var{Name: v.Name, Type: e.c.types.Represented(t), Span: v.Span}
 		e.vars[v.Index] = out
 	}
 	return out
@@ -173,41 +188,49 @@ func (e *emitter) fresh(t scalar.Type, span source.Span) *core.Var {
 	return &core.Var{Name: fmt.Sprintf("$c%d", e.made), Type: t, Span: span}
 }
 
+// headTerm returns what stands for an argument of a head. A conversion to the
+// type of the column goes to the body.
+func (e *emitter) headTerm(t normal.Term, want scalar.Type, body *[]core.Literal) core.Term {
+	r, ok := t.(normal.Ref)
+	if !ok {
+		v, _ := normal.LiteralAs(t.(*normal.Const).Value, want)
+		return core.Const{Value: v}
+	}
+	if k := e.consts[r.Var.Index]; k != nil {
+		if v, ok := constantAs(k, r, want); ok {
+			return core.Const{Value: v}
+		}
+	}
+	v := e.variable(r.Var)
+	if v.Type == want {
+		return v
+	}
+	to := e.fresh(want, r.Span)
+	*body = append(*body,
+		&core.Let{Span: r.Span, Var: to, Expr: convert(core.VarExpr{Var: v}, want, r.Span)})
+	return to
+}
+
 func (c *emission) rule(u *normal.Unit, h *normal.Atom) {
+	if impliedBy(u, h) {
+		return
+	}
+	c.noteMembers(u, h)
 	e := c.newEmitter(u)
-	body := e.body(u.Body, 0)
+	body := e.created(u.Creates, e.body(u.Body, 0))
 	rule := &core.Rule{Span: u.Clause.Node.Span, Decl: u.Clause.Number}
 	rule.Head = core.Atom{Span: h.Span, Pred: h.Pred.Core}
 	var widened *core.Var // the value after an aggregate has to be widened
 	for i, t := range h.Args {
 		want := h.Pred.Core.Args[i].Type
-		switch t := t.(type) {
-		case *normal.Const:
-			v, _ := normal.LiteralAs(t.Value, want)
-			rule.Head.Args = append(rule.Head.Args, core.Const{Value: v})
-		case normal.Ref:
-			if k := e.consts[t.Var.Index]; k != nil {
-				if v, ok := constantAs(k, t, want); ok {
-					rule.Head.Args = append(rule.Head.Args, core.Const{Value: v})
-					continue
-				}
-			}
-			v := e.variable(t.Var)
-			switch {
-			case v.Type == want:
-				rule.Head.Args = append(rule.Head.Args, v)
-			case t.Var.Out || u.Seq != nil:
-				// The body of seq<<>> stays one atom.
-				widened = v
-				rule.Head.Args = append(rule.Head.Args, v)
-			default:
-				to := e.fresh(want, t.Span)
-				body = append(body,
-					&core.Let{Span: t.Span, Var: to, Expr: convert(core.VarExpr{Var: v}, want,
-						t.Span)})
-				rule.Head.Args = append(rule.Head.Args, to)
-			}
+		if r, ok := t.(normal.Ref); ok && (r.Var.Out || u.Seq != nil) &&
+			e.consts[r.Var.Index] == nil && e.variable(r.Var).Type != want {
+			// The body of seq<<>> stays one atom.
+			widened = e.variable(r.Var)
+			rule.Head.Args = append(rule.Head.Args, widened)
+			continue
 		}
+		rule.Head.Args = append(rule.Head.Args, e.headTerm(t, want, &body))
 	}
 	rule.Body = body
 	for _, a := range u.Aggs {
@@ -229,16 +252,23 @@ func (c *emission) rule(u *normal.Unit, h *normal.Atom) {
 			rule.Seq.Order = append(rule.Seq.Order, e.variable(v))
 		}
 	}
-	f := e.fate(u.Picks)
-	c.settled(fatesKey{ruleBody, u.Clause.Node.Left.Pos()}, f)
+	c.finish(e, rule, h, widened != nil)
+}
+
+// finish adds a rule, unless its body cannot hold. If widen is set, its value
+// after an aggregate has to be widened.
+func (c *emission) finish(e *emitter, rule *core.Rule, h *normal.Atom, widen bool) {
+	f := e.fate(e.u.Picks)
+	c.settled(fatesKey{ruleBody, e.u.Clause.Node.Left.Pos()}, f)
 	if !f.holds() {
 		return
 	}
 	dropUnused(rule)
-	if len(rule.Body) == 0 && len(rule.Agg) == 0 && h.Pred.Functional() {
+	p := rule.Head.Pred
+	if len(rule.Body) == 0 && len(rule.Agg) == 0 && p.Functional() && p.Numbers == nil {
 		c.facts = append(c.facts, rule)
 	}
-	if widened != nil {
+	if widen {
 		rule = c.splitWidening(rule, h)
 	}
 	c.rules = append(c.rules, rule)
@@ -258,12 +288,8 @@ func hasArg(h *normal.Atom, v *normal.Var) bool {
 // widens it.
 func (c *emission) splitWidening(rule *core.Rule, h *normal.Atom) *core.Rule {
 	to := h.Pred.Core
-	name := fmt.Sprintf("%s$%d", to.Name, len(c.program.Preds))
-	for c.taken(name) {
-		name += "$"
-	}
 	hidden := &core.Pred{
-		Name: name, Span: to.Span,
+		Name: c.fresh(to.Name), Span: to.Span,
 		Keys: to.Keys, Derived: true, Hidden: true, Limit: -1,
 	}
 	outer := &core.Rule{Span: rule.Span, Decl: rule.Decl}
@@ -292,6 +318,15 @@ func (c *emission) splitWidening(rule *core.Rule, h *normal.Atom) *core.Rule {
 	c.program.Preds = append(c.program.Preds, hidden)
 	c.rules = append(c.rules, rule)
 	return outer
+}
+
+// fresh returns a name for a hidden predicate beside a named one.
+func (c *emission) fresh(name string) string {
+	name = fmt.Sprintf("%s$%d", name, len(c.program.Preds))
+	for c.taken(name) {
+		name += "$"
+	}
+	return name
 }
 
 // taken reports whether a predicate has a name.
@@ -328,7 +363,7 @@ func (e *emitter) body(literals []normal.Literal, depth int) []core.Literal {
 	for _, l := range literals {
 		switch l := l.(type) {
 		case *normal.Atom:
-			out = append(out, e.atom(l))
+			out = append(out, e.matched(l)...)
 		case *normal.Binding:
 			if r, ok := l.Expr.(normal.Ref); ok {
 				if k := e.consts[r.Var.Index]; k == nil {
@@ -340,7 +375,7 @@ func (e *emitter) body(literals []normal.Literal, depth int) []core.Literal {
 				}
 			}
 			t, _ := e.c.types.TypeOf(l.Var.Node)
-			x, ok := e.expr(l.Expr, t)
+			x, ok := e.expr(l.Expr, e.c.types.Represented(t))
 			if !ok {
 				continue
 			}
@@ -434,16 +469,19 @@ func (e *emitter) negation(n *normal.Negation, depth int) []core.Literal {
 	return []core.Literal{&core.Not{Span: n.Span, Body: inner}}
 }
 
-func (e *emitter) atom(a *normal.Atom) *core.Atom {
-	out := &core.Atom{Span: a.Span, Pred: a.Pred.Core}
+func (e *emitter) atom(a *normal.Atom) *core.Atom { return e.atomOf(a, a.Pred.Core) }
+
+// atomOf emits an atom as one of another predicate.
+func (e *emitter) atomOf(a *normal.Atom, p *core.Pred) *core.Atom {
+	out := &core.Atom{Span: a.Span, Pred: p}
 	for i, t := range a.Args {
 		switch t := t.(type) {
 		case *normal.Const:
-			v, _ := normal.LiteralAs(t.Value, a.Pred.Core.Args[i].Type)
+			v, _ := normal.LiteralAs(t.Value, p.Args[i].Type)
 			out.Args = append(out.Args, core.Const{Value: v})
 		case normal.Ref:
 			if k := e.consts[t.Var.Index]; k != nil {
-				v, _ := constantAs(k, t, a.Pred.Core.Args[i].Type)
+				v, _ := constantAs(k, t, p.Args[i].Type)
 				out.Args = append(out.Args, core.Const{Value: v})
 			} else {
 				out.Args = append(out.Args, e.variable(t.Var))

@@ -40,7 +40,7 @@ func (e *emitter) expr(x normal.Expr, want scalar.Type) (core.Expr, bool) {
 	constant := true
 	for i, a := range k.Args {
 		marks[i] = len(e.failures)
-		arg, ok := e.expr(a, k.Sig.Params[i])
+		arg, ok := e.expr(a, e.c.types.Represented(k.Sig.Params[i]))
 		if !ok && k.Name == "holds" {
 			for j := range e.failures[marks[i]:] {
 				e.failures[marks[i]+j].item = k.Item

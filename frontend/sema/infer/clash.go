@@ -290,7 +290,7 @@ func (s *solver) checkLiterals() {
 		}
 		for _, l := range c.literals {
 			k := l.constant
-			if _, ok := normal.LiteralAs(k.Value, c.typ); ok {
+			if _, ok := s.literalAs(k.Value, c.typ); ok {
 				continue
 			}
 			t := k.Value.Type
@@ -317,7 +317,7 @@ func (s *solver) checkHeads() {
 			continue
 		}
 		if v := normal.LiteralOf(h.r); v != nil {
-			if _, ok := normal.LiteralAs(*v, want.Type); ok {
+			if _, ok := s.literalAs(*v, want.Type); ok {
 				continue
 			}
 		}

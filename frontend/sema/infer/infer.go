@@ -27,6 +27,8 @@ type Types struct {
 	class    []class // of roots
 	edges    []edge
 	declared []declaredEvidence
+	// families has the entity types by their type.
+	families map[scalar.Type]*normal.Family
 	// adjacent is built from the edges when the first clash is explained.
 	adjacent [][]int32
 	indexed  int // edges in adjacent
@@ -212,19 +214,29 @@ func (s *solver) enter(u *normal.Unit) {
 		s.learn(u.Seq.Index.Node, scalar.IntType, evidence{span: u.Seq.Span, says: "an index of " +
 			"seq<<>> is {type}"})
 	}
-	for _, h := range u.Heads {
+	for _, h := range slices.Concat(u.Creates, u.Heads) {
 		for i, t := range h.Args {
-			if h.Pred.Declared[i].Kind == scalar.Invalid {
-				s.argument(h, i, t)
-				continue
-			}
-			switch t := t.(type) {
-			case normal.Ref:
-				s.soft = append(s.soft, softHead{u, t, h.Pred, i})
-			case *normal.Const:
-				s.literal(h.Pred.Columns[i], t)
-			}
+			s.headArgument(u, h, i, t)
 		}
+	}
+}
+
+// headArgument types an argument of a head. A variable in a declared column
+// may have a narrower type, unless it is an entity.
+func (s *solver) headArgument(u *normal.Unit, h *normal.Atom, i int, t normal.Term) {
+	if h.Pred.Declared[i].Kind == scalar.Invalid {
+		s.argument(h, i, t)
+		return
+	}
+	switch t := t.(type) {
+	case normal.Ref:
+		if t.Var.Created {
+			s.argument(h, i, t)
+		} else {
+			s.soft = append(s.soft, softHead{u, t, h.Pred, i})
+		}
+	case *normal.Const:
+		s.literal(h.Pred.Columns[i], t)
 	}
 }
 

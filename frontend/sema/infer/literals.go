@@ -28,7 +28,8 @@ func (s *solver) resolve(e *normal.Call, types []scalar.Type) (scalar.Signature,
 }
 
 // adoptLiterals gives integer literals the integer type of the other operand
-// where they fit it. In a comparison a literal float takes the other's width.
+// where they fit it. In a comparison a literal float takes the other's width,
+// and a literal stands for an entity.
 func (s *solver) adoptLiterals(e *normal.Call, types []scalar.Type) {
 	if len(e.Args) != 2 {
 		return
@@ -40,10 +41,11 @@ func (s *solver) adoptLiterals(e *normal.Call, types []scalar.Type) {
 		}
 		mine, other := k.Value.Type, types[1-i]
 		floats := Comparisons[e.Name] && mine.Kind == scalar.Float && other.Kind == scalar.Float
-		if !floats && !(normal.IsInteger(mine) && normal.IsInteger(other)) {
+		entity := (e.Name == "eq" || e.Name == "ne") && other.Kind == scalar.Entity
+		if !floats && !entity && !(normal.IsInteger(mine) && normal.IsInteger(other)) {
 			continue
 		}
-		if _, fits := normal.LiteralAs(k.Value, other); fits {
+		if _, fits := s.literalAs(k.Value, other); fits {
 			types[i] = other
 		}
 	}
@@ -137,7 +139,7 @@ func (s *solver) meansLiteral(node int, t scalar.Type) bool {
 	if k == nil {
 		return false
 	}
-	_, ok := normal.LiteralAs(*k, t)
+	_, ok := s.literalAs(*k, t)
 	return ok
 }
 
@@ -186,12 +188,13 @@ func compareTypes(a, b scalar.Type) int {
 	return cmp.Or(
 		cmp.Compare(a.Kind, b.Kind),
 		cmp.Compare(a.Bits, b.Bits),
-		cmp.Compare(a.Scale, b.Scale))
+		cmp.Compare(a.Scale, b.Scale),
+		cmp.Compare(a.String(), b.String()))
 }
 
-func fitsAll(literals []literalUse, t scalar.Type) bool {
+func (in *Types) fitsAll(literals []literalUse, t scalar.Type) bool {
 	for _, l := range literals {
-		if _, ok := normal.LiteralAs(l.constant.Value, t); !ok {
+		if _, ok := in.literalAs(l.constant.Value, t); !ok {
 			return false
 		}
 	}

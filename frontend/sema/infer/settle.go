@@ -91,7 +91,7 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 		}
 		if h, ok := declared[n]; ok {
 			t := h.pred.Declared[h.column]
-			if fitsAll(c.literals, t.Type) {
+			if s.fitsAll(c.literals, t.Type) {
 				s.learn(n, t.Type,
 					evidence{span: h.r.Span, says: "put into " + h.pred.ColumnName(h.column) +
 						", which is {type}"})
@@ -99,7 +99,7 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 			}
 		}
 		if because, ok := uses[n]; ok && !c.known && len(c.literals) > 0 &&
-			fitsAll(c.literals, because.typ) {
+			s.fitsAll(c.literals, because.typ) {
 			s.learn(n, because.typ, because)
 			found = true
 		}
@@ -292,6 +292,14 @@ func (s *solver) stepAggregate(a *normal.Aggregate, it *item) {
 		d := s.Errorf(diag.WrongArgumentTypes, a.Span, "%s adds numbers, but %s is %s", a.Fn,
 			a.In.Shown(), t)
 		s.explainType(d, a.In.Node)
+		s.poison(a.Out.Node)
+		return
+	}
+	if f := s.families[t]; f != nil && !f.ByValue() {
+		d := s.Errorf(diag.WrongArgumentTypes, a.Span, "%s needs an order, which %s does not have",
+			a.Fn, t)
+		d.Note("%s is made by constructors; an entity with a refmode has the order of its values", t)
+		d.Help("aggregate a value that belongs to %s", a.In.Shown())
 		s.poison(a.Out.Node)
 		return
 	}

@@ -20,10 +20,13 @@ type Clause struct {
 // a conjunction whose atoms have variables and constants as arguments. All
 // heads of the clause share it.
 type Unit struct {
-	Clause  *Clause
-	Picks   []source.Span // the items of the clause's disjunctions that it comes from
-	Heads   []*Atom
-	Body    []Literal
+	Clause *Clause
+	Picks  []source.Span // the items of the clause's disjunctions that it comes from
+	Heads  []*Atom
+	Body   []Literal
+	// Creates has the atoms of makers among the heads whose entity has no other
+	// value. Their keys have values from the body, or from those before them.
+	Creates []*Atom
 	Aggs    []Aggregate
 	Seq     *Sequence
 	Asserts []Assertion
@@ -50,6 +53,8 @@ type Var struct {
 	Means  Expr
 	folded bool
 	number *scalar.Value
+	// Created is set if the head creates the entity that is the value.
+	Created bool
 	// Out is set if an aggregate or seq<<>> gives it its value.
 	Out bool
 }

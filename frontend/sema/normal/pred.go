@@ -20,6 +20,14 @@ type Pred struct {
 	Declared []DeclaredType // of the arguments; the zero type where there is none
 	ArgNames []string
 
+	// EntityTypes has the entity type that a declaration gives a column, or nil.
+	EntityTypes []*Pred
+	// Family is set if the predicate is an entity type, and Supers has the types
+	// directly above it. Maker is set if it is a refmode or a constructor.
+	Family *Family
+	Supers []*Pred
+	Maker  *Maker
+
 	Query    bool
 	Rules    int  // clauses with it as head that are not facts
 	Poisoned bool // something about it is wrong and reported

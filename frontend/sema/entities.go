@@ -1,0 +1,377 @@
+package sema
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// This file finds the entity types of a program, which types are below which,
+// and the refmodes and constructors that identify entities.
+
+// arguments returns the arguments of an application as columns: E:id(x:v) has
+// two.
+func arguments(a *ast.Apply) []ast.Node {
+	if len(a.Args) == 1 {
+		if r, ok := ast.Unparen(a.Args[0]).(*ast.RefMode); ok {
+			return []ast.Node{r.X, r.V}
+		}
+	}
+	return a.Args
+}
+
+// refModeOf returns the argument x:v of an application, or nil.
+func refModeOf(n ast.Node) (*ast.Apply, *ast.RefMode) {
+	a, ok := ast.Unparen(n).(*ast.Apply)
+	if !ok || a.Square || len(a.Args) != 1 {
+		return nil, nil
+	}
+	r, _ := ast.Unparen(a.Args[0]).(*ast.RefMode)
+	return a, r
+}
+
+// unary returns the application p(x) of a variable, or nil.
+func unary(n ast.Node) (*ast.Apply, *ast.Var) {
+	a, ok := ast.Unparen(n).(*ast.Apply)
+	if !ok || a.Square || len(a.Args) != 1 || a.Delta != "" || a.Stage != "" {
+		return nil, nil
+	}
+	v, ok := ast.Unparen(a.Args[0]).(*ast.Var)
+	if !ok {
+		return nil, nil
+	}
+	return a, v
+}
+
+// entityKind is what the program says about a unary predicate.
+type entityKind uint8
+
+const (
+	unsaid entityKind = iota
+	entityType
+	plainRelation // lang:isEntity[`p] = false
+)
+
+// readEntities finds the entity types, the makers of their entities, and the
+// families. It goes before the predicates are collected.
+func (c *checker) readEntities() {
+	kinds := map[string]entityKind{}
+	for _, d := range c.directives {
+		if d.pred == nil {
+			continue
+		}
+		switch d.name {
+		case "entity":
+			kinds[d.pred.Name] = entityType
+		case "isEntity":
+			kinds[d.pred.Name] = entityType
+			if d.saysPlainRelation() {
+				kinds[d.pred.Name] = plainRelation
+			}
+		}
+	}
+	for _, cl := range c.clauses {
+		if cl.kind == constraintClause {
+			c.readEntityClause(cl, kinds)
+		}
+	}
+	c.readSubtypes(kinds)
+	for _, cl := range c.clauses {
+		c.enterEntityClause(cl)
+	}
+	if len(c.entities) == 0 {
+		return
+	}
+	for _, cl := range c.clauses {
+		if cl.kind == constraintClause && cl.refmode == nil && cl.Node.Left != nil {
+			cl.decl = declarationOf(cl.Node.Left, cl.Node.Right, c.isType)
+		}
+	}
+	c.readConstructors()
+	c.settleFamilies()
+}
+
+// isType reports whether a name stands for a type in a declaration.
+func (c *checker) isType(name string) bool {
+	return isTypeName(name) || c.entities[name] != nil
+}
+
+// readEntityClause notes the types that `E(x) -> .` and
+// `E(x), E:id(x:v) -> T(v).` declare.
+func (c *checker) readEntityClause(cl *clause, kinds map[string]entityKind) {
+	left := conjuncts(cl.Node.Left)
+	if len(left) == 1 && cl.Node.Right == nil && cl.Node.Arrow == ast.Constraint {
+		if a, _ := unary(left[0]); a != nil && !isReserved(a) {
+			kinds[a.Name.Text] = entityType
+			cl.entity = a
+		}
+		return
+	}
+	var typ *ast.Apply
+	var mode *ast.Apply
+	for _, n := range slices.Concat(left, conjuncts(cl.Node.Right)) {
+		if a, r := refModeOf(n); r != nil && mode == nil {
+			mode = a
+		} else if a, v := unary(n); a != nil && !isReserved(a) && typ == nil && v != nil {
+			typ = a
+		}
+	}
+	if mode == nil || typ == nil || !slices.ContainsFunc(left, func(n ast.Node) bool {
+		return ast.Unparen(n) == ast.Node(mode)
+	}) {
+		return
+	}
+	kinds[typ.Name.Text] = entityType
+	cl.entity, cl.refmode = typ, mode
+}
+
+// readSubtypes adds the unary predicates whose declaration puts them below an
+// entity type, until there are no more.
+func (c *checker) readSubtypes(kinds map[string]entityKind) {
+	c.entities = map[string]*pred{}
+	for changed := true; changed; {
+		changed = false
+		for _, cl := range c.clauses {
+			if cl.kind != constraintClause || cl.Node.Right == nil || cl.Node.Left == nil {
+				continue
+			}
+			sub, v := unary(cl.Node.Left)
+			if sub == nil || isReserved(sub) || kinds[sub.Name.Text] != unsaid {
+				continue
+			}
+			for _, n := range conjuncts(cl.Node.Right) {
+				super, w := unary(n)
+				if super != nil && w.Name == v.Name && kinds[super.Name.Text] == entityType {
+					kinds[sub.Name.Text] = entityType
+					changed = true
+				}
+			}
+		}
+	}
+	for _, cl := range c.clauses {
+		ast.Inspect(cl.Node.Left, func(n ast.Node) bool {
+			if a, _ := unary(n); a != nil && kinds[a.Name.Text] == entityType {
+				c.enterEntity(a.Name)
+			}
+			return true
+		})
+	}
+	for _, d := range c.directives {
+		if d.pred != nil && kinds[d.pred.Name] == entityType {
+			c.enterEntity(&ast.Name{Text: d.pred.Name, Span: d.pred.Span})
+		}
+	}
+}
+
+func (c *checker) enterEntity(n *ast.Name) {
+	if c.entities[n.Text] != nil {
+		return
+	}
+	p := c.enter(n.Text, n.Span)
+	p.Family = &normal.Family{}
+	c.entities[n.Text] = p
+	c.entityOrder = append(c.entityOrder, p)
+}
+
+// enterEntityClause enters the types above a subtype, and the refmode that a
+// clause declares.
+func (c *checker) enterEntityClause(cl *clause) {
+	if cl.kind != constraintClause {
+		return
+	}
+	if cl.refmode != nil {
+		c.enterRefmode(cl)
+		return
+	}
+	sub, v := unary(cl.Node.Left)
+	if sub == nil || c.entities[sub.Name.Text] == nil {
+		return
+	}
+	p := c.entities[sub.Name.Text]
+	for _, n := range conjuncts(cl.Node.Right) {
+		super, w := unary(n)
+		if super == nil || w.Name != v.Name || c.entities[super.Name.Text] == nil {
+			continue
+		}
+		q := &c.entities[super.Name.Text].Pred
+		if q != &p.Pred && !slices.Contains(p.Supers, q) {
+			p.Supers = append(p.Supers, q)
+		}
+	}
+}
+
+// enterRefmode enters the refmode of `E(x), E:id(x:v) -> T(v).`
+func (c *checker) enterRefmode(cl *clause) {
+	mode := cl.refmode
+	_, r := refModeOf(mode)
+	p := c.enter(mode.Name.Text, mode.Name.Span)
+	of := c.entities[cl.entity.Name.Text]
+	x, xOK := ast.Unparen(r.X).(*ast.Var)
+	v, vOK := ast.Unparen(r.V).(*ast.Var)
+	if !xOK || !vOK {
+		d := c.Errorf(diag.BadEntity, r.Span, "a refmode is declared with two variables")
+		d.Help("write %s(x), %s(x:v) -> string(v).", of.Name, p.Name)
+		cl.Broken = true
+		return
+	}
+	for _, n := range conjuncts(cl.Node.Right) {
+		a, w := unary(n)
+		if a == nil || w.Name != v.Name || !isTypeName(a.Name.Text) {
+			continue
+		}
+		t, ok := c.typeNamed(a)
+		if !ok {
+			cl.Broken = true
+			return
+		}
+		p.refType, p.refSpan = t, a.Span
+	}
+	if p.refType.Kind == scalar.Invalid {
+		d := c.Errorf(diag.BadEntity, mode.Span, "the refmode %s has no type", p.Name)
+		d.Help("write %s(%s), %s(%s:%s) -> string(%s).", of.Name, x.Name, p.Name, x.Name, v.Name,
+			v.Name)
+		cl.Broken = true
+		return
+	}
+	if p.Maker == nil {
+		p.Maker = &normal.Maker{Pred: &p.Pred, Of: &of.Pred, Refmode: true}
+		c.makers = append(c.makers, p)
+		p.ArgNames = []string{normal.PlainName(x.Name), normal.PlainName(v.Name)}
+	}
+}
+
+// readConstructors enters the predicates that lang:constructor names.
+func (c *checker) readConstructors() {
+	for _, d := range c.directives {
+		if d.name != "constructor" && d.name != "skolem" || d.pred == nil {
+			continue
+		}
+		p := c.enter(d.pred.Name, d.pred.Span)
+		if p.Maker != nil {
+			continue
+		}
+		of := c.constructed(p)
+		if of == nil {
+			e := c.Errorf(diag.BadEntity, d.span, "the constructor %s makes no entities", p.Name)
+			e.Note("no declaration says that its value is an entity")
+			e.Help("declare it, for example %s[x] = e -> string(x), %s(e).", p.Name,
+				c.exampleEntity())
+			p.Poisoned = true
+			continue
+		}
+		p.Maker = &normal.Maker{Pred: &p.Pred, Of: &of.Pred}
+		c.makers = append(c.makers, p)
+	}
+}
+
+// constructed returns the entity type that the declaration of a predicate gives
+// its value, or nil.
+func (c *checker) constructed(p *pred) *pred {
+	for _, cl := range c.clauses {
+		d := cl.decl
+		if d == nil || d.apply.Name.Text != p.Name {
+			continue
+		}
+		for _, t := range d.types {
+			if t.column == len(d.vars)-1 && c.entities[t.node.Name.Text] != nil {
+				return c.entities[t.node.Name.Text]
+			}
+		}
+	}
+	return nil
+}
+
+// exampleEntity returns the name of an entity type of the program.
+func (c *checker) exampleEntity() string {
+	if len(c.entityOrder) > 0 {
+		return c.entityOrder[0].Name
+	}
+	return "thing"
+}
+
+// settleFamilies joins the types that subtyping connects.
+func (c *checker) settleFamilies() {
+	family := func(p *normal.Pred) *normal.Family { return c.preds[p.Name].Family }
+	for _, p := range c.entityOrder {
+		p.Family.Types = []*normal.Pred{&p.Pred}
+	}
+	for _, p := range c.entityOrder {
+		for _, s := range p.Supers {
+			from, to := family(&p.Pred), family(s)
+			if from == to {
+				continue
+			}
+			for _, t := range from.Types {
+				c.preds[t.Name].Family = to
+			}
+			to.Types = append(to.Types, from.Types...)
+		}
+	}
+	for _, m := range c.makers {
+		f := family(m.Maker.Of)
+		m.Maker.Family, m.Maker.Number = f, len(f.Makers)
+		f.Makers = append(f.Makers, m.Maker)
+	}
+	for _, p := range c.entityOrder {
+		f := p.Family
+		if f.Type.Kind == scalar.Entity {
+			continue
+		}
+		root := f.Types[0]
+		for _, t := range f.Types {
+			if len(t.Supers) == 0 {
+				root = t
+				break
+			}
+		}
+		f.Type, f.Rep = scalar.EntityOf(root.Name), scalar.IntType
+		if f.ByValue() {
+			f.Rep = c.preds[f.Makers[0].Pred.Name].refType
+		}
+		c.types.AddFamily(f)
+	}
+}
+
+// collectEntity enters the predicates of a clause that declares an entity type
+// or a refmode.
+func (c *checker) collectEntity(cl *clause) {
+	c.occurrence(cl.entity, declaring)
+	if cl.refmode != nil {
+		c.occurrence(cl.refmode, declaring)
+	}
+}
+
+// declareEntities gives the columns of entity types and refmodes their types.
+func (c *checker) declareEntities() {
+	declare := func(p *pred, i int, t scalar.Type, of *normal.Pred, span source.Span) {
+		if i >= p.Arity || p.Declared[i].Kind != scalar.Invalid {
+			return
+		}
+		p.Declared[i] = normal.DeclaredType{Type: t, Span: span}
+		p.EntityTypes[i] = of
+		c.types.Declare(p.Columns[i], t, span)
+	}
+	for _, p := range c.entityOrder {
+		if p.Arity != 1 {
+			d := c.Errorf(diag.BadEntity, p.shapeSpan, "the entity type %s has %s, not 1", p.Name,
+				plural(p.Arity, "argument"))
+			d.Help("write %s(x) -> .", p.Name)
+			p.Poisoned = true
+			continue
+		}
+		declare(p, 0, p.Family.Type, &p.Pred, p.Span)
+		p.entity = true
+	}
+	for _, p := range c.makers {
+		m := p.Maker
+		if m.Refmode {
+			declare(p, 0, m.Family.Type, m.Of, p.Span)
+			declare(p, 1, p.refType, nil, p.refSpan)
+			p.named, p.entity = true, true
+		}
+	}
+}
