@@ -25,6 +25,8 @@ type Scan struct {
 	Var     *Var
 	Version Version
 	Names   []string
+	// Position
+	Position string
 }
 
 // Values is a constant bag. With no columns and one row it is the unit of Join.

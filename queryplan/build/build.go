@@ -15,7 +15,7 @@ import (
 // user's program.
 func Build(prog *core.Program) (*queryplan.Plan, error) {
 	b := &builder{plan: &queryplan.Plan{}, vars: map[*core.Pred]*queryplan.Var{},
-		facts: map[*core.Pred]*queryplan.Var{}}
+		facts: map[*core.Pred]*queryplan.Var{}, keys: map[*core.Pred]*queryplan.Var{}}
 	b.variables(prog)
 	b.startBlock()
 	for _, cs := range prog.Strata {
@@ -45,7 +45,9 @@ type builder struct {
 	// vars has the variable that rules read and fill for a predicate, facts the
 	// input that is united with a predicate's facts in the program.
 	vars, facts map[*core.Pred]*queryplan.Var
-	block       *queryplan.Block // that commands are added to
+	// keys has the keys of a predicate that numbers them.
+	keys  map[*core.Pred]*queryplan.Var
+	block *queryplan.Block // that commands are added to
 }
 
 func (b *builder) startBlock() {
@@ -85,6 +87,9 @@ func (b *builder) variables(prog *core.Program) {
 			b.plan.Vars = append(b.plan.Vars, f)
 		default:
 			v.Kind, v.Source = queryplan.Input, p.Name
+		}
+		if p.Numbers != nil {
+			b.numbered(p, v, names)
 		}
 		if p.Exported {
 			v.Output, v.Limit = true, p.Limit
@@ -146,8 +151,8 @@ func (b *builder) once(s *stratum) error {
 			b.add(in)
 		}
 		v := b.vars[p]
-		b.add(&queryplan.Merge{Var: v})
-		if !p.Functional() {
+		b.merge(p)
+		if !p.Functional() || p.Numbers != nil {
 			continue
 		}
 		if v.Unique = keepsKey(ins, p.Keys); !v.Unique {
@@ -198,7 +203,7 @@ func agreeOnKey(rows [][]scalar.Value, keys int) bool {
 // base returns what the facts of a predicate and its rules without recursive
 // atoms derive: first the facts, as one constant, then the rules in order.
 func (b *builder) base(s *stratum, p *core.Pred) ([]*queryplan.Insert, error) {
-	v := b.vars[p]
+	v := b.filled(p)
 	var ins []*queryplan.Insert
 	if f := b.facts[p]; f != nil {
 		scan := &queryplan.Scan{Var: f}
@@ -232,8 +237,9 @@ func (b *builder) base(s *stratum, p *core.Pred) ([]*queryplan.Insert, error) {
 }
 
 func factRow(r *core.Rule) ([]scalar.Value, error) {
-	row := make([]scalar.Value, len(r.Head.Args))
-	for i, a := range r.Head.Args {
+	args := given(&r.Head)
+	row := make([]scalar.Value, len(args))
+	for i, a := range args {
 		c, ok := a.(core.Const)
 		if !ok {
 			return nil, fmt.Errorf("fact of %s with a variable", r.Head.Pred.Name)
@@ -278,7 +284,7 @@ func (b *builder) recursive(s *stratum) error {
 			if err != nil {
 				return err
 			}
-			b.add(&queryplan.Insert{Var: b.vars[r.Head.Pred], Node: n, Span: r.Span})
+			b.add(&queryplan.Insert{Var: b.filled(r.Head.Pred), Node: n, Span: r.Span})
 		}
 	}
 	b.endRound(s, inLoop)
@@ -289,7 +295,7 @@ func (b *builder) recursive(s *stratum) error {
 	b.startBlock()
 	enter.Then, enter.Else, again.Else = loop, b.block, b.block
 	for _, p := range s.Preds {
-		if !inLoop && p.Functional() {
+		if !inLoop && p.Functional() && p.Numbers == nil {
 			b.add(&queryplan.CheckKey{Var: b.vars[p], Span: p.Span})
 		}
 	}
@@ -300,10 +306,10 @@ func (b *builder) recursive(s *stratum) error {
 // checks their keys.
 func (b *builder) endRound(s *stratum, checkKeys bool) {
 	for _, p := range s.Preds {
-		b.add(&queryplan.Merge{Var: b.vars[p]})
+		b.merge(p)
 	}
 	for _, p := range s.Preds {
-		if v := b.vars[p]; checkKeys && p.Functional() {
+		if v := b.vars[p]; checkKeys && p.Functional() && p.Numbers == nil {
 			b.add(&queryplan.CheckKey{Var: v, Span: p.Span})
 			v.Checked = true
 		}
@@ -316,6 +322,9 @@ func (b *builder) endRound(s *stratum, checkKeys bool) {
 // else the rounds end by themselves and one check after them is enough.
 func computes(s *stratum) bool {
 	for _, r := range s.Rules {
+		if r.Head.Pred.Numbers != nil {
+			return true
+		}
 		if len(s.recursiveAtoms(r)) == 0 {
 			continue
 		}

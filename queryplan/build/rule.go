@@ -187,8 +187,9 @@ func (r *rule) aggregate(in queryplan.Node, cr *core.Rule) (queryplan.Node, erro
 func (r *rule) head(n queryplan.Node, h *core.Atom) (queryplan.Node, error) {
 	cols := n.Columns()
 	made := &queryplan.Map{Input: n}
-	from := make([]string, len(h.Args))
-	for i, t := range h.Args {
+	args := given(h)
+	from := make([]string, len(args))
+	for i, t := range args {
 		want := h.Pred.Args[i]
 		var e queryplan.Expr
 		switch t := t.(type) {

@@ -75,7 +75,7 @@ func (c *emission) pred(p *normal.Pred) *core.Pred {
 		Derived: p.Rules > 0, Query: p.Query,
 		OrderBy: p.OrderBy, Limit: p.Limit, File: p.File,
 	}
-	out.Exported = out.Derived && (p.Query || p.Name[0] != '_')
+	out.Exported = out.Derived && (p.Query || p.Name[0] != '_') && p.Maker == nil
 	for i, n := range p.Columns {
 		t, _ := c.types.TypeOf(n)
 		arg := core.Arg{Name: p.ArgNames[i], Type: c.types.Represented(t)}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -18,6 +19,16 @@ func (c *strata) warnGrowth(s *core.Stratum) {
 		members[p] = true
 	}
 	for _, r := range s.Rules {
+		if at := creating(r, members); at.IsValid() {
+			if !s.Unbounded.IsValid() {
+				s.Unbounded = at
+			}
+			d := c.Warnf(diag.UnboundedRecursion, at, "this recursion may never end")
+			d.Note("each round can create an entity of %s from one that the round before created",
+				r.Head.Pred.Args[r.Head.Pred.Keys].Family.Name)
+			d.Help("bound it in the body, for example by the length or the depth of the entity")
+			continue
+		}
 		v, let := growing(r, members)
 		if v == nil {
 			continue
@@ -160,4 +171,38 @@ func grows(k *core.Call) bool {
 		}
 	}
 	return false
+}
+
+// creating returns the place of a rule that creates entities from entities of
+// the same recursion, if no comparison of its body bounds a value from there.
+func creating(r *core.Rule, members map[*core.Pred]bool) source.Span {
+	p := r.Head.Pred
+	if p.Numbers == nil {
+		return source.Span{}
+	}
+	recursive := map[*core.Var]bool{}
+	bounded := false
+	for _, l := range r.Body {
+		switch l := l.(type) {
+		case *core.Atom:
+			for _, t := range l.Args {
+				if v, ok := t.(*core.Var); ok && members[l.Pred] {
+					recursive[v] = true
+				}
+			}
+		case *core.Test:
+			if call, ok := l.Expr.(*core.Call); ok && bounds[call.Func.Name] {
+				for _, v := range arithmeticVars(call) {
+					bounded = bounded || recursive[v]
+				}
+			}
+		}
+	}
+	for i, t := range r.Head.Args[:p.Keys] {
+		v, ok := t.(*core.Var)
+		if ok && recursive[v] && p.Args[i].Family == p.Args[p.Keys].Family && !bounded {
+			return r.Head.Span
+		}
+	}
+	return source.Span{}
 }
