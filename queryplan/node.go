@@ -308,6 +308,9 @@ func appendColumns(to []Column, n Node) []Column {
 				to = append(to, Column{name, n.Var.Cols[i].Type})
 			}
 		}
+		if n.Position != "" {
+			to = append(to, Column{n.Position, scalar.IntType})
+		}
 		return to
 	case *Filter:
 		return appendColumns(to, n.Input)
@@ -420,6 +423,9 @@ func ColumnOf(n Node, name string) (Column, bool) {
 			if own == name && own != "" {
 				return Column{name, n.Var.Cols[i].Type}, true
 			}
+		}
+		if n.Position != "" && n.Position == name {
+			return Column{name, scalar.IntType}, true
 		}
 		return Column{}, false
 	case *Filter:

@@ -159,7 +159,11 @@ func NodeHead(n Node) string {
 		if n.Version != Full {
 			head += n.Version.String() + " "
 		}
-		return head + QuoteName(n.Var.Name) + "(" + strings.Join(names, ", ") + ")"
+		head += QuoteName(n.Var.Name) + "(" + strings.Join(names, ", ") + ")"
+		if n.Position != "" {
+			head += " position " + irtext.QuoteColumn(n.Position)
+		}
+		return head
 	case *Values:
 		return "values " + columnsText(n.Cols)
 	case *Filter:

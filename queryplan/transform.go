@@ -204,7 +204,7 @@ func RebindVars(n Node, vars map[*Var]*Var) Node {
 		if !ok || vars[s.Var] == nil || vars[s.Var] == s.Var {
 			return n
 		}
-		return &Scan{vars[s.Var], s.Version, s.Names}
+		return &Scan{vars[s.Var], s.Version, s.Names, s.Position}
 	})
 }
 
