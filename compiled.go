@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/answer"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
@@ -101,8 +102,15 @@ func (s spanFiles) fromFile(span rfx.Span) source.Span {
 func filePredicate(q predicate, files spanFiles) rfx.Predicate {
 	out := rfx.Predicate{Name: q.Name, Keys: q.Keys, Derived: q.Derived, Query: q.Query,
 		Exported: q.Exported, Hidden: q.hidden}
-	for _, c := range q.Columns {
-		out.Columns = append(out.Columns, rfx.Column{Name: c.Name, Type: c.Type.String()})
+	for i, c := range q.Columns {
+		col := rfx.Column{Name: c.Name, Type: c.Type.String()}
+		if q.families != nil {
+			col.Family = q.families[i]
+		}
+		out.Columns = append(out.Columns, col)
+	}
+	if m := q.maker; m != nil {
+		out.Makes = &rfx.Maker{Family: m.Family, Start: m.Start, Step: m.Step, Refmode: m.Refmode}
 	}
 	for _, span := range q.clauses {
 		out.Clauses = append(out.Clauses, files.toFile(span))
@@ -216,7 +224,11 @@ func (c *Compiled) readPredicates() error {
 			if !ok {
 				return fmt.Errorf("predicate %s has a column of type %q", q.Name, col.Type)
 			}
-			pred.Columns = append(pred.Columns, Column{col.Name, typ})
+			pred.addColumn(col.Name, typ, col.Family)
+		}
+		if m := q.Makes; m != nil && len(q.Columns) > 0 {
+			pred.makes(answer.Maker{Family: m.Family, Start: m.Start, Step: m.Step,
+				Refmode: m.Refmode})
 		}
 		for _, span := range q.Clauses {
 			pred.clauses = append(pred.clauses, c.files.fromFile(span))

@@ -1,6 +1,7 @@
 package redfox
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -97,7 +98,7 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 		if rel == nil {
 			return res.missing(q.Name)
 		}
-		out, err := rel.output(q.Name)
+		out, err := rel.Output(context.Background())
 		if err != nil {
 			return err
 		}

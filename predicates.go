@@ -1,11 +1,14 @@
 package redfox
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/answer"
 )
 
 // Predicate describes one predicate of a program.
@@ -30,6 +33,88 @@ type predicate struct {
 	hidden  bool          // made by the compiler
 	clauses []source.Span // that derive it, of a functional predicate
 	binding *fileBinding  // or nil
+	// families has the family of each column whose numbers stand for entities,
+	// "" for the others, and is nil if there are only others. maker is set if
+	// the predicate makes entities.
+	families []string
+	maker    *answer.Maker
+}
+
+// addColumn adds a column. Its values are entities of a family, unless that is
+// empty. Entities show as strings.
+func (q *predicate) addColumn(name string, t Type, family string) {
+	if family != "" {
+		t = scalar.StringType
+		if q.families == nil {
+			q.families = make([]string, len(q.Columns))
+		}
+	}
+	if q.Columns = append(q.Columns, Column{name, t}); q.families != nil {
+		q.families = append(q.families, family)
+	}
+}
+
+// makes says that the predicate makes entities of a family.
+func (q *predicate) makes(m answer.Maker) {
+	m.Pred, m.Name = q.Name, q.Name
+	m.Keys = make([]string, len(q.Columns)-1)
+	copy(m.Keys, q.families)
+	q.maker = &m
+}
+
+// withMakers adds to outputs the predicates that make the entities in them, as
+// far as they are other ones.
+func (p *Program) withMakers(names []string) []string {
+	families := map[string]bool{}
+	for n := -1; n != len(names); {
+		n = len(names)
+		for _, q := range p.preds {
+			if slices.Contains(names, q.Name) {
+				for _, f := range q.families {
+					families[f] = f != ""
+				}
+			} else if q.maker != nil && families[q.maker.Family] {
+				names = append(names, q.Name)
+			}
+		}
+	}
+	return names
+}
+
+// present adds the wanted predicates to a result, entities as terms.
+func (q *Prepared) present(res *Result) error {
+	var makers []answer.Maker
+	byName := map[string]*predicate{}
+	for i, p := range q.program.preds {
+		byName[p.Name] = &q.program.preds[i]
+		if p.maker != nil && res.owned[p.Name] != nil {
+			makers = append(makers, *p.maker)
+		}
+	}
+	terms, err := answer.NewTerms(makers, res.owned)
+	if err != nil {
+		return &InternalError{Phase: "presenting the result", Err: err}
+	}
+	for _, v := range q.program.plan.Vars {
+		x, p := res.owned[v.Name], byName[v.Name]
+		switch {
+		case x == nil || slices.Contains(q.makers, v.Name):
+		case p == nil || p.families == nil:
+			res.add(v.Name, x, planColumns(v.Cols))
+		default:
+			res.add(v.Name, terms.Shown(x, p.families), p.Columns)
+		}
+	}
+	return nil
+}
+
+// columnNames returns the names of the columns that the program sees.
+func columnNames(cols []queryplan.Column) []string {
+	var out []string
+	for _, c := range queryplan.JoinedColumns(cols) {
+		out = append(out, c.Name)
+	}
+	return out
 }
 
 // fileBinding is the file that directives tie to a predicate.
@@ -72,7 +157,15 @@ func checkedPredicates(p *core.Program) []predicate {
 			clauses: clauses[q],
 		}
 		for _, a := range q.Args {
-			pred.Columns = append(pred.Columns, Column{a.Name, a.Type})
+			family := ""
+			if a.Family != nil {
+				family = a.Family.Name
+			}
+			pred.addColumn(a.Name, a.Type, family)
+		}
+		if n := q.Numbers; n != nil {
+			pred.makes(answer.Maker{Family: q.Args[q.Keys].Family.Name, Start: n.Start, Step: n.Step,
+				Refmode: n.Refmode})
 		}
 		if q.File != nil {
 			pred.binding = &fileBinding{*q.File, q.File.Span.File.Name}

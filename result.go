@@ -7,7 +7,6 @@ import (
 	"iter"
 	goruntime "runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,9 +16,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/account"
-	"github.com/redfoxdb/redfox/runtime/machine"
-	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/answer"
 	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
@@ -29,25 +26,14 @@ type Result struct {
 	Stats     Stats
 	relations map[string]*relation
 	names     []string
-	threads   int // that may sort
+	owned     map[string]*answer.Relation // all tuples that the run returned
 	failure   atomic.Pointer[error]
 }
 
-// relation is a predicate of a result and how it is presented.
+// relation is a predicate of a result.
 type relation struct {
-	cols    []Column
-	order   []store.Order
-	limit   int64 // -1 for all
-	threads int
-	stored  bool  // the tuples are facts
-	bound   int64 // of what is held while the tuples are sorted; 0 for none
-	held    int64 // by facts and results meanwhile
-
-	mu      sync.Mutex
-	pending runtime.Pending // the tuples, as long as they are on a device
-	gone    bool            // they were released there
-	rel     *store.Relation // nil until they are not
-	columns []*store.Column
+	*answer.Relation
+	cols []Column
 }
 
 // KernelStats is the cost of one kernel in a run.
@@ -96,27 +82,10 @@ func (s Stats) Fills(block string) []string {
 	return out
 }
 
-// add adds a predicate, whose tuples are on the host or pending.
-func (r *Result) add(v *queryplan.Var, rel *store.Relation, pending runtime.Pending) {
-	out := &relation{pending: pending, cols: planColumns(v.Cols), limit: v.Limit,
-		threads: r.threads}
-	if v.Kind == queryplan.Input {
-		out.limit, out.stored = -1, true
-	}
-	if rel != nil {
-		out.set(rel)
-	}
-	for _, k := range v.OrderBy {
-		i := slices.IndexFunc(v.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
-		out.order = append(out.order, store.Order{Col: i, Desc: k.Desc})
-	}
-	r.relations[v.Name] = out
-	r.names = append(r.names, v.Name)
-}
-
-func (x *relation) set(rel *store.Relation) {
-	x.rel = rel
-	x.columns = rel.Columns()
+// add adds a predicate.
+func (r *Result) add(name string, x *answer.Relation, cols []Column) {
+	r.relations[name] = &relation{x, cols}
+	r.names = append(r.names, name)
 }
 
 // Fetch copies the tuples of a resident run from the GPU. Methods that need
@@ -124,32 +93,10 @@ func (x *relation) set(rel *store.Relation) {
 // copied once.
 func (r *Result) Fetch(ctx context.Context) error {
 	for _, name := range r.names {
-		if err := r.relations[name].fetch(ctx); err != nil {
+		if err := r.relations[name].Fetch(ctx); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// fetch copies tuples that are on a device.
-func (x *relation) fetch(ctx context.Context) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch {
-	case x.rel != nil:
-		return nil
-	case x.gone:
-		return &EnvironmentError{Message: "the result was released"}
-	}
-	rel, err := x.pending.Fetch(ctx)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		return machine.DeviceFailure(err)
-	}
-	x.set(rel)
-	x.pending = nil
 	return nil
 }
 
@@ -164,22 +111,17 @@ func (r *Result) Err() error {
 
 // Release frees tuples on the GPU that were not copied. They are lost.
 func (r *Result) Release() {
-	for _, x := range r.relations {
-		x.mu.Lock()
-		if x.pending != nil {
-			x.pending.Release()
-			x.pending, x.gone = nil, true
-		}
-		x.mu.Unlock()
+	for _, x := range r.owned {
+		x.Release()
 	}
 }
 
 // releaseAtEnd releases what is pending when nothing refers to the result.
 func (r *Result) releaseAtEnd() {
 	var list []runtime.Pending
-	for _, x := range r.relations {
-		if x.pending != nil {
-			list = append(list, x.pending)
+	for _, x := range r.owned {
+		if p := x.Pending(); p != nil {
+			list = append(list, p)
 		}
 	}
 	if list == nil {
@@ -211,25 +153,9 @@ func (r *Result) Columns(pred string) []Column {
 // Len returns the number of tuples of a predicate, which takes no copying.
 func (r *Result) Len(pred string) int64 {
 	if x := r.relations[pred]; x != nil {
-		return x.rows()
+		return x.Rows()
 	}
 	return 0
-}
-
-func (x *relation) rows() int64 {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	n := int64(0)
-	switch {
-	case x.rel != nil:
-		n = int64(x.rel.Rows())
-	case x.pending != nil:
-		n = x.pending.Rows()
-	}
-	if x.limit >= 0 {
-		n = min(n, x.limit)
-	}
-	return n
 }
 
 // errDone ends an iteration early.
@@ -260,21 +186,27 @@ func (r *Result) Tuples(pred string) iter.Seq[[]Value] {
 		if x == nil {
 			return
 		}
-		if err := x.fetch(context.Background()); err != nil {
+		if err := x.Fetch(context.Background()); err != nil {
 			r.failure.CompareAndSwap(nil, &err)
 			return
 		}
-		if len(x.columns) == 0 { // a flag: true is one empty tuple
-			if x.rows() > 0 {
+		columns := x.Columns()
+		if len(columns) == 0 { // a flag: true is one empty tuple
+			if x.Rows() > 0 {
 				yield([]Value{})
 			}
 			return
 		}
-		words, tuple := make([]Value, len(x.columns)), make([]Value, len(x.cols))
+		words, tuple := make([]Value, len(columns)), make([]Value, len(x.cols))
+		out, err := x.Output(context.Background())
+		if err != nil {
+			r.failure.CompareAndSwap(nil, &err)
+			return
+		}
 		// The only error is the yield's.
-		_ = x.fetched(pred).Each(func(block [][]int64, n int) error {
+		_ = out.Each(func(block [][]int64, n int) error {
 			for i := range n {
-				for c, column := range x.columns {
+				for c, column := range columns {
 					words[c] = column.ValueOf(block[c][i])
 				}
 				tuple = scalar.AppendJoined(tuple[:0], words)
@@ -294,7 +226,7 @@ func (r *Result) Arrow(pred string) (arrow.RecordBatch, error) {
 	if x == nil {
 		return nil, r.missing(pred)
 	}
-	out, err := x.output(pred)
+	out, err := x.Output(context.Background())
 	if err != nil {
 		return nil, err
 	}
@@ -322,60 +254,20 @@ type WriteOptions struct {
 	Limit  int64 // at most so many tuples; 0 means all
 }
 
-// bound limits the memory in which tuples are sorted to what facts and results
-// leave of it.
-func (r *Result) bound(bytes, facts int64) {
-	if bytes == 0 {
-		return
-	}
-	held, seen, dicts := facts, map[*store.Column]bool{}, map[*store.Dict]bool{}
-	for _, x := range r.relations {
-		for _, c := range x.columns {
-			if !x.stored && !seen[c] {
-				seen[c] = true
-				held += c.Bytes()
-			}
-			if c.Dict != nil && !dicts[c.Dict] {
-				dicts[c.Dict] = true
-				held += c.Dict.AddedBytes()
-			}
-		}
-	}
-	for _, x := range r.relations {
-		x.bound, x.held = bytes, held
-	}
-}
-
-// inMemory calls do with the output, sorted in bounded memory.
-func (x *relation) inMemory(out *write.Output, do func(*write.Output) error) error {
-	if x.bound == 0 {
-		return do(out)
-	}
-	mem := account.New(max(x.bound-x.held, 1))
-	defer mem.Close()
-	out.Memory = mem
-	err := withFacts(do(out), x.bound, x.held)
-	var memory *runtime.MemoryError
-	if errors.As(err, &memory) {
-		return &EnvironmentError{Message: memory.Error(), Err: err}
-	}
-	return err
-}
-
 // Write writes a predicate's tuples, sorted, in a format.
 func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOptions) error {
 	x := r.relations[pred]
 	if x == nil {
 		return r.missing(pred)
 	}
-	out, err := x.output(pred)
+	out, err := x.Output(context.Background())
 	if err != nil {
 		return err
 	}
 	if opts.Limit > 0 && (out.Limit < 0 || out.Limit > opts.Limit) {
 		out.Limit = opts.Limit
 	}
-	return x.inMemory(out, func(out *write.Output) error {
+	return x.InMemory(out, func(out *write.Output) error {
 		return write.Rows(w, out, format, write.Options{Header: opts.Header})
 	})
 }
@@ -388,25 +280,6 @@ func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) 
 		return fileError("write", path, err)
 	}
 	return nil
-}
-
-// output presents the tuples, which are copied from the device if they are
-// there.
-func (x *relation) output(name string) (*write.Output, error) {
-	if err := x.fetch(context.Background()); err != nil {
-		return nil, err
-	}
-	return x.fetched(name), nil
-}
-
-// fetched presents tuples that are on the host.
-func (x *relation) fetched(name string) *write.Output {
-	out := &write.Output{Name: name, Columns: x.columns, Rows: x.rel.Rows(), Order: x.order,
-		Limit: x.limit, InOrder: x.rel.InOrder, Threads: x.threads}
-	for _, c := range x.cols {
-		out.Names = append(out.Names, c.Name)
-	}
-	return out
 }
 
 // Decimal is an exact decimal number: Unscaled divided by 10^Scale.

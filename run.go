@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/answer"
 	"github.com/redfoxdb/redfox/runtime/diagnose"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/pool"
@@ -112,6 +113,7 @@ type Prepared struct {
 	plan    *queryplan.Plan
 	derived []string // the outputs that the plan computes
 	inputs  []string // the outputs that are facts
+	makers  []string // computed only to show the entities of others
 	planned time.Duration
 	threads int   // of runs whose options have none
 	memory  int64 // likewise
@@ -127,6 +129,9 @@ func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Pr
 	if q.derived, q.inputs, err = p.outputs(opts.Outputs); err != nil {
 		return nil, err
 	}
+	wanted := len(q.derived)
+	q.derived = p.withMakers(q.derived)
+	q.makers = q.derived[wanted:]
 	start := time.Now()
 	// Rewrites see the wanted outputs and the statistics of the data. From here
 	// on the plan is fixed.
@@ -205,49 +210,55 @@ func (q *Prepared) with(ctx context.Context, f func(runtime.Engine) error) (err 
 // those of Prepare, whatever the options say.
 func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err error) {
 	start := time.Now()
-	var answer *runtime.Answer
+	var answered *runtime.Answer
 	err = q.with(ctx, func(e runtime.Engine) error {
-		answer, err = e.Run(ctx, q.request(opts))
-		return withFacts(err, cmp.Or(opts.Memory, q.memory), q.db.held())
+		answered, err = e.Run(ctx, q.request(opts))
+		return answer.WithFacts(err, cmp.Or(opts.Memory, q.memory), q.db.held())
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(answer.Violations) > 0 {
-		return nil, &ProgramError{Diagnostics: diagnose.Violations(answer.Violations)}
+	if len(answered.Violations) > 0 {
+		return nil, &ProgramError{Diagnostics: diagnose.Violations(answered.Violations)}
 	}
 	trace.Func(opts.Trace).Since("run on "+q.engine.Name, start)
-	return q.result(answer, opts, time.Since(start))
+	return q.result(answered, opts, time.Since(start))
 }
 
 // result turns an engine's answer into a result.
-func (q *Prepared) result(answer *runtime.Answer, opts RunOptions,
+func (q *Prepared) result(answered *runtime.Answer, opts RunOptions,
 	took time.Duration) (*Result, error) {
-	res := &Result{relations: map[string]*relation{}, threads: cmp.Or(opts.Threads, q.threads)}
+	res := &Result{relations: map[string]*relation{}, owned: map[string]*answer.Relation{}}
 	res.Stats = Stats{
 		Engine: q.engine.Name, Load: q.db.time, Plan: q.planned,
-		Compile: answer.Compile, Run: took - answer.Compile,
-		Peak: answer.Peak + q.db.held(), Dropped: answer.Dropped, Kernels: answer.Kernels,
-		Device: answer.Device,
-		plan:   q.plan, profile: answer.Profile, target: q.engine.Target(),
+		Compile: answered.Compile, Run: took - answered.Compile,
+		Peak: answered.Peak + q.db.held(), Dropped: answered.Dropped, Kernels: answered.Kernels,
+		Device: answered.Device,
+		plan:   q.plan, profile: answered.Profile, target: q.engine.Target(),
 	}
+	threads := cmp.Or(opts.Threads, q.threads)
 	for _, v := range q.program.plan.Vars {
-		pending := answer.Pending[v.Name]
+		pending, rel := answered.Pending[v.Name], answered.Outputs[v.Name]
 		switch {
 		case slices.Contains(q.derived, v.Name):
-			rel := answer.Outputs[v.Name]
 			if rel == nil && pending == nil {
 				return nil, &InternalError{Phase: "the " + q.engine.Name + " engine",
 					Err: fmt.Errorf("no output for %s", v.Name)}
 			}
-			res.add(v, rel, pending)
 		case slices.Contains(q.inputs, v.Name):
-			res.add(v, q.db.relation(v), nil)
-		case pending != nil: // the plan computes more than is wanted
-			pending.Release()
+			rel = q.db.relation(v)
+		default:
+			if pending != nil { // the plan computes more than is wanted
+				pending.Release()
+			}
+			continue
 		}
+		res.owned[v.Name] = answer.New(v, columnNames(v.Cols), rel, pending, threads)
 	}
-	res.bound(cmp.Or(opts.Memory, q.memory), q.db.held())
+	if err := q.present(res); err != nil {
+		return nil, err
+	}
+	answer.Bound(res.owned, cmp.Or(opts.Memory, q.memory), q.db.held())
 	res.releaseAtEnd()
 	return res, nil
 }

@@ -43,21 +43,6 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 	return engineBug(engine, err)
 }
 
-// withFacts adds the facts to what an error says is held, as engines do not
-// count them.
-func withFacts(err error, bound, facts int64) error {
-	var memory *runtime.MemoryError
-	if !errors.As(err, &memory) || memory.Device {
-		return err
-	}
-	all := *memory
-	all.Held += facts
-	if all.System == nil {
-		all.Bound = bound
-	}
-	return &all
-}
-
 // engineBug is a bug of an engine, with the details that the engine reports.
 func engineBug(engine string, err error) *InternalError {
 	bug := &InternalError{Phase: "the " + engine + " engine", Err: err}

@@ -50,12 +50,24 @@ type Predicate struct {
 	Hidden   bool     `json:"hidden,omitempty"`  // made by the compiler
 	Clauses  []Span   `json:"clauses,omitempty"` // that derive it
 	Binding  *Binding `json:"file,omitempty"`
+	Makes    *Maker   `json:"makes,omitempty"`
+}
+
+// Maker says that a predicate numbers its keys: the numbers Start, Start + Step
+// and so on stand for entities of a family.
+type Maker struct {
+	Family  string `json:"family"`
+	Start   int64  `json:"start,omitempty"`
+	Step    int64  `json:"step"`
+	Refmode bool   `json:"refmode,omitempty"`
 }
 
 // Column is a named and typed argument; the type is as LogiQL writes it.
 type Column struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
+	// Family is set if the numbers in the column stand for entities.
+	Family string `json:"family,omitempty"`
 }
 
 // Binding is the file that directives of the program tie to a predicate.

@@ -1,0 +1,236 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Maker describes a predicate that numbers its keys, which are its columns
+// except the last: each number stands for an entity of a family.
+type Maker struct {
+	Pred        string   // that has the keys and the numbers
+	Name        string   // in terms
+	Family      string   // of the entities
+	Keys        []string // the family of each key; "" for one that is no entity
+	Start, Step int64    // of the numbers
+	Refmode     bool     // the entity shows as its one key
+}
+
+// Terms shows entities as what made them: the value of a refmode, or a term such
+// as cons[1, nil[]]. The relations of the makers belong to the same run as the
+// numbers.
+type Terms struct {
+	makers map[string][]*made // by family, in the order of Start
+}
+
+// made is a maker and its entities.
+type made struct {
+	Maker
+	rel *Relation
+	// row has the row of each entity, by its place among those of the maker,
+	// and text its term once that is known.
+	row  []int32
+	text []string
+}
+
+// maxTerm bounds the length of a term in bytes. Terms that share parts can be
+// exponentially longer than what is stored.
+const maxTerm = 1 << 20
+
+// NewTerms returns the terms of the entities that makers make. relations has the
+// tuples of their predicates. An error says that makers of a family do not fit
+// each other.
+func NewTerms(makers []Maker, relations map[string]*Relation) (*Terms, error) {
+	t := &Terms{makers: map[string][]*made{}}
+	for _, m := range makers {
+		t.makers[m.Family] = append(t.makers[m.Family], &made{Maker: m, rel: relations[m.Pred]})
+	}
+	for family, list := range t.makers {
+		slices.SortFunc(list, func(a, b *made) int { return cmp.Compare(a.Start, b.Start) })
+		for i, m := range list {
+			if m.Start != int64(i) || m.Step != int64(len(list)) {
+				return nil, fmt.Errorf("maker %d of %d of %s numbers from %d in steps of %d", i+1,
+					len(list), family, m.Start, m.Step)
+			}
+		}
+	}
+	return t, nil
+}
+
+// Shown returns a relation that shows the entities of another one as terms.
+// families has the family of each column, "" for one without entities.
+func (t *Terms) Shown(of *Relation, families []string) *Relation {
+	return &Relation{name: of.name, names: of.names, Stored: of.Stored, order: of.order,
+		limit: of.limit, threads: of.threads, of: of, terms: &shownTerms{t, families}}
+}
+
+// shownTerms are the columns of a relation that show as terms.
+type shownTerms struct {
+	*Terms
+	families []string
+}
+
+// show replaces columns of numbers by columns of terms.
+func (s *shownTerms) show(ctx context.Context, of *Relation) (*store.Relation, error) {
+	if err := of.Fetch(ctx); err != nil {
+		return nil, err
+	}
+	w := &termWriter{terms: s.Terms, ctx: ctx}
+	columns := slices.Clone(of.Columns())
+	for i, family := range s.families {
+		if family == "" {
+			continue
+		}
+		shown, err := w.column(family, columns[i])
+		if err != nil {
+			return nil, err
+		}
+		columns[i] = shown
+	}
+	table := &store.Table{Columns: columns, Rows: of.rel.Rows()}
+	out := &store.Relation{Name: of.name, Table: table}
+	for i := range columns {
+		out.Cols = append(out.Cols, i)
+		table.Names = append(table.Names, of.names[i])
+	}
+	return out, nil
+}
+
+// termWriter writes the terms of one relation.
+type termWriter struct {
+	terms *Terms
+	ctx   context.Context
+}
+
+// column returns the terms of a column of numbers.
+func (w *termWriter) column(family string, c *store.Column) (*store.Column, error) {
+	words := make([]int64, c.Len())
+	c.Read(words, 0)
+	text := map[int64]string{}
+	for _, id := range words {
+		if _, ok := text[id]; ok {
+			continue
+		}
+		m, row, err := w.find(family, id)
+		if err != nil {
+			return nil, err
+		}
+		if m.Refmode {
+			text[id] = scalar.Format(m.rel.Columns()[0].Value(row))
+		} else if text[id], err = w.term(family, id); err != nil {
+			return nil, err
+		}
+	}
+	sorted := make([]string, 0, len(text))
+	for _, s := range text {
+		sorted = append(sorted, s)
+	}
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	for i, id := range words {
+		at, _ := slices.BinarySearch(sorted, text[id])
+		words[i] = int64(at)
+	}
+	return store.ColumnOf(scalar.StringType, words, store.NewDict(sorted)), nil
+}
+
+// find returns the maker of an entity and its row there.
+func (w *termWriter) find(family string, id int64) (*made, int, error) {
+	list := w.terms.makers[family]
+	if len(list) == 0 || id < 0 {
+		return nil, 0, fmt.Errorf("no maker of %s has the number %d", family, id)
+	}
+	m := list[id%int64(len(list))]
+	if err := m.index(w.ctx); err != nil {
+		return nil, 0, err
+	}
+	at := id / int64(len(list))
+	if at >= int64(len(m.row)) {
+		return nil, 0, fmt.Errorf("%s has made %d entities, not number %d", m.Name, len(m.row), id)
+	}
+	return m, int(m.row[at]), nil
+}
+
+// index reads the rows of a maker once.
+func (m *made) index(ctx context.Context) error {
+	if m.row != nil {
+		return nil
+	}
+	if err := m.rel.Fetch(ctx); err != nil {
+		return err
+	}
+	columns := m.rel.Columns()
+	numbers := columns[len(columns)-1]
+	m.row, m.text = make([]int32, numbers.Len()), make([]string, numbers.Len())
+	for i := range m.row {
+		at := (numbers.Word(i) - m.Start) / m.Step
+		if at < 0 || at >= int64(len(m.row)) {
+			return fmt.Errorf("%s has %d entities and one with number %d", m.Name, len(m.row),
+				numbers.Word(i))
+		}
+		m.row[at] = int32(i)
+	}
+	return nil
+}
+
+// term returns the term of an entity. It keeps its own stack, because terms can
+// be as deep as a recursion has rounds.
+func (w *termWriter) term(family string, id int64) (string, error) {
+	type entity struct {
+		family string
+		id     int64
+	}
+	stack := []entity{{family, id}}
+	for {
+		e := stack[len(stack)-1]
+		m, row, err := w.find(e.family, e.id)
+		if err != nil {
+			return "", err
+		}
+		at := e.id / int64(len(w.terms.makers[e.family]))
+		if m.text[at] == "" {
+			missing := len(stack)
+			keys := make([]string, len(m.Keys))
+			length := 0
+			for i, f := range m.Keys {
+				value := m.rel.Columns()[i].Value(row)
+				if f == "" {
+					keys[i] = scalar.Literal(value)
+				} else {
+					k, _, err := w.find(f, value.Int())
+					if err != nil {
+						return "", err
+					}
+					keys[i] = k.text[value.Int()/int64(len(w.terms.makers[f]))]
+					if keys[i] == "" {
+						stack = append(stack, entity{f, value.Int()})
+					}
+				}
+				length += len(keys[i])
+			}
+			if len(stack) > missing {
+				continue
+			}
+			if length > maxTerm {
+				return "", &failure.Environment{
+					Message: fmt.Sprintf("the term of an entity of %s is longer than %d bytes",
+						e.family, maxTerm),
+					Help: "print a predicate that describes the entity instead of the entity"}
+			}
+			m.text[at] = m.Name + "[" + strings.Join(keys, ", ") + "]"
+			if m.Refmode {
+				m.text[at] = keys[0]
+			}
+		}
+		if stack = stack[:len(stack)-1]; len(stack) == 0 {
+			return m.text[at], nil
+		}
+	}
+}
