@@ -513,8 +513,8 @@ r(y) <- (p(x) ; x = 0), y = 6 / x.
 	NotSupportedYet = newCode(&Code{
 		ID: "RF0901", Name: "NotSupportedYet",
 		When: "A program uses a part of LogiQL that redfox recognises but does not run yet.",
-		Example: `person(x), person:id(x:s) -> string(s).
-`,
+		Example: `stock[p] = n -> string(p), int(n).
+lang:ordered(` + "`stock).\n",
 		Fix: "The help line says what to write instead.",
 	})
 

@@ -234,7 +234,7 @@ func (c *checker) enterRefmode(cl *clause) {
 		d := c.Errorf(diag.BadEntity, mode.Span, "the refmode %s has no type", p.Name)
 		d.Help("write %s(%s), %s(%s:%s) -> string(%s).", of.Name, x.Name, p.Name, x.Name, v.Name,
 			v.Name)
-		cl.Broken = true
+		cl.Broken, p.Poisoned = true, true
 		return
 	}
 	if p.Maker == nil {

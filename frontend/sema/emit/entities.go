@@ -28,7 +28,7 @@ func (c *emission) family(f *normal.Family) *core.Family {
 // which has the entity first, it is another one than the program names.
 func (c *emission) maker(p *normal.Pred) {
 	m := p.Maker
-	if m == nil || m.Family.ByValue() || p.Poisoned {
+	if m == nil || m.Family.ByValue() || len(p.Core.Args) == 0 {
 		return
 	}
 	numbers := &core.Numbering{Start: int64(m.Number), Step: int64(len(m.Family.Makers)),
@@ -326,7 +326,7 @@ func (c *emission) membership(preds []*normal.Pred, number int) {
 		number++
 	}
 	for _, p := range preds {
-		if p.Core == nil || p.Poisoned {
+		if p.Poisoned {
 			continue
 		}
 		switch m := p.Maker; {

@@ -43,7 +43,7 @@ func (s *solver) clashWith(node int, because evidence) {
 			a.typ,
 			because.span.Text(), b.typ)
 		s.chain(d, a)
-		literalHelp(d, because.literal, a.typ)
+		s.literalHelp(d, because.literal, a.typ)
 		return
 	}
 	d := s.Errorf(diag.TypeClash, because.span, "%s is both %s and %s", s.nodeName(node), a.typ,
@@ -54,9 +54,12 @@ func (s *solver) clashWith(node int, because evidence) {
 }
 
 // literalHelp adds how to write a constant of the wanted type.
-func literalHelp(d *diag.Diagnostic, k *normal.Const, want scalar.Type) {
+func (s *solver) literalHelp(d *diag.Diagnostic, k *normal.Const, want scalar.Type) {
 	text := k.Value.Str()
 	switch {
+	case want.Kind == scalar.Entity:
+		s.entityHelp(d, want, k.Value.Type)
+		return
 	case k.Value.Type.Kind == scalar.String:
 		if v, err := scalar.ParseText(want, text); err == nil {
 			d.Help("write %s", scalar.Literal(v))
@@ -193,6 +196,10 @@ func (s *solver) trace(came map[int]int32, from, to int) []edge {
 // clashHelp adds how to make the types one.
 func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 	x, y := a.typ, b.typ
+	if x.Kind == scalar.Entity || y.Kind == scalar.Entity {
+		s.entityHelp(d, x, y)
+		return
+	}
 	if !x.IsNumeric() || !y.IsNumeric() {
 		if x.Kind == scalar.String || y.Kind == scalar.String {
 			other := x
@@ -354,6 +361,7 @@ func (s *solver) checkHeads() {
 			h.pred.ColumnName(h.column), want.Type)
 		d.Label(want.Span, "declared %s here", want.Type)
 		s.explainType(d, h.r.Var.Node)
+		s.entityHelp(d, c.typ, want.Type)
 	}
 }
 

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -36,4 +37,25 @@ func (in *Types) literalAs(v scalar.Value, t scalar.Type) (scalar.Value, bool) {
 		return normal.LiteralAs(v, f.Rep)
 	}
 	return v, false
+}
+
+// entityHelp adds how an entity is related to the value that identifies it, if
+// one of two types is an entity type and the other is not.
+func (s *solver) entityHelp(d *diag.Diagnostic, x, y scalar.Type) {
+	if y.Kind == scalar.Entity {
+		x, y = y, x
+	}
+	f := s.families[x]
+	if f == nil || y.Kind == scalar.Entity {
+		return
+	}
+	for _, m := range f.Makers {
+		if m.Refmode && m.Pred.Declared[1].Kind == y.Kind {
+			d.Help("%s(e:v) relates an entity e of %s to its %s v", m.Pred.Name, m.Of.Name, y)
+			return
+		}
+	}
+	if len(f.Makers) > 0 {
+		d.Help("an entity of %s is identified by %s", x, f.Makers[0].Pred.Shape())
+	}
 }

@@ -482,7 +482,7 @@ func (s *solver) wrongTypes(e *normal.Call, types []scalar.Type, err error) {
 		}
 		for i, a := range e.Args {
 			if k, ok := a.(*normal.Const); ok {
-				literalHelp(d, k, types[1-i])
+				s.literalHelp(d, k, types[1-i])
 				return
 			}
 		}

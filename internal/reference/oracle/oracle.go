@@ -128,7 +128,7 @@ func RunBounded(p *core.Program, facts Facts, steps int64) (*Result, error) {
 	}
 	result := &Result{Tuples: map[string][]Tuple{}}
 	for _, pred := range p.Preds {
-		result.Tuples[pred.Name] = present(pred, m.relations[pred].tuples)
+		result.Tuples[pred.Name] = present(pred, m.shown(pred))
 	}
 	for _, check := range p.Checks {
 		if bindings := m.violations(check); len(bindings) > 0 {
@@ -143,6 +143,12 @@ func RunBounded(p *core.Program, facts Facts, steps int64) (*Result, error) {
 
 func (m *machine) insert(pred *core.Pred, t Tuple) (isNew bool, err error) {
 	r := m.relations[pred]
+	if n := pred.Numbers; n != nil {
+		if r.values[t[:pred.Keys].String()] != nil {
+			return false, nil
+		}
+		t[pred.Keys] = scalar.OfInt(scalar.IntType, n.Start+n.Step*int64(len(r.tuples)))
+	}
 	if r.seen[t.String()] {
 		return false, nil
 	}
