@@ -162,6 +162,17 @@ type Atom struct {
 	Args []Term // *Var or Const
 }
 
+// Vars returns the variables among the arguments, some of them several times.
+func (a *Atom) Vars() []*Var {
+	var out []*Var
+	for _, t := range a.Args {
+		if v, ok := t.(*Var); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // Let binds Var to the value of Expr, and is false where Expr has no value.
 type Let struct {
 	Span source.Span

@@ -153,6 +153,9 @@ type emitter struct {
 	// failures has the expressions of the conjunction at hand that certainly
 	// have no value.
 	failures []failure
+	// dropped is set if an atom was left out because another one says the same.
+	// Literals may then stand before the atom that gives their variables values.
+	dropped bool
 }
 
 func (c *emission) newEmitter(u *normal.Unit) *emitter {
@@ -391,6 +394,9 @@ func (e *emitter) body(literals []normal.Literal, depth int) []core.Literal {
 		case *normal.Negation:
 			out = append(out, e.negation(l, depth)...)
 		}
+	}
+	if depth == 0 && e.dropped {
+		return inOrder(out)
 	}
 	return out
 }

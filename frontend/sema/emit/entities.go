@@ -114,6 +114,7 @@ func (e *emitter) matched(a *normal.Atom) []core.Literal {
 	m := a.Pred.Maker
 	switch {
 	case a.Pred.Family != nil && e.known(a, a.Args[0], a.Pred):
+		e.dropped = true
 		return nil
 	case m == nil || !m.Refmode:
 		return []core.Literal{e.atom(a)}
@@ -123,10 +124,11 @@ func (e *emitter) matched(a *normal.Atom) []core.Literal {
 		return []core.Literal{e.atomOf(swapped, e.c.makers[m])}
 	}
 	out := e.same(a, a.Args[0], a.Args[1], m.Family.Rep)
-	if !e.known(a, a.Args[0], m.Of) {
-		out = append(out, e.atom(&normal.Atom{Span: a.Span, Pred: m.Of, Args: a.Args[:1]}))
+	if e.known(a, a.Args[0], m.Of) {
+		e.dropped = true
+		return out
 	}
-	return out
+	return append(out, e.atom(&normal.Atom{Span: a.Span, Pred: m.Of, Args: a.Args[:1]}))
 }
 
 // same lets an entity and the value of its refmode be one variable, or one
