@@ -110,7 +110,8 @@ func filePredicate(q predicate, files spanFiles) rfx.Predicate {
 		out.Columns = append(out.Columns, col)
 	}
 	if m := q.maker; m != nil {
-		out.Makes = &rfx.Maker{Family: m.Family, Start: m.Start, Step: m.Step, Refmode: m.Refmode}
+		out.Makes = &rfx.Maker{Name: m.Name, Family: m.Family, Start: m.Start, Step: m.Step,
+			Refmode: m.Refmode}
 	}
 	for _, span := range q.clauses {
 		out.Clauses = append(out.Clauses, files.toFile(span))
@@ -227,7 +228,7 @@ func (c *Compiled) readPredicates() error {
 			pred.addColumn(col.Name, typ, col.Family)
 		}
 		if m := q.Makes; m != nil && len(q.Columns) > 0 {
-			pred.makes(answer.Maker{Family: m.Family, Start: m.Start, Step: m.Step,
+			pred.makes(answer.Maker{Name: m.Name, Family: m.Family, Start: m.Start, Step: m.Step,
 				Refmode: m.Refmode})
 		}
 		for _, span := range q.Clauses {

@@ -56,7 +56,7 @@ func (q *predicate) addColumn(name string, t Type, family string) {
 
 // makes says that the predicate makes entities of a family.
 func (q *predicate) makes(m answer.Maker) {
-	m.Pred, m.Name = q.Name, q.Name
+	m.Pred = q.Name
 	m.Keys = make([]string, len(q.Columns)-1)
 	copy(m.Keys, q.families)
 	q.maker = &m
@@ -164,8 +164,8 @@ func checkedPredicates(p *core.Program) []predicate {
 			pred.addColumn(a.Name, a.Type, family)
 		}
 		if n := q.Numbers; n != nil {
-			pred.makes(answer.Maker{Family: q.Args[q.Keys].Family.Name, Start: n.Start, Step: n.Step,
-				Refmode: n.Refmode})
+			pred.makes(answer.Maker{Name: n.Name, Family: q.Args[q.Keys].Family.Name,
+				Start: n.Start, Step: n.Step, Refmode: n.Refmode})
 		}
 		if q.File != nil {
 			pred.binding = &fileBinding{*q.File, q.File.Span.File.Name}

@@ -62,7 +62,9 @@ type Family struct {
 // Start.
 type Numbering struct {
 	Start, Step int64
-	// Refmode is set if the entity shows as its key instead of as a term.
+	// Name is that of the maker in terms. Refmode is set if the entity shows as
+	// its key instead.
+	Name    string
 	Refmode bool
 }
 

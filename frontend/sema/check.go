@@ -137,4 +137,5 @@ type clause struct {
 	// entity is the type that `E(x) -> .` or a refmode declaration is about,
 	// refmode that of the latter, E:id(x:v).
 	entity, refmode *ast.Apply
+	anonymous       []*anonymous // the entities that the head creates without a maker
 }

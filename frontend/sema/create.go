@@ -70,6 +70,18 @@ func (lo *lowering) create() {
 	lo.u.Creates = append(lo.u.Creates, waiting...)
 }
 
+// anonymous adds the makers of the entities that the head creates without one.
+func (lo *lowering) anonymous(k *conj) {
+	for _, made := range lo.cl.anonymous {
+		at := &normal.Atom{Span: made.of.Span, Pred: &made.maker.Pred}
+		_, entity := unary(made.of)
+		for _, v := range append(made.keys[:len(made.keys):len(made.keys)], entity) {
+			at.Args = append(at.Args, normal.Ref{Var: lo.variable(v, k.scope), Span: v.Span})
+		}
+		lo.makes = append(lo.makes, at)
+	}
+}
+
 // alreadyMade reports a refmode or constructor in the head whose entity has a
 // value.
 func (lo *lowering) alreadyMade(at *normal.Atom) {

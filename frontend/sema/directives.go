@@ -24,15 +24,14 @@ type directive struct {
 
 // laterDirectives belong to features that are not built yet.
 var laterDirectives = map[string]string{
-	"autoNumbered": "auto-numbered entities",
-	"ordered":      "ordered entities", "pulse": "pulse predicates",
+	"ordered": "ordered entities", "pulse": "pulse predicates",
 	"defaultValue": "default values", "default": "default values",
 	"recursiveMin": "recursive aggregation", "recursiveMax": "recursive aggregation",
 }
 
 // entityDirectives are read by readEntities.
 var entityDirectives = map[string]bool{
-	"entity": true, "isEntity": true, "constructor": true, "skolem": true,
+	"entity": true, "isEntity": true, "constructor": true, "skolem": true, "autoNumbered": true,
 }
 
 // knownDirectives are offered for a misspelt one.

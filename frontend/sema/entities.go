@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -92,6 +93,7 @@ func (c *checker) readEntities() {
 		}
 	}
 	c.readConstructors()
+	c.readAnonymous()
 	c.settleFamilies()
 }
 
@@ -237,11 +239,101 @@ func (c *checker) enterRefmode(cl *clause) {
 		cl.Broken, p.Poisoned = true, true
 		return
 	}
-	if p.Maker == nil {
+	if p.autoOf = nil; c.isAutoNumbered(p.Name) {
+		p.autoOf = of
+		p.ArgNames = []string{normal.PlainName(x.Name), normal.PlainName(v.Name)}
+	} else if p.Maker == nil {
 		p.Maker = &normal.Maker{Pred: &p.Pred, Of: &of.Pred, Refmode: true}
 		c.makers = append(c.makers, p)
 		p.ArgNames = []string{normal.PlainName(x.Name), normal.PlainName(v.Name)}
 	}
+}
+
+// isAutoNumbered reports whether lang:autoNumbered names a refmode, so that the
+// program does not say its values.
+func (c *checker) isAutoNumbered(refmode string) bool {
+	return slices.ContainsFunc(c.directives, func(d *directive) bool {
+		return d.name == "autoNumbered" && d.pred != nil && d.pred.Name == refmode
+	})
+}
+
+// anonymous is an entity that a head creates without a maker: one for each
+// binding of the body's variables.
+type anonymous struct {
+	maker *pred
+	of    *ast.Apply // E(e) in the head
+	keys  []*ast.Var // the variables of the body
+}
+
+// readAnonymous gives a maker to each entity type of a head whose variable
+// occurs neither in the body nor in a maker of the head.
+func (c *checker) readAnonymous() {
+	for _, cl := range c.clauses {
+		if cl.kind != ruleClause || cl.Node.P2P != nil || cl.Node.Update != "" {
+			continue
+		}
+		for _, h := range cl.heads {
+			a, v := unary(h)
+			if a == nil || c.entities[a.Name.Text] == nil || occurrence(cl.body, v.Name) != nil ||
+				c.makesInHead(cl, v.Name) {
+				continue
+			}
+			of := c.entities[a.Name.Text]
+			p := c.enter(c.madeUpName(of.Name), a.Name.Span)
+			p.Maker = &normal.Maker{Pred: &p.Pred, Of: &of.Pred, Anonymous: true}
+			c.makers = append(c.makers, p)
+			made := &anonymous{maker: p, of: a}
+			ast.Inspect(cl.body, func(n ast.Node) bool {
+				x, ok := n.(*ast.Var)
+				if ok && !slices.ContainsFunc(made.keys, func(k *ast.Var) bool {
+					return k.Name == x.Name
+				}) {
+					made.keys = append(made.keys, x)
+				}
+				_, isNot := n.(*ast.Not)
+				return !isNot
+			})
+			p.Arity, p.Keys, p.shapeRole, p.keysRole = len(made.keys)+1, len(made.keys), declaring,
+				declaring
+			p.entity = true
+			cl.anonymous = append(cl.anonymous, made)
+		}
+	}
+}
+
+// madeUpName returns a name that no predicate has.
+func (c *checker) madeUpName(of string) string {
+	for n := 1; ; n++ {
+		if name := fmt.Sprintf("%s$%d", of, n); c.preds[name] == nil {
+			return name
+		}
+	}
+}
+
+// makesInHead reports whether a refmode or constructor in the head of a clause
+// has a variable as its entity, or another entity type of the head made it.
+func (c *checker) makesInHead(cl *clause, name string) bool {
+	for _, made := range cl.anonymous {
+		if _, v := unary(made.of); v.Name == name {
+			return true
+		}
+	}
+	return slices.ContainsFunc(cl.heads, func(h ast.Node) bool {
+		a, value := headAtom(h)
+		if a == nil || c.preds[a.Name.Text] == nil || c.preds[a.Name.Text].Maker == nil {
+			return false
+		}
+		args := arguments(a)
+		if value != nil {
+			args = append(args[:len(args):len(args)], value)
+		}
+		entity := args[len(args)-1]
+		if c.preds[a.Name.Text].Maker.Refmode {
+			entity = args[0]
+		}
+		v, ok := ast.Unparen(entity).(*ast.Var)
+		return ok && v.Name == name
+	})
 }
 
 // readConstructors enters the predicates that lang:constructor names.
@@ -372,6 +464,15 @@ func (c *checker) declareEntities() {
 			declare(p, 0, m.Family.Type, m.Of, p.Span)
 			declare(p, 1, p.refType, nil, p.refSpan)
 			p.named, p.entity = true, true
+		} else if m.Anonymous {
+			declare(p, p.Keys, m.Family.Type, m.Of, p.Span)
+		}
+	}
+	for _, p := range c.order {
+		if p.autoOf != nil {
+			declare(p, 0, p.autoOf.Family.Type, &p.autoOf.Pred, p.Span)
+			declare(p, 1, p.refType, nil, p.refSpan)
+			p.named, p.entity, p.Auto = true, true, &p.autoOf.Pred
 		}
 	}
 }

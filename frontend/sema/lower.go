@@ -122,6 +122,7 @@ func (c *checker) lowerRule(cl *clause) {
 			for _, h := range cl.heads {
 				lo.head(h, k)
 			}
+			lo.anonymous(k)
 		}
 		if cl.Broken {
 			return

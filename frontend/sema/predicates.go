@@ -37,6 +37,7 @@ type pred struct {
 	entity      bool        // it is an entity type or a refmode, and declared
 	// refType is the type of a refmode's value, refSpan where that is said.
 	refType scalar.Type
+	autoOf  *pred // the type of a refmode that redfox numbers, or nil
 	refSpan source.Span
 }
 

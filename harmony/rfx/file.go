@@ -56,6 +56,7 @@ type Predicate struct {
 // Maker says that a predicate numbers its keys: the numbers Start, Start + Step
 // and so on stand for entities of a family.
 type Maker struct {
+	Name    string `json:"name"` // in terms
 	Family  string `json:"family"`
 	Start   int64  `json:"start,omitempty"`
 	Step    int64  `json:"step"`

@@ -32,8 +32,11 @@ func (c *emission) maker(p *normal.Pred) {
 		return
 	}
 	numbers := &core.Numbering{Start: int64(m.Number), Step: int64(len(m.Family.Makers)),
-		Refmode: m.Refmode}
+		Refmode: m.Refmode, Name: m.Pred.Name}
 	made := p.Core
+	if m.Anonymous {
+		made.Hidden, numbers.Name = true, m.Of.Name
+	}
 	if m.Refmode {
 		made = &core.Pred{
 			Name: c.fresh(p.Name), Span: p.Span, Keys: 1, Hidden: true, Limit: -1,
@@ -331,6 +334,10 @@ func (c *emission) membership(preds []*normal.Pred, number int) {
 		if p.Poisoned {
 			continue
 		}
+		if p.Auto != nil {
+			c.autoNumbered(p, add)
+			continue
+		}
 		switch m := p.Maker; {
 		case m == nil:
 			c.extensionalMembers(p, add)
@@ -362,6 +369,21 @@ func (c *emission) membership(preds []*normal.Pred, number int) {
 	for _, col := range c.members.checks {
 		c.checkColumn(col)
 	}
+}
+
+// autoNumbered emits the rule of a refmode whose values are the numbers of
+// entities.
+func (c *emission) autoNumbered(p *normal.Pred,
+	add func(source.Span, *core.Pred, []core.Term, ...core.Literal)) {
+	p.Core.Derived = true
+	body, x := c.wholeAtom(p.Auto.Core)
+	if to := p.Core.Args[1].Type; to != x.Type {
+		y := &core.Var{Name: "$y", Type: to, Span: p.Span}
+		add(p.Span, p.Core, []core.Term{x, y}, body,
+			&core.Let{Span: p.Span, Var: y, Expr: convert(core.VarExpr{Var: x}, to, p.Span)})
+		return
+	}
+	add(p.Span, p.Core, []core.Term{x, x}, body)
 }
 
 // extensionalMembers makes the facts of a predicate entities of the types of its

@@ -28,7 +28,9 @@ type Maker struct {
 	Of      *Pred // the type of its entities
 	Family  *Family
 	Refmode bool
-	Number  int // among the makers of the family, from 0
+	// Anonymous is set if the program does not name the maker.
+	Anonymous bool
+	Number    int // among the makers of the family, from 0
 }
 
 // Entity returns the argument of an atom of the maker that is the entity.

@@ -27,6 +27,9 @@ type Pred struct {
 	Family *Family
 	Supers []*Pred
 	Maker  *Maker
+	// Auto is set if the predicate is a refmode whose values are the numbers of
+	// the entities of a type.
+	Auto *Pred
 
 	Query    bool
 	Rules    int  // clauses with it as head that are not facts

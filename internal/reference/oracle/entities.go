@@ -49,7 +49,7 @@ func (m *machine) entity(f *core.Family, v scalar.Value, outer bool) string {
 			if maker.Numbers.Refmode {
 				return keys[0]
 			}
-			return maker.Name + "[" + strings.Join(keys, ", ") + "]"
+			return maker.Numbers.Name + "[" + strings.Join(keys, ", ") + "]"
 		}
 	}
 	return "an unknown entity of " + f.Name
