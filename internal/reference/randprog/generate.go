@@ -213,8 +213,12 @@ func (g *generator) stratum() {
 		g.carelessFunction()
 	case n < 90:
 		g.sequence()
-	case n < 95:
+	case n < 93:
 		g.severalHeads()
+	case n < 96:
+		g.byValue()
+	case n < 98:
+		g.constructed()
 	default:
 		g.flag()
 	}

@@ -1,0 +1,133 @@
+package randprog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// byValue adds an entity type whose refmode identifies its entities: rules that
+// create them from values, relate them, and go back to the values. Literals
+// stand for entities at times.
+func (g *generator) byValue() {
+	from := g.relation()
+	if from == nil {
+		g.plain()
+		return
+	}
+	t := from.args[0]
+	kind, mode := g.name("t"), ""
+	mode = kind + ":id"
+	g.clause("%s(x), %s(x:v) -> %s(v).", kind, mode, t)
+	below := ""
+	if g.chance(40) {
+		below = g.name("t")
+		g.clause("%s(x) -> %s(x).", below, kind)
+	}
+	vars := names(len(from.args))
+	head := fmt.Sprintf("%s(e), %s(e:%s)", kind, mode, vars[0])
+	if below != "" && g.chance(50) {
+		head = fmt.Sprintf("%s(e:%s), %s(e)", mode, vars[0], below)
+	}
+	linked := g.name("p")
+	g.clause("%s(x, y) -> %s(x), %s(y).", linked, kind, kind)
+	g.clause("%s <- %s.", head, from.atom(vars))
+	g.clause("%s(x, y) <- %s(x), %s(y), %s(x:u), %s(y:w), u <= w.", linked, kind, kind, mode, mode)
+	if g.chance(50) {
+		_, literal := g.constant(t)
+		g.clause("%s(x, %s) <- %s(x, x).", linked, literal, linked)
+	}
+	if g.chance(50) {
+		g.clause("%s(x, z) <- %s(x, y), %s(y, z), %s(y:v), v = %s[z].", linked, linked, linked, mode,
+			mode)
+	}
+	back := &pred{name: g.name("p"), args: []typ{t, t}, keys: 2}
+	test := pick(g, []string{"", ", x != y", fmt.Sprintf(", !%s(y, x)", linked)})
+	g.clause("%s <- %s(x, y), %s(x:v0), %s(y:v1)%s.", back.atom([]string{"v0", "v1"}), linked, mode,
+		mode, test)
+	g.complete(back)
+	if below != "" {
+		special := &pred{name: g.name("p"), args: []typ{t}, keys: 1}
+		g.clause("%s(v) <- %s(x), %s(x:v).", special.name, below, mode)
+		g.complete(special)
+	}
+}
+
+// constructed adds an entity type with constructors, and rules that create
+// entities, also from entities and in a recursion. Numbers stand for these
+// entities, which differ from run to run, so that only predicates of values are
+// part of the result.
+func (g *generator) constructed() {
+	from := g.relation()
+	if from == nil {
+		g.plain()
+		return
+	}
+	kind, leaf, node, all := "_"+g.name("t"), "_"+g.name("c"), "_"+g.name("c"), "_"+g.name("p")
+	vars := names(len(from.args))
+	keys := make([]string, len(vars))
+	for i, v := range vars {
+		keys[i] = fmt.Sprintf("%s(%s)", from.args[i], v)
+	}
+	g.clause("%s(x) -> .", kind)
+	g.clause("%s[%s] = e -> %s, %s(e).", leaf, strings.Join(vars, ", "), strings.Join(keys, ", "), kind)
+	g.clause("lang:constructor(`%s).", leaf)
+	g.clause("%s[x, y] = e -> %s(x), %s(y), %s(e).", node, kind, kind, kind)
+	g.clause("lang:constructor(`%s).", node)
+	g.clause("%s(x, n) -> %s(x), int(n).", all, kind)
+	g.clause("%s(e), %s[%s] = e, %s(e, 0) <- %s.", kind, leaf, strings.Join(vars, ", "), all,
+		from.atom(vars))
+	rounds := 1 + g.IntN(2)
+	g.clause("%s(e), %s[x, y] = e, %s(e, m) <- %s(x, n), %s[%s] = y, m = n + 1, m <= %d.", kind, node,
+		all, all, leaf, strings.Join(wildcards(len(vars)), ", "), rounds)
+	depth := &pred{name: g.name("p"), args: []typ{integer, from.args[0]}, keys: 2}
+	g.clause("%s(n, v) <- %s(e, n), %s[_, y] = e, %s[%s] = y.", depth.name, all, node, leaf,
+		strings.Join(append([]string{"v"}, wildcards(len(vars)-1)...), ", "))
+	g.complete(depth)
+	count := &pred{name: g.name("a"), args: []typ{integer, integer}, keys: 1}
+	g.clause("%s[n] = c <- agg<<c = count()>> %s(_, n).", count.name, all)
+	g.complete(count)
+	equal := &pred{name: g.name("p"), args: from.args, keys: len(from.args)}
+	g.clause("%s <- %s[x, y] = _, %s[%s] = x, x = y.", equal.atom(vars), node, leaf,
+		strings.Join(vars, ", "))
+	g.complete(equal)
+}
+
+// relation returns a complete predicate with columns that are not narrow, or
+// nil.
+func (g *generator) relation() *pred {
+	var candidates []*pred
+	for _, p := range g.preds {
+		if len(p.args) > 0 && !hasType(p.args, narrow) {
+			candidates = append(candidates, p)
+		}
+	}
+	if len(candidates) == 0 {
+		return nil
+	}
+	return pick(g, candidates)
+}
+
+func hasType(list []typ, t typ) bool {
+	for _, x := range list {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
+
+func names(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("v%d", i)
+	}
+	return out
+}
+
+func wildcards(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = "_"
+	}
+	return out
+}
