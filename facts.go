@@ -132,7 +132,10 @@ type LoadOptions struct {
 	// SkipMalformed skips malformed rows and counts them in the report, instead
 	// of refusing the file.
 	SkipMalformed bool
-	Memory        int64 // bound in bytes for the facts; 0 means none
+	// MissingEmpty takes a file that the program names, and that is not there,
+	// as empty, instead of failing.
+	MissingEmpty bool
+	Memory       int64 // bound in bytes for the facts; 0 means none
 	// Predicates are read even if no rule uses them.
 	Predicates []string
 	// Progress, if set, is called now and then from one goroutine at a time.
@@ -242,7 +245,8 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 		return nil, err
 	}
 	files = append(files, imports...)
-	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress}
+	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress,
+		MissingEmpty: opts.MissingEmpty}
 	if opts.Memory > 0 {
 		so.Reserve, so.Bound = facts.Reservation(opts.Memory), opts.Memory
 	}
@@ -435,7 +439,7 @@ func loadError(ctx context.Context, err error) error {
 			Notes: []string{key.Predicate + " is a functional predicate: each key has one value"}}}}
 	case errors.As(err, &bad):
 		if errors.Is(bad.Err, fs.ErrNotExist) || errors.Is(bad.Err, fs.ErrPermission) {
-			return &EnvironmentError{Message: bad.Error(), Err: err}
+			return &EnvironmentError{Message: bad.Error(), Help: bad.Help, Err: err}
 		}
 		return badFacts(bad)
 	case errors.As(err, &row):

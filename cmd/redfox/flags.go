@@ -48,6 +48,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "at a malformed line of facts, `WHAT`: stop, or skip it and report how many were skipped"}
 	},
 	func() cli.Flag {
+		return &cli.StringFlag{Name: "missing-facts", Category: groupFacts, Value: "error",
+			Usage: "where a file that the program names is not there, `WHAT`: error, or empty to take it as a file without facts"}
+	},
+	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "print", Aliases: []string{"p"}, Category: groupResults,
 			Usage: "print the predicate `PRED`; without it the program's queries, or what it exports"}
 	},

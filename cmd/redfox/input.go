@@ -83,7 +83,7 @@ func compileProgram(ctx context.Context, c *cli.Context, con *console,
 }
 
 // factNames are the flags about facts that every command with facts takes.
-var factNames = []string{"facts", "fact", "allow-path", "header", "on-error"}
+var factNames = []string{"facts", "fact", "allow-path", "header", "on-error", "missing-facts"}
 
 // factFlags is what the flags say of facts.
 type factFlags struct {
@@ -99,6 +99,10 @@ func newFactFlags(c *cli.Context) (factFlags, error) {
 	f := factFlags{facts: redfox.NewFacts().Dir(c.String("facts")), given: c.IsSet("facts") ||
 		c.IsSet("fact")}
 	onError, err := choice("on-error", c.String("on-error"), "stop", "skip")
+	if err != nil {
+		return f, err
+	}
+	missing, err := choice("missing-facts", c.String("missing-facts"), "error", "empty")
 	if err != nil {
 		return f, err
 	}
@@ -120,6 +124,7 @@ func newFactFlags(c *cli.Context) (factFlags, error) {
 	f.load = redfox.LoadOptions{
 		Header:        headerOf(c) == headerBoth || headerOf(c) == headerFacts,
 		SkipMalformed: onError == "skip",
+		MissingEmpty:  missing == "empty",
 	}
 	return f, nil
 }

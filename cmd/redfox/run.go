@@ -28,7 +28,7 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --facts data\n" +
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet",
-		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "print", "out", "format",
+		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "missing-facts", "print", "out", "format",
 			"limit", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
 			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json"),

@@ -616,4 +616,16 @@ m[] = v <- predict<<v = logist(y|x)>> p(x, y).
 			"stranger(x, y) <- !friend(x, y).\n",
 		Fix: "Bind the variables with atoms in the body if not every combination is meant.",
 	})
+
+	// DeltaOnDerived: a delta rule changes a predicate that rules derive.
+	DeltaOnDerived = newCode(&Code{
+		ID: "RF0921", Name: "DeltaOnDerived",
+		When: "A delta rule adds to a predicate that rules without + derive. A predicate is either " +
+			"derived or changed by transactions.",
+		Example: `e(1).
+p(x) <- e(x).
++p(x) <- e(y), x = y + 1.
+`,
+		Fix: "Write all of its rules with +, or all without.",
+	})
 )

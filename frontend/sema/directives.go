@@ -185,9 +185,11 @@ func (c *checker) applyBindings() {
 		}
 		handler := c.predicateDirective(d.name)
 		if handler == nil {
-			if strings.HasPrefix(d.name, "physical:") {
+			switch {
+			case d.name == "physical:storageModel" && d.saysDelimitedFile():
+			case strings.HasPrefix(d.name, "physical:"):
 				c.noteIgnored(d, "redfox chooses storage itself")
-			} else {
+			default:
 				c.unknownDirective(d)
 			}
 			continue
@@ -279,6 +281,13 @@ func (p *pred) binding(d *directive) *core.FileBinding {
 		p.File = &core.FileBinding{Span: d.span}
 	}
 	return p.File
+}
+
+// saysDelimitedFile reports whether a storage model is that of a file, which
+// LB3 writes beside the path.
+func (d *directive) saysDelimitedFile() bool {
+	lit, ok := ast.Unparen(d.value).(*ast.Literal)
+	return ok && lit.Value.Type.Kind == scalar.String && lit.Value.Str() == "DelimitedFile"
 }
 
 func (c *checker) stringValue(d *directive) (string, bool) {
@@ -403,7 +412,7 @@ func (c *checker) checkSources() {
 		}
 		if f != nil {
 			if !p.fileMode {
-				f.Export = p.Rules > 0
+				f.Export = p.Rules+p.loads > 0
 			}
 			f.Offset = p.split && p.Keys == 1 || p.Keys == 1 && p.Arity > 1 &&
 				len(p.ArgNames) > 0 &&
@@ -433,6 +442,7 @@ func (c *checker) checkSources() {
 			e.Label(p.ruleSpan, "it is derived here")
 			e.Help("bind the facts to a predicate of its own and derive %s from it", p.Name)
 		}
+		c.checkLoads(p)
 		if p.extensional.IsValid() && p.Rules > 0 {
 			e := c.Errorf(diag.RuleOnExtensional, p.ruleSpan,
 				"%s is declared extensional, but a rule derives it", p.Name)
@@ -440,4 +450,16 @@ func (c *checker) checkSources() {
 			e.Help("remove the directive, or derive another predicate")
 		}
 	}
+}
+
+// checkLoads refuses a predicate that rules derive and delta rules change.
+func (c *checker) checkLoads(p *pred) {
+	if !p.loadSpan.IsValid() || p.Rules == 0 {
+		return
+	}
+	d := c.Errorf(diag.DeltaOnDerived, p.loadSpan,
+		"%s is derived by rules, so a delta rule cannot add to it", p.Name)
+	d.Label(p.ruleSpan, "it is derived here")
+	d.Help("write both as rules, without +; or add to a predicate of its own and derive %s from it",
+		p.Name)
 }

@@ -212,7 +212,7 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 	if p.firstHead == nil {
 		p.firstHead = at
 	}
-	if !p.ruleSpan.IsValid() && (lo.cl.body != nil || len(k.literals) > 0) {
+	if !p.ruleSpan.IsValid() && a.Delta == "" && (lo.cl.body != nil || len(k.literals) > 0) {
 		p.ruleSpan = h.Pos()
 	}
 }

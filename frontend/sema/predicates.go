@@ -28,6 +28,8 @@ type pred struct {
 	firstHead *normal.Atom // of its first rule or fact
 
 	facts       int
+	loads       int         // delta rules that add to it, and are not facts
+	loadSpan    source.Span // the first delta rule or fact
 	uses        int         // occurrences outside heads and declarations
 	external    bool        // facts are bound from outside
 	fileBound   bool        // a directive says where its facts come from
@@ -107,10 +109,16 @@ func (c *checker) collect(cl *clause) {
 			}
 			p := c.occurrence(a, inHead)
 			if p != nil {
-				if isFact && !hasApplication(a.Args) &&
-					(value == nil || !hasApplication([]ast.Node{value})) {
+				if a.Delta != "" && !p.loadSpan.IsValid() {
+					p.loadSpan = a.Span
+				}
+				switch {
+				case isFact && !hasApplication(a.Args) &&
+					(value == nil || !hasApplication([]ast.Node{value})):
 					p.facts++
-				} else {
+				case a.Delta != "":
+					p.loads++
+				default:
 					p.Rules++
 				}
 			}
@@ -333,7 +341,8 @@ func numbered(a, b string) bool {
 }
 
 func (p *pred) exists() bool {
-	return p.Rules > 0 || p.facts > 0 || p.Family != nil || p.Maker != nil || p.decl != nil || p.external || p.fileBound ||
+	return p.Rules > 0 || p.facts+p.loads > 0 || p.Family != nil || p.Maker != nil ||
+		p.decl != nil || p.external || p.fileBound ||
 		p.shapeRole != inBody
 }
 

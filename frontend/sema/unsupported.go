@@ -42,13 +42,14 @@ func (c *checker) refuseClause(cl *clause) bool {
 		return true
 	}
 	inBody := false
+	loads := loadingHeads(node)
 	visit := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Block:
 			refuse(n.Span, "blocks and hierarchical syntax", "write each atom out, with its keys")
 			return false
 		case *ast.Apply:
-			if n.Delta != "" {
+			if n.Delta != "" && !loads[n] {
 				instead := "a program is one transaction on empty predicates: write facts and rules without " +
 					n.Delta
 				if inBody && n.Square && n.Delta != "^" {

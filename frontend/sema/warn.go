@@ -25,8 +25,8 @@ func (c *checker) warnUse() {
 		}
 	}
 	for _, p := range c.order {
-		if p.Rules+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.entity && !p.external && !p.fileBound &&
-			!p.Poisoned {
+		if p.Rules+p.loads+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.entity &&
+			!p.external && !p.fileBound && !p.Poisoned {
 			d := c.Warnf(diag.NoSource, p.Span, "%s has no rule and no fact", p.Name)
 			d.Note("it stays empty unless facts are bound to it from outside")
 			d.Help("declare it if they will be: %s", c.inferredDeclaration(p))
@@ -34,10 +34,11 @@ func (c *checker) warnUse() {
 	}
 	anyRule := false
 	for _, p := range c.order {
-		anyRule = anyRule || p.Rules > 0
+		anyRule = anyRule || p.Rules+p.loads > 0
 	}
 	for _, p := range c.order {
-		if p.uses > 0 || p.entity || p.Maker != nil || p.Query || p.Poisoned || p.File != nil || !anyRule {
+		if p.uses > 0 || p.entity || p.Maker != nil || p.Query || p.Poisoned || p.File != nil ||
+			!anyRule {
 			continue
 		}
 		switch {
@@ -45,7 +46,7 @@ func (c *checker) warnUse() {
 			d := c.Warnf(diag.UnusedPredicate, p.Span, "%s is derived but never used", p.Name)
 			d.Note("predicates whose names start with _ are helpers and not part of the result")
 			d.Help("use it, or remove its rules")
-		case p.Rules == 0 && p.facts > 0:
+		case p.Rules == 0 && p.facts > 0 && !p.loadSpan.IsValid():
 			d := c.Warnf(diag.UnusedPredicate, p.Span, "the facts of %s are never used", p.Name)
 			d.Help("use %s in a rule, or remove them", p.Name)
 		}

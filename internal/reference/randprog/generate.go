@@ -201,6 +201,8 @@ func (g *generator) extensional() {
 // stratum adds one predicate, or some that depend on one another.
 func (g *generator) stratum() {
 	switch n := g.IntN(100); {
+	case n < 4:
+		g.loaded()
 	case n < 30:
 		g.plain()
 	case n < 55:
@@ -255,6 +257,29 @@ func (g *generator) plain() {
 		b := g.newBody(nil, p.args)
 		head := b.headTerms(p.args, false)
 		g.clause("%s <- %s.", p.atom(head), b.text())
+	}
+	g.complete(p)
+}
+
+// loaded adds an extensional predicate that delta rules fill, beside facts from
+// outside.
+func (g *generator) loaded() {
+	p := g.derived()
+	p.name = g.name("l")
+	for range 1 + g.IntN(2) {
+		b := g.newBody(nil, p.args)
+		g.clause("+%s <- %s.", p.atom(b.headTerms(p.args, false)), b.text())
+	}
+	for range g.IntN(4) {
+		fields, literals := make([]string, len(p.args)), make([]string, len(p.args))
+		for i, t := range p.args {
+			fields[i], literals[i] = g.constant(t)
+		}
+		if g.chance(50) {
+			g.clause("+%s.", p.atom(literals))
+		} else {
+			g.out.Facts = append(g.out.Facts, Fact{p.name, fields})
+		}
 	}
 	g.complete(p)
 }

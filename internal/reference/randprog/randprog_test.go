@@ -69,6 +69,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"limit": `lang:output:limit`,
 			"table": `t\d+:a\[`, "applications compared": `\] = [\w:]+\[`,
 			"application of an application": `\[[\w:]+\[`, "several values": `\(x0.*;.*\) ->`,
+			"delta rule": `(?m)^\+.* <- `, "delta fact": `(?m)^\+[^<]*\.$`,
 		} {
 			if regexp.MustCompile(pattern).MatchString(text) {
 				counts[name]++
@@ -92,7 +93,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 	}
 	for _, name := range []string{"negation", "negated conjunction", "disjunction", "aggregation", "two aggregates", "numbering", "several heads", "nullary", "like", "arithmetic", "functional", "chain", "constraint", "limit", "recursion", "mutual recursion",
 		"table", "applications compared", "application of an application", "several values",
-		"one row read twice"} {
+		"one row read twice", "delta rule", "delta fact"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}

@@ -111,6 +111,7 @@ func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Bind
 		}
 		b.noteUnknown()
 	}
+	b.noteAbsent()
 	for _, s := range schemas {
 		if b.taken[s.Name] == "" && !s.Optional {
 			b.note("%s has no file of facts; it is empty", s.Name)
@@ -128,20 +129,44 @@ type binder struct {
 	// unknown are files of the folder whose names resemble no predicate's. A
 	// folder is often shared by programs, so they make one note together.
 	unknown []string
+	absent  []string // paths of files that the program names and that are not there
 }
 
 // noteUnknown makes a note of the files that no predicate uses.
 func (b *binder) noteUnknown() {
+	if len(b.unknown) > 0 {
+		b.note("not used, for want of a predicate of the name: %s", someOf(b.unknown))
+	}
+}
+
+// noteAbsent makes a note of the absent files that are taken as empty.
+func (b *binder) noteAbsent() {
+	if n := len(b.absent); n > 0 {
+		b.note("taken as empty: %s that the program names and that %s not there: %s",
+			counted(n, "file"), map[bool]string{true: "is", false: "are"}[n == 1],
+			someOf(b.absent))
+	}
+}
+
+// someOf lists the first few names, and the number of the others.
+func someOf(names []string) string {
 	const shown = 3
-	names := b.unknown[:min(len(b.unknown), shown)]
-	rest := ""
-	if more := len(b.unknown) - shown; more > 0 {
-		rest = fmt.Sprintf(" and %d more", more)
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), more)
 	}
-	if len(names) > 0 {
-		b.note("not used, for want of a predicate of the name: %s%s", strings.Join(names, ", "),
-			rest)
+	return strings.Join(names, ", ")
+}
+
+// missing binds a file that the program names and that is not there.
+func (b *binder) missing(f *Fact) error {
+	if !b.opts.MissingEmpty {
+		return &LoadError{File: f.Path, Reason: "the file of " + f.Pred + " is not there",
+			Help: "correct the path, or take absent files as empty with --missing-facts empty",
+			Err:  fs.ErrNotExist}
 	}
+	b.taken[f.Pred] = f.Path
+	b.absent = append(b.absent, f.Path)
+	return nil
 }
 
 func (b *binder) note(format string, args ...any) {
@@ -171,6 +196,9 @@ func (b *binder) fact(f *Fact) error {
 		return e
 	}
 	source, err := b.openSource(f)
+	if err != nil && f.Open != nil && errors.Is(err, fs.ErrNotExist) {
+		return b.missing(f)
+	}
 	if err != nil {
 		return fileError(f.Path, err)
 	}

@@ -19,7 +19,8 @@ type LoadError struct {
 	Column int    // number of the field, from 1; 0 when the error is of the line
 	Name   string // of the column, when it has one
 	Reason string
-	Err    error // what caused it, or nil
+	Help   string // what to do, or ""
+	Err    error  // what caused it, or nil
 }
 
 // Error returns "FILE:LINE:COLUMN: column COLUMN (NAME): reason".

@@ -74,6 +74,9 @@ type Options struct {
 	Threads int    // goroutines that parse; 0 is GOMAXPROCS
 	OnError Policy // of malformed rows
 	Header  bool   // text files have a header, unless a Fact says otherwise
+	// MissingEmpty takes a file that the program names, and that is not there,
+	// as a file without rows.
+	MissingEmpty bool
 	// Reserve is called before memory is allocated (n > 0) and when it is
 	// garbage (n < 0), with the bytes. Its error ends the load; what is the
 	// subject of the message. Nil allows everything.
