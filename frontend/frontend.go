@@ -3,6 +3,7 @@ package frontend
 import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/delta"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/sema"
@@ -15,7 +16,9 @@ type Options = sema.Options
 
 // NormalForm prints the rules and constraints of a program in normal form,
 // before they have types.
-func NormalForm(trees []*ast.File) string { return normal.Text(sema.NormalForm(trees)) }
+func NormalForm(trees []*ast.File) string {
+	return normal.Text(sema.NormalForm(delta.Rewrite(trees, &diag.List{})))
+}
 
 // Compile turns the files of one program into a core program. The diagnostics
 // are sorted; the program is nil if one of them is an error.
@@ -34,6 +37,8 @@ func CompileTrees(
 	for i, f := range files {
 		trees[i] = parse.File(f, &list)
 	}
-	program := sema.Check(trees, opts, &list)
+	// A program is one transaction. From here on, events and stages are
+	// predicates.
+	program := sema.Check(delta.Rewrite(trees, &list), opts, &list)
 	return program, trees, list.All()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/delta"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/sema"
@@ -65,7 +66,7 @@ func check(t *testing.T, text string, r *rand.Rand) *core.Program {
 	if r != nil {
 		tree.Clauses = rearrange(tree.Clauses, r)
 	}
-	program := sema.Check([]*ast.File{tree}, sema.Options{}, &list)
+	program := sema.Check(delta.Rewrite([]*ast.File{tree}, &list), sema.Options{}, &list)
 	if program == nil {
 		t.Fatalf("refused: %s\n%s", list.All()[0].Message, text)
 	}

@@ -34,6 +34,8 @@ type Pred struct {
 	// OrderBy and Limit present the result (lang:output:orderBy and limit).
 	OrderBy []OrderKey
 	Limit   int64 // -1 when there is none
+	// Source is the predicate whose facts it holds, if that is another one.
+	Source string
 	// File is the file that lang:physical:filePath ties to it, or nil.
 	File *FileBinding
 }

@@ -67,6 +67,9 @@ func (p *Pred) signature() string {
 	if n := p.Numbers; n != nil {
 		fmt.Fprintf(&b, " numbers %d step %d", n.Start, n.Step)
 	}
+	if p.Source != "" {
+		b.WriteString(" facts of " + p.Source)
+	}
 	if len(p.OrderBy) > 0 {
 		b.WriteString(" order by")
 		for i, k := range p.OrderBy {

@@ -64,6 +64,14 @@ n(y) <- n(x), y = x + 1.
 		Fix: "Correct the file at the place that is shown, or run with --on-error skip to leave such " +
 			"rows out and have them counted.",
 	})
+	RuleInExecution = newCode(&Code{
+		ID:   "RF1021",
+		Name: "RuleInExecution",
+		When: "A transaction that is executed has a rule or a fact for a predicate of the program. Its " +
+			"rules end with it, and a predicate of the program holds for longer.",
+		Fix: "Insert into the predicate with +, add the file to the program with --add, or derive a " +
+			"predicate of another name.",
+	})
 	PathNotAllowed = newCode(&Code{
 		ID:   "RF1006",
 		Name: "PathNotAllowed",

@@ -628,4 +628,27 @@ p(x) <- e(x).
 `,
 		Fix: "Write all of its rules with +, or all without.",
 	})
+
+	// EventInRule: a rule without delta reads an event or an earlier state.
+	EventInRule = newCode(&Code{
+		ID: "RF0922", Name: "EventInRule",
+		When: "A rule reads an event, such as `+p(x)`, or what a predicate held before the " +
+			"transaction, but its head is a derived predicate, which holds after the transaction too.",
+		Example: `p(x) -> int(x).
++p(1).
+q(x) <- +p(x).
+`,
+		Fix: "Store what the rule derives, as `+q(x) <- +p(x)` does, or declare q with lang:pulse " +
+			"if it lasts one transaction.",
+	})
+
+	// UnknownStage: the name after @ is no stage of a transaction.
+	UnknownStage = newCode(&Code{
+		ID: "RF0923", Name: "UnknownStage",
+		When: "The name after `@` is no stage of a transaction.",
+		Example: `p(x) -> int(x).
++q(x) <- p@prior(x).
+`,
+		Fix: "Write `p@prev(x)` for what p held before the transaction, `p(x)` for what it holds after.",
+	})
 )

@@ -76,18 +76,3 @@ func isDirective(left ast.Node) bool {
 
 // isDenial reports whether the constraint is of the form `!(F).`
 func (cl *clause) isDenial() bool { return cl.Node.Arrow == ast.Fact }
-
-// loadingHeads returns the heads of a clause that add to an extensional
-// predicate, `+p(x) <- body.` The program runs as one transaction, so such
-// clauses derive p, together with facts from outside.
-func loadingHeads(node *ast.Clause) map[*ast.Apply]bool {
-	heads := map[*ast.Apply]bool{}
-	if node.Arrow == ast.Fact || node.Arrow == ast.Rule {
-		for _, item := range conjuncts(node.Left) {
-			if a, _ := headAtom(item); a != nil && (a.Delta == "+" || a.Delta == "^") {
-				heads[a] = true
-			}
-		}
-	}
-	return heads
-}

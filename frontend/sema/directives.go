@@ -24,7 +24,7 @@ type directive struct {
 
 // laterDirectives belong to features that are not built yet.
 var laterDirectives = map[string]string{
-	"ordered": "ordered entities", "pulse": "pulse predicates",
+	"ordered":      "ordered entities",
 	"defaultValue": "default values", "default": "default values",
 	"recursiveMin": "recursive aggregation", "recursiveMax": "recursive aggregation",
 }
@@ -180,7 +180,7 @@ func (c *checker) unknownDirective(d *directive) {
 func (c *checker) applyBindings() {
 	for _, d := range c.directives {
 		if strings.HasPrefix(d.name, "compiler:") || strings.HasPrefix(d.name, "solve:") ||
-			laterDirectives[d.name] != "" || entityDirectives[d.name] {
+			laterDirectives[d.name] != "" || entityDirectives[d.name] || d.name == "pulse" {
 			continue
 		}
 		handler := c.predicateDirective(d.name)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/infer"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
@@ -215,6 +216,7 @@ func (c *checker) enter(name string, span source.Span) *pred {
 			shapeRole: unseen, keysRole: unseen,
 			external: c.opts.External[name],
 		}
+		_, _, p.Hidden = core.Event(name)
 		c.preds[name] = p
 		c.order = append(c.order, p)
 	}
@@ -257,6 +259,26 @@ func (c *checker) settleShapes() {
 		}
 		p.Declared = make([]normal.DeclaredType, p.Arity)
 		p.EntityTypes = make([]*normal.Pred, p.Arity)
+	}
+	for _, p := range c.order {
+		c.settleEvent(p)
+	}
+}
+
+// settleEvent gives an event or the start of a predicate the shape and the
+// types of that predicate. Deletions are a relation.
+func (c *checker) settleEvent(p *pred) {
+	name, start, isEvent := core.Event(p.Name)
+	base := c.preds[name]
+	if !isEvent || base == nil {
+		return
+	}
+	p.Arity, p.Keys, p.Columns, p.Declared = base.Arity, base.Keys, base.Columns, base.Declared
+	if p.Name[0] == '-' && !start {
+		p.Keys = p.Arity
+	}
+	if start && p.Rules == 0 {
+		p.Source = name
 	}
 }
 
@@ -342,8 +364,7 @@ func numbered(a, b string) bool {
 
 func (p *pred) exists() bool {
 	return p.Rules > 0 || p.facts+p.loads > 0 || p.Family != nil || p.Maker != nil ||
-		p.decl != nil || p.external || p.fileBound ||
-		p.shapeRole != inBody
+		p.decl != nil || p.external || p.fileBound || p.shapeRole != inBody || p.Hidden
 }
 
 // builtinNamespace has the first parts of the names of built-ins. Predicates of
@@ -413,6 +434,11 @@ func (c *checker) nameArguments(p *pred) {
 		return
 	}
 	p.named = true
+	if name, _, ok := core.Event(p.Name); ok && c.preds[name] != nil {
+		c.nameArguments(c.preds[name])
+		p.ArgNames = c.preds[name].ArgNames
+		return
+	}
 	names := make([]string, p.Arity)
 	if p.decl != nil {
 		copy(names, p.ArgNames)

@@ -1,8 +1,6 @@
 package sema
 
 import (
-	"fmt"
-
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -41,26 +39,11 @@ func (c *checker) refuseClause(cl *clause) bool {
 	if node.P2P != nil && c.refuseP2P(node.P2P) {
 		return true
 	}
-	inBody := false
-	loads := loadingHeads(node)
 	visit := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Block:
 			refuse(n.Span, "blocks and hierarchical syntax", "write each atom out, with its keys")
 			return false
-		case *ast.Apply:
-			if n.Delta != "" && !loads[n] {
-				instead := "a program is one transaction on empty predicates: write facts and rules without " +
-					n.Delta
-				if inBody && n.Square && n.Delta != "^" {
-					instead += fmt.Sprintf("; for a number with a sign, write (%s)", n.Span.Text())
-				}
-				refuse(n.Span, "delta rules ("+n.Delta+n.Name.Text+")", instead)
-			}
-			if n.Stage != "" {
-				refuse(n.Span, "stages ("+n.Name.Text+"@"+n.Stage+")",
-					"a program is one transaction: there is no earlier state")
-			}
 		case *ast.Binary:
 			if n.Op == "^" {
 				refuse(n.Span, "the operator ^", "use float:pow[x, y]")
@@ -73,7 +56,6 @@ func (c *checker) refuseClause(cl *clause) bool {
 		return true
 	}
 	ast.Inspect(node.Left, visit)
-	inBody = true
 	ast.Inspect(node.Right, visit)
 	if node.P2P != nil {
 		for _, s := range node.P2P.Specs {

@@ -61,9 +61,12 @@ var layers = []layer{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/sema/emit",
 		"frontend/sema/infer", "frontend/sema/normal", "frontend/sema/strata",
 	}},
+	{"frontend/delta", []string{
+		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
+	}},
 	{"frontend", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
-		"frontend/sema", "frontend/sema/normal",
+		"frontend/delta", "frontend/sema", "frontend/sema/normal",
 	}},
 
 	{"queryplan/irtext", []string{"frontend/source"}},

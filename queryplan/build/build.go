@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func (b *builder) add(c queryplan.Command) { b.block.Cmds = append(b.block.Cmds,
 
 // variables makes a variable for each predicate. An extensional one is an
 // input; if the program has facts for it too, it is derived from them and from
-// an input of its own.
+// an input of its own, unless another predicate holds its facts from outside.
 func (b *builder) variables(prog *core.Program) {
 	hasRules := map[*core.Pred]bool{}
 	for _, s := range prog.Strata {
@@ -67,9 +68,10 @@ func (b *builder) variables(prog *core.Program) {
 			hasRules[r.Head.Pred] = true
 		}
 	}
-	names := queryplan.NewNames()
+	names, held := queryplan.NewNames(), map[string]bool{}
 	for _, p := range prog.Preds {
 		names.Take(p.Name)
+		held[p.Source] = p.Source != ""
 	}
 	for _, p := range prog.Preds {
 		v := &queryplan.Var{Name: p.Name, Kind: queryplan.Derived, Keys: p.Keys, Limit: -1,
@@ -78,7 +80,7 @@ func (b *builder) variables(prog *core.Program) {
 			v.Cols = append(v.Cols, queryplan.Column{Name: a.Name, Type: a.Type})
 		}
 		switch {
-		case p.Derived:
+		case p.Derived || hasRules[p] && held[p.Name]:
 		case hasRules[p]:
 			f := &queryplan.Var{Name: names.Fresh(p.Name + "$facts"), Kind: queryplan.Input,
 				Cols: v.Cols,
@@ -86,7 +88,7 @@ func (b *builder) variables(prog *core.Program) {
 			b.facts[p] = f
 			b.plan.Vars = append(b.plan.Vars, f)
 		default:
-			v.Kind, v.Source = queryplan.Input, p.Name
+			v.Kind, v.Source = queryplan.Input, cmp.Or(p.Source, p.Name)
 		}
 		if p.Numbers != nil {
 			b.numbered(p, v, names)

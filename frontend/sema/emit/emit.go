@@ -72,10 +72,11 @@ func Program(files []*source.File, preds []*normal.Pred, clauses []*normal.Claus
 func (c *emission) pred(p *normal.Pred) *core.Pred {
 	out := &core.Pred{
 		Name: p.Name, Span: p.Span, Keys: p.Keys,
-		Derived: p.Rules > 0, Query: p.Query,
+		Derived: p.Rules > 0 || p.Hidden && p.Source == "", Query: p.Query,
+		Hidden: p.Hidden, Source: p.Source,
 		OrderBy: p.OrderBy, Limit: p.Limit, File: p.File,
 	}
-	out.Exported = out.Derived && (p.Query || p.Name[0] != '_') && p.Maker == nil
+	out.Exported = out.Derived && !p.Hidden && (p.Query || p.Name[0] != '_') && p.Maker == nil
 	for i, n := range p.Columns {
 		t, _ := c.types.TypeOf(n)
 		arg := core.Arg{Name: p.ArgNames[i], Type: c.types.Represented(t)}

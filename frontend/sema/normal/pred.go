@@ -32,8 +32,10 @@ type Pred struct {
 	Auto *Pred
 
 	Query    bool
-	Rules    int  // clauses with it as head that are not facts
-	Poisoned bool // something about it is wrong and reported
+	Hidden   bool   // made by the compiler
+	Source   string // the predicate whose facts it holds, if that is another one
+	Rules    int    // clauses with it as head that are not facts
+	Poisoned bool   // something about it is wrong and reported
 	OrderBy  []core.OrderKey
 	Limit    int64 // -1 when there is none
 	File     *core.FileBinding

@@ -97,9 +97,17 @@ func Run(p *core.Program, facts Facts) (*Result, error) { return RunBounded(p, f
 // tuples as steps says. Ten million take some seconds.
 func RunBounded(p *core.Program, facts Facts, steps int64) (*Result, error) {
 	m := &machine{relations: map[*core.Pred]*relation{}, steps: steps}
+	held := map[string]bool{} // predicates whose facts another one holds
+	for _, pred := range p.Preds {
+		held[pred.Source] = true
+	}
 	for _, pred := range p.Preds {
 		m.relations[pred] = &relation{seen: map[string]bool{}, values: map[string]Tuple{}}
-		for _, t := range facts[pred.Name] {
+		source := pred.Source
+		if source == "" && !held[pred.Name] {
+			source = pred.Name
+		}
+		for _, t := range facts[source] {
 			if _, err := m.insert(pred, t); err != nil {
 				return nil, err
 			}

@@ -3,6 +3,7 @@ package randprog
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -67,6 +68,7 @@ type generator struct {
 	out   *Program
 	preds []*pred // complete: bodies may negate and aggregate them
 	named int
+	set   map[*pred]bool // functions with a rule that sets values
 }
 
 // New makes the program of a seed. It has a few extensional predicates with
@@ -78,7 +80,7 @@ type generator struct {
 // predicate gets two values for a key.
 func New(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)),
-		out: &Program{Seed: seed}}
+		out: &Program{Seed: seed}, set: map[*pred]bool{}}
 	for range 2 + g.IntN(3) {
 		g.extensional()
 	}
@@ -281,7 +283,46 @@ func (g *generator) loaded() {
 			g.out.Facts = append(g.out.Facts, Fact{p.name, fields})
 		}
 	}
+	if g.chance(60) {
+		g.events(p)
+	}
 	g.complete(p)
+}
+
+// events adds rules that delete from a predicate or set values of a function,
+// and a predicate that such events fill.
+func (g *generator) events(p *pred) {
+	sign := "-"
+	functions := slices.DeleteFunc(slices.Clone(g.preds),
+		func(p *pred) bool { return p.name[0] != 'e' || !p.single() || g.set[p] })
+	if len(functions) > 0 && g.chance(60) {
+		p, sign = pick(g, functions), "^"
+		g.set[p] = true // once, as two rules may give a key two values
+	}
+	terms, seen := make([]string, len(p.args)), map[string]bool{}
+	for range 1 + g.IntN(3) {
+		for i, t := range p.args {
+			_, terms[i] = g.constant(t)
+		}
+		if open := g.IntN(len(terms)); sign == "-" && g.chance(30) {
+			terms[open] = "_"
+		}
+		if key := strings.Join(terms[:p.keys], ", "); !seen[key] {
+			seen[key] = true
+			g.clause("%s%s.", sign, p.atom(terms))
+		}
+	}
+	log := &pred{name: g.name("l"), args: p.args, keys: len(p.args)}
+	for i := range terms {
+		terms[i] = fmt.Sprintf("x%d", i)
+	}
+	atom, all := p.atom(terms), strings.Join(terms, ", ")
+	before := strings.Replace(atom, p.name, p.name+"@prev", 1)
+	g.clause("+%s(%s) <- %s%s.", log.name, all, sign, atom)
+	g.clause("+%s(%s) <- %s.", log.name, all, pick(g, []string{
+		"+" + atom + ", !" + before, before + ", !" + atom, "+" + atom + ", " + before,
+	}))
+	g.complete(log)
 }
 
 // recursive adds one to three predicates, each with a rule to start from and

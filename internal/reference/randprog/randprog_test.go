@@ -70,6 +70,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"table": `t\d+:a\[`, "applications compared": `\] = [\w:]+\[`,
 			"application of an application": `\[[\w:]+\[`, "several values": `\(x0.*;.*\) ->`,
 			"delta rule": `(?m)^\+.* <- `, "delta fact": `(?m)^\+[^<]*\.$`,
+			"deletion": `(?m)^-l`, "stage": `@prev`,
 		} {
 			if regexp.MustCompile(pattern).MatchString(text) {
 				counts[name]++
@@ -93,7 +94,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 	}
 	for _, name := range []string{"negation", "negated conjunction", "disjunction", "aggregation", "two aggregates", "numbering", "several heads", "nullary", "like", "arithmetic", "functional", "chain", "constraint", "limit", "recursion", "mutual recursion",
 		"table", "applications compared", "application of an application", "several values",
-		"one row read twice", "delta rule", "delta fact"} {
+		"one row read twice", "delta rule", "delta fact",
+		"deletion", "stage"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}

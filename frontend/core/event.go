@@ -1,0 +1,20 @@
+package core
+
+import "strings"
+
+// StartSuffix ends the name of the predicate of what another one held before
+// the transaction.
+const StartSuffix = "@start"
+
+// Event returns the predicate of which another one is an event of the
+// transaction, +p, -p or ^p, or the start, p@start. No name of a program looks
+// like that.
+func Event(name string) (base string, start, ok bool) {
+	if base, ok = strings.CutSuffix(name, StartSuffix); ok {
+		return base, true, true
+	}
+	if name != "" && strings.IndexByte("+-^", name[0]) >= 0 {
+		return name[1:], false, true
+	}
+	return "", false, false
+}

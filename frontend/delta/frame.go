@@ -1,0 +1,98 @@
+package delta
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// functional reports whether some arguments determine the others.
+func (p *pred) functional() bool { return p.keys >= 0 && p.keys < p.arity }
+
+// frame makes the rules by which the contents of predicates follow from events.
+// A predicate into which rules only insert, whose events and start nothing
+// reads, needs none: its delta rules derive it.
+func (t *transaction) frame() {
+	events, staged := map[string]bool{}, map[string]bool{}
+	for _, c := range t.clauses {
+		if !c.live {
+			continue
+		}
+		for _, r := range c.reads {
+			if d := r.apply.Delta; d != "" {
+				events[d+r.name()] = true
+			} else if r.before() {
+				staged[r.name()] = true
+			}
+		}
+	}
+	for _, p := range t.order {
+		plus := t.fired["+"+p.name] || events["+"+p.name]
+		minus := t.fired["-"+p.name] || events["-"+p.name]
+		set := t.fired["^"+p.name] || events["^"+p.name]
+		if (events["+"+p.name] || minus || set) && t.ws.knows(p.name) {
+			t.included[p.name] = true
+		}
+		if !t.changed[p.name] || p.entity ||
+			!events["+"+p.name] && !minus && !set && !staged[p.name] {
+			continue
+		}
+		t.framed[p.name] = true
+		all, old := variables("x", p.arity, p.span), variables("y", p.arity, p.span)
+		plusAtom, minusAtom := apply("+"+p.name, all, p.span), apply("-"+p.name, all, p.span)
+		if set && p.functional() {
+			t.rule(plusAtom, apply("^"+p.name, all, p.span))
+			set := slices.Clone(all)
+			for i := range set[p.keys:] {
+				set[p.keys+i] = &ast.Wildcard{Span: p.span}
+			}
+			copy(old, all[:p.keys])
+			t.rule(apply("-"+p.name, old, p.span), apply("^"+p.name, set, p.span),
+				apply(p.name+core.StartSuffix, old, p.span))
+			minus = true
+		}
+		start := apply(p.name+core.StartSuffix, all, p.span)
+		into := apply(p.name, all, p.span)
+		into.Delta = "+"
+		switch {
+		case p.pulse:
+			t.rule(plusAtom, start)
+		case minus:
+			t.rule(into, start, &ast.Not{Span: p.span, X: minusAtom})
+		default:
+			t.rule(into, start)
+		}
+		if plus || set || p.pulse {
+			t.rule(into, plusAtom)
+		}
+	}
+}
+
+// rule adds a rule.
+func (t *transaction) rule(head ast.Node, body ...ast.Node) {
+	t.made = append(t.made, &ast.Clause{Span: head.Pos(), Arrow: ast.Rule, Left: head,
+		Right: conjunction(body)})
+}
+
+// apply returns an atom of a relation.
+func apply(name string, args []ast.Node, at source.Span) *ast.Apply {
+	return &ast.Apply{Span: at, Name: &ast.Name{Span: at, Text: name}, Args: args, Split: -1}
+}
+
+func variables(name string, n int, at source.Span) []ast.Node {
+	out := make([]ast.Node, n)
+	for i := range out {
+		out[i] = &ast.Var{Span: at, Name: fmt.Sprintf("%s%d", name, i+1)}
+	}
+	return out
+}
+
+func conjunction(list []ast.Node) ast.Node {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return &ast.Conj{Span: list[0].Pos().To(list[len(list)-1].Pos()), Items: list}
+}

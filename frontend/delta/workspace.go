@@ -1,0 +1,161 @@
+package delta
+
+import (
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/parse"
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// Kind is what becomes of the files of a transaction.
+type Kind uint8
+
+// The kinds of transactions.
+const (
+	Program   Kind = iota // a whole program, which is one transaction
+	Addition              // the files are installed
+	Execution             // their rules last as long as the transaction
+	Reading               // no files; what the installed rules derive
+)
+
+// Workspace is what transactions have installed, and what is known of the
+// predicates. The zero Workspace is empty.
+type Workspace struct {
+	files  []*ast.File
+	preds  map[string]*core.Pred
+	pulses map[string]bool
+	// stored has the predicates whose tuples are stored.
+	stored map[string]bool
+}
+
+func (w *Workspace) knows(name string) bool { return w.preds[name] != nil }
+
+// Transaction makes the program of a transaction.
+func (w *Workspace) Transaction(files []*ast.File, kind Kind, diags *diag.List) *Transaction {
+	t := &transaction{
+		Reporter: diag.NewReporter(diags),
+		model:    model{preds: map[string]*pred{}, pulses: map[string]bool{}},
+		ws:       w, kind: kind, changed: map[string]bool{}, affected: map[string]bool{},
+		fired: map[string]bool{}, included: map[string]bool{}, derives: map[string]bool{},
+		kept: map[string]bool{}, atStart: map[string]bool{}, framed: map[string]bool{},
+	}
+	for name := range w.pulses {
+		t.pulses[name] = true
+	}
+	t.files = append(t.files, w.files...)
+	t.files = append(t.files, files...)
+	for _, f := range files {
+		t.addPulses(f)
+	}
+	for i, f := range t.files {
+		for _, node := range f.Clauses {
+			t.add(node, i, i >= len(w.files))
+		}
+	}
+	for name, known := range w.preds {
+		if p := t.preds[name]; p != nil {
+			p.arity, p.keys = len(known.Args), known.Keys
+		}
+	}
+	return t.build()
+}
+
+// Commit enters a transaction that has succeeded. Program is what its files
+// became; stored are the predicates whose tuples are stored from now on.
+func (w *Workspace) Commit(files []*ast.File, kind Kind, t *Transaction, program *core.Program,
+	stored []string) {
+	if w.preds == nil {
+		w.preds, w.stored, w.pulses = map[string]*core.Pred{}, map[string]bool{}, map[string]bool{}
+	}
+	install := kind == Program || kind == Addition
+	m := model{preds: map[string]*pred{}, pulses: w.pulses}
+	if install {
+		w.files = append(w.files, files...)
+		for _, f := range files {
+			m.addPulses(f)
+		}
+	}
+	for _, name := range t.Stale {
+		delete(w.stored, name)
+	}
+	for _, name := range stored {
+		w.stored[name] = true
+	}
+	for _, p := range program.Preds {
+		// A predicate that an executed rule derives is gone.
+		if !p.Hidden && !p.Query && w.preds[p.Name] == nil && (install || w.stored[p.Name]) {
+			w.preds[p.Name] = p
+		}
+	}
+}
+
+// Stored reports whether the tuples of a predicate are stored.
+func (w *Workspace) Stored(name string) bool { return w.stored[name] }
+
+// declarations declares the predicates of earlier transactions that no clause
+// of the program gives types.
+func (t *transaction) declarations() *ast.File {
+	declared := map[string]bool{}
+	for _, c := range t.clauses {
+		if c.live && t.isDeclaration(c) {
+			declared[c.reads[0].name()] = true
+		}
+	}
+	var text strings.Builder
+	for _, p := range t.order {
+		known := t.ws.preds[p.name]
+		if known == nil || !t.included[p.name] || declared[p.name] {
+			continue
+		}
+		names, types := make([]string, len(known.Args)), make([]string, len(known.Args))
+		for i, a := range known.Args {
+			names[i], types[i] = a.Name, a.Type.String()+"("+a.Name+")"
+		}
+		text.WriteString(core.AtomText(p.name, known.Keys, names) + " -> " +
+			strings.Join(types, ", ") + ".\n")
+	}
+	if text.Len() == 0 {
+		return nil
+	}
+	return parse.File(source.NewFile("<workspace>", text.String()), t.List)
+}
+
+// primitive has the names of the primitive types.
+var primitive = map[string]bool{"int": true, "uint": true, "float": true, "decimal": true,
+	"datetime": true, "boolean": true, "string": true}
+
+// isDeclaration reports whether a constraint only gives a predicate primitive
+// types.
+func (t *transaction) isDeclaration(c *clause) bool {
+	if c.kind != constraint || len(c.reads) == 0 || c.node.Arrow != ast.Constraint {
+		return false
+	}
+	if _, ok := atomOf(c.node.Left); !ok || t.preds[c.reads[0].name()].entity {
+		return ok
+	}
+	for _, r := range c.reads[1:] {
+		if !primitive[r.name()] {
+			return false
+		}
+	}
+	return true
+}
+
+// describe includes the declarations and directives of what is included.
+func (t *transaction) describe() {
+	for _, c := range t.clauses {
+		switch {
+		case c.live:
+		case c.kind == directive:
+			c.live = true
+			for _, name := range c.about {
+				c.live = c.live && t.included[name]
+			}
+		case t.isDeclaration(c):
+			c.live = t.included[c.reads[0].name()]
+		}
+	}
+}
