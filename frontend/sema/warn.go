@@ -18,16 +18,15 @@ func (c *checker) warnUse() {
 	}
 	if c.Levels[diag.Undeclared] > diag.LevelOff {
 		for _, p := range c.order {
-		if p.Rules+p.loads+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.entity &&
-			!p.external && !p.fileBound && !p.Poisoned && !p.Hidden {
+			if p.decl == nil && !p.entity && !p.Query && !p.Poisoned && !p.Hidden {
 				d := c.Warnf(diag.Undeclared, p.Span, "%s is not declared", p.Name)
 				d.Help("declare it: %s", c.inferredDeclaration(p))
 			}
 		}
 	}
 	for _, p := range c.order {
-		if p.uses > 0 || p.entity || p.Maker != nil || p.Query || p.Poisoned || p.Hidden ||
-			p.File != nil || !anyRule {
+		if p.Rules+p.loads+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.entity &&
+			!p.external && !p.fileBound && !p.Poisoned && !p.Hidden {
 			d := c.Warnf(diag.NoSource, p.Span, "%s has no rule and no fact", p.Name)
 			d.Note("it stays empty unless facts are bound to it from outside")
 			d.Help("declare it if they will be: %s", c.inferredDeclaration(p))
