@@ -65,15 +65,19 @@ func (c *checker) readEntities() {
 		if d.pred == nil {
 			continue
 		}
-		switch d.name {
-		case "entity":
-			kinds[d.pred.Name] = entityType
-		case "isEntity":
-			kinds[d.pred.Name] = entityType
-			if d.saysPlainRelation() {
-				kinds[d.pred.Name] = plainRelation
-			}
+		kind := entityType
+		if d.saysPlainRelation() {
+			kind = plainRelation
 		}
+		if d.name != "entity" && d.name != "isEntity" {
+			continue
+		}
+		if before := kinds[d.pred.Name]; before != unsaid && before != kind {
+			e := c.Errorf(diag.BadDirective, d.span, "%s is said to be an entity type, and not to be one",
+				d.pred.Name)
+			e.Help("keep one of the directives")
+		}
+		kinds[d.pred.Name] = kind
 	}
 	for _, cl := range c.clauses {
 		if cl.kind == constraintClause {
@@ -83,16 +87,15 @@ func (c *checker) readEntities() {
 	c.readSubtypes(kinds)
 	for _, cl := range c.clauses {
 		c.enterEntityClause(cl)
-	}
-	if len(c.entities) == 0 {
-		return
-	}
-	for _, cl := range c.clauses {
-		if cl.kind == constraintClause && cl.refmode == nil && cl.Node.Left != nil {
+		if len(c.entities) > 0 && cl.kind == constraintClause && cl.refmode == nil &&
+			cl.Node.Left != nil {
 			cl.decl = declarationOf(cl.Node.Left, cl.Node.Right, c.isType)
 		}
 	}
 	c.readConstructors()
+	if len(c.entities) == 0 {
+		return
+	}
 	c.readAnonymous()
 	c.settleFamilies()
 }
@@ -339,7 +342,15 @@ func (c *checker) makesInHead(cl *clause, name string) bool {
 // readConstructors enters the predicates that lang:constructor names.
 func (c *checker) readConstructors() {
 	for _, d := range c.directives {
-		if d.name != "constructor" && d.name != "skolem" || d.pred == nil {
+		if d.pred == nil {
+			continue
+		}
+		if d.name == "autoNumbered" && (c.preds[d.pred.Name] == nil ||
+			c.preds[d.pred.Name].autoOf == nil) {
+			e := c.Errorf(diag.BadEntity, d.span, "%s is no refmode", d.pred.Name)
+			e.Help("declare it: %s(x), %s(x:n) -> int(n).", c.exampleEntity(), d.pred.Name)
+		}
+		if d.name != "constructor" && d.name != "skolem" {
 			continue
 		}
 		p := c.enter(d.pred.Name, d.pred.Span)
