@@ -137,6 +137,11 @@ func Compile(ctx context.Context, sources []Source, opts Options) (*Program, err
 	if res.program == nil {
 		return nil, &ProgramError{Diagnostics: res.found}
 	}
+	return plan(res, opts)
+}
+
+// plan plans a checked program.
+func plan(res *checked, opts Options) (*Program, error) {
 	// Rules become relational algebra; recursion becomes loops over deltas.
 	// From here on nothing knows rules or variables.
 	plan, err := buildPlan(res.program)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/confine"
 	"github.com/redfoxdb/redfox/runtime/diagnose"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // Allow lets the program read files that lang:physical:filePath names if they
@@ -32,13 +33,15 @@ func (f *Facts) folders() confine.Folders {
 // unless the caller ties others. Their columns go by position, as in LogicBlox;
 // paths are relative to the program's file. If facts do not allow all of them,
 // the error is a *ProgramError.
-func (p *Program) imports(facts *Facts) ([]FactFile, error) {
+func (p *Program) imports(facts *Facts, schemas []store.Schema) ([]FactFile, error) {
 	var out []FactFile
 	var refused []*Diagnostic
 	folders := facts.folders()
 	for _, q := range p.preds {
 		b := q.binding
-		if b == nil || b.Export || slices.Contains(facts.predicates(), q.Name) {
+		isOf := func(s store.Schema) bool { return s.Name == q.Name }
+		if b == nil || b.Export || slices.Contains(facts.predicates(), q.Name) ||
+			!slices.ContainsFunc(schemas, isOf) {
 			continue
 		}
 		path := besideProgram(b.program, b.Path)

@@ -140,6 +140,8 @@ type LoadOptions struct {
 	Predicates []string
 	// Progress, if set, is called now and then from one goroutine at a time.
 	Progress func(LoadProgress)
+	// held are relations of a workspace, which are there already.
+	held map[string]*store.Relation
 }
 
 // LoadReport lists what was read.
@@ -236,11 +238,18 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	defer failure.Recover("the loader", &err)
 	start := time.Now()
 	schemas := p.schemas()
-	if err := checkFactNames(given, schemas, p); err != nil {
+	var held []*store.Relation
+	if opts.held == nil {
+		err = checkFactNames(given, schemas, p)
+	} else {
+		schemas, held = heldBack(schemas, opts.held)
+		given = given.of(schemas)
+	}
+	if err != nil {
 		return nil, err
 	}
 	files := slices.Clone(given.files)
-	imports, err := p.imports(given)
+	imports, err := p.imports(given, schemas)
 	if err != nil {
 		return nil, err
 	}
@@ -272,6 +281,9 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	}
 	if err := addGiven(db, schemas, given.given); err != nil {
 		return nil, err
+	}
+	for _, rel := range held {
+		db.Put(rel)
 	}
 	facts.NameTables(db)
 	out := &Database{store: db, report: report, time: time.Since(start)}

@@ -56,7 +56,7 @@ func (t *transaction) rewrite(c *clause) []*ast.Clause {
 				delta = "+"
 			}
 			heads = append(heads, w.renamedHead(h, delta+name))
-		case h.apply.Delta != "" || c.isNew || name == "_" || t.derives[name]:
+		case h.apply.Delta != "" || c.isNew || t.derives[name]:
 			heads = append(heads, w.head(h))
 		}
 	}

@@ -366,7 +366,7 @@ func (t *transaction) need(c *clause, active bool) {
 	for _, h := range c.heads {
 		name := h.apply.Name.Text
 		t.included[name] = true
-		if h.apply.Delta == "" && c.isNew {
+		if h.apply.Delta == "" && c.isNew && name != "_" {
 			t.needRules(t.preds[name], active)
 		}
 	}

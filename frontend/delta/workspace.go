@@ -1,6 +1,8 @@
 package delta
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -92,8 +94,8 @@ func (w *Workspace) Commit(files []*ast.File, kind Kind, t *Transaction, program
 	}
 }
 
-// Stored reports whether the tuples of a predicate are stored.
-func (w *Workspace) Stored(name string) bool { return w.stored[name] }
+// StoredNames lists the predicates whose tuples are stored, sorted.
+func (w *Workspace) StoredNames() []string { return slices.Sorted(maps.Keys(w.stored)) }
 
 // declarations declares the predicates of earlier transactions that no clause
 // of the program gives types.

@@ -1,0 +1,59 @@
+package frontend
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/delta"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/parse"
+	"github.com/redfoxdb/redfox/frontend/sema"
+	"github.com/redfoxdb/redfox/frontend/source"
+)
+
+// Workspace is what transactions have installed: clauses, and the types of
+// predicates.
+type Workspace = delta.Workspace
+
+// Kind is what becomes of the files of a transaction.
+type Kind = delta.Kind
+
+// The kinds of transactions.
+const (
+	Whole     = delta.Program
+	Addition  = delta.Addition
+	Execution = delta.Execution
+	Reading   = delta.Reading
+)
+
+// Step is a checked transaction of a workspace.
+type Step struct {
+	*delta.Transaction
+	Program *core.Program // nil if there are errors
+	Trees   []*ast.File   // of the transaction's files
+	kind    Kind
+}
+
+// CompileStep compiles the files of a transaction, with what the workspace has
+// installed. The diagnostics are about these files, but for errors.
+func CompileStep(w *Workspace, files []*source.File, kind Kind,
+	opts Options) (*Step, []*diag.Diagnostic) {
+	var list diag.List
+	step := &Step{kind: kind}
+	for _, f := range files {
+		step.Trees = append(step.Trees, parse.File(f, &list))
+	}
+	step.Transaction = w.Transaction(step.Trees, kind, &list)
+	step.Program = sema.Check(step.Files, opts, &list)
+	found := slices.DeleteFunc(list.All(), func(d *diag.Diagnostic) bool {
+		return d.Severity != diag.Error && !slices.Contains(files, d.Span.File)
+	})
+	return step, found
+}
+
+// Commit enters a step that has succeeded into the workspace. Stored are the
+// predicates whose tuples are stored from now on.
+func (s *Step) Commit(w *Workspace, stored []string) {
+	w.Commit(s.Trees, s.kind, s.Transaction, s.Program, stored)
+}
