@@ -129,7 +129,7 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 		delete(w.relations, name)
 	}
 	for _, name := range stored {
-		w.relations[name] = res.relations[name].rel
+		w.relations[name] = res.owned[name].Tuples()
 	}
 	t.Commit(&w.front, stored)
 	if kind != frontend.Execution {

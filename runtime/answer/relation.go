@@ -89,6 +89,9 @@ func (x *Relation) Columns() []*store.Column {
 	return x.rel.Columns()
 }
 
+// Tuples returns the tuples that Fetch has copied; nil without it.
+func (x *Relation) Tuples() *store.Relation { return x.rel }
+
 // Pending returns the tuples on the device; nil if they are not there.
 func (x *Relation) Pending() runtime.Pending { return x.pending }
 
