@@ -113,10 +113,6 @@ var scratch = map[string]func(shape) int{
 	"rf_block_merge":        func(s shape) int { return 16 + 8*s.tile },
 	"rf_block_heads":        func(s shape) int { return 2 * s.tile },
 	"rf_block_segment_sums": func(s shape) int { return 16 * s.warps },
-	"rf_radix_histogram":    func(shape) int { return 1024 },
-	"rf_radix_scatter": func(s shape) int {
-		return 1024*s.warps + 2048 + 8*s.tile + 8*s.warps
-	},
 }
 
 //go:embed src/*.h

@@ -90,7 +90,6 @@ func TestPTXPatterns(t *testing.T) {
 		{"scan_block_256", `shfl\.sync\.up`, 10},
 		{"scan_block_32", `shfl\.sync\.up`, 10},
 		{"reduce_block_256", `shfl\.sync\.bfly`, 10},
-		{"radix_scatter_256", `match\.any\.sync`, 16},
 		{"set64_insert_256", `atom\.global\.cas\.b64`, 1},
 		{"group_block_256", `atom\.shared\.cas\.b64`, 1},
 		{"bitset_insert_256", `atom\.global\.or\.b32`, 1},

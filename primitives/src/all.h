@@ -28,7 +28,6 @@
 #include "merge.h"
 #include "segment.h"
 #include "lookback.h"
-#include "radix.h"
 #include "strings.h"
 #include "like.h"
 #include "dates.h"

@@ -6,7 +6,8 @@
 #include "grid.h"
 
 #include "../../src/lookback.h"
-#include "../../src/radix.h"
+#include "../../src/scan.h"
+#include "../../src/tile.h"
 
 // Keys of 32 bits with payloads of 32 bits take one kernel a pass, and one that counts
 // for all passes before ("Onesweep": Adinetz and Merrill, 2022).
@@ -17,15 +18,16 @@
 // payloads apart.
 
 enum {
+  DIGITS = 256, // of a pass: 8 bits
   PAIR_ITEMS = 32, PAIR_TILE = THREADS * PAIR_ITEMS, PAIR_PASSES = 4, PAIR_WINDOW = 8,
   // The pairs of a tile in the order of digits, and the counters of its warps.
-  PAIR_SHARED = 8 * PAIR_TILE + 4 * THREADS / target::WARP * radix::DIGITS,
+  PAIR_SHARED = 8 * PAIR_TILE + 4 * THREADS / target::WARP * DIGITS,
 };
 
 // rf_pairs_count adds the digits of n keys, of all passes, to counts[pass * 256 +
 // digit]. With together, every other key belongs to the passes from PAIR_PASSES on.
 RF_KERNEL(rf_pairs_count, 8)(const uint32_t *keys, int64_t n, int64_t together, uint64_t *counts) {
-  enum { ITEMS = 16, TILE = THREADS * ITEMS, HALF = PAIR_PASSES * radix::DIGITS, ALL = 2 * HALF };
+  enum { ITEMS = 16, TILE = THREADS * ITEMS, HALF = PAIR_PASSES * DIGITS, ALL = 2 * HALF };
   RF_SHARED(shared, 4 * ALL);
   uint32_t *found = (uint32_t *)shared;
   int32_t t = target::thread();
@@ -53,7 +55,7 @@ RF_KERNEL(rf_pairs_count, 8)(const uint32_t *keys, int64_t n, int64_t together, 
       if (k / 4 * 4 * THREADS + 4 * t + k % 4 < rows)
         RF_UNROLL
         for (int32_t pass = 0; pass < PAIR_PASSES; pass++)
-          target::add((k % 2 ? others : found) + pass * radix::DIGITS + (key[k] >> 8 * pass & (radix::DIGITS - 1)), (uint32_t)1);
+          target::add((k % 2 ? others : found) + pass * DIGITS + (key[k] >> 8 * pass & (DIGITS - 1)), (uint32_t)1);
   }
   target::barrier();
   for (int32_t d = t; d < ALL; d += THREADS)
@@ -93,16 +95,16 @@ RF_HELPER uint32_t before(const uint32_t *status, int64_t tile) {
   uint32_t sum = 0;
   bool found = tile == 0;
   for (int64_t p = tile - 1; !found; p -= PAIR_WINDOW) {
-    const uint32_t *at = status + p * radix::DIGITS;
+    const uint32_t *at = status + p * DIGITS;
     uint32_t seen[PAIR_WINDOW];
     RF_UNROLL
     for (int32_t j = 0; j < PAIR_WINDOW; j++)
-      seen[j] = p >= j ? target::load(at - j * radix::DIGITS) : (uint32_t)PREFIX;
+      seen[j] = p >= j ? target::load(at - j * DIGITS) : (uint32_t)PREFIX;
     RF_UNROLL
     for (int32_t j = 0; j < PAIR_WINDOW; j++) {
       while (!found && seen[j] == 0) {
         target::relax();
-        seen[j] = target::load(at - j * radix::DIGITS);
+        seen[j] = target::load(at - j * DIGITS);
       }
       sum += found ? 0 : seen[j] & VALUE;
       found |= (seen[j] & PREFIX) != 0;
@@ -149,9 +151,9 @@ RF_HELPER void move(const Pass &p, Tile tile, uint32_t *exchange, uint32_t *plac
   read<WHOLE>(p, tile.start + first_row, tile.rows - first_row, key, payload);
   RF_UNROLL
   for (int32_t w = 0; w < WARPS; w++)
-    counters[w * radix::DIGITS + t] = 0;
+    counters[w * DIGITS + t] = 0;
   target::barrier();
-  uint32_t *counter = counters + warp * radix::DIGITS;
+  uint32_t *counter = counters + warp * DIGITS;
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++)
     target::add(counter + target::byte(key[k], byte), (uint32_t)1);
@@ -159,23 +161,23 @@ RF_HELPER void move(const Pass &p, Tile tile, uint32_t *exchange, uint32_t *plac
   uint32_t sum = 0;
   RF_UNROLL
   for (int32_t w = 0; w < WARPS; w++) {
-    uint32_t of_warp = counters[w * radix::DIGITS + t];
-    counters[w * radix::DIGITS + t] = sum;
+    uint32_t of_warp = counters[w * DIGITS + t];
+    counters[w * DIGITS + t] = sum;
     sum += of_warp;
   }
-  target::store(status + tile.number * radix::DIGITS, sum | (tile.number == 0 ? PREFIX : AGGREGATE));
+  target::store(status + tile.number * DIGITS, sum | (tile.number == 0 ? PREFIX : AGGREGATE));
   // One scan for two sums: that of the tile's counts, and that of the counts of all keys.
   uint64_t all;
-  uint64_t both = scan::exclusive<scan::Sum>(p.counts[byte * radix::DIGITS + t] << 32 | sum, (uint64_t)0, &all, sums, THREADS);
+  uint64_t both = scan::exclusive<scan::Sum>(p.counts[byte * DIGITS + t] << 32 | sum, (uint64_t)0, &all, sums, THREADS);
   uint32_t first = (uint32_t)both, base = (uint32_t)(both >> 32);
   RF_UNROLL
   for (int32_t w = 0; w < WARPS; w++)
-    counters[w * radix::DIGITS + t] += first;
+    counters[w * DIGITS + t] += first;
   target::barrier();
   // The assembler does not know that these are the same as before. It would keep the
   // addresses of all counters in registers.
   byte = (int32_t)target::shuffle((uint32_t)byte, 0);
-  counter = counters + (int32_t)target::shuffle((uint32_t)warp, 0) * radix::DIGITS;
+  counter = counters + (int32_t)target::shuffle((uint32_t)warp, 0) * DIGITS;
   RF_UNROLL
   for (int32_t k = 0; k < PAIR_ITEMS; k++) {
     uint32_t digit = target::byte(key[k], byte), peers = target::match_byte(digit);
@@ -190,7 +192,7 @@ RF_HELPER void move(const Pass &p, Tile tile, uint32_t *exchange, uint32_t *plac
   }
   uint32_t sooner = before(status, tile.number);
   if (tile.number > 0)
-    target::store(status + tile.number * radix::DIGITS, (sooner + sum) | PREFIX);
+    target::store(status + tile.number * DIGITS, (sooner + sum) | PREFIX);
   places[t] = base + sooner - first;
   target::barrier();
   bool at_once = together(p.payloads_out);
@@ -233,12 +235,12 @@ RF_KERNEL(rf_pairs_move, 2)(uint32_t *keys_out, uint32_t *payloads_out, const ui
                             const uint32_t *payloads, int64_t n, int64_t shift, const uint64_t *counts,
                             uint32_t *scratch) {
   RF_DYNAMIC(exchange, PAIR_SHARED);
-  RF_SHARED(places, 4 * radix::DIGITS);
+  RF_SHARED(places, 4 * DIGITS);
   RF_SHARED(sums, 8 * THREADS / target::WARP);
   int64_t number = rf_block_ticket((int64_t *)scratch, sums, THREADS), start = number * PAIR_TILE;
   if (start >= n)
     return;
-  pairs::Pass pass = {keys_out, payloads_out, keys, payloads, (int32_t)shift / 8 % PAIR_PASSES, shift >= 32, counts + shift / 32 * PAIR_PASSES * radix::DIGITS, scratch};
+  pairs::Pass pass = {keys_out, payloads_out, keys, payloads, (int32_t)shift / 8 % PAIR_PASSES, shift >= 32, counts + shift / 32 * PAIR_PASSES * DIGITS, scratch};
   pairs::Tile tile = {number, start, grid::rows(n, start, PAIR_TILE)};
   if (tile.rows == PAIR_TILE)
     pairs::move<true>(pass, tile, (uint32_t *)exchange, (uint32_t *)places, sums);

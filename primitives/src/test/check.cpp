@@ -683,34 +683,6 @@ bool check_runs(const Case &c) {
   return true;
 }
 
-bool check_radix(const Case &c) {
-  int64_t tile = c.threads == 1024 ? c.threads : c.tile(), tiles = (c.n() + tile - 1) / tile;
-  Words keys = c.words, payloads(c.n());
-  std::iota(payloads.begin(), payloads.end(), 1000);
-  for (int shift : {0, 8, 56}) {
-    auto in = c.device->copy(keys), with = c.device->copy(payloads);
-    auto counts = c.device->zeros<uint64_t>(256 * tiles);
-    c.run("radix_histogram", {in, c.n(), shift, counts});
-    std::vector<uint64_t> sums = counts.get();
-    uint64_t sum = 0;
-    for (uint64_t &s : sums)
-      std::swap(s, sum), sum += s;
-    counts.set(sums);
-    auto out = c.device->zeros<int64_t>(c.n()), moved = c.device->zeros<int64_t>(c.n());
-    c.run("radix_scatter", {in, with, c.n(), shift, counts, out, moved});
-    Words order(c.n()), want, want_moved;
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t x, int64_t y) { return (keys[x] >> shift & 255) < (keys[y] >> shift & 255); });
-    for (int64_t o : order)
-      want.push_back(keys[o]), want_moved.push_back(payloads[o]);
-    if (!same("keys by digit", out.get(), want) || !same("payloads", moved.get(), want_moved))
-      return false;
-    keys = want, payloads = want_moved;
-  }
-  return true;
-}
-
 bool check_dates(const Case &c) {
   Words days = clipped(c.words, 2), want;
   for (int64_t d : days) {
@@ -839,7 +811,6 @@ const Check checks[] = {
     {"merge", check_merge},
     {"segments", check_segment},
     {"runs", check_runs},
-    {"radix sort", check_radix},
     {"dates", check_dates},
     {"128-bit numbers", check_int128},
     {"strings", check_strings},
@@ -981,17 +952,7 @@ void run_bench(Device *device) {
     }
   }
   {
-    int64_t tiles = m / 4096;
-    auto counts = device->zeros<uint64_t>(256 * tiles);
-    rate(device, "radix histogram", (double)m, "G keys/s", "radix_histogram", threads, 4 * sms, {in, m, 0, counts}, {});
-    std::vector<uint64_t> sums = counts.get();
-    uint64_t sum = 0;
-    for (int64_t d = 0; d < 256 * tiles; d++)
-      std::swap(sums[d], sum), sum += sums[d];
-    counts.set(sums);
     auto moved = device->zeros<int64_t>(m);
-    rate(device, "radix scatter, 8-byte payload", (double)m, "G keys/s", "radix_scatter", threads, 2 * sms,
-         {in, other, m, 0, counts, out, moved}, {});
     Words half = sorted(Words(words.begin(), words.begin() + m / 2));
     auto a = device->copy(half);
     rate(device, "merge of two halves, with sources", (double)m, "G words/s", "merge_block", threads, 4 * sms,

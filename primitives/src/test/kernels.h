@@ -993,32 +993,6 @@ RF_KERNEL runs_block(const Arguments &a) {
   }
 }
 
-// A radix sort keeps ranks of the whole tile in shared memory.
-#define RF_RADIX_ITEMS (THREADS == 1024 ? 1 : ITEMS)
-
-// keys, n, shift, counts
-RF_KERNEL radix_histogram(const Arguments &a) {
-  enum { SORTED = RF_RADIX_ITEMS, TILE = THREADS * SORTED };
-  RF_SHARED(scratch, 1024);
-  int64_t n = number(a, 1), tiles = (n + TILE - 1) / TILE;
-  for (int64_t tile = launch::block(); tile < tiles; tile += launch::blocks())
-    rf_radix_histogram(pointer<uint64_t>(a, 3), pointer<uint64_t>(a, 0), tile * TILE, launch::rows(n, tile * TILE, TILE),
-                       (int32_t)number(a, 2), tile, tiles, scratch, THREADS, SORTED);
-}
-
-// keys, payloads, n, shift, running sums of counts, keys out, payloads out
-RF_KERNEL radix_scatter(const Arguments &a) {
-  enum { SORTED = RF_RADIX_ITEMS, TILE = THREADS * SORTED, WARPS = (THREADS + 31) / 32 };
-  RF_SHARED(scratch, 4 * 256 * WARPS + 8 * 256 + 8 * TILE + 8 * WARPS);
-  int64_t n = number(a, 2), tiles = (n + TILE - 1) / TILE;
-  for (int64_t tile = launch::block(); tile < tiles; tile += launch::blocks()) {
-    rf_radix_scatter(pointer<uint64_t>(a, 5), pointer<uint64_t>(a, 6), pointer<uint64_t>(a, 0), pointer<uint64_t>(a, 1),
-                     pointer<uint64_t>(a, 4), tile * TILE, launch::rows(n, tile * TILE, TILE), (int32_t)number(a, 3),
-                     tile, tiles, scratch, THREADS, SORTED);
-    target::barrier();
-  }
-}
-
 // days, n, out: year, month, day, weekday, day of the year, days again, a year
 // and a month later
 RF_KERNEL date_parts(const Arguments &a) {
@@ -1089,10 +1063,10 @@ RF_KERNEL string_match(const Arguments &a) {
   F(tile_load) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
   F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(set64_insert) F(set64_contains)              \
   F(set64_insert_each) F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find)   \
-  F(tile_pack) F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find)                \
-  F(multi_find) F(group_cells) F(own_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers)               \
-  F(group_global) F(group_block) F(search_sorted) F(merge_block) F(segment_block) F(runs_block) F(radix_histogram)     \
-  F(radix_scatter) F(date_parts) F(int128_parts) F(string_match)
+  F(tile_pack) F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)  \
+  F(group_cells) F(own_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global)             \
+  F(group_block) F(search_sorted) F(merge_block) F(segment_block) F(runs_block) F(date_parts) F(int128_parts)          \
+  F(string_match)
 
 // Kernels for blocks of 256 threads at most, as a thread takes much shared memory.
 #define RF_EACH_NARROW_KERNEL(F) F(private_cells)
