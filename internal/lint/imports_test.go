@@ -178,10 +178,12 @@ var layers = []layer{
 	}},
 	{"runtime/gpu/device",
 		[]string{"primitives/service", "internal/cuda", "internal/cuda/driver", "runtime"}},
+	{"runtime/gpu/replay", []string{"harmony", "internal/cuda", "runtime/gpu/device"}},
 	{"runtime/gpu/tables", []string{
 		"queryplan", "harmony", "harmony/abi", "internal/interval", "internal/cuda",
 		"internal/cuda/driver",
-		"runtime/gpu/device", "runtime/layout", "runtime/store", "runtime/woven",
+		"runtime/gpu/device", "runtime/gpu/replay", "runtime/layout", "runtime/store",
+		"runtime/woven",
 		"runtime/woven/machine",
 	}},
 	{"runtime/gpu/order", []string{
@@ -193,7 +195,7 @@ var layers = []layer{
 		"internal/cuda", "internal/cuda/driver",
 		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare",
 		"runtime/store", "runtime/woven", "runtime/woven/machine", "runtime/gpu/device",
-		"runtime/gpu/order", "runtime/gpu/tables",
+		"runtime/gpu/order", "runtime/gpu/replay", "runtime/gpu/tables",
 	}},
 	{"runtime/gpu/emulated",
 		[]string{"harmony/abi", "primitives/service", "internal/cuda", "internal/cuda/driver",

@@ -13,12 +13,12 @@
 // waits only where it has to know a number: how many tuples a relation has,
 // whether a table is full. For that, all numbers of a run lie together in one
 // block of the device's memory, which is copied to pinned memory of the host. A
-// run over facts that an earlier one has seen takes the numbers of that one,
-// and waits for its results alone (recall.go). Another one is captured as a
-// graph, with addresses of its own (device.Arena) that are set up by one copy,
-// and runs from then on launch that graph (replay.go). It brings results into
-// the order in which they are presented and writes them to pinned memory
-// (replayout.go).
+// run over the facts of an earlier one replays that one's record: it takes the
+// numbers from there, and waits for its results alone (package replay). The
+// next one is captured as a graph, with addresses of its own (device.Arena)
+// that are set up by one copy, and runs from then on launch that graph
+// (capture.go). It brings results into the order in which they are presented
+// and writes them to pinned memory (captureout.go).
 //
 // # Memory
 //
@@ -32,7 +32,8 @@
 // # Rooms
 //
 // Package device has lanes, memory and the device's part of a run; package
-// tables has the variables; package order sorts. The engine itself opens the
+// replay has what a run leaves to later ones; package tables has the variables;
+// package order sorts. The engine itself opens the
 // device, loads code, launches woven kernels, and keeps what a run leaves to
 // later ones.
 //

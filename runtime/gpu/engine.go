@@ -18,6 +18,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
@@ -76,7 +77,7 @@ type Engine struct {
 	mem          *device.Memory
 	resident     *tables.Residency
 	lanes        device.Lanes
-	replays      replays
+	captures     captures
 	// closed when the service kernels are loaded, or cannot be, and a lane made
 	loaded   chan struct{}
 	unloaded error         // why they cannot be
@@ -104,13 +105,13 @@ type sizes struct {
 	// ordered is how many tuples of a result the device orders at least; fewer
 	// the host orders sooner.
 	ordered int64
-	// recalls is how many runs, one after the other, have waited for no number
+	// replays is how many runs in succession have replayed the whole record
 	// before one is captured.
-	recalls int
+	replays int
 }
 
 var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16,
-	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9, recalls: 1}
+	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9, replays: 1}
 
 // sorts are the kernels that sort, which few programs want.
 type sorts struct {
@@ -122,7 +123,7 @@ type sorts struct {
 // program is what is kept of a plan.
 type program struct {
 	codes woven.Codes[*code]
-	hints *tables.Hints // of runs over facts that it is not bound to for longer
+	sizes *replay.Sizes // of runs over facts that the program is not bound to
 
 	mu     sync.Mutex
 	bounds []*boundFacts // most recently used first
@@ -133,7 +134,8 @@ type boundFacts struct {
 	facts   weak.Pointer[store.Database]
 	cleanup goruntime.Cleanup // of the facts
 	bound   *woven.Bound
-	past
+	record  *replay.Record
+	graphs  graphs
 }
 
 // keptBounds is for how many databases a program keeps what it was bound to.
@@ -160,7 +162,7 @@ func Start(o Options) *Engine {
 	e.programs = woven.Programs[*program]{
 		Make: func(*woven.Program) *program {
 			return &program{codes: woven.Codes[*code]{Drop: (*code).close},
-				hints: tables.NewHints()}
+				sizes: replay.NewSizes()}
 		},
 		Drop: (*program).close,
 	}
@@ -317,7 +319,7 @@ func (e *Engine) Name() string { return "gpu" }
 // Run evaluates the plan.
 func (e *Engine) Run(ctx context.Context,
 	req *runtime.Request) (answer *runtime.Answer, err error) {
-	if answer, done, err := e.repeat(ctx, req); done {
+	if answer, done, err := e.fromGraph(ctx, req); done {
 		return answer, err
 	}
 	evaluate := func(r *run, compiled time.Duration) error {
@@ -339,7 +341,7 @@ func (e *Engine) Run(ctx context.Context,
 		}
 		return nil
 	}
-	if err = e.with(ctx, req, evaluate); errors.Is(err, errOtherPast) {
+	if err = e.with(ctx, req, evaluate); errors.Is(err, replay.ErrDiffers) {
 		err = e.with(ctx, req, evaluate) // which waits
 	}
 	if err != nil {
@@ -437,8 +439,13 @@ func (r *run) open() (err error) {
 // follow binds the run to facts, after others that were.
 func (r *run) follow(bound *boundFacts) {
 	r.Bound, r.walk.Bound = bound.bound, bound.bound
-	r.Hints = bound.hints
-	r.remember(&bound.past)
+	r.record, r.graphs = bound.record, &bound.graphs
+	r.log, r.Sizes = r.record.Open(&r.State.Run), r.record.Sizes
+	req := r.walk.Request
+	r.Slab.Closed = req.Resident && r.capture == nil // outputs outlive the run
+	if !req.Profile && req.Trace == nil {            // which want commands one after the other
+		r.log.Replay(r.Fits)
+	}
 }
 
 // recovered, which is deferred, makes an error of a panic.
@@ -459,7 +466,7 @@ func (r *run) finish(err error) error {
 	} else if wait := r.Lane.Wait(context.Background()); err == nil || wait == nil {
 		// An error may stem from an earlier state.
 		if wait == nil {
-			wait = r.compare()
+			wait = r.log.Compare()
 		}
 		if err == nil || wait != nil {
 			err = wait
@@ -503,7 +510,7 @@ func (p *program) bind(
 		return nil, err
 	}
 	if !bound.Data.Constant() || facts == nil {
-		return &boundFacts{bound: bound, past: past{hints: p.hints}}, nil
+		return &boundFacts{bound: bound, record: replay.NewRecordOfSizes(p.sizes)}, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -511,7 +518,7 @@ func (p *program) bind(
 		return found, nil
 	}
 	made := &boundFacts{facts: key, bound: bound,
-		past: past{hints: tables.NewHints(), lasts: repeats(prog.Graph)}}
+		record: replay.NewRecord(prog.Graph)}
 	p.bounds = append([]*boundFacts{made}, p.bounds...)
 	if len(p.bounds) > keptBounds {
 		p.bounds[keptBounds].leave()
@@ -572,7 +579,7 @@ func (p *program) close() {
 // leave ends what is kept of a program for facts, which may live on.
 func (b *boundFacts) leave() {
 	b.cleanup.Stop()
-	b.doomReplays()
+	b.graphs.doom()
 }
 
 func (e *Engine) enter() error {
@@ -646,7 +653,7 @@ func (e *Engine) Trim() error {
 		return nil // it has given all back
 	}
 	defer e.leave()
-	e.replays.evict(math.MaxInt64)
+	e.captures.evict(math.MaxInt64)
 	// A pool keeps memory that a stream has yet to free, and the blocks beside
 	// it.
 	err := errors.Join(e.lanes.Trim(), e.resident.Stream.Synchronize(context.Background()))
@@ -714,7 +721,7 @@ func (e *Engine) Close() error {
 	}
 	var errs []error
 	e.programs.Close()
-	e.replays.evict(math.MaxInt64) // of programs that were not kept
+	e.captures.evict(math.MaxInt64) // of programs that were not kept
 	if e.resident != nil {
 		errs = append(errs, e.resident.Close())
 	}

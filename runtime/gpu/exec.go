@@ -94,7 +94,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		if !stopped {
 			return nil
 		}
-		r.forgo()
+		r.log.Discard()
 	}
 }
 
@@ -135,7 +135,7 @@ func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	}
 	r.Control.Fresh = false
 	r.Launches++
-	r.at.launches++
+	r.log.Launched()
 	if err := r.Lane.Stream.Launch(j.entry.f, shape, words); err != nil {
 		return err
 	}

@@ -489,7 +489,7 @@ func TestIndexesStay(t *testing.T) {
 		oracle.Facts{})
 	for _, small := range []bool{false, true} {
 		e, _ := card{small: small}.open(t)
-		e.sizes.recalls = math.MaxInt // a replay would hold them
+		e.sizes.replays = math.MaxInt // a capture would hold them
 		run := func(plan *queryplan.Plan) *runtime.DeviceProfile {
 			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 			if err != nil {

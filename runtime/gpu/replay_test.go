@@ -3,16 +3,9 @@ package gpu
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	goruntime "runtime"
-	"slices"
-	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/await"
-	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -20,90 +13,71 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
-	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
-	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
-// nodes runs a plan several times, compares, and returns the nodes of the graph
-// that the last run was, 0 if it went through its commands.
-func nodes(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database, times int) int64 {
+// spread is a closure whose sets are hashed, beside groups and an index.
+const spread = `
+edge(x, y) -> int(x), int(y).
+tc(x, y) <- edge(x, y).
+tc(x, z) <- tc(x, y), edge(y, z).
+ends[x] = n <- agg<<n = count()>> tc(x, _).
+back(x, y) <- edge(x, y), !tc(y, x), tc(x, y), ends[x] = _.
+`
+
+// waits runs a plan, compares, and returns how often the host has waited.
+func waits(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database) int64 {
 	t.Helper()
-	for range times - 1 {
-		check(t, "beside the go engine", e, plan, db)
-	}
+	check(t, "beside the go engine", e, plan, db)
 	answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer.Device.Nodes > 0 && answer.Device.Waits != 1 {
-		t.Errorf("a graph with %d waits", answer.Device.Waits)
-	}
-	for _, v := range plan.Vars {
-		if rel := answer.Outputs[v.Name]; rel != nil && rel.InOrder {
-			inOrder(t, v, rel)
-		}
-	}
-	check(t, "at last", e, plan, db)
-	return answer.Device.Nodes
+	return answer.Device.Waits
 }
 
-// inOrder compares tuples as they stand with how they are presented.
-func inOrder(t *testing.T, v *queryplan.Var, rel *store.Relation) {
-	t.Helper()
-	out := write.Of(rel)
-	for _, k := range v.OrderBy {
-		at := slices.IndexFunc(v.Cols, func(c queryplan.Column) bool { return c.Name == k.Col })
-		out.Order = append(out.Order, store.Order{Col: at, Desc: k.Desc})
-	}
-	rows := func() (all [][]int64) {
-		err := out.Each(func(block [][]int64, n int) error {
-			for i := range n {
-				var row []int64
-				for _, c := range block {
-					row = append(row, c[i])
-				}
-				all = append(all, row)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	want := rows()
-	out.InOrder = true
-	for i, row := range rows() {
-		if !slices.Equal(row, want[i]) {
-			t.Errorf("%s: row %d is %v, want %v", v.Name, i, row, want[i])
-			return
-		}
+// allBound returns the facts that programs are bound to.
+func allBound(e *Engine) (all []*boundFacts) {
+	e.programs.Each(func(p *program) { all = append(all, p.bounds...) })
+	return all
+}
+
+// repeated are programs whose runs replay earlier ones: loops and sorts are
+// among them.
+func repeated() []repeatedProgram {
+	return []repeatedProgram{
+		{"a closure", enginetest.Closure, enginetest.Line(40)},
+		{"a closure of few that spread", spread, apart(20)},
+		{"joins", joined, joinedFacts(300)},
+		{"the first", orderedFacts + orders[0].text, tuplesOf(90)},
+		{"numbers in groups", orderedFacts + orders[7].text, tuplesOf(90)},
+		{"the first of groups", orderedFacts + orders[9].text, tuplesOf(90)},
+		{"a key", orderedFacts + orders[10].text, tuplesOf(90)},
 	}
 }
 
-// TestReplay has runs that follow two others over the same facts be graphs,
-// loops and sorts among them.
+type repeatedProgram struct {
+	name, text string
+	facts      oracle.Facts
+}
+
+// TestReplay has runs that follow others over the same facts wait once, for the
+// results, whatever loops they have and however little memory tables begin
+// with.
 func TestReplay(t *testing.T) {
 	for _, c := range repeated() {
 		for _, small := range []bool{false, true} {
 			plan, db := enginetest.Stored(t, c.text, c.facts)
 			e, d := card{small: small, Options: emulated.Options{Seed: 4}}.open(t)
 			e.sizes.order, e.sizes.ranked = 2, 16
-			if n := nodes(t, e, plan, db, 4); n == 0 {
-				t.Errorf("%s: the sixth run is no graph", c.name)
+			first, second, third := waits(t, e, plan, db), waits(t, e, plan, db), waits(t, e, plan,
+				db)
+			if second > 1 || third > 1 {
+				t.Errorf("%s: %d waits, then %d, then %d", c.name, first, second, third)
 			}
-			if use := settled(t, e); use.Held != use.Resident || len(e.replays.all) != 1 {
-				t.Errorf("%s: the engine holds %+v, and %d replays", c.name, use,
-					len(e.replays.all))
-			}
-			e.Forget(db)
-			if use := settled(t, e); use.Held != 0 || len(e.replays.all) != 0 {
-				t.Errorf("%s: facts are forgotten, and the engine holds %+v, and %d replays",
-					c.name, use, len(e.replays.all))
-			}
-			if n := nodes(t, e, plan, db, 4); n == 0 {
-				t.Errorf("%s: no graph of facts that are there again", c.name)
+			if all := allBound(e); len(all) != 1 || all[0].record.Numbers() == nil ||
+				all[0].record.Differs() {
+				t.Errorf("%s: %d records", c.name, len(all))
 			}
 			if err := d.Check(); err != nil {
 				t.Errorf("%s: %v", c.name, err)
@@ -112,332 +86,129 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestTrim has a driver get back what runs and their graph leave, and facts
-// stay.
-func TestTrim(t *testing.T) {
-	c := repeated()[0]
-	plan, db := enginetest.Stored(t, c.text, c.facts)
-	e, _ := card{}.open(t)
-	if nodes(t, e, plan, db, 4) == 0 {
-		t.Fatal("no graph")
-	}
-	before, _, err := e.gpu.MemoryInfo()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Trim(); err != nil {
-		t.Fatal(err)
-	}
-	after, _, err := e.gpu.MemoryInfo()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if use := settled(t, e); after <= before || len(e.replays.all) != 0 ||
-		len(e.resident.Cols) == 0 || use.Held != use.Resident {
-		t.Errorf("%d bytes were free and %d are, %d graphs and %d columns are there, and the engine holds %+v",
-			before, after, len(e.replays.all), len(e.resident.Cols), use)
-	}
-	check(t, "after it", e, plan, db)
-}
-
-// TestTrimWaits has the memory of results given back of which no stream has
-// been told to come to it.
-func TestTrimWaits(t *testing.T) {
-	const grain = 64 << 10
-	c := repeated()[0]
-	plan, db := enginetest.Stored(t, c.text, c.facts)
-	for seed := range uint64(4) { // which say what streams do at once
-		e, _ := card{Options: emulated.Options{Seed: seed}}.open(t)
-		e.sizes.rows = 2 * grain
-		answer, err := e.Run(t.Context(), &runtime.Request{Plan: plan, Facts: db, Resident: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range answer.Pending {
-			p.Release()
-		}
-		err = e.Trim()
-		use, failed := e.mem.Pool.Use()
-		if err = errors.Join(err, failed); err != nil || use.Reserved > use.Used+grain {
-			t.Errorf("seed %d: the pool has %+v: %v", seed, use, err)
-		}
-	}
-}
-
-// TestReplayStays has runs whose results stay on the device be graphs, which
-// later launches leave as they are, beside graphs of runs whose results arrive.
-func TestReplayStays(t *testing.T) {
-	ctx := context.Background()
-	for _, c := range repeated() {
-		plan, db := enginetest.Stored(t, c.text, c.facts)
-		e, d := card{small: true, Options: emulated.Options{Seed: 5}}.open(t)
-		want, err := portable.New().Run(ctx, &runtime.Request{Plan: plan, Facts: db})
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := func() *runtime.Answer {
-			t.Helper()
-			answer, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db, Resident: true})
-			if err != nil {
-				t.Fatal(err)
+// TestReplayOfWrongRecord falsifies records. The answers are right, results
+// that stay on the device among them, and no later run replays a record.
+func TestReplayOfWrongRecord(t *testing.T) {
+	for _, wrong := range []func(numbers []int64){
+		func(n []int64) { n[device.DroppedWord]++ },
+		func(n []int64) { n[device.FaultWord] = 1 },
+		func(n []int64) {
+			for i := range n[3:] {
+				n[3+i] = max(n[3+i]-1, 0)
 			}
-			return answer
-		}
-		var answers []*runtime.Answer
-		for i := range 7 {
-			if i == 5 {
-				if n := nodes(t, e, plan, db, 4); n == 0 {
-					t.Errorf("%s: results that arrive come of no graph", c.name)
-				}
+		},
+		func(n []int64) { clear(n) },
+	} {
+		for _, resident := range []bool{false, true} {
+			plan, db := enginetest.Stored(t, spread, apart(12))
+			e, d := card{small: true}.open(t)
+			waits(t, e, plan, db)
+			waits(t, e, plan, db)
+			record := allBound(e)[0].record
+			if len(record.Numbers()) < 10 {
+				t.Fatal("nothing is recorded")
 			}
-			answers = append(answers, run())
-		}
-		if last := answers[6]; last.Device.Nodes == 0 || len(last.Pending) == 0 ||
-			len(e.replays.all) != 2 {
-			t.Errorf("%s: %d nodes, %d results stay, %d graphs", c.name, last.Device.Nodes,
-				len(last.Pending), len(e.replays.all))
-		}
-		for i, answer := range answers {
-			for name, k := range answer.Pending {
-				if i == 3 {
-					k.Release()
-					continue
-				}
-				got, err := k.Fetch(ctx)
+			for _, n := range record.Numbers() {
+				wrong(n)
+			}
+			if resident {
+				answer, err := e.Run(context.Background(),
+					&runtime.Request{Plan: plan, Facts: db, Resident: true})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.Rows() != want.Outputs[name].Rows() ||
-					!slices.Equal(tuplesOfRelation(got), tuplesOfRelation(want.Outputs[name])) {
-					t.Errorf("%s: run %d has other tuples of %s", c.name, i, name)
+				for _, k := range answer.Pending {
+					k.Release()
 				}
+			} else {
+				check(t, "with another record", e, plan, db)
+			}
+			if !record.Differs() || record.Numbers() != nil {
+				t.Error("the record is still replayed")
+			}
+			waits(t, e, plan, db)
+			if len(e.keeps) != 0 {
+				t.Errorf("%d results that nobody has stay on the device", len(e.keeps))
+			}
+			if err := d.Check(); err != nil {
+				t.Error(err)
 			}
 		}
-		if use := settled(t, e); use.Held != use.Resident || len(e.keeps) != 0 {
-			t.Errorf("%s: the engine holds %+v and %d results", c.name, use, len(e.keeps))
+	}
+}
+
+// TestReplayOfOtherFacts has each of several facts have a record of its own.
+func TestReplayOfOtherFacts(t *testing.T) {
+	prog, plan := enginetest.PlanOf(t, spread)
+	e, _ := card{small: true}.open(t)
+	var dbs []*store.Database
+	for _, n := range []int64{3, 30} {
+		db, err := enginetest.Database(prog, apart(n))
+		if err != nil {
+			t.Fatal(err)
 		}
-		// There is no memory for a result, so the graph is dropped, and its
-		// memory serves.
-		left := run()
-		d.Inject(emulated.Fault{Calls: []string{"cuMemAllocFromPoolAsync", "cuMemAlloc"}, Times: 1,
-			Code: emulated.InvalidValue})
-		if _, err := e.Run(ctx,
-			&runtime.Request{Plan: plan, Facts: db, Resident: true}); err == nil && d.Heal() {
-			t.Errorf("%s: no memory for the result, and no error", c.name)
+		dbs = append(dbs, db)
+	}
+	last := int64(0)
+	for range 3 {
+		last = 0
+		for _, db := range dbs {
+			last += waits(t, e, plan, db)
 		}
-		d.Heal()
-		for _, k := range left.Pending {
-			k.Release()
+	}
+	if last > 2 {
+		t.Errorf("%d waits of the last runs", last)
+	}
+}
+
+// TestReplayOfNow has a program whose tuples depend on the time leave nothing
+// behind.
+func TestReplayOfNow(t *testing.T) {
+	plan, db := enginetest.Stored(t,
+		"r(x) -> int(x).\nlate(x) <- r(x), datetime:now[] > #2000-01-01#.\n",
+		oracle.Facts{"r": {{scalar.OfInt(scalar.IntType, 1)}}})
+	e, _ := card{small: true}.open(t)
+	for range 3 {
+		waits(t, e, plan, db)
+	}
+	if all := allBound(e); len(all) != 1 || all[0].record.Numbers() != nil {
+		t.Errorf("%d records: %+v", len(all), all)
+	}
+}
+
+// TestReplayCancelled has the context of runs that do not wait end at some call
+// of the driver, with much work still in the stream.
+func TestReplayCancelled(t *testing.T) {
+	plan, db := enginetest.Stored(t, spread, apart(40))
+	why := errors.New("enough")
+	var left atomic.Int64
+	var stop atomic.Pointer[context.CancelCauseFunc]
+	e, d := card{small: true, Options: emulated.Options{Seed: 11, OnCall: func(string) {
+		if left.Add(-1) == 0 {
+			(*stop.Load())(why)
 		}
+	}}}.open(t)
+	waits(t, e, plan, db)
+	if n := waits(t, e, plan, db); n > 1 {
+		t.Fatalf("%d waits", n)
+	}
+	before := d.Calls()
+	check(t, "counted", e, plan, db)
+	calls := int64(0)
+	for call, n := range d.Calls() {
+		calls += int64(n - before[call])
+	}
+	for n := int64(2); n < calls; n += calls / 7 {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		stop.Store(&cancel)
+		left.Store(n)
+		if _, err := e.Run(ctx, &runtime.Request{Plan: plan, Facts: db}); err != nil && err != why {
+			t.Errorf("cancelled at call %d of %d: %v", n, calls, err)
+		}
+		left.Store(0)
 		check(t, "after it", e, plan, db)
 	}
-}
-
-// tuplesOfRelation returns the tuples, sorted.
-func tuplesOfRelation(rel *store.Relation) (all []string) {
-	for row := range rel.Rows() {
-		var b strings.Builder
-		for _, c := range rel.Columns() {
-			fmt.Fprint(&b, c.Value(row), "\t")
-		}
-		all = append(all, b.String())
+	if allBound(e)[0].record.Differs() {
+		t.Error("a run that was cancelled is taken to have had other numbers")
 	}
-	slices.Sort(all)
-	return all
-}
-
-// TestReplayInOrder has results come in the order in which they are presented,
-// by columns of every type, as one kernel writes them or as they are copied.
-func TestReplayInOrder(t *testing.T) {
-	for _, many := range []int{60, 3000} {
-		for _, by := range []string{"u, d desc", "f desc, s", "s desc, b, t", "b desc, i desc",
-			""} {
-			text := orderedFacts + "all(i, u, f, d, s, b, t) <- r(i, u, f, d, s, b, t).\n"
-			if by != "" {
-				text += "lang:output:orderBy[`all] = \"" + by + "\".\n"
-			}
-			plan, db := enginetest.Stored(t, text, tuplesOf(many))
-			e, _ := card{Options: emulated.Options{Seed: 7}}.open(t)
-			e.sizes.ordered = 2
-			if nodes(t, e, plan, db, 4) == 0 {
-				t.Fatal("no graph")
-			}
-			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if rel := answer.Outputs["all"]; rel == nil || !rel.InOrder || rel.Rows() < many/2 {
-				t.Errorf("%d tuples by %q are in no order", many, by)
-			}
-		}
-	}
-}
-
-// TestNoReplay has programs that need the host in between, and drivers without
-// graphs, go through their commands, and does not try for ever.
-func TestNoReplay(t *testing.T) {
-	names := oracle.Facts{"name": {{scalar.OfString("a")}, {scalar.OfString("b")}}}
-	for _, c := range []struct {
-		name string
-		card
-	}{
-		{"a kernel of the host", card{small: true}},
-		{"a bare driver", card{small: true, Options: emulated.Options{Bare: true}}},
-	} {
-		plan, db := enginetest.Stored(t,
-			"name(x) -> string(x).\nlonger(z) <- name(x), name(y), z = x + y.\n", names)
-		e, _ := c.open(t)
-		if n := nodes(t, e, plan, db, 8); n != 0 {
-			t.Errorf("%s: a graph of %d nodes", c.name, n)
-		}
-		for _, p := range pasts(e) {
-			if p.arriving.attempts > mostAttempts || p.arriving.replay != nil {
-				t.Errorf("%s: %d attempts", c.name, p.arriving.attempts)
-			}
-		}
-	}
-}
-
-// TestReplayOfOtherNumbers has graphs whose numbers are not what is expected.
-// The answer is right, and there is no graph any more.
-func TestReplayOfOtherNumbers(t *testing.T) {
-	for at := range 4 {
-		plan, db := enginetest.Stored(t, spread, apart(12))
-		e, d := card{small: true}.open(t)
-		if nodes(t, e, plan, db, 4) == 0 {
-			t.Fatal("no graph")
-		}
-		p := pasts(e)[0]
-		taken := p.arriving.replay.run.taken
-		numbers := taken[at*(len(taken)-1)/3].numbers
-		numbers[len(numbers)-1-at]++
-		check(t, "with other numbers", e, plan, db)
-		if !p.unlike || p.arriving.replay != nil || len(e.replays.all) != 0 {
-			t.Errorf("numbers of point %d: the graph is still there", at)
-		}
-		if n := nodes(t, e, plan, db, 5); n != 0 {
-			t.Errorf("numbers of point %d: another graph of %d nodes", at, n)
-		}
-		if err := d.Check(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// TestReplaysAtATime has several runs of one program, and of another, be there
-// at a time: one of each is a graph.
-func TestReplaysAtATime(t *testing.T) {
-	first, db := enginetest.Stored(t, joined, joinedFacts(200))
-	second, _ := enginetest.Stored(t, joined+"f(x, v) <- dense(x, y), value[y] = v.\n",
-		oracle.Facts{})
-	e, _ := card{Options: emulated.Options{Seed: 3}}.open(t)
-	var wg sync.WaitGroup
-	for i := range 6 {
-		wg.Go(func() {
-			for range 6 {
-				check(t, "at a time", e, []*queryplan.Plan{first, second}[i%2], db)
-			}
-		})
-	}
-	wg.Wait()
-	if nodes(t, e, first, db, 1) == 0 || nodes(t, e, second, db, 1) == 0 {
-		t.Error("no graphs")
-	}
-	e.Forget(db)
-	if use := settled(t, e); use.Held != 0 {
-		t.Errorf("the engine holds %+v", use)
-	}
-}
-
-// TestReplaysLeave has graphs leave when the memory is wanted, before facts do.
-func TestReplaysLeave(t *testing.T) {
-	plan, db := enginetest.Stored(t, joined, joinedFacts(2000))
-	e, _ := card{small: true, limit: 64 << 20}.open(t)
-	if nodes(t, e, plan, db, 4) == 0 {
-		t.Fatal("no graph")
-	}
-	had := len(e.resident.Cols)
-	if b, err := e.mem.Alloc(e.resident.Stream, "much", e.mem.Unheld()+1); err != nil ||
-		e.mem.Free(e.resident.Stream, b) != nil {
-		t.Fatal(err)
-	}
-	if len(e.replays.all) != 0 || len(e.resident.Cols) != had {
-		t.Errorf("%d graphs and %d of %d columns stay", len(e.replays.all), len(e.resident.Cols),
-			had)
-	}
-	if nodes(t, e, plan, db, 4) == 0 {
-		t.Error("no graph comes back")
-	}
-	// Without plenty of memory a run is not captured.
-	e.replays.evict(1 << 40)
-	b, err := e.mem.Alloc(e.resident.Stream, "much", e.mem.Unheld()*7/8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e.replayOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil,
-		&boundFacts{past: past{arriving: replaying{recalls: 9, needed: e.mem.Unheld()}}}) != nil ||
-		len(e.resident.Cols) != had {
-		t.Errorf("a graph where there is no room, and %d of %d columns", len(e.resident.Cols), had)
-	}
-	if err := e.mem.Free(e.resident.Stream, b); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestReplayOfGarbage has a graph leave once its facts are garbage.
-func TestReplayOfGarbage(t *testing.T) {
-	plan, db := enginetest.Stored(t, joined, joinedFacts(200))
-	e, _ := card{}.open(t)
-	if nodes(t, e, plan, db, 4) == 0 {
-		t.Fatal("no graph")
-	}
-	goruntime.KeepAlive(db)
-	db = nil
-	await.Until(t, "the end of a graph over facts that are garbage", func() bool {
-		goruntime.GC()
-		e.replays.mu.Lock()
-		defer e.replays.mu.Unlock()
-		return len(e.replays.all) == 0
-	})
-}
-
-// TestArena takes and gives parts in a random order: none overlap, and none are
-// lost.
-func TestArena(t *testing.T) {
-	e, _ := card{}.open(t)
-	a := &device.Arena{Memory: e.mem, Stream: e.resident.Stream}
-	rng := rand.New(rand.NewPCG(5, 9))
-	taken := map[cuda.Pointer]int64{}
-	for range 2000 {
-		if rng.IntN(2) == 0 || len(taken) == 0 {
-			b, err := a.Alloc("a part", rng.Int64N(1<<rng.IntN(18)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for at, bytes := range taken {
-				if b.At < at+cuda.Pointer(bytes) && at < b.At+cuda.Pointer(b.Bytes) {
-					t.Fatalf("%d bytes at %#x overlap %d at %#x", b.Bytes, b.At, bytes, at)
-				}
-			}
-			taken[b.At] = b.Bytes
-			continue
-		}
-		for at, bytes := range taken {
-			a.Give(device.Buffer{At: at, Bytes: bytes})
-			delete(taken, at)
-			break
-		}
-	}
-	for at, bytes := range taken {
-		a.Give(device.Buffer{At: at, Bytes: bytes})
-	}
-	if len(a.Free) != len(a.Chunks) {
-		t.Errorf("%d parts of %d chunks", len(a.Free), len(a.Chunks))
-	}
-	for i, c := range a.Chunks {
-		if !slices.Contains(a.Free, c) {
-			t.Errorf("chunk %d is not whole again", i)
-		}
-	}
-	a.Close()
 }

@@ -38,7 +38,7 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 // Append adds tuples that the host computed.
 func (r *run) Append(decl *harmony.Relation, n int,
 	read func(col int, dst []int64, from int)) error {
-	r.command()
+	r.log.Command()
 	if n == 0 {
 		return nil
 	}

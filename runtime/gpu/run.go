@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/order"
+	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -17,13 +18,18 @@ type run struct {
 	engine *Engine
 	walk   woven.Walk
 	code   *code
-	recall
-	sizes sizes
+	log    replay.Log // of the run's numbers
+	record *replay.Record
+	graphs *graphs
+	sizes  sizes
+
+	whole bool // the program came to its end
+	keeps []*kept
 
 	sorter  order.Sorter
 	entries map[string][]*boundEntry      // of a kernel one; of an index those that build it
-	ahead   *copyAhead                    // nil if there is none
-	capture *replay                       // what the run becomes if it is captured, else nil
+	ahead   *copyAhead                    // or nil
+	capture *capture                      // what the run becomes if it is captured, or nil
 	arrived map[*tables.Relation][][]byte // outputs that were copied together, nil before
 	words   []int64                       // of the launch at hand
 }
@@ -38,22 +44,22 @@ func (r *run) begin() {
 // runs need.
 func (r *run) allocate() error {
 	r.begin()
-	slab, launches := r.past.expected()
-	return r.Start(r.logged(), slab, launches)
+	slab, launches := r.record.Expected()
+	return r.Start(r.log.Words(), slab, launches)
 }
 
-// sync waits for the device, and takes over all numbers. It does not wait where
-// a run before has done all that this one has.
+// sync takes over all numbers: those of the record, or those of the device, for
+// which it waits.
 func (r *run) sync(ctx context.Context) error {
 	if r.Control.Fresh {
 		return nil
 	}
-	recalled, err := r.recollect()
-	if err == nil && !recalled {
+	replayed, err := r.log.Take()
+	if err == nil && !replayed {
 		r.Waits++
 		if err = r.Control.Sync(ctx); err == nil {
-			r.record()
-			err = r.compare()
+			r.log.Waited()
+			err = r.log.Compare()
 		}
 	}
 	if err != nil {
@@ -65,7 +71,7 @@ func (r *run) sync(ctx context.Context) error {
 
 // Merge makes what was inserted the delta of a relation.
 func (r *run) Merge(decl *harmony.Relation, last bool) error {
-	r.command()
+	r.log.Command()
 	rel := r.Relations[decl]
 	if err := rel.Merge(r.Ctx); err != nil || !last {
 		return err
@@ -80,19 +86,19 @@ func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
 	return woven.Size{Full: full, Delta: rel.Full - rel.Old}, err
 }
 
-// fetch copies from the device and waits. All that was recalled before can be
-// compared.
+// fetch copies from the device and waits. Numbers that were taken from
+// the record before can be compared.
 func (r *run) fetch(ctx context.Context, copies ...device.HostCopy) error {
 	waited, err := r.Receive(ctx, copies...)
 	if err != nil || !waited {
 		return err
 	}
-	return r.compare()
+	return r.log.Compare()
 }
 
 // Kernel runs a kernel over all rows of its source.
 func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
-	r.command()
+	r.log.Command()
 	if r.entries[k.Name] == nil {
 		for _, f := range r.code.functions {
 			if f.entry.Of == k.Name && f.entry.Role == abi.Kernel {
@@ -167,7 +173,7 @@ func (r *run) overflow(k *harmony.Kernel) error {
 
 // Build makes an index.
 func (r *run) Build(decl *harmony.Index) error {
-	r.command()
+	r.log.Command()
 	if r.entries[decl.Name] == nil {
 		for _, f := range r.code.functions {
 			if f.entry.Of == decl.Name && f.entry.Role != abi.Kernel {
@@ -214,36 +220,34 @@ func (r *run) end(done bool) error {
 
 // Number appends the tuples of a relation with their numbers within groups.
 func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
-	r.command()
+	r.log.Command()
 	return r.sorter.Number(c)
 }
 
 // TopK appends the first tuples of a relation.
 func (r *run) TopK(c *harmony.TopK) (n int64, done bool, err error) {
-	r.command()
+	r.log.Command()
 	return r.sorter.TopK(c)
 }
 
 // KeysDiffer reports whether no two tuples of a relation agree on its key.
 func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
-	r.command()
+	r.log.Command()
 	return r.sorter.KeysDiffer(decl)
 }
 
 // newSorter returns what puts tuples of the run in order. Few rows the host
-// orders sooner, which has to wait for them: in a run that recalls its numbers,
-// to wait would be for that alone.
+// orders sooner, but it has to wait for them: a run that replays a record would
+// wait for that alone.
 func (r *run) newSorter() order.Sorter {
 	return order.Sorter{
 		State:    &r.State,
 		Kernels:  r.engine.sorting,
 		Ranked:   r.sizes.ranked,
-		Sooner:   func(n int64) bool { return n < r.sizes.order && r.believed == nil },
-		Launched: func() { r.at.launches++ },
+		Sooner:   func(n int64) bool { return n < r.sizes.order && !r.log.Replays() },
+		Launched: r.log.Launched,
 		Counted: func(ctx context.Context) error {
-			r.counting = true
-			defer func() { r.counting = false }()
-			return r.sync(ctx)
+			return r.log.Counting(func() error { return r.sync(ctx) })
 		},
 	}
 }

@@ -32,11 +32,11 @@ type Run struct {
 	meter
 }
 
-// Start makes the counters, of which so many earlier states are to be compared,
-// a slab of so many bytes, and the states of launches that are expected.
+// Start allocates the counters, a log of logged words for earlier states of
+// them, a slab of slab bytes, and the states of the expected launches.
 func (r *Run) Start(logged int, slab int64, launches []LaunchShape) error {
 	c := &r.Control
-	if err := c.Fit(c.Words, logged*c.Words, ResultWords); err != nil {
+	if err := c.Fit(c.Words, logged, ResultWords); err != nil {
 		return err
 	}
 	device, err := r.take("the run's counters", int64(8*c.Words))

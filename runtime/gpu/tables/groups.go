@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
@@ -25,7 +26,7 @@ type Groups struct {
 	Dirty bool
 	Limit int64
 
-	reached, hint extent // as of a relation
+	reached, earlier replay.Size // as of a relation
 
 	table    device.Buffer // keys of Hash and Ordered, row set of Wide
 	mask     uint64        // of Ordered that of the hash table before the list
@@ -39,7 +40,7 @@ type Groups struct {
 
 func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Groups {
 	g := &Groups{decl: decl, Lay: lay, what: what, run: r, Gauge: r.Control.NewGauge(),
-		Limit: device.Unlimited, hint: r.Hints.of(decl)}
+		Limit: device.Unlimited, earlier: r.Sizes.Of(decl)}
 	for _, a := range decl.Accs {
 		g.cells = append(g.cells, layout.Cell(a))
 	}
@@ -103,14 +104,14 @@ func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) erro
 		}
 		return g.addSlots(int64(g.Lay.Size))
 	}
-	g.reached.slack = max(g.reached.slack, slack)
+	g.reached.Slack = max(g.reached.Slack, slack)
 	if need := min(g.Most+slack, g.keys()); need > g.Room() {
 		had, err := g.count(ctx)
 		if err != nil {
 			return err
 		}
 		need = min(had+slack, g.keys())
-		want := min(max(need, expected+slack, g.hint.rows+g.hint.slack), g.keys())
+		want := min(max(need, expected+slack, g.earlier.Rows+g.earlier.Slack), g.keys())
 		if need > g.Room() {
 			if g.Lay.Form == abi.Ordered {
 				err = g.growList(had, need, want)

@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
@@ -44,8 +45,8 @@ type Relation struct {
 	// Capacity is how many rows the columns have room for.
 	Capacity int64
 	Limit    int64 // as the device has it
-	reached  extent
-	hint     extent // what an earlier run has reached
+	reached  replay.Size
+	earlier  replay.Size // of an earlier run
 	// generation changes whenever rows that can be read change, other than by
 	// new ones after them.
 	generation int
@@ -168,14 +169,14 @@ func growth(bytes int64) int64 {
 // A launch that adds at most so many rows needs no limit if there is room for
 // all.
 func (r *Relation) MakeRoom(ctx context.Context, slack, most, expected int64) error {
-	r.reached.slack = max(r.reached.slack, slack)
-	return r.roomFor(ctx, slack, most, max(expected+slack, r.hint.rows+r.hint.slack))
+	r.reached.Slack = max(r.reached.Slack, slack)
+	return r.roomFor(ctx, slack, most, max(expected+slack, r.earlier.Rows+r.earlier.Slack))
 }
 
 // MakeRoomFor makes room for exactly so many rows more, which the caller
 // appends.
 func (r *Relation) MakeRoomFor(ctx context.Context, n int64) error {
-	return r.roomFor(ctx, n, n, r.hint.rows)
+	return r.roomFor(ctx, n, n, r.earlier.Rows)
 }
 
 // roomFor makes room for slack rows more, of which launches add most; if the

@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
@@ -25,8 +26,8 @@ type State struct {
 	found     map[columnKey]*resident
 	Mark      *CopyMark // of the copies that the run has begun, else nil
 
-	Hints   *Hints
-	MinRows int64 // that a relation has room for at least
+	Sizes   *replay.Sizes // of earlier runs
+	MinRows int64         // that a relation has room for at least
 	// Numbers waits for the device if that is needed, and settles all numbers.
 	Numbers func(ctx context.Context) error
 	// Copies copies from the device and waits.
@@ -47,7 +48,7 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 	r.found = map[columnKey]*resident{}
 	for _, decl := range g.Relations {
 		rel := &Relation{Decl: decl, What: name(decl), run: r, Limit: device.Unlimited, Gauge: -1,
-			hint: r.Hints.of(decl)}
+			earlier: r.Sizes.Of(decl)}
 		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
 			col := &Column{Column: r.Layouts.Columns[decl][i], Typ: c.Type}
@@ -113,4 +114,32 @@ func (r *State) ReleaseResidents(done bool) {
 		r.Resident.Release(x)
 	}
 	r.residents, r.retired = nil, nil
+}
+
+// NoteSizes leaves later runs how large the variables of this one became.
+func (r *State) NoteSizes() {
+	for decl, rel := range r.Relations {
+		if !rel.IsLoaded() {
+			rel.reach()
+			r.Sizes.Note(decl, rel.reached)
+		}
+	}
+	for decl, g := range r.Groups {
+		g.reach()
+		r.Sizes.Note(decl, g.reached)
+	}
+}
+
+// reach notes the number of rows, if it is known.
+func (r *Relation) reach() {
+	if !r.Dirty {
+		r.reached.Rows = max(r.reached.Rows, r.Most)
+	}
+}
+
+// reach notes the number of groups, if it is known.
+func (g *Groups) reach() {
+	if !g.Dirty {
+		g.reached.Rows = max(g.reached.Rows, g.Most)
+	}
 }

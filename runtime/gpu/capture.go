@@ -11,95 +11,102 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// A run that recalls every number puts the same commands into its stream as the
-// one before it, but for the addresses. A replay is such a run with addresses
-// of its own, which is captured as a graph in place of being done: a run after
-// it launches the graph, waits once, compares the numbers, and has its results
-// in pinned memory. The commands set all memory up that they use, so that the
-// graph can be launched again and again.
+// A run that replays a whole record puts the same commands into its stream as
+// the one before it, except for the addresses. A capture is such a run with
+// addresses of its own, as a CUDA graph: a run after it launches the graph,
+// waits once, compares the numbers, and has its results in pinned memory. The
+// commands initialise all memory that they use, so the graph can be launched
+// again and again.
 //
 // A run can be captured if it needs nothing of the host between its first
-// command and its results. That it does shows in the attempt.
+// command and its results. The attempt finds out.
 
-// replay is a run as a graph.
-type replay struct {
+// capture is a run as a graph.
+type capture struct {
 	engine *Engine
-	past   *past
-	mode   *replaying // of the past, the one that has it
+	graphs *graphs
+	mode   *mode // of graphs, the one that has the capture
 	codes  *woven.Codes[*code]
 	code   *woven.Code[*code] // in use, as long as the graph is there
 	arena  *device.Arena
 	run    *run // as it was captured
-	log    device.Buffer
 	graph  driver.Graph
 
 	rounds  int64          // the most that an unbounded loop takes
 	answer  runtime.Answer // but for what is computed
-	outputs []replayOutput
+	outputs []capturedOutput
 	results int // bytes of them in the lane's memory
 	stays   []stayingOutput
 
-	mu     sync.Mutex // held by who launches the graph, or closes it
+	mu     sync.Mutex // held while the graph is launched or closed
 	doomed atomic.Bool
 	closed bool
-	used   int64 // the clock of replays at the last use
+	used   int64 // the clock of captures at the last use
 }
 
-// replaying is what runs of a program over facts leave to a replay of them,
-// which leaves results where they do.
-type replaying struct {
+// graphs are the captures of a program over facts: one for runs whose results
+// arrive at the host, and one for runs whose results stay on the device.
+type graphs struct {
+	mu                sync.Mutex
+	arriving, staying mode
+}
+
+// mode is one of two captures, and what runs leave to it.
+type mode struct {
 	fetched   int64 // bytes that the last run has copied to the host
 	needed    int64 // bytes of the device's memory that it has held
-	recalls   int   // runs that have waited for no number, one after the other
+	replays   int   // runs in succession that have replayed a whole record
 	attempts  int   // captures that have failed
 	capturing bool
-	forgotten bool    // no later run finds this
-	replay    *replay // nil if there is none
+	forgotten bool     // no later run finds the capture
+	made      *capture // or nil
 }
 
 const (
 	// mostAttempts is how often a capture is tried.
 	mostAttempts = 2
-	// mostReplayed bounds the launches of a graph, and mostPinned the bytes of
+	// mostCaptured bounds the launches of a graph, and mostPinned the bytes of
 	// results that arrive in pinned memory of its own.
-	mostReplayed = 1 << 12
+	mostCaptured = 1 << 12
 	mostPinned   = 64 << 20
 )
 
-// replaying returns what runs leave to a replay for a request.
-func (p *past) replaying(req *runtime.Request) *replaying {
+// mode returns the mode of a request.
+func (g *graphs) mode(req *runtime.Request) *mode {
 	if req.Resident {
-		return &p.staying
+		return &g.staying
 	}
-	return &p.arriving
+	return &g.arriving
 }
 
-// noteReplay leaves a replay what the run has found out. The caller holds the
-// lock.
-func (p *past) noteReplay(r *run) {
-	m := p.replaying(r.walk.Request)
+// note leaves a capture what the run has found out.
+func (g *graphs) note(r *run) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m := g.mode(r.walk.Request)
 	m.fetched, m.needed = r.ToHost, r.Peak
-	if r.believed == nil || r.waited || r.Launches > mostReplayed {
-		m.recalls = 0
+	if !r.log.IsWhole() || r.Launches > mostCaptured {
+		m.replays = 0
 		return
 	}
-	m.recalls++
+	m.replays++
 }
 
-// replays are all that an engine has.
-type replays struct {
+// captures are all captures of an engine.
+type captures struct {
 	mu    sync.Mutex
-	all   map[*replay]bool
+	all   map[*capture]bool
 	clock int64
 }
 
-// repeat answers a request by a replay, if there is one or there can be. It is
-// not done if the run is to go through its commands.
-func (e *Engine) repeat(ctx context.Context,
+// fromGraph answers a request by launching a graph, or reports that the run has
+// to go through its commands.
+func (e *Engine) fromGraph(ctx context.Context,
 	req *runtime.Request) (answer *runtime.Answer, done bool, err error) {
 	if req.Profile || req.Trace != nil || req.Progress != nil || req.Facts == nil {
 		return nil, false, nil
@@ -118,7 +125,7 @@ func (e *Engine) repeat(ctx context.Context,
 	if bound == nil {
 		return nil, false, nil
 	}
-	x := e.replayOf(ctx, req, kept, bound)
+	x := e.captureOf(ctx, req, kept, bound)
 	if x == nil {
 		return nil, false, nil
 	}
@@ -132,7 +139,7 @@ func (e *Engine) repeat(ctx context.Context,
 	answer, err = x.launch(ctx)
 	var full *runtime.MemoryError
 	switch {
-	case errors.Is(err, errOtherPast), errors.As(err, &full): // its arena leaves with it
+	case errors.Is(err, replay.ErrDiffers), errors.As(err, &full): // its arena leaves with it
 		x.doomed.Store(true)
 		return nil, false, nil
 	case err != nil && e.gpu.Lost() != nil:
@@ -141,19 +148,19 @@ func (e *Engine) repeat(ctx context.Context,
 	return answer, true, err
 }
 
-// replayOf returns the replay of a request, which is the caller's to unlock.
-// Nil if there is none, or another run uses it.
-func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *program,
-	bound *boundFacts) *replay {
-	p := &bound.past
-	p.mu.Lock()
-	m := p.replaying(req)
-	x := m.replay
-	due := x == nil && m.recalls >= e.sizes.recalls && m.attempts < mostAttempts && !m.capturing &&
-		!p.unlike && m.fetched <= mostPinned
+// captureOf returns the capture of a request, which the caller unlocks, or nil
+// if there is none or another run uses it.
+func (e *Engine) captureOf(ctx context.Context, req *runtime.Request, kept *program,
+	bound *boundFacts) *capture {
+	g := &bound.graphs
+	g.mu.Lock()
+	m := g.mode(req)
+	x := m.made
+	due := x == nil && m.replays >= e.sizes.replays && m.attempts < mostAttempts && !m.capturing &&
+		!bound.record.Differs() && m.fetched <= mostPinned
 	m.capturing = m.capturing || due
 	fetched, needed := m.fetched, m.needed
-	p.mu.Unlock()
+	g.mu.Unlock()
 	if !due {
 		if x == nil || !x.mu.TryLock() {
 			return nil
@@ -168,8 +175,8 @@ func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *progr
 	if e.affords(needed) {
 		x, err = e.capture(ctx, req, kept, bound, fetched)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	m.capturing = false
 	if err != nil && ctx.Err() == nil {
 		m.attempts++
@@ -177,29 +184,29 @@ func (e *Engine) replayOf(ctx context.Context, req *runtime.Request, kept *progr
 	if x == nil {
 		return nil
 	}
-	m.replay = x
+	m.made = x
 	if m.forgotten {
 		x.doomed.Store(true) // it serves this run
 	}
 	return x
 }
 
-// affords reports whether there is memory for a replay without any that facts
-// take. Other replays make room for it.
+// affords reports whether there is memory for a capture without evicting facts.
+// Other captures make room for it.
 func (e *Engine) affords(bytes int64) bool {
 	bytes += bytes / 4 // an arena has gaps
 	free := e.mem.Unheld()
 	if free < bytes {
-		free += e.replays.evict(bytes - free)
+		free += e.captures.evict(bytes - free)
 	}
 	return free >= bytes
 }
 
-// capture makes a replay, which is locked.
+// capture makes a capture, which is locked.
 func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program,
-	bound *boundFacts, fetched int64) (_ *replay, err error) {
-	x := &replay{engine: e, past: &bound.past, mode: bound.past.replaying(req), codes: &kept.codes,
-		arena: &device.Arena{Memory: e.mem, Stream: e.resident.Stream}}
+	bound *boundFacts, fetched int64) (_ *capture, err error) {
+	x := &capture{engine: e, graphs: &bound.graphs, mode: bound.graphs.mode(req),
+		codes: &kept.codes, arena: &device.Arena{Memory: e.mem, Stream: e.resident.Stream}}
 	x.mu.Lock()
 	r := e.newRun(ctx, req)
 	r.capture, r.Arena, x.run = x, x.arena, r
@@ -216,7 +223,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	}()
 	defer r.recovered(&err) // before the above
 	r.follow(bound)
-	if r.believed == nil {
+	if !r.log.Replays() {
 		return nil, device.ErrCaptured
 	}
 	if x.code, err = kept.codes.Use(r.Bound, func(woven.Knowledge) (*code, error) {
@@ -236,15 +243,15 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	for _, decl := range r.Graph.Relations {
 		words += len(decl.Cols) // each of which begins with a word
 	}
-	if err := r.Lane.Fit(r.Control.Words, r.logged()*r.Control.Words,
+	if err := r.Lane.Fit(r.Control.Words, r.log.Words(),
 		max(words, device.ResultWords)); err != nil {
 		return nil, err
 	}
-	if err := r.OpenImage(r.past.expected()); err != nil {
+	if err := r.OpenImage(r.record.Expected()); err != nil {
 		return nil, err
 	}
-	if x.log, err = x.arena.Alloc("the counters of a run",
-		int64(8*r.Control.Words*r.logged())); err != nil {
+	if r.log.Device, err = x.arena.Alloc("the counters of a run",
+		int64(8*r.log.Words())); err != nil {
 		return nil, err
 	}
 	r.Lane.Captured = true
@@ -274,16 +281,16 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	}
 	e.mem.Keep(x.arena.Bytes)
 	e.mem.Idles(x.arena.Bytes)
-	e.replays.add(x)
+	e.captures.add(x)
 	return x, nil
 }
 
 // launch does what was captured.
-func (x *replay) launch(ctx context.Context) (answer *runtime.Answer, err error) {
+func (x *capture) launch(ctx context.Context) (answer *runtime.Answer, err error) {
 	e, r := x.engine, x.run
 	e.mem.Idles(-x.arena.Bytes)
 	defer e.mem.Idles(x.arena.Bytes)
-	e.replays.touch(x)
+	e.captures.touch(x)
 	err = x.graph.Launch(r.Lane.Stream)
 	var stay map[string]runtime.Pending
 	if err == nil {
@@ -309,8 +316,7 @@ func (x *replay) launch(ctx context.Context) (answer *runtime.Answer, err error)
 		}
 		return nil, e.failure(err)
 	}
-	r.compared = 0
-	if err := r.compare(); err != nil {
+	if err := r.log.CompareAgain(); err != nil {
 		return nil, err
 	}
 	made := x.answer
@@ -327,20 +333,19 @@ func (x *replay) launch(ctx context.Context) (answer *runtime.Answer, err error)
 	return answer, nil
 }
 
-// unlock ends a use. Who would have closed the replay meanwhile has left that
-// to it.
-func (x *replay) unlock() {
+// unlock ends a use, and closes the capture if it was doomed meanwhile.
+func (x *capture) unlock() {
 	x.mu.Unlock()
 	x.closeIfDoomed()
 }
 
-// doom has the replay closed as soon as it is not used.
-func (x *replay) doom() {
+// doom has the capture closed as soon as it is not used.
+func (x *capture) doom() {
 	x.doomed.Store(true)
 	x.closeIfDoomed()
 }
 
-func (x *replay) closeIfDoomed() {
+func (x *capture) closeIfDoomed() {
 	if !x.doomed.Load() || !x.mu.TryLock() {
 		return // whoever has the lock comes by here
 	}
@@ -348,19 +353,19 @@ func (x *replay) closeIfDoomed() {
 	if x.closed {
 		return
 	}
-	x.past.mu.Lock()
-	if x.mode.replay == x {
-		x.mode.replay, x.mode.recalls = nil, 0
+	x.graphs.mu.Lock()
+	if x.mode.made == x {
+		x.mode.made, x.mode.replays = nil, 0
 	}
-	x.past.mu.Unlock()
-	x.engine.replays.remove(x)
+	x.graphs.mu.Unlock()
+	x.engine.captures.remove(x)
 	x.engine.mem.Idles(-x.arena.Bytes)
 	x.engine.mem.Keep(-x.arena.Bytes)
 	x.close()
 }
 
-// close gives back what the replay holds. Nothing of it is at work.
-func (x *replay) close() {
+// close gives back what the capture holds. No run uses it.
+func (x *capture) close() {
 	x.closed = true
 	r := x.run
 	if x.graph != nil {
@@ -379,51 +384,51 @@ func (x *replay) close() {
 	}
 }
 
-// doomReplays closes the replays of a program over facts, which are forgotten.
-func (p *past) doomReplays() {
-	p.mu.Lock()
-	var all []*replay
-	for _, m := range []*replaying{&p.arriving, &p.staying} {
-		if m.replay != nil {
-			all = append(all, m.replay)
+// doom closes the captures of a program over facts that are forgotten.
+func (g *graphs) doom() {
+	g.mu.Lock()
+	var all []*capture
+	for _, m := range []*mode{&g.arriving, &g.staying} {
+		if m.made != nil {
+			all = append(all, m.made)
 		}
 		m.forgotten = true
 	}
-	p.mu.Unlock()
+	g.mu.Unlock()
 	for _, x := range all {
 		x.doom()
 	}
 }
 
-func (s *replays) add(x *replay) {
+func (s *captures) add(x *capture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
-		s.all = map[*replay]bool{}
+		s.all = map[*capture]bool{}
 	}
 	s.all[x] = true
 }
 
-func (s *replays) remove(x *replay) {
+func (s *captures) remove(x *capture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, x)
 }
 
 // touch notes a use.
-func (s *replays) touch(x *replay) {
+func (s *captures) touch(x *capture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock++
 	x.used = s.clock
 }
 
-// evict closes replays that no run uses, the least recently used first, until
-// so many bytes are free, and returns how many are.
-func (s *replays) evict(bytes int64) (freed int64) {
+// evict closes captures that no run uses, the least recently used first, until
+// it has freed bytes. It returns the bytes freed.
+func (s *captures) evict(bytes int64) (freed int64) {
 	s.mu.Lock()
 	type aged struct {
-		*replay
+		*capture
 		used int64
 	}
 	var list []aged
@@ -447,10 +452,21 @@ func (s *replays) evict(bytes int64) (freed int64) {
 	return freed
 }
 
-// evict makes room for so many bytes: replays go first, which take a run or two
-// to come back, and then what is resident. It reports whether there is more
-// room than before.
+// evict makes room for bytes: captures go first, which take a run or two to
+// come back, and then resident columns and indexes. It reports whether there is
+// more room than before.
 func (e *Engine) evict(bytes int64) bool {
-	freed := e.replays.evict(bytes)
+	freed := e.captures.evict(bytes)
 	return freed >= max(bytes, 1) || e.resident.Evict(bytes-freed) || freed > 0
+}
+
+// note leaves later runs what the run has found out, if the program came to its
+// end. The numbers are compared.
+func (r *run) note() {
+	if !r.whole {
+		return
+	}
+	r.NoteSizes()
+	r.log.Leave()
+	r.graphs.note(r)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// replayOutput is where the tuples of an output arrive.
-type replayOutput struct {
+// capturedOutput is where the tuples of an output arrive.
+type capturedOutput struct {
 	decl *harmony.Relation
 	rows int64
 	cols [][]byte // pinned
@@ -28,8 +28,8 @@ const mostGathered = 512 << 10
 
 // output has the graph copy a relation to the host, in order if the host would
 // take longer to find it.
-func (x *replay) output(r *run, rel *tables.Relation, n int64) error {
-	out := replayOutput{decl: rel.Decl, rows: n}
+func (x *capture) output(r *run, rel *tables.Relation, n int64) error {
+	out := capturedOutput{decl: rel.Decl, rows: n}
 	for _, c := range rel.Cols {
 		size := int(n) * c.Width
 		if x.results+size > len(r.Lane.Results) {
@@ -50,38 +50,38 @@ func (x *replay) output(r *run, rel *tables.Relation, n int64) error {
 	if err != nil {
 		return err
 	}
-	at := r.at // where the run before was
 	inOrder := n >= r.sizes.ordered && n < order.MostSorted && r.sorter.IsOrdered(rel, keys)
-	err = o.Finish(rel.Decl, func() error {
-		if inOrder {
-			if err := o.Arrange(); err != nil {
-				return err
+	err = r.log.Aside(func() error { // the run of the record did not order
+		return o.Finish(rel.Decl, func() error {
+			if inOrder {
+				if err := o.Arrange(); err != nil {
+					return err
+				}
 			}
-		}
-		return o.Receive(out.cols, bytes <= mostGathered)
+			return o.Receive(out.cols, bytes <= mostGathered)
+		})
 	})
-	r.at = at
 	out.inOrder = inOrder
 	x.outputs = append(x.outputs, out)
 	return err
 }
 
 // receiveLog copies the numbers to pinned memory.
-func (x *replay) receiveLog(r *run) error {
-	log := r.Control.Log[:len(r.taken)*r.Control.Words]
+func (x *capture) receiveLog(r *run) error {
+	log := r.log.Taken()
 	n := int64(len(log))
 	if n == 0 {
 		return nil
 	}
 	if 8*n > mostGathered {
-		return r.Lane.Stream.CopyToHost(device.BytesOf(log), x.log.At)
+		return r.Lane.Stream.CopyToHost(device.BytesOf(log), r.log.Device.At)
 	}
 	kernels, err := r.engine.sorting()
 	if err != nil {
 		return err
 	}
 	var table device.Buffer
-	column := service.MovedColumn{Data: x.log.Word(), Step: 1, Width: 8,
+	column := service.MovedColumn{Data: r.log.Device.Word(), Step: 1, Width: 8,
 		To: int64(r.Lane.Address(device.BytesOf(log))), ToWidth: 8}
 	words := service.AppendMovedColumns(nil, []service.MovedColumn{column})
 	if err := r.Alloc(&table, "the run's counters", int64(8*len(words))); err != nil {
@@ -104,7 +104,7 @@ type stayingOutput struct {
 }
 
 // keep has the arena keep the tuples of a relation, until the next launch.
-func (x *replay) keep(rel *tables.Relation, n int64) {
+func (x *capture) keep(rel *tables.Relation, n int64) {
 	out := stayingOutput{decl: rel.Decl, what: rel.What, rows: n}
 	for _, c := range rel.Cols {
 		out.cols = append(out.cols, c.Data)
@@ -115,7 +115,7 @@ func (x *replay) keep(rel *tables.Relation, n int64) {
 
 // stay puts copies of the outputs that stay on the device into the stream, for
 // the graph's next launch overwrites them.
-func (x *replay) stay() (map[string]runtime.Pending, error) {
+func (x *capture) stay() (map[string]runtime.Pending, error) {
 	if len(x.stays) == 0 {
 		return nil, nil
 	}
@@ -145,7 +145,7 @@ func (x *replay) stay() (map[string]runtime.Pending, error) {
 
 // stored copies an output out of pinned memory, which the next launch
 // overwrites.
-func (o *replayOutput) stored(b *woven.Bound, many int64) *store.Relation {
+func (o *capturedOutput) stored(b *woven.Bound, many int64) *store.Relation {
 	size := 0
 	for _, c := range o.cols {
 		size += (len(c) + 7) / 8 * 8

@@ -1,0 +1,38 @@
+package replay
+
+import (
+	"sync"
+
+	"github.com/redfoxdb/redfox/harmony"
+)
+
+// Sizes are how large the variables of a program became in earlier runs, so
+// that the next run allocates them at that size. They change no answer. They
+// are safe for concurrent use.
+type Sizes struct {
+	mu  sync.Mutex
+	all map[harmony.Managed]Size
+}
+
+// Size is how large a variable becomes in a run.
+type Size struct {
+	Rows  int64 // or groups, at most
+	Slack int64 // the most that blocks may have begun at a time
+}
+
+// NewSizes returns the sizes of no run.
+func NewSizes() *Sizes { return &Sizes{all: map[harmony.Managed]Size{}} }
+
+// Of returns how large a variable became in the last run.
+func (s *Sizes) Of(v harmony.Managed) Size {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[v]
+}
+
+// Note keeps how large a variable became.
+func (s *Sizes) Note(v harmony.Managed, size Size) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[v] = size
+}
