@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/internal/linediff"
-	"github.com/redfoxdb/redfox/internal/suite"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 

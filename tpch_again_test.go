@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/suite"
+	"github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 

@@ -4,7 +4,7 @@
 //	go run ./bench [flags] [tc|triangles|tpch|ssb|cpu|fusion|latency|gpu|load|check|memory]...
 //	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
 //
-// The peer is the `duckdb` Python package, called by package internal/suite; an
+// The peer is the `duckdb` Python package, called by package bench/suite; an
 // answer that differs from the peer's fails the run. Times are medians over
 // repetitions of a query on loaded data, after one that is not counted, unless
 // a column says otherwise. The suites fusion and latency measure redfox alone.

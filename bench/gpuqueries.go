@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox"
-	queries "github.com/redfoxdb/redfox/internal/suite"
+	queries "github.com/redfoxdb/redfox/bench/suite"
 )
 
 // tpchQueries measures TPC-H over the Parquet files of -tpch, beside DuckDB's

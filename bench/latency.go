@@ -14,7 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/redfoxdb/redfox"
-	queries "github.com/redfoxdb/redfox/internal/suite"
+	queries "github.com/redfoxdb/redfox/bench/suite"
 )
 
 // The times that a compilation of a query is to take at most.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	queries "github.com/redfoxdb/redfox/internal/suite"
+	queries "github.com/redfoxdb/redfox/bench/suite"
 )
 
 // peerWork is what the peer is asked beside the queries of benchmarks:

@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/redfoxdb/redfox"
-	queries "github.com/redfoxdb/redfox/internal/suite"
+	queries "github.com/redfoxdb/redfox/bench/suite"
 )
 
 // benchQueries measures the queries of a suite over the Parquet files of a

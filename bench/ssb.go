@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	queries "github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/internal/ssbgen"
-	queries "github.com/redfoxdb/redfox/internal/suite"
 )
 
 // ssbFolder has the data of the Star Schema Benchmark, unless another one is

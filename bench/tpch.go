@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	queries "github.com/redfoxdb/redfox/internal/suite"
+	queries "github.com/redfoxdb/redfox/bench/suite"
 )
 
 // benchTPCH measures TPC-H.

@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/internal/ssbgen"
-	"github.com/redfoxdb/redfox/internal/suite"
 )
 
 func benchCommand(con *console) *cli.Command {

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/bench/suite"
 	tests "github.com/redfoxdb/redfox/internal/short"
-	"github.com/redfoxdb/redfox/internal/suite"
 )
 
 // benched runs redfox bench in the root of the tree and returns what it leaves,

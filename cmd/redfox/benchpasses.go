@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox"
-	"github.com/redfoxdb/redfox/internal/suite"
+	"github.com/redfoxdb/redfox/bench/suite"
 )
 
 // variant is the optimiser with something left out.

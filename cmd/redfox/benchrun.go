@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox"
-	"github.com/redfoxdb/redfox/internal/suite"
+	"github.com/redfoxdb/redfox/bench/suite"
 )
 
 // threadsOf resolves the value of --threads.

@@ -11,7 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/redfoxdb/redfox/internal/suite"
+	"github.com/redfoxdb/redfox/bench/suite"
 )
 
 // print shows the report.

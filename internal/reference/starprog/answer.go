@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/internal/suite"
 )
 
 // Refusal is why a program has no answer.

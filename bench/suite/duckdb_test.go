@@ -13,7 +13,7 @@ import (
 func peer(t *testing.T) *DuckDB {
 	t.Helper()
 	var none *Error
-	for _, python := range []string{os.Getenv("REDFOX_PYTHON"), "../../bench/data/venv/bin/python",
+	for _, python := range []string{os.Getenv("REDFOX_PYTHON"), "../data/venv/bin/python",
 		"python3"} {
 		if python == "" {
 			continue
