@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/bench/measure"
 	queries "github.com/redfoxdb/redfox/bench/suite"
 )
 
@@ -60,7 +61,7 @@ func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) e
 	}
 	for i := range engines {
 		total = append(total, fmt.Sprintf("%.1f", sums[len(engines)].Seconds()/sums[i].Seconds()))
-		mean = append(mean, fmt.Sprintf("%.2f", queries.GeometricMean(ratios[i])))
+		mean = append(mean, fmt.Sprintf("%.2f", measure.GeometricMean(ratios[i])))
 	}
 	report(fmt.Sprintf("%s from loaded columns beside DuckDB %s, %d threads, answers equal",
 		s.Title, peer.Version, c.threads),

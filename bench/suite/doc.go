@@ -1,12 +1,10 @@
-// Package suite has what benchmarks of queries consist of: the queries of TPC-H
-// and of the Star Schema Benchmark, in LogiQL and in SQL, what their data look
-// like, DuckDB as a peer, figures that others have published, the comparison of
-// answers, the memory bandwidth of the machine, and reports as JSON and as a
-// chart.
+// Package suite holds the questions of the query benchmarks: the queries of
+// TPC-H and of the Star Schema Benchmark in LogiQL and in SQL, the shape of
+// their data, DuckDB as a peer that answers them, published figures of other
+// systems, and the comparison of answers.
 //
-// In: the name of a suite, times that were measured, answers. Out: texts of
-// queries, answers and times of the peer, reports. It runs no query of redfox,
-// and must not import any phase, engine or the root package: `redfox bench` and
-// the command bench, which measure, are its users. `redfox bench list` prints
-// the suites and their queries.
+// In: the name of a suite. Out: texts of queries; answers and times of the
+// peer; mismatches. Package measure times redfox on them. This package must not
+// import any phase, any engine or the root package, because tests of all of
+// these use it. `redfox bench list` prints the suites and their queries.
 package suite

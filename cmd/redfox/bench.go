@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/internal/ssbgen"
 )
@@ -117,7 +118,7 @@ type bench struct {
 
 	db     *redfox.Database // of all queries, if shared
 	peer   *suite.DuckDB    // nil if it is not asked for
-	report suite.Report
+	report measure.Report
 }
 
 // newBench checks the command line, and that the data and what is to run are

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
 	tests "github.com/redfoxdb/redfox/internal/short"
 )
@@ -95,14 +96,14 @@ MACHINE
 	}
 }
 
-func readReport(t *testing.T, file string) *suite.Report {
+func readReport(t *testing.T, file string) *measure.Report {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var r suite.Report
+	var r measure.Report
 	d := json.NewDecoder(f)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
@@ -220,14 +221,14 @@ func TestBenchAgainstPublished(t *testing.T) {
 	var out bytes.Buffer
 	con := &console{out: bufio.NewWriter(&out)}
 	b := &bench{con: con, suite: s, all: all, queries: all, against: []string{againstPublished},
-		report: suite.Report{Suite: "tpch", Scale: 100, Engine: "gpu", Threads: 16,
+		report: measure.Report{Suite: "tpch", Scale: 100, Engine: "gpu", Threads: 16,
 			Bandwidth: 4.8e12}}
 	if err := b.published(); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range all {
 		b.report.Queries = append(b.report.Queries,
-			&suite.Measurement{Query: q.Name, Hot: suite.Times{Median: 0.01}, Bytes: 1e9,
+			&measure.Measurement{Query: q.Name, Hot: measure.Times{Median: 0.01}, Bytes: 1e9,
 				Peers: b.publishedTimes(q)})
 	}
 	b.report.Finish()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
 )
 
@@ -41,7 +42,7 @@ type cost struct{ time, processor float64 }
 func (c *cost) add(of cost) { c.time, c.processor = c.time+of.time, c.processor+of.processor }
 
 // least keeps the smaller ones.
-func (c *cost) least(took suite.Times) {
+func (c *cost) least(took measure.Times) {
 	c.time, c.processor = min(c.time, took.Least), min(c.processor, took.Processor)
 }
 
@@ -132,7 +133,7 @@ func (b *bench) baseline(ctx context.Context, q suite.Query) (*baseline, error) 
 		base.answer, err = answerOf(base.prepared.Run(ctx, b.run))
 	}
 	if err == nil {
-		var times suite.Times
+		var times measure.Times
 		times, err = b.hot(ctx, base.prepared, b.run)
 		base.cost = cost{times.Least, times.Processor}
 	}
@@ -265,7 +266,7 @@ func (b *bench) writePasses(w io.Writer, variants []*variant, total cost) error 
 			processor = fmt.Sprintf("%.2f", round(v.cost.processor/total.processor))
 		}
 		if len(ratios) > 0 {
-			mean = fmt.Sprintf("%.2f", suite.GeometricMean(ratios))
+			mean = fmt.Sprintf("%.2f", measure.GeometricMean(ratios))
 		}
 		fmt.Fprintf(&out, "| %s | %d | %.2f | %s | %s | %s | %s |\n", v.name,
 			len(v.ratios)+len(v.lost), round(v.cost.time/total.time), processor, mean,

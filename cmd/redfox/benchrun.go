@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
 )
 
@@ -49,11 +50,11 @@ func (b *bench) do(ctx context.Context) (err error) {
 		var machine *suite.Error
 		switch {
 		case ctx.Err() != nil: // what has been measured is reported
-			m = &suite.Measurement{Query: q.Name, Failure: context.Cause(ctx).Error()}
+			m = &measure.Measurement{Query: q.Name, Failure: context.Cause(ctx).Error()}
 		case errors.As(err, &machine): // the other queries would fail, too
 			return err
 		case err != nil:
-			m = &suite.Measurement{Query: q.Name, Failure: err.Error()}
+			m = &measure.Measurement{Query: q.Name, Failure: err.Error()}
 			code = max(code, b.failed(q, err))
 		}
 		b.report.Queries = append(b.report.Queries, m)
@@ -71,9 +72,9 @@ func (b *bench) do(ctx context.Context) (err error) {
 	}
 	// The array of the bandwidth measurement does not count as the queries'
 	// memory.
-	b.report.Peak = suite.PeakMemory()
+	b.report.Peak = measure.PeakMemory()
 	if b.run.Engine != redfox.EngineGPU {
-		b.report.Bandwidth = suite.Bandwidth(b.threads)
+		b.report.Bandwidth = measure.Bandwidth(b.threads)
 	}
 	b.report.Finish()
 	b.progress.done()
@@ -108,7 +109,7 @@ func (b *bench) begin() error {
 	r := &b.report
 	r.Suite, r.Scale = b.suite.Name, b.scale
 	r.Date = time.Now().UTC().Format(time.RFC3339)
-	r.Machine = suite.ThisMachine()
+	r.Machine = measure.ThisMachine()
 	r.Redfox = redfox.Version()
 	r.Engine, r.Threads, r.SharedFacts = b.run.Engine, b.threads, b.shared
 	r.Rows = map[string]int64{}
@@ -160,7 +161,7 @@ func (b *bench) startPeer(ctx context.Context) (*suite.DuckDB, error) {
 		return nil, errors.Join(err, peer.Close())
 	}
 	b.report.Peers = append(b.report.Peers,
-		suite.Peer{Name: "DuckDB",
+		measure.Peer{Name: "DuckDB",
 			Source: fmt.Sprintf("DuckDB %s, %s, %s", peer.Version,
 				count(int64(b.threads), "thread"), how)})
 	return peer, nil
@@ -184,7 +185,7 @@ func (b *bench) published() error {
 			Help: "there are some for " + strings.Join(scales, ", ")}
 	}
 	for _, p := range list {
-		peer := suite.Peer{Name: p.System, Source: p.Source}
+		peer := measure.Peer{Name: p.System, Source: p.Source}
 		if len(p.Queries) == 0 && len(b.queries) == len(b.all) {
 			peer.Sum = p.Total() / 1e3
 		}
@@ -263,8 +264,8 @@ func withCache(f func() error) error {
 }
 
 // measure measures a query and the peer, and compares the answers.
-func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement, error) {
-	m := &suite.Measurement{Query: q.Name}
+func (b *bench) measure(ctx context.Context, q suite.Query) (*measure.Measurement, error) {
+	m := &measure.Measurement{Query: q.Name}
 	db, err := b.facts(ctx, q, m)
 	if err != nil {
 		return nil, err
@@ -282,7 +283,7 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 		}
 		want = answer
 		m.Peers = append(m.Peers,
-			suite.PeerTimes{Peer: "DuckDB", Times: suite.Summarise(took, answer.Processor)})
+			measure.PeerTimes{Peer: "DuckDB", Times: measure.Summarise(took, answer.Processor)})
 	}
 	if err := withCache(func() error { return b.ours(ctx, q, db, m, want) }); err != nil {
 		return nil, err
@@ -293,23 +294,24 @@ func (b *bench) measure(ctx context.Context, q suite.Query) (*suite.Measurement,
 
 // publishedTimes returns what others have published of a query, if that is
 // asked for.
-func (b *bench) publishedTimes(q suite.Query) []suite.PeerTimes {
+func (b *bench) publishedTimes(q suite.Query) []measure.PeerTimes {
 	if !b.isAgainst(againstPublished) {
 		return nil
 	}
-	var out []suite.PeerTimes
+	var out []measure.PeerTimes
 	i := slices.IndexFunc(b.all, func(other suite.Query) bool { return other.Name == q.Name })
 	for _, p := range suite.PublishedFor(b.suite.Name, b.report.Scale) {
 		if ms := p.Of(i); ms > 0 {
-			out = append(out, suite.PeerTimes{Peer: p.System, Times: suite.Times{Median: ms / 1e3}})
+			out = append(out,
+				measure.PeerTimes{Peer: p.System, Times: measure.Times{Median: ms / 1e3}})
 		}
 	}
 	return out
 }
 
 // ours measures redfox on a query.
-func (b *bench) ours(ctx context.Context, q suite.Query, db *redfox.Database, m *suite.Measurement,
-	want *suite.Answer) error {
+func (b *bench) ours(ctx context.Context, q suite.Query, db *redfox.Database,
+	m *measure.Measurement, want *suite.Answer) error {
 	goruntime.GC()
 	if err := b.repeated(ctx, q, db, m, want); err != nil {
 		return err
@@ -333,7 +335,7 @@ func (b *bench) ours(ctx context.Context, q suite.Query, db *redfox.Database, m 
 // facts returns the facts of a query, which are loaded for it unless they are
 // shared.
 func (b *bench) facts(ctx context.Context, q suite.Query,
-	m *suite.Measurement) (*redfox.Database, error) {
+	m *measure.Measurement) (*redfox.Database, error) {
 	if b.db != nil {
 		return b.db, nil
 	}
@@ -360,13 +362,13 @@ func (b *bench) session() (*redfox.Session, error) {
 // first compiles a query and runs it once. It returns the whole time and the
 // parts of it that are compilation.
 func (b *bench) first(ctx context.Context, session *redfox.Session, q suite.Query,
-	db *redfox.Database) (*redfox.Prepared, *redfox.Result, suite.Compilation, error) {
+	db *redfox.Database) (*redfox.Prepared, *redfox.Result, measure.Compilation, error) {
 	start := time.Now()
 	prog, err := b.program(ctx, q)
 	if err != nil {
-		return nil, nil, suite.Compilation{}, err
+		return nil, nil, measure.Compilation{}, err
 	}
-	compiled := suite.Compilation{FrontEnd: time.Since(start).Seconds()}
+	compiled := measure.Compilation{FrontEnd: time.Since(start).Seconds()}
 	res, err := session.Run(ctx, prog, db, b.run)
 	if err != nil {
 		return nil, nil, compiled, err
@@ -383,7 +385,7 @@ func (b *bench) first(ctx context.Context, session *redfox.Session, q suite.Quer
 // repeated measures the first run of a query, those after it, and one in which
 // kernels are timed.
 func (b *bench) repeated(ctx context.Context, q suite.Query, db *redfox.Database,
-	m *suite.Measurement, want *suite.Answer) (err error) {
+	m *measure.Measurement, want *suite.Answer) (err error) {
 	session, err := b.session()
 	if err != nil {
 		return err
@@ -423,10 +425,10 @@ func (b *bench) repeated(ctx context.Context, q suite.Query, db *redfox.Database
 
 // hot repeats a query that has run.
 func (b *bench) hot(ctx context.Context, prepared *redfox.Prepared,
-	opts redfox.RunOptions) (suite.Times, error) {
+	opts redfox.RunOptions) (measure.Times, error) {
 	var took []time.Duration
 	goruntime.GC()
-	begin, used := time.Now(), suite.ProcessorTime()
+	begin, used := time.Now(), measure.ProcessorTime()
 	for i := range b.runs {
 		if i >= 3 && time.Since(begin) > hotLimit {
 			break
@@ -437,11 +439,11 @@ func (b *bench) hot(ctx context.Context, prepared *redfox.Prepared,
 			err = ordered(res)
 		}
 		if err != nil {
-			return suite.Times{}, err
+			return measure.Times{}, err
 		}
 		took = append(took, time.Since(start))
 	}
-	return suite.Summarise(took, suite.ProcessorTime()-used), nil
+	return measure.Summarise(took, measure.ProcessorTime()-used), nil
 }
 
 // ordered brings an answer into its order, as columns: what the peer's time
@@ -456,15 +458,15 @@ func ordered(res *redfox.Result) error {
 }
 
 // profile copies what a run says of memory and kernels.
-func profile(m *suite.Measurement, stats redfox.Stats) {
+func profile(m *measure.Measurement, stats redfox.Stats) {
 	m.PeakHost = stats.Peak
 	if d := stats.Device; d != nil {
 		m.PeakDevice, m.Launches, m.Waits = d.Peak, d.Launches, d.Waits
 	}
 	for _, k := range stats.Kernels {
 		m.Kernels = append(m.Kernels,
-			suite.Kernel{Name: k.Kernel, Rules: k.Rules, Calls: k.Calls, Rows: k.Rows, Kept: k.Kept,
-				Bytes:   k.Bytes,
+			measure.Kernel{Name: k.Kernel, Rules: k.Rules, Calls: k.Calls, Rows: k.Rows,
+				Kept: k.Kept, Bytes: k.Bytes,
 				Seconds: cmp.Or(k.Device, k.Time).Seconds()})
 	}
 }

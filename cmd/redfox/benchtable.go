@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
 )
 
@@ -43,11 +44,11 @@ func (b *bench) table() table.Writer {
 	}
 	if len(r.Queries) > 1 && r.Sum > 0 {
 		t.AppendFooter(footer("sum", len(header), r.Sum, r.Peers,
-			func(p suite.Peer) (float64, float64) {
+			func(p measure.Peer) (float64, float64) {
 				return p.Sum, p.Sum / r.Sum
 			}))
 		t.AppendFooter(footer("mean", len(header), r.Mean, r.Peers,
-			func(p suite.Peer) (float64, float64) {
+			func(p measure.Peer) (float64, float64) {
 				return p.Mean, p.Faster
 			}))
 	}
@@ -56,7 +57,7 @@ func (b *bench) table() table.Writer {
 
 // reportTable returns an empty table with the title of a report, columns of
 // numbers to the right.
-func reportTable(r *suite.Report) table.Writer {
+func reportTable(r *measure.Report) table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header, t.Style().Format.Footer = text.FormatDefault, text.FormatDefault
@@ -77,23 +78,23 @@ func reportTable(r *suite.Report) table.Writer {
 }
 
 // row is the line of a query.
-func (b *bench) row(m *suite.Measurement) table.Row {
+func (b *bench) row(m *measure.Measurement) table.Row {
 	if m.Failure != "" {
 		return table.Row{m.Query, "failed"}
 	}
 	load := ""
 	if m.Load > 0 {
-		load = suite.FormatTime(m.Load)
+		load = measure.FormatTime(m.Load)
 	}
-	row := table.Row{m.Query, grouped(m.Rows), load, suite.FormatTime(m.Cold),
-		m.Compile.Cold.String(), m.Compile.Cached.String(), suite.FormatTime(m.Hot.Median),
-		suite.FormatTime(m.Hot.Least), suite.FormatTime(m.Hot.Most),
+	row := table.Row{m.Query, grouped(m.Rows), load, measure.FormatTime(m.Cold),
+		m.Compile.Cold.String(), m.Compile.Cached.String(), measure.FormatTime(m.Hot.Median),
+		measure.FormatTime(m.Hot.Least), measure.FormatTime(m.Hot.Most),
 		fmt.Sprintf("%.4g", float64(m.Bytes)/1e6), fmt.Sprintf("%.0f %%", 100*m.Share)}
 	for _, p := range b.report.Peers {
 		cells := table.Row{"", ""}
 		for _, times := range m.Peers {
 			if times.Peer == p.Name {
-				cells = table.Row{suite.FormatTime(times.Median), fmt.Sprintf("%.2f", times.Faster)}
+				cells = table.Row{measure.FormatTime(times.Median), fmt.Sprintf("%.2f", times.Faster)}
 			}
 		}
 		row = append(row, cells...)
@@ -102,20 +103,20 @@ func (b *bench) row(m *suite.Measurement) table.Row {
 }
 
 // footer is a line about all queries.
-func footer(name string, width int, ours float64, peers []suite.Peer,
-	of func(suite.Peer) (theirs, ratio float64)) table.Row {
+func footer(name string, width int, ours float64, peers []measure.Peer,
+	of func(measure.Peer) (theirs, ratio float64)) table.Row {
 	row := make(table.Row, width-2*len(peers))
 	for i := range row {
 		row[i] = ""
 	}
-	row[0], row[6] = name, suite.FormatTime(ours)
+	row[0], row[6] = name, measure.FormatTime(ours)
 	for _, p := range peers {
 		theirs, ratio := of(p)
 		if theirs == 0 {
 			row = append(row, "", "")
 			continue
 		}
-		row = append(row, suite.FormatTime(theirs), fmt.Sprintf("%.2f", ratio))
+		row = append(row, measure.FormatTime(theirs), fmt.Sprintf("%.2f", ratio))
 	}
 	return row
 }
@@ -130,7 +131,7 @@ func (b *bench) notes(w io.Writer) {
 	fmt.Fprintf(w, "; floor at %s, %s\n", rate(r.Bandwidth), r.BandwidthBy)
 	if r.Load > 0 {
 		fmt.Fprintf(w, "the facts of all queries were loaded at once, in %s\n",
-			suite.FormatTime(r.Load))
+			measure.FormatTime(r.Load))
 	}
 	for _, p := range r.Peers {
 		fmt.Fprintf(w, "%s: %s", p.Name, p.Source)

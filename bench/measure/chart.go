@@ -1,4 +1,4 @@
-package suite
+package measure
 
 import (
 	"bufio"
@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/redfoxdb/redfox/bench/suite"
 )
 
 // The layout of a chart, in pixels.
@@ -145,11 +147,11 @@ func decades(groups []group) (low, high float64) {
 // title says what a report is of.
 func (r *Report) title() string {
 	name := r.Suite
-	if s, ok := Find(r.Suite); ok {
+	if s, ok := suite.Find(r.Suite); ok {
 		name = s.Title
 	}
 	return fmt.Sprintf("%s, scale factor %s: hot times, median of repeated runs", name,
-		FormatScale(r.Scale))
+		suite.FormatScale(r.Scale))
 }
 
 // subtitle says where it ran.
