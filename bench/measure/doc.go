@@ -1,7 +1,9 @@
-// Package measure holds what a measurement is: times of repeated runs, their
-// median, the machine and its memory bandwidth, and the report of a suite as
-// JSON and as a chart.
+// Package measure times redfox on the queries of a suite: loading, the first
+// run with nothing compiled, hot runs, kernels, and the effect of each pass of
+// the optimiser. It compares every answer with the one of DuckDB.
 //
-// In: times of runs. Out: a Report. It must not import any phase or engine.
-// `redfox bench --out` writes its reports.
+// In: a Runner, that is a suite, its data and options of a run. Out: a Report,
+// which is written as JSON and as a chart. `redfox bench` and the command bench
+// are its callers. It imports redfox as any program does, and must not import
+// any phase or engine.
 package measure

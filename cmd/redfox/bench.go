@@ -1,14 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	goruntime "runtime"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -93,32 +93,13 @@ func fromSuite(err error) error {
 	return err
 }
 
-// hotLimit is how long the repetitions of a query may take; three happen
-// anyway.
-const hotLimit = 20 * time.Second
-
 // bench is one execution of the command.
 type bench struct {
+	measure.Runner
 	con      *console
-	suite    *suite.Suite
-	all      []suite.Query // of the suite
-	queries  []suite.Query // that are asked for
-	dir      string        // of the data
-	scale    float64       // 0 if it is not given
-	runs     int
-	threads  int
 	out      string // the folder of --out, or ""
-	python   string
-	against  []string
-	shared   bool // the facts of all queries are loaded at once
-	passes   bool // --each-pass-off
-	compile  redfox.Options
-	run      redfox.RunOptions
+	passes   bool   // --each-pass-off
 	progress *progress
-
-	db     *redfox.Database // of all queries, if shared
-	peer   *suite.DuckDB    // nil if it is not asked for
-	report measure.Report
 }
 
 // newBench checks the command line, and that the data and what is to run are
@@ -137,21 +118,71 @@ func newBench(c *cli.Context, con *console) (*bench, error) {
 		return nil, &usageError{message: "bench takes one suite",
 			help: "name queries with --queries"}
 	}
-	b := &bench{con: con, suite: s, scale: c.Float64("sf"), dir: c.String("data"),
-		runs: c.Int("runs"), threads: threadsOf(c.Int("threads")), out: c.String("out"),
-		python: c.String("python"), shared: c.Bool("shared-facts"), passes: c.Bool("each-pass-off"),
-		progress: newProgress(con),
-		compile: redfox.Options{Disable: splitList(c.StringSlice("disable")),
-			NoFuse: c.Bool("no-fuse")}}
-	checks := []func(*cli.Context) error{b.checkNumbers, b.checkEngine, b.checkQueries,
-		b.checkAgainst,
-		b.checkData}
-	for _, check := range checks {
+	b := &bench{con: con, out: c.String("out"), passes: c.Bool("each-pass-off"),
+		progress: newProgress(con)}
+	b.Runner = measure.Runner{Suite: s, Scale: c.Float64("sf"), Dir: c.String("data"),
+		Runs: c.Int("runs"), Python: c.String("python"), Shared: c.Bool("shared-facts"),
+		Progress: b.progress.show, Compile: redfox.Options{
+			Disable: splitList(c.StringSlice("disable")), NoFuse: c.Bool("no-fuse")}}
+	for _, check := range []func(*cli.Context) error{b.checkNumbers, b.checkEngine,
+		b.checkQueries, b.checkAgainst, b.checkData} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
+}
+
+// do measures the queries and prints and writes the report. A query that fails
+// does not stop the others.
+func (b *bench) do(ctx context.Context) error {
+	defer b.progress.done()
+	limitHeap(b.Run.Memory)
+	if b.passes {
+		return b.eachPassOff(ctx)
+	}
+	code := exitDone
+	b.Failed = func(q suite.Query, err error) { code = max(code, b.failed(q, err)) }
+	if err := b.Do(ctx); err != nil {
+		return err
+	}
+	b.progress.done()
+	b.print()
+	if err := b.writeFiles(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case code != exitDone:
+		return &toldError{code}
+	}
+	return nil
+}
+
+// eachPassOff prints and writes the table of passes.
+func (b *bench) eachPassOff(ctx context.Context) error {
+	report, err := b.EachPassOff(ctx)
+	if err != nil {
+		return err
+	}
+	b.progress.done()
+	if err := report.WriteMarkdown(b.con.out); err != nil {
+		return err
+	}
+	return b.writeFile(ctx, "-passes.md", report.WriteMarkdown)
+}
+
+// failed prints the failure of a query and returns its exit code.
+func (b *bench) failed(q suite.Query, err error) int {
+	b.progress.done()
+	var wrong *suite.Mismatch
+	if errors.As(err, &wrong) {
+		fmt.Fprintf(b.con.err, "redfox: %s: wrong answer: %v\n", q.Name, err)
+		return exitProgram
+	}
+	fmt.Fprintf(b.con.err, "redfox: %s failed\n", q.Name)
+	return b.con.report(fromSuite(err), os.Args)
 }
 
 func suiteNames() []string {
@@ -167,19 +198,19 @@ func (b *bench) checkNumbers(c *cli.Context) error {
 	switch {
 	case c.Int("threads") < 0:
 		return notNegative("threads", c.Int("threads"))
-	case b.runs < 1:
-		return wrongValue("runs", fmt.Sprint(b.runs), "is less than 1")
-	case c.IsSet("sf") && !(b.scale > 0):
-		return wrongValue("sf", fmt.Sprint(b.scale), "is not more than 0")
+	case b.Runs < 1:
+		return wrongValue("runs", fmt.Sprint(b.Runs), "is less than 1")
+	case c.IsSet("sf") && !(b.Scale > 0):
+		return wrongValue("sf", fmt.Sprint(b.Scale), "is not more than 0")
 	}
 	memory, err := sizeFlag(c, "memory")
 	if err != nil {
 		return err
 	}
 	deviceMemory, err := sizeFlag(c, "device-memory")
-	b.run = redfox.RunOptions{Threads: b.threads, Memory: memory, Device: c.String("device"),
-		DeviceMemory: deviceMemory,
-		NoDecompose:  c.Bool("no-decompose"), Outputs: []string{"_"}}
+	b.Run = redfox.RunOptions{Threads: cmp.Or(c.Int("threads"), goruntime.NumCPU()),
+		Memory: memory, Device: c.String("device"), DeviceMemory: deviceMemory,
+		NoDecompose: c.Bool("no-decompose"), Outputs: []string{"_"}}
 	return err
 }
 
@@ -194,17 +225,17 @@ func (b *bench) checkEngine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	b.run.Engine = chosen.Name
-	b.report.EngineDetail = chosen.Detail
+	b.Run.Engine = chosen.Name
+	b.Report.EngineDetail = chosen.Detail
 	return nil
 }
 
 // checkQueries reads the queries and picks those that are asked for.
 func (b *bench) checkQueries(c *cli.Context) (err error) {
 	if folder := c.String("queries-from"); folder != "" {
-		b.all, err = b.suite.ReadQueries(os.DirFS(folder), folder)
+		b.All, err = b.Suite.ReadQueries(os.DirFS(folder), folder)
 	} else {
-		b.all, err = b.suite.Embedded()
+		b.All, err = b.Suite.Embedded()
 	}
 	if err != nil {
 		return err
@@ -214,48 +245,38 @@ func (b *bench) checkQueries(c *cli.Context) (err error) {
 		names = append(names, suite.QueryName(n))
 	}
 	var unknown string
-	if b.queries, unknown = suite.Select(b.all, names); unknown != "" {
+	if b.Queries, unknown = suite.Select(b.All, names); unknown != "" {
 		var known []string
-		for _, q := range b.all {
+		for _, q := range b.All {
 			known = append(known, q.Name)
 		}
-		return &usageError{message: fmt.Sprintf("%s has no query %s", b.suite.Name, unknown),
+		return &usageError{message: fmt.Sprintf("%s has no query %s", b.Suite.Name, unknown),
 			help: nearest(unknown, known)}
 	}
 	return nil
 }
 
-// The values of --against.
-const (
-	againstDuckDB    = "duckdb"
-	againstFiles     = "duckdb-files" // DuckDB that reads the files anew, once for a query
-	againstPublished = "published"
-)
-
-// isAgainst reports whether a peer is asked for.
-func (b *bench) isAgainst(peer string) bool { return slices.Contains(b.against, peer) }
-
 // checkAgainst checks the peers that are asked for.
 func (b *bench) checkAgainst(c *cli.Context) error {
 	for _, name := range splitList(c.StringSlice("against")) {
-		if _, err := choice("against", name, againstDuckDB, againstFiles,
-			againstPublished); err != nil {
+		if _, err := choice("against", name, measure.DuckDB, measure.DuckDBFiles,
+			measure.Published); err != nil {
 			return err
 		}
-		b.against = append(b.against, name)
+		b.Against = append(b.Against, name)
 	}
-	if b.passes && len(b.against) > 0 {
+	if b.passes && len(b.Against) > 0 {
 		return &usageError{message: "--each-pass-off compares redfox with itself",
 			help: "leave --against out"}
 	}
-	switch loaded, files := b.isAgainst(againstDuckDB), b.isAgainst(againstFiles); {
+	switch loaded, files := b.IsAgainst(measure.DuckDB), b.IsAgainst(measure.DuckDBFiles); {
 	case loaded && files:
 		return &usageError{message: "--against names DuckDB twice",
 			help: "write duckdb or duckdb-files"}
 	case !loaded && !files:
 		return nil
 	}
-	for _, q := range b.queries {
+	for _, q := range b.Queries {
 		if q.SQL == "" {
 			return &redfox.EnvironmentError{Message: fmt.Sprintf("there is no SQL for %s, which DuckDB could run", q.Name),
 				Help: fmt.Sprintf("put it into sql/%s.sql beside the query", q.Name)}
@@ -266,34 +287,34 @@ func (b *bench) checkAgainst(c *cli.Context) error {
 
 // checkData looks for the files of the tables that the queries read.
 func (b *bench) checkData(c *cli.Context) error {
-	scale := b.scale
+	scale := b.Scale
 	if scale == 0 {
 		scale = 1
 	}
-	if b.dir == "" {
-		b.dir = filepath.Join(b.suite.Name, "sf"+suite.FormatScale(scale))
+	if b.Dir == "" {
+		b.Dir = filepath.Join(b.Suite.Name, "sf"+suite.FormatScale(scale))
 	}
-	tables, err := b.tables(c.Context)
+	tables, err := b.Tables(c.Context)
 	if err != nil {
 		return err
 	}
 	missing := b.missing(tables)
 	if len(missing) > 0 && c.Bool("generate") {
-		if b.suite.Name != "ssb" {
+		if b.Suite.Name != "ssb" {
 			return &redfox.EnvironmentError{Message: "redfox does not make the data of " +
-				b.suite.Title, Help: "make them with: " + b.suite.Command(scale, b.dir)}
+				b.Suite.Title, Help: "make them with: " + b.Suite.Command(scale, b.Dir)}
 		}
 		b.progress.show("making the data")
-		if err := ssbgen.Generate(c.Context, b.dir,
-			ssbgen.Options{Scale: scale, Threads: b.threads}); err != nil {
-			return cannotWrite(b.dir, err)
+		if err := ssbgen.Generate(c.Context, b.Dir,
+			ssbgen.Options{Scale: scale, Threads: b.Run.Threads}); err != nil {
+			return cannotWrite(b.Dir, err)
 		}
 		missing = b.missing(tables)
 	}
 	if len(missing) > 0 {
-		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s lacks %s", b.dir,
+		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s lacks %s", b.Dir,
 			strings.Join(missing, ", ")),
-			Help: "make the data with: " + b.suite.Command(scale, b.dir) +
+			Help: "make the data with: " + b.Suite.Command(scale, b.Dir) +
 				"; or name their folder with --data"}
 	}
 	return nil
@@ -303,42 +324,9 @@ func (b *bench) checkData(c *cli.Context) error {
 func (b *bench) missing(tables []string) []string {
 	var out []string
 	for _, t := range tables {
-		if _, err := os.Stat(filepath.Join(b.dir, t+".parquet")); err != nil {
+		if _, err := os.Stat(filepath.Join(b.Dir, t+".parquet")); err != nil {
 			out = append(out, t+".parquet")
 		}
 	}
 	return out
-}
-
-// tables lists the tables that the queries read.
-func (b *bench) tables(ctx context.Context) ([]string, error) {
-	var out []string
-	for _, q := range b.queries {
-		prog, err := b.program(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		reads, err := prog.Reads()
-		if err != nil {
-			return nil, err
-		}
-		for _, pred := range reads {
-			// A query may also have facts in its text.
-			table, _, _ := strings.Cut(pred, ":")
-			if b.suite.HasTable(table) && !slices.Contains(out, table) {
-				out = append(out, table)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out, nil
-}
-
-// program compiles a query's text.
-func (b *bench) program(ctx context.Context, q suite.Query) (*redfox.Program, error) {
-	var sources []redfox.Source
-	for _, f := range q.Program {
-		sources = append(sources, redfox.Text(f.Name, f.Text))
-	}
-	return redfox.Compile(ctx, sources, b.compile)
 }

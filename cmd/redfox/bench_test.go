@@ -220,18 +220,18 @@ func TestBenchAgainstPublished(t *testing.T) {
 	}
 	var out bytes.Buffer
 	con := &console{out: bufio.NewWriter(&out)}
-	b := &bench{con: con, suite: s, all: all, queries: all, against: []string{againstPublished},
-		report: measure.Report{Suite: "tpch", Scale: 100, Engine: "gpu", Threads: 16,
-			Bandwidth: 4.8e12}}
-	if err := b.published(); err != nil {
+	b := &bench{con: con, Runner: measure.Runner{Suite: s, All: all, Queries: all,
+		Against: []string{measure.Published}, Report: measure.Report{Suite: "tpch",
+			Scale: 100, Engine: "gpu", Threads: 16, Bandwidth: 4.8e12}}}
+	if err := b.AddPublished(); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range all {
-		b.report.Queries = append(b.report.Queries,
+		b.Report.Queries = append(b.Report.Queries,
 			&measure.Measurement{Query: q.Name, Hot: measure.Times{Median: 0.01}, Bytes: 1e9,
-				Peers: b.publishedTimes(q)})
+				Peers: b.PublishedTimes(q)})
 	}
-	b.report.Finish()
+	b.Report.Finish()
 	b.print()
 	con.out.Flush()
 	text := regexp.MustCompile(` +`).ReplaceAllString(out.String(), " ")
@@ -245,10 +245,10 @@ func TestBenchAgainstPublished(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", want, text)
 		}
 	}
-	b.queries = all[:3]
-	b.report.Peers = nil
-	if err := b.published(); err != nil || b.report.Peers[2].Sum != 0 {
-		t.Errorf("of three queries: %v, %+v", err, b.report.Peers)
+	b.Queries = all[:3]
+	b.Report.Peers = nil
+	if err := b.AddPublished(); err != nil || b.Report.Peers[2].Sum != 0 {
+		t.Errorf("of three queries: %v, %+v", err, b.Report.Peers)
 	}
 }
 
@@ -299,15 +299,15 @@ func TestBenchStopped(t *testing.T) {
 	con := &console{out: bufio.NewWriter(&out), err: io.Discard}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	dir := t.TempDir()
-	b := &bench{con: con, suite: s, all: all, queries: all,
-		dir: filepath.FromSlash("../../" + smallTPCH), runs: 1, threads: 1, out: dir,
-		progress: newProgress(con),
-		run: redfox.RunOptions{Engine: "go", Outputs: []string{"_"},
-			Progress: func(p redfox.RunProgress) {
-				if p.Iteration > 10 {
-					cancel(errInterrupted)
-				}
-			}}}
+	b := &bench{con: con, out: dir, progress: newProgress(con),
+		Runner: measure.Runner{Suite: s, All: all, Queries: all, Runs: 1,
+			Dir: filepath.FromSlash("../../" + smallTPCH),
+			Run: redfox.RunOptions{Engine: "go", Threads: 1, Outputs: []string{"_"},
+				Progress: func(p redfox.RunProgress) {
+					if p.Iteration > 10 {
+						cancel(errInterrupted)
+					}
+				}}}}
 	if err := b.do(ctx); !errors.Is(err, errInterrupted) {
 		t.Fatal(err)
 	}

@@ -15,13 +15,13 @@ import (
 	"github.com/redfoxdb/redfox/bench/suite"
 )
 
-// print shows the report.
+// print prints the report.
 func (b *bench) print() {
 	fmt.Fprintln(b.con.out, b.table().Render())
 	b.notes(b.con.out)
 }
 
-// writeMarkdown writes the report as a page is to have it.
+// writeMarkdown writes the report as a page.
 func (b *bench) writeMarkdown(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s\n\n", b.table().RenderMarkdown())
@@ -29,9 +29,9 @@ func (b *bench) writeMarkdown(w io.Writer) error {
 	return out.Flush()
 }
 
-// table is the table of the report.
+// table returns the table of the report.
 func (b *bench) table() table.Writer {
-	r := &b.report
+	r := &b.Report
 	t := reportTable(r)
 	header := table.Row{"query", "rows", "load", "cold", "compile", "cached", "hot", "from", "to",
 		"MB", "floor"}
@@ -55,8 +55,8 @@ func (b *bench) table() table.Writer {
 	return t
 }
 
-// reportTable returns an empty table with the title of a report, columns of
-// numbers to the right.
+// reportTable returns an empty table with the title of a report and columns of
+// numbers aligned right.
 func reportTable(r *measure.Report) table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
@@ -77,7 +77,7 @@ func reportTable(r *measure.Report) table.Writer {
 	return t
 }
 
-// row is the line of a query.
+// row returns the line of a query.
 func (b *bench) row(m *measure.Measurement) table.Row {
 	if m.Failure != "" {
 		return table.Row{m.Query, "failed"}
@@ -90,7 +90,7 @@ func (b *bench) row(m *measure.Measurement) table.Row {
 		m.Compile.Cold.String(), m.Compile.Cached.String(), measure.FormatTime(m.Hot.Median),
 		measure.FormatTime(m.Hot.Least), measure.FormatTime(m.Hot.Most),
 		fmt.Sprintf("%.4g", float64(m.Bytes)/1e6), fmt.Sprintf("%.0f %%", 100*m.Share)}
-	for _, p := range b.report.Peers {
+	for _, p := range b.Report.Peers {
 		cells := table.Row{"", ""}
 		for _, times := range m.Peers {
 			if times.Peer == p.Name {
@@ -102,7 +102,7 @@ func (b *bench) row(m *measure.Measurement) table.Row {
 	return row
 }
 
-// footer is a line about all queries.
+// footer returns a line about all queries.
 func footer(name string, width int, ours float64, peers []measure.Peer,
 	of func(measure.Peer) (theirs, ratio float64)) table.Row {
 	row := make(table.Row, width-2*len(peers))
@@ -121,9 +121,9 @@ func footer(name string, width int, ours float64, peers []measure.Peer,
 	return row
 }
 
-// notes says under a table what its figures are of.
+// notes prints where the figures of the table come from.
 func (b *bench) notes(w io.Writer) {
-	r := &b.report
+	r := &b.Report
 	fmt.Fprintf(w, "redfox %s, %s", r.Redfox, r.EngineDetail)
 	if r.Machine.CPU != "" {
 		fmt.Fprintf(w, "; %s", r.Machine.CPU)
@@ -151,13 +151,13 @@ func (b *bench) notes(w io.Writer) {
 	}
 }
 
-// writeFiles writes the report, as JSON, as Markdown and as a chart, into the
-// folder of --out.
+// writeFiles writes the report into the folder of --out: as JSON, as Markdown
+// and as a chart.
 func (b *bench) writeFiles(ctx context.Context) error {
 	for _, file := range []struct {
 		extension string
 		write     func(io.Writer) error
-	}{{".json", b.report.WriteJSON}, {".md", b.writeMarkdown}, {".svg", b.report.WriteSVG}} {
+	}{{".json", b.Report.WriteJSON}, {".md", b.writeMarkdown}, {".svg", b.Report.WriteSVG}} {
 		if err := b.writeFile(ctx, file.extension, file.write); err != nil {
 			return err
 		}
@@ -165,8 +165,8 @@ func (b *bench) writeFiles(ctx context.Context) error {
 	return nil
 }
 
-// writeFile writes a file into the folder of --out, if there is one. Its name
-// says what was measured, and ends as it is told.
+// writeFile writes a file into the folder of --out, if the flag is given. The
+// name consists of the suite, the scale factor, the engine and end.
 func (b *bench) writeFile(ctx context.Context, end string, write func(io.Writer) error) error {
 	if b.out == "" {
 		return nil
@@ -174,7 +174,7 @@ func (b *bench) writeFile(ctx context.Context, end string, write func(io.Writer)
 	if err := os.MkdirAll(b.out, 0o777); err != nil {
 		return cannotWrite(b.out, err)
 	}
-	name := fmt.Sprintf("%s-sf%s-%s%s", b.suite.Name, suite.FormatScale(b.report.Scale),
-		b.run.Engine, end)
+	name := fmt.Sprintf("%s-sf%s-%s%s", b.Suite.Name, suite.FormatScale(b.Report.Scale),
+		b.Run.Engine, end)
 	return b.con.output(ctx, filepath.Join(b.out, name), write)
 }

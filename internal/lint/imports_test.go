@@ -236,7 +236,7 @@ var layers = []layer{
 		"internal/trace",
 	}},
 	{"bench/suite", []string{"testdata"}},
-	{"bench/measure", []string{"bench/suite"}},
+	{"bench/measure", []string{".", "bench/suite"}},
 	{"bench", []string{".", "bench/measure", "bench/suite", "internal/atomicfile", "internal/ssbgen"}},
 	{"internal/runtests", nil},
 	{"cmd/redfox",
