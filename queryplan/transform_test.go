@@ -61,7 +61,7 @@ func TestRewriteEveryOperator(t *testing.T) {
 	got := Rewrite(n, func(n Node) Node {
 		switch n := n.(type) {
 		case *Scan:
-			return &Scan{n.Var, n.Version, n.Names}
+			return &Scan{n.Var, n.Version, n.Names, n.Position}
 		case *Values:
 			return &Values{n.Cols, n.Rows}
 		}

@@ -412,7 +412,7 @@ func (c *checker) checkSources() {
 		}
 		if f != nil {
 			if !p.fileMode {
-				f.Export = p.Rules+p.loads > 0
+				f.Export = p.Rules+p.Loads > 0
 			}
 			f.Offset = p.split && p.Keys == 1 || p.Keys == 1 && p.Arity > 1 &&
 				len(p.ArgNames) > 0 &&
@@ -436,7 +436,7 @@ func (c *checker) checkSources() {
 				}
 			}
 		}
-		if p.external && p.Rules > 0 {
+		if p.Given && p.Rules > 0 {
 			e := c.Errorf(diag.DerivedFromOutside, p.Span,
 				"%s is derived by rules and cannot also be given facts from outside", p.Name)
 			e.Label(p.ruleSpan, "it is derived here")

@@ -29,10 +29,8 @@ type pred struct {
 	firstHead *normal.Atom // of its first rule or fact
 
 	facts       int
-	loads       int         // delta rules that add to it, and are not facts
 	loadSpan    source.Span // the first delta rule or fact
 	uses        int         // occurrences outside heads and declarations
-	external    bool        // facts are bound from outside
 	fileBound   bool        // a directive says where its facts come from
 	fileMode    bool        // lang:physical:fileMode was given
 	ruleSpan    source.Span // the first rule that derives it
@@ -118,7 +116,7 @@ func (c *checker) collect(cl *clause) {
 					(value == nil || !hasApplication([]ast.Node{value})):
 					p.facts++
 				case a.Delta != "":
-					p.loads++
+					p.Loads++
 				default:
 					p.Rules++
 				}
@@ -211,10 +209,10 @@ func (c *checker) enter(name string, span source.Span) *pred {
 	p := c.preds[name]
 	if p == nil {
 		p = &pred{
-			Pred:      normal.Pred{Name: name, Span: span, Limit: -1},
+			Pred: normal.Pred{Name: name, Span: span, Limit: -1,
+				Given: c.opts.External[name]},
 			index:     len(c.order),
 			shapeRole: unseen, keysRole: unseen,
-			external: c.opts.External[name],
 		}
 		_, _, p.Hidden = core.Event(name)
 		c.preds[name] = p
@@ -363,8 +361,8 @@ func numbered(a, b string) bool {
 }
 
 func (p *pred) exists() bool {
-	return p.Rules > 0 || p.facts+p.loads > 0 || p.Family != nil || p.Maker != nil ||
-		p.decl != nil || p.external || p.fileBound || p.shapeRole != inBody || p.Hidden
+	return p.Rules > 0 || p.facts+p.Loads > 0 || p.Family != nil || p.Maker != nil ||
+		p.decl != nil || p.Given || p.fileBound || p.shapeRole != inBody || p.Hidden
 }
 
 // builtinNamespace has the first parts of the names of built-ins. Predicates of

@@ -25,8 +25,8 @@ func (c *checker) warnUse() {
 		}
 	}
 	for _, p := range c.order {
-		if p.Rules+p.loads+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.entity &&
-			!p.external && !p.fileBound && !p.Poisoned && !p.Hidden {
+		if p.Rules+p.Loads+p.facts == 0 && p.uses > 0 && p.decl == nil && !p.entity &&
+			!p.Given && !p.fileBound && !p.Poisoned && !p.Hidden {
 			d := c.Warnf(diag.NoSource, p.Span, "%s has no rule and no fact", p.Name)
 			d.Note("it stays empty unless facts are bound to it from outside")
 			d.Help("declare it if they will be: %s", c.inferredDeclaration(p))
@@ -34,7 +34,7 @@ func (c *checker) warnUse() {
 	}
 	anyRule := false
 	for _, p := range c.order {
-		anyRule = anyRule || p.Rules+p.loads > 0
+		anyRule = anyRule || p.Rules+p.Loads > 0
 	}
 	for _, p := range c.order {
 		if p.uses > 0 || p.entity || p.Maker != nil || p.Query || p.Poisoned || p.Hidden ||

@@ -34,10 +34,10 @@ func example() *File {
 		Plan:   "var edge(x: int, y: int) input \"edge\"\n",
 		Places: []Span{{1, 0, 5}, {}, {3, 3, 8}},
 		Predicates: []Predicate{
-			{Name: "edge", Columns: []Column{{"x", "int"}, {"y", "int"}}, Keys: 2,
+			{Name: "edge", Columns: []Column{{"x", "int", ""}, {"y", "string", "tree"}}, Keys: 2,
 				Binding: &Binding{Path: "edge.csv", Delimiter: "|", Header: &header,
 					Columns: []string{"a", "b"}}},
-			{Name: "reach", Columns: []Column{{"x", "int"}}, Keys: 1, Derived: true, Exported: true,
+			{Name: "reach", Columns: []Column{{"x", "int", ""}}, Keys: 1, Derived: true, Exported: true,
 				Clauses: []Span{{1, 0, 26}}},
 		},
 		Code: []Code{

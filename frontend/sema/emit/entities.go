@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -390,13 +391,16 @@ func (c *emission) autoNumbered(p *normal.Pred,
 // columns.
 func (c *emission) extensionalMembers(p *normal.Pred,
 	add func(source.Span, *core.Pred, []core.Term, ...core.Literal)) {
-	if p.Rules > 0 {
+	imported := p.Given || p.File != nil && !p.File.Export
+	if p.Rules > 0 || p.Loads > 0 && !imported {
 		return
 	}
 	for i := range p.Columns {
 		of := c.entityType(p, i)
 		switch {
 		case of == nil:
+		case p.Core.Args[i].Family != nil && imported:
+			c.unnamedEntities(p, i)
 		case p.Core.Args[i].Family != nil:
 			// No fact from outside can name such an entity.
 			p.Core.Derived = true
@@ -409,6 +413,18 @@ func (c *emission) extensionalMembers(p *normal.Pred,
 			}
 		}
 	}
+}
+
+// unnamedEntities reports facts from outside for a column of entities that only
+// their makers can name.
+func (c *emission) unnamedEntities(p *normal.Pred, i int) {
+	of := c.entityType(p, i)
+	d := c.Errorf(diag.BadEntity, p.Span, "facts of %s cannot come from outside", p.Name)
+	d.Note("%s is an entity of %s, which several makers create, so that no value names it",
+		p.ColumnName(i), of.Name)
+	m := of.Family.Makers[0]
+	d.Help("read the facts into a predicate of plain values, and find the entity with %s in a rule "+
+		"for %s", m.Pred.Shape(), p.Name)
 }
 
 // wholeAtom returns an atom with a variable for each column, and the last of

@@ -35,6 +35,8 @@ type Pred struct {
 	Hidden   bool   // made by the compiler
 	Source   string // the predicate whose facts it holds, if that is another one
 	Rules    int    // clauses with it as head that are not facts
+	Loads    int    // clauses that add to it by + and are not facts
+	Given    bool   // facts are bound from outside
 	Poisoned bool   // something about it is wrong and reported
 	OrderBy  []core.OrderKey
 	Limit    int64 // -1 when there is none
