@@ -305,7 +305,9 @@ func (c *checker) derivationType(d *directive, p *pred) {
 		return
 	}
 	switch s {
-	case "Derived", "DerivedAndStored", "OnDemand":
+	case "Derived", "OnDemand":
+		p.View = true
+	case "DerivedAndStored":
 	case "Extensional":
 		p.extensional = d.span
 	default:

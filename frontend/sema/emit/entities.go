@@ -420,7 +420,7 @@ func (c *emission) extensionalMembers(p *normal.Pred,
 func (c *emission) unnamedEntities(p *normal.Pred, i int) {
 	of := c.entityType(p, i)
 	d := c.Errorf(diag.BadEntity, p.Span, "facts of %s cannot come from outside", p.Name)
-	d.Note("%s is an entity of %s, which several makers create, so that no value names it",
+	d.Note("%s is an entity of %s, which constructors create, so that no value names it",
 		p.ColumnName(i), of.Name)
 	m := of.Family.Makers[0]
 	d.Help("read the facts into a predicate of plain values, and find the entity with %s in a rule "+

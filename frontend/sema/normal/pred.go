@@ -37,6 +37,7 @@ type Pred struct {
 	Rules    int    // clauses with it as head that are not facts
 	Loads    int    // clauses that add to it by + and are not facts
 	Given    bool   // facts are bound from outside
+	View     bool   // computed only where it is asked for
 	Poisoned bool   // something about it is wrong and reported
 	OrderBy  []core.OrderKey
 	Limit    int64 // -1 when there is none
