@@ -67,8 +67,9 @@ func disjoint(a, b Node, keys int) bool {
 	return false
 }
 
-// origin is the column of a variable that a column gets its values from.
-// Columns of one occurrence of a scan come from one row of the variable.
+// origin is the column of a variable that a column gets its values from; the
+// position counts as the column behind the others. Columns of one occurrence of
+// a scan come from one row of the variable.
 type origin struct {
 	occurrence int
 	v          *Var
@@ -88,6 +89,9 @@ func (t *tracer) origins(n Node) map[string][]origin {
 			if name != "" && n.Version == Full {
 				out[name] = []origin{{t.occurrences, n.Var, i}}
 			}
+		}
+		if n.Position != "" && n.Version == Full {
+			out[n.Position] = []origin{{t.occurrences, n.Var, len(n.Names)}}
 		}
 	case *Filter, *Dedup, *TopK, *Seq:
 		return t.origins(n.Inputs()[0])

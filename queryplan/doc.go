@@ -34,6 +34,7 @@
 // end. Operators are
 //
 //	scan [delta|old] v(x, _, y)         _ leaves a column out
+//	scan v(x, y) position p             and the number of the tuple in v
 //	values (x: int)                     rows under it: (1)
 //	filter lt(x, 10)
 //	map z = add(x, 1), w = convert:float(x)

@@ -24,7 +24,8 @@ func sameOperator(a, b Node) bool {
 	switch a := a.(type) {
 	case *Scan:
 		b, ok := b.(*Scan)
-		return ok && a.Var == b.Var && a.Version == b.Version && slices.Equal(a.Names, b.Names)
+		return ok && a.Var == b.Var && a.Version == b.Version && slices.Equal(a.Names, b.Names) &&
+			a.Position == b.Position
 	case *Values:
 		b, ok := b.(*Values)
 		return ok && slices.Equal(a.Cols, b.Cols) && slices.EqualFunc(a.Rows, b.Rows, slices.Equal)

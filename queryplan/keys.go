@@ -293,6 +293,9 @@ func infer(n Node) *properties {
 				p.cols = append(p.cols, name)
 			}
 		}
+		if n.Position != "" {
+			p.cols = append(p.cols, n.Position)
+		}
 		p.scan(n)
 	case *Values:
 		p.cols = columnNames(n.Cols)
@@ -368,8 +371,11 @@ func (p *properties) scan(n *Scan) {
 		(v.Kind == Input || v.Kind == Table || v.Unique || v.Checked) {
 		p.addKey(slices.Clone(n.Names[:v.Keys]))
 	}
-	if v.Kind == Derived && len(p.cols) == len(v.Cols) {
-		p.keys = append(p.keys, p.cols)
+	if v.Kind == Derived && !slices.Contains(n.Names, "") {
+		p.addKey(slices.Clone(n.Names))
+	}
+	if n.Position != "" {
+		p.addKey([]string{n.Position})
 	}
 }
 

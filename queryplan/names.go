@@ -34,6 +34,7 @@ func ColumnNames(nodes ...Node) *Names {
 			switch n := n.(type) {
 			case *Scan:
 				names.Take(n.Names...)
+				names.Take(n.Position)
 			case *Values:
 				names.Take(columnNames(n.Cols)...)
 			case *Map:

@@ -25,7 +25,11 @@ type Scan struct {
 	Var     *Var
 	Version Version
 	Names   []string
-	// Position
+	// Position names one more int column behind the others; "" is none. It has
+	// the number of the tuple in the variable, from 0, in the order of
+	// insertion, so that a delta goes on where old ends. Only a Derived
+	// variable has one: it appends, and no tuple moves until it is cleared.
+	// Which tuple gets which number differs between runs and engines.
 	Position string
 }
 
@@ -271,8 +275,8 @@ func (e *Const) Type() scalar.Type { return e.Value.Type }
 // Type returns the type of the expression.
 func (e *Call) Type() scalar.Type { return e.Result }
 
-// Columns returns the named columns of the variable.
-func (n *Scan) Columns() []Column { return appendColumns(make([]Column, 0, len(n.Names)), n) }
+// Columns returns the named columns of the variable, and the position.
+func (n *Scan) Columns() []Column { return appendColumns(make([]Column, 0, len(n.Names)+1), n) }
 
 // Columns returns the columns of the constant.
 func (n *Values) Columns() []Column { return n.Cols }
@@ -424,7 +428,7 @@ func ColumnOf(n Node, name string) (Column, bool) {
 				return Column{name, n.Var.Cols[i].Type}, true
 			}
 		}
-		if n.Position != "" && n.Position == name {
+		if n.Position == name && name != "" {
 			return Column{name, scalar.IntType}, true
 		}
 		return Column{}, false

@@ -154,6 +154,9 @@ func (p *parser) scan(ln *irtext.Line) Node {
 				"out",
 			len(n.Names), n.Var.Name, irtext.ListColumns(columnNames(n.Var.Cols)))
 	}
+	if p.AcceptWord("position") {
+		n.Position = p.Name("a column")
+	}
 	p.End()
 	return n
 }

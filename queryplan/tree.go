@@ -75,7 +75,11 @@ func treeHead(n Node) string {
 		if n.Version != Full {
 			name = n.Version.String() + " " + name
 		}
-		return "scan " + name + " " + treeColumns(n.Columns())
+		head := "scan " + name + " " + treeColumns(n.Columns())
+		if n.Position != "" {
+			head += " position " + irtext.QuoteColumn(n.Position)
+		}
+		return head
 	case *Values:
 		head := "values " + treeColumns(n.Cols)
 		for i, row := range n.Rows {

@@ -92,6 +92,8 @@ func (v *verifier) operator(n Node, inputs [][]Column) ([]Column, error) {
 			return nil, fmt.Errorf("unknown version %d", n.Version)
 		case n.Version != Full && n.Var.Kind != Derived:
 			return nil, fmt.Errorf("only derived variables have a %s version", n.Version)
+		case n.Position != "" && n.Var.Kind != Derived:
+			return nil, fmt.Errorf("only tuples of derived variables have a position")
 		}
 		return n.Columns(), nil
 	case *Values:

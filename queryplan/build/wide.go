@@ -63,7 +63,7 @@ func (s *splitter) node(n queryplan.Node) queryplan.Node {
 	}
 	switch n := n.(type) {
 	case *queryplan.Scan:
-		out := &queryplan.Scan{Var: n.Var, Version: n.Version}
+		out := &queryplan.Scan{Var: n.Var, Version: n.Version, Position: n.Position}
 		for i, name := range n.Names {
 			for _, w := range (queryplan.Column{Name: name, Type: n.Var.Cols[i].Type}).Words() {
 				if name == "" {

@@ -210,7 +210,7 @@ func (g *grouper) rowOf(s *queryplan.Scan) string {
 	known := v.Kind == queryplan.Input || v.Kind == queryplan.Table ||
 		v.Kind == queryplan.Derived &&
 			(v.Unique || v.Checked || v.Keys == len(v.Cols))
-	if !known || slices.Contains(s.Names[:v.Keys], "") {
+	if !known || slices.Contains(s.Names[:v.Keys], "") || s.Position != "" {
 		return ""
 	}
 	return strings.Join(append([]string{"var", v.Name, s.Version.String()}, s.Names[:v.Keys]...),

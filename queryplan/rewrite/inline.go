@@ -14,9 +14,10 @@ var inlinePredicates = &Pass{
 	Reason: "A predicate that is derived once and used once, or that only computes, renames or " +
 		"filters the tuples of one relation, is put in place of its uses, so that it is not stored " +
 		"and is optimised together with what uses it.",
-	Unless: "It is an output, is recursive, has a key still to be checked, or would be derived " +
-		"again in every round of a loop. A predicate is a set: a rule that may derive a tuple twice " +
-		"takes its place only where repeated tuples do not matter, never under an aggregate.",
+	Unless: "It is an output, is recursive, has a key still to be checked, is scanned with " +
+		"positions, or would be derived again in every round of a loop. A predicate is a set: a rule " +
+		"that may derive a tuple twice takes its place only where repeated tuples do not matter, " +
+		"never under an aggregate.",
 	Before: "insert view\n  filter lt(y, 3)\n    scan a(x, y)\nmerge view\ninsert out\n  project x\n" +
 		"    scan view(x, y)",
 	After: "insert out\n  project x\n    filter lt(y, 3)\n      scan a(x, y)",
@@ -90,7 +91,7 @@ func (in *inliner) command(b *queryplan.Block, index, number int, c queryplan.Co
 		seen := map[*queryplan.Var]bool{}
 		for _, s := range queryplan.Scans(n) {
 			if d := in.defs[s.Var]; d != nil {
-				d.pinned = d.pinned || s.Version != queryplan.Full
+				d.pinned = d.pinned || s.Version != queryplan.Full || s.Position != ""
 				if !seen[s.Var] {
 					seen[s.Var] = true
 					in.uses[s.Var] = append(in.uses[s.Var], use{b, index, number})

@@ -205,10 +205,10 @@ func relationText(n queryplan.Node, writes map[*queryplan.Var]int) string {
 }
 
 // positions returns the names of a relation's columns; those of a scan by
-// column of its variable.
+// column of its variable, and then the name of the position.
 func positions(n queryplan.Node) []string {
 	if s, ok := n.(*queryplan.Scan); ok {
-		return s.Names
+		return append(slices.Clip(s.Names), s.Position)
 	}
 	return trees.Columns(n)
 }
@@ -356,7 +356,13 @@ func extend(c *joins.Conjunction, order []int, m *aggregateMember, local map[str
 				local[canon] = names[at]
 			}
 		}
-		c.Rels[order[k]] = &queryplan.Scan{Var: own.Var, Version: own.Version, Names: names}
+		position := own.Position
+		if name := theirs.Position; name != "" && local[m.canon[name]] == "" {
+			position = c.Names.Fresh(name)
+			local[m.canon[name]] = position
+		}
+		c.Rels[order[k]] = &queryplan.Scan{Var: own.Var, Version: own.Version, Names: names,
+			Position: position}
 	}
 	for _, x := range m.input.Maps {
 		canon := m.canon[x.Name]

@@ -43,10 +43,14 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 				names[i] = ""
 			}
 		}
-		if slices.Equal(names, n.Names) {
+		position := n.Position
+		if !slices.Contains(need, position) {
+			position = ""
+		}
+		if slices.Equal(names, n.Names) && position == n.Position {
 			return n
 		}
-		return &queryplan.Scan{Var: n.Var, Version: n.Version, Names: names}
+		return &queryplan.Scan{Var: n.Var, Version: n.Version, Names: names, Position: position}
 	case *queryplan.Values:
 		var keep []queryplan.Rename
 		for _, c := range n.Cols {

@@ -381,6 +381,10 @@ func (e *Estimator) scan(n *queryplan.Scan) *Estimate {
 			out.Cols[name] = c
 		}
 	}
+	if n.Position != "" {
+		out.Cols[n.Position] = ColumnEstimate{Distinct: max(1, out.Rows), Max: v.Rows - 1,
+			HasRange: v.Rows >= 1}
+	}
 	if table, at := e.catalog.Stored(n.Var); table != nil {
 		if v := viewOf(table, at, n); v != nil {
 			out.views = []*view{v}

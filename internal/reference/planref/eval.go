@@ -36,7 +36,14 @@ func (m *machine) operator(n queryplan.Node) (Rows, error) {
 				keep = append(keep, i)
 			}
 		}
-		return pick(m.scan(n.Var, n.Version), keep), nil
+		rows := pick(m.scan(n.Var, n.Version), keep)
+		switch {
+		case n.Position == "":
+			return rows, nil
+		case n.Version == queryplan.Delta:
+			return Positioned(rows, m.derived[n.Var].old), nil
+		}
+		return Positioned(rows, 0), nil
 	case *queryplan.Values:
 		return n.Rows, nil
 	case *queryplan.Filter:

@@ -177,6 +177,15 @@ func (m *machine) scan(v *queryplan.Var, version queryplan.Version) Rows {
 	return d.rows[:d.full]
 }
 
+// Positioned appends consecutive numbers to rows.
+func Positioned(rows Rows, first int) Rows {
+	out := make(Rows, len(rows))
+	for i, r := range rows {
+		out[i] = append(slices.Clip(r), scalar.OfInt(scalar.IntType, int64(first+i)))
+	}
+	return out
+}
+
 // Key returns text that is the same for equal rows only.
 func Key(row []scalar.Value) string {
 	s := ""

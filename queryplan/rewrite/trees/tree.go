@@ -170,7 +170,11 @@ func Rename(n queryplan.Node, cols []queryplan.Rename) queryplan.Node {
 			names[i] = to[name]
 		}
 	}
-	return &queryplan.Scan{Var: s.Var, Version: s.Version, Names: names}
+	position := ""
+	if s.Position != "" {
+		position = to[s.Position]
+	}
+	return &queryplan.Scan{Var: s.Var, Version: s.Version, Names: names, Position: position}
 }
 
 // IsInvariant reports whether a tree reads none of the given variables and is

@@ -1,0 +1,115 @@
+package planref
+
+import "github.com/redfoxdb/redfox/internal/scalar"
+
+// Positions numbers the pairs of a closure as the rounds find them. Which pair
+// gets which number is an engine's own affair, so that no output has one:
+//
+//   - span has the number of pairs, and the least and the greatest position;
+//   - taken has the positions that two pairs have, and moved the pairs of which
+//     a delta and the whole set disagree about the position: nothing;
+//   - round has the first and the last position of each delta;
+//   - via goes from a pair to its position and from there to the pair that made
+//     it, in the loop by probes of the pairs and behind it by a join on
+//     positions.
+const Positions = `
+var edge(x: int, y: int) input "edge"
+var keys(x: int, y: int) derived
+var seen(x: int, y: int, p: int) derived
+var made(p: int, q: int) derived
+var round(lo: int, hi: int, n: int) derived output
+var span(n: int, lo: int, hi: int) derived output
+var taken(p: int) derived output
+var moved(x: int, y: int) derived output
+var via(a: int, b: int, x: int, y: int) derived output
+var before(n: int) derived output
+var odd(x: int, y: int, z: int) derived output
+block b0:
+  insert keys
+    scan edge(x, y)
+  insert keys
+    project y, x
+      filter lt(x, 5)
+        scan edge(x, y)
+  merge keys
+  branch delta keys -> b1 else b2
+block b1:
+  insert seen
+    scan delta keys(x, y) position p
+  merge seen
+  insert round
+    project lo, hi, n
+      aggregate [] lo: int = min(p), hi: int = max(p), n: int = count()
+        scan delta keys(_, _) position p
+  merge round
+  insert before
+    aggregate [] n: int = max(p)
+      scan old keys(_, _) position p
+  merge before
+  insert keys
+    project x, z
+      join y
+        scan delta keys(x, y)
+        project x as y, z
+          scan edge(x, z)
+  insert made
+    project p, q
+      join x, y
+        project x, z as y, p
+          join z, x
+            project x, y, y2 as z, p
+              map y2 = y
+                scan delta keys(x, y) position p
+            project x, z
+              scan keys(x, z)
+        scan keys(x, y) position q
+  merge made
+  merge keys
+  branch delta keys -> b1 else b2
+block b2:
+  insert span
+    aggregate [] n: int = count(), lo: int = min(p), hi: int = max(p)
+      scan keys(x, y) position p
+  merge span
+  insert taken
+    project p
+      filter gt(n, 1)
+        aggregate [p] n: int = count()
+          scan keys(x, y) position p
+  merge taken
+  insert moved
+    project x, y
+      anti join x, y, p
+        scan seen(x, y, p)
+        scan keys(x, y) position p
+  merge moved
+  insert via
+    project a, b, x, y
+      join q
+        join p
+          scan made(p, q)
+          scan keys(a, b) position p
+        scan keys(x, y) position q
+  merge via
+  insert odd
+    project x, y, z
+      filter ne(p, q)
+        join x
+          scan keys(x, y) position p
+          scan keys(x, z) position q
+  merge odd
+  halt
+`
+
+// PositionsEdges returns edges for Positions: a few paths that meet, some of
+// them far apart.
+func PositionsEdges(n, spread int64) Rows {
+	var rows Rows
+	for i := range n {
+		for _, to := range []int64{i + 1, i * 7 % (n + 3)} {
+			rows = append(rows, []scalar.Value{scalar.OfInt(scalar.IntType, i<<spread),
+				scalar.OfInt(scalar.IntType, to<<spread)})
+		}
+	}
+	return Dedup(rows)
+}
