@@ -123,6 +123,8 @@ func (f *stringFinder) aggregated(a *queryplan.Agg, in *bounds.Place) *bounds.Pl
 
 func (f *stringFinder) numbers() *bounds.Place { return nil }
 
+func (f *stringFinder) positions() *bounds.Place { return nil }
+
 // filtered brings together the columns that an expression compares, so that it
 // can compare their codes.
 func (f *stringFinder) filtered(cond queryplan.Expr, cols map[string]*bounds.Place) {

@@ -14,6 +14,7 @@ type analysis[T any] interface {
 	computed(e queryplan.Expr, cols map[string]T) T
 	aggregated(a *queryplan.Agg, in T) T
 	numbers() T
+	positions() T
 	// filtered updates the columns that are left by a condition.
 	filtered(cond queryplan.Expr, cols map[string]T)
 	// joined is of a column that both inputs of a join have, either of one that
@@ -31,6 +32,9 @@ func follow[T any](a analysis[T], n queryplan.Node) map[string]T {
 			if name != "" {
 				out[name] = a.stored(n.Var, i)
 			}
+		}
+		if n.Position != "" {
+			out[n.Position] = a.positions()
 		}
 		return out
 	case *queryplan.Values:

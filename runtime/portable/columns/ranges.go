@@ -6,9 +6,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/bounds"
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/portable/work"
 	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
+
+// Positions bounds the positions of rows.
+var Positions = interval.Interval{Lo: 0, Hi: work.MaxPositions - 1}
 
 // findRanges bounds the columns of a plan's variables.
 func findRanges(p *queryplan.Plan, dicts *dictionaries,
@@ -86,6 +90,8 @@ func (r *ranger) aggregated(a *queryplan.Agg, in interval.Interval) interval.Int
 }
 
 func (r *ranger) numbers() interval.Interval { return interval.Interval{Lo: 0, Hi: math.MaxInt64} }
+
+func (r *ranger) positions() interval.Interval { return Positions }
 
 func (r *ranger) filtered(cond queryplan.Expr, cols map[string]interval.Interval) {
 	Refine(cond, cols)

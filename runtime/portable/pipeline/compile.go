@@ -118,6 +118,9 @@ func (c *Compiler) scan(n *queryplan.Scan, need names) *pipeline {
 	for i, name := range n.Names {
 		all[i].Name = name
 	}
+	if n.Position != "" {
+		all = append(all, positionColumn(n.Position))
+	}
 	p := &pipeline{}
 	cols := p.choose(all, need)
 	if t := c.Tables[n.Var]; t != nil {
@@ -130,6 +133,12 @@ func (c *Compiler) scan(n *queryplan.Scan, need names) *pipeline {
 	}
 	p.src = src
 	return p
+}
+
+// positionColumn is the column of the positions of a scan. It stands behind
+// those of the variable.
+func positionColumn(name string) columns.Column {
+	return columns.Column{Name: name, Type: scalar.IntType, Bound: columns.Positions}
 }
 
 func (c *Compiler) values(n *queryplan.Values, need names) *pipeline {
@@ -414,12 +423,13 @@ func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []colum
 func (c *Compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key,
 	pay []string) (buildSide, []columns.Column) {
 	v := scan.Var
-	s := &growingSide{table: c.Tables[v], ranges: c.cols.Ranges[v], version: scan.Version}
+	s := &growingSide{table: c.Tables[v], version: scan.Version,
+		ranges: append(slices.Clip(c.cols.Ranges[v]), columns.Positions)}
 	for _, name := range key {
 		s.keyCols = append(s.keyCols, cols[name])
 		s.bounds = append(s.bounds, s.ranges[cols[name]])
 	}
-	all := c.cols.Of(v)
+	all := append(c.cols.Of(v), positionColumn(scan.Position))
 	var payCols []columns.Column
 	for _, name := range pay {
 		i := cols[name]
@@ -432,7 +442,7 @@ func (c *Compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key,
 }
 
 // resolveScan sees through projections: it returns the scan and the place of
-// each column in the scanned variable.
+// each column in the scanned variable, that of the position behind the others.
 func resolveScan(n queryplan.Node) (*queryplan.Scan, map[string]int) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -441,6 +451,9 @@ func resolveScan(n queryplan.Node) (*queryplan.Scan, map[string]int) {
 			if name != "" {
 				cols[name] = i
 			}
+		}
+		if n.Position != "" {
+			cols[n.Position] = len(n.Names)
 		}
 		return n, cols
 	case *queryplan.Project:

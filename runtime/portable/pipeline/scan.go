@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/redfoxdb/redfox/internal/interval"
@@ -45,13 +46,20 @@ type tableSource struct {
 	version queryplan.Version
 	cols    []int // of the table, for each slot
 	spans   []tables.Span
+	first   int // the position of the version's first row
 }
 
 func (s *tableSource) prepare(*work.Run) int {
 	s.spans = s.table.Version(s.spans[:0], s.version)
+	if s.first = 0; s.version == queryplan.Delta {
+		s.first = s.table.Rows(queryplan.Old)
+	}
 	s.reset()
 	for _, p := range s.spans {
 		s.add(p.Rows())
+	}
+	if slices.Contains(s.cols, s.table.Position()) {
+		s.table.CheckPositions(s.first + s.rows)
 	}
 	return s.rows
 }
@@ -69,11 +77,12 @@ type tableScanner struct {
 }
 
 func (s *tableScanner) Scan(from, to int, next work.Op) {
-	lay := &s.src.table.Layout
+	t := s.src.table
 	s.src.each(from, to, s.size, func(piece, row, n int) {
-		rows := s.src.spans[piece].Packed(lay.Words, row, n)
+		rows := s.src.spans[piece].Packed(t.Layout.Words, row, n)
+		first := s.src.first + s.src.starts[piece] + row
 		for slot, col := range s.src.cols {
-			lay.Unpack(s.batch.Cols[slot], rows, col, n)
+			t.Unpack(s.batch.Cols[slot], rows, col, n, first)
 		}
 		s.batch.N = n
 		next.Push(&s.batch)

@@ -18,6 +18,7 @@ type GrowingIndex struct {
 	Key, Pay interval.Layout
 	keyCols  []int // of the table
 	payCols  []int
+	rows     int // of the table that are in the index
 
 	// groups by packed key: direct if the keys' domain is small, else by open
 	// addressing with slots of 1 + the group's number.
@@ -89,7 +90,7 @@ func (x *GrowingIndex) free() {
 	work.Free(mem, x.slots)
 	work.Free(mem, x.keys)
 	work.Free(mem, x.groups)
-	x.direct, x.slots, x.keys, x.groups, x.n = nil, nil, nil, nil, 0
+	x.direct, x.slots, x.keys, x.groups, x.n, x.rows = nil, nil, nil, nil, 0, 0
 	if x.narrow != nil {
 		x.narrow.reset()
 	}
@@ -108,21 +109,25 @@ func (x *GrowingIndex) extend() {
 }
 
 func (x *GrowingIndex) add(list []Span) {
-	lay := &x.table.Layout
+	t := x.table
 	for _, s := range list {
+		if slices.Contains(x.keyCols, t.Position()) || slices.Contains(x.payCols, t.Position()) {
+			t.CheckPositions(x.rows + s.Rows())
+		}
 		for from := 0; from < s.Rows(); {
 			n := min(s.Rows()-from, x.size)
-			rows := s.Packed(lay.Words, from, n)
+			rows := s.Packed(t.Layout.Words, from, n)
 			for i, c := range x.keyCols {
-				lay.Unpack(x.keyVecs[i], rows, c, n)
+				t.Unpack(x.keyVecs[i], rows, c, n, x.rows)
 			}
 			for i, c := range x.payCols {
-				lay.Unpack(x.payVecs[i], rows, c, n)
+				t.Unpack(x.payVecs[i], rows, c, n, x.rows)
 			}
 			x.Key.Pack(x.keyBuf, x.keyVecs, n)
 			x.Pay.Pack(x.payBuf, x.payVecs, n)
 			x.addRows(n)
 			from += n
+			x.rows += n
 		}
 	}
 }

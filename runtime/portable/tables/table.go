@@ -95,6 +95,30 @@ func New(mem *work.Memory, name string, ranges []interval.Interval, distinct boo
 	return t
 }
 
+// Position is the column that stands for a row's number in the order of
+// insertion: the one behind the others.
+func (t *Table) Position() int { return len(t.Layout.Fields) }
+
+// CheckPositions aborts the run if a table has more rows than positions can
+// tell apart.
+func (t *Table) CheckPositions(rows int) {
+	if rows > work.MaxPositions {
+		work.Abort(work.TooManyPositions(t.Name))
+	}
+}
+
+// Unpack reads a column of n packed rows, of which the first has the given
+// position.
+func (t *Table) Unpack(dst []int64, rows []uint64, col, n, first int) {
+	if col < len(t.Layout.Fields) {
+		t.Layout.Unpack(dst, rows, col, n)
+		return
+	}
+	for i := range dst[:n] {
+		dst[i] = int64(first + i)
+	}
+}
+
 // Rows returns the number of tuples of a version.
 func (t *Table) Rows(v queryplan.Version) int {
 	switch v {

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -79,4 +80,16 @@ type TooManyRows string
 func (e TooManyRows) Error() string {
 	return "a join with " + string(e) +
 		" needs an index of more than 4 billion tuples, which is not supported"
+}
+
+// MaxPositions is how many tuples a relation may have if a plan asks for their
+// positions.
+const MaxPositions = math.MaxUint32
+
+// TooManyPositions is the error of a relation with more tuples than that.
+type TooManyPositions string
+
+// Error says what relation it is.
+func (e TooManyPositions) Error() string {
+	return string(e) + " has more than 4 billion tuples, which is too many to number them"
 }
