@@ -72,6 +72,9 @@
 //	probe exists i(v1)                  drops rows without a match
 //	probe absent i(v1)                  drops rows with a match
 //	v5: int = gather y[v4]              a column of the row found
+//	v6: int = position                  the place of the source's row in its
+//	                                    derived relation, from 0
+//	v7: int = position v4               that of the row found
 //
 // and sinks
 //

@@ -57,7 +57,7 @@ func (k *Kernel) Reads() []Managed {
 }
 
 // ColumnsRead visits the columns of relations that a command reads, in the
-// order of its text, some several times.
+// order of its text, some several times. Positions are not among them.
 func ColumnsRead(c Command, visit func(r *Relation, col int)) {
 	all := func(r *Relation) {
 		for i := range r.Cols {
@@ -92,6 +92,9 @@ func ColumnsRead(c Command, visit func(r *Relation, col int)) {
 func (k *Kernel) columnsRead(visit func(r *Relation, col int)) {
 	source, _ := k.Source.(*Rows)
 	for _, s := range k.Stages {
+		if k.PositionOf(s) != nil {
+			continue // no column has it
+		}
 		switch s := s.(type) {
 		case *Load:
 			if source != nil {

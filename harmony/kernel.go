@@ -82,7 +82,7 @@ func (s *Values) Columns() []Column { return s.Cols }
 // Stage is *Load, *Map, *Filter, *Need, *Probe or *Gather.
 type Stage interface{ stage() }
 
-// Load defines Out as a column of the source's row.
+// Load defines Out as a column of the source's row, or as its position.
 type Load struct {
 	Out *Reg
 	Col int
@@ -129,7 +129,8 @@ type Probe struct {
 	Out   *Reg // the row; nil unless Kind.Finds()
 }
 
-// Gather defines Out as a column of the row that Row refers to.
+// Gather defines Out as a column of the row that Row refers to, or as its
+// position.
 type Gather struct {
 	Out *Reg
 	Row *Reg
@@ -169,6 +170,22 @@ type Group struct {
 func (*Store) sink()  {}
 func (*Insert) sink() {}
 func (*Group) sink()  {}
+
+// PositionOf returns the relation of the row whose position a stage of the
+// kernel defines a register as, or nil.
+func (k *Kernel) PositionOf(s Stage) *Relation {
+	switch s := s.(type) {
+	case *Load:
+		if rows, ok := k.Source.(*Rows); ok && s.Col == rows.Rel.Position() {
+			return rows.Rel
+		}
+	case *Gather:
+		if r := s.Row.Row; r != nil && s.Col == r.Position() {
+			return r
+		}
+	}
+	return nil
+}
 
 // Def returns the register that a stage defines, or nil.
 func Def(s Stage) *Reg {

@@ -114,10 +114,12 @@ func (p *parser) stage() Stage {
 		s = p.mapStage(out)
 	case op.IsWord("gather") && !isRow:
 		s = p.gather(out)
+	case op.IsWord("position") && !isRow:
+		s = p.position(op, out)
 	case isRow:
 		p.Unexpected(op, `"probe"`)
 	default:
-		p.Unexpected(op, `"load", "map" or "gather"`)
+		p.Unexpected(op, `"load", "map", "gather" or "position"`)
 	}
 	// The register is there from the next line on.
 	if p.regs[name] != nil {
@@ -184,6 +186,25 @@ func (p *parser) gather(out *Reg) *Gather {
 	p.Tokens = []irtext.Token{col, rest[0]}
 	s.Col = p.columnOf(s.Row.Row.Cols)
 	p.Tokens = rest
+	return s
+}
+
+// position reads the register of the row whose position it is; without one it
+// is that of the source's row.
+func (p *parser) position(word irtext.Token, out *Reg) Stage {
+	t := p.Peek()
+	if t.Kind == irtext.EndToken {
+		rows, ok := p.source.(*Rows)
+		if !ok {
+			p.Fail(word.Start, word.End, "only rows of a relation have a position")
+		}
+		return &Load{Out: out, Col: rows.Rel.Position()}
+	}
+	s := &Gather{Out: out, Row: p.reg()}
+	if s.Row.Row == nil {
+		p.Fail(t.Start, t.End, "%s is a value, not a row", t.Text)
+	}
+	s.Col = s.Row.Row.Position()
 	return s
 }
 

@@ -92,6 +92,9 @@ func (n regNames) define(r *Reg) string {
 func (n regNames) stage(k *Kernel, s Stage) string {
 	switch s := s.(type) {
 	case *Load:
+		if k.PositionOf(s) != nil {
+			return n.define(s.Out) + "position"
+		}
 		return n.define(s.Out) + "load " + columnAt(k.Source.Columns(), s.Col)
 	case *Map:
 		return n.define(s.Out) + "map " + s.Func.Name + "(" + n.operands(s.Args) + ")"
@@ -110,6 +113,9 @@ func (n regNames) stage(k *Kernel, s Stage) string {
 		var cols []Column
 		if s.Row.Row != nil {
 			cols = s.Row.Row.Cols
+		}
+		if k.PositionOf(s) != nil {
+			return n.define(s.Out) + "position " + n.reg(s.Row)
 		}
 		return n.define(s.Out) + "gather " + columnAt(cols, s.Col) + "[" + n.reg(s.Row) + "]"
 	}

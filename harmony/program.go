@@ -73,6 +73,12 @@ type Relation struct {
 	Span    source.Span // where the user declares it or first writes it
 }
 
+// Position is the column that stands for the positions of rows: the one behind
+// the others. Rows of a derived relation are numbered from 0 in the order of
+// insertion, over all of its versions, and keep their numbers until it is
+// cleared. Other relations have no positions.
+func (r *Relation) Position() int { return len(r.Cols) }
+
 // IndexKind tells what a probe of an index can find out.
 type IndexKind uint8
 

@@ -157,6 +157,9 @@ func (kv *kernelVerifier) stage(k *Kernel, s Stage) error {
 	}
 	switch s := s.(type) {
 	case *Load:
+		if r := k.PositionOf(s); r != nil {
+			return definesPosition(s.Out, r)
+		}
 		return defines(s.Out, k.Source.Columns(), s.Col)
 	case *Map:
 		return verifyMap(s)
@@ -176,6 +179,9 @@ func (kv *kernelVerifier) stage(k *Kernel, s Stage) error {
 		if s.Row.Row == nil {
 			return fmt.Errorf("the register is a value, not a row")
 		}
+		if r := k.PositionOf(s); r != nil {
+			return definesPosition(s.Out, r)
+		}
 		return defines(s.Out, s.Row.Row.Cols, s.Col)
 	}
 	return fmt.Errorf("unknown stage")
@@ -188,6 +194,17 @@ func defines(r *Reg, cols []Column, at int) error {
 		return fmt.Errorf("there is no column %d of %d", at, len(cols))
 	case r.Row != nil || r.Type != cols[at].Type:
 		return fmt.Errorf("the column is %s", cols[at].Type)
+	}
+	return nil
+}
+
+// definesPosition checks the register that gets the position of a row.
+func definesPosition(out *Reg, r *Relation) error {
+	switch {
+	case r.Kind != queryplan.Derived:
+		return fmt.Errorf("%s is %s: only rows of derived relations have a position", r.Name, r.Kind)
+	case out.Row != nil || out.Type != scalar.IntType:
+		return fmt.Errorf("a position is int")
 	}
 	return nil
 }

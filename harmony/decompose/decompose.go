@@ -54,7 +54,7 @@ func decompose(p *harmony.Program, b *harmony.Block) *Loop {
 		return nil
 	}
 	l := &Loop{Block: b, Rel: branch.Vars[0]}
-	if !l.commands() || len(l.Kernels) == 0 {
+	if !l.commands() || len(l.Kernels) == 0 || positioned(p, l.Rel) {
 		return nil
 	}
 	for c := range l.Rel.Cols {
@@ -131,6 +131,16 @@ func (l *Loop) closed(k *harmony.Kernel) bool {
 		}
 	}
 	return true
+}
+
+// positioned reports whether something asks for positions of rows of a
+// relation: workers with relations of their own cannot number the rows.
+func positioned(p *harmony.Program, r *harmony.Relation) bool {
+	return slices.ContainsFunc(p.Kernels(), func(k *harmony.Kernel) bool {
+		return slices.ContainsFunc(k.Stages, func(s harmony.Stage) bool {
+			return k.PositionOf(s) == r
+		})
+	})
 }
 
 // carries reports whether all tuples that a kernel inserts have the column that

@@ -88,6 +88,9 @@ func (f *finder) taken(to, from *harmony.Relation, cols []int) {
 func (f *finder) kernel(k *harmony.Kernel) {
 	source := f.source(k.Source)
 	for _, s := range k.Stages {
+		if k.PositionOf(s) != nil {
+			continue
+		}
 		switch s := s.(type) {
 		case *harmony.Load:
 			f.define(s.Out, source[s.Col])

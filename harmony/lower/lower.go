@@ -137,7 +137,7 @@ func storeInto(r *harmony.Relation, cols []string) target {
 }
 
 // view is what a kernel can read: a version of a relation in which the columns
-// of an operator stand at some places.
+// of an operator stand at some places, positions at rel.Position().
 type view struct {
 	rel     *harmony.Relation
 	version harmony.Version
@@ -155,6 +155,9 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 			if name != "" {
 				v.at[name] = i
 			}
+		}
+		if n.Position != "" {
+			v.at[n.Position] = v.rel.Position()
 		}
 		return v, nil
 	case *queryplan.Project:

@@ -273,3 +273,21 @@ func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 	}
 	return scalar.OfInt(t, n)
 }
+
+// TestPositions lowers a plan that numbers the tuples of a set, as it is and
+// optimised, and runs it.
+func TestPositions(t *testing.T) {
+	p, err := queryplan.Parse("positions.plan", planref.Positions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, nodes := range []int64{0, 1, 5, 12} {
+		facts := map[string]planref.Rows{"edge": planref.PositionsEdges(nodes, 3)}
+		compareRuns(t, p, lowered(t, p), facts, uint64(i))
+		if _, err := planref.RunProving(p, facts); err != nil {
+			t.Fatal(err)
+		}
+		best := optimise(t, p)
+		compareRuns(t, best, lowered(t, best), facts, uint64(i))
+	}
+}

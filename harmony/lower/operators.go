@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -125,11 +126,13 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 		return err
 	}
 	if slices.ContainsFunc(on, func(name string) bool {
-		return slices.ContainsFunc(on, func(other string) bool {
-			return other != name && right.at[other] == right.at[name]
-		})
+		return right.at[name] == right.rel.Position() ||
+			slices.ContainsFunc(on, func(other string) bool {
+				return other != name && right.at[other] == right.at[name]
+			})
 	}) {
-		// Two columns of the key are one of the relation.
+		// Two columns of the key are one of the relation, or one is the
+		// position, which no index has.
 		if right, err = l.copied(n.Right, right); err != nil {
 			return err
 		}
@@ -216,7 +219,7 @@ func (l *lowerer) aggregate(n *queryplan.Aggregate, t target) error {
 	for _, a := range n.Aggs {
 		acc := harmony.Acc{Out: a.Out, Fn: a.Fn}
 		if a.Fn != queryplan.Count {
-			acc.In = in.rel.Cols[in.at[a.In]].Type
+			acc.In = typeOf(in.rel.Cols, in.at[a.In])
 		}
 		g.Accs = append(g.Accs, acc)
 	}
@@ -295,15 +298,23 @@ func (k *kernel) column(name string) harmony.Operand {
 	switch {
 	case r != nil:
 	case from.row != nil:
-		r = &harmony.Reg{Type: from.row.Row.Cols[from.col].Type}
+		r = &harmony.Reg{Type: typeOf(from.row.Row.Cols, from.col)}
 		k.add(&harmony.Gather{Out: r, Row: from.row, Col: from.col})
 	default:
-		r = &harmony.Reg{Type: k.k.Source.Columns()[from.col].Type}
+		r = &harmony.Reg{Type: typeOf(k.k.Source.Columns(), from.col)}
 		k.add(&harmony.Load{Out: r, Col: from.col})
 	}
 	k.cells[from] = r
 	k.vals[name] = harmony.Operand{Reg: r}
 	return k.vals[name]
+}
+
+// typeOf returns the type of a column, or of the position behind the others.
+func typeOf(cols []harmony.Column, at int) scalar.Type {
+	if at == len(cols) {
+		return scalar.IntType
+	}
+	return cols[at].Type
 }
 
 // expr returns the register of an expression over columns. Equal calls share

@@ -40,6 +40,9 @@ func (f *finder) kernel(k *harmony.Kernel, cols bounds.Columns[harmony.Managed],
 func (p *pipeline) source(s harmony.Source) []interval.Interval {
 	switch s := s.(type) {
 	case *harmony.Rows:
+		if s.Rel.Kind == queryplan.Derived {
+			return append(slices.Clip(p.columns[s.Rel]), positions)
+		}
 		return p.columns[s.Rel]
 	case *harmony.GroupRows:
 		return p.columns[s.Groups]
@@ -100,6 +103,9 @@ func (p *pipeline) stage(s harmony.Stage, source []interval.Interval) {
 // gathered bounds a column of a row that a probe found: a key column is equal
 // to what was looked up.
 func (p *pipeline) gathered(s *harmony.Gather) interval.Interval {
+	if s.Col == s.Row.Row.Position() {
+		return positions
+	}
 	bound := p.columns[s.Row.Row][s.Col]
 	probe := p.probes[s.Row]
 	if i := slices.Index(probe.Index.Key, s.Col); i >= 0 {

@@ -130,13 +130,16 @@ func (f *finder) Added(cols bounds.Columns[harmony.Managed],
 	}
 }
 
+// positions bounds the numbers of rows.
+var positions = interval.Interval{Lo: 0, Hi: harmony.MaxRows - 1}
+
 // taken bounds the columns that an ordering takes of a relation, and its
 // numbers.
 func taken(from []interval.Interval, cols []int) []interval.Interval {
 	out := make([]interval.Interval, len(cols))
 	for i, at := range cols {
 		if at == harmony.Numbered {
-			out[i] = interval.Interval{Lo: 0, Hi: harmony.MaxRows - 1}
+			out[i] = positions
 		} else {
 			out[i] = from[at]
 		}

@@ -67,7 +67,7 @@ func (m *machine) run(k *harmony.Kernel) error {
 func (m *machine) source(s harmony.Source) (planref.Rows, error) {
 	switch s := s.(type) {
 	case *harmony.Rows:
-		return m.scan(s.Rel, s.Version)
+		return m.positioned(s.Rel, s.Version)
 	case *harmony.Values:
 		return s.Rows, nil
 	case *harmony.GroupRows:

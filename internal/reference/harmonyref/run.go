@@ -177,6 +177,19 @@ func (m *machine) scan(r *harmony.Relation, version harmony.Version) (planref.Ro
 	return d.rows[:d.full], m.readable(r)
 }
 
+// positioned is scan, but rows of a derived relation have their positions
+// behind the columns.
+func (m *machine) positioned(r *harmony.Relation, version harmony.Version) (planref.Rows, error) {
+	rows, err := m.scan(r, version)
+	switch d := m.derived[r]; {
+	case d == nil:
+		return rows, err
+	case version == harmony.Delta:
+		return planref.Positioned(rows, d.old), err
+	}
+	return planref.Positioned(rows, 0), err
+}
+
 // add appends rows to a temp.
 func (m *machine) add(to *harmony.Relation, rows planref.Rows) {
 	m.bags[to] = append(m.bags[to], rows...)
@@ -231,7 +244,7 @@ func (m *machine) command(c harmony.Command) error {
 	case *harmony.Run:
 		return m.run(c.Kernel)
 	case *harmony.Build:
-		rows, err := m.scan(c.Index.Of, c.Index.Version)
+		rows, err := m.positioned(c.Index.Of, c.Index.Version)
 		found := map[string]planref.Rows{}
 		for _, r := range rows {
 			key := make([]scalar.Value, len(c.Index.Key))
