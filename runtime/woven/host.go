@@ -75,6 +75,8 @@ type hostLoad struct {
 	reg   int // its register; -1: only sinks have it, which take words
 	typ   scalar.Type
 	codes *domain.Domain // of a string
+	// position says that it is the row's position, and no column.
+	position bool
 }
 
 // hostStep is a map, a filter or a need.
@@ -125,7 +127,8 @@ func newPipeline(b *Bound, k *harmony.Kernel, rows *order.Rows) *pipeline {
 		switch s := s.(type) {
 		case *harmony.Load:
 			loads[s.Out] = len(p.loads)
-			l := hostLoad{col: s.Col, reg: -1, typ: s.Out.Type, codes: b.Domains.Reg(s.Out)}
+			l := hostLoad{col: s.Col, reg: -1, typ: s.Out.Type, codes: b.Domains.Reg(s.Out),
+				position: k.PositionOf(s) != nil}
 			if used[s.Out] {
 				l.reg = define(s.Out)
 			}
@@ -277,6 +280,12 @@ func (b *batch) run(block, from, n int) {
 	words := make([][]int64, len(p.loads))
 	for i, l := range p.loads {
 		words[i] = make([]int64, n)
+		if l.position {
+			for at := range words[i] {
+				words[i][at] = int64(from + at)
+			}
+			continue
+		}
 		p.rows.Cols[l.col].Words.Read(words[i], from)
 	}
 	r := &hostRow{make([]scalar.Value, p.regs), make([]bool, p.regs), make([]scalar.Value, p.args)}

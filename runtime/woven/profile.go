@@ -149,7 +149,7 @@ func (b *Bound) LoadedBytes(k *harmony.Kernel) int {
 	n := 0
 	for _, s := range k.Stages {
 		load, ok := s.(*harmony.Load)
-		if !ok {
+		if !ok || k.PositionOf(s) != nil {
 			continue
 		}
 		switch s := k.Source.(type) {

@@ -6,7 +6,9 @@ import (
 	"github.com/llir/llvm/ir/value"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/expr"
 	"github.com/redfoxdb/redfox/weaver/shape"
@@ -91,6 +93,9 @@ func (w *kernel) clearTail(flags *ir.Array) {
 // not done row by row: always on a GPU, where each thread has to have its
 // accesses under way together, and on a CPU where the width is a parameter.
 func (w *kernel) fetch(s harmony.Stage) {
+	if w.k.PositionOf(s) != nil {
+		return // a register has it
+	}
 	var c shape.Column
 	var from *ir.Array // the rows; nil: those of the tile
 	switch s := s.(type) {
@@ -127,6 +132,10 @@ func (w *kernel) fetch(s harmony.Stage) {
 
 // stage emits a stage for the row.
 func (r *rows) stage(s harmony.Stage) {
+	if r.k.PositionOf(s) != nil {
+		r.position(s)
+		return
+	}
 	switch s := s.(type) {
 	case *harmony.Load:
 		if r.regs[s.Out] == nil {
@@ -167,12 +176,36 @@ func (r *rows) need(reg *harmony.Reg) {
 	r.settled = append(r.settled, reg)
 }
 
+// position defines a register as the number of a row.
+func (r *rows) position(s harmony.Stage) {
+	var row value.Value
+	if g, ok := s.(*harmony.Gather); ok {
+		row = r.Get(r.regs[g.Row].Words, r.i)
+	} else {
+		row = r.sourceRow()
+	}
+	r.define(harmony.Def(s), ir.WordValue(r.Function, scalar.IntType, row))
+}
+
 // sourceRow returns the source's row of the item.
 func (r *rows) sourceRow() value.Value {
 	if r.source != nil {
 		return r.Get(r.source, r.i)
 	}
-	return r.Cur.NewAdd(r.start, r.i)
+	return r.Cur.NewAdd(r.start, r.rowOfTile())
+}
+
+// rowOfTile returns the row of the tile that the item is, as
+// primitives/src/tile.h numbers them: a thread of a GPU has four consecutive
+// rows of each chunk.
+func (r *rows) rowOfTile() value.Value {
+	if !r.Target.GPU {
+		return r.i
+	}
+	thread := r.Cur.NewZExt(r.Intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", types.I32), types.I64)
+	chunk := r.Cur.NewAdd(
+		r.Cur.NewMul(r.Cur.NewLShr(r.i, i64(2)), i64(int64(r.Target.Threads))), thread)
+	return r.Cur.NewAdd(r.Cur.NewShl(chunk, i64(2)), r.Cur.NewAnd(r.i, i64(abi.Chunk-1)))
 }
 
 // define gives a register its value.

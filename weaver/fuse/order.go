@@ -185,7 +185,7 @@ func loadedFrom(k *harmony.Kernel, vals []harmony.Operand) ([]int, bool) {
 	loaded := map[*harmony.Reg]int{}
 	for _, s := range k.Stages {
 		load, ok := s.(*harmony.Load)
-		if !ok {
+		if !ok || k.PositionOf(s) != nil {
 			return nil, false
 		}
 		loaded[load.Out] = load.Col

@@ -154,6 +154,10 @@ func (q *partitioner) replace(with func(b *harmony.Block, c harmony.Command) []h
 func columns(regs []*harmony.Reg, k *harmony.Kernel) []harmony.Column {
 	from := map[*harmony.Reg]string{}
 	for _, s := range k.Stages {
+		if k.PositionOf(s) != nil {
+			from[harmony.Def(s)] = "position"
+			continue
+		}
 		switch s := s.(type) {
 		case *harmony.Load:
 			from[s.Out] = k.Source.Columns()[s.Col].Name

@@ -127,6 +127,9 @@ func (v *forms) runOf(w *Work, s Step) {
 // fetched reports whether a column is read for the whole tile, and not row by
 // row.
 func (v *forms) fetched(s harmony.Stage) bool {
+	if v.f.Kernel.PositionOf(s) != nil {
+		return false
+	}
 	_, load := s.(*harmony.Load)
 	_, ofGroups := v.f.Kernel.Source.(*harmony.GroupRows)
 	return load && ofGroups || !v.f.ByRow(v.f.ColumnOf(s))

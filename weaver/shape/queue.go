@@ -252,6 +252,9 @@ func (f *Function) cost(stages []harmony.Stage, shares []float64, dense float64)
 		sum += stepCost
 		switch s := s.(type) {
 		case *harmony.Load:
+			if f.Kernel.PositionOf(s) != nil {
+				continue
+			}
 			width, known := f.Fixed(abi.ColumnWidth, rel.Name, s.Col)
 			if !known {
 				width = 8
