@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/blocks"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/delta"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -17,7 +18,7 @@ type Options = sema.Options
 // NormalForm prints the rules and constraints of a program in normal form,
 // before they have types.
 func NormalForm(trees []*ast.File) string {
-	return normal.Text(sema.NormalForm(delta.Rewrite(trees, &diag.List{})))
+	return normal.Text(sema.NormalForm(delta.Rewrite(blocks.Resolve(trees, false), &diag.List{})))
 }
 
 // Compile turns the files of one program into a core program. The diagnostics
@@ -37,8 +38,8 @@ func CompileTrees(
 	for i, f := range files {
 		trees[i] = parse.File(f, &list)
 	}
-	// A program is one transaction. From here on, events and stages are
-	// predicates.
-	program := sema.Check(delta.Rewrite(trees, &list), opts, &list)
+	// A program is one transaction. From here on, private predicates have names
+	// of their own, and events and stages are predicates.
+	program := sema.Check(delta.Rewrite(blocks.Resolve(trees, false), &list), opts, &list)
 	return program, trees, list.All()
 }

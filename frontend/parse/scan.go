@@ -260,6 +260,8 @@ func (s *scanner) scan() lexer.TokenType {
 	case c == '?' && isIdentStart(s.text[s.pos+1:]):
 		s.pos++
 		return s.ident()
+	case c == '$' && s.namesBlock():
+		return s.ident()
 	case c >= utf8.RuneSelf:
 		return s.wide()
 	}
@@ -482,6 +484,15 @@ func (s *scanner) identEnd(offset int) int {
 		}
 	}
 	return offset
+}
+
+// namesBlock reports whether $block:_p is next, the private predicate of another
+// file.
+func (s *scanner) namesBlock() bool {
+	if !isIdentStart(s.text[s.pos+1:]) {
+		return false
+	}
+	return strings.Contains(s.text[s.pos:s.identEnd(s.pos+1)], ":")
 }
 
 func (s *scanner) ident() lexer.TokenType {

@@ -312,7 +312,18 @@ func (c *checker) resolveNames() {
 	near := newNeighbours(known)
 	searches := 0
 	for _, p := range c.order {
+		if strings.HasPrefix(p.Name, "$") && !p.Hidden {
+			c.unknownPrivate(p)
+			continue
+		}
 		if p.exists() || p.Poisoned {
+			continue
+		}
+		if q := c.sameInOtherFile(p); q != nil {
+			p.Poisoned = true
+			d := c.Errorf(diag.UnknownPredicate, p.Span, "this file has no predicate %s", p.Span.Text())
+			d.Label(q.Span, "this one belongs to its file alone, because its name begins with _")
+			d.Help("write $%s, or name the predicate without the underscore", q.Name)
 			continue
 		}
 		if asType[p] {
@@ -343,6 +354,34 @@ func (c *checker) resolveNames() {
 				"it: %s", s, p.Name, p.DeclarationExample())
 		}
 	}
+}
+
+// sameInOtherFile returns a predicate that has the name of a private one in
+// another file, or nil.
+func (c *checker) sameInOtherFile(p *pred) *pred {
+	at := strings.LastIndexByte(p.Name, ':')
+	if !p.Private() || at < 0 {
+		return nil
+	}
+	for _, q := range c.order {
+		if q != p && strings.HasSuffix(q.Name, p.Name[at:]) && q.exists() {
+			return q
+		}
+	}
+	return nil
+}
+
+// unknownPrivate reports $block:_p where no file has that block and predicate.
+func (c *checker) unknownPrivate(p *pred) {
+	p.Poisoned = true
+	d := c.Errorf(diag.UnknownPredicate, p.Span, "there is no private predicate %s", p.Name[1:])
+	own := p.Name[strings.LastIndexByte(p.Name, ':')+1:]
+	for _, q := range c.order {
+		if q != p && strings.HasSuffix(q.Name, ":"+own) && q.exists() {
+			d.Help("did you mean $%s?", q.Name)
+		}
+	}
+	d.Note("the predicates of a file whose names begin with _ belong to a block named after the file")
 }
 
 // maxSearches bounds the names for which a misspelling is looked for.

@@ -42,7 +42,7 @@ func (c *checker) warnUse() {
 			continue
 		}
 		switch {
-		case p.Rules > 0 && p.Name[0] == '_':
+		case p.Rules > 0 && p.Private():
 			d := c.Warnf(diag.UnusedPredicate, p.Span, "%s is derived but never used", p.Name)
 			d.Note("predicates whose names start with _ are helpers and not part of the result")
 			d.Help("use it, or remove its rules")

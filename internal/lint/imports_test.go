@@ -64,9 +64,10 @@ var layers = []layer{
 	{"frontend/delta", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
 	}},
+	{"frontend/blocks", []string{"frontend/ast"}},
 	{"frontend", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
-		"frontend/delta", "frontend/sema", "frontend/sema/normal",
+		"frontend/blocks", "frontend/delta", "frontend/sema", "frontend/sema/normal",
 	}},
 
 	{"queryplan/irtext", []string{"frontend/source"}},

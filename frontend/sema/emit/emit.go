@@ -76,7 +76,7 @@ func (c *emission) pred(p *normal.Pred) *core.Pred {
 		Hidden: p.Hidden, Source: p.Source,
 		OrderBy: p.OrderBy, Limit: p.Limit, File: p.File,
 	}
-	out.Exported = out.Derived && !p.Hidden && (p.Query || p.Name[0] != '_') && p.Maker == nil &&
+	out.Exported = out.Derived && !p.Hidden && (p.Query || !p.Private()) && p.Maker == nil &&
 		(!p.View || p.File != nil && p.File.Export)
 	for i, n := range p.Columns {
 		t, _ := c.types.TypeOf(n)

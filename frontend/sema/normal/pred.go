@@ -54,6 +54,12 @@ type DeclaredType struct {
 // Functional reports whether the leading arguments determine the rest.
 func (p *Pred) Functional() bool { return p.Keys < p.Arity }
 
+// Private reports whether the predicate is a helper of its file: whether its name
+// begins with an underscore, behind that of its block.
+func (p *Pred) Private() bool {
+	return p.Name[strings.LastIndexByte(p.Name, ':')+1] == '_'
+}
+
 // Shape describes how the predicate is written: edge(x, y) or f[k] = v.
 func (p *Pred) Shape() string { return p.Written(p.Keys) }
 

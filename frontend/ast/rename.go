@@ -1,0 +1,73 @@
+package ast
+
+// Rename returns a clause in which the predicates have the names that a function
+// gives them. The clause shares what does not change with the original.
+func Rename(c *Clause, name func(string) string) *Clause {
+	r := renamer{name}
+	out := *c
+	out.Left, out.Right = r.node(c.Left), r.node(c.Right)
+	if c.P2P != nil {
+		p := *c.P2P
+		p.Specs = nil
+		for _, s := range c.P2P.Specs {
+			spec := *s
+			spec.In = r.node(s.In)
+			p.Specs = append(p.Specs, &spec)
+		}
+		out.P2P = &p
+	}
+	return &out
+}
+
+type renamer struct{ name func(string) string }
+
+func (r renamer) list(nodes []Node) []Node {
+	out := make([]Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = r.node(n)
+	}
+	return out
+}
+
+func (r renamer) node(n Node) Node {
+	switch n := n.(type) {
+	case *Conj:
+		return &Conj{n.Span, r.list(n.Items)}
+	case *Disj:
+		return &Disj{n.Span, r.list(n.Items)}
+	case *Not:
+		return &Not{n.Span, r.node(n.X)}
+	case *Paren:
+		return &Paren{n.Span, r.node(n.X)}
+	case *Compare:
+		c := *n
+		c.Operands = r.list(n.Operands)
+		return &c
+	case *Binary:
+		c := *n
+		c.X, c.Y = r.node(n.X), r.node(n.Y)
+		return &c
+	case *Unary:
+		c := *n
+		c.X = r.node(n.X)
+		return &c
+	case *RefMode:
+		return &RefMode{n.Span, r.node(n.X), r.node(n.V)}
+	case *Apply:
+		c := *n
+		c.Name = &Name{n.Name.Span, r.name(n.Name.Text)}
+		c.Args = r.list(n.Args)
+		return &c
+	case *PredRef:
+		c := *n
+		c.Name = r.name(n.Name)
+		c.Clauses = nil
+		for _, x := range n.Clauses {
+			c.Clauses = append(c.Clauses, Rename(x, r.name))
+		}
+		return &c
+	case *Block:
+		return &Block{n.Span, r.node(n.Head), r.list(n.Items)}
+	}
+	return n
+}
