@@ -1,7 +1,8 @@
 package ast
 
-// Rename returns a clause in which the predicates have the names that a function
-// gives them. The clause shares what does not change with the original.
+// Rename returns a clause in which the predicates have the names that a
+// function gives them. The clause shares what does not change with the
+// original.
 func Rename(c *Clause, name func(string) string) *Clause {
 	r := renamer{name}
 	out := *c

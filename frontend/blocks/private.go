@@ -38,7 +38,9 @@ func Resolve(files []*ast.File, all bool) []*ast.File {
 		file := *f
 		file.Clauses = make([]*ast.Clause, len(f.Clauses))
 		for k, c := range f.Clauses {
-			file.Clauses[k] = ast.Rename(c, func(name string) string { return r.rename(name, r.names[i]) })
+			file.Clauses[k] = ast.Rename(c, func(name string) string {
+				return r.rename(name, r.names[i])
+			})
 		}
 		out[i] = &file
 	}
@@ -85,7 +87,8 @@ func blockNames(files []*ast.File) []string {
 	names := make([]string, len(files))
 	paths := make([][]string, len(files))
 	for i, f := range files {
-		name := strings.TrimSuffix(path.Clean(strings.ReplaceAll(f.Source.Name, "\\", "/")), ".logic")
+		name := strings.TrimSuffix(path.Clean(strings.ReplaceAll(f.Source.Name, "\\", "/")),
+			".logic")
 		paths[i] = strings.Split(strings.TrimPrefix(name, "/"), "/")
 	}
 	taken := map[string]int{}

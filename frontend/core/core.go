@@ -58,10 +58,10 @@ type Family struct {
 	Makers []*Pred // all have Numbers
 }
 
-// Numbering says which entities a predicate makes: those with the numbers Start,
-// Start + Step and so on, one for each key in an order that is not specified.
-// The makers of a family have one Step, the number of makers, and differ in
-// Start.
+// Numbering says which entities a predicate makes: those with the numbers
+// Start, Start + Step and so on, one for each key in an order that is not
+// specified. The makers of a family have one Step, the number of makers, and
+// differ in Start.
 type Numbering struct {
 	Start, Step int64
 	// Name is that of the maker in terms. Refmode is set if the entity shows as

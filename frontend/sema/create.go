@@ -10,8 +10,8 @@ import (
 )
 
 // This file gives values to the variables that no literal of the body binds but
-// whose type does: those of entities that the head creates, and those that range
-// over all entities of a type.
+// whose type does: those of entities that the head creates, and those that
+// range over all entities of a type.
 
 // checkEntityDirective reports a directive about entities that has no predicate
 // or a value that it does not take.
@@ -147,8 +147,8 @@ func joinWords(words []string) string {
 	return out
 }
 
-// entityTypeOf returns the entity type of the column in which a variable stands:
-// of the most special one, or nil.
+// entityTypeOf returns the entity type of the column in which a variable
+// stands: of the most special one, or nil.
 func (lo *lowering) entityTypeOf(v *normal.Var) *normal.Pred {
 	var found *normal.Pred
 	look := func(a *normal.Atom) {

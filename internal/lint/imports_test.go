@@ -219,6 +219,10 @@ var layers = []layer{
 		"runtime/native", "runtime/portable", "runtime/store", "runtime/woven", "internal/cuda",
 		"internal/cuda/driver", "internal/failure", "internal/kernelcache", "internal/trace",
 	}},
+	{"runtime/answer", []string{
+		"queryplan", "runtime", "runtime/account", "runtime/machine", "runtime/store",
+		"runtime/store/write", "internal/failure",
+	}},
 	{"runtime/prefetch", []string{
 		"queryplan", "weaver/assemble", "runtime", "runtime/machine", "runtime/pool",
 		"runtime/store", "internal/failure", "internal/trace",
@@ -228,7 +232,8 @@ var layers = []layer{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse",
 		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
-		"runtime/account", "runtime/diagnose", "runtime/facts", "runtime/gpu", "runtime/layout",
+		"runtime/account", "runtime/answer", "runtime/diagnose", "runtime/facts", "runtime/gpu",
+		"runtime/layout",
 		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store",
 		"runtime/store/read", "runtime/store/write",
 		"runtime/woven", "internal/buildid", "internal/confine", "internal/cuda",

@@ -23,8 +23,8 @@ const (
 	Entity
 )
 
-// Type is a primitive type of LogiQL, or an entity type. Types are compared with
-// ==.
+// Type is a primitive type of LogiQL, or an entity type. Types are compared
+// with ==.
 type Type struct {
 	Kind  Kind
 	Bits  uint8 // Int, Uint: 8, 16, 32, 64; Float: 32, 64; wide Decimal: 128; else 0

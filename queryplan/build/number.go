@@ -8,7 +8,8 @@ import (
 
 // A predicate that numbers its keys has two variables: a set of keys, which its
 // rules fill, and the keys with their numbers, which are the positions of the
-// keys in the set. A round adds the keys that are new first, then their numbers.
+// keys in the set. A round adds the keys that are new first, then their
+// numbers.
 
 // numbered makes the variable of the keys.
 func (b *builder) numbered(p *core.Pred, v *queryplan.Var, names *queryplan.Names) {

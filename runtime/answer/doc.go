@@ -3,5 +3,6 @@
 // terms that made them.
 //
 // In: what an engine returns. Out: columns for the writers of package
-// runtime/store/write. It may import the packages of the runtime except engines.
+// runtime/store/write. It may import the packages of the runtime except
+// engines.
 package answer

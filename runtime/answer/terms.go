@@ -23,9 +23,9 @@ type Maker struct {
 	Refmode     bool     // the entity shows as its one key
 }
 
-// Terms shows entities as what made them: the value of a refmode, or a term such
-// as cons[1, nil[]]. The relations of the makers belong to the same run as the
-// numbers.
+// Terms shows entities as what made them: the value of a refmode, or a term
+// such as cons[1, nil[]]. The relations of the makers belong to the same run as
+// the numbers.
 type Terms struct {
 	makers map[string][]*made // by family, in the order of Start
 }
@@ -44,9 +44,9 @@ type made struct {
 // exponentially longer than what is stored.
 const maxTerm = 1 << 20
 
-// NewTerms returns the terms of the entities that makers make. relations has the
-// tuples of their predicates. An error says that makers of a family do not fit
-// each other.
+// NewTerms returns the terms of the entities that makers make. relations has
+// the tuples of their predicates. An error says that makers of a family do not
+// fit each other.
 func NewTerms(makers []Maker, relations map[string]*Relation) (*Terms, error) {
 	t := &Terms{makers: map[string][]*made{}}
 	for _, m := range makers {

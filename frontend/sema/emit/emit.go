@@ -156,7 +156,8 @@ type emitter struct {
 	// have no value.
 	failures []failure
 	// dropped is set if an atom was left out because another one says the same.
-	// Literals may then stand before the atom that gives their variables values.
+	// Literals may then stand before the atom that gives their variables
+	// values.
 	dropped bool
 }
 

@@ -90,7 +90,8 @@ func (c *emission) creations(u *normal.Unit) {
 			if !slices.ContainsFunc(u.Heads, func(h *normal.Atom) bool {
 				return h.Pred == m.Of && h.Args[0].(normal.Ref).Var == m.Entity(at).(normal.Ref).Var
 			}) {
-				c.rule(u, &normal.Atom{Span: at.Span, Pred: m.Of, Args: []normal.Term{m.Entity(at)}})
+				c.rule(u,
+					&normal.Atom{Span: at.Span, Pred: m.Of, Args: []normal.Term{m.Entity(at)}})
 			}
 			continue
 		}
@@ -387,8 +388,8 @@ func (c *emission) autoNumbered(p *normal.Pred,
 	add(p.Span, p.Core, []core.Term{x, x}, body)
 }
 
-// extensionalMembers makes the facts of a predicate entities of the types of its
-// columns.
+// extensionalMembers makes the facts of a predicate entities of the types of
+// its columns.
 func (c *emission) extensionalMembers(p *normal.Pred,
 	add func(source.Span, *core.Pred, []core.Term, ...core.Literal)) {
 	imported := p.Given || p.File != nil && !p.File.Export

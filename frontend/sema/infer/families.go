@@ -26,8 +26,8 @@ func (in *Types) Represented(t scalar.Type) scalar.Type {
 	return t
 }
 
-// literalAs is normal.LiteralAs for a type that may be an entity type: a literal
-// of its refmode's type stands for the entity.
+// literalAs is normal.LiteralAs for a type that may be an entity type: a
+// literal of its refmode's type stands for the entity.
 func (in *Types) literalAs(v scalar.Value, t scalar.Type) (scalar.Value, bool) {
 	f := in.families[t]
 	switch {

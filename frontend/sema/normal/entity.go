@@ -49,8 +49,8 @@ func (m *Maker) Keys(a *Atom) []Term {
 	return a.Args[:len(a.Args)-1]
 }
 
-// IsA reports whether every entity of type p is one of type q: whether q is p or
-// above it.
+// IsA reports whether every entity of type p is one of type q: whether q is p
+// or above it.
 func (p *Pred) IsA(q *Pred) bool {
 	seen := map[*Pred]bool{}
 	var up func(x *Pred) bool

@@ -20,10 +20,12 @@ type Pred struct {
 	Declared []DeclaredType // of the arguments; the zero type where there is none
 	ArgNames []string
 
-	// EntityTypes has the entity type that a declaration gives a column, or nil.
+	// EntityTypes has the entity type that a declaration gives a column, or
+	// nil.
 	EntityTypes []*Pred
-	// Family is set if the predicate is an entity type, and Supers has the types
-	// directly above it. Maker is set if it is a refmode or a constructor.
+	// Family is set if the predicate is an entity type, and Supers has the
+	// types directly above it. Maker is set if it is a refmode or a
+	// constructor.
 	Family *Family
 	Supers []*Pred
 	Maker  *Maker
@@ -54,8 +56,8 @@ type DeclaredType struct {
 // Functional reports whether the leading arguments determine the rest.
 func (p *Pred) Functional() bool { return p.Keys < p.Arity }
 
-// Private reports whether the predicate is a helper of its file: whether its name
-// begins with an underscore, behind that of its block.
+// Private reports whether the predicate is a helper of its file: whether its
+// name begins with an underscore, behind that of its block.
 func (p *Pred) Private() bool {
 	return p.Name[strings.LastIndexByte(p.Name, ':')+1] == '_'
 }
