@@ -325,6 +325,47 @@ func ExampleSession() {
 }
 
 // A result can stay on the GPU that has computed it. Its size is known at once.
+// A workspace holds what predicates contain, and transactions change it. One
+// that violates a constraint changes nothing.
+func ExampleSession_Exec() {
+	ctx := context.Background()
+	session, err := redfox.OpenSession(redfox.SessionOptions{Engine: redfox.EngineGo})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	w, err := session.OpenWorkspace(ctx, []redfox.Source{redfox.Text("stock.logic", `
+stock[p] = n -> string(p), int(n).
+stock[p] = n -> n >= 0.
+sold(p, n) -> string(p), int(n).
+lang:pulse(`+"`sold"+`).
+^stock[p] = m - n <- +sold(p, n), stock@prev[p] = m.
+_(p, n) <- stock[p] = n.
+`)}, redfox.NewFacts().Rows("stock", []any{"fig", 1}, []any{"pear", 5}), redfox.Options{},
+		redfox.RunOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, text := range []string{`+sold("pear", 2).`, `+sold("fig", 3).`} {
+		_, err := session.Exec(ctx, w,
+			redfox.Transaction{Sources: []redfox.Source{redfox.Text("sale.logic", text)}},
+			redfox.RunOptions{})
+		fmt.Println(text, err == nil)
+	}
+	res, err := session.Read(ctx, w, redfox.RunOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for row := range res.Rows("_") {
+		fmt.Println(row...)
+	}
+	// Output:
+	// +sold("pear", 2). true
+	// +sold("fig", 3). false
+	// fig 1
+	// pear 3
+}
+
 func ExampleResult_Fetch() {
 	ctx := context.Background()
 	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("reach.logic", reach)},

@@ -25,7 +25,16 @@ type Workspace struct {
 	relations map[string]*store.Relation // by predicate
 	steps     map[string]*step           // by what they are compiled from
 	installed int                        // transactions that have installed clauses
+	warnings  []*Diagnostic              // of the latest transaction, as report is
+	report    *LoadReport
 }
+
+// Warnings returns the diagnostics of the latest transaction, none of which is
+// an error.
+func (w *Workspace) Warnings() []*Diagnostic { return w.warnings }
+
+// Report lists what the latest transaction read of files.
+func (w *Workspace) Report() *LoadReport { return w.report }
 
 // step is a compiled transaction.
 type step struct {
@@ -102,6 +111,7 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 	if err != nil {
 		return nil, err
 	}
+	w.warnings, w.report = t.program.warnings, &LoadReport{}
 	opts = w.session.complete(opts)
 	stored := append(slices.Clone(t.Changed), t.Kept...)
 	opts.Outputs = append([]string{}, stored...)
@@ -123,6 +133,11 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 	for _, v := range t.program.plan.Vars {
 		if v.Kind == queryplan.Input && w.relations[v.Source] == nil {
 			w.relations[v.Source] = db.relation(v)
+		}
+	}
+	for _, s := range t.program.schemas() {
+		if slices.Contains(t.Pulses, s.Name) {
+			w.relations[s.Name] = store.EmptyRelation(s)
 		}
 	}
 	for _, name := range t.Stale {
@@ -155,6 +170,7 @@ func (w *Workspace) run(ctx context.Context, p *Program, opts RunOptions) (*Resu
 	if err != nil {
 		return nil, nil, err
 	}
+	w.report = db.report
 	res, err := w.session.Run(ctx, p, db, opts)
 	return res, db, err
 }

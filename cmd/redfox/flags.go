@@ -15,12 +15,13 @@ import (
 
 // The groups of flags, as help shows them.
 const (
-	groupBench    = "Benchmark"
-	groupFacts    = "Facts"
-	groupResults  = "Results"
-	groupEngine   = "Engine"
-	groupCompiler = "Compiler"
-	groupMessages = "Messages"
+	groupBench        = "Benchmark"
+	groupFacts        = "Facts"
+	groupTransactions = "Transactions"
+	groupResults      = "Results"
+	groupEngine       = "Engine"
+	groupCompiler     = "Compiler"
+	groupMessages     = "Messages"
 )
 
 // flagTable has every flag of every command, so that a name means the same
@@ -50,6 +51,25 @@ var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "missing-facts", Category: groupFacts, Value: "error",
 			Usage: "where a file that the program names is not there, `WHAT`: error, or empty to take it as a file without facts"}
+	},
+	func() cli.Flag {
+		return &cli.GenericFlag{Name: "add", Category: groupTransactions,
+			Value: &changes{kind: addFile},
+			Usage: "add `FILE` to the program: its delta rules react to later transactions; may be repeated"}
+	},
+	func() cli.Flag {
+		return &cli.GenericFlag{Name: "exec", Category: groupTransactions,
+			Value: &changes{kind: execFile},
+			Usage: "run `FILE` as a transaction, and print its queries; may be repeated"}
+	},
+	func() cli.Flag {
+		return &cli.GenericFlag{Name: "exec-text", Category: groupTransactions,
+			Value: &changes{kind: execText},
+			Usage: "run `TEXT`, which is LogiQL, as --exec does"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "on-abort", Category: groupTransactions, Value: "stop",
+			Usage: "when a transaction fails, which changes nothing, `WHAT`: stop, or continue with the next and exit with 1 at the end"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "print", Aliases: []string{"p"}, Category: groupResults,

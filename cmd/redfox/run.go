@@ -22,16 +22,21 @@ func runCommand(con *console) *cli.Command {
 			"DIR/a_b.tsv and DIR/a/b.tsv both hold predicate a:b. Text files may be compressed (.gz, .zst). " +
 			"One Parquet file, or text file with --header, feeds all predicates whose arguments are columns " +
 			"of it.\n\n" +
+			"The program is a transaction. --add, --exec and --exec-text are further ones, in the order of the " +
+			"command line; each that fails changes nothing. Queries of --exec and --exec-text are printed, and at " +
+			"the end the results of the program.\n\n" +
 			"A recursion of which RF0604 warns ends with an error after --max-rounds rounds. Ctrl-C, SIGTERM and SIGHUP end a run with " +
 			"exit code 130; a result that cannot be written is exit code 2.\n\n" +
 			examplesMark +
 			"redfox run reach.logic --facts data\n" +
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
-			"redfox run schema.logic rules.logic --facts data --out results --format parquet",
+			"redfox run schema.logic rules.logic --facts data --out results --format parquet\n" +
+			"redfox run shop.logic --exec-text '+order(\"ann\", \"pear\").' --print stock",
 		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "missing-facts", "print", "out", "format",
 			"limit", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
-			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json"),
+			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json",
+			"add", "exec", "exec-text", "on-abort"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {
@@ -42,6 +47,13 @@ func runCommand(con *console) *cli.Command {
 				return err
 			}
 			defer cancel()
+			changes, err := changesOf(c)
+			if err != nil {
+				return err
+			}
+			if len(changes) > 0 {
+				return r.transactions(ctx, c, changes)
+			}
 			return r.do(ctx, c)
 		},
 	}
@@ -169,7 +181,7 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 		return nil, err
 	}
 	r.progress.done()
-	r.notes(db)
+	r.notes(db.Report())
 	chosen, passed, err := prog.ChooseEngine(db, r.options)
 	if err != nil {
 		return nil, err

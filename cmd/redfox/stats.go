@@ -12,8 +12,7 @@ import (
 
 // notes says what the user should know of the facts: which predicates have
 // none, which files are not used, which rows were left out.
-func (r *run) notes(db *redfox.Database) {
-	report := db.Report()
+func (r *run) notes(report *redfox.LoadReport) {
 	for _, note := range report.Notes {
 		fmt.Fprintln(r.con.err, "redfox: note:", note)
 	}

@@ -36,7 +36,8 @@ func (t *transaction) frame() {
 		if (events["+"+p.name] || minus || set) && t.ws.knows(p.name) {
 			t.included[p.name] = true
 		}
-		if !t.changed[p.name] || p.entity ||
+		isPulse := p.pulse && t.included[p.name]
+		if !isPulse && !t.changed[p.name] || p.entity || !isPulse &&
 			!events["+"+p.name] && !minus && !set && !staged[p.name] {
 			continue
 		}

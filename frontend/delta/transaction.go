@@ -17,6 +17,8 @@ type Transaction struct {
 	// affect, so that their tuples can be kept for later transactions. Stale
 	// are derived predicates that it affects.
 	Changed, Kept, Stale []string
+	// Pulses are predicates that are empty after the transaction.
+	Pulses []string
 }
 
 // transaction is the making of a Transaction.
@@ -122,7 +124,9 @@ func (t *transaction) build() *Transaction {
 	}
 	for _, p := range t.order {
 		switch {
-		case t.changed[p.name] && !p.pulse && !t.isLocal(p):
+		case p.pulse:
+			out.Pulses = append(out.Pulses, p.name)
+		case t.changed[p.name] && !t.isLocal(p):
 			out.Changed = append(out.Changed, p.name)
 		case t.kept[p.name]:
 			out.Kept = append(out.Kept, p.name)

@@ -122,7 +122,15 @@ func (t *transaction) declarations() *ast.File {
 	if text.Len() == 0 {
 		return nil
 	}
-	return parse.File(source.NewFile("<workspace>", text.String()), t.List)
+	f := parse.File(source.NewFile("<workspace>", text.String()), t.List)
+	for _, c := range f.Clauses {
+		// Messages show the predicate where the program first has it.
+		if a, ok := atomOf(c.Left); ok {
+			at := t.ws.preds[a.apply.Name.Text].Span
+			a.apply.Span, a.apply.Name.Span = at, at
+		}
+	}
+	return f
 }
 
 // primitive has the names of the primitive types.
