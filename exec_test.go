@@ -38,6 +38,10 @@ _(p, n) <- stock[p] = n.
 // inSessions calls f with a session of each engine.
 func inSessions(t *testing.T, f func(*testing.T, *Session)) {
 	onEngines(t, func(t *testing.T, engine string) {
+		if engine == EngineCPU {
+			f(t, QuickSession(t))
+			return
+		}
 		s, err := OpenSession(SessionOptions{Engine: engine})
 		if err != nil {
 			t.Fatal(err)
