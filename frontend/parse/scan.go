@@ -486,7 +486,7 @@ func (s *scanner) identEnd(offset int) int {
 	return offset
 }
 
-// namesBlock reports whether $block:_p is next, the private predicate of another
+// namesBlock reports whether $block:_p is next, a private predicate of another
 // file.
 func (s *scanner) namesBlock() bool {
 	if !isIdentStart(s.text[s.pos+1:]) {
