@@ -169,7 +169,8 @@ var layers = []layer{
 		"runtime/prepare", "runtime/store",
 	}},
 	{"runtime/woven/machine",
-		[]string{"harmony", "harmony/abi", "runtime/layout", "runtime/store", "runtime/woven"}},
+		[]string{"queryplan", "harmony", "harmony/abi", "runtime/layout", "runtime/store",
+			"runtime/woven"}},
 	{"runtime/native", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose",
 		"harmony/domain", "harmony/ranges",

@@ -6,7 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
-	"github.com/redfoxdb/redfox/runtime/gpu/tables"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // job is a function that is to be called for all tiles of some rows.
@@ -42,7 +42,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 			// Without expansions a row becomes at most one tuple.
 			most := n * int64(t.Sinks)
 			if e.entry.Expansions > 0 {
-				most = tables.MaxRows
+				most = machine.MaxRows
 			}
 			if first || t.To.Most > t.To.Limit {
 				expected := t.To.Most + min(most, r.sizes.expect)
@@ -56,7 +56,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		for _, t := range e.groups {
 			most := n * int64(t.Sinks)
 			if e.entry.Expansions > 0 {
-				most = tables.MaxRows
+				most = machine.MaxRows
 			}
 			if first || t.To.Most > t.To.Limit {
 				t.To.ExpectTiles(tiles * int64(t.Sinks))

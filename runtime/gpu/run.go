@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // run is one evaluation of a program: the gpu engine's machine.
@@ -82,8 +83,8 @@ func (r *run) Merge(decl *harmony.Relation, last bool) error {
 // Size counts the tuples of a relation.
 func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
 	rel := r.Relations[decl]
-	_, full, err := rel.Version(r.Ctx, harmony.Full)
-	return woven.Size{Full: full, Delta: rel.Full - rel.Old}, err
+	_, _, err := rel.Version(r.Ctx, harmony.Full)
+	return rel.Count(rel.Most), err
 }
 
 // fetch copies from the device and waits. Numbers that were taken from
@@ -193,19 +194,17 @@ func (r *run) Build(decl *harmony.Index) error {
 	if err != nil || len(passes) == 0 {
 		return err
 	}
-	for _, p := range passes {
+	if err := machine.RunPasses(passes, func(role abi.Role, from, until int64) error {
 		for _, e := range r.entries[decl.Name] {
-			if e.entry.Role == p.Role {
-				if err := r.exec(r.Ctx, &job{entry: e, from: p.From, until: p.Until}); err != nil {
+			if e.entry.Role == role {
+				if err := r.exec(r.Ctx, &job{entry: e, from: from, until: until}); err != nil {
 					return err
 				}
 			}
 		}
-		if p.After != nil {
-			if err := p.After(); err != nil {
-				return err
-			}
-		}
+		return nil
+	}, nil); err != nil { // no pass of a GPU has tasks of the host
+		return err
 	}
 	return x.Share()
 }

@@ -151,7 +151,8 @@ func (r *relation) Word(p abi.Param) (int64, error) {
 		return r.columnPointers(), nil
 	}
 	if s := r.set; s != nil {
-		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table(), s.size()); ok {
+		table, mask := s.table()
+		if word, ok := machine.KeyWord(p, s.form, s.lay, table, mask); ok {
 			return word, nil
 		}
 	}
@@ -169,13 +170,14 @@ func (t *groupTable) Word(p abi.Param) (int64, error) {
 	case abi.GroupColumns:
 		return t.columnPointers(), nil
 	case abi.GroupCells:
-		return t.cells[p.Index].Address(), nil
+		return t.data[p.Index].Address(), nil
 	case abi.GroupOccupied:
 		return t.occupied.Address(), nil
 	case abi.GroupShared:
 		return 0, nil
 	}
-	if word, ok := machine.KeyWord(p, t.lay.Form, t.lay, t.tableAddress(), t.size()); ok {
+	table, mask := t.table()
+	if word, ok := machine.KeyWord(p, t.Lay.Form, t.Lay, table, mask); ok {
 		return word, nil
 	}
 	return 0, machine.ErrParam(p)

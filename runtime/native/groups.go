@@ -1,25 +1,23 @@
 package native
 
 import (
-	"github.com/redfoxdb/redfox/runtime/account"
-	"github.com/redfoxdb/redfox/runtime/layout"
 	"math/bits"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // groups is the contents of a group-by table: a table for each worker, of which
 // the first has all groups once a kernel has run, or, of form Ordered, each
 // some.
 type groups struct {
-	decl  *harmony.Groups
-	lay   *layout.Key
-	what  string
-	mem   *account.Memory
-	cells []abi.Cell
+	machine.Groups
+	mem *account.Memory
 	// strings has the dictionary of each accumulator that compares strings
 	// whose codes are in no order, else nil.
 	strings []*store.Dict
@@ -30,13 +28,10 @@ type groups struct {
 
 func newGroups(m *account.Memory, decl *harmony.Groups, lay *layout.Key, what string,
 	workers int) *groups {
-	g := &groups{decl: decl, lay: lay, what: what, mem: m,
+	g := &groups{Groups: machine.NewGroups(decl, lay, what), mem: m,
 		strings: make([]*store.Dict, len(decl.Accs))}
-	for _, a := range decl.Accs {
-		g.cells = append(g.cells, layout.Cell(a))
-	}
 	for range workers {
-		t := &groupTable{groups: g, cells: make([]account.Region, len(g.cells))}
+		t := &groupTable{groups: g, data: make([]account.Region, len(g.Cells))}
 		for _, r := range append([]*account.Region{&t.keys.Region, &t.wide.Region, &t.occupied},
 			t.accumulators()...) {
 			r.Memory = m
@@ -58,7 +53,7 @@ func (g *groups) all() *groupTable { return g.workers[0] }
 
 // tables returns the tables in which the groups are.
 func (g *groups) tables() []*groupTable {
-	if g.lay.Form == abi.Ordered {
+	if g.Lay.Form == abi.Ordered {
 		return g.workers
 	}
 	return g.workers[:1]
@@ -82,7 +77,7 @@ func (g *groups) Release() error {
 
 // gather brings the groups of all workers together.
 func (g *groups) gather() error {
-	if g.lay.Form == abi.Ordered {
+	if g.Lay.Form == abi.Ordered {
 		g.settle()
 		return nil
 	}
@@ -106,7 +101,7 @@ type groupTable struct {
 	keys     keyTable
 	wide     rowTable
 	tuples   []*column
-	cells    []account.Region
+	data     []account.Region // of each accumulator
 	occupied account.Region
 	slots    int // that have cells; 0 before the first use
 
@@ -114,9 +109,9 @@ type groupTable struct {
 }
 
 func (t *groupTable) accumulators() []*account.Region {
-	out := make([]*account.Region, len(t.cells))
-	for i := range t.cells {
-		out[i] = &t.cells[i]
+	out := make([]*account.Region, len(t.data))
+	for i := range t.data {
+		out[i] = &t.data[i]
 	}
 	return out
 }
@@ -124,13 +119,13 @@ func (t *groupTable) accumulators() []*account.Region {
 // makeRoom makes room for so many groups more.
 func (t *groupTable) makeRoom(slack int) error {
 	need := int(t.gauge.cursor) + slack
-	switch t.lay.Form {
+	switch t.Lay.Form {
 	case abi.None, abi.Direct:
 		t.gauge.setLimit(unlimited)
 		if t.slots > 0 {
 			return nil
 		}
-		return t.addSlots(int(t.lay.Size))
+		return t.addSlots(int(t.Lay.Size))
 	case abi.Hash:
 		if err := t.growKeys(need); err != nil {
 			return err
@@ -157,15 +152,15 @@ func (t *groupTable) growKeys(need int) error {
 	}
 	slots := slotsFor(need)
 	if t.slots == 0 {
-		if err := t.keys.make(t.mem, t.what, slots); err != nil {
+		if err := t.keys.make(t.mem, t.What, slots); err != nil {
 			return err
 		}
 		return t.addSlots(t.keys.slotCount())
 	}
 	// The slots move: accumulators and marks get new memory.
-	oldCells, occupied := t.cells, account.Region{Memory: t.mem}
+	old, occupied := t.data, account.Region{Memory: t.mem}
 	occupied.Move(&t.occupied)
-	t.cells, t.slots = make([]account.Region, len(oldCells)), 0
+	t.data, t.slots = make([]account.Region, len(old)), 0
 	for _, r := range t.accumulators() {
 		r.Memory = t.mem
 	}
@@ -174,16 +169,16 @@ func (t *groupTable) growKeys(need int) error {
 		return err
 	}
 	from, to := account.Words(&occupied), account.Words(&t.occupied)
-	err := t.keys.resize(t.what, slots, func(a, b int) {
+	err := t.keys.resize(t.What, slots, func(a, b int) {
 		to[b] = from[a]
-		for i, c := range t.groups.cells {
-			copy(account.Words(&t.cells[i])[c.Words*b:],
-				account.Words(&oldCells[i])[c.Words*a:][:c.Words])
+		for i, c := range t.Cells {
+			copy(account.Words(&t.data[i])[c.Words*b:],
+				account.Words(&old[i])[c.Words*a:][:c.Words])
 		}
 	})
 	occupied.Free()
-	for i := range oldCells {
-		oldCells[i].Free()
+	for i := range old {
+		old[i].Free()
 	}
 	return err
 }
@@ -192,7 +187,7 @@ func (t *groupTable) growTuples(need int) error {
 	if need > t.slots {
 		slots := max(need, 2*t.slots)
 		for _, c := range t.tuples {
-			if err := c.Grow(t.what, 8*slots); err != nil {
+			if err := c.Grow(t.What, 8*slots); err != nil {
 				return err
 			}
 		}
@@ -203,7 +198,7 @@ func (t *groupTable) growTuples(need int) error {
 	if need <= roomOf(&t.wide.Region, t.wide.mask) {
 		return nil
 	}
-	return t.wide.build(t.mem, t.what, slotsFor(need+need/2), t.tupleColumns(), int(t.gauge.cursor))
+	return t.wide.build(t.mem, t.What, slotsFor(need+need/2), t.tupleColumns(), int(t.gauge.cursor))
 }
 
 func (t *groupTable) tupleColumns() [][]int64 {
@@ -216,10 +211,10 @@ func (t *groupTable) tupleColumns() [][]int64 {
 
 // addSlots gives the table so many slots, the new ones without a row.
 func (t *groupTable) addSlots(slots int) error {
-	for i, c := range t.groups.cells {
-		r := &t.cells[i]
+	for i, c := range t.Cells {
+		r := &t.data[i]
 		had := t.slots * c.Words
-		if err := r.Grow(t.what, 8*slots*c.Words); err != nil {
+		if err := r.Grow(t.What, 8*slots*c.Words); err != nil {
 			return err
 		}
 		if c.Initial != 0 {
@@ -228,8 +223,8 @@ func (t *groupTable) addSlots(slots int) error {
 			}
 		}
 	}
-	if t.lay.Form != abi.Ordered {
-		if err := t.occupied.Grow(t.what, 8*slots); err != nil {
+	if t.Lay.Form != abi.Ordered {
+		if err := t.occupied.Grow(t.What, 8*slots); err != nil {
 			return err
 		}
 	}
@@ -251,8 +246,8 @@ func (t *groupTable) clear() {
 	t.keys.Zero(t.keys.Bytes)
 	t.wide.Zero(t.wide.Bytes)
 	t.occupied.Zero(t.occupied.Bytes)
-	for i, c := range t.groups.cells {
-		w := wordsOf(&t.cells[i])[:slots*c.Words]
+	for i, c := range t.Cells {
+		w := wordsOf(&t.data[i])[:slots*c.Words]
 		for k := range w {
 			w[k] = c.Initial
 		}
@@ -264,8 +259,8 @@ func (t *groupTable) free() {
 	t.keys.Free()
 	t.wide.Free()
 	t.occupied.Free()
-	for i := range t.cells {
-		t.cells[i].Free()
+	for i := range t.data {
+		t.data[i].Free()
 	}
 	for _, c := range t.tuples {
 		c.Free()
@@ -279,12 +274,12 @@ func (t *groupTable) merge(from *groupTable) error {
 	}
 	add := func(b, a int) {
 		account.Words(&t.occupied)[b] = 1
-		for i, c := range t.groups.cells {
-			t.combine(i, account.Words(&t.cells[i])[c.Words*b:][:c.Words],
-				account.Words(&from.cells[i])[c.Words*a:][:c.Words])
+		for i, c := range t.Cells {
+			t.combine(i, account.Words(&t.data[i])[c.Words*b:][:c.Words],
+				account.Words(&from.data[i])[c.Words*a:][:c.Words])
 		}
 	}
-	switch t.lay.Form {
+	switch t.Lay.Form {
 	case abi.Hash:
 		slots := account.Words(&t.keys.Region)
 		from.keys.each(func(slot int, key uint64) {
@@ -321,9 +316,9 @@ func (t *groupTable) merge(from *groupTable) error {
 
 // combine adds a cell of accumulator i to another.
 func (g *groups) combine(i int, into, from []uint64) {
-	a := &g.decl.Accs[i]
+	a := &g.Decl.Accs[i]
 	if d := g.strings[i]; d != nil {
-		none := uint64(g.cells[i].Initial)
+		none := uint64(g.Cells[i].Initial)
 		if from[0] != none &&
 			(into[0] == none ||
 				d.Compare(uint32(from[0]), uint32(into[0])) < 0 == (a.Fn == queryplan.Min)) {
@@ -358,28 +353,20 @@ func (g *groups) combine(i int, into, from []uint64) {
 	}
 }
 
-// The words that code gets of the table.
-
-func (t *groupTable) tableAddress() int64 {
-	if t.lay.Form == abi.Wide {
-		return t.wide.Address()
-	}
-	return t.keys.Address()
-}
-
-func (t *groupTable) size() int64 {
-	switch t.lay.Form {
-	case abi.Hash:
-		return int64(t.keys.mask)
+// table returns the address and the mask of the table, for code.
+func (t *groupTable) table() (address int64, mask uint64) {
+	switch t.Lay.Form {
 	case abi.Wide:
-		return int64(t.wide.mask)
+		return t.wide.Address(), t.wide.mask
+	case abi.Ordered:
+		return t.keys.Address(), t.Lay.Size
 	}
-	return int64(t.lay.Size)
+	return t.keys.Address(), t.keys.mask
 }
 
 // numbers returns how many slots a kernel over the groups looks at.
 func (t *groupTable) numbers() int {
-	if t.lay.Form == abi.Wide || t.lay.Form == abi.Ordered {
+	if t.Lay.Form == abi.Wide || t.Lay.Form == abi.Ordered {
 		return int(t.gauge.cursor)
 	}
 	return t.slots

@@ -19,7 +19,7 @@ func (t *groupTable) growList(need int) error {
 		return nil
 	}
 	slots := max(need, 2*t.slots)
-	if err := t.keys.Grow(t.what, 8*slots); err != nil {
+	if err := t.keys.Grow(t.What, 8*slots); err != nil {
 		return err
 	}
 	return t.addSlots(slots)
@@ -42,9 +42,9 @@ func (g *groups) settle() {
 	}
 	order.Common(lists, func(i, a, j, b int) {
 		into, from := g.workers[i], g.workers[j]
-		for k, c := range g.cells {
-			g.combine(k, account.Words(&into.cells[k])[c.Words*a:][:c.Words],
-				account.Words(&from.cells[k])[c.Words*b:][:c.Words])
+		for k, c := range g.Cells {
+			g.combine(k, account.Words(&into.data[k])[c.Words*a:][:c.Words],
+				account.Words(&from.data[k])[c.Words*b:][:c.Words])
 		}
 		taken[j] = append(taken[j], b)
 	})
@@ -53,8 +53,8 @@ func (g *groups) settle() {
 			t.gauge.cursor--
 			last := int(t.gauge.cursor)
 			lists[i][slot] = lists[i][last]
-			for k, c := range g.cells {
-				words := account.Words(&t.cells[k])
+			for k, c := range g.Cells {
+				words := account.Words(&t.data[k])
 				copy(words[c.Words*slot:][:c.Words], words[c.Words*last:][:c.Words])
 			}
 		}

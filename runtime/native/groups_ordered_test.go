@@ -77,8 +77,8 @@ func TestSettle(t *testing.T) {
 				at := int(w.gauge.cursor)
 				w.gauge.cursor++
 				account.Words(&w.keys.Region)[at] = key
-				account.Words(&w.cells[0])[at] = 1
-				account.Words(&w.cells[1])[2*at] = key
+				account.Words(&w.data[0])[at] = 1
+				account.Words(&w.data[1])[2*at] = key
 				want[key]++
 				key += 1 + uint64(rng.IntN(1+rng.IntN(30)))
 			}
@@ -91,8 +91,8 @@ func TestSettle(t *testing.T) {
 				if got[key] != 0 {
 					t.Fatalf("seed %d: two lists have %d", seed, key)
 				}
-				got[key] = account.Words(&w.cells[0])[at]
-				if sum := account.Words(&w.cells[1])[2*at]; sum != key*got[key] {
+				got[key] = account.Words(&w.data[0])[at]
+				if sum := account.Words(&w.data[1])[2*at]; sum != key*got[key] {
 					t.Fatalf("seed %d: the sum of %d is %d", seed, key, sum)
 				}
 			}

@@ -28,12 +28,12 @@ type index struct {
 func newIndex(m *account.Memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
 	x := &index{rel: rel, mem: m}
 	x.Index = machine.NewIndex(machine.Device[account.Region](device{m}), x, decl, lay,
-		"an index of "+rel.what)
+		"an index of "+rel.What)
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Key {
 			region := account.Region{Memory: m}
 			x.tuples = append(x.tuples,
-				&column{Column: layout.Words, typ: rel.decl.Cols[c].Type, Region: region})
+				&column{Column: layout.Words, typ: rel.Decl.Cols[c].Type, Region: region})
 		}
 	}
 	return x
@@ -91,7 +91,7 @@ func (x *index) prepare() ([]machine.Pass, error) {
 	if x.byRuns {
 		return x.prepareRuns(from, until)
 	}
-	if passes, done := x.Update(int64(from), int64(until), x.rel.generation); done {
+	if passes, done := x.Update(int64(from), int64(until), x.rel.Generation); done {
 		return passes, nil
 	}
 	return x.over(from, until)
@@ -99,7 +99,7 @@ func (x *index) prepare() ([]machine.Pass, error) {
 
 // over makes empty tables for rows from one until another.
 func (x *index) over(from, until int) ([]machine.Pass, error) {
-	x.Begin(int64(from), int64(until), x.rel.generation, x.rel.facts)
+	x.Begin(int64(from), int64(until), x.rel.Generation, x.rel.facts)
 	return x.Passes()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // TestBeginsOfAscendingKeys compares the begins of an index whose rows ascend
@@ -36,11 +37,12 @@ func TestBeginsOfAscendingKeys(t *testing.T) {
 		m := account.New(0)
 		bound := interval.Interval{Lo: -60, Hi: key + 9}
 		rel := &relation{
-			decl: &harmony.Relation{Name: "r", Kind: queryplan.Input}, what: "r", mem: m,
+			Versions: machine.Versions{
+				Decl: &harmony.Relation{Name: "r", Kind: queryplan.Input}, What: "r"}, mem: m,
 			gauge: &gauge{cursor: int64(n)},
 			facts: []*store.Column{store.ColumnOf(scalar.IntType, words, nil)},
 		}
-		x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.decl, Key: []int{0}},
+		x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.Decl, Key: []int{0}},
 			layout.Pack([]interval.Interval{bound}), rel)
 		x.Lay.Form = x.Lay.FormFor(harmony.Multi, 1<<30)
 		passes, err := x.prepare()

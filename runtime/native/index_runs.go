@@ -54,9 +54,9 @@ func growsByRuns(p *harmony.Program, decl *harmony.Index) bool {
 // prepareRuns makes a run of the rows that no run has, and returns the passes
 // that fill it. The run is the one at hand then.
 func (x *index) prepareRuns(from, until int) ([]machine.Pass, error) {
-	if !x.BuiltFrom(int64(from), x.rel.generation) || int(x.Until) > until {
+	if !x.BuiltFrom(int64(from), x.rel.Generation) || int(x.Until) > until {
 		x.freeRuns(0)
-		x.Begin(int64(from), int64(from), x.rel.generation, nil)
+		x.Begin(int64(from), int64(from), x.rel.Generation, nil)
 	}
 	if int(x.Until) == until && len(x.runs) > 0 {
 		return nil, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // nested finds spans of balanced brackets: the spans of depth n are found in
@@ -69,14 +70,15 @@ func TestIndexRuns(t *testing.T) {
 func TestRunsAreFew(t *testing.T) {
 	m := account.New(0)
 	defer m.Close()
-	rel := &relation{decl: &harmony.Relation{Name: "r", Kind: queryplan.Derived}, what: "r", mem: m,
+	rel := &relation{Versions: machine.Versions{
+		Decl: &harmony.Relation{Name: "r", Kind: queryplan.Derived}, What: "r"}, mem: m,
 		gauge: &gauge{}}
-	x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.decl}, layout.Pack(nil), rel)
+	x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.Decl}, layout.Pack(nil), rel)
 	x.byRuns, x.shortRun = true, 8
 	entered, most := 0, 0
 	const rounds, each = 3000, 3
 	for range rounds {
-		rel.full += each
+		rel.Full += int64(each)
 		passes, err := x.prepare()
 		if err != nil {
 			t.Fatal(err)
@@ -90,8 +92,8 @@ func TestRunsAreFew(t *testing.T) {
 			}
 			at = int(y.Until)
 		}
-		if at != rel.full || x.at != len(x.runs)-1 {
-			t.Fatalf("%d of %d rows are in runs", at, rel.full)
+		if at != int(rel.Full) || x.at != len(x.runs)-1 {
+			t.Fatalf("%d of %d rows are in runs", at, rel.Full)
 		}
 	}
 	if most > 8 || entered > 40*rounds*each {
@@ -100,7 +102,7 @@ func TestRunsAreFew(t *testing.T) {
 	if passes, err := x.prepare(); err != nil || passes != nil {
 		t.Errorf("an index that is built is built again: %v, %v", passes, err)
 	}
-	rel.generation++
+	rel.Generation++
 	if passes, err := x.prepare(); err != nil || len(x.runs) != 1 || passes[0].From != 0 {
 		t.Errorf("after the relation changed there are %d runs: %v", len(x.runs), err)
 	}

@@ -32,22 +32,22 @@ const outputBlock = 1 << 16
 // and their memory, where they have just the layout that stored ones would
 // have.
 func (r *run) columns(rel *relation) ([]*store.Column, error) {
-	cols := make([]*store.Column, len(rel.cols))
+	n, cols := int(rel.Full), make([]*store.Column, len(rel.cols))
 	var tasks []func()
 	for i, c := range rel.cols {
-		bound := r.Ranges.Column(rel.decl, i)
-		if rel.full >= r.sizes.output && bound.Bits() <= 32 && bound.Bits() > 0 &&
+		bound := r.Ranges.Column(rel.Decl, i)
+		if n >= r.sizes.output && bound.Bits() <= 32 && bound.Bits() > 0 &&
 			ordered(c.typ, bound) {
 			if c.Column == layout.ColumnOf(bound) && c.IsMapped() {
-				data, owner := c.GiveAway(rel.full * c.Width)
-				cols[i] = store.NewOver(c.typ, r.Dict(rel.decl, i), rel.full, bound.Lo, bound.Hi,
+				data, owner := c.GiveAway(n * c.Width)
+				cols[i] = store.NewOver(c.typ, r.Dict(rel.Decl, i), n, bound.Lo, bound.Hi,
 					data, owner)
 				continue
 			}
-			cols[i] = store.NewPacked(c.typ, r.Dict(rel.decl, i), rel.full, bound.Lo, bound.Hi)
-			for from := 0; from < rel.full; from += outputBlock {
+			cols[i] = store.NewPacked(c.typ, r.Dict(rel.Decl, i), n, bound.Lo, bound.Hi)
+			for from := 0; from < n; from += outputBlock {
 				tasks = append(tasks, func() {
-					fill(cols[i], c, from, min(from+outputBlock, rel.full))
+					fill(cols[i], c, from, min(from+outputBlock, n))
 				})
 			}
 			continue
@@ -83,11 +83,11 @@ func fill(to *store.Column, c *column, from, until int) {
 
 // rebuilt copies a column into the narrowest one.
 func (r *run) rebuilt(rel *relation, i int) *store.Column {
-	c := rel.cols[i]
-	b := store.NewBuilder(c.typ, r.Dict(rel.decl, i))
+	c, n := rel.cols[i], int(rel.Full)
+	b := store.NewBuilder(c.typ, r.Dict(rel.Decl, i))
 	words := make([]int64, copyBlock)
-	for from := 0; from < rel.full; from += copyBlock {
-		part := words[:min(copyBlock, rel.full-from)]
+	for from := 0; from < n; from += copyBlock {
+		part := words[:min(copyBlock, n-from)]
 		c.Read(part, from)
 		b.AppendWords(part)
 		if r.cancel.stopped.Load() {

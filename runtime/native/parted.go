@@ -60,7 +60,7 @@ func (r *run) Loop(b *harmony.Block) (done bool, err error) {
 	l := r.Loops[at]
 	rel := r.relations[l.Rel]
 	lay := r.Layouts.Sets[l.Rel]
-	if !lay.Parted || rel.old != 0 || rel.rows() != rel.full || rel.full == 0 {
+	if !lay.Parted || rel.Old != 0 || rel.gauge.cursor != rel.Full || rel.Full == 0 {
 		return false, nil
 	}
 	p := &parted{run: r, loop: l, rel: rel, col: lay.Part, most: math.MaxInt64}
@@ -82,7 +82,7 @@ const mostBuckets = 1 << 20
 
 // sort puts the rows of the relation into buckets.
 func (p *parted) sort() error {
-	n := p.rel.full
+	n := p.rel.rows()
 	col := p.rel.cols[p.col]
 	block := make([]int64, min(copyBlock, n))
 	each := func(visit func(row int, word int64)) {
@@ -108,7 +108,7 @@ func (p *parted) sort() error {
 	for b := range buckets {
 		p.starts[b+1] += p.starts[b]
 	}
-	if err := p.region.Alloc(p.run.mem, p.rel.what, 4*n); err != nil {
+	if err := p.region.Alloc(p.run.mem, p.rel.What, 4*n); err != nil {
 		return err
 	}
 	p.rows = unsafe.Slice((*uint32)(p.region.Data), n)
@@ -184,7 +184,7 @@ func (p *parted) runAll() error {
 		return err
 	}
 	p.charge(workers, time.Since(begin))
-	p.rel.full, p.rel.old = p.rel.rows(), p.rel.rows()
+	p.rel.Full, p.rel.Old = p.rel.gauge.cursor, p.rel.gauge.cursor
 	for _, c := range p.rel.cols {
 		if c.unread {
 			c.Free()
@@ -308,7 +308,7 @@ const unknownFanout = 256
 // bitsFit returns how many buckets' tuples have room in a bit set of a good
 // size, 0 if those of too few values do.
 func (p *parted) bitsFit() int {
-	low := p.run.Layouts.Sets[p.rel.decl].Fields[p.col].Shift
+	low := p.run.Layouts.Sets[p.rel.Decl].Fields[p.col].Shift
 	values := 8 * p.run.sizes.partBytes >> low
 	if values < leastValues {
 		return 0
@@ -327,7 +327,7 @@ func (p *parted) finished(seeds, tuples int) error {
 	p.seeds += int64(seeds)
 	p.tuples += int64(tuples)
 	p.ranges++
-	p.run.walk.Progress(p.loop.Block, p.ranges, []*harmony.Relation{p.rel.decl},
+	p.run.walk.Progress(p.loop.Block, p.ranges, []*harmony.Relation{p.rel.Decl},
 		int64(tuples-seeds), p.rel.gauge.cursor)
 	return p.run.cancel.err()
 }
@@ -360,7 +360,7 @@ func (p *parted) reserve(n int) (at int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at = p.rel.rows()
-	if err := p.rel.checkRows(at + n); err != nil {
+	if err := p.rel.CheckRows(int64(at + n)); err != nil {
 		return 0, err
 	}
 	if at+n > p.rel.capacity {

@@ -37,8 +37,8 @@ type partCall struct {
 func (p *parted) newWorker() (*partWorker, error) {
 	r := p.run
 	w := &partWorker{parted: p, profile: r.walk.Request.Profile}
-	w.part = &relation{decl: p.rel.decl, what: p.rel.what, mem: r.mem, gauge: &gauge{},
-		minRows: r.sizes.rows}
+	w.part = &relation{Versions: machine.Versions{Decl: p.rel.Decl, What: p.rel.What}, mem: r.mem,
+		gauge: &gauge{}, minRows: r.sizes.rows}
 	for _, c := range p.rel.cols {
 		w.part.cols = append(w.part.cols,
 			&column{Column: c.Column, typ: c.typ, Region: account.Region{Memory: r.mem}})
@@ -46,7 +46,7 @@ func (p *parted) newWorker() (*partWorker, error) {
 	lay := *p.rel.set.lay
 	lay.Fields = slices.Clone(lay.Fields)
 	lay.Open = lay.Form != abi.Wide
-	w.part.set = newTupleSet(r.mem, p.rel.what, &lay, r.sizes.convert)
+	w.part.set = newTupleSet(r.mem, p.rel.What, &lay, r.sizes.convert)
 	for _, k := range p.loop.Kernels {
 		b, err := r.bindKernel(k, r.kernelEntry(k))
 		if err != nil {
@@ -102,7 +102,7 @@ func (w *partWorker) work() error {
 func (w *partWorker) load(s span) error {
 	rows := w.rows[w.starts[s.from]:w.starts[s.until]]
 	part := w.part
-	part.gauge.cursor, part.old, part.full = 0, 0, len(rows)
+	part.gauge.cursor, part.Old, part.Full = 0, 0, int64(len(rows))
 	base := int64(uint64(w.low) + uint64(s.from)<<w.shift)
 	if err := part.set.begin(w.col, base, uint64(s.until-s.from)<<w.shift,
 		max(s.expected, len(rows)+w.slack), w.run.sizes.partBytes); err != nil {
@@ -138,7 +138,7 @@ func (w *partWorker) gather(rows []uint32) {
 // bound.
 func (w *partWorker) fixpoint() error {
 	part := w.part
-	for round := int64(0); part.full > part.old; round++ {
+	for round := int64(0); part.Full > part.Old; round++ {
 		if round == w.most {
 			return w.run.walk.RoundsError(w.loop.Block)
 		}
@@ -147,7 +147,7 @@ func (w *partWorker) fixpoint() error {
 				return err
 			}
 		}
-		part.merge()
+		part.Advance(part.gauge.cursor)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (w *partWorker) call(c *partCall) error {
 	if w.profile {
 		begin = time.Now()
 	}
-	from, until := w.part.old, w.part.full
+	from, until := int(w.part.Old), int(w.part.Full)
 	e := c.job.entry.entry
 	tile := e.Threads * e.Items
 	clear(c.state)

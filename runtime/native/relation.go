@@ -1,17 +1,16 @@
 package native
 
 import (
-	"fmt"
 	"math"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // gauge is a cursor and a limit, on a cache line of their own.
@@ -98,56 +97,36 @@ func (c *column) write(src []int64, from int) {
 	v.Write(src, from)
 }
 
-// maxRows is how many rows a relation can have.
-const maxRows = harmony.MaxRows
-
 // relation is the contents of a relation: rows up to the gauge's cursor, of
 // which those up to full are merged, and those up to old were there a round
 // before.
 type relation struct {
-	decl  *harmony.Relation
-	what  string // the user's name of it, for messages
+	machine.Versions
 	mem   *account.Memory
 	cols  []*column
 	facts []*store.Column // of a loaded relation
 	gauge *gauge
-	full  int
-	old   int
 	// capacity is how many rows the columns have room for.
 	capacity int
-	minRows  int // the least capacity
-	// generation changes whenever rows that can be read change, other than by
-	// new ones after them.
-	generation int
-	set        *tupleSet // of a derived relation
+	minRows  int       // the least capacity
+	set      *tupleSet // of a derived relation
 
 	pointers []int64 // to the columns, for a wide set
 }
 
 // version returns the rows of a version.
 func (r *relation) version(v harmony.Version) (from, until int) {
-	if r.decl.Kind != queryplan.Derived {
-		return 0, int(r.gauge.cursor)
-	}
-	switch v {
-	case harmony.Delta:
-		return r.old, r.full
-	case harmony.Old:
-		return 0, r.old
-	}
-	return 0, r.full
+	first, end := r.Version(v, r.gauge.cursor)
+	return int(first), int(end)
 }
 
 // rows returns how many rows there are, merged or not.
 func (r *relation) rows() int { return int(r.gauge.cursor) }
 
-// merge ends a round.
-func (r *relation) merge() { r.old, r.full = r.full, r.rows() }
-
 // Clear empties the relation and keeps its memory.
 func (r *relation) Clear() error {
-	r.gauge.cursor, r.full, r.old = 0, 0, 0
-	r.generation++
+	r.gauge.cursor = 0
+	r.Forget()
 	if r.set != nil {
 		return r.set.clear()
 	}
@@ -156,8 +135,8 @@ func (r *relation) Clear() error {
 
 // Release empties the relation and frees its memory.
 func (r *relation) Release() error {
-	r.gauge.cursor, r.full, r.old, r.capacity = 0, 0, 0, 0
-	r.generation++
+	r.gauge.cursor, r.capacity = 0, 0
+	r.Forget()
 	for _, c := range r.cols {
 		c.Free()
 	}
@@ -176,7 +155,7 @@ func (r *relation) dropSet() {
 // relation grows, and sets the limit so that this many are always left.
 func (r *relation) makeRoom(slack int) error {
 	need := r.rows() + slack
-	if err := r.checkRows(need); err != nil {
+	if err := r.CheckRows(int64(need)); err != nil {
 		return err
 	}
 	if need > r.capacity {
@@ -195,23 +174,15 @@ func (r *relation) makeRoom(slack int) error {
 	return nil
 }
 
-// checkRows reports that there would be more rows than a relation can have.
-func (r *relation) checkRows(need int) error {
-	if need > maxRows {
-		return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.what)
-	}
-	return nil
-}
-
 // growColumns makes room for at least need rows: twice as many as before if the
 // memory bound allows, else fewer.
 func (r *relation) growColumns(need int) error {
 	size := r.rowBytes()
 	if size == 0 {
-		r.capacity = maxRows
+		r.capacity = machine.MaxRows
 		return nil
 	}
-	rows := max(need, min(2*r.capacity, maxRows), r.minRows)
+	rows := max(need, min(2*r.capacity, machine.MaxRows), r.minRows)
 	for rows > need && int64(rows-r.capacity)*int64(size) > r.mem.Room() {
 		rows = max(need, r.capacity+(rows-r.capacity)/2)
 	}
@@ -222,7 +193,7 @@ func (r *relation) growColumns(need int) error {
 		if c.Memory == nil {
 			c.Memory = r.mem
 		}
-		if err := c.Grow(r.what, rows*c.Width); err != nil {
+		if err := c.Grow(r.What, rows*c.Width); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
 // constants returns the columns of constant rows.
@@ -35,10 +36,7 @@ func (r *run) overflow(k *harmony.Kernel) error {
 	}
 	var first *runtime.OverflowError
 	for _, t := range r.groups[src.Groups].tables() {
-		view := &woven.Groups{Decl: t.decl, Occupied: t.marks(), Key: t.keyWord}
-		for i, c := range t.groups.cells {
-			view.Cells = append(view.Cells, account.Words(&t.cells[i])[:c.Words*t.numbers()])
-		}
+		view := t.view()
 		var here *runtime.OverflowError
 		if errors.As(r.Overflow(view), &here) &&
 			(first == nil || slices.CompareFunc(here.Group, first.Group, scalar.Compare) < 0) {
@@ -51,29 +49,20 @@ func (r *run) overflow(k *harmony.Kernel) error {
 	return first
 }
 
-// marks returns a word for each slot, not 0 for a group.
-func (t *groupTable) marks() []uint64 {
-	if t.lay.Form == abi.Ordered {
-		return slices.Repeat([]uint64{1}, t.numbers())
+// view presents the groups of the table.
+func (t *groupTable) view() *woven.Groups {
+	n := t.numbers()
+	c := machine.Contents{Tuples: t.tupleColumns()}
+	if t.Lay.Form == abi.Hash || t.Lay.Form == abi.Ordered {
+		c.Keys = account.Words(&t.keys.Region)[:n]
 	}
-	return account.Words(&t.occupied)[:t.numbers()]
-}
-
-// keyWord returns the word of a key's column in a slot.
-func (t *groupTable) keyWord(slot, col int) int64 {
-	if t.lay.Form == abi.Wide {
-		return wordsOf(&t.tuples[col].Region)[slot]
+	if t.Lay.Form == abi.Ordered {
+		c.Occupied = slices.Repeat([]uint64{1}, n)
+	} else {
+		c.Occupied = account.Words(&t.occupied)[:n]
 	}
-	packed := uint64(slot)
-	switch t.lay.Form {
-	case abi.Ordered:
-		packed = account.Words(&t.keys.Region)[slot]
-	case abi.Hash:
-		packed = account.Words(&t.keys.Region)[slot]
-		if slot == int(t.keys.mask)+1 {
-			packed = 0
-		}
+	for i, cell := range t.Cells {
+		c.Cells = append(c.Cells, account.Words(&t.data[i])[:cell.Words*n])
 	}
-	f := t.lay.Fields[col]
-	return int64(packed>>(f.Shift&63)&f.Mask()) + f.Base
+	return t.View(c)
 }

@@ -41,8 +41,8 @@ func (r *run) allocate() {
 	r.entries = map[string][]*boundEntry{}
 	name := r.Names(r.walk.Request.Plan)
 	for _, decl := range g.Relations {
-		rel := &relation{decl: decl, what: name(decl), mem: r.mem, gauge: &gauge{},
-			minRows: r.sizes.rows}
+		rel := &relation{Versions: machine.Versions{Decl: decl, What: name(decl)}, mem: r.mem,
+			gauge: &gauge{}, minRows: r.sizes.rows}
 		loaded := r.Data.Columns(decl)
 		rel.facts = loaded
 		for i, c := range decl.Cols {
@@ -55,10 +55,10 @@ func (r *run) allocate() {
 		}
 		if loaded != nil {
 			rel.gauge.cursor = int64(r.Data.Rows(decl))
-			rel.full = rel.rows()
+			rel.Full = rel.gauge.cursor
 		}
 		if lay := r.Layouts.Sets[decl]; lay != nil {
-			rel.set = newTupleSet(r.mem, rel.what, lay, r.sizes.convert)
+			rel.set = newTupleSet(r.mem, rel.What, lay, r.sizes.convert)
 		}
 		r.relations[decl], r.Variables[decl] = rel, rel
 	}
@@ -82,7 +82,7 @@ func (r *run) allocate() {
 // Merge makes what was inserted the delta of a relation.
 func (r *run) Merge(decl *harmony.Relation, last bool) error {
 	rel := r.relations[decl]
-	rel.merge()
+	rel.Advance(rel.gauge.cursor)
 	if last {
 		rel.dropSet()
 	}
@@ -92,15 +92,14 @@ func (r *run) Merge(decl *harmony.Relation, last bool) error {
 // Size counts the tuples of a relation.
 func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
 	rel := r.relations[decl]
-	_, full := rel.version(harmony.Full)
-	return woven.Size{Full: int64(full), Delta: int64(rel.full - rel.old)}, nil
+	return rel.Count(rel.gauge.cursor), nil
 }
 
 // Rows presents the full part of a relation.
 func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 	rel := r.relations[decl]
 	_, n := rel.version(harmony.Full)
-	rows := &order.Rows{Name: rel.what, N: n}
+	rows := &order.Rows{Name: rel.What, N: n}
 	for i, c := range rel.cols {
 		col := order.Column{Type: c.typ, Words: c}
 		if c.typ.Kind == scalar.String {
@@ -212,26 +211,14 @@ func (r *run) Build(decl *harmony.Index) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range passes {
-		if len(p.Tasks) > 0 {
-			if err := r.tasks(p.Tasks); err != nil {
-				return err
-			}
-			continue
-		}
+	return machine.RunPasses(passes, func(role abi.Role, from, until int64) error {
 		for _, e := range r.entries[decl.Name] {
-			if e.entry.Role == p.Role {
-				if err := r.exec(&job{entry: e, from: int(p.From),
-					until: int(p.Until)}); err != nil {
+			if e.entry.Role == role {
+				if err := r.exec(&job{entry: e, from: int(from), until: int(until)}); err != nil {
 					return err
 				}
 			}
 		}
-		if p.After != nil {
-			if err := p.After(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		return nil
+	}, r.tasks)
 }

@@ -37,7 +37,7 @@ func (s *tupleSet) room() int {
 	case abi.Wide:
 		return roomOf(&s.rows.Region, s.rows.mask)
 	}
-	return maxRows
+	return machine.MaxRows
 }
 
 // roomOf is two thirds of a table's slots.
@@ -162,23 +162,13 @@ func (s *tupleSet) free() {
 	s.form = s.lay.Form
 }
 
-// table and size are what code gets of the set.
-func (s *tupleSet) table() int64 {
+// table returns the address and the mask of the set, for code.
+func (s *tupleSet) table() (address int64, mask uint64) {
 	switch s.form {
 	case abi.Hash:
-		return s.keys.Address()
+		return s.keys.Address(), s.keys.mask
 	case abi.Wide:
-		return s.rows.Address()
+		return s.rows.Address(), s.rows.mask
 	}
-	return s.bits.Address()
-}
-
-func (s *tupleSet) size() int64 {
-	switch s.form {
-	case abi.Hash:
-		return int64(s.keys.mask)
-	case abi.Wide:
-		return int64(s.rows.mask)
-	}
-	return int64(s.lay.Size)
+	return s.bits.Address(), 0
 }

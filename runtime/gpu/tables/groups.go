@@ -15,11 +15,8 @@ import (
 // Groups is the contents of a group-by table, which all blocks share: slots of
 // keys, of accumulators and of marks.
 type Groups struct {
-	decl  *harmony.Groups
-	Lay   *layout.Key
-	what  string
-	run   *State
-	cells []abi.Cell
+	machine.Groups
+	run *State
 
 	Gauge int // the number of groups of Hash and Wide, of Ordered those of the list
 	Most  int64
@@ -39,12 +36,9 @@ type Groups struct {
 }
 
 func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Groups {
-	g := &Groups{decl: decl, Lay: lay, what: what, run: r, Gauge: r.Control.NewGauge(),
+	g := &Groups{Groups: machine.NewGroups(decl, lay, what), run: r, Gauge: r.Control.NewGauge(),
 		Limit: device.Unlimited, earlier: r.Sizes.Of(decl)}
-	for _, a := range decl.Accs {
-		g.cells = append(g.cells, layout.Cell(a))
-	}
-	g.data = make([]device.Buffer, len(g.cells))
+	g.data = make([]device.Buffer, len(g.Cells))
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Keys {
 			g.tuples = append(g.tuples, &Column{Column: layout.Words, Typ: c.Type})
@@ -73,10 +67,10 @@ func (g *Groups) count(ctx context.Context) (int64, error) {
 // keys bounds the number of groups that there can be.
 func (g *Groups) keys() int64 {
 	if (g.Lay.Form == abi.Hash || g.Lay.Form == abi.Ordered) && g.Lay.Size > 0 &&
-		g.Lay.Size < MaxRows {
+		g.Lay.Size < machine.MaxRows {
 		return int64(g.Lay.Size)
 	}
-	return MaxRows
+	return machine.MaxRows
 }
 
 // Room returns how many groups the table has room for.
@@ -91,7 +85,7 @@ func (g *Groups) Room() int64 {
 	case g.Lay.Form == abi.Ordered:
 		return g.slots - int64(g.mask+1)
 	}
-	return MaxRows
+	return machine.MaxRows
 }
 
 // MakeRoom makes room for so many groups more, where the slack is what blocks
@@ -141,7 +135,7 @@ func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) erro
 // slotBytes is what a slot takes.
 func (g *Groups) slotBytes() int64 {
 	n := int64(16 + 8*len(g.tuples))
-	for _, c := range g.cells {
+	for _, c := range g.Cells {
 		n += 8 * int64(c.Words)
 	}
 	return n
@@ -163,8 +157,8 @@ func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 	}
 	table, mask, data, occupied, old := g.table, g.mask, g.data, g.occupied, g.slots
 	g.table, g.data, g.occupied, g.slots = device.Buffer{}, make([]device.Buffer,
-		len(g.cells)), device.Buffer{}, 0
-	if err := g.run.Zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
+		len(g.Cells)), device.Buffer{}, 0
+	if err := g.run.Zeroed(&g.table, g.What, 8*(slots+1)); err != nil {
 		return err
 	}
 	g.mask = uint64(slots - 1)
@@ -175,7 +169,7 @@ func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 		return nil
 	}
 	var moved device.Buffer
-	if err := g.run.Alloc(&moved, g.what, 8*old); err != nil {
+	if err := g.run.Alloc(&moved, g.What, 8*old); err != nil {
 		return err
 	}
 	if err := g.run.Rehash(table, mask, g.table, g.mask, moved); err != nil {
@@ -184,7 +178,7 @@ func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 	if err := g.run.Move(moved, old, 1, occupied, g.occupied); err != nil {
 		return err
 	}
-	for i, c := range g.cells {
+	for i, c := range g.Cells {
 		if err := g.run.Move(moved, old, c.Words, data[i], g.data[i]); err != nil {
 			return err
 		}
@@ -199,11 +193,11 @@ func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 
 func (g *Groups) growTuples(ctx context.Context, had, slots int64) error {
 	for _, c := range g.tuples {
-		if err := g.run.Grow(&c.Data, g.what, 8*had, 8*slots); err != nil {
+		if err := g.run.Grow(&c.Data, g.What, 8*had, 8*slots); err != nil {
 			return err
 		}
 	}
-	if err := g.run.pointers(&g.pointers, g.what, g.tuples); err != nil {
+	if err := g.run.pointers(&g.pointers, g.What, g.tuples); err != nil {
 		return err
 	}
 	if err := g.addSlots(slots); err != nil {
@@ -211,7 +205,7 @@ func (g *Groups) growTuples(ctx context.Context, had, slots int64) error {
 	}
 	old := g.table
 	g.table = device.Buffer{}
-	if err := g.run.Zeroed(&g.table, g.what, 8*(slots+1)); err != nil {
+	if err := g.run.Zeroed(&g.table, g.What, 8*(slots+1)); err != nil {
 		return err
 	}
 	g.mask = uint64(slots - 1)
@@ -225,9 +219,9 @@ func (g *Groups) growTuples(ctx context.Context, had, slots int64) error {
 
 // addSlots gives the table so many slots, the new ones without a row.
 func (g *Groups) addSlots(slots int64) error {
-	for i, c := range g.cells {
+	for i, c := range g.Cells {
 		size := 8 * int64(c.Words)
-		if err := g.run.Grow(&g.data[i], g.what, g.slots*size, slots*size); err != nil {
+		if err := g.run.Grow(&g.data[i], g.What, g.slots*size, slots*size); err != nil {
 			return err
 		}
 		if err := g.run.Fresh(g.data[i], g.slots*int64(c.Words), slots*int64(c.Words),
@@ -235,7 +229,7 @@ func (g *Groups) addSlots(slots int64) error {
 			return err
 		}
 	}
-	if err := g.run.Grow(&g.occupied, g.what, 8*g.slots, 8*slots); err != nil {
+	if err := g.run.Grow(&g.occupied, g.What, 8*g.slots, 8*slots); err != nil {
 		return err
 	}
 	if err := g.run.Fresh(g.occupied, g.slots, slots, 0); err != nil {
@@ -258,7 +252,7 @@ func (g *Groups) Clear() error {
 			return err
 		}
 	}
-	for i, c := range g.cells {
+	for i, c := range g.Cells {
 		if err := g.run.Fill(g.data[i], 0, g.slots*int64(c.Words), c.Initial); err != nil {
 			return err
 		}
@@ -312,64 +306,41 @@ func (g *Groups) View(ctx context.Context) (*woven.Groups, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &woven.Groups{Decl: g.decl, Occupied: make([]uint64, n)}
+	v := machine.Contents{Occupied: make([]uint64, n)}
 	var copies []device.HostCopy
-	if g.Lay.Form != abi.Ordered {
-		copies = append(copies, device.HostCopy{To: device.BytesOf(v.Occupied), From: g.occupied})
+	copyTo := func(to []byte, from device.Buffer) {
+		copies = append(copies, device.HostCopy{To: to, From: from})
 	}
-	for i, c := range g.cells {
+	if g.Lay.Form != abi.Ordered {
+		copyTo(device.BytesOf(v.Occupied), g.occupied)
+	}
+	for i, c := range g.Cells {
 		cells := make([]uint64, n*int64(c.Words))
 		v.Cells = append(v.Cells, cells)
-		copies = append(copies, device.HostCopy{To: device.BytesOf(cells), From: g.data[i]})
+		copyTo(device.BytesOf(cells), g.data[i])
 	}
-	keys := make([]uint64, n)
-	tuples := make([][]int64, len(g.tuples))
 	switch g.Lay.Form {
 	case abi.Hash, abi.Ordered:
-		copies = append(copies, device.HostCopy{To: device.BytesOf(keys), From: g.table})
+		v.Keys = make([]uint64, n)
+		copyTo(device.BytesOf(v.Keys), g.table)
 	case abi.Wide:
-		for i, c := range g.tuples {
-			tuples[i] = make([]int64, n)
-			copies = append(copies, device.HostCopy{To: device.BytesOf(tuples[i]), From: c.Data})
+		for _, c := range g.tuples {
+			words := make([]int64, n)
+			v.Tuples = append(v.Tuples, words)
+			copyTo(device.BytesOf(words), c.Data)
 		}
 	}
 	if err := g.run.Copies(ctx, copies...); err != nil {
 		return nil, err
 	}
 	if g.Lay.Form == abi.Ordered {
-		for slot, key := range keys {
+		for slot, key := range v.Keys {
 			if key != noKey {
 				v.Occupied[slot] = 1
 			}
 		}
 	}
-	v.Key = func(slot, col int) int64 {
-		if g.Lay.Form == abi.Wide {
-			return tuples[col][slot]
-		}
-		packed := uint64(slot)
-		switch g.Lay.Form {
-		case abi.Hash:
-			packed = keys[slot]
-			if slot == int(g.mask)+1 {
-				packed = 0
-			}
-		case abi.Ordered:
-			packed = keys[slot]
-		}
-		f := g.Lay.Fields[col]
-		return int64(packed>>(f.Shift&63)&f.Mask()) + f.Base
-	}
-	return v, nil
-}
-
-// size is what code gets of the table.
-func (g *Groups) size() int64 {
-	switch g.Lay.Form {
-	case abi.Hash, abi.Wide, abi.Ordered:
-		return int64(g.mask)
-	}
-	return int64(g.Lay.Size)
+	return g.Groups.View(v), nil
 }
 
 // Word returns what a function gets for a parameter about the groups.
@@ -386,7 +357,7 @@ func (g *Groups) Word(p abi.Param) (int64, error) {
 	case abi.GroupShared:
 		return 1, nil
 	}
-	if word, ok := machine.KeyWord(p, g.Lay.Form, g.Lay, g.table.Word(), g.size()); ok {
+	if word, ok := machine.KeyWord(p, g.Lay.Form, g.Lay, g.table.Word(), g.mask); ok {
 		return word, nil
 	}
 	return 0, machine.ErrParam(p)

@@ -30,13 +30,13 @@ func (g *Groups) growList(had, need, want int64) error {
 		g.mask = uint64(machine.SlotsFor(g.borders) - 1)
 	}
 	borders, room := int64(g.mask+1), g.Room()
-	if borders+need > MaxRows {
-		return fmt.Errorf("%s has more than 4 billion groups, which is not supported", g.what)
+	if borders+need > machine.MaxRows {
+		return fmt.Errorf("%s has more than 4 billion groups, which is not supported", g.What)
 	}
 	if !first {
 		want = max(want, min(growth(g.slots*g.slotBytes())*room, g.keys()))
 	}
-	want = min(want, MaxRows-borders)
+	want = min(want, machine.MaxRows-borders)
 	for want > need && (borders+want)*g.slotBytes() > g.run.Memory.Room()/2 {
 		want = max(need, want/2)
 	}
@@ -44,11 +44,11 @@ func (g *Groups) growList(had, need, want int64) error {
 	if first {
 		used = 0
 	}
-	if err := g.run.Grow(&g.table, g.what, 8*used, 8*slots); err != nil {
+	if err := g.run.Grow(&g.table, g.What, 8*used, 8*slots); err != nil {
 		return err
 	}
-	for i, c := range g.cells {
-		if err := g.run.Grow(&g.data[i], g.what, 8*int64(c.Words)*used,
+	for i, c := range g.Cells {
+		if err := g.run.Grow(&g.data[i], g.What, 8*int64(c.Words)*used,
 			8*int64(c.Words)*slots); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (g *Groups) clearBorders() error {
 	if err := g.run.Fill(g.table, 0, int64(g.mask+1), int64(empty)); err != nil {
 		return err
 	}
-	for i, c := range g.cells {
+	for i, c := range g.Cells {
 		if err := g.run.Fill(g.data[i], 0, int64(g.mask+1)*int64(c.Words), c.Initial); err != nil {
 			return err
 		}

@@ -92,10 +92,10 @@ func (x *Index) Prepare() ([]machine.Pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	if passes, done := x.Update(from, until, x.Rel.generation); done {
+	if passes, done := x.Update(from, until, x.Rel.Generation); done {
 		return passes, nil
 	}
-	x.Begin(from, until, x.Rel.generation, x.run.Data.Columns(x.Decl.Of))
+	x.Begin(from, until, x.Rel.Generation, x.run.Data.Columns(x.Decl.Of))
 	if done, err := x.adopt(); done || err != nil {
 		return nil, err
 	}

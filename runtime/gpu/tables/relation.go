@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -14,9 +13,6 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
-
-// MaxRows is how many rows a relation can have.
-const MaxRows = harmony.MaxRows
 
 // Column is the data of a column: a loaded one, or memory that the run fills.
 type Column struct {
@@ -30,27 +26,22 @@ type Column struct {
 // which those up to full are merged, and those up to old were there a round
 // before.
 type Relation struct {
-	Decl  *harmony.Relation
-	What  string // the user's name of it, for messages
+	machine.Versions
 	run   *State
 	Cols  []*Column
 	Gauge int // its word in the control block
 	// Most is the cursor or, while kernels are at work that move it, a bound of
 	// it.
-	Most      int64
-	Dirty     bool
-	Full, Old int64
-	// behind says that full is what the cursor will be, which is not yet known.
+	Most  int64
+	Dirty bool
+	// behind says that Full is what the cursor will be, which is not yet known.
 	behind bool
 	// Capacity is how many rows the columns have room for.
 	Capacity int64
 	Limit    int64 // as the device has it
 	reached  replay.Size
 	earlier  replay.Size // of an earlier run
-	// generation changes whenever rows that can be read change, other than by
-	// new ones after them.
-	generation int
-	set        *tupleSet // of a derived relation
+	set      *tupleSet   // of a derived relation
 
 	pointers device.Buffer // to the columns, for a wide set
 }
@@ -79,22 +70,13 @@ func (r *Relation) settle() {
 
 // Version returns the rows of a version.
 func (r *Relation) Version(ctx context.Context, v harmony.Version) (from, until int64, err error) {
-	if r.Decl.Kind != queryplan.Derived {
-		until, err = r.Rows(ctx)
-		return 0, until, err
-	}
-	if r.behind && v != harmony.Old {
+	if r.Decl.Kind != queryplan.Derived || r.behind && v != harmony.Old {
 		if _, err := r.Rows(ctx); err != nil {
 			return 0, 0, err
 		}
 	}
-	switch v {
-	case harmony.Delta:
-		return r.Old, r.Full, nil
-	case harmony.Old:
-		return 0, r.Old, nil
-	}
-	return 0, r.Full, nil
+	from, until = r.Versions.Version(v, r.Most)
+	return from, until, nil
 }
 
 // Merge ends a round.
@@ -104,16 +86,16 @@ func (r *Relation) Merge(ctx context.Context) error {
 			return err
 		}
 	}
-	r.Old = r.Full
-	r.Full, r.behind = r.Most, r.Dirty
+	r.Advance(r.Most)
+	r.behind = r.Dirty
 	return nil
 }
 
 // Clear empties the relation and keeps its memory.
 func (r *Relation) Clear() error {
 	r.reach()
-	r.Full, r.Old, r.behind = 0, 0, false
-	r.generation++
+	r.Forget()
+	r.behind = false
 	if r.Most > 0 {
 		r.Most, r.Dirty = 0, false
 		if err := r.run.Control.Set(r.run.Ctx, r.Gauge, 0); err != nil {
@@ -132,9 +114,9 @@ func (r *Relation) Release() error {
 		return nil
 	}
 	r.reach()
-	r.Full, r.Old, r.behind, r.Capacity = 0, 0, false, 0
+	r.Forget()
+	r.behind, r.Capacity = false, 0
 	r.Most, r.Dirty = 0, false
-	r.generation++
 	for _, c := range r.Cols {
 		if err := r.run.Drop(&c.Data); err != nil {
 			return err
@@ -194,10 +176,10 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 			return err
 		}
 		need := r.Most + slack
-		if need > MaxRows {
-			return fmt.Errorf("%s has more than 4 billion tuples, which is not supported", r.What)
+		if err := r.CheckRows(need); err != nil {
+			return err
 		}
-		want := min(max(need, wanted, r.run.MinRows), MaxRows)
+		want := min(max(need, wanted, r.run.MinRows), machine.MaxRows)
 		if err := r.growColumns(ctx, need, want); err != nil {
 			return err
 		}
@@ -208,7 +190,7 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 		}
 	}
 	limit := int64(device.Unlimited)
-	if n := room(); n < MaxRows {
+	if n := room(); n < machine.MaxRows {
 		if r.Limit <= n && r.Most+most <= r.Limit || r.Limit == device.Unlimited &&
 			r.Most+most <= n {
 			return nil
@@ -230,10 +212,10 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 	}
 	size := int64(r.RowBytes())
 	if size == 0 {
-		r.Capacity = MaxRows
+		r.Capacity = machine.MaxRows
 		return nil
 	}
-	rows := max(want, min(growth(r.Capacity*size)*r.Capacity, MaxRows))
+	rows := max(want, min(growth(r.Capacity*size)*r.Capacity, machine.MaxRows))
 	for rows > need && rows*size > r.run.Memory.Room()/2 {
 		rows = max(need, rows/2)
 	}
@@ -293,7 +275,7 @@ func (r *Relation) Word(p abi.Param) (int64, error) {
 		return 1, nil
 	}
 	if s := r.set; s != nil {
-		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table.Word(), s.size()); ok {
+		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table.Word(), s.mask); ok {
 			return word, nil
 		}
 	}

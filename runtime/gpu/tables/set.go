@@ -27,11 +27,11 @@ func newTupleSet(r *State, what string, lay *layout.Key) *tupleSet {
 func (s *tupleSet) room() int64 {
 	switch {
 	case s.form == abi.None:
-		return MaxRows
+		return machine.MaxRows
 	case s.table.At == 0:
 		return 0
 	case s.form == abi.Direct:
-		return MaxRows
+		return machine.MaxRows
 	}
 	return machine.RoomOf(s.mask)
 }
@@ -81,11 +81,3 @@ func (s *tupleSet) clear() error {
 }
 
 func (s *tupleSet) free() error { return s.run.Drop(&s.table) }
-
-// size is what code gets of the set.
-func (s *tupleSet) size() int64 {
-	if s.form == abi.Hash || s.form == abi.Wide {
-		return int64(s.mask)
-	}
-	return int64(s.lay.Size)
-}

@@ -47,8 +47,8 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 	r.Owned = map[cuda.Pointer]int64{}
 	r.found = map[columnKey]*resident{}
 	for _, decl := range g.Relations {
-		rel := &Relation{Decl: decl, What: name(decl), run: r, Limit: device.Unlimited, Gauge: -1,
-			earlier: r.Sizes.Of(decl)}
+		rel := &Relation{Versions: machine.Versions{Decl: decl, What: name(decl)}, run: r,
+			Limit: device.Unlimited, Gauge: -1, earlier: r.Sizes.Of(decl)}
 		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
 			col := &Column{Column: r.Layouts.Columns[decl][i], Typ: c.Type}

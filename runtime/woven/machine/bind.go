@@ -116,15 +116,21 @@ sinks:
 }
 
 // KeyWord returns the word of a parameter about a table of keys of a set, an
-// index or groups: its form, its place and size, and how keys are packed.
-func KeyWord(p abi.Param, form abi.Form, lay *layout.Key, table, size int64) (word int64, ok bool) {
+// index or groups: its form, its address and size, and how keys are packed. The
+// size is the mask unless keys are addressed directly.
+func KeyWord(
+	p abi.Param, form abi.Form, lay *layout.Key, table int64, mask uint64,
+) (word int64, ok bool) {
 	switch p.Kind {
 	case abi.SetForm, abi.IndexForm, abi.GroupForm:
 		return int64(form), true
 	case abi.SetTable, abi.IndexTable, abi.GroupTable:
 		return table, true
 	case abi.SetSize, abi.IndexSize, abi.GroupSize:
-		return size, true
+		if form == abi.None || form == abi.Direct {
+			mask = lay.Size
+		}
+		return int64(mask), true
 	}
 	return lay.Word(p)
 }

@@ -50,6 +50,28 @@ type Pass struct {
 	After       func() error // if set, it is called when the pass is done
 }
 
+// RunPasses carries out passes, one after the other: code by exec, tasks of the
+// host by tasks.
+func RunPasses(
+	passes []Pass, exec func(role abi.Role, from, until int64) error, tasks func([]func()) error,
+) error {
+	for _, p := range passes {
+		var err error
+		if len(p.Tasks) > 0 {
+			err = tasks(p.Tasks)
+		} else {
+			err = exec(p.Role, p.From, p.Until)
+		}
+		if err == nil && p.After != nil {
+			err = p.After()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Index is an index over rows From to Until of a relation.
 type Index[M any] struct {
 	Decl        *harmony.Index
@@ -242,21 +264,18 @@ func (x *Index[M]) Word(p abi.Param) (int64, error) {
 		_, gauge := x.builder.Words()
 		return gauge, nil
 	}
-	if word, ok := KeyWord(p, x.Form, x.Lay, x.device.Address(&x.Table), x.size()); ok {
+	if word, ok := KeyWord(p, x.Form, x.Lay, x.device.Address(&x.Table), x.mask()); ok {
 		return word, nil
 	}
 	return 0, ErrParam(p)
 }
 
-// size is what a function gets as the size of the index.
-func (x *Index[M]) size() int64 {
-	switch x.Form {
-	case abi.Hash:
-		return int64(x.Mask)
-	case abi.Wide:
-		return max(x.Until-x.From, 1)
+// mask is the mask of a hash table, or the size of a wide index: its rows.
+func (x *Index[M]) mask() uint64 {
+	if x.Form == abi.Wide {
+		return uint64(max(x.Until-x.From, 1))
 	}
-	return int64(x.Lay.Size)
+	return x.Mask
 }
 
 // RoomOf returns how many keys a hash table holds: two thirds of its slots.
