@@ -1,13 +1,17 @@
-// Command bench measures redfox beside DuckDB, in one run, on the same machine
-// with the same number of threads, and prints one table a suite.
+// Command bench measures redfox beside DuckDB, on the same machine with the
+// same number of threads, and prints one table a suite.
 //
 //	go run ./bench [flags] [tc|triangles|tpch|ssb|cpu|fusion|latency|gpu|load|check|memory]...
 //	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
+//	go run ./bench docs
 //
-// The peer is the `duckdb` Python package, called by package bench/suite; an
-// answer that differs from the peer's fails the run. Times are medians over
-// repetitions of a query on loaded data, after one that is not counted, unless
-// a column says otherwise. The suites fusion and latency measure redfox alone.
-// bench/history.md holds what was learned from the tables. It imports
-// redfox as any program does and must not import any phase or engine.
+// A suite is a comparison: a list of works, and one function that measures each
+// of them on several systems. The suites gpu and latency have tables of their
+// own. Package measure times queries, and package suite has their texts and
+// calls the peer, which is the Python package duckdb. An answer that differs
+// from the peer's fails the run. Times are medians over repetitions on loaded
+// data, after a run that is not counted, unless a column says otherwise. The
+// suites fusion and latency measure redfox alone. bench/history.md holds what
+// was learned from the tables. The command imports redfox as any program does
+// and must not import any phase or engine.
 package main

@@ -34,14 +34,14 @@ func TestRecord(t *testing.T) {
 	c := config{figures: filepath.Join(t.TempDir(), "figures.json")}
 	for _, r := range []struct {
 		work   string
-		times  map[string]time.Duration
+		times  map[string]float64
 		source map[string]string
 	}{
-		{"tc/b", map[string]time.Duration{"go": time.Second, "DuckDB": 0}, nil},
+		{"tc/b", map[string]float64{"go": 1, "DuckDB": 0}, nil},
 		{"tc/a",
-			map[string]time.Duration{"gpu": 123456 * time.Microsecond, "GPULog": 2 * time.Second},
+			map[string]float64{"gpu": 0.123456, "GPULog": 2},
 			map[string]string{"GPULog": "elsewhere"}},
-		{"tc/b", map[string]time.Duration{"cpu": 1499 * time.Nanosecond}, nil},
+		{"tc/b", map[string]float64{"cpu": 1499e-9}, nil},
 	} {
 		if err := c.record(r.work, r.times, r.source); err != nil {
 			t.Fatal(err)

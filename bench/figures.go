@@ -14,20 +14,20 @@ import (
 	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
-// figures are what one machine has measured, as a file of bench/figures keeps
-// them. docs/performance.md is rendered from these files.
+// figures are the measurements of one machine, a file of bench/figures.
+// docs/performance.md is rendered from these files.
 type figures struct {
 	Machine string   `json:"machine"`
 	Figures []figure `json:"figures"`
 }
 
-// figure is one row: a piece of work and how long each system took for it.
+// figure is one row: a piece of work and the time of each system for it.
 type figure struct {
 	Work string `json:"work"` // the key of the row, such as tpch/sum
 	Date string `json:"date"` // of the measurement: year, month, day
 	// Seconds are medians of wall-clock times by engine or peer.
 	Seconds map[string]float64 `json:"seconds"`
-	// Source says where figures that this run did not measure come from.
+	// Source names the origin of times that this run did not measure.
 	Source map[string]string `json:"source,omitempty"`
 }
 
@@ -66,10 +66,9 @@ func (f *figures) write(file string) error {
 	return atomicfile.WriteBytes(file, append(text, '\n'))
 }
 
-// record puts a row into the file of -figures, where the flag is given. The row
-// replaces the row of the same work. Systems without a time are left out.
-func (c config) record(work string, times map[string]time.Duration,
-	source map[string]string) error {
+// record puts a row into the file of -figures, if the flag is given. The row
+// replaces the row of the same work. A system whose time is 0 is omitted.
+func (c config) record(work string, times map[string]float64, source map[string]string) error {
 	if c.figures == "" {
 		return nil
 	}
@@ -81,7 +80,7 @@ func (c config) record(work string, times map[string]time.Duration,
 		Seconds: map[string]float64{}}
 	for system, t := range times {
 		if t > 0 {
-			row.Seconds[system] = threeDigits(t.Seconds())
+			row.Seconds[system] = threeDigits(t)
 			if from := source[system]; from != "" {
 				row.Source = map[string]string{system: from}
 			}
@@ -102,13 +101,4 @@ func threeDigits(x float64) float64 {
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
 	return math.Round(math.Round(x/unit)*unit*1e12) / 1e12
-}
-
-// byEngine names the times of engines and of DuckDB.
-func byEngine(engines []string, ours []time.Duration, peer time.Duration) map[string]time.Duration {
-	times := map[string]time.Duration{"DuckDB": peer}
-	for i, e := range engines {
-		times[e] = ours[i]
-	}
-	return times
 }

@@ -8,15 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/redfoxdb/redfox"
 )
 
-// pattern is a program whose operators stand in one of the patterns by which
-// Kernel Weaver (Wu and others, MICRO 2012) measures fusion.
+// pattern is a program whose operators form one of the patterns of Kernel
+// Weaver (Wu and others, MICRO 2012).
 type pattern struct {
 	name    string // of a program in testdata/fusion
 	samples int    // rows of its largest input
@@ -31,7 +28,7 @@ var patterns = []pattern{
 	{"rule", 100_000},
 }
 
-// keys is how many rows the tables have that joins look into.
+// keys is the number of rows of the tables that are joined.
 const keys = 1_000_000
 
 // variant is a way to compile a pattern.
@@ -40,116 +37,90 @@ type variant struct {
 	options redfox.Options
 }
 
-// variants differ in fusion alone. PushFilters, which makes one select of
-// several, is left out of both, so that selects stay operators.
+// variants differ in fusion alone. Both omit PushFilters, which merges selects,
+// so that each select stays an operator.
 var variants = []variant{
 	{"apart", redfox.Options{Disable: []string{"PushFilters"}, NoFuse: true}},
 	{"fused", redfox.Options{Disable: []string{"PushFilters"}}},
 }
 
 // benchFusion runs each pattern on the cpu engine with its kernels apart and
-// fused. Bytes are those of columns that kernels read and of tuples that they
-// write.
+// fused. The bytes are those of columns that kernels read and of tuples that
+// they write.
 func benchFusion(ctx context.Context, c config) error {
 	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	header := table.Row{"pattern", "rows"}
-	for _, column := range []string{"kernels", "MB", "time"} {
-		for _, v := range variants {
-			header = append(header, column+" "+v.name)
-		}
+	t := comparison{title: "kernels of the cpu engine, one an operator and fused, answers equal",
+		labels: []string{"pattern", "rows"}}
+	for _, v := range variants {
+		t.systems = append(t.systems, v.name)
+		t.labels = append(t.labels, "kernels "+v.name, "MB "+v.name)
 	}
-	header = append(header, "apart/fused")
-	var rows []table.Row
-	var written int // rows of the sample file
+	written := 0 // rows of the sample file
 	for _, p := range patterns {
-		if !c.wants(p.name, true) {
-			continue
-		}
-		if p.samples != written {
-			if err := writeSamples(dir, p.samples); err != nil {
-				return err
+		t.works = append(t.works, work{name: p.name, run: func() (*entry, error) {
+			if p.samples != written {
+				if err := writeSamples(dir, p.samples); err != nil {
+					return nil, err
+				}
+				written = p.samples
 			}
-			written = p.samples
-		}
-		kernels, bytes := table.Row{}, table.Row{}
-		var times []time.Duration
-		var answer string
-		for _, v := range variants {
-			m, err := measurePattern(ctx, c, dir, p, v)
-			if err != nil {
-				return fmt.Errorf("%s, %s: %w", p.name, v.name, err)
+			e, answer := &entry{labels: []any{p.samples}}, ""
+			for i, v := range variants {
+				got, err := e.measurePattern(ctx, c, dir, p, v)
+				if err == nil && i > 0 && got != answer {
+					err = fmt.Errorf("the answer is %s and was %s", got, answer)
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", v.name, err)
+				}
+				answer = got
 			}
-			if answer == "" {
-				answer = m.answer
-			}
-			if m.answer != answer {
-				return fmt.Errorf("%s, %s: the answer is %s and was %s", p.name, v.name, m.answer,
-					answer)
-			}
-			kernels = append(kernels, m.kernels)
-			bytes = append(bytes, fmt.Sprintf("%.0f", float64(m.bytes)/1e6))
-			times = append(times, m.time)
-		}
-		row := append(table.Row{p.name, p.samples}, kernels...)
-		row = append(row, bytes...)
-		for _, t := range times {
-			row = append(row, seconds(t))
-		}
-		rows = append(rows, append(row, ratio(times[0], times[1])))
+			return e, nil
+		}})
 	}
-	report(fmt.Sprintf("kernels of the cpu engine, one an operator and fused, %d threads, answers equal", c.threads), header, rows)
-	return nil
+	return c.compare(t)
 }
 
-// measurement is what a variant of a pattern takes.
-type measurement struct {
-	kernels int
-	bytes   int64
-	time    time.Duration
-	answer  string
-}
-
-func measurePattern(ctx context.Context, c config, dir string, p pattern,
-	v variant) (*measurement, error) {
-	sources, err := redfox.ReadSources(testFile("fusion", p.name+".logic"))
+// measurePattern adds the kernels, bytes and time of a variant to an entry. It
+// returns the answer.
+func (e *entry) measurePattern(ctx context.Context, c config, dir string, p pattern,
+	v variant) (answer string, err error) {
+	prog, err := compile(ctx, v.options, testFile("fusion", p.name+".logic"))
 	if err != nil {
-		return nil, err
-	}
-	prog, err := redfox.Compile(ctx, sources, v.options)
-	if err != nil {
-		return nil, err
+		return "", err
 	}
 	db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir),
 		redfox.LoadOptions{Threads: c.threads, Header: true})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	// The profile is taken in a run of its own, which also generates the code.
-	res, err := prog.RunOn(ctx, db,
-		redfox.RunOptions{Engine: "cpu", Threads: c.threads, Outputs: []string{"_"}, Profile: true})
+	// A separate run takes the profile. It also generates the code.
+	res, err := prog.RunOn(ctx, db, redfox.RunOptions{Engine: redfox.EngineCPU,
+		Threads: c.threads, Outputs: []string{"_"}, Profile: true})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	m := &measurement{kernels: len(res.Stats.Kernels)}
+	bytes := int64(0)
 	for _, k := range res.Stats.Kernels {
-		m.bytes += k.Bytes
+		bytes += k.Bytes
 	}
-	times, res, err := timeRuns(ctx, c, "cpu", c.repeat, prog, db)
+	e.labels = append(e.labels, len(res.Stats.Kernels), fmt.Sprintf("%.0f", float64(bytes)/1e6))
+	took, res, err := c.timeRuns(ctx, redfox.EngineCPU, c.repeat, prog, db)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
+	e.times = append(e.times, took)
 	for row := range res.Rows("_") {
-		m.answer += fmt.Sprint(row)
+		answer += fmt.Sprint(row)
 	}
-	m.time = median(times)
-	return m, nil
+	return answer, res.Err()
 }
 
-// writeSamples writes the facts of the patterns, the same for the same n: n
+// writeSamples writes the facts of the patterns, which depend on n alone: n
 // samples with three columns of numbers below 1,000 and one of keys; tables of
 // keys, each a permutation; and a graph of n edges with a few cycles.
 func writeSamples(dir string, n int) error {
@@ -191,14 +162,16 @@ func writeSamples(dir string, n int) error {
 	})
 }
 
-// writeTable writes n rows below a header.
+// writeTable writes n rows as TSV, below a header if it is not "".
 func writeTable(file, header string, n int, row func(i int) []int64) error {
 	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	w.WriteString(header + "\n") // an error stays with w until Flush
+	if header != "" {
+		w.WriteString(header + "\n") // an error stays with w until Flush
+	}
 	var line []byte
 	for i := range n {
 		line = line[:0]

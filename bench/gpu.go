@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
@@ -22,77 +22,68 @@ type job struct {
 	name    string
 	program []redfox.Source
 	output  string // the predicate that is computed, and stays on the device
-	rows    int64  // what the rate counts, and its unit
-	unit    string
-	// bytes are those of the columns that are read and of the tuples that are
-	// written; 0 takes what the kernels count.
-	bytes int64
-	// ceiling is the least time that the card's measured rates allow, and which
-	// they are; 0 takes the reading of the bytes.
-	ceiling   time.Duration
-	ceilingOf string
-	bar       time.Duration // at most so long; 0 if there is none
-	peer      string        // another system's figure for the work, and where it is of
-	check     func(*redfox.Result) error
-	// verify, if set, is run once over the same facts; its value of `_` must be
-	// this.
+	rows    int64  // that the rate counts
+	unit    string // of the rows
+	bytes   int64  // of columns read and tuples written; 0 takes the kernels' sum
+	ceiling ceiling
+	bar     float64 // seconds; 0 if there is none
+	peer    string  // the figure of another system, with its origin
+	check   func(*redfox.Result) error
+	// verify, if set, runs once over the same facts. Its value of `_` must be
+	// verified.
 	verify   []redfox.Source
 	verified int64
+	// prepare, if set, computes what check and verify expect. It is called if
+	// -only selects the job.
+	prepare func(*job)
 }
 
-// outcome is what a job came to, as JSON has it.
+// ceiling is the least time that measured rates of the card allow. The zero
+// value stands for reading the bytes of the job.
+type ceiling struct {
+	seconds float64
+	of      string // the rate
+}
+
+// outcome is a measured job. Times are wall-clock seconds.
 type outcome struct {
-	Work      string    `json:"work"`
-	Rows      int64     `json:"rows"`
-	Unit      string    `json:"unit"`
-	Bytes     int64     `json:"bytes"`
-	Seconds   []float64 `json:"seconds"` // of each run, wall clock
-	Median    float64   `json:"median"`
-	Low       float64   `json:"least"`
-	High      float64   `json:"most"`
-	Rate      float64   `json:"rows_per_second"`
-	Bandwidth float64   `json:"bytes_per_second"`
-	Ceiling   float64   `json:"ceiling_seconds,omitempty"`
-	CeilingOf string    `json:"ceiling,omitempty"`
-	Share     float64   `json:"share_of_ceiling,omitempty"`
-	Bar       float64   `json:"bar_seconds,omitempty"`
-	Met       bool      `json:"met,omitempty"`
-	Peer      string    `json:"peer,omitempty"`
-	Profile   *profile  `json:"profile,omitempty"`
-	Failure   string    `json:"failure,omitempty"`
+	Work  string `json:"work"`
+	Rows  int64  `json:"rows"`
+	Unit  string `json:"unit"`
+	Bytes int64  `json:"bytes"`
+	measure.Times
+	Rate      float64  `json:"rows_per_second"`
+	Bandwidth float64  `json:"bytes_per_second"`
+	Ceiling   float64  `json:"ceiling_seconds,omitempty"`
+	CeilingOf string   `json:"ceiling,omitempty"`
+	Share     float64  `json:"share_of_ceiling,omitempty"`
+	Bar       float64  `json:"bar_seconds,omitempty"`
+	Met       bool     `json:"met,omitempty"`
+	Peer      string   `json:"peer,omitempty"`
+	Profile   *profile `json:"profile,omitempty"`
+	Failure   string   `json:"failure,omitempty"`
 }
 
-// profile is what one more run, in which kernels are timed, says of where time
-// goes.
+// profile is one more run, in which kernels are timed.
 type profile struct {
-	Seconds  float64         `json:"seconds"`
-	Prepare  float64         `json:"prepare_seconds"` // planning, code, copies of facts
-	First    float64         `json:"first_seconds"`   // the first run after that
-	Launches int64           `json:"launches"`
-	Waits    int64           `json:"waits"`
-	ToDevice int64           `json:"bytes_to_device"`
-	Fetched  int64           `json:"bytes_from_device"`
-	Peak     int64           `json:"peak_bytes"`
-	Kernels  []kernelProfile `json:"kernels"`
+	Seconds  float64          `json:"seconds"`
+	Prepare  float64          `json:"prepare_seconds"` // planning, code, copies of facts
+	First    float64          `json:"first_seconds"`   // the first run after that
+	Launches int64            `json:"launches"`
+	Waits    int64            `json:"waits"`
+	ToDevice int64            `json:"bytes_to_device"`
+	Fetched  int64            `json:"bytes_from_device"`
+	Peak     int64            `json:"peak_bytes"`
+	Kernels  []measure.Kernel `json:"kernels"`
 }
 
-type kernelProfile struct {
-	Kernel  string  `json:"kernel"`
-	Block   string  `json:"block"`
-	Calls   int64   `json:"calls"`
-	Rows    int64   `json:"rows"`
-	Kept    int64   `json:"kept"`
-	Bytes   int64   `json:"bytes"`
-	Seconds float64 `json:"seconds"`
-}
-
-// machine is where the suite ran.
+// machine is the file of -json.
 type machine struct {
 	Date    string  `json:"date"`
 	Engine  string  `json:"engine"`
 	Scale   float64 `json:"scale"`
 	Threads int     `json:"threads"`
-	// name, driver, clocks, power, as nvidia-smi has them
+	// name, driver, clocks, power, as nvidia-smi prints them
 	Device string     `json:"device,omitempty"`
 	Before string     `json:"clocks_before,omitempty"`
 	After  string     `json:"clocks_after,omitempty"`
@@ -108,34 +99,24 @@ type gpuSuite struct {
 	failed  int
 }
 
-// benchGPU measures what is hot and resident: facts on the device, code
-// compiled, results left there; wall clock round a call of Run.
+// benchGPU measures runs over facts on the device with compiled code, whose
+// results stay on the device. Times are wall clock round a call of Run.
 func benchGPU(ctx context.Context, c config) (err error) {
-	s := &gpuSuite{config: c, engine: "gpu"}
+	s := &gpuSuite{config: c, engine: redfox.EngineGPU}
 	if c.engines != "" {
 		s.engine = c.engines
 	}
 	s.machine = machine{Date: time.Now().UTC().Format(time.RFC3339), Engine: s.engine,
-		Scale: c.scale, Threads: c.threads,
-		Device: nvidia("name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit"), Before: nvidia(clocks)}
-	// Cold processes come before this one has the device open.
-	if err := s.cold(ctx); err != nil {
-		s.fail("", err)
-	}
-	if err := s.kernels(ctx); err != nil {
-		s.fail("", err)
-	}
-	if s.session,
-		err = redfox.OpenSession(redfox.SessionOptions{Engine: s.engine,
-		Threads: c.threads}); err != nil {
+		Scale: c.scale, Threads: c.threads, Before: nvidia(clocks), Device: nvidia(
+			"name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit")}
+	// Other processes come before this one opens the device.
+	s.parts(ctx, s.cold, s.kernels)
+	s.session, err = redfox.OpenSession(redfox.SessionOptions{Engine: s.engine,
+		Threads: c.threads})
+	if err != nil {
 		return err
 	}
-	parts := []func(context.Context) error{s.closures, s.tpchQueries, s.samples, s.large, s.sorting}
-	for _, part := range parts {
-		if err := part(ctx); err != nil {
-			s.fail("", err)
-		}
-	}
+	s.parts(ctx, s.closures, s.tpchQueries, s.samples, s.large, s.sorting)
 	s.machine.After = nvidia(clocks)
 	s.print()
 	err = s.session.Close()
@@ -145,10 +126,29 @@ func benchGPU(ctx context.Context, c config) (err error) {
 	return errors.Join(err, s.write())
 }
 
-// clocks are what nvidia-smi is asked about the card's state.
+// parts runs parts of the suite. A part that fails does not stop the others.
+func (s *gpuSuite) parts(ctx context.Context, parts ...func(context.Context) error) {
+	for _, part := range parts {
+		if err := part(ctx); err != nil {
+			s.fail("", err)
+		}
+	}
+}
+
+// recordGPU puts a row into the file of -figures, if the engine is gpu.
+func (s *gpuSuite) recordGPU(work string, seconds float64, peer string, theirs float64,
+	source string) error {
+	if s.engine != redfox.EngineGPU {
+		return nil
+	}
+	return s.record(work, map[string]float64{redfox.EngineGPU: seconds, peer: theirs},
+		map[string]string{peer: source})
+}
+
+// clocks are the fields of nvidia-smi for the state of the card.
 const clocks = "clocks.sm,clocks.mem,temperature.gpu,power.draw"
 
-// nvidia asks nvidia-smi; it returns "" if there is none.
+// nvidia returns fields of nvidia-smi, "" if there is no such program.
 func nvidia(what string) string {
 	out, err := exec.Command("nvidia-smi", "--query-gpu="+what, "--format=csv,noheader").Output()
 	if err != nil {
@@ -157,7 +157,7 @@ func nvidia(what string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// fail records a row that could not be measured; the others go on.
+// fail records a row that could not be measured.
 func (s *gpuSuite) fail(name string, err error) {
 	s.failed++
 	fmt.Fprintf(os.Stderr, "bench gpu: %s: %v\n", name, err)
@@ -166,13 +166,16 @@ func (s *gpuSuite) fail(name string, err error) {
 	}
 }
 
-// measure runs the jobs that are wanted over the same facts, and forgets these.
-// It returns the outcomes of jobs that succeed.
+// measure measures the jobs that -only selects over the same facts, and removes
+// these from the device. It returns the outcomes of jobs that succeed.
 func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database,
 	jobs ...*job) (done []*outcome) {
 	for _, j := range jobs {
 		if !s.wants(j.name, true) {
 			continue
+		}
+		if j.prepare != nil {
+			j.prepare(j)
 		}
 		out, err := s.one(ctx, db, j)
 		if err != nil {
@@ -186,30 +189,29 @@ func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database,
 	return done
 }
 
-// add keeps a row and says what it is, so that a run that is cut short has said
-// something.
+// add appends a row and prints it at once, so that a run that is interrupted
+// has printed its rows.
 func (s *gpuSuite) add(out *outcome) {
 	s.machine.Rows = append(s.machine.Rows, out)
-	fmt.Printf("%-24s %9.4g ms (%.4g to %.4g)", out.Work, out.Median*1e3, out.Low*1e3, out.High*1e3)
+	fmt.Printf("%-24s %9.4g ms (%.4g to %.4g)", out.Work, out.Median*1e3, out.Least*1e3, out.Most*1e3)
 	if p := out.Profile; p != nil {
-		fmt.Printf(", prepared in %.3g s, first %.4g ms, profiled %.4g ms: %d launches, %d waits, %d bytes back, peak %.3g GB\n",
+		fmt.Printf(", prepared in %.3g s, first %.4g ms, profiled %.4g ms: %d launches, %d waits, %d bytes back, peak %.3g GB",
 			p.Prepare, p.First*1e3, p.Seconds*1e3, p.Launches, p.Waits, p.Fetched,
 			float64(p.Peak)/1e9)
 		for _, k := range p.Kernels {
 			if k.Calls > 0 {
-				fmt.Printf("    %-16s %-6s %6d calls %12d rows %12d kept %9.3g GB %9.4g ms\n",
-					k.Kernel, k.Block, k.Calls, k.Rows, k.Kept, float64(k.Bytes)/1e9, k.Seconds*1e3)
+				fmt.Printf("\n    %-16s %6d calls %12d rows %12d kept %9.3g GB %9.4g ms",
+					k.Name, k.Calls, k.Rows, k.Kept, float64(k.Bytes)/1e9, k.Seconds*1e3)
 			}
 		}
-	} else {
-		fmt.Println()
 	}
+	fmt.Println()
 	if err := s.write(); err != nil {
 		fmt.Fprintf(os.Stderr, "bench gpu: %v\n", err)
 	}
 }
 
-// longRun is the time from which a run is repeated three times only.
+// longRun is the time above which a run is repeated only three times.
 const longRun = time.Second
 
 // one measures a job.
@@ -225,68 +227,53 @@ func (s *gpuSuite) one(ctx context.Context, db *redfox.Database, j *job) (*outco
 		return nil, err
 	}
 	p := &profile{Prepare: time.Since(start).Seconds()}
-	run := func(opts redfox.RunOptions) (time.Duration, *redfox.Result, error) {
+	var stats redfox.Stats
+	run := func(opts redfox.RunOptions) (time.Duration, error) {
 		start := time.Now()
 		res, err := prepared.Run(ctx, opts)
 		took := time.Since(start)
-		if err == nil {
-			err = j.check(res)
-		}
 		if err != nil {
-			return 0, nil, err
+			return 0, err
 		}
-		res.Release()
-		return took, res, nil
+		stats = res.Stats
+		defer res.Release()
+		return took, j.check(res)
 	}
-	first, _, err := run(opts)
+	first, err := run(opts)
 	if err != nil {
 		return nil, err
 	}
-	p.First = first.Seconds()
 	profiled := opts
 	profiled.Profile = true
-	took, res, err := run(profiled)
+	took, err := run(profiled)
 	if err != nil {
 		return nil, err
 	}
-	p.Seconds = took.Seconds()
-	out := &outcome{Work: j.name, Rows: j.rows, Unit: j.unit, Bytes: j.bytes, Profile: p,
-		Peer: j.peer}
-	p.take(res.Stats)
-	if out.Bytes == 0 {
-		for _, k := range p.Kernels {
-			out.Bytes += k.Bytes
-		}
+	p.First, p.Seconds, p.Kernels = first.Seconds(), took.Seconds(), measure.Kernels(stats)
+	if d := stats.Device; d != nil {
+		p.Launches, p.Waits, p.ToDevice, p.Fetched, p.Peak = d.Launches, d.Waits,
+			d.ToDevice.Bytes, d.FromDevice.Bytes, d.Peak
 	}
-	repeat := s.repeat
+	n := s.repeat
 	if took > longRun {
-		repeat = min(repeat, 3)
+		n = min(n, 3)
 	}
-	for range repeat {
-		took, _, err := run(opts)
+	var times []time.Duration
+	for range n {
+		took, err := run(opts)
 		if err != nil {
 			return nil, err
 		}
-		out.Seconds = append(out.Seconds, took.Seconds())
+		times = append(times, took)
 	}
 	if j.verify != nil {
 		if err := s.verify(ctx, db, j); err != nil {
 			return nil, err
 		}
 	}
-	if j.ceiling == 0 {
-		j.ceiling, j.ceilingOf = atRate(float64(out.Bytes), readRate), readText
-	}
-	out.summarise(j.ceiling, j.ceilingOf, s.barOf(j))
+	out := s.outcome(j, measure.Summarise(times, 0), p.Kernels)
+	out.Profile = p
 	return out, nil
-}
-
-// barOf returns what a row is held against: bars are for a whole run on a GPU.
-func (s *gpuSuite) barOf(j *job) time.Duration {
-	if s.scale != 1 || s.engine != "gpu" {
-		return 0
-	}
-	return j.bar
 }
 
 // verify runs the program that proves an answer.
@@ -302,32 +289,26 @@ func (s *gpuSuite) verify(ctx context.Context, db *redfox.Database, j *job) erro
 	return wantValue("_", j.verified)(res)
 }
 
-// take copies what a run says of its kernels.
-func (p *profile) take(stats redfox.Stats) {
-	if d := stats.Device; d != nil {
-		p.Launches, p.Waits, p.ToDevice, p.Fetched, p.Peak = d.Launches, d.Waits, d.ToDevice.Bytes,
-			d.FromDevice.Bytes, d.Peak
-	}
-	for _, k := range stats.Kernels {
-		took := k.Device
-		if took == 0 {
-			took = k.Time
+// outcome returns the row of a job with these times. The bar holds for a whole
+// run on a GPU only.
+func (s *gpuSuite) outcome(j *job, times measure.Times, kernels []measure.Kernel) *outcome {
+	o := &outcome{Work: j.name, Rows: j.rows, Unit: j.unit, Bytes: j.bytes, Times: times,
+		Peer: j.peer}
+	if o.Bytes == 0 {
+		for _, k := range kernels {
+			o.Bytes += k.Bytes
 		}
-		p.Kernels = append(p.Kernels,
-			kernelProfile{k.Kernel, k.Block, k.Calls, k.Rows, k.Kept, k.Bytes, took.Seconds()})
 	}
-}
-
-// summarise fills in what follows from the times.
-func (o *outcome) summarise(ceiling time.Duration, ceilingOf string, bar time.Duration) {
-	sorted := slices.Sorted(slices.Values(o.Seconds))
-	o.Median, o.Low, o.High = (sorted[(len(sorted)-1)/2]+sorted[len(sorted)/2])/2, sorted[0],
-		sorted[len(sorted)-1]
+	limit := j.ceiling
+	if limit == (ceiling{}) && o.Bytes > 0 {
+		limit = readAll(o.Bytes)
+	}
 	o.Rate, o.Bandwidth = float64(o.Rows)/o.Median, float64(o.Bytes)/o.Median
-	o.Ceiling, o.CeilingOf = ceiling.Seconds(), ceilingOf
-	o.Share = o.Ceiling / o.Median
-	o.Bar = bar.Seconds()
-	o.Met = bar > 0 && o.Median <= o.Bar
+	o.Ceiling, o.CeilingOf, o.Share = limit.seconds, limit.of, limit.seconds/o.Median
+	if s.scale == 1 && s.engine == redfox.EngineGPU {
+		o.Bar, o.Met = j.bar, j.bar > 0 && o.Median <= j.bar
+	}
+	return o
 }
 
 // wantValue checks the one value of a nullary functional predicate.
@@ -354,7 +335,7 @@ func wantRows(pred string, want int64) func(*redfox.Result) error {
 	}
 }
 
-// print shows the table.
+// print prints the table.
 func (s *gpuSuite) print() {
 	var rows []table.Row
 	for _, o := range s.machine.Rows {
@@ -364,7 +345,7 @@ func (s *gpuSuite) print() {
 		}
 		row := table.Row{o.Work, blank(o.Rows > 0, "%.6g", float64(o.Rows)/1e6),
 			blank(o.Bytes > 0, "%.4g", float64(o.Bytes)/1e9),
-			milli(o.Median), milli(o.Low) + " to " + milli(o.High),
+			milli(o.Median), milli(o.Least) + " to " + milli(o.Most),
 			blank(o.Rows > 0, "%.3g G %s/s", o.Rate/1e9, o.Unit),
 			blank(o.Bytes > 0, "%.3g", o.Bandwidth/1e12)}
 		row = append(row, blank(o.Ceiling > 0, "%s, %s", milli(o.Ceiling), o.CeilingOf),
@@ -382,7 +363,7 @@ func (s *gpuSuite) print() {
 			"others"}, rows)
 }
 
-// blank formats what is there.
+// blank formats values, or returns "" if they are not known.
 func blank(there bool, format string, values ...any) string {
 	if !there {
 		return ""

@@ -39,7 +39,7 @@ func TestSuiteGPU(t *testing.T) {
 		switch o := rows[name]; {
 		case o == nil:
 			t.Errorf("there is no row %s", name)
-		case len(o.Seconds) != 2 || o.Median <= 0 || o.Rows == 0 || o.Bytes == 0 ||
+		case len(o.Runs) != 2 || o.Median <= 0 || o.Rows == 0 || o.Bytes == 0 ||
 			o.Ceiling == 0 || o.Bar != 0:
 			t.Errorf("%s: %+v", name, o)
 		}

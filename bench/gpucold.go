@@ -12,36 +12,36 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redfoxdb/redfox/bench/measure"
 )
 
-// smallProgram is what a cold process runs.
+// smallProgram is the program of a cold process.
 var smallProgram = []string{"quickstart", "reach.logic"}
 
-// firstBar is for the first result of a cold process on a GPU, and oursBar for
-// what of it is not the driver's.
+// The bars of the first result of a cold process on a GPU, in seconds: of all
+// of it, and of the part that is not the driver's.
 const (
-	firstBar = 600 * time.Millisecond
-	oursBar  = 150 * time.Millisecond
+	firstBar = 0.6
+	oursBar  = 0.15
 )
 
-// processTimes are those of a process, from its start: until the last of its
-// output is there, and until it has ended, in which the driver takes its
-// context apart.
+// processTimes are times from the start of a process: until the last of its
+// output, and until its end. The driver destroys its context in between.
 type processTimes struct{ result, end []time.Duration }
 
 func (p *processTimes) add(result, end time.Duration) {
 	p.result, p.end = append(p.result, result), append(p.end, end)
 }
 
-// driverSettings are what a process that runs one program has the driver read
-// (redfox.StartEngine, package cuda), on which the time of a context depends.
+// driverSettings are the driver's variables that redfox sets in a process for
+// one program (redfox.StartEngine). The time to make a context depends on them.
 var driverSettings = []string{"CUDA_DEVICE_MAX_CONNECTIONS=2", "CUDA_MODULE_LOADING=EAGER"}
 
-// cold measures the command line in processes of their own, with nothing
-// compiled before and with what the process before left on disk. Between them
-// come processes that do nothing but open the driver and a context, with the
-// driver's own settings and with those that the command line has it read; what
-// is left without the time of the latter is ours.
+// cold measures new processes of redfox run, with nothing compiled before and
+// with the cache of the process before. Between them it measures processes that
+// only make a context, with the default settings of the driver and with those
+// of redfox. The difference to the latter is the time of redfox itself.
 func (s *gpuSuite) cold(ctx context.Context) error {
 	if s.redfox == "" || !s.wantsAny([]string{"cold", "cold-cached", "context"}) {
 		return nil
@@ -82,13 +82,9 @@ func (s *gpuSuite) cold(ctx context.Context) error {
 			}
 		}
 	}
-	if s.engine == "gpu" {
-		err := s.record("cold",
-			map[string]time.Duration{"gpu": median(cold.result),
-				"opening the driver and a context": median(driver.result)}, nil)
-		if err != nil {
-			return err
-		}
+	if err := s.recordGPU("cold", median(cold.result), "opening the driver and a context",
+		median(driver.result), ""); err != nil {
+		return err
 	}
 	s.addProcess("context", byDefault, processTimes{}, 0)
 	s.addProcess("context-alike", driver, processTimes{}, 0)
@@ -100,9 +96,9 @@ func (s *gpuSuite) cold(ctx context.Context) error {
 	return nil
 }
 
-// addProcess adds rows of processes: until the result and until the end and, of
-// both, what is left without the driver's own.
-func (s *gpuSuite) addProcess(name string, all, driver processTimes, bar time.Duration) {
+// addProcess adds rows of processes: until the result, until the end, and both
+// without the driver's own time.
+func (s *gpuSuite) addProcess(name string, all, driver processTimes, bar float64) {
 	for _, row := range []struct {
 		name          string
 		times, driver []time.Duration
@@ -115,28 +111,23 @@ func (s *gpuSuite) addProcess(name string, all, driver processTimes, bar time.Du
 			continue
 		}
 		for i := range row.times {
-			row.times[i] -= median(row.driver)
+			row.times[i] -= fromSeconds(median(row.driver))
 		}
 		s.addTimes(row.name+"-ours", row.times, oursBar)
 	}
 }
 
-// addTimes adds a row that is only times.
-func (s *gpuSuite) addTimes(name string, times []time.Duration, bar time.Duration) {
-	out := &outcome{Work: name}
-	for _, t := range times {
-		out.Seconds = append(out.Seconds, t.Seconds())
-	}
-	if s.engine != "gpu" {
-		bar = 0
-	}
-	out.summarise(0, "", bar)
-	s.add(out)
+// addTimes adds a row that consists of times alone.
+func (s *gpuSuite) addTimes(name string, times []time.Duration, bar float64) {
+	s.add(s.outcome(&job{name: name, bar: bar}, measure.Summarise(times, 0), nil))
 }
 
-// driverCompiles returns, of a process with nothing compiled before, how long
-// the driver compiles PTX and loads what it has made while nothing else is left
-// to be done. That is part of what counts as ours.
+// median returns the median in seconds, 0 if there are no times.
+func median(times []time.Duration) float64 { return measure.Summarise(times, 0).Median }
+
+// driverCompiles returns the time in which a process with nothing compiled
+// before only waits for the driver to compile PTX and to load the code. It is
+// part of the time of redfox.
 func (s *gpuSuite) driverCompiles(ctx context.Context, cache string) (time.Duration, error) {
 	if err := os.Mkdir(cache, 0o777); err != nil {
 		return 0, err
@@ -166,7 +157,7 @@ func (s *gpuSuite) driverCompiles(ctx context.Context, cache string) (time.Durat
 	return 0, nil // of an engine without a driver
 }
 
-// process runs a small program in a process of its own, its cache in a folder.
+// process runs a small program in a new process with a folder for its cache.
 func (s *gpuSuite) process(ctx context.Context, cache string,
 	flags ...string) (result, end time.Duration, err error) {
 	args := []string{"run", testFile(smallProgram...), "--facts", testFile("quickstart", "facts"),
@@ -178,8 +169,7 @@ func (s *gpuSuite) process(ctx context.Context, cache string,
 	return result, end, err
 }
 
-// timedProcess runs a process that prints something, and returns what it
-// prints.
+// timedProcess runs a process and returns its output, which must not be empty.
 func timedProcess(cmd *exec.Cmd) (text string, result, end time.Duration, err error) {
 	var failure strings.Builder
 	cmd.Stderr = &failure
@@ -211,9 +201,8 @@ func timedProcess(cmd *exec.Cmd) (text string, result, end time.Duration, err er
 	return out.String(), result, end, nil
 }
 
-// driverContext measures how long the driver takes from being opened to a
-// context, and until a process that does nothing else has ended, with variables
-// of the driver's. The times are added to others if they count.
+// driverContext measures a process that only opens the driver and makes a
+// context, with variables of the driver. If it counts, the times are added.
 func (s *gpuSuite) driverContext(ctx context.Context, counts bool, to *processTimes,
 	settings ...string) error {
 	cmd := exec.CommandContext(ctx, s.python, "bench/driver_context.py")

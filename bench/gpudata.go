@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"math/bits"
 	goruntime "runtime"
 	"sync"
@@ -8,8 +9,7 @@ import (
 )
 
 // mix is a permutation of 64 bits, the finaliser of SplitMix64 (Steele, Lea and
-// Flood, OOPSLA 2014), by which columns are pseudo-random and the same in each
-// run.
+// Flood, OOPSLA 2014). It makes columns pseudo-random, and equal in each run.
 func mix(i uint64) uint64 {
 	i += 0x9e3779b97f4a7c15
 	i = (i ^ i>>30) * 0xbf58476d1ce4e5b9
@@ -23,7 +23,7 @@ func below(word, n uint64) uint64 {
 	return hi
 }
 
-// permute is a permutation of the numbers of so many bits.
+// permute is a permutation of the numbers with that many bits.
 func permute(i uint64, bits int) uint64 {
 	mask := uint64(1)<<bits - 1
 	for range 2 {
@@ -67,5 +67,29 @@ func sum(n int, f func(i int) int64) int64 {
 	return all.Load()
 }
 
-// row numbers a table's rows.
+// row numbers the rows of a table.
 func row(i uint64) uint64 { return i }
+
+// numbers is a generated column of a table.
+type numbers struct {
+	values any // a slice, for redfox.Facts
+	at     func(i int) uint64
+}
+
+// randomNumbers returns n pseudo-random numbers of the range from least to
+// least+count-1. Columns with different seeds are independent.
+func randomNumbers(n int, seed, least, count uint64) numbers {
+	f := func(i uint64) uint64 { return least + below(mix(i+seed<<40), count) }
+	switch most := least + count - 1; {
+	case most <= math.MaxUint8:
+		return numbersOf(column[uint8](n, f))
+	case most <= math.MaxUint16:
+		return numbersOf(column[uint16](n, f))
+	default:
+		return numbersOf(column[uint32](n, f))
+	}
+}
+
+func numbersOf[T uint8 | uint16 | uint32](values []T) numbers {
+	return numbers{values, func(i int) uint64 { return uint64(values[i]) }}
+}

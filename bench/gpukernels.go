@@ -7,45 +7,51 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redfoxdb/redfox/bench/measure"
 )
 
-// wallMetric is the unit in which the benchmarks of primitives/service report
-// how long the host waits, from the first launch until the last kernel is done.
+// wallMetric is the unit of the benchmarks of primitives/service for the time
+// from the first launch until the host sees the end of the last kernel.
 const wallMetric = "wall-µs"
 
-// kernels measures the kernels that sort pairs by themselves, beside the row
-// sort-pairs: the time in which the engine could number as many tuples. The
-// test program of primitives/service has them, and looks at the answer.
+// kernels measures the kernels that sort pairs, without the engine: the lower
+// bound of the row sort-pairs. The test program of primitives/service runs them
+// and checks the answer.
 func (s *gpuSuite) kernels(ctx context.Context) error {
 	const name, n = "sort-pairs-kernels", 1 << 28
 	if s.service == "" || !s.wants(name, true) {
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, s.service, "-test.run", "^$", "-test.bench",
-		"^BenchmarkCard$/^pairs$/^all$",
-		"-test.benchtime", "2x", "-test.count", strconv.Itoa(s.repeat))
-	text, err := cmd.CombinedOutput()
+	text, err := exec.CommandContext(ctx, s.service, "-test.run", "^$", "-test.bench",
+		"^BenchmarkCard$/^pairs$/^all$", "-test.benchtime", "2x", "-test.count",
+		strconv.Itoa(s.repeat)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, text)
 	}
-	out := &outcome{Work: name, Rows: n, Unit: "pairs", Bytes: n * 16,
-		Seconds: wallTimes(string(text))}
-	if len(out.Seconds) == 0 {
+	var times []time.Duration
+	for _, seconds := range wallTimes(string(text)) {
+		times = append(times, fromSeconds(seconds))
+	}
+	if len(times) == 0 {
 		return fmt.Errorf("%s: %s reports no time:\n%s", name, s.service, text)
 	}
-	out.summarise(pairsCeiling(n), pairsCeilingText, s.barOf(&job{bar: pairsBar}))
-	s.add(out)
+	s.add(s.outcome(&job{name: name, rows: n, unit: "pairs", bytes: n * 16,
+		ceiling: pairsCeiling(n), bar: pairsBar}, measure.Summarise(times, 0), nil))
 	return nil
 }
 
-// The least time of a sort of pairs of 32 bits by the rate of a copy, and the
-// most that 2^28 of them are to take.
-const (
-	pairsCeilingText = "4 passes at 4.26 TB/s"
-	pairsBar         = 8 * time.Millisecond
-)
+// pairsBar is the longest time in which 2^28 pairs are to be sorted.
+const pairsBar = 0.008
 
-func pairsCeiling(n int) time.Duration { return atRate(float64(n)*16*4, copyRate) }
+// pairsCeiling is the least time of a sort of pairs of 32 bits at the rate of a
+// copy.
+func pairsCeiling(n int) ceiling {
+	return ceiling{float64(n) * 16 * 4 / copyRate, "4 passes at 4.26 TB/s"}
+}
+
+// fromSeconds returns seconds as a duration.
+func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // wallTimes returns the seconds that benchmarks report as wallMetric.
 func wallTimes(text string) (seconds []float64) {

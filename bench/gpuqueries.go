@@ -7,81 +7,61 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/redfoxdb/redfox"
-	queries "github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/bench/measure"
+	"github.com/redfoxdb/redfox/bench/suite"
 )
 
-// tpchQueries measures TPC-H over the Parquet files of -tpch, beside DuckDB's
-// answers and times. The bars are those of scale factor 10.
+// queryBars are the bars of TPC-H's queries at scale factor 10, in seconds.
+var queryBars = map[string]float64{"q01": 0.0015, "q06": 0.0005}
+
+// tpchQueries measures TPC-H over the Parquet files of -tpch. The answers must
+// be those of DuckDB.
 func (s *gpuSuite) tpchQueries(ctx context.Context) error {
-	benchmark, _ := queries.Find("tpch")
-	all, err := benchmark.Embedded()
-	if err != nil {
+	r, err := s.runner("tpch")
+	if err != nil || len(r.Queries) == 0 {
 		return err
 	}
-	var names []string
-	for _, q := range all {
-		names = append(names, q.Name)
-	}
-	if !s.wantsAny(names) {
+	file := filepath.Join(s.tpch, "lineitem.parquet")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		fmt.Printf("TPC-H is left out: there is no %s\n", file)
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(s.tpch, "lineitem.parquet")); errors.Is(err,
-		fs.ErrNotExist) {
-		fmt.Printf("TPC-H is left out: there is no %s\n", filepath.Join(s.tpch, "lineitem.parquet"))
-		return nil
-	}
-	bars := map[string]time.Duration{"q01": 1500 * time.Microsecond, "q06": 500 * time.Microsecond}
-	peer, err := startPeer(ctx, s.config, benchmark, s.tpch)
-	if err != nil {
+	r.Runs = min(s.repeat, 3) // of DuckDB
+	if err := r.Start(ctx); err != nil {
 		return err
 	}
-	defer peer.Close()
-	var ours, duckdb time.Duration
-	measured, scale10 := 0, false
-	for _, q := range all {
-		if !s.wants(q.Name, true) {
-			continue
-		}
-		prog, err := compileQuery(ctx, q)
-		if err != nil {
-			return err
-		}
-		db, err := prog.Load(ctx, redfox.NewFacts().Dir(s.tpch),
-			redfox.LoadOptions{Threads: s.threads})
-		if err != nil {
-			return err
-		}
-		theirs, want, err := peer.Query(q.SQL, min(s.repeat, 3), 0)
+	defer r.Close()
+	var ours, theirs float64
+	measured := 0
+	for _, q := range r.Queries {
+		question, err := r.Ask(ctx, q)
 		if err != nil {
 			s.fail(q.Name, err)
 			continue
 		}
 		items := int64(0)
-		for _, f := range db.Report().Files {
+		for _, f := range question.Facts.Report().Files {
 			items = max(items, f.Rows)
 		}
-		j := &job{
-			name: q.Name, program: sourcesOf(q), output: "_", rows: items, unit: "items",
-			check: func(res *redfox.Result) error { return queries.SameRows(res.Rows("_"), want) },
-			peer: fmt.Sprintf("DuckDB %s, %d threads, this machine: %s ms", peer.Version,
-				s.threads, milli(median(theirs).Seconds())),
+		peer := question.Peers[0].Median
+		j := &job{name: q.Name, program: measure.Sources(question.Query), output: "_", rows: items,
+			unit: "items", peer: fmt.Sprintf("%s: %s", r.Report.Peers[0].Source,
+				measure.FormatTime(peer)),
+			check: func(res *redfox.Result) error {
+				return errors.Join(suite.SameRows(res.Rows("_"), question.Want), res.Err())
+			}}
+		if r.Report.Scale == 10 {
+			j.bar = queryBars[q.Name]
 		}
-		if items > 55e6 && items < 65e6 {
-			j.bar, scale10 = bars[q.Name], true
-		}
-		if out := s.measure(ctx, db, j); len(out) == 1 {
-			ours, duckdb = ours+fromSeconds(out[0].Median), duckdb+median(theirs)
+		for _, out := range s.measure(ctx, question.Facts, j) {
+			ours, theirs = ours+out.Median, theirs+peer
 			measured++
 		}
 	}
-	if measured < len(all) || !scale10 || s.engine != "gpu" {
+	if measured < len(r.All) || r.Report.Scale != 10 {
 		return nil
 	}
-	return s.record("tpch-sf10/sum", map[string]time.Duration{"gpu": ours, "DuckDB": duckdb}, nil)
+	return s.recordGPU("tpch-sf10/sum", ours, "DuckDB", theirs, "")
 }
-
-// fromSeconds returns seconds as a duration.
-func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

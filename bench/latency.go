@@ -6,58 +6,52 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	goruntime "runtime"
-	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/redfoxdb/redfox"
-	queries "github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/bench/measure"
+	"github.com/redfoxdb/redfox/bench/suite"
 )
 
-// The times that a compilation of a query is to take at most.
+// The bounds of the time to compile a query, in seconds.
 const (
-	coldBar   = 100 * time.Millisecond
-	cachedBar = 3 * time.Millisecond
+	coldBar   = 0.1
+	cachedBar = 0.003
 )
 
-// benchLatency times the way from LogiQL to PTX for the queries of both suites:
-// with nothing compiled before, and with the program's PTX in the cache on
-// disk. The first compilation of a process opens libLLVM, and the first one
-// over some facts evaluates functions of their strings and digests their
-// columns: it stands apart.
+// The columns of the tables that are not spans of redfox's trace.
+const (
+	phaseFirst = "first"     // the first compilation of the query
+	phaseTotal = "total"     // the median of the others
+	phaseLeast = "at best"   // the shortest of the others
+	phaseFront = "front end" // of the total
+	phaseRest  = "the rest"  // of the total
+)
+
+// benchLatency measures the compilation of both suites' queries from LogiQL to
+// PTX: with nothing compiled before, and with the PTX in the cache on disk. A
+// query's first compilation stands apart: it opens libLLVM, or evaluates
+// functions of the facts' strings and digests their columns.
 func benchLatency(ctx context.Context, c config) error {
-	old, had := os.LookupEnv("REDFOX_CACHE")
-	defer func() {
-		if had {
-			os.Setenv("REDFOX_CACHE", old)
-		} else {
-			os.Unsetenv("REDFOX_CACHE")
-		}
-	}()
-	var known, unknown latencyTables
-	for _, s := range queries.Suites() {
-		dir := c.tpch
-		if s.Name == "ssb" {
-			dir = c.ssb
-		}
+	known, unknown := newLatencyTables("the facts known"), newLatencyTables("no facts known")
+	for _, s := range suite.Suites() {
+		dir := c.folder(s.Name)
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			fmt.Printf("%s: %s is not there\n\n", s.Title, dir)
 			continue
 		}
-		all, err := s.Embedded()
+		r, err := c.runner(s.Name)
 		if err != nil {
 			return err
 		}
-		for _, q := range all {
-			if !c.wants(q.Name, true) {
-				continue
-			}
-			// Facts tell the optimiser which predicates are columns of one
-			// table.
-			prog, err := compileQuery(ctx, q)
+		for _, q := range r.Queries {
+			// The facts determine which predicates are columns of one table.
+			prog, err := r.Program(ctx, q)
 			if err != nil {
 				return err
 			}
@@ -68,216 +62,178 @@ func benchLatency(ctx context.Context, c config) error {
 			}
 			name := s.Name + " " + q.Name
 			if err := known.measure(ctx, c, name, q, db); err != nil {
-				return err
+				return fmt.Errorf("%s: %w", name, err)
 			}
 			if err := unknown.measure(ctx, c, name, q, nil); err != nil {
-				return err
+				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
 	}
-	known.report("the facts known")
-	unknown.report("no facts known")
+	for _, t := range []latencyTables{known, unknown} {
+		t.cold.print()
+		t.cached.print()
+	}
 	return nil
 }
 
-// latencyTables are what is shown of several queries.
-type latencyTables struct {
-	cold, cached         []table.Row
-	slowCold, slowCached slowest
-}
+// latencyTables are the tables of the same queries over the same facts.
+type latencyTables struct{ cold, cached *latencyTable }
 
-// slowest is the slowest of several compilations, and how many take longer than
-// a bar.
-type slowest struct {
-	median, least time.Duration
-	over          int
-}
-
-func (s *slowest) add(c compilation, bar time.Duration) {
-	s.median, s.least = max(s.median, c.total), max(s.least, c.least)
-	if c.least > bar {
-		s.over++
+func newLatencyTables(facts string) latencyTables {
+	title := "from LogiQL to PTX for sm_90, " + facts
+	return latencyTables{
+		cold: &latencyTable{bar: coldBar, slowest: compilation{},
+			title: title + ", nothing compiled before, LLVM on all cores",
+			columns: []string{phaseFirst, phaseTotal, phaseLeast, phaseFront, redfox.TracePlan,
+				redfox.TraceKernels, redfox.TraceFacts, redfox.TraceCode, redfox.TraceRead,
+				redfox.TraceOptimise, redfox.TraceBackEnd}},
+		cached: &latencyTable{bar: cachedBar, slowest: compilation{},
+			title:   title + ", compiled before",
+			columns: []string{phaseTotal, phaseLeast, phaseFront, phaseRest}},
 	}
 }
 
-// row is the last one of a table whose times stand behind so many columns.
-func (s *slowest) row(columns int) table.Row {
-	row := table.Row{"slowest"}
-	for len(row) < columns {
-		row = append(row, "")
-	}
-	return append(row, milliseconds(s.median), milliseconds(s.least))
+// latencyTable is a table of compilations, a row for each query.
+type latencyTable struct {
+	title   string
+	bar     float64
+	columns []string
+	rows    []table.Row
+	slowest compilation // the largest total and least
+	over    int         // queries whose least time is above the bar
 }
 
-// measure compiles a query for facts, or for any where there are none.
-func (t *latencyTables) measure(ctx context.Context, c config, name string, q queries.Query,
-	facts *redfox.Database) error {
-	m, err := measureLatency(ctx, c, q, facts)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+func (t *latencyTable) add(name string, size int64, c compilation) {
+	row := table.Row{name, size}
+	for _, p := range t.columns {
+		row = append(row, measure.FormatTime(c[p]))
 	}
-	t.cold = append(t.cold,
-		slices.Concat(table.Row{name, m.size, milliseconds(m.first.total)},
-			m.cold.cells(coldPhases)))
-	t.cached = append(t.cached,
-		slices.Concat(table.Row{name, m.size}, m.cached.cells(cachedPhases)))
-	t.slowCold.add(m.cold, coldBar)
-	t.slowCached.add(m.cached, cachedBar)
-	return nil
+	t.rows = append(t.rows, row)
+	for _, p := range []string{phaseTotal, phaseLeast} {
+		t.slowest[p] = max(t.slowest[p], c[p])
+	}
+	if c[phaseLeast] > t.bar {
+		t.over++
+	}
 }
 
-func (t *latencyTables) report(facts string) {
-	if len(t.cold) == 0 {
+func (t *latencyTable) print() {
+	if len(t.rows) == 0 {
 		return
 	}
-	names := func(row table.Row, phases []string) table.Row {
-		for _, p := range phases {
-			row = append(row, p)
+	header, last := table.Row{"query", "bytes of PTX"}, table.Row{"slowest", ""}
+	for _, p := range t.columns {
+		header = append(header, p)
+		cell := ""
+		if s, ok := t.slowest[p]; ok {
+			cell = measure.FormatTime(s)
 		}
-		return row
+		last = append(last, cell)
 	}
-	title := func(what string, bar time.Duration, s slowest) string {
-		return fmt.Sprintf("from LogiQL to PTX for sm_90, %s, %s; at best %d of %d take longer than %v",
-			facts, what, s.over, len(t.cold), bar)
-	}
-	report(title("nothing compiled before (what LLVM does on all cores together)", coldBar,
-		t.slowCold),
-		names(table.Row{"query", "bytes of PTX", "first", "cold", "at best"}, coldPhases),
-		append(t.cold, t.slowCold.row(3)))
-	report(title("compiled before", cachedBar, t.slowCached),
-		names(table.Row{"query", "bytes of PTX", "cached", "at best"}, cachedPhases),
-		append(t.cached, t.slowCached.row(2)))
+	report(fmt.Sprintf("%s; at best %d of %d take longer than %s", t.title, t.over, len(t.rows),
+		measure.FormatTime(t.bar)), header, append(t.rows, last))
 }
 
-// The phases that the tables show.
-var (
-	coldPhases = []string{phaseFront, redfox.TracePlan, redfox.TraceKernels, redfox.TraceFacts,
-		redfox.TraceCode,
-		redfox.TraceRead, redfox.TraceOptimise, redfox.TraceBackEnd}
-	cachedPhases = []string{phaseFront, phaseRest}
-)
+// compilation holds the seconds of each phase.
+type compilation map[string]float64
 
-const (
-	phaseFront = "front end"
-	phaseRest  = "cache" // to find the PTX and read it
-)
-
-// compilation is how long one took, and its phases. Of several, these are
-// medians, and least is the shortest time.
-type compilation struct {
-	total, least time.Duration
-	phases       map[string]time.Duration
-}
-
-// cells are those of the total and of phases.
-func (c compilation) cells(phases []string) table.Row {
-	row := table.Row{milliseconds(c.total), milliseconds(c.least)}
-	for _, p := range phases {
-		row = append(row, milliseconds(c.phases[p]))
-	}
-	return row
-}
-
-// medianOf takes the medians of totals and of each phase, and the least total.
-func medianOf(list []compilation) compilation {
-	middle := func(of func(compilation) time.Duration) time.Duration {
-		var times []time.Duration
-		for _, c := range list {
-			times = append(times, of(c))
+// medians returns the median of each phase, and the least total.
+func medians(list []compilation) compilation {
+	phases := map[string][]float64{}
+	least := math.Inf(1)
+	for _, c := range list {
+		for p := range c {
+			phases[p] = nil
 		}
-		return median(times)
+		least = min(least, c[phaseTotal])
 	}
-	out := compilation{total: middle(func(c compilation) time.Duration {
-		return c.total
-	}), phases: map[string]time.Duration{}}
-	for i, c := range list {
-		if i == 0 || c.total < out.least {
-			out.least = c.total
+	out := compilation{}
+	for p, seconds := range phases {
+		for _, c := range list { // 0 where a phase did not happen
+			seconds = append(seconds, c[p])
 		}
-		for p := range c.phases {
-			out.phases[p] = middle(func(c compilation) time.Duration { return c.phases[p] })
-		}
+		out[p] = measure.Median(seconds)
 	}
+	out[phaseLeast] = least
 	return out
 }
 
-// latency is what was measured of a query.
-type latency struct {
-	size                int64 // of the PTX
-	first, cold, cached compilation
-}
-
-// cachedRuns is how often a query is compiled with what one compilation has
-// left in the cache on disk. The first of them finds the processor's caches
-// full of LLVM.
+// cachedRuns is the number of compilations with a filled cache after each cold
+// one. The first of them suffers from processor caches full of LLVM.
 const cachedRuns = 9
 
-// measureLatency compiles a query repeatedly, each time with a new cache and
-// then several times with what is in it.
-func measureLatency(ctx context.Context, c config, query queries.Query,
-	facts *redfox.Database) (m latency, err error) {
+// measure compiles a query repeatedly, each time with a new cache on disk and
+// then several times with its contents. facts may be nil.
+func (t latencyTables) measure(ctx context.Context, c config, name string, q suite.Query,
+	facts *redfox.Database) error {
+	var size int64
+	var first compilation
 	var cold, cached []compilation
 	for i := range c.repeat + 1 {
-		dir, err := os.MkdirTemp("", "redfox-bench")
-		if err != nil {
-			return m, err
-		}
-		os.Setenv("REDFOX_CACHE", dir)
-		goruntime.GC()
-		one, n, err := emitPTX(ctx, query, facts)
 		var again []compilation
-		for range cachedRuns {
-			var two compilation
-			var same int64
-			if err == nil {
-				two, same, err = emitPTX(ctx, query, facts)
+		err := measure.WithCache(func() error {
+			goruntime.GC()
+			one, n, err := emitPTX(ctx, q, facts)
+			if err != nil {
+				return err
 			}
-			if err == nil && n != same {
-				err = fmt.Errorf("%d bytes of PTX, and %d from the cache", n, same)
+			if size = n; i == 0 {
+				first = one
+			} else {
+				cold = append(cold, one)
 			}
-			if _, planned := two.phases[redfox.TracePlan]; err == nil && planned {
-				err = errors.New("a program that was compiled before is planned again")
+			for range cachedRuns {
+				two, same, err := emitPTX(ctx, q, facts)
+				if err != nil {
+					return err
+				}
+				if n != same {
+					return fmt.Errorf("%d bytes of PTX, and %d from the cache", n, same)
+				}
+				if _, planned := two[redfox.TracePlan]; planned {
+					return errors.New("a program that was compiled before is planned again")
+				}
+				again = append(again, two)
 			}
-			again = append(again, two)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		os.RemoveAll(dir)
-		switch {
-		case err != nil:
-			return m, err
-		case i == 0:
-			m.first, m.size = one, n
-			continue
+		if i > 0 {
+			cached = append(cached, again...)
 		}
-		cold, cached = append(cold, one), append(cached, again...)
 	}
-	m.cold, m.cached = medianOf(cold), medianOf(cached)
-	return m, nil
+	middle := medians(cold)
+	middle[phaseFirst] = first[phaseTotal]
+	t.cold.add(name, size, middle)
+	t.cached.add(name, size, medians(cached))
+	return nil
 }
 
-// emitPTX compiles a query and returns what took time and the length of the
-// PTX.
-func emitPTX(ctx context.Context, query queries.Query,
+// emitPTX compiles a query and returns the phases and the length of the PTX.
+func emitPTX(ctx context.Context, q suite.Query,
 	facts *redfox.Database) (compilation, int64, error) {
 	var trace redfox.Tracer
-	c := compilation{phases: map[string]time.Duration{}}
+	c := compilation{}
 	start := time.Now()
-	prog, err := compileQuery(ctx, query)
+	prog, err := redfox.Compile(ctx, measure.Sources(q), redfox.Options{})
 	if err != nil {
-		return c, 0, err
+		return nil, 0, err
 	}
-	c.phases[phaseFront] = time.Since(start)
+	c[phaseFront] = time.Since(start).Seconds()
 	var size counter
 	err = prog.Emit(&size, redfox.StagePTX,
 		redfox.EmitOptions{Facts: facts, Target: "gpu:sm_90", Trace: trace.Add})
-	c.total = time.Since(start)
+	c[phaseTotal] = time.Since(start).Seconds()
 	for _, s := range trace.Spans() {
-		c.phases[s.Name] += s.Duration
+		c[s.Name] += s.Duration.Seconds()
 	}
-	c.phases[phaseRest] = c.total - c.phases[phaseFront]
+	c[phaseRest] = c[phaseTotal] - c[phaseFront]
 	return c, int64(size), err
 }
 
-// counter counts what is written to it.
+// counter counts the bytes that are written to it.
 type counter int64
 
 var _ io.Writer = (*counter)(nil)
@@ -286,6 +242,3 @@ func (c *counter) Write(b []byte) (int, error) {
 	*c += counter(len(b))
 	return len(b), nil
 }
-
-// milliseconds renders a short time.
-func milliseconds(d time.Duration) string { return fmt.Sprintf("%.3g ms", d.Seconds()*1e3) }

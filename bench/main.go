@@ -10,12 +10,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	python  string
 	graphs  string
@@ -35,13 +32,13 @@ type config struct {
 	seed    uint64
 }
 
-// suite is one table of measurements.
-type suite struct {
+// command is what one argument of the program names.
+type command struct {
 	name, doc string
 	run       func(context.Context, config) error
 }
 
-var suites = []suite{
+var suites = []command{
 	{"tc", "transitive closure of real graphs", benchTC},
 	{"triangles", "triangles of real graphs, by multijoin and by binary joins", benchTriangles},
 	{"tpch", "TPC-H from loaded columns", benchTPCH},
@@ -55,8 +52,8 @@ var suites = []suite{
 	{"memory", "peak memory of a closure, a process each", benchMemory},
 }
 
-// generators make data and documents. They run where they are named only.
-var generators = []suite{
+// generators make data and documents. They run only if they are named.
+var generators = []command{
 	{"docs", "renders the figures of bench/figures into docs/performance.md", writeDocuments},
 	{"ssbgen", "makes data of the Star Schema Benchmark of a scale factor, in a folder",
 		generateSSB},
@@ -88,6 +85,10 @@ func main() {
 	flag.Uint64Var(&c.seed, "seed", 1, "of ssbgen: seed of the data")
 	flag.Usage = usage
 	flag.Parse()
+	if c.repeat < 1 {
+		fmt.Fprintf(os.Stderr, "bench: -repeat %d is less than 1\n", c.repeat)
+		os.Exit(2)
+	}
 	debug.SetGCPercent(25) // as the command line does
 	names := flag.Args()
 	if len(names) == 0 {
@@ -97,7 +98,7 @@ func main() {
 	}
 	all := slices.Concat(suites, generators)
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(s suite) bool { return s.name == name })
+		i := slices.IndexFunc(all, func(s command) bool { return s.name == name })
 		if i < 0 {
 			fmt.Fprintf(os.Stderr, "bench: no suite is called %q\n", name)
 			usage()
@@ -123,53 +124,13 @@ func usage() {
 	flag.PrintDefaults()
 }
 
-// wants reports whether a workload was asked for.
+// wants reports whether -only selects a piece of work; without -only the work
+// has a default.
 func (c config) wants(name string, byDefault bool) bool {
 	if c.only == "" {
 		return byDefault
 	}
 	return slices.Contains(strings.Split(c.only, ","), name)
-}
-
-// report prints a table with a title.
-func report(title string, header table.Row, rows []table.Row) {
-	t := table.NewWriter()
-	t.SetOutputMirror(os.Stdout)
-	t.SetTitle(title)
-	t.AppendHeader(header)
-	t.AppendRows(rows)
-	t.SetStyle(table.StyleLight)
-	t.Render()
-	fmt.Println()
-}
-
-// median returns the middle of the times.
-func median(times []time.Duration) time.Duration {
-	sorted := slices.Clone(times)
-	slices.Sort(sorted)
-	return sorted[len(sorted)/2]
-}
-
-// seconds renders a time with three significant digits.
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3g s", d.Seconds()) }
-
-// ratio renders how many times as long ours takes as theirs.
-func ratio(ours, theirs time.Duration) string {
-	return fmt.Sprintf("%.2f", ours.Seconds()/theirs.Seconds())
-}
-
-// repeatTimed runs f some times and returns the times.
-func repeatTimed(n int, f func() error) ([]time.Duration, error) {
-	var out []time.Duration
-	for range n {
-		goruntime.GC()
-		start := time.Now()
-		if err := f(); err != nil {
-			return nil, err
-		}
-		out = append(out, time.Since(start))
-	}
-	return out, nil
 }
 
 // testFile returns the path of a file of the project's test data.

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
-	queries "github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/bench/measure"
+	"github.com/redfoxdb/redfox/bench/suite"
 )
 
-// peerWork is what the peer is asked beside the queries of benchmarks:
-// statements, in which {file} is the file that the work is about. Only the
-// query is timed.
+// peerWork is SQL for the peer. {file} stands for the file that the work is
+// about. Only query is timed.
 type peerWork struct{ load, query string }
 
 // loadEdges makes a table of a graph's edges.
@@ -30,36 +29,32 @@ var (
 		header=false, columns={'x': 'BIGINT', 'y': 'BIGINT'})`}
 )
 
-// peerResult is how long the peer took, in the median, and what it answered.
-type peerResult struct {
-	version string
-	time    time.Duration
-	rows    [][]string
-}
-
-// duckdb has the peer do some work repeatedly.
-func duckdb(ctx context.Context, c config, repeat int, work peerWork,
-	file string) (*peerResult, error) {
-	peer, err := queries.StartDuckDB(ctx, c.python, c.threads)
+// askPeer measures n runs of the work on DuckDB and puts the median into an
+// entry. A count, unless it is negative, is what the answer must be.
+func (e *entry) askPeer(ctx context.Context, c config, n int, w peerWork, file string,
+	count int64) error {
+	peer, err := suite.StartDuckDB(ctx, c.python, c.threads)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer peer.Close()
-	file = strings.ReplaceAll(file, "'", "''")
-	if work.load != "" {
-		if _, err := peer.Execute(strings.ReplaceAll(work.load, "{file}", file)); err != nil {
-			return nil, err
+	name := strings.NewReplacer("{file}", strings.ReplaceAll(file, "'", "''"))
+	if w.load != "" {
+		if _, err := peer.Execute(name.Replace(w.load)); err != nil {
+			return err
 		}
 	}
-	out := &peerResult{version: peer.Version}
-	var times []time.Duration
-	for range repeat {
-		took, answer, err := peer.Query(strings.ReplaceAll(work.query, "{file}", file), 0, 0)
+	var seconds []float64
+	for range n {
+		took, answer, err := peer.Query(name.Replace(w.query), 0, 0)
 		if err != nil {
-			return nil, fmt.Errorf("%w, asked about %s", err, file)
+			return fmt.Errorf("%w, asked about %s", err, file)
 		}
-		times, out.rows = append(times, took...), answer.Rows
+		if got := answer.Rows[0][0]; count >= 0 && got != fmt.Sprint(count) {
+			return fmt.Errorf("DuckDB counts %s, not %d", got, count)
+		}
+		seconds = append(seconds, took[0].Seconds())
 	}
-	out.time = median(times)
-	return out, nil
+	e.peer, e.peerName = measure.Median(seconds), "DuckDB "+peer.Version
+	return nil
 }

@@ -4,135 +4,117 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
-	queries "github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/ssbgen"
 )
 
-// benchQueries measures the queries of a suite over the Parquet files of a
-// folder, on each engine and in DuckDB, which must answer the same.
-func benchQueries(ctx context.Context, c config, s *queries.Suite, dir string) error {
+// runner returns a Runner over the queries of a suite that -only selects, with
+// DuckDB as the peer.
+func (c config) runner(name string) (*measure.Runner, error) {
+	s, _ := suite.Find(name)
 	all, err := s.Embedded()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	peer, err := startPeer(ctx, c, s, dir)
-	if err != nil {
-		return err
-	}
-	defer peer.Close()
-	engines := c.measured()
-	sums := make([]time.Duration, len(engines)+1) // the peer's is the last
-	ratios := make([][]float64, len(engines))     // peer's time / ours
-	var rows []table.Row
+	r := &measure.Runner{Suite: s, All: all, Dir: c.folder(name), Runs: c.repeat, HotOnly: true,
+		Run:     redfox.RunOptions{Threads: c.threads, Outputs: []string{"_"}},
+		Against: []string{measure.DuckDB}, Python: c.python}
 	for _, q := range all {
-		if !c.wants(q.Name, true) {
-			continue
+		if c.wants(q.Name, true) {
+			r.Queries = append(r.Queries, q)
 		}
-		m, err := measureQuery(ctx, c, q, dir, engines, peer)
-		if err != nil {
-			return fmt.Errorf("%s: %w", q.Name, err)
-		}
-		for i, t := range m.ours {
-			sums[i] += t
-			ratios[i] = append(ratios[i], m.peer.Seconds()/t.Seconds())
-		}
-		sums[len(engines)] += m.peer
-		rows = append(rows,
-			append(table.Row{q.Name, m.rows, seconds(m.load)}, engineCells(m.ours, m.peer)...))
 	}
-	if len(rows) == 0 {
-		return nil
+	return r, nil
+}
+
+// folder returns the folder of a suite's data.
+func (c config) folder(name string) string {
+	if name == "ssb" {
+		return c.ssb
 	}
-	if len(rows) == len(all) { // a sum of some is no figure
-		if err := c.record(s.Name+"/sum",
-			byEngine(engines, sums[:len(engines)], sums[len(engines)]), nil); err != nil {
+	return c.tpch
+}
+
+// benchQueries measures the queries of a suite over loaded columns, on each
+// engine and on DuckDB, whose answers must be equal.
+func benchQueries(ctx context.Context, c config, name string) error {
+	r, err := c.runner(name)
+	if err != nil || len(r.Queries) == 0 {
+		return err
+	}
+	if err := r.Start(ctx); err != nil {
+		return err
+	}
+	defer r.Close()
+	t := comparison{title: r.Suite.Title + " from loaded columns, answers equal,",
+		labels: []string{"query", "rows", "load"}, systems: c.measured(), figures: name,
+		total: true}
+	for _, q := range r.All {
+		t.works = append(t.works, work{name: q.Name, run: func() (*entry, error) {
+			question, err := r.Ask(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			e := &entry{peer: question.Peers[0].Median,
+				labels: []any{len(question.Want.Rows), measure.FormatTime(question.Load)}}
+			for _, r.Run.Engine = range t.systems {
+				m, err := r.Measure(ctx, question)
+				if err != nil {
+					return nil, fmt.Errorf("engine %s: %w", r.Run.Engine, err)
+				}
+				e.times, e.peerName = append(e.times, m.Hot.Median), m.Checked
+			}
+			return e, nil
+		}})
+	}
+	return c.compare(t)
+}
+
+// benchTPCH measures TPC-H.
+func benchTPCH(ctx context.Context, c config) error { return benchQueries(ctx, c, "tpch") }
+
+// ssbFolder is the default folder of the Star Schema Benchmark's data.
+const ssbFolder = "bench/data/ssb"
+
+// benchSSB measures the Star Schema Benchmark. If the default folder is empty,
+// it first generates the data of scale factor 1 there.
+func benchSSB(ctx context.Context, c config) error {
+	if _, err := os.Stat(filepath.Join(c.ssb, "lineorder.parquet")); errors.Is(err,
+		fs.ErrNotExist) && c.ssb == ssbFolder {
+		c.out, c.sf = c.ssb, 1
+		if err := generateSSB(ctx, c); err != nil {
 			return err
 		}
 	}
-	total := table.Row{"all", "", ""}
-	mean := table.Row{"geometric mean", "", ""}
-	for _, t := range sums {
-		total, mean = append(total, seconds(t)), append(mean, "")
-	}
-	for i := range engines {
-		total = append(total, fmt.Sprintf("%.1f", sums[len(engines)].Seconds()/sums[i].Seconds()))
-		mean = append(mean, fmt.Sprintf("%.2f", measure.GeometricMean(ratios[i])))
-	}
-	report(fmt.Sprintf("%s from loaded columns beside DuckDB %s, %d threads, answers equal",
-		s.Title, peer.Version, c.threads),
-		engineHeader(engines, "query", "rows", "load"), append(rows, total, mean))
-	return nil
+	return benchQueries(ctx, c, "ssb")
 }
 
-// startPeer starts DuckDB with the tables of a suite.
-func startPeer(ctx context.Context, c config, s *queries.Suite,
-	dir string) (*queries.DuckDB, error) {
-	peer, err := queries.StartDuckDB(ctx, c.python, c.threads)
-	if err != nil {
-		return nil, err
+// benchCPU measures the queries and closures in which the engines differ most.
+func benchCPU(ctx context.Context, c config) error {
+	if c.only == "" {
+		c.only = "q01,q03,q06,cti,SF.cedge"
 	}
-	var tables []string
-	for _, t := range s.Tables {
-		tables = append(tables, t.Name)
+	if err := benchTPCH(ctx, c); err != nil {
+		return err
 	}
-	if _, err := peer.Load(dir, tables...); err != nil {
-		return nil, errors.Join(err, peer.Close())
-	}
-	return peer, nil
+	return benchTC(ctx, c)
 }
 
-// sourcesOf returns the program of a query.
-func sourcesOf(q queries.Query) (sources []redfox.Source) {
-	for _, f := range q.Program {
-		sources = append(sources, redfox.Text(f.Name, f.Text))
-	}
-	return sources
-}
-
-// compileQuery checks and plans a query.
-func compileQuery(ctx context.Context, q queries.Query) (*redfox.Program, error) {
-	return redfox.Compile(ctx, sourcesOf(q), redfox.Options{})
-}
-
-// queryTimes are medians of one query.
-type queryTimes struct {
-	rows int
-	load time.Duration
-	ours []time.Duration // for each engine
-	peer time.Duration
-}
-
-func measureQuery(ctx context.Context, c config, q queries.Query, dir string, engines []string,
-	peer *queries.DuckDB) (*queryTimes, error) {
-	prog, err := compileQuery(ctx, q)
-	if err != nil {
-		return nil, err
-	}
+// generateSSB generates data of the Star Schema Benchmark.
+func generateSSB(ctx context.Context, c config) error {
 	start := time.Now()
-	db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir), redfox.LoadOptions{Threads: c.threads})
-	if err != nil {
-		return nil, err
+	if err := ssbgen.Generate(ctx, c.out,
+		ssbgen.Options{Scale: c.sf, Seed: c.seed, Threads: c.threads}); err != nil {
+		return err
 	}
-	out := &queryTimes{load: time.Since(start)}
-	theirs, want, err := peer.Query(q.SQL, c.repeat, 0)
-	if err != nil {
-		return nil, err
-	}
-	out.peer, out.rows = median(theirs), len(want.Rows)
-	for _, engine := range engines {
-		times, res, err := timeRuns(ctx, c, engine, c.repeat, prog, db)
-		if err == nil {
-			err = queries.SameRows(res.Rows("_"), want)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("engine %s: %w", engine, err)
-		}
-		out.ours = append(out.ours, median(times))
-	}
-	return out, nil
+	fmt.Printf("%s: the Star Schema Benchmark at scale factor %g, in %s\n", c.out, c.sf,
+		measure.FormatTime(time.Since(start).Seconds()))
+	return nil
 }

@@ -220,9 +220,14 @@ func (m *Measurement) profile(stats redfox.Stats) {
 	if d := stats.Device; d != nil {
 		m.PeakDevice, m.Launches, m.Waits = d.Peak, d.Launches, d.Waits
 	}
+	m.Kernels = Kernels(stats)
+}
+
+// Kernels returns the kernels of a run in which kernels were timed.
+func Kernels(stats redfox.Stats) (out []Kernel) {
 	for _, k := range stats.Kernels {
-		m.Kernels = append(m.Kernels, Kernel{Name: k.Kernel, Rules: k.Rules, Calls: k.Calls,
-			Rows: k.Rows, Kept: k.Kept, Bytes: k.Bytes,
-			Seconds: cmp.Or(k.Device, k.Time).Seconds()})
+		out = append(out, Kernel{Name: k.Kernel, Rules: k.Rules, Calls: k.Calls, Rows: k.Rows,
+			Kept: k.Kept, Bytes: k.Bytes, Seconds: cmp.Or(k.Device, k.Time).Seconds()})
 	}
+	return out
 }

@@ -161,10 +161,15 @@ func Summarise(times []time.Duration, processor time.Duration) Times {
 		return t
 	}
 	t.Processor = processor.Seconds() / float64(len(t.Runs))
-	sorted := slices.Sorted(slices.Values(t.Runs))
-	t.Least, t.Most = sorted[0], sorted[len(sorted)-1]
-	t.Median = (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	t.Least, t.Median, t.Most = slices.Min(t.Runs), Median(t.Runs), slices.Max(t.Runs)
 	return t
+}
+
+// Median returns the middle of a list, or the mean of the two in the middle.
+// The list must not be empty.
+func Median(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // GeometricMean returns that of positive numbers, 0 if there are none.

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/redfoxdb/redfox"
+)
+
+// graph is an edge list with the published size of its closure.
+type graph struct {
+	name string
+	tc   int64
+	peer bool // DuckDB closes it in minutes, and is measured beside
+	big  bool // measured only when asked for by name
+}
+
+var graphs = []graph{
+	{name: "OL.cedge", tc: 146120, peer: true},
+	{name: "cal.cedge", tc: 501755, peer: true},
+	{name: "TG.cedge", tc: 481121, peer: true},
+	{name: "cti", tc: 6859653, peer: true},
+	{name: "wiki-Vote", tc: 11947132, peer: true},
+	{name: "SF.cedge", tc: 80498014, peer: true},
+	{name: "CA-HepTh", tc: 74619885, peer: true},
+	{name: "usroads", tc: 871365688, big: true},
+}
+
+// benchTC measures transitive closures on each engine and on DuckDB.
+func benchTC(ctx context.Context, c config) error {
+	t := comparison{title: "transitive closure", labels: []string{"graph", "tuples", "tuples/s"},
+		systems: c.measured(), figures: "tc"}
+	for _, g := range graphs {
+		t.works = append(t.works, work{name: g.name, onDemand: g.big, run: func() (*entry, error) {
+			prog, db, err := c.loadGraph(ctx, "tc.logic", g.name, redfox.Options{})
+			if err != nil {
+				return nil, err
+			}
+			n := c.repeat
+			if g.tc > 50e6 {
+				n = 1
+			}
+			e := &entry{}
+			for _, engine := range t.systems {
+				took, err := c.timeCount(ctx, engine, n, prog, db, g.tc)
+				if err != nil {
+					return nil, fmt.Errorf("engine %s: %w", engine, err)
+				}
+				e.times = append(e.times, took)
+			}
+			e.labels = []any{g.tc, fmt.Sprintf("%.3g M", float64(g.tc)/slices.Min(e.times)/1e6)}
+			if g.peer {
+				err = e.askPeer(ctx, c, min(n, 3), peerClosure, c.graphFile(g.name), g.tc)
+			}
+			return e, err
+		}})
+	}
+	return c.compare(t)
+}
+
+// triangleGraphs are graphs and the numbers of their triangles.
+var triangleGraphs = []string{"CA-HepTh", "wiki-Vote", "cti", "SF.cedge"}
+
+// benchTriangles counts triangles with the plan that the optimiser chooses,
+// with binary joins only, and on DuckDB. All must agree.
+func benchTriangles(ctx context.Context, c config) error {
+	t := comparison{title: "triangles", labels: []string{"graph", "triangles"},
+		systems: []string{"redfox", "binary joins"}}
+	for _, name := range triangleGraphs {
+		t.works = append(t.works, work{name: name, run: func() (*entry, error) {
+			e, count := &entry{}, int64(-1)
+			for _, disable := range [][]string{nil, {"SelectMultijoin"}} {
+				prog, db, err := c.loadGraph(ctx, "triangles.logic", name,
+					redfox.Options{Disable: disable})
+				if err != nil {
+					return nil, err
+				}
+				took, res, err := c.timeRuns(ctx, redfox.EngineAuto, c.repeat, prog, db)
+				if err != nil {
+					return nil, err
+				}
+				if count < 0 {
+					count, err = scalarInt(res, "_")
+				} else {
+					err = wantValue("_", count)(res)
+				}
+				if err != nil {
+					return nil, err
+				}
+				e.times = append(e.times, took)
+			}
+			e.labels = []any{count}
+			return e, e.askPeer(ctx, c, c.repeat, peerTriangles, c.graphFile(name), count)
+		}})
+	}
+	return c.compare(t)
+}
+
+// loadGraph compiles a program about graphs and loads one.
+func (c config) loadGraph(ctx context.Context, program, name string,
+	opts redfox.Options) (*redfox.Program, *redfox.Database, error) {
+	prog, err := compile(ctx, opts, testFile("graphs", program))
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := prog.Load(ctx, redfox.NewFacts().File("edge", c.graphFile(name)),
+		redfox.LoadOptions{Threads: c.threads})
+	return prog, db, err
+}
+
+// graphFile returns the file of a graph's edges.
+func (c config) graphFile(name string) string { return filepath.Join(c.graphs, name+".tsv.gz") }
+
+// timeCount runs a program (timeRuns) whose value of `_` must be count.
+func (c config) timeCount(ctx context.Context, engine string, n int, prog *redfox.Program,
+	db *redfox.Database, count int64) (float64, error) {
+	took, res, err := c.timeRuns(ctx, engine, n, prog, db)
+	if err != nil {
+		return 0, err
+	}
+	return took, wantValue("_", count)(res)
+}
+
+// compile compiles program files.
+func compile(ctx context.Context, opts redfox.Options, files ...string) (*redfox.Program, error) {
+	sources, err := redfox.ReadSources(files...)
+	if err != nil {
+		return nil, err
+	}
+	return redfox.Compile(ctx, sources, opts)
+}
+
+// scalarInt returns the one value of a nullary functional predicate.
+func scalarInt(res *redfox.Result, pred string) (int64, error) {
+	for row := range res.Rows(pred) {
+		return row[0].(int64), nil
+	}
+	return 0, errors.Join(fmt.Errorf("%s is empty", pred), res.Err())
+}
