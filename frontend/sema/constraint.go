@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/internal/graph"
 )
 
 // lowerConstraint turns F -> G round: the units of the clause are bodies that
@@ -141,24 +142,16 @@ func (c *checker) lowerViolation(cl *clause, left ast.Node, part []ast.Node, typ
 // that share variables which the left side does not have.
 func consequences(right ast.Node, outer map[string]bool) [][]ast.Node {
 	items := conjuncts(right)
-	group := make([]int, len(items)) // leader of each item's group
+	groups := graph.NewSets(len(items))
 	first := map[string]int{}
-	find := func(i int) int {
-		for group[i] != i {
-			i = group[i]
-		}
-		return i
-	}
 	for i, item := range items {
-		group[i] = i
 		ast.Inspect(item, func(n ast.Node) bool {
 			v, ok := n.(*ast.Var)
 			if !ok || outer[v.Name] {
 				return true
 			}
 			if j, seen := first[v.Name]; seen {
-				a, b := find(i), find(j)
-				group[max(a, b)] = min(a, b)
+				groups.Union(j, i)
 			} else {
 				first[v.Name] = i
 			}
@@ -166,16 +159,12 @@ func consequences(right ast.Node, outer map[string]bool) [][]ast.Node {
 		})
 	}
 	var out [][]ast.Node
-	at := map[int]int{}
-	for i, item := range items {
-		lead := find(i)
-		j, ok := at[lead]
-		if !ok {
-			j = len(out)
-			at[lead] = j
-			out = append(out, nil)
+	for _, members := range groups.All() {
+		var group []ast.Node
+		for _, i := range members {
+			group = append(group, items[i])
 		}
-		out[j] = append(out[j], item)
+		out = append(out, group)
 	}
 	return out
 }

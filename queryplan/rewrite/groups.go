@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/graph"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
@@ -242,7 +243,7 @@ func (g *grouper) together(c *joins.Conjunction, members []int) {
 		v = table
 		g.used[table] = true
 	}
-	classes := joins.NewClasses(len(v.Cols))
+	classes := graph.NewSets(len(v.Cols))
 	type use struct {
 		name string
 		col  int // in the row

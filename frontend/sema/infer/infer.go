@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/graph"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -23,8 +24,8 @@ import (
 // Types holds the nodes, columns and variables alike.
 type Types struct {
 	nodes    []typeNode
-	parent   []int32
-	class    []class // of roots
+	sets     graph.Sets // of nodes with one type
+	class    []class    // of roots
 	edges    []edge
 	declared []declaredEvidence
 	// families has the entity types by their type.
@@ -83,7 +84,7 @@ type edge struct {
 func (in *Types) add(n typeNode) int {
 	id := len(in.nodes)
 	in.nodes = append(in.nodes, n)
-	in.parent = append(in.parent, int32(id))
+	in.sets.Add()
 	in.class = append(in.class, class{})
 	return id
 }
@@ -95,14 +96,7 @@ func (in *Types) Column(p *normal.Pred, i int) int { return in.add(typeNode{pred
 func (in *Types) Variable(v *normal.Var) int { return in.add(typeNode{v: v}) }
 func (in *Types) classOf(node int) *class    { return &in.class[in.find(node)] }
 
-func (in *Types) find(node int) int {
-	n := int32(node)
-	for in.parent[n] != n {
-		in.parent[n] = in.parent[in.parent[n]]
-		n = in.parent[n]
-	}
-	return int(n)
-}
+func (in *Types) find(node int) int { return in.sets.Find(node) }
 
 // TypeOf returns the type of a node if it is known.
 func (in *Types) TypeOf(node int) (scalar.Type, bool) {
@@ -310,7 +304,7 @@ func (s *solver) unify(a, b int, span source.Span) {
 	if len(ca.literals)+len(ca.waiting) < len(cb.literals)+len(cb.waiting) {
 		ra, rb, ca, cb = rb, ra, cb, ca
 	}
-	s.parent[rb] = int32(ra)
+	s.sets.Union(ra, rb)
 	wake := ca.known != cb.known
 	if !ca.known && cb.known {
 		ca.known, ca.typ, ca.guessed = true, cb.typ, cb.guessed

@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/graph"
 )
 
 // strata reports cycles without strata, and strata that may never be complete.
@@ -105,64 +106,20 @@ func eachAtom(body []core.Literal, negated bool, f func(a *core.Atom, negated bo
 }
 
 // components returns the strongly connected component of every node, and the
-// sizes of the components. It keeps its own stack, because programs can be
-// deep.
-func components(graph [][]dependency) (component []int, sizes []int) {
-	n := len(graph)
-	component = make([]int, n)
-	index, low := make([]int, n), make([]int, n)
-	onStack := make([]bool, n)
-	for i := range index {
-		index[i] = -1
+// sizes of the components.
+func components(deps [][]dependency) (component []int, sizes []int) {
+	successors := make([][]int, len(deps))
+	for i := range deps {
+		for _, d := range deps[i] {
+			successors[i] = append(successors[i], d.to)
+		}
 	}
-	type frame struct{ node, edge int }
-	var stack []int
-	var calls []frame
-	next := 0
-	for root := range graph {
-		if index[root] >= 0 {
-			continue
+	component = make([]int, len(deps))
+	for i, nodes := range graph.Components(successors) {
+		for _, v := range nodes {
+			component[v] = i
 		}
-		calls = append(calls, frame{root, 0})
-		for len(calls) > 0 {
-			f := &calls[len(calls)-1]
-			v := f.node
-			if f.edge == 0 && index[v] < 0 {
-				index[v], low[v] = next, next
-				next++
-				stack = append(stack, v)
-				onStack[v] = true
-			}
-			if f.edge < len(graph[v]) {
-				w := graph[v][f.edge].to
-				f.edge++
-				if index[w] < 0 {
-					calls = append(calls, frame{w, 0})
-				} else if onStack[w] {
-					low[v] = min(low[v], index[w])
-				}
-				continue
-			}
-			if low[v] == index[v] {
-				size := 0
-				for {
-					w := stack[len(stack)-1]
-					stack = stack[:len(stack)-1]
-					onStack[w] = false
-					component[w] = len(sizes)
-					size++
-					if w == v {
-						break
-					}
-				}
-				sizes = append(sizes, size)
-			}
-			calls = calls[:len(calls)-1]
-			if len(calls) > 0 {
-				parent := calls[len(calls)-1].node
-				low[parent] = min(low[parent], low[v])
-			}
-		}
+		sizes = append(sizes, len(nodes))
 	}
 	return component, sizes
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/redfoxdb/redfox/internal/graph"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
@@ -132,7 +133,7 @@ func RootSite(c queryplan.Command) Site {
 // flattener numbers the columns of a tree; the numbers of columns that a join
 // equates form classes.
 type flattener struct {
-	Classes
+	graph.Sets
 	hints []string // the name of a column in its relation
 	rels  []flatRel
 	maps  []flatMap
@@ -159,7 +160,7 @@ type flatSemi struct {
 
 func (f *flattener) column(hint string) int {
 	f.hints = append(f.hints, hint)
-	return f.add()
+	return f.Add()
 }
 
 // placeholder is the name of a numbered column until it gets its own.

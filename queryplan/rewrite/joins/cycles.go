@@ -3,6 +3,7 @@ package joins
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/graph"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
@@ -92,10 +93,9 @@ func reduce(edges [][]string, which []int) []int {
 // The parts are the biconnected components of the graph between edges and
 // columns (Hopcroft, Tarjan, 1973), those with an edge in common united.
 func blocks(edges [][]string, which []int) [][]int {
-	b := &blockFinder{near: make([][]int, len(which)), part: make([]int, len(which))}
+	b := &blockFinder{near: make([][]int, len(which)), parts: graph.NewSets(len(which))}
 	number := map[string]int{}
 	for at, i := range which {
-		b.part[at] = at
 		for _, col := range edges[i] {
 			c, ok := number[col]
 			if !ok {
@@ -112,15 +112,11 @@ func blocks(edges [][]string, which []int) [][]int {
 			b.visit(at, -1)
 		}
 	}
-	var out [][]int
-	place := map[int]int{}
-	for at, i := range which {
-		root := b.find(at)
-		if _, ok := place[root]; !ok {
-			place[root] = len(out)
-			out = append(out, nil)
+	out := b.parts.All()
+	for _, part := range out {
+		for n, at := range part {
+			part[n] = which[at]
 		}
-		out[place[root]] = append(out[place[root]], i)
 	}
 	return out
 }
@@ -131,16 +127,8 @@ type blockFinder struct {
 	near       [][]int
 	index, low []int // of the search, from 1 on
 	seen       int
-	stack      []int // nodes that are not in a component yet, but the one above them
-	part       []int // union-find over the edges
-}
-
-func (b *blockFinder) find(i int) int {
-	for b.part[i] != i {
-		b.part[i] = b.part[b.part[i]]
-		i = b.part[i]
-	}
-	return i
+	stack      []int      // nodes that are not in a component yet, but the one above them
+	parts      graph.Sets // of the edges
 }
 
 func (b *blockFinder) visit(v, from int) {
@@ -169,11 +157,11 @@ func (b *blockFinder) unite(component []int) {
 	first := -1
 	for _, v := range component {
 		switch {
-		case v >= len(b.part):
+		case v >= len(b.parts):
 		case first < 0:
-			first = b.find(v)
+			first = v
 		default:
-			b.part[b.find(v)] = first
+			b.parts.Union(first, v)
 		}
 	}
 }

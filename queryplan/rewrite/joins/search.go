@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/bitset"
+	"github.com/redfoxdb/redfox/internal/graph"
 )
 
 // maxExact is the most relations that dynamic programming orders.
@@ -44,23 +45,13 @@ func (g *joinGraph) Best(rels []int) *subPlan {
 
 // Parts returns the relations by connected component, in their order.
 func (g *joinGraph) Parts() [][]int {
-	connected := NewClasses(len(g.Rels))
+	connected := graph.NewSets(len(g.Rels))
 	for _, l := range g.links {
 		for _, i := range l[min(1, len(l)):] {
 			connected.Union(l[0], i)
 		}
 	}
-	at := map[int]int{}
-	var out [][]int
-	for i := range g.Rels {
-		root := connected.Find(i)
-		if _, ok := at[root]; !ok {
-			at[root] = len(out)
-			out = append(out, nil)
-		}
-		out[at[root]] = append(out[at[root]], i)
-	}
-	return out
+	return connected.All()
 }
 
 // exact finds the cheapest tree by dynamic programming over connected sets of

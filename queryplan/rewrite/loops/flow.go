@@ -3,6 +3,7 @@ package loops
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/graph"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -29,41 +30,25 @@ func Changed(p *queryplan.Plan) map[*queryplan.Block]map[*queryplan.Var]bool {
 }
 
 // Components returns the strongly connected components of the control-flow
-// graph (Tarjan, 1972).
+// graph.
 func Components(p *queryplan.Plan) [][]*queryplan.Block {
-	var out [][]*queryplan.Block
-	index := map[*queryplan.Block]int{}
-	low := map[*queryplan.Block]int{}
-	onStack := map[*queryplan.Block]bool{}
-	var stack []*queryplan.Block
-	var visit func(b *queryplan.Block)
-	visit = func(b *queryplan.Block) {
-		index[b] = len(index) + 1
-		low[b] = index[b]
-		stack = append(stack, b)
-		onStack[b] = true
+	number := map[*queryplan.Block]int{}
+	for i, b := range p.Blocks {
+		number[b] = i
+	}
+	successors := make([][]int, len(p.Blocks))
+	for i, b := range p.Blocks {
 		for _, s := range b.Successors() {
-			if index[s] == 0 {
-				visit(s)
-				low[b] = min(low[b], low[s])
-			} else if onStack[s] {
-				low[b] = min(low[b], index[s])
-			}
-		}
-		if low[b] == index[b] {
-			at := slices.Index(stack, b)
-			component := slices.Clone(stack[at:])
-			stack = stack[:at]
-			for _, x := range component {
-				onStack[x] = false
-			}
-			out = append(out, component)
+			successors[i] = append(successors[i], number[s])
 		}
 	}
-	for _, b := range p.Blocks {
-		if index[b] == 0 {
-			visit(b)
+	var out [][]*queryplan.Block
+	for _, component := range graph.Components(successors) {
+		var blocks []*queryplan.Block
+		for _, i := range component {
+			blocks = append(blocks, p.Blocks[i])
 		}
+		out = append(out, blocks)
 	}
 	return out
 }
