@@ -41,6 +41,17 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
+// TestRandomPositions rewrites random programs that find their derived tuples by
+// positions.
+func TestRandomPositions(t *testing.T) {
+	for seed := *firstSeed; seed < *firstSeed+*seedCount/3; seed++ {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		p := planref.ThroughPositions(randomPlan(t, seed, rng))
+		cat := randomCatalog(rng, p)
+		withoutThresholds(func() { rewritePlan(t, seed, rng, p, cat) })
+	}
+}
+
 func rewritePlan(t *testing.T, seed uint64, rng *rand.Rand, p *queryplan.Plan, cat *stats.Catalog) {
 	t.Helper()
 	variants := [][]string{nil, {passes[rng.IntN(len(passes))].Name},

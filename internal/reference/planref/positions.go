@@ -1,6 +1,9 @@
 package planref
 
-import "github.com/redfoxdb/redfox/internal/scalar"
+import (
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
 
 // Positions numbers the pairs of a closure as the rounds find them. Which pair
 // gets which number is an engine's own affair, so that no output has one:
@@ -112,4 +115,40 @@ func PositionsEdges(n, spread int64) Rows {
 		}
 	}
 	return Dedup(rows)
+}
+
+// ThroughPositions returns a plan that answers the same and finds every tuple
+// of a derived variable by its position: a join of the positions of a version
+// with all tuples takes the place of each scan.
+func ThroughPositions(p *queryplan.Plan) *queryplan.Plan {
+	p = queryplan.Clone(p)
+	for _, b := range p.Blocks {
+		for i, c := range b.Cmds {
+			if n := queryplan.CommandNode(c); n != nil {
+				b.Cmds[i] = queryplan.WithNode(c, throughPositions(n))
+			}
+		}
+	}
+	return p
+}
+
+func throughPositions(n queryplan.Node) queryplan.Node {
+	names := queryplan.ColumnNames(n)
+	return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
+		s, ok := n.(*queryplan.Scan)
+		if !ok || s.Var.Kind != queryplan.Derived || s.Position != "" {
+			return n
+		}
+		p := names.Fresh("position")
+		keep := make([]queryplan.Rename, 0, len(s.Names))
+		for _, c := range s.Columns() {
+			keep = append(keep, queryplan.Rename{From: c.Name, To: c.Name})
+		}
+		return &queryplan.Project{Cols: keep, Input: &queryplan.Join{
+			Left: &queryplan.Scan{Var: s.Var, Version: s.Version,
+				Names: make([]string, len(s.Names)), Position: p},
+			Right:  &queryplan.Scan{Var: s.Var, Names: s.Names, Position: p},
+			Unique: true,
+		}}
+	})
 }
