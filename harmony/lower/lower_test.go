@@ -212,7 +212,8 @@ func TestRandomPrograms(t *testing.T) {
 	for seed, n := *firstSeed, short.Count(t, *seedCount,
 		"random programs"); seed < *firstSeed+n; seed++ {
 		_, p := compile(t, randprog.New(seed).Text())
-		for _, p := range []*queryplan.Plan{p, optimise(t, p)} {
+		numbered := planref.ThroughPositions(p)
+		for _, p := range []*queryplan.Plan{p, optimise(t, p), numbered, optimise(t, numbered)} {
 			out := lowered(t, p)
 			for i := range uint64(2) {
 				compareRuns(t, p, out, randomFacts(rand.New(rand.NewPCG(seed, i)), p), seed)

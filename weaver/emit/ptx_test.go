@@ -422,3 +422,28 @@ func TestPTXPatterns(t *testing.T) {
 		})
 	}
 }
+
+// TestPositionPTX assembles a kernel with the positions of its source's rows
+// and of the rows that it finds.
+func TestPositionPTX(t *testing.T) {
+	ptxas.Need(t)
+	ptx, _ := ptxOfKernel(t, `relation k(x: int) derived
+relation t(p: int, q: int) temp
+index i unique k(x)
+block b0:
+  build i
+  run k0
+    rows delta k
+    v0: int = load x
+    v1: row = probe unique i(v0)
+    v2: int = position
+    v3: int = position v1
+    store t(v2, v3)
+  halt
+`)
+	for _, arch := range []string{"sm_80", "sm_90"} {
+		if _, err := ptxas.Assemble([]byte(ptx), arch); err != nil {
+			t.Errorf("%s: %v", arch, err)
+		}
+	}
+}
