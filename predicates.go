@@ -65,16 +65,18 @@ func (q *predicate) makes(m answer.Maker) {
 // withMakers adds to outputs the predicates that make the entities in them, as
 // far as they are other ones.
 func (p *Program) withMakers(names []string) []string {
-	families := map[string]bool{}
-	for n := -1; n != len(names); {
-		n = len(names)
+	families := map[string]bool{"": true}
+	for changed := true; changed; {
+		changed = false
 		for _, q := range p.preds {
-			if slices.Contains(names, q.Name) {
-				for _, f := range q.families {
-					families[f] = f != ""
+			shown := slices.Contains(names, q.Name)
+			for _, f := range q.families {
+				if shown && !families[f] {
+					families[f], changed = true, true
 				}
-			} else if q.maker != nil && families[q.maker.Family] {
-				names = append(names, q.Name)
+			}
+			if q.maker != nil && families[q.maker.Family] && !shown {
+				names, changed = append(names, q.Name), true
 			}
 		}
 	}
