@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -12,13 +11,11 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/await"
-	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/portable"
@@ -134,9 +131,9 @@ func TestTrim(t *testing.T) {
 		t.Fatal(err)
 	}
 	if use := settled(t, e); after <= before || len(e.captures.all) != 0 ||
-		len(e.resident.Cols) == 0 || use.Held != use.Resident {
+		columnsIn(e) == 0 || use.Held != use.Resident {
 		t.Errorf("%d bytes were free and %d are, %d graphs and %d columns are there, and the engine holds %+v",
-			before, after, len(e.captures.all), len(e.resident.Cols), use)
+			before, after, len(e.captures.all), columnsIn(e), use)
 	}
 	check(t, "after it", e, plan, db)
 }
@@ -358,13 +355,13 @@ func TestCapturesLeave(t *testing.T) {
 	if nodes(t, e, plan, db, 4) == 0 {
 		t.Fatal("no graph")
 	}
-	had := len(e.resident.Cols)
+	had := columnsIn(e)
 	if b, err := e.mem.Alloc(e.resident.Stream, "much", e.mem.Unheld()+1); err != nil ||
 		e.mem.Free(e.resident.Stream, b) != nil {
 		t.Fatal(err)
 	}
-	if len(e.captures.all) != 0 || len(e.resident.Cols) != had {
-		t.Errorf("%d graphs and %d of %d columns stay", len(e.captures.all), len(e.resident.Cols),
+	if len(e.captures.all) != 0 || columnsIn(e) != had {
+		t.Errorf("%d graphs and %d of %d columns stay", len(e.captures.all), columnsIn(e),
 			had)
 	}
 	if nodes(t, e, plan, db, 4) == 0 {
@@ -379,8 +376,8 @@ func TestCapturesLeave(t *testing.T) {
 	if e.captureOf(context.Background(), &runtime.Request{Plan: plan, Facts: db}, nil,
 		&boundFacts{record: &replay.Record{},
 			graphs: graphs{arriving: mode{replays: 9, needed: e.mem.Unheld()}}}) != nil ||
-		len(e.resident.Cols) != had {
-		t.Errorf("a graph where there is no room, and %d of %d columns", len(e.resident.Cols), had)
+		columnsIn(e) != had {
+		t.Errorf("a graph where there is no room, and %d of %d columns", columnsIn(e), had)
 	}
 	if err := e.mem.Free(e.resident.Stream, b); err != nil {
 		t.Fatal(err)
@@ -402,45 +399,4 @@ func TestCaptureOfGarbage(t *testing.T) {
 		defer e.captures.mu.Unlock()
 		return len(e.captures.all) == 0
 	})
-}
-
-// TestArena takes and gives parts in a random order: none overlap, and none are
-// lost.
-func TestArena(t *testing.T) {
-	e, _ := card{}.open(t)
-	a := &device.Arena{Memory: e.mem, Stream: e.resident.Stream}
-	rng := rand.New(rand.NewPCG(5, 9))
-	taken := map[cuda.Pointer]int64{}
-	for range 2000 {
-		if rng.IntN(2) == 0 || len(taken) == 0 {
-			b, err := a.Alloc("a part", rng.Int64N(1<<rng.IntN(18)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for at, bytes := range taken {
-				if b.At < at+cuda.Pointer(bytes) && at < b.At+cuda.Pointer(b.Bytes) {
-					t.Fatalf("%d bytes at %#x overlap %d at %#x", b.Bytes, b.At, bytes, at)
-				}
-			}
-			taken[b.At] = b.Bytes
-			continue
-		}
-		for at, bytes := range taken {
-			a.Give(device.Buffer{At: at, Bytes: bytes})
-			delete(taken, at)
-			break
-		}
-	}
-	for at, bytes := range taken {
-		a.Give(device.Buffer{At: at, Bytes: bytes})
-	}
-	if len(a.Free) != len(a.Chunks) {
-		t.Errorf("%d parts of %d chunks", len(a.Free), len(a.Chunks))
-	}
-	for i, c := range a.Chunks {
-		if !slices.Contains(a.Free, c) {
-			t.Errorf("chunk %d is not whole again", i)
-		}
-	}
-	a.Close()
 }

@@ -81,11 +81,23 @@ func settled(t testing.TB, e *Engine) (use device.Use) {
 	return use
 }
 
+// columnsIn returns the number of columns of facts on the device.
+func columnsIn(e *Engine) int {
+	n, _ := e.resident.Len()
+	return n
+}
+
+// indexesIn returns the number of indexes over facts on the device.
+func indexesIn(e *Engine) int {
+	_, n := e.resident.Len()
+	return n
+}
+
 // open makes an engine that is closed at the end of the test, when nothing may
 // have leaked and no rule of the driver may have been broken.
 func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	t.Helper()
-	if name, _, _ := strings.Cut(t.Name(), "/"); name != "TestPrograms" && name != "TestReplay" {
+	if name, _, _ := strings.Cut(t.Name(), "/"); name != "TestPrograms" && name != "TestCapture" {
 		short.Skip(t, "an emulated GPU only runs a few programs")
 	}
 	lib, err := library()

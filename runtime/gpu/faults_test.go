@@ -115,37 +115,6 @@ func TestResidentFails(t *testing.T) {
 	}
 }
 
-// TestPut sends more words than fit the pinned memory for them.
-func TestPut(t *testing.T) {
-	for seed := range uint64(10) {
-		e, _ := card{Options: emulated.Options{Seed: seed}}.open(t)
-		l, err := e.lanes.Take()
-		if err != nil {
-			t.Fatal(err)
-		}
-		words := make([]int64, 3*device.RingWords+5)
-		for i := range words {
-			words[i] = int64(i)
-		}
-		b, err := e.mem.Alloc(l.Stream, "words", int64(8*len(words)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Put(context.Background(), b.At, words...); err != nil {
-			t.Fatal(err)
-		}
-		got := make([]int64, len(words))
-		if err := errors.Join(l.Stream.CopyToHost(device.BytesOf(got), b.At),
-			e.mem.Free(l.Stream, b), l.Wait(context.Background())); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(got, words) {
-			t.Errorf("seed %d: other words arrive", seed)
-		}
-		e.lanes.Give(l)
-	}
-}
-
 // TestStuckDevice has a device that does not recover within the process.
 func TestStuckDevice(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(3))

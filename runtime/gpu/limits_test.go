@@ -498,17 +498,17 @@ func TestIndexesStay(t *testing.T) {
 			return answer.Device
 		}
 		check(t, "the first run", e, plan, db)
-		had := len(e.resident.Indexes)
+		had := indexesIn(e)
 		if had < 3 {
 			t.Fatalf("%d indexes stay", had)
 		}
 		before := run(plan)
-		for e.resident.Evict(1) && len(e.resident.Indexes) > 0 {
+		for e.resident.Evict(1) && indexesIn(e) > 0 {
 		}
-		if n := len(e.resident.Cols); n == 0 || len(e.resident.Indexes) != 0 {
+		if n := columnsIn(e); n == 0 || indexesIn(e) != 0 {
 			t.Errorf("columns leave before indexes do: %d stay", n)
 		}
-		if after := run(plan); after.Launches <= before.Launches || len(e.resident.Indexes) != had {
+		if after := run(plan); after.Launches <= before.Launches || indexesIn(e) != had {
 			t.Errorf("%d launches, with %d without indexes that stay", before.Launches,
 				after.Launches)
 		}
@@ -516,7 +516,7 @@ func TestIndexesStay(t *testing.T) {
 		check(t, "again", e, plan, db)
 		e.Forget(db)
 		if use := settled(t, e); use.Resident != 0 || use.Held != 0 ||
-			len(e.resident.Indexes) != 0 {
+			indexesIn(e) != 0 {
 			t.Errorf("facts are forgotten, and the engine holds %+v", use)
 		}
 	}

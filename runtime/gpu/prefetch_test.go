@@ -12,7 +12,6 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
-	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -75,7 +74,7 @@ func TestPrefetchRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, second := settledOrOn(e.resident, cols[0]), settledOrOn(e.resident, cols[1])
+	first, second := e.resident.Has(cols[0]), e.resident.Has(cols[1])
 	if !first || second || e.Use().Held != e.Use().Resident {
 		t.Errorf("the columns are there: %t and %t; %+v", first, second, e.Use())
 	}
@@ -86,19 +85,6 @@ func TestPrefetchRoom(t *testing.T) {
 	if err := e.Prefetch(ctx, "edge", cols[0], nil); err != nil || !d.Heal() || e.Use().Held != 0 {
 		t.Errorf("%v, %+v", err, e.Use())
 	}
-}
-
-// settledOrOn reports whether a column is on the device or on its way.
-func settledOrOn(y *tables.Residency, c *store.Column) bool {
-	x, mine := y.Claim(c)
-	if mine {
-		close(x.Made)
-		y.Mu.Lock()
-		y.Forget(x)
-		y.Mu.Unlock()
-	}
-	y.Release(x)
-	return !mine
 }
 
 // TestPrefetchFails has it cancelled, and its calls fail. Nothing stays behind,

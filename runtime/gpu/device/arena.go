@@ -15,9 +15,9 @@ import (
 type Arena struct {
 	Memory *Memory
 	Stream driver.Stream // in which memory is taken and given back, not the run's
-	Chunks []Buffer
+	chunks []Buffer
 	Bytes  int64    // of the chunks
-	Free   []Buffer // parts of chunks, by address; none of the same chunk touch
+	free   []Buffer // parts of chunks, by address; none of the same chunk touch
 }
 
 const (
@@ -33,8 +33,8 @@ const (
 func (a *Arena) Alloc(what string, bytes int64) (Buffer, error) {
 	bytes = padded(bytes, arenaPart)
 	best := -1
-	for i, b := range a.Free {
-		if b.Bytes >= bytes && (best < 0 || b.Bytes < a.Free[best].Bytes) {
+	for i, b := range a.free {
+		if b.Bytes >= bytes && (best < 0 || b.Bytes < a.free[best].Bytes) {
 			best = i
 		}
 	}
@@ -44,34 +44,34 @@ func (a *Arena) Alloc(what string, bytes int64) (Buffer, error) {
 		if err != nil {
 			return Buffer{}, err
 		}
-		a.Chunks = append(a.Chunks, chunk)
+		a.chunks = append(a.chunks, chunk)
 		a.Bytes += chunk.Bytes
-		best, _ = slices.BinarySearchFunc(a.Free, chunk.At, atAddress)
-		a.Free = slices.Insert(a.Free, best, chunk)
+		best, _ = slices.BinarySearchFunc(a.free, chunk.At, atAddress)
+		a.free = slices.Insert(a.free, best, chunk)
 	}
-	b := &a.Free[best]
+	b := &a.free[best]
 	part := Buffer{b.At, bytes}
 	if b.At, b.Bytes = b.At+cuda.Pointer(bytes), b.Bytes-bytes; b.Bytes < arenaPart {
 		part.Bytes += b.Bytes // the end of a chunk
-		a.Free = slices.Delete(a.Free, best, best+1)
+		a.free = slices.Delete(a.free, best, best+1)
 	}
 	return part, nil
 }
 
 func atAddress(b Buffer, at cuda.Pointer) int { return cmp.Compare(b.At, at) }
 
-// Give takes a part back.
-func (a *Arena) Give(part Buffer) {
-	at, _ := slices.BinarySearchFunc(a.Free, part.At, atAddress)
-	a.Free = slices.Insert(a.Free, at, part)
+// give takes a part back.
+func (a *Arena) give(part Buffer) {
+	at, _ := slices.BinarySearchFunc(a.free, part.At, atAddress)
+	a.free = slices.Insert(a.free, at, part)
 	join := func(i int) {
-		if i < 0 || i+1 >= len(a.Free) {
+		if i < 0 || i+1 >= len(a.free) {
 			return
 		}
-		low, high := &a.Free[i], a.Free[i+1]
+		low, high := &a.free[i], a.free[i+1]
 		if low.At+cuda.Pointer(low.Bytes) == high.At && !a.beginsChunk(high.At) {
 			low.Bytes += high.Bytes
-			a.Free = slices.Delete(a.Free, i+1, i+2)
+			a.free = slices.Delete(a.free, i+1, i+2)
 		}
 	}
 	join(at)
@@ -81,7 +81,7 @@ func (a *Arena) Give(part Buffer) {
 // beginsChunk reports whether an address is a chunk's first: chunks are given
 // back as they were taken.
 func (a *Arena) beginsChunk(at cuda.Pointer) bool {
-	return slices.ContainsFunc(a.Chunks, func(c Buffer) bool { return c.At == at })
+	return slices.ContainsFunc(a.chunks, func(c Buffer) bool { return c.At == at })
 }
 
 // Ready waits until the memory can be used in any stream.
@@ -89,8 +89,8 @@ func (a *Arena) Ready(ctx context.Context) error { return a.Stream.Synchronize(c
 
 // Close gives the chunks back, which no work uses any more.
 func (a *Arena) Close() {
-	for _, c := range a.Chunks {
+	for _, c := range a.chunks {
 		_ = a.Memory.Free(a.Stream, c) // it fails on a lost device, whose memory is gone
 	}
-	a.Chunks, a.Free, a.Bytes = nil, nil, 0
+	a.chunks, a.free, a.Bytes = nil, nil, 0
 }

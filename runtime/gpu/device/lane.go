@@ -39,7 +39,7 @@ type Lane struct {
 // The words of each part of pinned memory.
 const (
 	blockWords  = 1 << 12
-	RingWords   = 1 << 13
+	ringWords   = 1 << 13
 	ResultWords = 1 << 17
 )
 
@@ -79,13 +79,13 @@ func (l *Lane) Fit(block, log, results int) error {
 	block, log = max(block, len(l.block)), max(log, len(l.Log))
 	results = max(results, len(l.Results)/8)
 	old := l.Pinned
-	words := block + RingWords + results + log
+	words := block + ringWords + results + log
 	var err error
 	l.Pinned, err = l.gpu.AllocHost(8*words, cuda.HostOptions{})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		l.Pinned = nil
-		l.block, l.ring = make([]int64, block), make([]int64, RingWords)
+		l.block, l.ring = make([]int64, block), make([]int64, ringWords)
 		return nil
 	case err != nil:
 		l.Pinned = old
@@ -97,7 +97,7 @@ func (l *Lane) Fit(block, log, results int) error {
 		all = all[n:]
 		return taken
 	}
-	l.block, l.ring, l.Results, l.Log = take(block), take(RingWords), BytesOf(take(results)),
+	l.block, l.ring, l.Results, l.Log = take(block), take(ringWords), BytesOf(take(results)),
 		take(log)
 	if old != nil {
 		return old.Close()
@@ -135,8 +135,8 @@ func (l *Lane) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Put sets words of the device's memory.
-func (l *Lane) Put(ctx context.Context, to cuda.Pointer, words ...int64) error {
+// put sets words of the device's memory.
+func (l *Lane) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
 	for len(words) > 0 {
 		if l.used == len(l.ring) {
 			if err := l.Wait(ctx); err != nil {
@@ -194,14 +194,14 @@ func BytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// MostIdle is how many lanes are kept that no run uses. Each graph has one, so
+// mostIdle is how many lanes are kept that no run uses. Each graph has one, so
 // that all the graphs there have ever been at a time would leave theirs.
-const MostIdle = 16
+const mostIdle = 16
 
 // isLarge reports whether a lane has more pinned memory than runs want, as a
 // graph's has whose results are many.
 func (l *Lane) isLarge() bool {
-	const usual = blockWords + RingWords + ResultWords
+	const usual = blockWords + ringWords + ResultWords
 	return len(l.block)+len(l.ring)+len(l.Results)/8+len(l.Log) > 2*usual
 }
 
@@ -209,15 +209,15 @@ func (l *Lane) isLarge() bool {
 type Lanes struct {
 	GPU  driver.Context
 	mu   sync.Mutex
-	Idle []*Lane
+	idle []*Lane
 }
 
 // Take returns a lane that nobody uses.
 func (l *Lanes) Take() (*Lane, error) {
 	l.mu.Lock()
-	if n := len(l.Idle); n > 0 {
-		found := l.Idle[n-1]
-		l.Idle = l.Idle[:n-1]
+	if n := len(l.idle); n > 0 {
+		found := l.idle[n-1]
+		l.idle = l.idle[:n-1]
 		l.mu.Unlock()
 		return found, nil
 	}
@@ -239,10 +239,10 @@ func (l *Lanes) keep(x *Lane) bool {
 	x.used = 0
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.Idle) >= MostIdle {
+	if len(l.idle) >= mostIdle {
 		return false
 	}
-	l.Idle = append(l.Idle, x)
+	l.idle = append(l.idle, x)
 	return true
 }
 
@@ -250,8 +250,8 @@ func (l *Lanes) keep(x *Lane) bool {
 // have left.
 func (l *Lanes) Trim() error {
 	l.mu.Lock()
-	idle := l.Idle
-	l.Idle = nil
+	idle := l.idle
+	l.idle = nil
 	l.mu.Unlock()
 	var errs []error
 	for _, x := range idle {
@@ -265,10 +265,10 @@ func (l *Lanes) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var errs []error
-	for _, x := range l.Idle {
+	for _, x := range l.idle {
 		errs = append(errs, x.Close())
 	}
-	l.Idle = nil
+	l.idle = nil
 	return errors.Join(errs...)
 }
 
@@ -344,7 +344,7 @@ func (c *control) put(ctx context.Context, to cuda.Pointer, words ...int64) erro
 			return err
 		}
 	}
-	return c.Lane.Put(ctx, to, words...)
+	return c.Lane.put(ctx, to, words...)
 }
 
 // Set sets words from a word on.

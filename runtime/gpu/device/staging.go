@@ -20,7 +20,7 @@ type Staging struct {
 	idle chan *stageBuffer // those of made that no one uses
 
 	mu   sync.Mutex
-	Made []*stageBuffer
+	made []*stageBuffer
 	full bool // there is no memory for more
 }
 
@@ -31,15 +31,15 @@ type stageBuffer struct {
 
 // The number of buffers, and the size of each.
 const (
-	StageBuffers = 8
-	StageBytes   = 4 << 20
-	// DirectBytes is the size up to which the driver stages as fast.
-	DirectBytes = 1 << 20
+	stageBuffers = 8
+	stageBytes   = 4 << 20
+	// directBytes is the size up to which the driver stages as fast.
+	directBytes = 1 << 20
 )
 
 // NewStaging returns a staging without a buffer.
 func NewStaging(gpu driver.Context) *Staging {
-	return &Staging{gpu: gpu, idle: make(chan *stageBuffer, StageBuffers)}
+	return &Staging{gpu: gpu, idle: make(chan *stageBuffer, stageBuffers)}
 }
 
 // take returns a buffer that no one uses, nil if no memory can be pinned.
@@ -51,15 +51,15 @@ func (g *Staging) take() *stageBuffer {
 		return b
 	default:
 	}
-	if !g.full && len(g.Made) < StageBuffers {
+	if !g.full && len(g.made) < stageBuffers {
 		if b, err := g.pin(); err == nil {
-			g.Made = append(g.Made, b)
+			g.made = append(g.made, b)
 			g.mu.Unlock()
 			return b
 		}
 		g.full = true
 	}
-	none := len(g.Made) == 0
+	none := len(g.made) == 0
 	g.mu.Unlock()
 	if none {
 		return nil
@@ -68,7 +68,7 @@ func (g *Staging) take() *stageBuffer {
 }
 
 func (g *Staging) pin() (*stageBuffer, error) {
-	host, err := g.gpu.AllocHost(StageBytes, cuda.HostOptions{})
+	host, err := g.gpu.AllocHost(stageBytes, cuda.HostOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -83,26 +83,26 @@ func (g *Staging) pin() (*stageBuffer, error) {
 func (g *Staging) isOpen() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.Made) > 0
+	return len(g.made) > 0
 }
 
 // Send enqueues a copy; the source may change once it returns.
 func (g *Staging) Send(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
-	if len(data) <= DirectBytes && !g.isOpen() {
+	if len(data) <= directBytes && !g.isOpen() {
 		return s.CopyToDevice(to, data)
 	}
-	chunks := (len(data) + StageBytes - 1) / StageBytes
-	var next, failed = make(chan int, chunks), make(chan error, StageBuffers)
+	chunks := (len(data) + stageBytes - 1) / stageBytes
+	var next, failed = make(chan int, chunks), make(chan error, stageBuffers)
 	for i := range chunks {
 		next <- i
 	}
 	close(next)
-	workers := min(chunks, StageBuffers, max(goruntime.GOMAXPROCS(0)/2, 1))
+	workers := min(chunks, stageBuffers, max(goruntime.GOMAXPROCS(0)/2, 1))
 	for range workers {
 		go func() {
 			for i := range next {
-				part := data[i*StageBytes : min((i+1)*StageBytes, len(data))]
-				if err := g.chunk(ctx, s, to+cuda.Pointer(i*StageBytes), part); err != nil {
+				part := data[i*stageBytes : min((i+1)*stageBytes, len(data))]
+				if err := g.chunk(ctx, s, to+cuda.Pointer(i*stageBytes), part); err != nil {
 					failed <- err
 					return
 				}
@@ -138,7 +138,7 @@ func (g *Staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer, d
 // Close frees the buffers.
 func (g *Staging) Close() error {
 	var errs []error
-	for _, b := range g.Made {
+	for _, b := range g.made {
 		errs = append(errs, b.sent.Close(), b.host.Close())
 	}
 	return errors.Join(errs...)

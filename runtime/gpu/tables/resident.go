@@ -27,9 +27,9 @@ type Residency struct {
 	stage   *device.Staging
 	Stream  driver.Stream // in which memory is given back
 	copies  driver.Stream // in which columns come, beside the work of runs
-	Mu      sync.Mutex
-	Cols    map[columnKey]*resident
-	Indexes map[indexKey]*resident
+	mu      sync.Mutex
+	cols    map[columnKey]*resident
+	indexes map[indexKey]*resident
 	clock   int64
 	// dropping counts what was taken out of the tables and is about to be
 	// freed.
@@ -52,8 +52,8 @@ type resident struct {
 	// as long as the column is on the device, and not for as long as the column
 	// is.
 	cleanup goruntime.Cleanup
-	// Made is closed when the copy is under way or has failed.
-	Made chan struct{}
+	// made is closed when the copy is under way or has failed.
+	made chan struct{}
 	err  error
 	mark *CopyMark // of a run that has begun to copy it ahead, else nil
 }
@@ -61,8 +61,8 @@ type resident struct {
 // NewResidency returns a residency with nothing on the device. It is to be
 // closed even if there is an error.
 func NewResidency(m *device.Memory) (y *Residency, err error) {
-	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), Cols: map[columnKey]*resident{},
-		Indexes: map[indexKey]*resident{}}
+	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), cols: map[columnKey]*resident{},
+		indexes: map[indexKey]*resident{}}
 	if y.Stream, err = m.GPU.NewStream(); err == nil {
 		y.copies, err = m.GPU.NewStream()
 	}
@@ -83,7 +83,7 @@ func (x *resident) bytes() int64 {
 // copied.
 func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 	c *store.Column) (x *resident, sent int64, err error) {
-	x, mine := y.Claim(c)
+	x, mine := y.claim(c)
 	if mine {
 		err := y.fill(x, c, func() error { return y.copy(ctx, what, x, c, s) })
 		if err != nil {
@@ -93,17 +93,17 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 		sent = int64(len(c.Entries()))
 	}
 	select {
-	case <-x.Made:
+	case <-x.made:
 	case <-ctx.Done():
-		y.Release(x)
+		y.release(x)
 		return nil, 0, context.Cause(ctx)
 	}
 	if x.err != nil { // of who else has tried, which may not concern this run
-		y.Release(x)
+		y.release(x)
 		return y.acquire(ctx, s, what, c)
 	}
 	if err := x.await(s); err != nil {
-		y.Release(x)
+		y.release(x)
 		return nil, 0, err
 	}
 	return x, sent, nil
@@ -112,9 +112,9 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 // settled returns a column that is on the device without any work under way,
 // nil if it is not. It is the caller's to release.
 func (y *Residency) settled(c *store.Column) *resident {
-	y.Mu.Lock()
-	defer y.Mu.Unlock()
-	x := y.Cols[weak.Make(c)]
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	x := y.cols[weak.Make(c)]
 	if x == nil || !x.arrived.Load() {
 		return nil
 	}
@@ -122,17 +122,17 @@ func (y *Residency) settled(c *store.Column) *resident {
 	return x
 }
 
-// Claim begins the use of a column. It is mine, that is the caller's, to fill
+// claim begins the use of a column. It is mine, that is the caller's, to fill
 // if nobody else has begun to.
-func (y *Residency) Claim(c *store.Column) (x *resident, mine bool) {
+func (y *Residency) claim(c *store.Column) (x *resident, mine bool) {
 	key := weak.Make(c)
-	y.Mu.Lock()
-	defer y.Mu.Unlock()
-	x = y.Cols[key]
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	x = y.cols[key]
 	mine = x == nil
 	if mine {
-		x = &resident{key: key, Made: make(chan struct{})}
-		y.Cols[key] = x
+		x = &resident{key: key, made: make(chan struct{})}
+		y.cols[key] = x
 	}
 	y.use(x)
 	return x, mine
@@ -144,14 +144,14 @@ func (y *Residency) fill(x *resident, c *store.Column, send func() error) error 
 	if x.err != nil {
 		// A part may be on its way into memory that is about to be freed.
 		_ = y.copies.Synchronize(context.Background())
-		y.Mu.Lock()
-		delete(y.Cols, x.key) // before others find it again
-		y.Mu.Unlock()
+		y.mu.Lock()
+		delete(y.cols, x.key) // before others find it again
+		y.mu.Unlock()
 	}
 	if x.err == nil {
 		x.cleanup = goruntime.AddCleanup(c, y.Drop, x.key)
 	}
-	close(x.Made)
+	close(x.made)
 	return x.err
 }
 
@@ -192,9 +192,9 @@ func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store
 
 // use begins a run's use of a resident. The caller holds the lock.
 func (y *Residency) use(x *resident) {
-	if x.users == 0 && x.Made != nil {
+	if x.users == 0 && x.made != nil {
 		select {
-		case <-x.Made:
+		case <-x.made:
 			y.mem.Idles(-x.bytes())
 		default: // it has no memory yet
 		}
@@ -204,17 +204,17 @@ func (y *Residency) use(x *resident) {
 	x.used = y.clock
 }
 
-// Release ends a run's use of a resident. The run's work is done, or the stream
+// release ends a run's use of a resident. The run's work is done, or the stream
 // in which memory is given back waits for it.
-func (y *Residency) Release(x *resident) {
-	y.Mu.Lock()
+func (y *Residency) release(x *resident) {
+	y.mu.Lock()
 	x.users--
 	unused := x.users == 0
 	if unused {
 		y.mem.Idles(x.bytes())
 	}
 	unused = unused && x.gone
-	y.Mu.Unlock()
+	y.mu.Unlock()
 	if unused {
 		y.free(x)
 	}
@@ -223,10 +223,10 @@ func (y *Residency) Release(x *resident) {
 // discard ends the use of a column that could not be copied, and is in no
 // table.
 func (y *Residency) discard(x *resident) {
-	y.Mu.Lock()
+	y.mu.Lock()
 	x.gone = true
-	y.Mu.Unlock()
-	y.Release(x)
+	y.mu.Unlock()
+	y.release(x)
 }
 
 // free gives the memory of a resident that nobody uses back.
@@ -249,13 +249,13 @@ func (y *Residency) free(x *resident) {
 	x.cleanup.Stop()
 }
 
-// Forget takes a resident out of the tables, and reports whether nobody uses
+// forget takes a resident out of the tables, and reports whether nobody uses
 // it. The caller holds the lock.
-func (y *Residency) Forget(x *resident) (unused bool) {
+func (y *Residency) forget(x *resident) (unused bool) {
 	if x.index != nil {
-		delete(y.Indexes, *x.index)
+		delete(y.indexes, *x.index)
 	} else {
-		delete(y.Cols, x.key)
+		delete(y.cols, x.key)
 	}
 	x.gone = true
 	return x.users == 0
@@ -264,17 +264,17 @@ func (y *Residency) Forget(x *resident) (unused bool) {
 // Drop forgets a column and the indexes over it.
 func (y *Residency) Drop(key columnKey) {
 	var unused []*resident
-	y.Mu.Lock()
-	if x := y.Cols[key]; x != nil && y.Forget(x) {
+	y.mu.Lock()
+	if x := y.cols[key]; x != nil && y.forget(x) {
 		unused = append(unused, x)
 	}
-	for _, x := range y.Indexes {
-		if slices.Contains(x.index.cols[:], key) && y.Forget(x) {
+	for _, x := range y.indexes {
+		if slices.Contains(x.index.cols[:], key) && y.forget(x) {
 			unused = append(unused, x)
 		}
 	}
 	y.dropping.Add(len(unused))
-	y.Mu.Unlock()
+	y.mu.Unlock()
 	for _, x := range unused {
 		y.free(x)
 		y.dropping.Done()
@@ -300,17 +300,17 @@ func (y *Residency) Close() error {
 func (y *Residency) Evict(bytes int64) bool {
 	freed := int64(0)
 	for freed < bytes {
-		y.Mu.Lock()
-		oldest := leastUsed(y.Indexes)
+		y.mu.Lock()
+		oldest := leastUsed(y.indexes)
 		if oldest == nil {
-			oldest = leastUsed(y.Cols)
+			oldest = leastUsed(y.cols)
 		}
 		if oldest == nil {
-			y.Mu.Unlock()
+			y.mu.Unlock()
 			break
 		}
-		y.Forget(oldest)
-		y.Mu.Unlock()
+		y.forget(oldest)
+		y.mu.Unlock()
 		freed += max(oldest.bytes(), 1)
 		y.free(oldest)
 	}
@@ -383,7 +383,7 @@ type CopyMark struct{ _ byte }
 // others.
 func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column,
 	mark *CopyMark) (sent int64, err error) {
-	x, mine := y.Claim(c)
+	x, mine := y.claim(c)
 	if mine {
 		x.mark = mark
 		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
@@ -396,6 +396,21 @@ func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column,
 		}
 		sent = int64(len(c.Entries()))
 	}
-	y.Release(x)
+	y.release(x)
 	return sent, nil
+}
+
+// Has reports whether a column is on the device or on its way.
+func (y *Residency) Has(c *store.Column) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.cols[weak.Make(c)] != nil
+}
+
+// Len returns the number of columns on the device or on their way, and that of
+// indexes.
+func (y *Residency) Len() (columns, indexes int) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return len(y.cols), len(y.indexes)
 }

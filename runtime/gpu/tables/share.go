@@ -45,12 +45,12 @@ func (x *Index) adopt() (done bool, err error) {
 	}
 	r := x.run
 	y := r.Resident
-	y.Mu.Lock()
-	found := y.Indexes[key]
+	y.mu.Lock()
+	found := y.indexes[key]
 	if found != nil {
 		y.use(found)
 	}
-	y.Mu.Unlock()
+	y.mu.Unlock()
 	if found == nil {
 		return false, nil
 	}
@@ -69,8 +69,8 @@ func (x *Index) Share() error {
 		return nil
 	}
 	y := r.Resident
-	made := &resident{index: &key, table: x.Tables, Made: make(chan struct{})}
-	close(made.Made)
+	made := &resident{index: &key, table: x.Tables, made: make(chan struct{})}
+	close(made.made)
 	var err error
 	if made.ready, err = r.Memory.GPU.NewEvent(); err != nil {
 		return err
@@ -79,15 +79,15 @@ func (x *Index) Share() error {
 		_ = made.ready.Close() // err says what is wrong
 		return err
 	}
-	y.Mu.Lock()
-	_, found := y.Indexes[key]
+	y.mu.Lock()
+	_, found := y.indexes[key]
 	if !found {
-		y.Indexes[key] = made
+		y.indexes[key] = made
 		made.users = 1
 		y.clock++
 		made.used = y.clock
 	}
-	y.Mu.Unlock()
+	y.mu.Unlock()
 	if found { // another run was faster
 		return made.ready.Close()
 	}
@@ -121,7 +121,7 @@ func (r *State) Retire() (freed bool, err error) {
 	for _, x := range r.retired {
 		if at := slices.Index(r.residents, x); at >= 0 {
 			r.residents = slices.Delete(r.residents, at, at+1)
-			y.Release(x)
+			y.release(x)
 		}
 	}
 	r.retired = nil

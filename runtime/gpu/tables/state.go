@@ -111,7 +111,7 @@ func (r *State) ReleaseResidents(done bool) {
 		if done {
 			x.arrived.Store(true)
 		}
-		r.Resident.Release(x)
+		r.Resident.release(x)
 	}
 	r.residents, r.retired = nil, nil
 }
