@@ -13,10 +13,17 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
+// The names of engines, as --engine takes them.
+const (
+	Go  = "go"
+	CPU = "cpu"
+	GPU = "gpu"
+)
+
 // Engine runs plans. All engines give the same sets of tuples. An engine is
 // safe for concurrent runs.
 type Engine interface {
-	// Name is what --engine calls it.
+	// Name is Go, CPU or GPU.
 	Name() string
 	// Run evaluates the plan over the facts. It stops soon after ctx is done,
 	// and then returns ctx's cause; an answer is never partial.

@@ -313,8 +313,8 @@ func (e *Engine) ready() error {
 	return e.unloaded
 }
 
-// Name returns "gpu".
-func (e *Engine) Name() string { return "gpu" }
+// Name returns runtime.GPU.
+func (e *Engine) Name() string { return runtime.GPU }
 
 // Run evaluates the plan.
 func (e *Engine) Run(ctx context.Context,
@@ -451,7 +451,7 @@ func (r *run) follow(bound *boundFacts) {
 // recovered, which is deferred, makes an error of a panic.
 func (r *run) recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = r.walk.Recovered("gpu", p)
+		*err = r.walk.Recovered(runtime.GPU, p)
 	}
 }
 

@@ -1,12 +1,15 @@
 package machine
 
-import "github.com/redfoxdb/redfox/weaver/target"
+import (
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/weaver/target"
+)
 
 // The names of engines, and the name that stands for the best of them.
 const (
-	GPU  = "gpu"
-	CPU  = "cpu"
-	Go   = "go"
+	GPU  = runtime.GPU
+	CPU  = runtime.CPU
+	Go   = runtime.Go
 	Auto = "auto"
 )
 

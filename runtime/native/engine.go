@@ -84,8 +84,8 @@ func New(o Options) runtime.Engine {
 	}}
 }
 
-// Name returns "cpu".
-func (e *engine) Name() string { return "cpu" }
+// Name returns runtime.CPU.
+func (e *engine) Name() string { return runtime.CPU }
 
 // Run evaluates the plan.
 func (e *engine) Run(ctx context.Context,
@@ -133,7 +133,7 @@ func (e *engine) with(ctx context.Context, req *runtime.Request,
 	defer stop()
 	defer func() {
 		if p := recover(); p != nil {
-			err = r.walk.Recovered("cpu", p)
+			err = r.walk.Recovered(runtime.CPU, p)
 		}
 	}()
 	prog, codes, err := e.programs.Find(req.Plan, e.opts.Lower)

@@ -23,8 +23,8 @@ type InternalError = work.InternalError
 // New returns the go engine.
 func New() runtime.Engine { return &engine{work.DefaultSizes} }
 
-// Name returns "go".
-func (e *engine) Name() string { return "go" }
+// Name returns runtime.Go.
+func (e *engine) Name() string { return runtime.Go }
 
 // Run evaluates the plan.
 func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime.Answer,
