@@ -27,8 +27,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// ObjectCache keeps machine code from one process to the next. It is safe for
-// concurrent use.
+// ObjectCache keeps machine code between processes. It is safe for concurrent
+// use.
 type ObjectCache interface {
 	Get(key string) ([]byte, bool)
 	Put(key string, object []byte)
@@ -40,20 +40,20 @@ type Code struct {
 	PTX    string
 }
 
-// Options is what the engine is made of.
+// Options configures an engine.
 type Options struct {
 	Device driver.Device
 	// Version is the newest version of CUDA that the driver knows.
 	Version cuda.Version
-	// Limit bounds, in bytes, what runs and resident columns take of the
-	// device's memory; 0 is what is free of it.
+	// Limit bounds the device memory of runs and resident columns, in bytes; 0
+	// stands for the free memory.
 	Limit int64
-	Cache ObjectCache // of machine code; nil for none
+	Cache ObjectCache // of machine code, or nil
 	// Lower turns a plan into a verified kernel graph, and fuses its kernels.
 	Lower func(*queryplan.Plan) (*harmony.Program, error)
-	// Compile makes code for the device's architecture, for what is known of
-	// the facts. It may pass on PTX of some kernels before it returns that of
-	// all, from any goroutine: the driver then works on it meanwhile.
+	// Compile generates code for the device's architecture and what is known of
+	// the facts. It may pass PTX of some kernels to early, from any goroutine,
+	// before it returns that of all: the driver compiles it meanwhile.
 	Compile func(g *harmony.Program, k woven.Knowledge, early func(ptx string)) (*Code, error)
 }
 
@@ -67,9 +67,8 @@ type Engine struct {
 	version      string // of CUDA, that the driver knows
 	bandwidth    float64
 
-	// opened is closed when the device is ready, or cannot be, of which
-	// unopened is the reason. What stands above and below is there from then
-	// on.
+	// opened is closed when the device is open, or cannot be opened for the
+	// reason in unopened. The other fields are set by then.
 	opened   chan struct{}
 	unopened error
 	// began and ended say when that was.
@@ -78,7 +77,8 @@ type Engine struct {
 	resident     *tables.Residency
 	lanes        device.Lanes
 	captures     captures
-	// closed when the service kernels are loaded, or cannot be, and a lane made
+	// loaded is closed when a lane is made and the service kernels are loaded,
+	// or cannot be loaded for the reason in unloaded.
 	loaded   chan struct{}
 	unloaded error         // why they cannot be
 	base     driver.Module // the service kernels
@@ -92,7 +92,7 @@ type Engine struct {
 	keeps map[*kept]bool
 }
 
-// sizes are those that tests make small to reach every path with little data.
+// sizes are thresholds; tests shrink them to reach every path with little data.
 type sizes struct {
 	policy layout.Policy
 	rows   int64 // that a relation has room for at least
@@ -113,14 +113,15 @@ type sizes struct {
 var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16,
 	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9, replays: 1}
 
-// sorts are the kernels that sort, which few programs want.
+// sorts are the kernels that sort. They load on demand, since few programs
+// sort.
 type sorts struct {
 	mu        sync.Mutex
 	module    driver.Module
 	functions map[string]driver.Function
 }
 
-// program is what is kept of a plan.
+// program is what the engine keeps of a plan.
 type program struct {
 	codes woven.Codes[*code]
 	sizes *replay.Sizes // of runs over facts that the program is not bound to
@@ -138,7 +139,7 @@ type boundFacts struct {
 	graphs  graphs
 }
 
-// keptBounds is for how many databases a program keeps what it was bound to.
+// keptBounds is the number of databases to which a program stays bound.
 const keptBounds = 2
 
 // Use is what an engine holds of the device's memory.
@@ -150,9 +151,9 @@ var (
 )
 
 // Start returns an engine whose device is being opened, which takes a tenth of
-// a second and more. Runs generate their code meanwhile, and then wait. Why the
-// device cannot be opened, every run says; the engine is of no use then but to
-// be closed.
+// a second or more. Runs generate their code meanwhile, and then wait. If
+// opening fails, every run returns the error, and the engine can only be
+// closed.
 func Start(o Options) *Engine {
 	e := &Engine{opts: o, sizes: defaults, info: o.Device.Info(), keeps: map[*kept]bool{},
 		opened: make(chan struct{})}
@@ -188,18 +189,19 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// isOpen waits until the device is open, or returns why it cannot be.
+// isOpen waits for the device, and returns the error of opening it.
 func (e *Engine) isOpen() error {
 	<-e.opened
 	return e.unopened
 }
 
-// open makes the device ready.
+// open opens the device.
 func (e *Engine) open() (err error) {
 	if e.gpu, err = e.opts.Device.OpenContext(); err != nil {
 		return err
 	}
-	// Objects that only runs need are made beside the program's own code.
+	// Objects that only runs need are made concurrently with the program's
+	// code.
 	e.loaded = make(chan struct{})
 	var beside sync.WaitGroup
 	defer func() {
@@ -221,9 +223,9 @@ func (e *Engine) open() (err error) {
 	return nil
 }
 
-// firstLane makes the lane of the first run, and has the pool get its first
-// memory, for which the driver takes 7 ms. What fails here fails again where it
-// is needed.
+// firstLane makes the lane of the first run and the first memory of the pool,
+// which takes the driver 7 ms. Errors are ignored here; the first run reports
+// them.
 func (e *Engine) firstLane() {
 	l, err := e.lanes.Take()
 	if err != nil {
@@ -412,7 +414,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	return evaluate(r, compiled)
 }
 
-// newRun begins a run, which is not bound to facts yet.
+// newRun returns a run that is not bound to facts yet.
 func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	threads := req.Threads
 	if threads <= 0 {
@@ -426,7 +428,7 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	return r
 }
 
-// open waits for the device, and takes what the run has of it.
+// open waits for the device, and takes a lane.
 func (r *run) open() (err error) {
 	if err := r.engine.ready(); err != nil {
 		return err
@@ -436,7 +438,7 @@ func (r *run) open() (err error) {
 	return err
 }
 
-// follow binds the run to facts, after others that were.
+// follow binds the run to facts and to the record of earlier runs over them.
 func (r *run) follow(bound *boundFacts) {
 	r.Bound, r.walk.Bound = bound.bound, bound.bound
 	r.record, r.graphs = bound.record, &bound.graphs
@@ -448,14 +450,14 @@ func (r *run) follow(bound *boundFacts) {
 	}
 }
 
-// recovered, which is deferred, makes an error of a panic.
+// recovered turns a panic into an error. It is deferred.
 func (r *run) recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = r.walk.Recovered(runtime.GPU, p)
 	}
 }
 
-// finish gives back what a run has taken, and explains its error.
+// finish returns what the run has taken, and explains its error.
 func (r *run) finish(err error) error {
 	if err != nil && r.Ctx.Err() != nil && r.Control.Device.At != 0 {
 		if stop := r.Control.Stop(); stop != nil && r.engine.gpu.Lost() != nil {
@@ -494,8 +496,8 @@ func (r *run) finish(err error) error {
 	return err
 }
 
-// bind finds facts, or returns what it found before. Dictionaries that it makes
-// are accounted for in memory.
+// bind binds the program to facts, or returns an earlier binding. Memory
+// accounts for the dictionaries that it makes.
 func (p *program) bind(
 	ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy,
 	threads int,
@@ -529,7 +531,7 @@ func (p *program) bind(
 	return made, nil
 }
 
-// isBound returns what the program was bound to for facts, nil if it was not.
+// isBound returns the program bound to facts, or nil.
 func (p *program) isBound(facts *store.Database) *boundFacts {
 	key := weak.Make(facts)
 	p.mu.Lock()
@@ -537,8 +539,8 @@ func (p *program) isBound(facts *store.Database) *boundFacts {
 	return p.boundTo(key)
 }
 
-// boundTo returns what the program was bound to for facts, nil if it was not or
-// that is forgotten. The caller holds the lock.
+// boundTo returns the program bound to facts, or nil. The caller holds the
+// lock.
 func (p *program) boundTo(key weak.Pointer[store.Database]) *boundFacts {
 	for i, b := range p.bounds {
 		if b.facts == key {
@@ -550,8 +552,7 @@ func (p *program) boundTo(key weak.Pointer[store.Database]) *boundFacts {
 	return nil
 }
 
-// forget returns what the program is bound to for facts, nil if there is
-// nothing, and keeps it no longer.
+// forget drops the program bound to facts, and returns it, or nil.
 func (p *program) forget(key weak.Pointer[store.Database]) *woven.Bound {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -565,7 +566,7 @@ func (p *program) forget(key weak.Pointer[store.Database]) *woven.Bound {
 	return nil
 }
 
-// close gives back what is kept of a program that no run uses.
+// close drops everything that is kept of an unused program.
 func (p *program) close() {
 	p.mu.Lock()
 	for _, b := range p.bounds {
@@ -576,7 +577,7 @@ func (p *program) close() {
 	p.codes.Close()
 }
 
-// leave ends what is kept of a program for facts, which may live on.
+// leave drops a binding to facts, which may live on.
 func (b *boundFacts) leave() {
 	b.cleanup.Stop()
 	b.graphs.doom()
@@ -598,7 +599,7 @@ func (e *Engine) leave() {
 	e.users--
 }
 
-// pending notes that an output stays on the device, or no more.
+// pending notes whether an output stays on the device.
 func (e *Engine) pending(k *kept, stays bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -634,7 +635,7 @@ func (e *Engine) failure(err error) error {
 // useless for this engine. Close it and make another.
 func (e *Engine) Lost() bool { return e.isOpen() != nil || e.gpu.Lost() != nil }
 
-// Use returns what the engine holds.
+// Use returns the memory that the engine holds.
 func (e *Engine) Use() Use {
 	if e.isOpen() != nil {
 		return Use{}
@@ -642,15 +643,14 @@ func (e *Engine) Use() Use {
 	return e.mem.Use()
 }
 
-// Trim gives the driver back what nobody uses and is kept for later runs:
-// memory of the device, that of graphs, too, streams and pinned memory. Facts
-// stay.
+// Trim returns to the driver what is kept for later runs: device memory,
+// graphs, streams and pinned memory. Facts stay.
 func (e *Engine) Trim() error {
 	if e.isOpen() != nil || e.mem.Pool == nil {
 		return nil
 	}
 	if err := e.enter(); err != nil {
-		return nil // it has given all back
+		return nil // it is closed
 	}
 	defer e.leave()
 	e.captures.evict(math.MaxInt64)
@@ -663,8 +663,8 @@ func (e *Engine) Trim() error {
 	return e.failure(err)
 }
 
-// Forget gives back the memory of facts' columns, and of indexes over them,
-// that no run uses, and of others when their runs end.
+// Forget frees the columns of facts and the indexes over them, those in use
+// when their runs end.
 func (e *Engine) Forget(facts *store.Database) {
 	if e.isOpen() != nil {
 		return
@@ -692,8 +692,8 @@ func (e *Engine) Forget(facts *store.Database) {
 	})
 }
 
-// Close gives all memory back, that of results that were not fetched, too. No
-// run may be at work.
+// Close frees everything, also results that were not fetched. No run may be in
+// progress.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.done || e.users > 0 {

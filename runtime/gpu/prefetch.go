@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// copyAhead is the copying of facts that a run will want, beside the making of
-// its code.
+// copyAhead copies the facts that a run will read, concurrently with the
+// generation of its code.
 type copyAhead struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -45,7 +45,7 @@ func (r *run) columnsRead() (list []factColumn) {
 	return list
 }
 
-// beginCopies begins to copy the columns that the run's kernels read.
+// beginCopies starts to copy the columns that the run's kernels read.
 func (r *run) beginCopies() {
 	ctx, cancel := context.WithCancel(r.Ctx)
 	r.Mark = &tables.CopyMark{}
@@ -63,15 +63,14 @@ func (r *run) beginCopies() {
 	}()
 }
 
-// end leaves off copying.
+// end cancels the copying and waits for it.
 func (a *copyAhead) end() {
 	a.cancel()
 	<-a.done
 }
 
-// Prefetch copies a column of facts to the device for runs to come, beside
-// whatever else goes on. Nothing leaves the device for it: if there is no room,
-// nothing is copied.
+// Prefetch copies a column of facts to the device for later runs, concurrently
+// with other work. It evicts nothing: without room it copies nothing.
 func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column,
 	trace func(runtime.Span)) error {
 	if err := e.enter(); err != nil {
@@ -84,8 +83,8 @@ func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column,
 	return nil
 }
 
-// prefetch is Prefetch, for a run if that begins to copy ahead. The device may
-// still be on its way to being open.
+// prefetch is Prefetch, with the mark of the run that copies ahead, or nil. It
+// waits until the device is open.
 func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, mark *tables.CopyMark,
 	trace func(runtime.Span)) error {
 	if err := e.isOpen(); err != nil {
@@ -103,7 +102,7 @@ func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, mar
 // copiesTrack is where traces show columns that are copied ahead of runs.
 const copiesTrack = "copies"
 
-// Drop gives back the copy of a column, once no run uses it.
+// Drop frees the copy of a column as soon as no run uses it.
 func (e *Engine) Drop(c *store.Column) {
 	if e.isOpen() == nil {
 		e.resident.Drop(weak.Make(c))

@@ -16,8 +16,8 @@ type image struct {
 	stream driver.Stream
 	fills  driver.Function // service.Fill
 	moved  map[int]bool    // gauges that captured kernels may have looked at
-	// constants are what later commands of the graph put into memory, of which
-	// so many bytes are in use.
+	// constants are what later commands of the graph copy into memory; used
+	// bytes of the buffer are taken.
 	constants Buffer
 	used      int64
 }

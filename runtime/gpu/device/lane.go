@@ -12,13 +12,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Lane is what one run at a time needs of the driver: a stream, a second one to
-// interrupt it with, pinned memory, timers. Runs take one over from each other.
+// Lane is what a run needs of the driver: a stream, a second stream to
+// interrupt the first, pinned memory, timers. Runs reuse lanes, one run at a
+// time.
 type Lane struct {
 	gpu    driver.Context
 	Stream driver.Stream
 	Urgent driver.Stream
-	Pinned driver.HostMemory // nil where the driver has none
+	Pinned driver.HostMemory // or nil if the driver has none
 
 	Mirror []int64 // a run's control block as the host knows it
 	// Pinned memory, if there is any: the control block on its way, words on
@@ -31,8 +32,8 @@ type Lane struct {
 	Log     []int64
 	Results []byte
 	timers  []driver.Event
-	// Captured says that the stream records commands instead of doing them, so
-	// that they cannot be waited for.
+	// Captured reports that the stream records commands instead of executing
+	// them, so that the host cannot wait.
 	Captured bool
 }
 
@@ -65,9 +66,8 @@ func (l *Lane) open() (err error) {
 	return l.Fit(blockWords, 0, ResultWords)
 }
 
-// Fit makes room for a control block of so many words, for as many of them as
-// the log is to have words, and for so many words of results. The stream is
-// done.
+// Fit makes room for block words of a control block, log words of logged
+// blocks, and results words of results. The stream is done.
 func (l *Lane) Fit(block, log, results int) error {
 	if len(l.Mirror) < block {
 		l.Mirror = make([]int64, block)
@@ -105,7 +105,7 @@ func (l *Lane) Fit(block, log, results int) error {
 	return nil
 }
 
-// Close gives all back to the driver.
+// Close returns everything to the driver.
 func (l *Lane) Close() error {
 	var errs []error
 	for _, t := range l.timers {
@@ -123,7 +123,7 @@ func (l *Lane) Close() error {
 	return errors.Join(errs...)
 }
 
-// Wait waits for all that is in the stream.
+// Wait waits for the stream.
 func (l *Lane) Wait(ctx context.Context) error {
 	if l.Captured {
 		return ErrCaptured
@@ -154,8 +154,8 @@ func (l *Lane) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
 	return nil
 }
 
-// stage returns a copy of bytes that the stream may read at any time to come,
-// if there is room among the words on their way.
+// stage returns a copy of bytes in the ring, which the stream may read at any
+// later time, if there is room.
 func (l *Lane) stage(from []byte) ([]byte, error) {
 	n := (len(from) + 7) / 8
 	if l.used+n > len(l.ring) {
@@ -167,7 +167,7 @@ func (l *Lane) stage(from []byte) ([]byte, error) {
 	return to, nil
 }
 
-// Address returns where kernels find pinned memory of the lane, which is not
+// Address returns the device address of pinned memory of the lane, which is not
 // empty.
 func (l *Lane) Address(b []byte) cuda.Pointer {
 	first := uintptr(unsafe.Pointer(&l.Pinned.Bytes()[0]))
@@ -194,25 +194,25 @@ func BytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// mostIdle is how many lanes are kept that no run uses. Each graph has one, so
-// that all the graphs there have ever been at a time would leave theirs.
+// mostIdle bounds the unused lanes. Without the bound, each graph that is
+// closed would leave its lane.
 const mostIdle = 16
 
-// isLarge reports whether a lane has more pinned memory than runs want, as a
-// graph's has whose results are many.
+// isLarge reports whether a lane has more pinned memory than ordinary runs
+// need, as that of a graph with many results has.
 func (l *Lane) isLarge() bool {
 	const usual = blockWords + ringWords + ResultWords
 	return len(l.block)+len(l.ring)+len(l.Results)/8+len(l.Log) > 2*usual
 }
 
-// Lanes are those that no run uses.
+// Lanes are the unused lanes of a device.
 type Lanes struct {
 	GPU  driver.Context
 	mu   sync.Mutex
 	idle []*Lane
 }
 
-// Take returns a lane that nobody uses.
+// Take returns an unused lane.
 func (l *Lanes) Take() (*Lane, error) {
 	l.mu.Lock()
 	if n := len(l.idle); n > 0 {
@@ -225,9 +225,8 @@ func (l *Lanes) Take() (*Lane, error) {
 	return newLane(l.GPU)
 }
 
-// Give takes back a lane whose stream has nothing left to do but to free
-// memory. It is not kept if the device is lost, if it is large, or if there are
-// enough.
+// Give takes back a lane whose stream has nothing left but frees. It closes the
+// lane if the device is lost, the lane is large, or there are enough.
 func (l *Lanes) Give(x *Lane) {
 	if l.GPU.Lost() != nil || x.isLarge() || !l.keep(x) {
 		_ = x.Close() // it fails on a lost device, whose streams are gone
@@ -246,8 +245,7 @@ func (l *Lanes) keep(x *Lane) bool {
 	return true
 }
 
-// Trim closes those that no run uses, once their streams have freed what runs
-// have left.
+// Trim closes the unused lanes after the pending frees of their streams.
 func (l *Lanes) Trim() error {
 	l.mu.Lock()
 	idle := l.idle
@@ -272,9 +270,8 @@ func (l *Lanes) Close() error {
 	return errors.Join(errs...)
 }
 
-// control is the block of a run's numbers: gauges, counters of dropped
-// decimals, a word for faults and one for other counts. The lane's mirror has
-// what it was when the stream was waited for.
+// control is the block of a run's counters: gauges, dropped decimals, faults,
+// and other counts. The lane's mirror is the block at the last wait.
 type control struct {
 	*Lane
 	Device Buffer
@@ -356,9 +353,9 @@ func (c *control) Set(ctx context.Context, word int, values ...int64) error {
 	return c.put(ctx, c.At(word), values...)
 }
 
-// Stop makes the kernels at work leave off as soon as they look at a gauge, and
-// waits until they have. It is called when the run's context is done. What is
-// still in the stream may move limits back, so that it is told again.
+// Stop makes running kernels stop at their next look at a gauge, and waits for
+// them. It is called when the run's context is done. Commands still in the
+// stream may reset limits, so Stop repeats itself.
 func (c *control) Stop() error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		for _, at := range c.Limits {

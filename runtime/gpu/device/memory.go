@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Memory hands out the device's memory and accounts for it. Memory that is
-// freed stays in the pool, for any run.
+// Memory allocates the device's memory and accounts for it. Freed memory stays
+// in the pool, for any run.
 type Memory struct {
 	GPU  driver.Context
 	Pool driver.Pool // nil where the driver has none
@@ -20,8 +20,8 @@ type Memory struct {
 	mu         sync.Mutex
 	limit      int64
 	held, peak int64
-	resident   int64 // of held, by columns of facts and indexes over them
-	idle       int64 // of resident, what no run uses
+	resident   int64 // of held: columns of facts, indexes over them, captures
+	idle       int64 // of resident: unused by runs
 	Evict      func(bytes int64) bool
 }
 
@@ -40,10 +40,10 @@ func (m *Memory) Use() Use {
 	return Use{Resident: m.resident, Held: m.held, Peak: m.peak, Limit: m.limit}
 }
 
-// Trim gives the driver back what its pool keeps and nobody holds.
+// Trim returns free memory of the pool to the driver.
 func (m *Memory) Trim() error { return m.Pool.Trim(0) }
 
-// spareBytes is what the engine leaves of the free memory to the driver, which
+// spareBytes is the part of the free memory that is left to the driver, which
 // needs some for modules and streams.
 const spareBytes = 512 << 20
 
@@ -72,7 +72,8 @@ func (m *Memory) Close() error {
 	return m.Pool.Close()
 }
 
-// First takes memory of the pool, and gives it back. The stream is done then.
+// First allocates memory of the pool and frees it, so that the pool has some.
+// It waits for the stream.
 func (m *Memory) First(s driver.Stream) error {
 	if m.Pool == nil {
 		return nil
@@ -84,7 +85,7 @@ func (m *Memory) First(s driver.Stream) error {
 	return errors.Join(s.Free(at), s.Synchronize(context.Background()))
 }
 
-// reserve accounts for bytes, and makes residents leave if there is no room.
+// reserve accounts for bytes, and evicts residents if there is no room.
 func (m *Memory) reserve(what string, bytes int64) error {
 	for {
 		m.mu.Lock()
@@ -115,21 +116,21 @@ func (m *Memory) Room() int64 {
 	return m.limit - m.held + m.idle
 }
 
-// Unheld returns how many bytes could be reserved without anything leaving.
+// Unheld returns how many bytes could be reserved without an eviction.
 func (m *Memory) Unheld() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.limit - m.held
 }
 
-// Keep notes that so many of the bytes that are held outlive runs.
+// Keep notes that bytes of the held memory outlive runs.
 func (m *Memory) Keep(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.resident += bytes
 }
 
-// Idles notes that so many of the bytes that outlive runs are not in use.
+// Idles notes that bytes of the memory that outlives runs are unused.
 func (m *Memory) Idles(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,13 +151,12 @@ const (
 	overread  = 24
 )
 
-// padded returns how many bytes an allocation takes for so many to be used, as
-// a multiple of a unit.
+// padded returns the size of an allocation of which bytes are used, as a
+// multiple of unit.
 func padded(bytes, unit int64) int64 { return (bytes + overread + unit - 1) / unit * unit }
 
-// Alloc returns memory, whose contents are not defined, for work that comes
-// later in the stream. Other streams are those that may have memory yet to
-// free.
+// Alloc returns memory with undefined contents for later work of the stream.
+// Others are streams with pending frees.
 func (m *Memory) Alloc(
 	s driver.Stream, what string, bytes int64, others ...driver.Stream,
 ) (Buffer, error) {
@@ -203,7 +203,7 @@ func (m *Memory) obtain(s driver.Stream, bytes int64) (cuda.Pointer, error) {
 // ErrNoRoom says that there is no memory which nobody has.
 var ErrNoRoom = errors.New("there is no room")
 
-// AllocSpare is alloc that makes nothing else leave.
+// AllocSpare is Alloc without evictions.
 func (m *Memory) AllocSpare(s driver.Stream, bytes int64) (Buffer, error) {
 	bytes = padded(bytes, alignment)
 	m.mu.Lock()
@@ -227,7 +227,7 @@ func (m *Memory) AllocSpare(s driver.Stream, bytes int64) (Buffer, error) {
 	return Buffer{at, bytes}, nil
 }
 
-// Free gives memory back once the work that is in the stream now is done.
+// Free frees memory after the work that is in the stream now.
 func (m *Memory) Free(s driver.Stream, b Buffer) error {
 	if b.At == 0 {
 		return nil

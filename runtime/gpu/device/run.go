@@ -10,17 +10,16 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Run is what a run has of the device: a lane, memory, counters, and what the
-// run has done so far.
+// Run is the device's part of a run: a lane, memory, counters, and statistics.
 type Run struct {
 	Ctx      context.Context
 	Memory   *Memory
 	Lane     *Lane
 	Control  control
 	Services map[string]driver.Function // by the name of a service.Launch
-	// Arena has the memory of a run that is captured, else it is nil.
+	// Arena is the memory of a captured run, or nil.
 	Arena *Arena
-	// Spare gives up what the run may do without, and reports whether there was
+	// Spare frees what the run can do without, and reports whether it freed
 	// any.
 	Spare func() (freed bool, err error)
 
@@ -54,7 +53,7 @@ func (r *Run) Start(logged int, slab int64, launches []LaunchShape) error {
 	return r.expectLaunches(launches)
 }
 
-// GiveBack frees what the run has allocated.
+// GiveBack frees everything that the run owns.
 func (r *Run) GiveBack() error {
 	var errs []error
 	for at, bytes := range r.Owned {
@@ -64,8 +63,7 @@ func (r *Run) GiveBack() error {
 	return errors.Join(errs...)
 }
 
-// Alloc makes the empty buffer one of so many bytes, whose contents are not
-// defined.
+// Alloc gives the empty buffer bytes of memory with undefined contents.
 func (r *Run) Alloc(b *Buffer, what string, bytes int64) error {
 	if r.Slab.take(b, bytes) {
 		return nil
@@ -100,9 +98,8 @@ func (r *Run) take(what string, bytes int64) (Buffer, error) {
 	return r.Memory.Alloc(r.Lane.Stream, what, bytes)
 }
 
-// slab is memory for the small allocations of a run, which a run before has
-// counted. It is zeroed at the beginning, and no part of it is handed out
-// twice.
+// slab is zeroed memory for the small allocations of a run, sized by its
+// record. No part of it is allocated twice.
 type slab struct {
 	Buffer
 	used   int64
@@ -138,7 +135,7 @@ func (s *slab) take(b *Buffer, bytes int64) bool {
 // has reports whether a buffer is part of the slab.
 func (s *slab) has(b Buffer) bool { return b.At >= s.At && b.At < s.At+cuda.Pointer(s.Bytes) }
 
-// openSlab makes the slab one of so many bytes, if there is plenty of memory.
+// openSlab allocates the slab, if memory is plentiful.
 func (r *Run) openSlab(bytes int64) error {
 	if r.Slab.Closed || bytes == 0 || bytes > r.Memory.Room()/plenty {
 		return nil
@@ -155,7 +152,7 @@ func (r *Run) openSlab(bytes int64) error {
 	return err
 }
 
-// Zeroed makes the empty buffer one of so many zeroed bytes.
+// Zeroed gives the empty buffer bytes of zeroed memory.
 func (r *Run) Zeroed(b *Buffer, what string, bytes int64) error {
 	if err := r.Alloc(b, what, bytes); err != nil || r.Slab.has(*b) {
 		return err
@@ -168,12 +165,12 @@ func (r *Run) Zero(b Buffer) error {
 	return r.Lane.Stream.Fill32(b.At, 0, uint64(b.Bytes/4))
 }
 
-// smallBytes is the size up to which it is not worth while to look for less
-// memory.
+// smallBytes is the size below which memory is kept however little of it is
+// used.
 const smallBytes = 256
 
-// Renew makes a buffer one of so many zeroed bytes, in its own memory if it is
-// of about that size.
+// Renew makes a buffer one of zeroed bytes. It reuses the buffer's memory if
+// that has about the size.
 func (r *Run) Renew(b *Buffer, what string, bytes int64) error {
 	if b.At != 0 && b.Bytes >= bytes && b.Bytes <= 4*max(bytes, smallBytes) {
 		return r.Lane.Stream.Fill32(b.At, 0, uint64((bytes+3)/4))
@@ -196,8 +193,8 @@ func (r *Run) Fill(b Buffer, from, until int64, value int64) error {
 	return r.service(service.Fill(int64(at), until-from, value))
 }
 
-// Fresh sets the words from until of a buffer, which nothing was written to
-// since it was allocated.
+// Fresh sets the words from until of a buffer that is unwritten since its
+// allocation.
 func (r *Run) Fresh(b Buffer, from, until int64, value int64) error {
 	if value == 0 && r.Slab.has(b) {
 		return nil
@@ -208,8 +205,8 @@ func (r *Run) Fresh(b Buffer, from, until int64, value int64) error {
 	return r.Fill(b, from, until, value)
 }
 
-// PutFresh sets the first words of a buffer, which nothing was written to since
-// it was allocated.
+// PutFresh sets the first words of a buffer that is unwritten since its
+// allocation.
 func (r *Run) PutFresh(b Buffer, words ...int64) error {
 	if r.Arena != nil && r.Slab.has(b) {
 		return r.Control.Image.put(b.At, words)
@@ -217,8 +214,8 @@ func (r *Run) PutFresh(b Buffer, words ...int64) error {
 	return r.Control.put(r.Ctx, b.At, words...)
 }
 
-// Grow makes a buffer one of at least so many bytes, which begins with the
-// first ones of what it was.
+// Grow makes a buffer one of at least bytes bytes, and copies the first keep of
+// them.
 func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
 	if bytes <= b.Bytes {
 		return nil
@@ -301,8 +298,8 @@ type HostCopy struct {
 	From Buffer
 }
 
-// Receive copies from the device and waits: once, for copies that fit the
-// lane's memory for results, all together. It does not wait for no bytes.
+// Receive copies from the device and waits, once for all copies if they fit the
+// lane's memory for results. It does not wait if there are no bytes.
 func (r *Run) Receive(ctx context.Context, copies ...HostCopy) (waited bool, err error) {
 	total := 0
 	for _, c := range copies {

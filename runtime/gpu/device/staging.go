@@ -10,14 +10,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Staging copies from the host's ordinary memory through pinned buffers, which
-// the driver's own way does at a fifth of the rate: several goroutines fill
-// buffers while others are on their way. The driver takes half a millisecond to
-// pin a megabyte, in which no one else gets at the context, so a buffer is made
-// when it is wanted.
+// Staging copies pageable host memory through pinned buffers, which several
+// goroutines fill while others are copied: five times the rate of the driver's
+// own staging. Pinning a megabyte takes the driver half a millisecond, during
+// which it blocks the context, so a buffer is made when it is first needed.
 type Staging struct {
 	gpu  driver.Context
-	idle chan *stageBuffer // those of made that no one uses
+	idle chan *stageBuffer // the unused ones of made
 
 	mu   sync.Mutex
 	made []*stageBuffer
@@ -33,7 +32,7 @@ type stageBuffer struct {
 const (
 	stageBuffers = 8
 	stageBytes   = 4 << 20
-	// directBytes is the size up to which the driver stages as fast.
+	// directBytes is the size up to which the driver's own staging is as fast.
 	directBytes = 1 << 20
 )
 
@@ -42,7 +41,7 @@ func NewStaging(gpu driver.Context) *Staging {
 	return &Staging{gpu: gpu, idle: make(chan *stageBuffer, stageBuffers)}
 }
 
-// take returns a buffer that no one uses, nil if no memory can be pinned.
+// take returns an unused buffer, or nil if no memory can be pinned.
 func (g *Staging) take() *stageBuffer {
 	g.mu.Lock()
 	select {

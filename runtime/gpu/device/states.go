@@ -5,7 +5,8 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// LaunchShape is all that the states of a launch's blocks depend on at first.
+// LaunchShape is everything that the initial states of a launch's blocks depend
+// on.
 type LaunchShape struct{ Blocks, Words, Tiles, Sharing, Tile int64 }
 
 // size is the number of words of the states.
@@ -18,9 +19,8 @@ const (
 	mostStates = 1 << 20
 )
 
-// states are where the blocks of launches keep how far they are. What a run
-// before has launched is expected again: all states for that are set up by one
-// kernel at the beginning.
+// states hold the positions of the blocks of launches. One kernel initialises
+// the states of all expected launches, those of the record, at the beginning.
 type states struct {
 	expected []LaunchShape // launches to come
 	made     []LaunchShape // launches of this run
@@ -30,8 +30,8 @@ type states struct {
 
 const whatStates = "the states of kernels"
 
-// expects returns how many words the states of launches are that are to be
-// expected, 0 if it is not worth while to set them up together.
+// expects returns the words of the states of expected launches, or 0 if setting
+// them up together does not pay.
 func (r *Run) expects(shapes []LaunchShape) (words int64) {
 	for _, s := range shapes {
 		words += s.size()
@@ -42,7 +42,7 @@ func (r *Run) expects(shapes []LaunchShape) (words int64) {
 	return words
 }
 
-// expectLaunches sets up the states of launches that are to be expected.
+// expectLaunches sets up the states of expected launches.
 func (r *Run) expectLaunches(shapes []LaunchShape) error {
 	words := r.expects(shapes)
 	if words == 0 {
@@ -65,8 +65,8 @@ func (r *Run) expectLaunches(shapes []LaunchShape) error {
 	return r.Drop(&table)
 }
 
-// statesTable is what service.StatesOf wants to know of launches whose states
-// follow each other.
+// statesTable returns the parameters of service.StatesOf for launches with
+// consecutive states.
 func statesTable(to Buffer, shapes []LaunchShape) (list []int64) {
 	at := to.Word()
 	for _, s := range shapes {
@@ -101,8 +101,7 @@ func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 	return at, r.service(service.States(at, s.Blocks, s.Words, s.Tiles, s.Sharing, s.Tile))
 }
 
-// Likely returns the first launches of a run, of which the next one may expect
-// the same.
+// Likely returns the first launches of a run, which the next run may expect.
 func (t *states) Likely() []LaunchShape {
 	words := int64(0)
 	for i, s := range t.made {

@@ -22,7 +22,7 @@ type Sorter struct {
 	Kernels func() (map[string]driver.Function, error) // that sort
 	// Ranked is how many rows are put in order by looking at each pair.
 	Ranked int64
-	// Sooner reports whether the host orders so many rows sooner.
+	// Sooner reports whether the host orders n rows sooner.
 	Sooner func(n int64) bool
 	// Launched is called before each launch.
 	Launched func()
@@ -202,7 +202,7 @@ type orderBits struct {
 }
 
 // NewOrdering plans the keys of n rows, of the given columns, all that are
-// taken among them. It is nil if the device cannot put so many in order.
+// taken among them. It is nil if the device cannot order n rows.
 func (r *Sorter) NewOrdering(from *tables.Relation, n int64, keys []order.Key,
 	taken []int) (*ordering, error) {
 	kernels, err := r.Kernels()
@@ -284,8 +284,8 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 	return b, nil
 }
 
-// levels cuts the keys into words of so many bits, the highest first. All but
-// the last are full.
+// levels cuts the keys into words of at most that many bits, the highest first.
+// All but the last are full.
 func (o *ordering) levels(size int64) (levels [][]service.OrderField, last int64) {
 	room := int64(0)
 	for _, b := range o.bits {

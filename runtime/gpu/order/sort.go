@@ -189,7 +189,7 @@ type pairs struct {
 // pairDigit is the bits of a digit, and halfPasses how many 32 bits have.
 const pairDigit, halfPasses = 8, 4
 
-// newPairs has memory for sorts of so many passes.
+// newPairs allocates the memory of a sort of passes passes.
 func (o *ordering) newPairs(passes int64) (p pairs, err error) {
 	p.ordering, p.each = o, service.PairsScratch(o.n)
 	for i := range p.buffers {

@@ -12,8 +12,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// Groups is the contents of a group-by table, which all blocks share: slots of
-// keys, of accumulators and of marks.
+// Groups is a group-by table that all blocks share: slots of keys, of
+// accumulators and of marks.
 type Groups struct {
 	machine.Groups
 	run *State
@@ -88,8 +88,9 @@ func (g *Groups) Room() int64 {
 	return machine.MaxRows
 }
 
-// MakeRoom makes room for so many groups more, where the slack is what blocks
-// may have begun, as that of a relation does.
+// MakeRoom makes room for a launch that adds most groups, as that of a relation
+// does: expected is the number of groups to have room for, slack what blocks
+// may have begun.
 func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	switch g.Lay.Form {
 	case abi.None, abi.Direct:
@@ -132,7 +133,7 @@ func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) erro
 	return g.run.Control.Set(ctx, g.Gauge+1, limit)
 }
 
-// slotBytes is what a slot takes.
+// slotBytes is the size of a slot.
 func (g *Groups) slotBytes() int64 {
 	n := int64(16 + 8*len(g.tuples))
 	for _, c := range g.Cells {
@@ -141,8 +142,8 @@ func (g *Groups) slotBytes() int64 {
 	return n
 }
 
-// grow gives the table, which has some groups, room for need of them, and for
-// as many as are wanted if memory allows.
+// grow gives the table, which has had groups, room for need groups, and for
+// want groups if memory allows.
 func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 	slots := machine.SlotsFor(want)
 	if g.slots > 0 {
@@ -217,7 +218,7 @@ func (g *Groups) growTuples(ctx context.Context, had, slots int64) error {
 	return g.run.Drop(&old)
 }
 
-// addSlots gives the table so many slots, the new ones without a row.
+// addSlots grows the table to slots slots. New slots have no row.
 func (g *Groups) addSlots(slots int64) error {
 	for i, c := range g.Cells {
 		size := 8 * int64(c.Words)
@@ -288,7 +289,7 @@ func (g *Groups) Release() error {
 	return nil
 }
 
-// Numbers returns how many slots a kernel over the groups looks at.
+// Numbers returns the number of slots that a kernel over the groups reads.
 func (g *Groups) Numbers(ctx context.Context) (int64, error) {
 	switch {
 	case g.Lay.Form == abi.Wide:

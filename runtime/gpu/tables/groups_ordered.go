@@ -10,20 +10,19 @@ import (
 // a hash table of the groups that are not all of one tile: at most two for each
 // tile.
 
-// noKey stands in the hash table where there is no group.
+// noKey marks a free slot of the hash table.
 const noKey = ^uint64(0)
 
-// ExpectTiles says how many tiles will fill groups, before room is made for
-// them.
+// ExpectTiles sets the number of tiles that will fill the groups. It precedes
+// MakeRoom.
 func (g *Groups) ExpectTiles(tiles int64) {
 	if g.slots == 0 {
 		g.borders = min(2*tiles, g.keys())
 	}
 }
 
-// growList gives the list, which has some groups, room for need of them, and
-// for as many as are wanted if memory allows. The hash table stays as large as
-// it is made at first.
+// growList gives the list, which has had groups, room for need groups, and for
+// want groups if memory allows. The hash table keeps its first size.
 func (g *Groups) growList(had, need, want int64) error {
 	first := g.slots == 0
 	if first {

@@ -13,7 +13,7 @@ type Index struct {
 	machine.Index[device.Buffer]
 	Rel      *Relation
 	run      *State
-	shared   *resident     // whose table it is, nil for one of the run's own
+	shared   *resident     // owner of the table, or nil if it is the run's own
 	tuples   []*Column     // the key tuples of a wide index
 	pointers device.Buffer // to tuples
 	Gauge    int           // their number
@@ -36,13 +36,13 @@ type indexMemory struct{ run *State }
 // Address returns where a buffer begins.
 func (m indexMemory) Address(b *device.Buffer) int64 { return b.Word() }
 
-// Renew makes a buffer one of so many zeroed bytes.
+// Renew makes a buffer one of zeroed bytes.
 func (m indexMemory) Renew(b *device.Buffer, what string, bytes int64) error {
 	return m.run.Renew(b, what, bytes)
 }
 
-// Reserve makes a buffer one of at least so many bytes, whose contents are not
-// defined.
+// Reserve makes a buffer one of at least bytes bytes, whose contents are
+// undefined.
 func (m indexMemory) Reserve(b *device.Buffer, what string, bytes int64) error {
 	if b.Bytes >= bytes {
 		return nil
@@ -61,11 +61,11 @@ func buffers(t *machine.Tables[device.Buffer]) [3]device.Buffer {
 	return [3]device.Buffer{t.Table, t.Begins, t.Rows}
 }
 
-// Clear does nothing: the next build finds out what has changed.
+// Clear does nothing. The next build detects what has changed.
 func (x *Index) Clear() error { return nil }
 
-// Release frees the tables. The run has those that it shares to its end, unless
-// memory gets short.
+// Release frees the tables. Tables that runs share stay with the run until its
+// end, unless memory is short.
 func (x *Index) Release() error {
 	if x.shared != nil {
 		x.run.retired = append(x.run.retired, x.shared)
@@ -85,8 +85,8 @@ func (x *Index) Release() error {
 	return nil
 }
 
-// Prepare makes empty tables for a build of the relation as it is, or keeps
-// what is there, and returns the passes that fill them.
+// Prepare makes empty tables for the relation's rows, or extends the present
+// ones, and returns the passes that fill them.
 func (x *Index) Prepare() ([]machine.Pass, error) {
 	from, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
 	if err != nil {
@@ -102,8 +102,8 @@ func (x *Index) Prepare() ([]machine.Pass, error) {
 	return x.Passes()
 }
 
-// Slots returns how many slots a hash table of keys has. One that may be
-// extended has more.
+// Slots returns the number of slots of a hash table of keys. A table that may
+// be extended has twice as many.
 func (x *Index) Slots(keys int64) int64 {
 	slots := machine.SlotsFor(keys)
 	if x.Decl.Kind != harmony.Multi && !x.Rel.IsLoaded() {
@@ -112,7 +112,7 @@ func (x *Index) Slots(keys int64) int64 {
 	return slots
 }
 
-// Number makes room for the key tuples of n rows.
+// Number makes room for the key tuples of n rows, and clears their gauge.
 func (x *Index) Number(n int64) error {
 	for _, c := range x.tuples {
 		if err := x.run.Renew(&c.Data, x.What, 8*max(n, 1)); err != nil {
@@ -140,7 +140,7 @@ func (x *Index) counts() device.Buffer {
 	return device.Buffer{At: x.Begins.At + 8, Bytes: x.Begins.Bytes - 8}
 }
 
-// Words returns where the columns of key tuples and their gauge are.
+// Words returns the addresses of the columns of key tuples and of their gauge.
 func (x *Index) Words() (columns, gauge int64) {
 	return x.pointers.Word(), int64(x.run.Control.At(x.Gauge))
 }

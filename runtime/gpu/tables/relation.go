@@ -22,23 +22,21 @@ type Column struct {
 	Data   device.Buffer // of the run, unless it is loaded
 }
 
-// Relation is the contents of a relation: rows up to the gauge's cursor, of
-// which those up to full are merged, and those up to old were there a round
-// before.
+// Relation is the contents of a relation: rows up to the gauge's cursor.
 type Relation struct {
 	machine.Versions
 	run   *State
 	Cols  []*Column
 	Gauge int // its word in the control block
-	// Most is the cursor or, while kernels are at work that move it, a bound of
-	// it.
+	// Most is the cursor, or an upper bound of it if Dirty: kernels in the
+	// stream may move it.
 	Most  int64
 	Dirty bool
-	// behind says that Full is what the cursor will be, which is not yet known.
+	// behind reports that Full is Most, which is not settled yet.
 	behind bool
-	// Capacity is how many rows the columns have room for.
+	// Capacity is the number of rows that the columns have room for.
 	Capacity int64
-	Limit    int64 // as the device has it
+	Limit    int64 // on the device
 	reached  replay.Size
 	earlier  replay.Size // of an earlier run
 	set      *tupleSet   // of a derived relation
@@ -46,8 +44,8 @@ type Relation struct {
 	pointers device.Buffer // to the columns, for a wide set
 }
 
-// Rows returns how many rows there are, merged or not. It waits for kernels
-// that may have added some.
+// Rows returns the number of rows, merged or not. It waits for kernels that may
+// have added some.
 func (r *Relation) Rows(ctx context.Context) (int64, error) {
 	if !r.Dirty {
 		return r.Most, nil
@@ -58,7 +56,7 @@ func (r *Relation) Rows(ctx context.Context) (int64, error) {
 	return r.Most, nil
 }
 
-// settle takes over the cursor from the mirror, which is fresh.
+// settle reads the cursor from the mirror, which is fresh.
 func (r *Relation) settle() {
 	if r.Dirty {
 		r.Most, r.Dirty = r.run.Control.Mirror[r.Gauge], false
@@ -125,7 +123,7 @@ func (r *Relation) Release() error {
 	return r.DropSet()
 }
 
-// DropSet frees the set. Another tuple must not be inserted.
+// DropSet frees the set. No tuple may be inserted afterwards.
 func (r *Relation) DropSet() error {
 	if r.set == nil {
 		return nil
@@ -133,8 +131,8 @@ func (r *Relation) DropSet() error {
 	return r.set.free()
 }
 
-// growth is how many times as large a table becomes that has to grow: small
-// ones grow faster, because each time the device is waited for.
+// growth is the factor by which a table grows. Small tables grow faster,
+// because each growth waits for the device.
 func growth(bytes int64) int64 {
 	if bytes < 256<<20 {
 		return 4
@@ -142,27 +140,24 @@ func growth(bytes int64) int64 {
 	return 2
 }
 
-// MakeRoom makes room for so many rows more, for more than that if the relation
-// grows, and sets the limit so that the slack, of what blocks may have begun,
-// is always left. It wants to have room for the expected rows, and for what an
-// earlier run needed in the end: a relation that grows has the device waited
-// for.
+// MakeRoom makes room for a launch, and sets the limit so that slack rows,
+// which blocks may have begun, always fit. If the relation has to grow, it
+// grows to the expected rows or to its size in an earlier run, since each
+// growth waits for the device.
 //
-// A launch that adds at most so many rows needs no limit if there is room for
-// all.
+// A launch that adds at most most rows needs no limit if all of them fit.
 func (r *Relation) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	r.reached.Slack = max(r.reached.Slack, slack)
 	return r.roomFor(ctx, slack, most, max(expected+slack, r.earlier.Rows+r.earlier.Slack))
 }
 
-// MakeRoomFor makes room for exactly so many rows more, which the caller
-// appends.
+// MakeRoomFor makes room for n rows, which the caller appends.
 func (r *Relation) MakeRoomFor(ctx context.Context, n int64) error {
 	return r.roomFor(ctx, n, n, r.earlier.Rows)
 }
 
-// roomFor makes room for slack rows more, of which launches add most; if the
-// relation has to grow, for as many in all as are wanted.
+// roomFor makes room for slack more rows, of which launches add most; if the
+// relation has to grow, for wanted rows in all.
 func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error {
 	room := func() int64 {
 		if r.set == nil {
@@ -171,7 +166,7 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 		return min(r.Capacity, r.set.room())
 	}
 	if r.Most+slack > room() {
-		// The known bound of the cursor may be far too high.
+		// Most may be far above the cursor.
 		if _, err := r.Rows(ctx); err != nil {
 			return err
 		}
@@ -204,8 +199,8 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 	return r.run.Control.Set(ctx, r.Gauge+1, limit)
 }
 
-// growColumns makes room for at least need rows; for as many as are wanted, or
-// many times as many as before, if memory allows.
+// growColumns makes room for need rows; if memory allows, for want rows or a
+// multiple of the present capacity.
 func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 	if need <= r.Capacity {
 		return nil

@@ -18,48 +18,48 @@ import (
 // columnKey is a column of facts. It does not keep it alive.
 type columnKey = weak.Pointer[store.Column]
 
-// Residency keeps columns of facts and indexes over them on the device: those
-// that runs use, and others until their memory is wanted or a column is no
-// more. Indexes go first, which are made anew at the rate of the device's
-// memory and not at that of a bus; of both the least recently used ones.
+// Residency keeps columns of facts and indexes over them on the device while
+// runs use them, and afterwards until their memory is needed or the column is
+// garbage. It evicts the least recently used first, indexes before columns: an
+// index is rebuilt at the bandwidth of the device's memory, a column is copied
+// at that of the bus.
 type Residency struct {
 	mem     *device.Memory
 	stage   *device.Staging
 	Stream  driver.Stream // in which memory is given back
-	copies  driver.Stream // in which columns come, beside the work of runs
+	copies  driver.Stream // copies columns, concurrently with runs
 	mu      sync.Mutex
 	cols    map[columnKey]*resident
 	indexes map[indexKey]*resident
 	clock   int64
-	// dropping counts what was taken out of the tables and is about to be
-	// freed.
+	// dropping counts residents that are out of the maps and about to be freed.
 	dropping sync.WaitGroup
 }
 
-// resident is a column on the device, or an index.
+// resident is a column or an index on the device.
 type resident struct {
 	key   columnKey
 	index *indexKey     // nil for a column
 	data  device.Buffer // of a column
 	table machine.Tables[device.Buffer]
-	ready driver.Event // when the copy or the build is done
-	// arrived says that a run has waited for that, so that no stream needs to.
+	ready driver.Event // completes with the copy or the build
+	// arrived reports that a run has waited for ready, so streams need not.
 	arrived atomic.Bool
 	users   int   // runs at work
 	used    int64 // the clock at the last use
-	gone    bool  // a column is no more, or is to be forgotten
-	// cleanup drops a column that is no more. It has the engine reachable for
-	// as long as the column is on the device, and not for as long as the column
-	// is.
+	gone    bool  // it is out of the maps; the last user frees it
+	// cleanup drops the resident of a column that is garbage. It keeps the
+	// engine reachable while the column is on the device, not while the column
+	// lives.
 	cleanup goruntime.Cleanup
 	// made is closed when the copy is under way or has failed.
 	made chan struct{}
 	err  error
-	mark *CopyMark // of a run that has begun to copy it ahead, else nil
+	mark *CopyMark // of the run that prefetched it, or nil
 }
 
-// NewResidency returns a residency with nothing on the device. It is to be
-// closed even if there is an error.
+// NewResidency returns an empty residency. The caller closes it even after an
+// error.
 func NewResidency(m *device.Memory) (y *Residency, err error) {
 	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), cols: map[columnKey]*resident{},
 		indexes: map[indexKey]*resident{}}
@@ -69,7 +69,7 @@ func NewResidency(m *device.Memory) (y *Residency, err error) {
 	return y, err
 }
 
-// bytes is the memory that it takes.
+// bytes is the size of the resident.
 func (x *resident) bytes() int64 {
 	n := x.data.Bytes
 	for _, b := range buffers(&x.table) {
@@ -78,9 +78,8 @@ func (x *resident) bytes() int64 {
 	return n
 }
 
-// acquire returns a column on the device, for work that comes later in a
-// stream. It is the caller's to release. sent is how many bytes had to be
-// copied.
+// acquire returns a column on the device for later work of a stream. The caller
+// releases it. sent is the number of bytes copied.
 func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 	c *store.Column) (x *resident, sent int64, err error) {
 	x, mine := y.claim(c)
@@ -109,8 +108,8 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 	return x, sent, nil
 }
 
-// settled returns a column that is on the device without any work under way,
-// nil if it is not. It is the caller's to release.
+// settled returns a column whose copy is complete, or nil. The caller releases
+// it.
 func (y *Residency) settled(c *store.Column) *resident {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -122,8 +121,8 @@ func (y *Residency) settled(c *store.Column) *resident {
 	return x
 }
 
-// claim begins the use of a column. It is mine, that is the caller's, to fill
-// if nobody else has begun to.
+// claim begins the use of a column. If mine, the caller has to fill it;
+// otherwise another run does.
 func (y *Residency) claim(c *store.Column) (x *resident, mine bool) {
 	key := weak.Make(c)
 	y.mu.Lock()
@@ -138,11 +137,11 @@ func (y *Residency) claim(c *store.Column) (x *resident, mine bool) {
 	return x, mine
 }
 
-// fill has a column copied, and tells those that wait for it.
+// fill copies a column, and wakes the runs that wait for it.
 func (y *Residency) fill(x *resident, c *store.Column, send func() error) error {
 	x.err = send()
 	if x.err != nil {
-		// A part may be on its way into memory that is about to be freed.
+		// A part may still be copied into memory that is about to be freed.
 		_ = y.copies.Synchronize(context.Background())
 		y.mu.Lock()
 		delete(y.cols, x.key) // before others find it again
@@ -155,7 +154,7 @@ func (y *Residency) fill(x *resident, c *store.Column, send func() error) error 
 	return x.err
 }
 
-// await has later work of a stream find the resident there.
+// await makes later work of a stream wait for the resident.
 func (x *resident) await(s driver.Stream) error {
 	if x.ready == nil || x.arrived.Load() {
 		return nil
@@ -163,8 +162,8 @@ func (x *resident) await(s driver.Stream) error {
 	return s.Wait(x.ready)
 }
 
-// copy puts a column on the device, for a run with a stream. For nobody, which
-// is nil, it makes nothing else leave.
+// copy copies a column to the device for a run with a stream. Without a stream
+// it evicts nothing.
 func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store.Column,
 	s driver.Stream) (err error) {
 	data := c.Entries()
@@ -205,7 +204,7 @@ func (y *Residency) use(x *resident) {
 }
 
 // release ends a run's use of a resident. The run's work is done, or the stream
-// in which memory is given back waits for it.
+// of frees waits for it.
 func (y *Residency) release(x *resident) {
 	y.mu.Lock()
 	x.users--
@@ -220,8 +219,7 @@ func (y *Residency) release(x *resident) {
 	}
 }
 
-// discard ends the use of a column that could not be copied, and is in no
-// table.
+// discard ends the use of a column that could not be copied and is in no map.
 func (y *Residency) discard(x *resident) {
 	y.mu.Lock()
 	x.gone = true
@@ -229,12 +227,12 @@ func (y *Residency) discard(x *resident) {
 	y.release(x)
 }
 
-// free gives the memory of a resident that nobody uses back.
+// free frees a resident that no run uses.
 func (y *Residency) free(x *resident) {
 	bytes := x.bytes()
 	y.mem.Idles(-bytes)
 	y.mem.Keep(-bytes)
-	// A failure is that of a lost device, whose memory is gone.
+	// It fails only on a lost device, whose memory is gone.
 	if x.ready != nil {
 		if !x.arrived.Load() {
 			_ = x.ready.Synchronize(context.Background())
@@ -249,8 +247,8 @@ func (y *Residency) free(x *resident) {
 	x.cleanup.Stop()
 }
 
-// forget takes a resident out of the tables, and reports whether nobody uses
-// it. The caller holds the lock.
+// forget takes a resident out of the maps, and reports whether it is unused.
+// The caller holds the lock.
 func (y *Residency) forget(x *resident) (unused bool) {
 	if x.index != nil {
 		delete(y.indexes, *x.index)
@@ -281,11 +279,11 @@ func (y *Residency) Drop(key columnKey) {
 	}
 }
 
-// Close frees everything. No run is at work.
+// Close frees everything. No run may be in progress.
 func (y *Residency) Close() error {
 	for y.Evict(1 << 62) {
 	}
-	y.dropping.Wait() // the collector may be at work
+	y.dropping.Wait() // a garbage column's cleanup may be running
 	var errs []error
 	for _, s := range []driver.Stream{y.copies, y.Stream} {
 		if s != nil {
@@ -295,8 +293,8 @@ func (y *Residency) Close() error {
 	return errors.Join(append(errs, y.stage.Close())...)
 }
 
-// Evict frees what no run uses until so many bytes are free. It reports whether
-// it has freed any.
+// Evict frees unused residents until it has freed bytes. It reports whether it
+// has freed any.
 func (y *Residency) Evict(bytes int64) bool {
 	freed := int64(0)
 	for freed < bytes {
@@ -317,7 +315,7 @@ func (y *Residency) Evict(bytes int64) bool {
 	return freed > 0
 }
 
-// leastUsed returns what no run uses and was used the longest ago, or nil.
+// leastUsed returns the least recently used of the unused residents, or nil.
 func leastUsed[K comparable](all map[K]*resident) (oldest *resident) {
 	for _, x := range all {
 		if x.users == 0 && (oldest == nil || x.used < oldest.used) {
@@ -365,7 +363,7 @@ func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column
 	return x.data.Word(), end()
 }
 
-// ResidentHeld is what the columns that the run uses take.
+// ResidentHeld is the size of the residents that the run uses.
 func (r *State) ResidentHeld() int64 {
 	n := int64(0)
 	for _, x := range r.residents {
@@ -374,13 +372,11 @@ func (r *State) ResidentHeld() int64 {
 	return n
 }
 
-// CopyMark tells the columns that a run has begun to copy ahead from those of
-// others.
+// CopyMark identifies the columns that one run prefetches.
 type CopyMark struct{ _ byte }
 
-// Prefetch puts a column on the device before a run asks for it, and returns
-// how many bytes had to be copied: none if there is no room but in the place of
-// others.
+// Prefetch copies a column to the device before a run needs it, and returns the
+// number of bytes copied. It evicts nothing: without room it copies nothing.
 func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column,
 	mark *CopyMark) (sent int64, err error) {
 	x, mine := y.claim(c)

@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// tupleSet knows the tuples of a derived relation.
+// tupleSet is the set of the tuples of a derived relation.
 type tupleSet struct {
 	lay   *layout.Key
 	run   *State
@@ -23,7 +23,7 @@ func newTupleSet(r *State, what string, lay *layout.Key) *tupleSet {
 	return &tupleSet{lay: lay, run: r, what: what, form: lay.Form}
 }
 
-// room returns how many tuples can be in the set as it is.
+// room returns the number of tuples that the present table holds.
 func (s *tupleSet) room() int64 {
 	switch {
 	case s.form == abi.None:
@@ -36,8 +36,8 @@ func (s *tupleSet) room() int64 {
 	return machine.RoomOf(s.mask)
 }
 
-// makeRoom makes room for need tuples in all, and for as many as are wanted if
-// memory allows.
+// makeRoom makes room for need tuples in all, and for want tuples if memory
+// allows.
 func (s *tupleSet) makeRoom(ctx context.Context, r *Relation, need, want int64) error {
 	if need <= s.room() {
 		return nil

@@ -9,12 +9,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 )
 
-// mostKeyed is how many columns an index that runs share has at most.
+// mostKeyed bounds the key columns of an index that runs share.
 const mostKeyed = 4
 
-// indexKey is all that the table of an index over facts depends on.
+// indexKey identifies the table of an index over facts: everything that its
+// contents depend on.
 type indexKey struct {
-	cols     [mostKeyed]columnKey // those of the key, the others zero
+	cols     [mostKeyed]columnKey // of the key; the rest are zero
 	fields   [mostKeyed]interval.Field
 	size     uint64
 	kind     harmony.IndexKind
@@ -22,8 +23,8 @@ type indexKey struct {
 	identity bool
 }
 
-// sharedKey returns by what other runs find the index, if they may: it is over
-// facts, and its keys fit a word.
+// sharedKey returns the key by which other runs find the index. Only an index
+// over facts whose keys fit a word is shared.
 func (x *Index) sharedKey() (key indexKey, ok bool) {
 	n := len(x.Decl.Key)
 	if !x.Rel.IsLoaded() || n == 0 || n > mostKeyed || x.Form == abi.None || x.Form == abi.Wide {
@@ -37,7 +38,7 @@ func (x *Index) sharedKey() (key indexKey, ok bool) {
 	return key, true
 }
 
-// adopt takes the table that an earlier run has made.
+// adopt takes the table of an earlier run, if there is one.
 func (x *Index) adopt() (done bool, err error) {
 	key, ok := x.sharedKey()
 	if !ok {
@@ -60,12 +61,12 @@ func (x *Index) adopt() (done bool, err error) {
 	return true, found.await(r.Lane.Stream)
 }
 
-// Share lets later runs have the table, which the run has put into its stream:
-// no kernel that makes such a table leaves off early.
+// Share makes the table available to later runs. Its build is in the stream,
+// and the kernels of such a build never stop early.
 func (x *Index) Share() error {
 	key, ok := x.sharedKey()
 	r := x.run
-	if !ok || r.Arena != nil { // nothing is done yet, and then each time anew
+	if !ok || r.Arena != nil { // a graph builds the table at each launch
 		return nil
 	}
 	y := r.Resident
@@ -100,8 +101,8 @@ func (x *Index) Share() error {
 	return nil
 }
 
-// Retire gives up the indexes that the run does not need again, so that their
-// memory can be taken: what is freed is so after the run's work with them.
+// Retire releases the indexes that the run does not need again, so that they
+// can be evicted. Their memory is freed after the run's work with them.
 func (r *State) Retire() (freed bool, err error) {
 	if len(r.retired) == 0 {
 		return false, nil

@@ -22,19 +22,19 @@ type State struct {
 
 	Resident  *Residency
 	residents []*resident // in use
-	retired   []*resident // of residents, indexes that are not needed again
+	retired   []*resident // of residents: indexes that are not needed again
 	found     map[columnKey]*resident
-	Mark      *CopyMark // of the copies that the run has begun, else nil
+	Mark      *CopyMark // of the run's prefetches, or nil
 
 	Sizes   *replay.Sizes // of earlier runs
-	MinRows int64         // that a relation has room for at least
-	// Numbers waits for the device if that is needed, and settles all numbers.
+	MinRows int64         // the least capacity of a relation
+	// Numbers settles all cursors, and waits for the device if necessary.
 	Numbers func(ctx context.Context) error
 	// Copies copies from the device and waits.
 	Copies func(ctx context.Context, list ...device.HostCopy) error
 }
 
-// Declare makes the variables, which hold nothing yet and have no memory.
+// Declare makes the variables, empty and without memory.
 func (r *State) Declare(name func(harmony.Managed) string) {
 	g := r.Graph
 	r.Control.Lane = r.Lane
@@ -78,7 +78,7 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 	}
 }
 
-// Settle takes over all numbers from the mirror, which is fresh.
+// Settle reads all cursors from the mirror, which is fresh.
 func (r *State) Settle() {
 	for _, rel := range r.Relations {
 		rel.settle()
@@ -88,8 +88,8 @@ func (r *State) Settle() {
 	}
 }
 
-// Fits reports whether tables have room for what kernels at work add, by the
-// cursors that gauges are to have.
+// Fits reports whether the tables have room for the rows that kernels in the
+// stream add, given the cursors of gauges after them.
 func (r *State) Fits(cursor func(gauge int) int64) bool {
 	for _, rel := range r.Relations {
 		if rel.Dirty && cursor(rel.Gauge) > rel.Limit {
@@ -105,7 +105,7 @@ func (r *State) Fits(cursor func(gauge int) int64) bool {
 }
 
 // ReleaseResidents ends the use of columns and indexes that outlive the run. If
-// the run is done, so are the copies that it has waited for.
+// the run is done, their copies are complete.
 func (r *State) ReleaseResidents(done bool) {
 	for _, x := range r.residents {
 		if done {
