@@ -13,7 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// hostTrack is where runs say what the host does.
+// hostTrack is the track of a trace for the host's work.
 const hostTrack = "host"
 
 // code is a program's code on the device.
@@ -39,9 +39,8 @@ func (c *code) close() {
 	}
 }
 
-// compile generates code and loads it, for a request. The device may still be
-// on its way to being open. The driver works on kernels while others are
-// generated.
+// compile generates and loads code for a request. The device may still be
+// opening. The driver compiles kernels while others are generated.
 func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 	k woven.Knowledge) (*code, error) {
 	began := time.Now()
@@ -94,8 +93,8 @@ func (c *code) find(symbol string) (f driver.Function, err error) {
 	return nil, err
 }
 
-// fill lets a kernel have the shared memory that its launches ask for, and
-// returns how many blocks of it the device runs at a time.
+// fill allows a kernel the shared memory of its launches, and returns the
+// number of its blocks that the device runs at a time.
 func (e *Engine) fill(f driver.Function, entry *abi.Entry) (int64, error) {
 	if entry.Dynamic > 0 {
 		if has := e.info.Attributes.SharedPerBlockOptin; entry.Scratch > has {

@@ -9,17 +9,17 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// job is a function that is to be called for all tiles of some rows.
+// job is a function to launch over all tiles of some rows.
 type job struct {
 	entry       *boundEntry
 	from, until int64
 }
 
-// mostSharing is how many blocks work on the same rows at most.
+// mostSharing bounds the blocks that work on the same rows.
 const mostSharing = 16
 
-// exec launches a job's function for all its rows, again and again if what it
-// fills has to grow.
+// exec launches a job's function over all its rows, again whenever a table that
+// it fills was full and has grown.
 func (r *run) exec(ctx context.Context, j *job) error {
 	n := j.until - j.from
 	if n <= 0 {
@@ -98,8 +98,8 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	}
 }
 
-// blocksFor returns how many blocks are to work on tiles, of as many as the
-// device runs at a time, and how many of them on the same ones.
+// blocksFor returns the number of blocks to launch, at most most, and how many
+// of them share each tile.
 func blocksFor(e *abi.Entry, tiles, most int64) (blocks, sharing int64) {
 	switch {
 	case e.Expansions > 0: // few rows may have many matches
@@ -112,8 +112,8 @@ func blocksFor(e *abi.Entry, tiles, most int64) (blocks, sharing int64) {
 	return min(tiles, most), 1
 }
 
-// launch starts a job's function with the parameters as they are now, for
-// blocks whose states have an address.
+// launch launches a job's function with the current parameters, for blocks with
+// states at an address.
 func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	words, err := j.entry.bind(j, r.words[:0])
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// Finish tells what the device did. The outputs are there.
+// Finish adds the statistics of the device to the answer. The outputs are
+// there.
 func (r *run) Finish(a *runtime.Answer) error {
 	if err := r.sync(r.Ctx); err != nil {
 		return err
@@ -51,8 +52,8 @@ func (r *run) Finish(a *runtime.Answer) error {
 		})
 }
 
-// commandsByName finds the command that runs a kernel, builds an index or
-// orders tuples of a relation or for it.
+// commandsByName maps the name of a kernel, an index or a relation to the
+// command that runs, builds or orders it.
 func (r *run) commandsByName() map[string]harmony.Command {
 	out := map[string]harmony.Command{}
 	for _, b := range r.Graph.Blocks {

@@ -12,11 +12,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// loader puts kernels on the device, each as soon as there is PTX of it:
-// generating that of others goes on beside the driver's compiler, and the
-// device may still be on its way to being open. The driver compiles one kernel
-// at a time of a module's and several modules at once, so each kernel is a
-// module of its own.
+// loader loads kernels, each as soon as its PTX is there, concurrently with the
+// generation of others. The device may still be opening. The driver compiles
+// one kernel at a time of a module's and several modules at once, so each
+// kernel is a module of its own.
 type loader struct {
 	engine *Engine
 	req    *runtime.Request
@@ -39,14 +38,14 @@ func (e *Engine) newLoader(req *runtime.Request) *loader {
 		jobs: map[string]*loading{}}
 }
 
-// begin begins with the kernels of PTX. It is safe for concurrent use.
+// begin starts to load the kernels of PTX. It is safe for concurrent use.
 func (l *loader) begin(ptx string) {
 	for _, part := range SplitKernels(ptx) {
 		l.kernel(part)
 	}
 }
 
-// kernel begins with a kernel, unless that has been done.
+// kernel starts to load a kernel, unless it is loading already.
 func (l *loader) kernel(ptx string) *loading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,8 +66,8 @@ func (l *loader) kernel(ptx string) *loading {
 	return x
 }
 
-// finish returns the modules with the kernels of PTX, those that there are with
-// an error, too. They are the caller's to close.
+// finish returns the modules with the kernels of PTX, also with an error. The
+// caller closes them.
 func (l *loader) finish(ptx string) ([]driver.Module, error) {
 	var all []*loading
 	for _, part := range SplitKernels(ptx) {
@@ -88,7 +87,7 @@ func (l *loader) finish(ptx string) ([]driver.Module, error) {
 	return modules, errors.Join(errs...)
 }
 
-// close waits for what has begun, and gives back what was not taken.
+// close waits for all loads, and closes the modules that were not taken.
 func (l *loader) close() {
 	for _, x := range l.jobs {
 		<-x.done
@@ -129,11 +128,10 @@ func SplitKernels(ptx string) []string {
 	return parts
 }
 
-// driverTrack is where runs say what the driver's compiler does, for each
-// kernel at once.
+// driverTrack is the track of a trace for the driver's compiler.
 const driverTrack = "driver"
 
-// traceDriver tells what the driver did with the kernel of PTX.
+// traceDriver traces what the driver did with the kernel of PTX.
 func traceDriver(req *runtime.Request, what, ptx string, began time.Time) {
 	if req.Trace == nil {
 		return
@@ -143,8 +141,8 @@ func traceDriver(req *runtime.Request, what, ptx string, began time.Time) {
 	req.Traced(driverTrack, what+" "+kernel, began, time.Now())
 }
 
-// load puts PTX on the device, for a request. The machine code that the driver
-// makes of it is kept on disk.
+// load loads PTX for a request. The cache keeps the machine code that the
+// driver makes of it.
 func (e *Engine) load(req *runtime.Request, name, ptx string) (driver.Module, error) {
 	key := strings.Join([]string{"cubin", e.architecture, e.version, ptx}, "\x00")
 	if e.opts.Cache != nil {
@@ -153,7 +151,7 @@ func (e *Engine) load(req *runtime.Request, name, ptx string) (driver.Module, er
 				cuda.ModuleOptions{}); err == nil {
 				return m, nil
 			}
-			// The kept code is of no use: compile it again.
+			// The cached code does not load: compile again.
 		}
 	}
 	image := cuda.Image{Name: name, Code: []byte(ptx)}

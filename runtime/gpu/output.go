@@ -55,8 +55,8 @@ func received(rel *tables.Relation, n int64) (data [][]byte, copies []device.Hos
 	return data, copies
 }
 
-// fetchOutputs copies outputs to the host together, as many as the lane has
-// memory for.
+// fetchOutputs copies to the host together the outputs that fit the lane's
+// memory.
 func (r *run) fetchOutputs() error {
 	r.arrived = map[*tables.Relation][][]byte{}
 	left := int64(len(r.Lane.Results))
@@ -82,11 +82,11 @@ func (r *run) fetchOutputs() error {
 	return r.fetch(r.Ctx, copies...)
 }
 
-// copyBlock is how many rows are widened at a time.
+// copyBlock is the number of rows widened at a time.
 const copyBlock = 1 << 12
 
-// mostAsIs is how many times many rows keep words that have no bounds as they
-// are.
+// mostAsIs bounds, as a multiple of many, the rows of a column without bounds
+// whose words stay as they are.
 const mostAsIs = 16
 
 // storedColumns makes columns of n rows of a relation of their offsets, which
@@ -148,7 +148,7 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 	return k, rel.Release()
 }
 
-// kept is an output that has stayed on the device.
+// kept is an output that stays on the device.
 type kept struct {
 	engine *Engine
 	bound  *woven.Bound
@@ -156,7 +156,7 @@ type kept struct {
 	rows   int64
 
 	mu   sync.Mutex
-	cols []device.Buffer // nil once they are given back
+	cols []device.Buffer // nil once they are freed
 }
 
 // Rows returns the number of tuples.
@@ -180,7 +180,7 @@ func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 			break
 		}
 	}
-	// A copy that is under way writes into data, so it cannot be left alone.
+	// A pending copy writes into data, so wait even after an error.
 	if wait := l.Stream.Synchronize(context.Background()); err == nil {
 		err = wait
 	}

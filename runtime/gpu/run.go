@@ -31,18 +31,17 @@ type run struct {
 	entries map[string][]*boundEntry      // of a kernel one; of an index those that build it
 	ahead   *copyAhead                    // or nil
 	capture *capture                      // what the run becomes if it is captured, or nil
-	arrived map[*tables.Relation][][]byte // outputs that were copied together, nil before
-	words   []int64                       // of the launch at hand
+	arrived map[*tables.Relation][][]byte // outputs that were copied together, or nil
+	words   []int64                       // of the current launch
 }
 
-// begin makes the variables, without memory of the device.
+// begin makes the variables, without device memory.
 func (r *run) begin() {
 	r.entries = map[string][]*boundEntry{}
 	r.Declare(r.Names(r.walk.Request.Plan))
 }
 
-// allocate makes the variables, which hold nothing yet, and the memory that all
-// runs need.
+// allocate makes the empty variables, and the memory that all runs need.
 func (r *run) allocate() error {
 	r.begin()
 	slab, launches := r.record.Expected()
@@ -143,7 +142,7 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 }
 
 // filled adds the tuples of the relations that an entry fills, times sign, if
-// anybody wants to know them.
+// the request profiles.
 func (r *run) filled(e *boundEntry, work *woven.Work, sign int64) error {
 	if !r.walk.Request.Profile {
 		return nil
@@ -159,7 +158,7 @@ func (r *run) filled(e *boundEntry, work *woven.Work, sign int64) error {
 	return nil
 }
 
-// overflow names the group whose result does not fit.
+// overflow returns the error of the group whose result overflows.
 func (r *run) overflow(k *harmony.Kernel) error {
 	src, ok := k.Source.(*harmony.GroupRows)
 	if !ok {
@@ -209,8 +208,8 @@ func (r *run) Build(decl *harmony.Index) error {
 	return x.Share()
 }
 
-// end gives back what the run holds. The stream is idle, and done unless
-// something went wrong.
+// end frees what the run holds. The stream is idle; done reports that its work
+// succeeded.
 func (r *run) end(done bool) error {
 	err := r.GiveBack()
 	r.ReleaseResidents(done)

@@ -6,13 +6,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/interval"
 )
 
-// Key is how the keys of a set, an index or groups are packed and kept.
+// Key is the layout of the keys of a set, an index or groups.
 type Key struct {
 	Fields []interval.Field
 	Size   uint64 // packed keys are below it; 0: it would be 2^64
 	Form   abi.Form
-	// Open says that the run chooses between Direct and Hash by the number of
-	// rows, Form being the one to begin with, so that code has to serve both.
+	// Open reports that the run chooses between Direct and Hash by the number
+	// of rows, starting with Form. Code serves both.
 	Open bool
 	// Parted says that the run may keep the keys of some values of column Part
 	// apart, in a table of its own whose packed keys count from the least of
@@ -20,13 +20,12 @@ type Key struct {
 	// dense, and code reads its base and the table's form from parameters.
 	Parted bool
 	Part   int
-	// Crowded says of groups that hundreds of rows of facts come for each that
-	// there can be.
+	// Crowded reports that each possible group gets hundreds of rows of facts.
 	Crowded bool
 }
 
-// BitmapBytes returns the size of a bit set over the keys, 0 if it is too large
-// to consider.
+// BitmapBytes returns the size of a bit set over the keys, or 0 if it is too
+// large.
 func (k *Key) BitmapBytes() int {
 	if k.Size == 0 || k.Size > 8*maxBitmap {
 		return 0
@@ -114,8 +113,8 @@ func eightKeys(kind harmony.IndexKind) uint64 {
 // tableBytes returns the size of a directly addressed table of an index, about.
 func (k *Key) tableBytes(kind harmony.IndexKind) uint64 { return (k.Size/8 + 1) * eightKeys(kind) }
 
-// FormFor returns the form of an index of so many rows: a directly addressed
-// table unless it would be larger than a hash table.
+// FormFor returns the form of an index over that many rows: a directly
+// addressed table unless it would be larger than a hash table.
 func (k *Key) FormFor(kind harmony.IndexKind, rows int) abi.Form {
 	hash := uint64(32) // bytes of a table, half full, for a row
 	if kind == harmony.Exists {
@@ -147,8 +146,8 @@ func (k *Key) fix(p abi.Param) (int64, bool) {
 	return word, ok
 }
 
-// Word returns the word of a parameter about how a column of the key is packed;
-// not ok if the parameter is about something else.
+// Word returns the word of a parameter about the packing of a column of the
+// key; ok reports whether it is one.
 func (k *Key) Word(p abi.Param) (word int64, ok bool) {
 	switch p.Kind {
 	case abi.SetShift, abi.IndexShift, abi.GroupShift:

@@ -116,8 +116,8 @@ const crowdedRows = 256
 // table.
 const mostDenseBytes = 64
 
-// dense reports whether so many rows come that all groups of a table may have
-// cells.
+// dense reports whether all groups of a table may have cells, given the rows
+// that reach it.
 func (p Policy) dense(g *harmony.Groups, size uint64, rows int) bool {
 	return p.RowsPerGroup > 0 && slotBytes(g) <= mostDenseBytes &&
 		size <= uint64(rows/p.RowsPerGroup)
@@ -126,14 +126,14 @@ func (p Policy) dense(g *harmony.Groups, size uint64, rows int) bool {
 // sumsFloats reports whether an accumulator has a sum of floats.
 func sumsFloats(a harmony.Acc) bool { return Cell(a).Words >= abi.FloatSumWords }
 
-// ordered reports whether groups whose keys come in order are to be a list. One
-// that threads share is added to in parts of a tile, which sums of floats are
-// too large for.
+// ordered reports whether groups with keys in order are kept as a list. Threads
+// that share a list add to it in parts of a tile, and sums of floats are too
+// large for that.
 func (p Policy) ordered(g *harmony.Groups) bool {
 	return p.Ordered && !(p.Shared && slices.ContainsFunc(g.Accs, sumsFloats))
 }
 
-// direct reports whether an index into which a kernel looks for so many rows of
+// direct reports whether an index that a kernel probes for probing rows of
 // facts is a directly addressed table from the start.
 func (p Policy) direct(kind harmony.IndexKind, k *Key, probing int) bool {
 	bytes := k.tableBytes(kind)

@@ -12,14 +12,13 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// groups is the contents of a group-by table: a table for each worker, of which
-// the first has all groups once a kernel has run, or, of form Ordered, each
-// some.
+// groups is a group-by table: one table for each worker. After a kernel, the
+// first table has all groups; of form Ordered, each has some.
 type groups struct {
 	machine.Groups
 	mem *account.Memory
-	// strings has the dictionary of each accumulator that compares strings
-	// whose codes are in no order, else nil.
+	// strings has the dictionary of each accumulator that compares strings with
+	// unordered codes, or nil.
 	strings []*store.Dict
 	workers []*groupTable
 	// current is the table that a kernel over the groups reads.
@@ -75,7 +74,7 @@ func (g *groups) Release() error {
 	return nil
 }
 
-// gather brings the groups of all workers together.
+// gather merges the groups of all workers.
 func (g *groups) gather() error {
 	if g.Lay.Form == abi.Ordered {
 		g.settle()
@@ -116,7 +115,7 @@ func (t *groupTable) accumulators() []*account.Region {
 	return out
 }
 
-// makeRoom makes room for so many groups more.
+// makeRoom makes room for slack more groups.
 func (t *groupTable) makeRoom(slack int) error {
 	need := int(t.gauge.cursor) + slack
 	switch t.Lay.Form {
@@ -209,7 +208,7 @@ func (t *groupTable) tupleColumns() [][]int64 {
 	return out
 }
 
-// addSlots gives the table so many slots, the new ones without a row.
+// addSlots grows the table to slots slots. New slots have no row.
 func (t *groupTable) addSlots(slots int) error {
 	for i, c := range t.Cells {
 		r := &t.data[i]
@@ -364,7 +363,7 @@ func (t *groupTable) table() (address int64, mask uint64) {
 	return t.keys.Address(), t.keys.mask
 }
 
-// numbers returns how many slots a kernel over the groups looks at.
+// numbers returns the number of slots that a kernel over the groups reads.
 func (t *groupTable) numbers() int {
 	if t.Lay.Form == abi.Wide || t.Lay.Form == abi.Ordered {
 		return int(t.gauge.cursor)

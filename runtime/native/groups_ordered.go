@@ -13,7 +13,7 @@ import (
 // workers have rows lie where such runs end. The lists stay apart, and kernels
 // that read groups go through one after the other.
 
-// growList makes room for so many groups in all.
+// growList makes room for need groups in all.
 func (t *groupTable) growList(need int) error {
 	if t.slots > 0 && need <= t.slots {
 		return nil
@@ -25,7 +25,7 @@ func (t *groupTable) growList(need int) error {
 	return t.addSlots(slots)
 }
 
-// list returns the keys of the groups, none where there is no room yet.
+// list returns the keys of the groups.
 func (t *groupTable) list() []uint64 {
 	if t.slots == 0 {
 		return nil
@@ -33,8 +33,8 @@ func (t *groupTable) list() []uint64 {
 	return account.Words(&t.keys.Region)[:t.gauge.cursor]
 }
 
-// settle leaves each group to one worker. The others' places are filled by
-// their last groups.
+// settle leaves each group to one worker. The last groups of the others fill
+// the gaps.
 func (g *groups) settle() {
 	lists, taken := make([][]uint64, len(g.workers)), make([][]int, len(g.workers))
 	for i, t := range g.workers {

@@ -37,10 +37,10 @@ type keyTable struct {
 	mask uint64
 }
 
-// slotCount is how many slots and so how many words the table has.
+// slotCount returns the number of slots, which is that of words.
 func (t *keyTable) slotCount() int { return int(t.mask) + 2 }
 
-// make gives the empty table 1<<bits slots.
+// make gives the empty table slots slots.
 func (t *keyTable) make(m *account.Memory, what string, slots int) error {
 	t.mask = uint64(slots - 1)
 	return t.Alloc(m, what, 8*t.slotCount())
@@ -80,8 +80,8 @@ func (t *keyTable) each(visit func(slot int, key uint64)) {
 
 // resize moves the keys to a table of more slots. A key's home in it has the
 // low bits of its home here, so that a scan of the old table writes to as many
-// places in step as the table becomes larger. moved, if set, hears of every
-// key's slots.
+// places in step as the table becomes larger. moved, if set, is called with the
+// slots of each key.
 func (t *keyTable) resize(what string, slots int, moved func(from, to int)) error {
 	var next keyTable
 	if err := next.make(t.Memory, what, slots); err != nil {
@@ -111,8 +111,8 @@ const (
 	firstRow = 2
 )
 
-// build enters the first rows of columns, which are all different, into a new
-// table of so many slots.
+// build enters the first rows of columns, which are distinct, into a new table
+// of slots slots.
 func (t *rowTable) build(m *account.Memory, what string, slots int, cols [][]int64,
 	rows int) error {
 	var next rowTable
@@ -127,8 +127,8 @@ func (t *rowTable) build(m *account.Memory, what string, slots int, cols [][]int
 	return nil
 }
 
-// enter enters the first rows of columns, which are all different, into the
-// empty table.
+// enter enters the first rows of columns, which are distinct, into the empty
+// table.
 func (t *rowTable) enter(into []uint64, cols [][]int64, rows int) {
 	for row := range rows {
 		h := hashTuple(cols, row)
@@ -171,8 +171,8 @@ const (
 	cachedIndex = 256 << 10
 )
 
-// indexSlots returns how many slots of so many bytes an index of so many keys
-// has.
+// indexSlots returns the number of slots of an index of keys keys, with slots
+// of bytes bytes.
 func indexSlots(keys, bytes int) int {
 	slots := slotsFor(keys)
 	for slots < sparseSlots*keys && 2*slots*bytes <= cachedIndex {

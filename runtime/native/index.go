@@ -17,8 +17,8 @@ type index struct {
 	gauge    gauge     // their number
 	pointers []int64   // to tuples
 
-	// byRuns says that the index consists of runs, of which kernels get the one
-	// at hand; those of together shortRun rows are always one.
+	// byRuns reports that the index consists of runs. Kernels read run number
+	// at. Runs of shortRun rows together are always one.
 	byRuns   bool
 	runs     []*index
 	at       int
@@ -45,8 +45,8 @@ type device struct{ mem *account.Memory }
 // Address returns where a region begins.
 func (d device) Address(r *account.Region) int64 { return r.Address() }
 
-// Renew makes a region one of so many zeroed bytes, in its own memory if it is
-// of about that size.
+// Renew makes a region one of zeroed bytes. It reuses the region's memory if
+// that has about the size.
 func (d device) Renew(r *account.Region, what string, bytes int64) error {
 	n := int(max(bytes, 8))
 	if r.Data != nil && r.Bytes >= n && r.Bytes <= 4*n+64 {
@@ -57,7 +57,8 @@ func (d device) Renew(r *account.Region, what string, bytes int64) error {
 	return r.Alloc(d.mem, what, n)
 }
 
-// Reserve makes a region one of at least so many bytes.
+// Reserve makes a region one of at least bytes bytes, whose contents are
+// undefined.
 func (d device) Reserve(r *account.Region, what string, bytes int64) error {
 	if int64(r.Bytes) >= bytes {
 		return nil
@@ -72,7 +73,7 @@ func (d device) Free(r *account.Region) error {
 	return nil
 }
 
-// Clear does nothing: the next build finds out what has changed.
+// Clear does nothing. The next build detects what has changed.
 func (x *index) Clear() error { return nil }
 
 // Release frees the memory.
@@ -84,8 +85,8 @@ func (x *index) Release() error {
 	return x.Index.Release()
 }
 
-// prepare makes empty tables for a build of the relation as it is, or keeps
-// what is there, and returns the passes that fill them.
+// prepare makes empty tables for the relation's rows, or extends the present
+// ones, and returns the passes that fill them.
 func (x *index) prepare() ([]machine.Pass, error) {
 	from, until := x.rel.version(x.Decl.Version)
 	if x.byRuns {
@@ -97,14 +98,14 @@ func (x *index) prepare() ([]machine.Pass, error) {
 	return x.over(from, until)
 }
 
-// over makes empty tables for rows from one until another.
+// over makes empty tables for the rows from until until.
 func (x *index) over(from, until int) ([]machine.Pass, error) {
 	x.Begin(int64(from), int64(until), x.rel.Generation, x.rel.facts)
 	return x.Passes()
 }
 
-// Slots returns how many slots a hash table of keys has. A unique index, which
-// is probed the most, has more.
+// Slots returns the number of slots of a hash table of keys. A unique index has
+// more, since it is probed the most.
 func (x *index) Slots(keys int64) int64 {
 	if x.Decl.Kind == harmony.Unique {
 		return int64(indexSlots(int(keys+keys/3), 16))
@@ -135,7 +136,7 @@ func (x *index) Sum(numbers int64) error {
 	return nil
 }
 
-// Words returns where the columns of key tuples and their gauge are.
+// Words returns the addresses of the columns of key tuples and of their gauge.
 func (x *index) Words() (columns, gauge int64) {
 	x.pointers = x.pointers[:0]
 	for _, c := range x.tuples {
@@ -153,7 +154,7 @@ func (x *index) Word(p abi.Param) (int64, error) {
 	return x.Index.Word(p)
 }
 
-// ascendingRows is how many rows of an index whose keys ascend one task reads.
+// ascendingRows is the number of rows that a task of Ascend reads.
 const ascendingRows = 1 << 17
 
 // Ascend returns the tasks that fill Begins of an index whose rows ascend by

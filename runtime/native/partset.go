@@ -7,10 +7,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 )
 
-// begin makes the set an empty one of tuples whose word of column col is one of
-// so many from base on, of which a number is expected. It becomes a bit set if
-// that is no larger than preferred, or than a hash table would be. Its memory
-// is what it had, if that is enough; of bits that has been wiped.
+// begin empties the set, for expected tuples whose word of column col is one of
+// values from base on. It becomes a bit set if that is no larger than preferred
+// bytes or than a hash table. It keeps its memory if that is enough; wipe has
+// cleared the bits.
 func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred int) error {
 	if s.lay.Form == abi.Wide {
 		s.rows.Zero(s.rows.Bytes)
@@ -41,8 +41,7 @@ func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred
 	return s.keys.make(s.mem, s.what, slots)
 }
 
-// wipe makes the bits of a relation's tuples zero again: one by one where they
-// are few.
+// wipe clears the bits of a relation's tuples, one by one if they are few.
 func (s *tupleSet) wipe(r *relation) {
 	if s.form != abi.Direct {
 		return
@@ -56,8 +55,8 @@ func (s *tupleSet) wipe(r *relation) {
 	s.pack(r, func(key uint64) { set[key/32] = 0 })
 }
 
-// wipeBytes is how many bytes can be cleared at once in the time that one tuple
-// takes.
+// wipeBytes is the number of bytes that are cleared at once in the time of one
+// tuple.
 const wipeBytes = 64
 
 // enter enters the tuples of a relation, which are distinct, into the empty
@@ -97,5 +96,5 @@ func (s *tupleSet) pack(r *relation, visit func(key uint64)) {
 	}
 }
 
-// packBlock is how many keys are packed at a time.
+// packBlock is the number of keys packed at a time.
 const packBlock = 256

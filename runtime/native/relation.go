@@ -19,8 +19,8 @@ type gauge struct {
 	_             [6]int64
 }
 
-// setLimit moves the limit. A canceller may move it at the same time, so the
-// caller looks afterwards whether the run is cancelled.
+// setLimit moves the limit. A canceller may move it concurrently, so the caller
+// checks for cancellation afterwards.
 func (g *gauge) setLimit(n int64) { atomic.StoreInt64(&g.limit, n) }
 
 // full reports whether the cursor has passed the limit.
@@ -37,12 +37,12 @@ type column struct {
 	typ    scalar.Type
 	loaded *store.Column
 	account.Region
-	// unread says that nothing reads the rows that are still to come, so that
-	// they are not stored.
+	// unread reports that nothing reads further rows, so that they are not
+	// stored.
 	unread bool
 }
 
-// data returns where the offsets are, 0 if there are none.
+// data returns the address of the offsets, or 0.
 func (c *column) data() int64 {
 	if c.loaded == nil {
 		return c.Address()
@@ -97,16 +97,14 @@ func (c *column) write(src []int64, from int) {
 	v.Write(src, from)
 }
 
-// relation is the contents of a relation: rows up to the gauge's cursor, of
-// which those up to full are merged, and those up to old were there a round
-// before.
+// relation is the contents of a relation: rows up to the gauge's cursor.
 type relation struct {
 	machine.Versions
 	mem   *account.Memory
 	cols  []*column
 	facts []*store.Column // of a loaded relation
 	gauge *gauge
-	// capacity is how many rows the columns have room for.
+	// capacity is the number of rows that the columns have room for.
 	capacity int
 	minRows  int       // the least capacity
 	set      *tupleSet // of a derived relation
@@ -120,7 +118,7 @@ func (r *relation) version(v harmony.Version) (from, until int) {
 	return int(first), int(end)
 }
 
-// rows returns how many rows there are, merged or not.
+// rows returns the number of rows, merged or not.
 func (r *relation) rows() int { return int(r.gauge.cursor) }
 
 // Clear empties the relation and keeps its memory.
@@ -144,15 +142,15 @@ func (r *relation) Release() error {
 	return nil
 }
 
-// dropSet frees the set. Another tuple must not be inserted.
+// dropSet frees the set. No tuple may be inserted afterwards.
 func (r *relation) dropSet() {
 	if r.set != nil {
 		r.set.free()
 	}
 }
 
-// makeRoom makes room for so many rows more, and for more than that if the
-// relation grows, and sets the limit so that this many are always left.
+// makeRoom makes room for slack more rows, and sets the limit so that slack
+// rows always fit. A relation that grows grows to a multiple of its capacity.
 func (r *relation) makeRoom(slack int) error {
 	need := r.rows() + slack
 	if err := r.CheckRows(int64(need)); err != nil {
@@ -174,8 +172,8 @@ func (r *relation) makeRoom(slack int) error {
 	return nil
 }
 
-// growColumns makes room for at least need rows: twice as many as before if the
-// memory bound allows, else fewer.
+// growColumns makes room for at least need rows: twice the capacity if the
+// memory bound allows, or fewer.
 func (r *relation) growColumns(need int) error {
 	size := r.rowBytes()
 	if size == 0 {

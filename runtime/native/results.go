@@ -28,7 +28,7 @@ func (r *run) constants(src *harmony.Values) ([]*column, error) {
 	return cols, nil
 }
 
-// overflow names the group whose result does not fit.
+// overflow returns the error of the group whose result overflows.
 func (r *run) overflow(k *harmony.Kernel) error {
 	src, ok := k.Source.(*harmony.GroupRows)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// tupleSet knows the tuples of a derived relation.
+// tupleSet is the set of the tuples of a derived relation.
 type tupleSet struct {
 	lay  *layout.Key
 	mem  *account.Memory
@@ -18,8 +18,8 @@ type tupleSet struct {
 	keys keyTable       // of form Hash
 	bits account.Region // of form Direct
 	rows rowTable       // of form Wide
-	// convert is the size in bytes from which a hash table may give way to
-	// bits.
+	// convert is the size in bytes from which a bit set may replace a hash
+	// table.
 	convert int64
 }
 
@@ -29,7 +29,7 @@ func newTupleSet(m *account.Memory, what string, lay *layout.Key, convert int64)
 	return s
 }
 
-// room returns how many tuples can be in the set as it is.
+// room returns the number of tuples that the present table holds.
 func (s *tupleSet) room() int {
 	switch s.form {
 	case abi.Hash:
@@ -48,7 +48,7 @@ func roomOf(r *account.Region, mask uint64) int {
 	return int(machine.RoomOf(mask))
 }
 
-// makeRoom makes room for so many tuples in all.
+// makeRoom makes room for need tuples in all.
 func (s *tupleSet) makeRoom(r *relation, need int) error {
 	switch {
 	case s.form == abi.Direct && s.bits.Data == nil:
@@ -82,7 +82,7 @@ const (
 	bitsOfPage = 8 * 4096
 )
 
-// prefersBits reports whether a bit set is better than a hash table of so many
+// prefersBits reports whether a bit set is better than a hash table of table
 // bytes.
 func (s *tupleSet) prefersBits(r *relation, table int) bool {
 	bytes := int64(s.lay.BitmapBytes())

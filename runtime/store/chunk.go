@@ -279,8 +279,8 @@ func (c *Chunk) read(dst []int64) {
 	col.Read(dst[:c.n], 0)
 }
 
-// assemble makes one column of chunks, on so many threads, and empties them as
-// it goes.
+// assemble makes one column of chunks on threads goroutines, and empties the
+// chunks.
 func assemble(threads int, t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 	col := planColumn(t, dict, chunks)
 	col.fill(threads, chunks)

@@ -64,7 +64,7 @@ func baseOf(t scalar.Type, lo, hi int64) (base int64, width uint8) {
 	return lo, width
 }
 
-// threadsFor is how many threads work on so many numbers at a time.
+// threadsFor returns the number of threads to use for n numbers.
 func threadsFor(n int) int { return min(goruntime.GOMAXPROCS(0), 1+n>>16) }
 
 // bound is the range of some numbers and whether they never decrease.

@@ -22,8 +22,8 @@ type Bound struct {
 	Layouts *layout.Layouts
 }
 
-// Bind finds the facts of a program, and chooses layouts for what they say, on
-// so many threads. The errors are those of prepare.Bind.
+// Bind finds the facts of a program, and chooses layouts for them, on threads
+// threads. The errors are those of prepare.Bind.
 func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.Policy, threads int,
 	memory prepare.Memory) (*Bound, error) {
 	data, err := prepare.Bind(ctx, p.Graph, p.Domains, facts, threads, memory)
@@ -49,10 +49,10 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 	}, policy)}, nil
 }
 
-// Knowledge is what code may take for granted.
+// Knowledge is what code may assume about the facts.
 type Knowledge = codecache.Knowledge
 
-// Knowledge returns what code for these facts may take for granted.
+// Knowledge returns what code for these facts may assume.
 func (b *Bound) Knowledge() Knowledge {
 	return Knowledge{
 		Fix: func(_ string, p abi.Param) (int64, bool) {
@@ -89,7 +89,7 @@ func (b *Bound) reg(r *harmony.Reg) answer {
 
 // Ascends reports whether the rows of an index of a form ascend by its key, so
 // that the rows of a key follow each other. The columns are those of its loaded
-// relation, nil if it is not loaded.
+// relation, or nil.
 func Ascends(x *harmony.Index, form abi.Form, cols []*store.Column) bool {
 	if x.Kind != harmony.Multi || form != abi.Direct || len(x.Key) != 1 || cols == nil {
 		return false

@@ -9,13 +9,13 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// keptCode is of how many layouts of facts Codes keeps the code.
+// keptCode is the number of layouts of facts whose code Codes keeps.
 const keptCode = 4
 
 // Codes keeps the code of a program for the facts that were seen last. It is
 // safe for concurrent use.
 type Codes[C any] struct {
-	// Drop gives back code that no run uses.
+	// Drop frees unused code.
 	Drop func(C)
 
 	mu     sync.Mutex
@@ -23,18 +23,18 @@ type Codes[C any] struct {
 	closed bool
 }
 
-// Code is code in memory, and all that it takes for granted.
+// Code is code in memory, and its assumptions about the facts.
 type Code[C any] struct {
 	Made C
 
 	fixed  map[abi.Param]answer
 	ranges map[*harmony.Reg]answer
-	last   weak.Pointer[Bound] // facts that it served for
+	last   weak.Pointer[Bound] // facts that it served
 	users  int                 // runs at work
-	doomed bool                // is to be dropped by the last of them
+	doomed bool                // the last user drops it
 }
 
-// holds reports whether code that was made for other facts serves for these.
+// holds reports whether the assumptions hold for other facts.
 func (c *Code[C]) holds(b *Bound) bool {
 	for p, a := range c.fixed {
 		if b.fix(p) != a {
@@ -49,9 +49,8 @@ func (c *Code[C]) holds(b *Bound) bool {
 	return true
 }
 
-// Use returns code for facts, making it if there is none. It is the caller's to
-// release. Who has found the program before it was closed, and comes here
-// after, gets code that nobody else does.
+// Use returns code for facts, and generates it if necessary. The caller
+// releases it. After Close, each caller gets code of its own.
 func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +81,8 @@ func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C],
 	return c, nil
 }
 
-// listening is the knowledge of facts, of which c keeps what is asked for.
-// Several goroutines may ask.
+// listening returns the knowledge of facts, and makes c keep the answers as
+// assumptions. It is safe for concurrent use.
 func (c *Code[C]) listening(b *Bound) Knowledge {
 	var mu sync.Mutex
 	k := b.Knowledge()
@@ -115,7 +114,7 @@ func (l *Codes[C]) Release(c *Code[C]) {
 	}
 }
 
-// Close gives all code back, that which is in use as soon as it is not.
+// Close drops all code, and code in use after its last run.
 func (l *Codes[C]) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +124,7 @@ func (l *Codes[C]) Close() {
 	l.list, l.closed = nil, true
 }
 
-// Len returns for how many layouts of facts there is code.
+// Len returns the number of layouts of facts with code.
 func (l *Codes[C]) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

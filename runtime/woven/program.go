@@ -16,7 +16,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// Program is a kernel graph with what is known of it whatever the facts.
+// Program is a kernel graph with the analyses that do not depend on facts.
 type Program struct {
 	Graph   *harmony.Program
 	Domains *domain.Domains
@@ -31,7 +31,7 @@ type Program struct {
 	checks   map[*harmony.Check]int
 }
 
-// NewProgram looks at a graph, which the plan became.
+// NewProgram analyses the graph of a plan.
 func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 	p := &Program{
 		Graph:    graph,
@@ -66,8 +66,8 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 // lowering adds are there to remove duplicates.
 func (p *Program) NeedsSet(r *harmony.Relation) bool { return !p.distinct(r) }
 
-// Carried returns the columns by which a loop over a relation is decomposed;
-// none if there is no such loop.
+// Carried returns the columns by which a loop over a relation is decomposed, or
+// nil.
 func (p *Program) Carried(r *harmony.Relation) []int {
 	for _, l := range p.Loops {
 		if l.Rel == r {
@@ -97,8 +97,8 @@ func (p *Program) InsertsAfter(r *harmony.Relation, b *harmony.Block, i int) boo
 	})
 }
 
-// later reports whether a command that can run after command i of a block is
-// one that is looked for.
+// later reports whether a command that is looked for can run after command i of
+// a block.
 func (p *Program) later(b *harmony.Block, i int, is func(harmony.Command) bool) bool {
 	for _, c := range b.Cmds[i+1:] {
 		if is(c) {
@@ -117,8 +117,8 @@ func (p *Program) later(b *harmony.Block, i int, is func(harmony.Command) bool) 
 	return false
 }
 
-// keptPrograms is how many plans an engine keeps the kernel graphs and the code
-// of.
+// keptPrograms is the number of plans whose kernel graphs and code an engine
+// keeps.
 const keptPrograms = 64
 
 // Programs finds the program of a plan, with what an engine keeps beside it,
@@ -126,7 +126,7 @@ const keptPrograms = 64
 // the same if their texts are, and the places of the source that they refer to.
 // The zero value is empty.
 type Programs[K any] struct {
-	// Make makes what is kept of a program, and Drop, if set, gives it back.
+	// Make makes what is kept of a program, and Drop, if set, frees it.
 	Make func(*Program) K
 	Drop func(K)
 
@@ -144,8 +144,7 @@ type keptProgram[K any] struct {
 	err  error
 }
 
-// Find returns the program that a plan becomes by lowering, and what is kept of
-// it.
+// Find returns the lowered program of a plan, and what is kept of it.
 func (c *Programs[K]) Find(plan *queryplan.Plan,
 	lower func(*queryplan.Plan) (*harmony.Program, error)) (*Program, K, error) {
 	same := weak.Make(plan)
@@ -196,7 +195,7 @@ func (c *Programs[K]) Each(f func(K)) {
 	}
 }
 
-// Close gives back what is kept of all programs, of which none may be running.
+// Close drops what is kept of all programs. None may be running.
 func (c *Programs[K]) Close() {
 	c.mu.Lock()
 	list := c.list
@@ -214,7 +213,7 @@ func (p *keptProgram[K]) drop(give func(K)) {
 	}
 }
 
-// planKey tells plans apart.
+// planKey returns a text that identifies a plan.
 func planKey(plan *queryplan.Plan) string {
 	var b strings.Builder
 	b.WriteString(plan.String())

@@ -421,7 +421,7 @@ func (w *Walk) outputs() error {
 	return nil
 }
 
-// Stored makes a stored relation of columns of so many rows.
+// Stored makes a stored relation of columns of n rows.
 func Stored(decl *harmony.Relation, cols []*store.Column, rows int) *store.Relation {
 	table := &store.Table{Name: decl.Name, Columns: cols, Rows: rows}
 	out := &store.Relation{Name: decl.Name, Table: table, Keys: decl.Keys}

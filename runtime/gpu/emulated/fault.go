@@ -176,10 +176,9 @@ func (d *Driver) wrong(format string, args ...any) {
 	}
 }
 
-// Check returns all wrong uses of the driver so far, nil if there are none:
-// memory written outside of what was allocated or after it was freed, or never
-// freed; objects not closed; addresses where there is no memory. It forgets
-// them.
+// Check returns all wrong uses of the driver so far, or nil: memory written
+// outside of what was allocated or after it was freed, or never freed; objects
+// not closed; addresses where there is no memory. It forgets them.
 func (d *Driver) Check() error {
 	for _, v := range d.devices {
 		v.mu.Lock()

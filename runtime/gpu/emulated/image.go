@@ -114,8 +114,7 @@ func refusedImage(call string, image cuda.Image, log string) error {
 	return e
 }
 
-// kernelsOf returns the Go kernels that an image stands for, nil if it stands
-// for none.
+// kernelsOf returns the Go kernels that an image stands for, or nil.
 func (d *Driver) kernelsOf(code []byte) (map[string]*Kernel, error) {
 	if s := serviceOf(code); s != nil {
 		return services[s], nil
@@ -133,8 +132,8 @@ const generation = 9
 var services = map[*service.Module]map[string]*Kernel{service.Base: serviceKernels,
 	service.Sorting: sortKernels}
 
-// serviceOf returns the module of service kernels whose PTX or machine code it
-// is, nil if it is another's.
+// serviceOf returns the module of service kernels with this PTX or machine
+// code, or nil.
 func serviceOf(code []byte) *service.Module {
 	for _, m := range service.Modules {
 		if string(code) == m.PTX || bytes.Equal(code, m.Machine(generation)) {

@@ -222,8 +222,8 @@ func (m *Memory) drop(b *block) {
 	m.recycle(spentBytes, spentBlocks)
 }
 
-// recycle ends the watch over the oldest freed blocks until no more are left
-// than so many bytes and blocks.
+// recycle ends the watch over the oldest freed blocks until at most most bytes
+// and blocks blocks are left.
 func (m *Memory) recycle(most, blocks int) {
 	held := 0
 	for _, b := range m.spent {
@@ -313,7 +313,7 @@ func (m *Memory) end(forgive bool) {
 	m.live, m.spent, m.spare = nil, nil, nil
 }
 
-// claim accounts for bytes of the device, if there are so many.
+// claim accounts for bytes of the device, if it has them.
 func (m *Memory) claim(n uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -141,14 +141,14 @@ func (p *pool) forget(at cuda.Pointer) uint64 {
 	return n
 }
 
-// arrive notes that a stream has freed so many bytes.
+// arrive notes that a stream has freed bytes.
 func (p *pool) arrive(n uint64) {
 	p.line.Lock()
 	defer p.line.Unlock()
 	p.late -= n
 }
 
-// trim gives back what is free beyond so many bytes.
+// trim frees the pool's memory beyond keep bytes.
 func (p *pool) trim(keep uint64) {
 	p.line.Lock()
 	defer p.line.Unlock()

@@ -140,7 +140,7 @@ func (m *Memory) set(at, mask int64) ([]uint64, error) {
 	return m.Words(at, mask+2)
 }
 
-// enter puts a key into a set and returns its slot, -1 if there is none free.
+// enter puts a key into a set and returns its slot, or -1 if none is free.
 func enter(slots []uint64, key uint64) int64 {
 	mask := uint64(len(slots) - 2)
 	if key == 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// Variable is a relation, an index or groups, as an engine stores it.
+// Variable is a relation, an index or groups, as an engine stores them.
 type Variable interface {
-	// Word returns what a function gets for a parameter about the variable.
+	// Word returns the word of a parameter about the variable.
 	Word(p abi.Param) (int64, error)
 	// Clear empties the variable. It may keep its memory.
 	Clear() error
@@ -25,8 +25,7 @@ type Variables map[harmony.Managed]Variable
 // Clear empties a variable.
 func (v Variables) Clear(m harmony.Managed) error { return v[m].Clear() }
 
-// Free gives back what a variable holds. One that is filled again keeps its
-// memory.
+// Free empties a variable. It keeps its memory if it is filled again.
 func (v Variables) Free(m harmony.Managed, again bool) error {
 	if again {
 		return v[m].Clear()
@@ -34,7 +33,7 @@ func (v Variables) Free(m harmony.Managed, again bool) error {
 	return v[m].Release()
 }
 
-// Param is a parameter of a function, bound to what it is about.
+// Param is a parameter of a function, bound to its variable.
 type Param struct {
 	abi.Param
 	Of   Variable // nil for a parameter about no variable
@@ -76,8 +75,7 @@ func (p *Param) Value() (int64, error) {
 	return p.word, nil
 }
 
-// Target is a variable that a kernel fills, and the number of sinks that fill
-// it.
+// Target is a variable that a kernel fills, with the number of its sinks.
 type Target[V any] struct {
 	To    V
 	Sinks int

@@ -11,19 +11,19 @@ import (
 // Device has memory that kernels see, in pieces of type M. The zero M is no
 // memory.
 type Device[M any] interface {
-	// Address returns where a piece begins, 0 for none.
+	// Address returns the address of a piece, or 0.
 	Address(m *M) int64
-	// Renew makes a piece one of so many zeroed bytes: in place, if it has
-	// about that size.
+	// Renew makes a piece one of zeroed bytes, in place if it has about that
+	// size.
 	Renew(m *M, what string, bytes int64) error
-	// Reserve makes a piece one of at least so many bytes, whose contents are
-	// not defined.
+	// Reserve makes a piece one of at least bytes bytes, whose contents are
+	// undefined.
 	Reserve(m *M, what string, bytes int64) error
-	// Free makes a piece none.
+	// Free frees a piece, if there is one.
 	Free(m *M) error
 }
 
-// Builder is what an engine does in its own way for an index.
+// Builder is the part of building an index that engines do differently.
 type Builder interface {
 	// Slots returns the number of slots of a hash table of keys.
 	Slots(keys int64) int64
@@ -31,13 +31,13 @@ type Builder interface {
 	// their number to 0.
 	Number(n int64) error
 	// Ascend returns the pass that fills Begins if Identity holds: a word for
-	// each of so many numbers of a key, and one more.
+	// each number that a key can have, and one more.
 	Ascend(numbers int64) Pass
 	// Sum replaces the counts in Begins, which start at the second word, by the
 	// sums of those before each.
 	Sum(numbers int64) error
-	// Words returns the addresses of the columns of key tuples and of the gauge
-	// that counts them.
+	// Words returns the addresses of the columns of key tuples and of their
+	// gauge.
 	Words() (columns, gauge int64)
 }
 
@@ -79,8 +79,8 @@ type Index[M any] struct {
 	What        string // the user's name of it, for messages
 	Form        abi.Form
 	From, Until int64
-	// Identity says that the rows of a key follow each other in the relation,
-	// the keys ascending, so that Begins tell the rows without Rows.
+	// Identity reports that the relation's rows ascend by key, so that Begins
+	// alone locate the rows of a key.
 	Identity bool
 	Tables[M]
 	Wide     M // of form Wide, the row set
@@ -88,7 +88,7 @@ type Index[M any] struct {
 
 	device     Device[M]
 	builder    Builder
-	built      bool // it holds those rows of that generation of the relation
+	built      bool // for these rows of this generation of the relation
 	generation int
 }
 
@@ -107,8 +107,8 @@ func NewIndex[M any](
 	return Index[M]{Decl: decl, Lay: lay, What: what, Form: lay.Form, device: d, builder: b}
 }
 
-// Update reports whether the index needs no new tables: because it has the rows
-// already, or room for those that it lacks, which passes insert.
+// Update reports whether the index keeps its tables: it has the rows already,
+// or room for the missing ones, which passes insert.
 func (x *Index[M]) Update(from, until int64, generation int) (passes []Pass, done bool) {
 	same := x.built && x.generation == generation && x.From == from
 	switch {
@@ -122,8 +122,7 @@ func (x *Index[M]) Update(from, until int64, generation int) (passes []Pass, don
 	return nil, false
 }
 
-// extends reports whether the tables have room for n rows, so that new ones can
-// be added to those that are there.
+// extends reports whether rows can be added to the tables until they have n.
 func (x *Index[M]) extends(n int64) bool {
 	switch {
 	case x.Decl.Kind == harmony.Multi || x.Form == abi.Wide:
@@ -134,8 +133,8 @@ func (x *Index[M]) extends(n int64) bool {
 	return x.Form == abi.Direct || x.Form == abi.Hash && n <= RoomOf(x.Mask)
 }
 
-// Begin makes the index one of rows of a generation of its relation, whose
-// columns are facts if it is loaded. The tables are still to be made.
+// Begin sets the rows of the index and their generation. Facts are the columns
+// of a loaded relation. Passes makes the tables.
 func (x *Index[M]) Begin(from, until int64, generation int, facts []*store.Column) {
 	x.built, x.generation, x.From, x.Until = true, generation, from, until
 	x.Form = x.Lay.Form
@@ -145,7 +144,7 @@ func (x *Index[M]) Begin(from, until int64, generation int, facts []*store.Colum
 	x.Identity = woven.Ascends(x.Decl, x.Form, facts)
 }
 
-// End makes the index one that is not built. Its tables stay.
+// End marks the index as not built. Its tables stay.
 func (x *Index[M]) End() { x.built = false }
 
 // BuiltFrom reports whether the index has rows of a generation from a row on.
@@ -278,11 +277,12 @@ func (x *Index[M]) mask() uint64 {
 	return x.Mask
 }
 
-// RoomOf returns how many keys a hash table holds: two thirds of its slots.
+// RoomOf returns the number of keys that a hash table holds: two thirds of its
+// slots.
 func RoomOf(mask uint64) int64 { return int64((mask + 1) * 2 / 3) }
 
-// SlotsFor returns how many slots hold so many keys at two thirds of them or
-// less.
+// SlotsFor returns the number of slots that hold keys at a load of two thirds
+// or less.
 func SlotsFor(keys int64) int64 {
 	slots := int64(64)
 	for 2*slots < 3*keys {
