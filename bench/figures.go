@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
 
@@ -80,7 +80,7 @@ func (c config) record(work string, times map[string]float64, source map[string]
 		Seconds: map[string]float64{}}
 	for system, t := range times {
 		if t > 0 {
-			row.Seconds[system] = threeDigits(t)
+			row.Seconds[system] = suite.Round(t, 3)
 			if from := source[system]; from != "" {
 				row.Source = map[string]string{system: from}
 			}
@@ -92,13 +92,4 @@ func (c config) record(work string, times map[string]float64, source map[string]
 		all.Figures = append(all.Figures, row)
 	}
 	return all.write(c.figures)
-}
-
-// threeDigits rounds to the digits that a table shows.
-func threeDigits(x float64) float64 {
-	if x <= 0 {
-		return 0
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
-	return math.Round(math.Round(x/unit)*unit*1e12) / 1e12
 }

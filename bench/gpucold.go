@@ -43,7 +43,7 @@ var driverSettings = []string{"CUDA_DEVICE_MAX_CONNECTIONS=2", "CUDA_MODULE_LOAD
 // only make a context, with the default settings of the driver and with those
 // of redfox. The difference to the latter is the time of redfox itself.
 func (s *gpuSuite) cold(ctx context.Context) error {
-	if s.redfox == "" || !s.wantsAny([]string{"cold", "cold-cached", "context"}) {
+	if s.redfox == "" || !s.wantsAny("cold", "cold-cached", "context") {
 		return nil
 	}
 	empty, err := os.MkdirTemp("", "redfox-bench")

@@ -13,7 +13,7 @@ import (
 // large measures the reading of one column of 8 GiB, and the insertion of its
 // numbers into a set. A quarter of them is new.
 func (s *gpuSuite) large(ctx context.Context) error {
-	if !s.wantsAny([]string{"reduce", "insert"}) {
+	if !s.wantsAny("reduce", "insert") {
 		return nil
 	}
 	power := 31 + int(math.Round(math.Log2(s.scale)))

@@ -15,26 +15,30 @@ import (
 // probes look into. All numbers are pseudo-random.
 type samples struct {
 	n, many, most int // rows of sample; of the smaller and the larger tables
-	names         []string
+	specs         []sampleColumn
+	names         []string // of columns
 	columns       map[string]numbers
 	declarations  string
 }
 
-// makeSamples generates the columns of 600 million rows at scale 1.
-func makeSamples(scale float64) *samples {
+// sampleColumn is a column of numbers from least to least+count-1.
+type sampleColumn struct {
+	name               string
+	seed, least, count uint64
+}
+
+// newSamples declares 600 million rows at scale 1. facts generates them.
+func newSamples(scale float64) *samples {
 	t := &samples{n: int(600e6 * scale), many: max(int(1e6*scale), 1000),
 		most: max(int(100e6*scale), 2000), names: []string{"id"}, columns: map[string]numbers{}}
-	for _, c := range []struct {
-		name               string
-		seed, least, count uint64
-	}{
+	t.specs = []sampleColumn{
 		{"day", 0, 0, 2556}, {"discount", 1, 0, 11}, {"quantity", 2, 1, 50},
 		{"price", 3, 1, 10_000_000}, {"one", 13, 0, 1}, {"few", 4, 0, 4}, {"some", 5, 0, 1000},
 		{"more", 9, 0, 10_000}, {"beyond", 11, 0, 30_000}, {"lots", 10, 0, 100_000},
 		{"plenty", 12, 0, 200_000}, {"many", 6, 0, uint64(t.many)}, {"most", 7, 0, uint64(t.most)},
-	} {
+	}
+	for _, c := range t.specs {
 		t.names = append(t.names, c.name)
-		t.columns[c.name] = randomNumbers(t.n, c.seed, c.least, c.count)
 	}
 	t.declarations = fmt.Sprintf("%s -> int(%s).\n", t.sample(t.names...),
 		strings.Join(t.names, "), int("))
@@ -44,12 +48,13 @@ func makeSamples(scale float64) *samples {
 	return t
 }
 
-// facts returns the tables. Keys of sparse and scattered are far apart, so that
-// they are not looked up by position.
+// facts generates the tables. Keys of sparse and scattered are far apart, so
+// that they are not looked up by position.
 func (t *samples) facts() *redfox.Facts {
 	sample := []any{column[uint32](t.n, row)}
-	for _, name := range t.names[1:] {
-		sample = append(sample, t.columns[name].values)
+	for _, c := range t.specs {
+		t.columns[c.name] = randomNumbers(t.n, c.seed, c.least, c.count)
+		sample = append(sample, t.columns[c.name].values)
 	}
 	return redfox.NewFacts().Columns("sample", sample...).
 		Columns("dim", column[uint32](t.many, row), column[uint32](t.many, weight)).
@@ -79,19 +84,18 @@ func (t *samples) program(rules string) []redfox.Source {
 
 // samples measures selects, probes and groups.
 func (s *gpuSuite) samples(ctx context.Context) error {
-	if !s.wantsAny([]string{"selects", "probe-1M", "probe-100M", "probe-hash-1M",
-		"probe-hash-100M", "group-1", "group-4", "group-1000", "group-10k", "group-30k",
-		"group-100k", "group-200k", "group-1M", "group-100M"}) {
+	t := newSamples(s.scale)
+	jobs := slices.Concat([]*job{t.selects()}, t.probes(), t.groups())
+	if !slices.ContainsFunc(jobs, func(j *job) bool { return s.wants(j.name, true) }) {
 		return nil
 	}
 	start := time.Now()
-	t := makeSamples(s.scale)
 	db, err := s.loadColumns(ctx, t.program(""), t.facts())
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%d rows made and loaded in %.3g s\n", t.n, time.Since(start).Seconds())
-	s.measure(ctx, db, slices.Concat([]*job{t.selects()}, t.probes(), t.groups())...)
+	s.measure(ctx, db, jobs...)
 	return nil
 }
 
@@ -238,14 +242,4 @@ func checkGroups(n, groups int, of, price func(i int) uint64) (present, check in
 		}
 	}
 	return present, check
-}
-
-// wantsAny reports whether -only selects one of the rows.
-func (c config) wantsAny(names []string) bool {
-	for _, name := range names {
-		if c.wants(name, true) {
-			return true
-		}
-	}
-	return false
 }

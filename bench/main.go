@@ -133,6 +133,11 @@ func (c config) wants(name string, byDefault bool) bool {
 	return slices.Contains(strings.Split(c.only, ","), name)
 }
 
+// wantsAny reports whether -only selects one of the works.
+func (c config) wantsAny(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return c.wants(name, true) })
+}
+
 // testFile returns the path of a file of the project's test data.
 func testFile(elem ...string) string {
 	return filepath.Join(append([]string{"testdata"}, elem...)...)

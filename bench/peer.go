@@ -40,7 +40,7 @@ func (e *entry) askPeer(ctx context.Context, c config, n int, w peerWork, file s
 	defer peer.Close()
 	name := strings.NewReplacer("{file}", strings.ReplaceAll(file, "'", "''"))
 	if w.load != "" {
-		if _, err := peer.Execute(name.Replace(w.load)); err != nil {
+		if err := peer.Execute(name.Replace(w.load)); err != nil {
 			return err
 		}
 	}

@@ -175,27 +175,19 @@ func (r *Runner) repeated(ctx context.Context, q *Question, m *Measurement) (err
 // hot times repetitions of a query that has run.
 func hot(ctx context.Context, prepared *redfox.Prepared, opts redfox.RunOptions,
 	runs int) (Times, error) {
+	var took []time.Duration
 	goruntime.GC()
-	return Repeat(runs, hotLimit, func() error {
+	begin, used := time.Now(), ProcessorTime()
+	for i := range runs {
+		if i >= 3 && time.Since(begin) > hotLimit {
+			break
+		}
+		start := time.Now()
 		res, err := prepared.Run(ctx, opts)
 		if err == nil {
 			err = ordered(res)
 		}
-		return err
-	})
-}
-
-// Repeat times f, which runs three times or, within the limit, up to runs
-// times.
-func Repeat(runs int, limit time.Duration, f func() error) (Times, error) {
-	var took []time.Duration
-	begin, used := time.Now(), ProcessorTime()
-	for i := range runs {
-		if i >= 3 && time.Since(begin) > limit {
-			break
-		}
-		start := time.Now()
-		if err := f(); err != nil {
+		if err != nil {
 			return Times{}, err
 		}
 		took = append(took, time.Since(start))

@@ -38,7 +38,7 @@ type Runner struct {
 	// HotOnly omits cold and cached compilations and the profile.
 	HotOnly  bool
 	Progress func(text string)                // may be nil
-	Failed   func(query suite.Query, e error) // may be nil; Do continues after it
+	Failed   func(query suite.Query, e error) // may be nil
 
 	// Report holds what was measured. The caller sets EngineDetail.
 	Report Report
@@ -50,9 +50,9 @@ type Runner struct {
 // IsAgainst reports whether a peer is asked for.
 func (r *Runner) IsAgainst(peer string) bool { return slices.Contains(r.Against, peer) }
 
-// Do measures all queries and completes the report. If ctx ends after the
-// first query, Do returns nil, and the report has what was measured before.
-func (r *Runner) Do(ctx context.Context) error {
+// MeasureAll measures all queries and completes the report. If ctx ends after
+// the first query, it returns nil, and the report has the queries before.
+func (r *Runner) MeasureAll(ctx context.Context) error {
 	if err := r.Start(ctx); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (r *Runner) startPeer(ctx context.Context) error {
 	case r.IsAgainst(DuckDBFiles):
 		err = peer.Name(r.Dir, tables...)
 	default:
-		_, err = peer.Load(r.Dir, tables...)
+		err = peer.Load(r.Dir, tables...)
 	}
 	if err != nil {
 		return errors.Join(err, peer.Close())

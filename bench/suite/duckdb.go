@@ -119,13 +119,10 @@ func (d *DuckDB) ask(q request) (*reply, error) {
 	return &r, nil
 }
 
-// Execute runs a statement and returns how long it took.
-func (d *DuckDB) Execute(sql string) (time.Duration, error) {
-	r, err := d.ask(request{SQL: sql})
-	if err != nil {
-		return 0, err
-	}
-	return fromSeconds(r.Seconds[0]), nil
+// Execute runs a statement.
+func (d *DuckDB) Execute(sql string) error {
+	_, err := d.ask(request{SQL: sql})
+	return err
 }
 
 // Query runs a query once without timing it and then repeatedly, three times
@@ -153,33 +150,27 @@ func (d *DuckDB) Query(sql string, repeat int,
 	return times, a, nil
 }
 
-// Load brings the tables of a folder, a Parquet file each, into memory.
-func (d *DuckDB) Load(dir string, tables ...string) (time.Duration, error) {
+// Load copies the tables of a folder, a Parquet file each, into memory.
+func (d *DuckDB) Load(dir string, tables ...string) error {
 	return d.define("table", dir, tables)
 }
 
-// Name lets queries read the tables from their files.
-func (d *DuckDB) Name(dir string, tables ...string) error {
-	_, err := d.define("view", dir, tables)
-	return err
-}
+// Name lets queries read the tables of a folder from their files.
+func (d *DuckDB) Name(dir string, tables ...string) error { return d.define("view", dir, tables) }
 
-// define makes a table or view of each of the files.
-func (d *DuckDB) define(kind, dir string, tables []string) (time.Duration, error) {
-	var all time.Duration
+// define makes a table or a view of each file.
+func (d *DuckDB) define(kind, dir string, tables []string) error {
 	for _, t := range tables {
 		file := filepath.Join(dir, t+".parquet")
 		if _, err := os.Stat(file); err != nil {
-			return 0, err
+			return err
 		}
-		took, err := d.Execute(fmt.Sprintf("create or replace %s %q as from '%s'", kind, t,
-			strings.ReplaceAll(file, "'", "''")))
-		if err != nil {
-			return 0, err
+		if err := d.Execute(fmt.Sprintf("create or replace %s %q as from '%s'", kind, t,
+			strings.ReplaceAll(file, "'", "''"))); err != nil {
+			return err
 		}
-		all += took
 	}
-	return all, nil
+	return nil
 }
 
 // Close ends the process.

@@ -178,6 +178,14 @@ func (s *Suite) ReadQueries(folder fs.FS, name string) ([]Query, error) {
 	return out, nil
 }
 
+// Names returns the names of queries.
+func Names(queries []Query) (out []string) {
+	for _, q := range queries {
+		out = append(out, q.Name)
+	}
+	return out
+}
+
 // Select returns the queries of some names, in the suite's order; all if there
 // are no names. An unknown name is returned.
 func Select(all []Query, names []string) (out []Query, unknown string) {
@@ -185,7 +193,7 @@ func Select(all []Query, names []string) (out []Query, unknown string) {
 		return all, ""
 	}
 	for _, n := range names {
-		if !slices.ContainsFunc(all, func(q Query) bool { return q.Name == n }) {
+		if !slices.Contains(Names(all), n) {
 			return nil, n
 		}
 	}
@@ -214,12 +222,15 @@ func (s *Suite) At(q Query, scale float64) Query {
 }
 
 // decimal writes a number without an exponent, in six significant digits.
-func decimal(x float64) string {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+func decimal(x float64) string { return strconv.FormatFloat(Round(x, 6), 'f', -1, 64) }
+
+// Round rounds a number to significant digits.
+func Round(x float64, digits int) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
 	if err != nil {
-		rounded = x
+		return x
 	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
+	return rounded
 }
 
 // Command returns the command that makes the suite's data in a folder.
@@ -235,18 +246,10 @@ func FormatScale(scale float64) string { return strconv.FormatFloat(scale, 'g', 
 func (s *Suite) ScaleOf(rows map[string]int64) float64 {
 	for _, t := range s.Tables {
 		if n, unit := rows[t.Name], t.Rows(1); n > 0 && t.Rows(2) == 2*unit {
-			return twoDigits(float64(n) / unit)
+			return Round(float64(n)/unit, 2)
 		}
 	}
 	return 0
-}
-
-func twoDigits(x float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
-	if err != nil {
-		return x
-	}
-	return rounded
 }
 
 // CheckScale returns an error if tables have not the rows of a scale factor.

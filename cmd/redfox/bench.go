@@ -74,12 +74,8 @@ func listSuites(con *console) error {
 		if err != nil {
 			return fromSuite(err)
 		}
-		var names []string
-		for _, q := range queries {
-			names = append(names, q.Name)
-		}
 		fmt.Fprintf(con.out, "%s  %s\n%s\n", s.Name, s.Title,
-			indent(wrapAt(strings.Join(names, " "), helpWidth-4)))
+			indent(wrapAt(strings.Join(suite.Names(queries), " "), helpWidth-4)))
 	}
 	return nil
 }
@@ -143,7 +139,7 @@ func (b *bench) do(ctx context.Context) error {
 	}
 	code := exitDone
 	b.Failed = func(q suite.Query, err error) { code = max(code, b.failed(q, err)) }
-	if err := b.Do(ctx); err != nil {
+	if err := b.MeasureAll(ctx); err != nil {
 		return err
 	}
 	b.progress.done()
@@ -246,12 +242,8 @@ func (b *bench) checkQueries(c *cli.Context) (err error) {
 	}
 	var unknown string
 	if b.Queries, unknown = suite.Select(b.All, names); unknown != "" {
-		var known []string
-		for _, q := range b.All {
-			known = append(known, q.Name)
-		}
 		return &usageError{message: fmt.Sprintf("%s has no query %s", b.Suite.Name, unknown),
-			help: nearest(unknown, known)}
+			help: nearest(unknown, suite.Names(b.All))}
 	}
 	return nil
 }

@@ -29,51 +29,35 @@ func (b *bench) writeMarkdown(w io.Writer) error {
 	return out.Flush()
 }
 
-// table returns the table of the report.
+// table returns the table of the report. Numbers are aligned right.
 func (b *bench) table() table.Writer {
 	r := &b.Report
-	t := reportTable(r)
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header, t.Style().Format.Footer = text.FormatDefault, text.FormatDefault
+	t.SetTitle("%s, scale factor %s, engine %s, %s", b.Suite.Title, suite.FormatScale(r.Scale),
+		r.Engine, count(int64(r.Threads), "thread"))
 	header := table.Row{"query", "rows", "load", "cold", "compile", "cached", "hot", "from", "to",
 		"MB", "floor"}
 	for _, p := range r.Peers {
 		header = append(header, p.Name, "ratio")
 	}
 	t.AppendHeader(header)
+	var columns []table.ColumnConfig
+	for i := range header[1:] {
+		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight,
+			AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
+	}
+	t.SetColumnConfigs(columns)
 	for _, m := range r.Queries {
 		t.AppendRow(b.row(m))
 	}
 	if len(r.Queries) > 1 && r.Sum > 0 {
 		t.AppendFooter(footer("sum", len(header), r.Sum, r.Peers,
-			func(p measure.Peer) (float64, float64) {
-				return p.Sum, p.Sum / r.Sum
-			}))
+			func(p measure.Peer) (float64, float64) { return p.Sum, p.Sum / r.Sum }))
 		t.AppendFooter(footer("mean", len(header), r.Mean, r.Peers,
-			func(p measure.Peer) (float64, float64) {
-				return p.Mean, p.Faster
-			}))
+			func(p measure.Peer) (float64, float64) { return p.Mean, p.Faster }))
 	}
-	return t
-}
-
-// reportTable returns an empty table with the title of a report and columns of
-// numbers aligned right.
-func reportTable(r *measure.Report) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header, t.Style().Format.Footer = text.FormatDefault, text.FormatDefault
-	title := r.Suite
-	if s, ok := suite.Find(r.Suite); ok {
-		title = s.Title
-	}
-	t.SetTitle("%s, scale factor %s, engine %s, %s", title, suite.FormatScale(r.Scale), r.Engine,
-		count(int64(r.Threads), "thread"))
-	var columns []table.ColumnConfig
-	for i := 2; i < 40; i++ {
-		columns = append(columns,
-			table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight,
-				AlignFooter: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
 	return t
 }
 

@@ -169,7 +169,7 @@ func StartPeer(ctx context.Context, python string) (*Peer, error) {
 	// unless this step of its optimiser is off.
 	const limitsOfWindows = "set disabled_optimizers = 'top_n_window_elimination'"
 	for _, sql := range []string{divRound, wrap64, "set memory_limit = '1GB'", limitsOfWindows} {
-		if _, err := db.Execute(sql); err != nil {
+		if err := db.Execute(sql); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
@@ -191,7 +191,7 @@ func (d *Peer) Answer(p *Program) (*Answer, error) {
 		}
 		d.tables = nil
 		for _, sql := range sql {
-			if _, err := d.db.Execute(sql); err != nil {
+			if err := d.db.Execute(sql); err != nil {
 				return nil, err
 			}
 		}
