@@ -45,6 +45,8 @@ type Runner struct {
 
 	db   *redfox.Database // of all queries, if Shared
 	peer *suite.DuckDB    // nil if DuckDB is no peer
+	// otherScale is the error that the data have another scale factor.
+	otherScale error
 }
 
 // IsAgainst reports whether a peer is asked for.
@@ -60,11 +62,10 @@ func (r *Runner) MeasureAll(ctx context.Context) error {
 	for i, q := range r.Queries {
 		r.show(fmt.Sprintf("%s, %d of %d", q.Name, i+1, len(r.Queries)))
 		m, err := r.measure(ctx, q)
-		var machine *suite.Error
 		switch {
 		case ctx.Err() != nil:
 			m = &Measurement{Query: q.Name, Failure: context.Cause(ctx).Error()}
-		case errors.As(err, &machine): // every query would fail
+		case r.otherScale != nil: // every query would fail
 			return err
 		case err != nil:
 			m = &Measurement{Query: q.Name, Failure: err.Error()}
@@ -76,10 +77,11 @@ func (r *Runner) MeasureAll(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if len(r.Report.Queries) == 1 {
-			if err := r.AddPublished(); err != nil {
-				return err
-			}
+		if m.Failure != "" {
+			continue
+		}
+		if err := r.AddPublished(m); err != nil {
+			return err
 		}
 	}
 	if ctx.Err() != nil && len(r.Report.Queries) < 2 {
@@ -101,12 +103,7 @@ func (r *Runner) measure(ctx context.Context, q suite.Query) (*Measurement, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.Measure(ctx, question)
-	if err != nil {
-		return nil, err
-	}
-	m.Peers = append(m.Peers, r.PublishedTimes(q)...)
-	return m, nil
+	return r.Measure(ctx, question)
 }
 
 // Start describes the machine in the report, starts DuckDB if it is a peer, and
@@ -212,8 +209,9 @@ func (r *Runner) startPeer(ctx context.Context) error {
 	return nil
 }
 
-// AddPublished adds the figures for the scale factor of the data.
-func (r *Runner) AddPublished() error {
+// AddPublished adds published times for the scale factor of the data to a
+// measurement, and their systems to the report.
+func (r *Runner) AddPublished(m *Measurement) error {
 	if !r.IsAgainst(Published) {
 		return nil
 	}
@@ -228,29 +226,20 @@ func (r *Runner) AddPublished() error {
 				r.Suite.Title, suite.FormatScale(r.Report.Scale)),
 			Help: "there are some for " + strings.Join(scales, ", ")}
 	}
+	query := slices.Index(suite.Names(r.All), m.Query)
 	for _, p := range list {
-		peer := Peer{Name: p.System, Source: p.Source}
-		if len(p.Queries) == 0 && len(r.Queries) == len(r.All) {
-			peer.Sum = p.Total() / 1e3
+		if !slices.ContainsFunc(r.Report.Peers, func(q Peer) bool { return q.Name == p.System }) {
+			peer := Peer{Name: p.System, Source: p.Source}
+			if len(p.Queries) == 0 && len(r.Queries) == len(r.All) {
+				peer.Sum = p.Total() / 1e3
+			}
+			r.Report.Peers = append(r.Report.Peers, peer)
 		}
-		r.Report.Peers = append(r.Report.Peers, peer)
+		if ms := p.Of(query); ms > 0 {
+			m.Peers = append(m.Peers, PeerTimes{Peer: p.System, Times: Times{Median: ms / 1e3}})
+		}
 	}
 	return nil
-}
-
-// PublishedTimes returns the published times of a query.
-func (r *Runner) PublishedTimes(q suite.Query) []PeerTimes {
-	if !r.IsAgainst(Published) {
-		return nil
-	}
-	var out []PeerTimes
-	i := slices.IndexFunc(r.All, func(other suite.Query) bool { return other.Name == q.Name })
-	for _, p := range suite.PublishedFor(r.Suite.Name, r.Report.Scale) {
-		if ms := p.Of(i); ms > 0 {
-			out = append(out, PeerTimes{Peer: p.System, Times: Times{Median: ms / 1e3}})
-		}
-	}
-	return out
 }
 
 // Program compiles the text of a query.
@@ -330,7 +319,8 @@ func (r *Runner) load(ctx context.Context, prog *redfox.Program,
 		r.Report.Rows[strings.TrimSuffix(filepath.Base(f.File), ".parquet")] = f.Rows
 	}
 	if r.Scale != 0 {
-		return db, took, r.Suite.CheckScale(r.Report.Rows, r.Scale, r.Dir)
+		r.otherScale = r.Suite.CheckScale(r.Report.Rows, r.Scale, r.Dir)
+		return db, took, r.otherScale
 	}
 	if r.Report.Scale == 0 {
 		r.Report.Scale = r.Suite.ScaleOf(r.Report.Rows)

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/redfoxdb/redfox/internal/failure"
 )
 
 //go:embed duckdb_peer.py
@@ -33,7 +35,7 @@ type DuckDB struct {
 
 // StartDuckDB starts a Python interpreter that has the module duckdb, which is
 // to use so many threads. The process ends with ctx or Close. The error is an
-// *Error if there is no such interpreter or module.
+// *failure.Environment if there is no such interpreter or module.
 func StartDuckDB(ctx context.Context, python string, threads int) (*DuckDB, error) {
 	d := &DuckDB{command: exec.CommandContext(ctx, python, "-c", duckdbScript,
 		strconv.Itoa(threads)), errors: new(strings.Builder)}
@@ -48,10 +50,9 @@ func StartDuckDB(ctx context.Context, python string, threads int) (*DuckDB, erro
 		return nil, err
 	}
 	d.in, d.out = in, bufio.NewReaderSize(out, 1<<16)
-	const help = "make it with pip install duckdb, and name that Python with --python"
 	if err := d.command.Start(); err != nil {
 		return nil,
-			&Error{fmt.Sprintf("the peer needs Python with the module duckdb, and %s does not run: %v", python, err), help}
+			missing("the peer needs Python with the module duckdb, and %s does not run: %v", python, err)
 	}
 	var hello struct {
 		Version, Error string
@@ -60,16 +61,22 @@ func StartDuckDB(ctx context.Context, python string, threads int) (*DuckDB, erro
 	err = d.receive(&hello)
 	switch {
 	case hello.Missing:
-		err = &Error{fmt.Sprintf("the peer needs the module duckdb, and %s does not have it: %s",
-			python, hello.Error), help}
+		err = missing("the peer needs the module duckdb, and %s does not have it: %s", python,
+			hello.Error)
 	case err != nil:
-		err = &Error{fmt.Sprintf("the peer, %s, did not start: %v", python, err), help}
+		err = missing("the peer, %s, did not start: %v", python, err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	d.Version = hello.Version
 	return d, nil
+}
+
+// missing returns the error of a peer that cannot be used.
+func missing(format string, args ...any) error {
+	return &failure.Environment{Message: fmt.Sprintf(format, args...),
+		Help: "make it with pip install duckdb, and name that Python with --python"}
 }
 
 // request and reply are the lines that the script reads and prints.

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/redfoxdb/redfox/internal/failure"
 )
 
 // peer starts DuckDB, or skips the test where there is none.
 func peer(t *testing.T) *DuckDB {
 	t.Helper()
-	var none *Error
+	var none *failure.Environment
 	for _, python := range []string{os.Getenv("REDFOX_PYTHON"), "../data/venv/bin/python",
 		"python3"} {
 		if python == "" {
@@ -93,7 +95,7 @@ func TestNoDuckDB(t *testing.T) {
 		bare:             "does not have it: No module named duckdb",
 		broken:           "did not start: out of luck",
 	} {
-		var none *Error
+		var none *failure.Environment
 		if _, err := StartDuckDB(context.Background(), python, 1); !errors.As(err, &none) ||
 			!strings.Contains(none.Message, want) ||
 			!strings.Contains(none.Help, "pip install duckdb") {

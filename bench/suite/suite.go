@@ -10,23 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/testdata"
 )
-
-// Error is trouble of the machine: something is not there, or not as it has to
-// be.
-type Error struct {
-	Message string
-	Help    string // what to do about it; may be empty
-}
-
-// Error returns the message and the advice.
-func (e *Error) Error() string {
-	if e.Help == "" {
-		return e.Message
-	}
-	return e.Message + "; " + e.Help
-}
 
 // Suite is a benchmark: queries over tables whose sizes follow from a scale
 // factor.
@@ -172,8 +158,8 @@ func (s *Suite) ReadQueries(folder fs.FS, name string) ([]Query, error) {
 		out = append(out, q)
 	}
 	if len(out) == 0 {
-		return nil, &Error{fmt.Sprintf("%s has no queries", name),
-			"they are files named q01.logic, q02.logic and so on"}
+		return nil, &failure.Environment{Message: fmt.Sprintf("%s has no queries", name),
+			Help: "they are files named q01.logic, q02.logic and so on"}
 	}
 	return out, nil
 }
@@ -262,9 +248,10 @@ func (s *Suite) CheckScale(rows map[string]int64, scale float64, dir string) err
 			slack = 0.02*want + 100
 		}
 		if ok && math.Abs(float64(n)-want) > slack {
-			return &Error{fmt.Sprintf("%s has %d rows of %s; at scale factor %s there are %.0f",
+			return &failure.Environment{Message: fmt.Sprintf(
+				"%s has %d rows of %s; at scale factor %s there are %.0f",
 				dir, n, t.Name, FormatScale(scale), want),
-				"name the scale factor of the data with --sf, or make data with: " +
+				Help: "name the scale factor of the data with --sf, or make data with: " +
 					s.Command(scale, dir)}
 		}
 	}

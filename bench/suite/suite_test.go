@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/redfoxdb/redfox/internal/failure"
 )
 
 // TestEmbedded holds that the binary has all queries, each in both languages.
@@ -54,7 +56,7 @@ func TestReadQueries(t *testing.T) {
 		len(queries[1].Program) != 2 || queries[1].Program[0].Name != "mine/schema.logic" {
 		t.Errorf("%v, %v", queries, err)
 	}
-	var missing *Error
+	var missing *failure.Environment
 	if _, err = tpch.ReadQueries(fstest.MapFS{}, "mine"); !errors.As(err, &missing) ||
 		missing.Message != "mine has no queries" {
 		t.Errorf("no queries: %v", err)
@@ -129,7 +131,7 @@ func TestScale(t *testing.T) {
 		if err := tt.suite.CheckScale(tt.rows, tt.scale, "dir"); err != nil {
 			t.Errorf("%v: %v", tt.rows, err)
 		}
-		var wrong *Error
+		var wrong *failure.Environment
 		if err := tt.suite.CheckScale(tt.rows, tt.scale*3, "dir"); !errors.As(err, &wrong) ||
 			!strings.HasPrefix(wrong.Message, "dir has ") {
 			t.Errorf("%v at scale factor %g: %v", tt.rows, tt.scale*3, err)

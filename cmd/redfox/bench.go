@@ -55,14 +55,14 @@ func benchCommand(con *console) *cli.Command {
 			}
 			b, err := newBench(c, con)
 			if err != nil {
-				return fromSuite(err)
+				return err
 			}
 			ctx, cancel, err := withTimeout(c)
 			if err != nil {
 				return err
 			}
 			defer cancel()
-			return fromSuite(b.do(ctx))
+			return b.do(ctx)
 		},
 	}
 }
@@ -72,21 +72,12 @@ func listSuites(con *console) error {
 	for _, s := range suite.Suites() {
 		queries, err := s.Embedded()
 		if err != nil {
-			return fromSuite(err)
+			return err
 		}
 		fmt.Fprintf(con.out, "%s  %s\n%s\n", s.Name, s.Title,
 			indent(wrapAt(strings.Join(suite.Names(queries), " "), helpWidth-4)))
 	}
 	return nil
-}
-
-// fromSuite gives errors about the machine that kind.
-func fromSuite(err error) error {
-	var e *suite.Error
-	if errors.As(err, &e) {
-		return &redfox.EnvironmentError{Message: e.Message, Help: e.Help, Err: err}
-	}
-	return err
 }
 
 // bench is one execution of the command.
@@ -178,7 +169,7 @@ func (b *bench) failed(q suite.Query, err error) int {
 		return exitProgram
 	}
 	fmt.Fprintf(b.con.err, "redfox: %s failed\n", q.Name)
-	return b.con.report(fromSuite(err), os.Args)
+	return b.con.report(err, os.Args)
 }
 
 func suiteNames() []string {

@@ -247,7 +247,7 @@ var layers = []layer{
 		"internal/llvm",
 		"internal/trace",
 	}},
-	{"bench/suite", []string{"testdata"}},
+	{"bench/suite", []string{"internal/failure", "testdata"}},
 	{"bench/measure", []string{".", "bench/suite"}},
 	{"bench", []string{".", "bench/measure", "bench/suite", "internal/atomicfile", "internal/ssbgen"}},
 	{"internal/runtests", nil},
