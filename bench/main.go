@@ -66,22 +66,22 @@ func main() {
 	flag.StringVar(&c.tpch, "tpch", "bench/data/tpch",
 		"folder of TPC-H Parquet files; made with: tpchgen-cli parquet -s 1 --output-dir DIR")
 	flag.IntVar(&c.threads, "threads", goruntime.NumCPU(), "threads for redfox and for the peer")
-	flag.IntVar(&c.repeat, "repeat", 5, "repetitions, of which the median counts")
+	flag.IntVar(&c.repeat, "repeat", 5, "repetitions; tables show the median")
 	flag.StringVar(&c.only, "only", "", "comma-separated workloads of a suite; all when empty")
 	flag.StringVar(&c.engines, "engines", "",
 		"comma-separated engines; all that the machine has when empty")
-	flag.Float64Var(&c.scale, "scale", 1, "of the suite gpu: part of the rows")
-	flag.StringVar(&c.json, "json", "", "of the suite gpu: file that gets the table as JSON")
+	flag.Float64Var(&c.scale, "scale", 1, "of the suite gpu: fraction of the rows")
+	flag.StringVar(&c.json, "json", "", "of the suite gpu: file for the table as JSON")
 	flag.StringVar(&c.figures, "figures", "",
 		"file of bench/figures whose rows the suites replace; none when empty")
 	flag.StringVar(&c.redfox, "redfox", "",
-		"of the suite gpu: the command to measure cold processes of; none when empty")
+		"of the suite gpu: the command redfox, to measure cold processes; none when empty")
 	flag.StringVar(&c.service, "service", "",
-		"of the suite gpu: the test program of primitives/service, whose kernels alone are measured; none when empty")
+		"of the suite gpu: the test program of primitives/service, to measure its kernels alone; none when empty")
 	flag.StringVar(&c.ssb, "ssb", ssbFolder,
 		"folder of SSB's Parquet files; made with: go run ./bench ssbgen")
 	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
-	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder that gets the files")
+	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder for the files")
 	flag.Uint64Var(&c.seed, "seed", 1, "of ssbgen: seed of the data")
 	flag.Usage = usage
 	flag.Parse()

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Bandwidth measures how fast a number of threads reads the machine's memory,
-// in bytes a second: the best of several passes over an array that is larger
-// than most caches, each thread reading a part of its own from start to end. It
-// takes about half a second and half a gigabyte for as long.
+// Bandwidth measures how many bytes a second a number of threads read from
+// memory. It takes the best of several passes over an array of half a GiB,
+// which is larger than most caches. Each thread reads a part of its own in
+// order.
 func Bandwidth(threads int) float64 {
 	const (
 		bytes  = 512 << 20
@@ -19,8 +19,7 @@ func Bandwidth(threads int) float64 {
 	for i := range parts {
 		parts[i] = make([]uint64, bytes/8/threads)
 	}
-	// The first pass, which writes, gives each thread memory of its own to
-	// read.
+	// The first pass writes, so that each thread reads pages of its own.
 	var sum atomic.Uint64 // keeps the reads from being left out
 	best := 0.0
 	for pass := range passes {
@@ -45,8 +44,8 @@ func Bandwidth(threads int) float64 {
 	return best
 }
 
-// total adds words in eight chains, so that no addition waits for the one
-// before.
+// total adds words in eight chains, so that no addition waits for the previous
+// one.
 func total(words []uint64) uint64 {
 	var s [8]uint64
 	for ; len(words) >= 8; words = words[8:] {

@@ -23,7 +23,7 @@ const (
 	legendStride = 210
 )
 
-// barColors are those of redfox and its peers.
+// barColors are the colours of redfox and its peers.
 var barColors = []string{"#c2410c", "#64748b", "#a3b1c2", "#cfd8e3"}
 
 // bar is one bar of a chart.
@@ -32,14 +32,14 @@ type bar struct {
 	color   string
 }
 
-// group is the bars of one query.
+// group holds the bars of one query.
 type group struct {
 	name string
 	bars []bar
 }
 
-// WriteSVG draws the hot medians beside the peers' times: a bar each, on a
-// logarithmic axis that all queries share.
+// WriteSVG draws a bar for each hot median and each time of a peer, on one
+// logarithmic axis.
 func (r *Report) WriteSVG(w io.Writer) error {
 	names := []string{"redfox"}
 	for _, p := range r.Peers {
@@ -96,7 +96,7 @@ func (r *Report) WriteSVG(w io.Writer) error {
 	return out.Flush()
 }
 
-// groups returns the bars of each query, and those of the geometric means.
+// groups returns the bars of each query and of the geometric means.
 func (r *Report) groups(names []string) []group {
 	var out []group
 	for _, m := range r.Queries {
@@ -126,7 +126,7 @@ func (r *Report) groups(names []string) []group {
 	return append(out, mean)
 }
 
-// decades returns the powers of ten that all bars lie between.
+// decades returns the powers of ten that bound all bars.
 func decades(groups []group) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, g := range groups {
@@ -144,7 +144,7 @@ func decades(groups []group) (low, high float64) {
 	return low, high
 }
 
-// title says what a report is of.
+// title names the suite, the scale factor and the kind of times.
 func (r *Report) title() string {
 	name := r.Suite
 	if s, ok := suite.Find(r.Suite); ok {
@@ -154,7 +154,7 @@ func (r *Report) title() string {
 		suite.FormatScale(r.Scale))
 }
 
-// subtitle says where it ran.
+// subtitle names the engine and the machine.
 func (r *Report) subtitle() string {
 	where := r.Machine.CPU
 	if r.Device != "" {

@@ -4,5 +4,5 @@ package measure
 
 import "time"
 
-// ProcessorTime returns 0: the system's account of it is not looked at.
+// ProcessorTime returns 0, which stands for unknown.
 func ProcessorTime() time.Duration { return 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ProcessorTime returns what the process has taken of processors, all threads
+// ProcessorTime returns the processor time of the process, all threads
 // together.
 func ProcessorTime() time.Duration {
 	var used syscall.Rusage

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Machine is where a suite ran.
+// Machine describes the machine that ran a suite.
 type Machine struct {
 	CPU   string `json:"cpu,omitempty"` // the model, if the system tells it
 	Cores int    `json:"cores"`         // that the process may use
@@ -27,8 +27,8 @@ func ThisMachine() Machine {
 	}
 }
 
-// PeakMemory returns the most bytes of memory that the process has had, 0 where
-// the system does not tell.
+// PeakMemory returns the peak resident memory of the process in bytes, 0 if the
+// system does not account for it.
 func PeakMemory() int64 {
 	number, _, _ := strings.Cut(procValue("/proc/self/status", "VmHWM"), " ")
 	kilobytes, err := strconv.ParseInt(number, 10, 64)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Report is what one run of a suite came to. Times are in seconds, sizes in
-// bytes.
+// Report holds the measurements of one run of a suite. Times are in seconds,
+// sizes in bytes.
 type Report struct {
 	Suite   string  `json:"suite"`
 	Scale   float64 `json:"scale_factor"`
@@ -17,25 +17,25 @@ type Report struct {
 	Machine Machine `json:"machine"`
 	Redfox  string  `json:"redfox"` // version
 	Engine  string  `json:"engine"` // that was asked for
-	// EngineDetail is what the engine uses of the machine, its compiler among
-	// it.
+	// EngineDetail names the parts of the machine that the engine uses, such as
+	// its compiler.
 	EngineDetail string `json:"engine_detail"`
 	Device       string `json:"device,omitempty"`
 	Driver       string `json:"driver,omitempty"`
 	Threads      int    `json:"threads"`
-	// Bandwidth is what the floor is computed with, in bytes a second, and how
-	// it was found.
+	// Bandwidth determines the floor, in bytes a second. BandwidthBy is its
+	// origin.
 	Bandwidth   float64 `json:"bandwidth"`
 	BandwidthBy string  `json:"bandwidth_by"`
-	// SharedFacts says that the facts of all queries were loaded at once, in
+	// SharedFacts is true if the facts of all queries were loaded at once, in
 	// Load.
 	SharedFacts bool             `json:"shared_facts"`
 	Load        float64          `json:"load_seconds,omitempty"`
 	Rows        map[string]int64 `json:"table_rows"`
 	Peers       []Peer           `json:"peers"`
 	Queries     []*Measurement   `json:"queries"`
-	// Sum and Mean, the geometric one, are of the hot medians, if all queries
-	// ran.
+	// Sum and Mean are the sum and the geometric mean of the hot medians; 0 if
+	// a query failed.
 	Sum  float64 `json:"hot_sum_seconds,omitempty"`
 	Mean float64 `json:"hot_geometric_mean_seconds,omitempty"`
 	Peak int64   `json:"peak_process_bytes,omitempty"`
@@ -45,44 +45,43 @@ type Report struct {
 type Peer struct {
 	Name   string `json:"name"`
 	Source string `json:"source"` // version and threads, or where figures are from
-	// Sum and Mean are of the peer's times of the queries that both have run;
-	// Faster is the geometric mean of how many times as long the peer takes.
+	// Sum and Mean are over the peer's times of the queries that both ran.
+	// Faster is the geometric mean of the ratios of the peer's times to ours.
 	Sum    float64 `json:"sum_seconds,omitempty"`
 	Mean   float64 `json:"geometric_mean_seconds,omitempty"`
 	Faster float64 `json:"times_as_fast,omitempty"`
-	// Frugal is that of processor time, which depends less on what else the
-	// machine does.
+	// Frugal is the same ratio of processor times, which depend less on other
+	// load of the machine.
 	Frugal float64 `json:"times_as_frugal,omitempty"`
 }
 
-// Times are those of repeated runs.
+// Times are the times of repeated runs.
 type Times struct {
 	Runs   []float64 `json:"runs,omitempty"`
 	Median float64   `json:"median"`
 	Least  float64   `json:"least,omitempty"`
 	Most   float64   `json:"most,omitempty"`
-	// Processor is what a run took of processors, all threads together, in the
-	// mean.
+	// Processor is the mean processor time of a run, all threads together.
 	Processor float64 `json:"processor,omitempty"`
 }
 
-// Measurement is what one query came to.
+// Measurement holds the times of one query.
 type Measurement struct {
 	Query  string `json:"query"`
 	Engine string `json:"engine"` // that ran
 	Rows   int64  `json:"rows"`   // of the answer
-	// Checked names the peer whose answer ours was equal to; "" if it was
-	// compared with none.
+	// Checked names the peer that gave the same answer; "" if there was no
+	// peer.
 	Checked string  `json:"checked_by,omitempty"`
 	Load    float64 `json:"load_seconds,omitempty"` // reading the query's columns from files
-	// Cold is from the text of the query to its answer, the facts in memory and
-	// nothing compiled before.
+	// Cold is the time from the text of the query to its answer, with the facts
+	// in memory and nothing compiled before.
 	Cold    float64      `json:"cold_seconds"`
 	Compile Compilations `json:"compile"`
 	Hot     Times        `json:"hot_seconds"`
 	Bytes   int64        `json:"bytes"`
-	// Floor is the time that reading the bytes once takes, and Share the part
-	// of the hot median that it is.
+	// Floor is the time to read the bytes once. Share is its share of the hot
+	// median.
 	Floor      float64     `json:"floor_seconds"`
 	Share      float64     `json:"share_of_floor"`
 	PeakHost   int64       `json:"peak_bytes"`
@@ -95,27 +94,27 @@ type Measurement struct {
 }
 
 // Compilations are the times from the text of a query to code that is ready to
-// run, with nothing compiled before and with what the disk has of an earlier
+// run: with nothing compiled before, and with the cache on disk of an earlier
 // process.
 type Compilations struct {
 	Cold   Compilation `json:"cold"`
 	Cached Compilation `json:"cached"`
 }
 
-// Compilation is what the phases of one took.
+// Compilation holds the times of the phases of one compilation.
 type Compilation struct {
 	FrontEnd float64 `json:"front_end_seconds"`
 	Plan     float64 `json:"plan_seconds"`
 	Code     float64 `json:"code_seconds"` // all of it
-	// Driver is the part of Code that a GPU's driver took, to make machine code
-	// of PTX and to load it.
+	// Driver is the part of Code in which a GPU's driver compiles PTX and loads
+	// the machine code.
 	Driver float64 `json:"driver_seconds,omitempty"`
 }
 
 // Total returns the whole time.
 func (c Compilation) Total() float64 { return c.FrontEnd + c.Plan + c.Code }
 
-// String returns the whole time as tables have it, that of a GPU's driver
+// String returns the time as tables show it, with the time of a GPU's driver
 // apart. It is empty if there was no compilation.
 func (c Compilation) String() string {
 	switch own := c.Total() - c.Driver; {
@@ -128,8 +127,8 @@ func (c Compilation) String() string {
 	}
 }
 
-// Kernel is what a kernel did in a run in which kernels were timed, which is
-// not one of the hot ones.
+// Kernel holds the work of a kernel in a run in which kernels were timed. Hot
+// runs do not time kernels.
 type Kernel struct {
 	Name string `json:"kernel"`
 	// Rules are the rules that it serves, as file:line.
@@ -141,17 +140,16 @@ type Kernel struct {
 	Seconds float64  `json:"seconds"`
 }
 
-// PeerTimes is what a peer took for a query.
+// PeerTimes are the times of a peer for a query.
 type PeerTimes struct {
 	Peer string `json:"peer"`
 	Times
-	// Faster is how many times as long as redfox the peer takes.
+	// Faster is the ratio of the peer's time to ours.
 	Faster float64 `json:"times_as_fast,omitempty"`
 }
 
-// Summarise returns times with their median, the mean of the middle two if they
-// are even in number. Of processors they took so much all together, 0 if that
-// is not known.
+// Summarise returns times with their median. processor is the processor time of
+// all runs together, 0 if it is not known.
 func Summarise(times []time.Duration, processor time.Duration) Times {
 	var t Times
 	for _, d := range times {
@@ -172,7 +170,8 @@ func Median(list []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// GeometricMean returns that of positive numbers, 0 if there are none.
+// GeometricMean returns the geometric mean of positive numbers, 0 if there are
+// none.
 func GeometricMean(list []float64) float64 {
 	if len(list) == 0 {
 		return 0
@@ -184,8 +183,7 @@ func GeometricMean(list []float64) float64 {
 	return math.Exp(sum / float64(len(list)))
 }
 
-// Finish fills in what follows from the measurements: floors, shares, ratios
-// and sums.
+// Finish computes floors, shares, ratios and sums from the measurements.
 func (r *Report) Finish() {
 	var hot []float64
 	failed := false

@@ -10,23 +10,22 @@ import (
 	"time"
 )
 
-// Answer is what a peer answers to a query.
+// Answer is a peer's answer to a query.
 type Answer struct {
 	Columns []Column // may be empty if nothing is known of them
 	Rows    [][]string
-	// Processor is what the runs that were timed took of processors, all
-	// together.
+	// Processor is the processor time of all timed runs together.
 	Processor time.Duration
 }
 
-// Column is one of an answer's.
+// Column is a column of an answer.
 type Column struct {
 	Name string
 	Type string // as SQL names it: DECIMAL(38,4)
 }
 
 // binary reports whether the column holds binary floating-point numbers, which
-// are near an exact value only.
+// only approximate a value.
 func (c Column) binary() bool {
 	switch strings.ToUpper(c.Type) {
 	case "DOUBLE", "FLOAT", "REAL":
@@ -35,7 +34,7 @@ func (c Column) binary() bool {
 	return false
 }
 
-// null is how the peer's NULL is written.
+// null is the text of the peer's NULL.
 const null = "NULL"
 
 // Mismatch is a difference between an answer and the peer's. Rows and columns
@@ -46,7 +45,7 @@ type Mismatch struct {
 	Got, Want   string
 }
 
-// Error says where the difference is.
+// Error returns the place of the difference and both values.
 func (m *Mismatch) Error() string {
 	if m.Row == 0 {
 		return fmt.Sprintf("the answer has %s rows, the peer's has %s", m.Got, m.Want)
@@ -58,12 +57,12 @@ func (m *Mismatch) Error() string {
 	return fmt.Sprintf("%s: %s, and the peer has %s", where, m.Got, m.Want)
 }
 
-// SameRows compares rows in order, of Go values as redfox.Result yields them,
-// with a peer's answer. Integers and decimals are equal to the last digit.
-// Where the peer's column is one of binary floats, as its averages and
-// quotients of decimals are, ours must be that number rounded to the digits
-// that ours has. A row of nothing but NULL is what SQL gives for an aggregate
-// of no rows, of which redfox has no tuple. The error is a *Mismatch.
+// SameRows compares rows in order, as redfox.Result yields them, with a peer's
+// answer. Integers and decimals must be equal to the last digit. If the peer's
+// column holds binary floats, as averages and quotients of decimals do, our
+// number must be the peer's, rounded to our digits. One row of nothing but NULL
+// equals no rows: SQL returns it for an aggregate of no rows. The error is a
+// *Mismatch.
 func SameRows(rows iter.Seq[[]any], want *Answer) error {
 	n := 0
 	for row := range rows {
@@ -112,8 +111,7 @@ func sameValue(v any, column Column, want string) bool {
 	return sameNumber(fmt.Sprint(v), column, want)
 }
 
-// floatError is how far, relatively, a peer's sum or quotient in binary may lie
-// from the exact one.
+// floatError is the largest relative error of a peer's binary sum or quotient.
 var floatError = big.NewRat(1, 1<<48)
 
 // sameNumber compares decimal texts of numbers.
@@ -140,7 +138,7 @@ func sameNumber(got string, column Column, want string) bool {
 	return difference.Abs(difference).Cmp(allowed.Add(allowed, half)) <= 0
 }
 
-// fraction returns the number of digits behind the point.
+// fraction returns the number of digits after the point.
 func fraction(number string) int {
 	_, digits, _ := strings.Cut(number, ".")
 	if mantissa, _, ok := strings.Cut(digits, "e"); ok {

@@ -33,9 +33,9 @@ type DuckDB struct {
 	ended   func() error     // waits for that
 }
 
-// StartDuckDB starts a Python interpreter that has the module duckdb, which is
-// to use so many threads. The process ends with ctx or Close. The error is an
-// *failure.Environment if there is no such interpreter or module.
+// StartDuckDB starts a Python interpreter that has the module duckdb, with that
+// many threads. The process ends with ctx or Close. If the interpreter or the
+// module is missing, the error is a *failure.Environment.
 func StartDuckDB(ctx context.Context, python string, threads int) (*DuckDB, error) {
 	d := &DuckDB{command: exec.CommandContext(ctx, python, "-c", duckdbScript,
 		strconv.Itoa(threads)), errors: new(strings.Builder)}
@@ -79,7 +79,7 @@ func missing(format string, args ...any) error {
 		Help: "make it with pip install duckdb, and name that Python with --python"}
 }
 
-// request and reply are the lines that the script reads and prints.
+// request and reply are lines of JSON that the script reads and prints.
 type request struct {
 	SQL    string  `json:"sql"`
 	Repeat int     `json:"repeat"`
@@ -132,11 +132,10 @@ func (d *DuckDB) Execute(sql string) error {
 	return err
 }
 
-// Query runs a query once without timing it and then repeatedly, three times
-// or, within the limit, up to repeat times; with the limit 0 there is none. It
-// returns the times and the answer. They are without the conversion of the
-// answer to values of Python. With repeat 0 the first run is timed, with the
-// conversion, and the only one.
+// Query runs a query once and then times up to repeat more runs: three in any
+// case, and the others only within the limit. A limit of 0 is none. Times do
+// not include the conversion of the answer to values of Python. If repeat is 0,
+// the first run is the only one, and its time includes the conversion.
 func (d *DuckDB) Query(sql string, repeat int,
 	limit time.Duration) ([]time.Duration, *Answer, error) {
 	if limit == 0 {

@@ -2,27 +2,26 @@ package suite
 
 import "slices"
 
-// Published is what a paper or a project says its system takes for a suite, in
-// milliseconds, the data in memory.
+// Published holds the times of another system for a suite, in milliseconds with
+// the data in memory, as a paper or a project states them.
 type Published struct {
 	System  string // and the machine, short enough for a column
 	Source  string // where the figures are from, and how they were taken
 	Suite   string
 	Scale   float64
 	Queries []float64 // in the suite's order
-	// Sum is that of all queries where nothing is known of each.
+	// Sum is the time of all queries, if the time of each is not known.
 	Sum float64
 }
 
-// PublishedFor returns what has been published of a suite at a scale factor.
+// PublishedFor returns the published times of a suite at a scale factor.
 func PublishedFor(suite string, scale float64) []Published {
 	return slices.DeleteFunc(slices.Clone(published), func(p Published) bool {
 		return p.Suite != suite || p.Scale != scale
 	})
 }
 
-// PublishedScales lists the scale factors of a suite of which something has
-// been published.
+// PublishedScales lists the scale factors of a suite that have published times.
 func PublishedScales(suite string) []float64 {
 	var out []float64
 	for _, p := range published {

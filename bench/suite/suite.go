@@ -19,21 +19,22 @@ import (
 type Suite struct {
 	Name  string // as the command line has it
 	Title string
-	// Tables are those of the data, a Parquet file each, the largest first.
+	// Tables are the tables of the data, a Parquet file each, the largest
+	// first.
 	Tables []Table
-	// Generate is the command that makes the data, with %s for the scale factor
-	// and for the folder.
+	// Generate is the command that makes the data. Its %s are the scale factor
+	// and the folder.
 	Generate string
-	// perScale has, for a query, the number in its text that stands for scale
-	// factor 1 and that the specification divides by the scale factor.
+	// perScale maps a query to the number in its text that the specification
+	// divides by the scale factor.
 	perScale map[string]float64
 }
 
-// Table is one of a suite's.
+// Table is a table of a suite.
 type Table struct {
 	Name string
-	// Rows is the number of rows at a scale factor; Near says that the
-	// generator comes near it only.
+	// Rows is the number of rows at a scale factor. Near is true if generators
+	// only approximate it.
 	Rows func(scale float64) float64
 	Near bool
 }
@@ -99,8 +100,7 @@ var ssb = &Suite{
 	Generate: "redfox bench ssb --sf %s --data %s --generate",
 }
 
-// ssbParts grows with the logarithm of the scale factor, and shrinks with it
-// below 1.
+// ssbParts grows with the logarithm of the scale factor, and linearly below 1.
 func ssbParts(scale float64) float64 {
 	if scale < 1 {
 		return 200_000 * scale
@@ -125,10 +125,9 @@ func (s *Suite) Embedded() ([]Query, error) {
 	return s.ReadQueries(folder, "testdata/"+s.Name)
 }
 
-// ReadQueries returns queries from a folder that is laid out as the suite's
-// own: schema.logic, which may be missing, a file of LogiQL for each query,
-// named q and two digits, and the same in SQL in the folder sql, where there
-// may be none. The name is what diagnostics call the folder.
+// ReadQueries returns the queries of a folder: schema.logic, which may be
+// missing, a file q01.logic for each query, and optionally the same query in
+// SQL as sql/q01.sql. Diagnostics call the folder name.
 func (s *Suite) ReadQueries(folder fs.FS, name string) ([]Query, error) {
 	var schema []File
 	text, err := fs.ReadFile(folder, declarations)
@@ -191,8 +190,8 @@ func Select(all []Query, names []string) (out []Query, unknown string) {
 	return out, ""
 }
 
-// At returns a query as it is asked of data of a scale factor. Of TPC-H's Q11
-// the part of the whole that it looks for goes with the number of parts.
+// At returns a query for data of a scale factor. Q11 of TPC-H has a parameter
+// that depends on it.
 func (s *Suite) At(q Query, scale float64) Query {
 	part, ok := s.perScale[q.Name]
 	if !ok || scale == 1 || !(scale > 0) {
@@ -227,8 +226,9 @@ func (s *Suite) Command(scale float64, dir string) string {
 // FormatScale writes a scale factor as folders and command lines have it.
 func FormatScale(scale float64) string { return strconv.FormatFloat(scale, 'g', -1, 64) }
 
-// ScaleOf returns the scale factor of data of which the rows of some tables are
-// known, as far as two digits tell it; 0 if none of them tells.
+// ScaleOf returns the scale factor of data from the numbers of rows of some
+// tables, in two significant digits. It is 0 if none of the tables depends on
+// it.
 func (s *Suite) ScaleOf(rows map[string]int64) float64 {
 	for _, t := range s.Tables {
 		if n, unit := rows[t.Name], t.Rows(1); n > 0 && t.Rows(2) == 2*unit {
@@ -238,7 +238,8 @@ func (s *Suite) ScaleOf(rows map[string]int64) float64 {
 	return 0
 }
 
-// CheckScale returns an error if tables have not the rows of a scale factor.
+// CheckScale returns an error if the tables do not have the rows of a scale
+// factor.
 func (s *Suite) CheckScale(rows map[string]int64, scale float64, dir string) error {
 	for _, t := range s.Tables {
 		n, ok := rows[t.Name]
@@ -258,8 +259,7 @@ func (s *Suite) CheckScale(rows map[string]int64, scale float64, dir string) err
 	return nil
 }
 
-// QueryName returns the name of a query from what people write for it: q6, 6,
-// 1.1.
+// QueryName returns the name of a query that a user writes as q6, 6 or 1.1.
 func QueryName(text string) string {
 	digits := strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(text), "q"), ".", "")
 	if _, err := strconv.ParseUint(digits, 10, 16); err != nil {
