@@ -1,6 +1,7 @@
 package harmony
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -17,6 +18,9 @@ type Program struct {
 	Groups    []*Groups
 	Blocks    []*Block // Blocks[0] is the entry
 }
+
+// Commands yields all commands in the order of the text, with their blocks.
+func (p *Program) Commands() iter.Seq2[*Block, Command] { return cfg.Commands(p.Blocks) }
 
 // Column is a named and typed column; OrderKey one column of an ordering;
 // Version a part of a derived relation. They are the plan's.
@@ -316,11 +320,9 @@ func (*CheckKey) command() {}
 // Kernels returns the kernels in the order in which the text has them.
 func (p *Program) Kernels() []*Kernel {
 	var out []*Kernel
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			if run, ok := c.(*Run); ok {
-				out = append(out, run.Kernel)
-			}
+	for _, c := range p.Commands() {
+		if run, ok := c.(*Run); ok {
+			out = append(out, run.Kernel)
 		}
 	}
 	return out

@@ -64,17 +64,15 @@ func (f *Flow) InsertsAfter(v *Var, b *Block, i int) bool {
 func (f *Flow) NeedsSet(v *Var) bool {
 	var nodes []Node
 	var block *Block
-	for _, b := range f.plan.Blocks {
-		for _, c := range b.Cmds {
-			c, ok := c.(*Insert)
-			if !ok || c.Var != v {
-				continue
-			}
-			if block != nil && block != b || f.InLoop(b) || len(Keys(c.Node)) == 0 {
-				return true
-			}
-			nodes, block = append(nodes, c.Node), b
+	for b, c := range f.plan.Commands() {
+		c, ok := c.(*Insert)
+		if !ok || c.Var != v {
+			continue
 		}
+		if block != nil && block != b || f.InLoop(b) || len(Keys(c.Node)) == 0 {
+			return true
+		}
+		nodes, block = append(nodes, c.Node), b
 	}
 	return len(nodes) > 1 && !(readsSettled(block, v) && AgreeOnKey(nodes, v.Keys))
 }

@@ -82,16 +82,14 @@ func KeepsKey(p *Plan, v *Var) bool {
 	}
 	var nodes []Node
 	var block *Block
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			if ins, ok := c.(*Insert); ok && ins.Var == v {
-				// Tuples of two rounds of a loop may disagree, and what two
-				// blocks read may differ.
-				if block != nil && block != b || cfg.OnCycle(b, (*Block).Successors) {
-					return false
-				}
-				nodes, block = append(nodes, ins.Node), b
+	for b, c := range p.Commands() {
+		if ins, ok := c.(*Insert); ok && ins.Var == v {
+			// Tuples of two rounds of a loop may disagree, and what two
+			// blocks read may differ.
+			if block != nil && block != b || cfg.OnCycle(b, (*Block).Successors) {
+				return false
 			}
+			nodes, block = append(nodes, ins.Node), b
 		}
 	}
 	return (len(nodes) < 2 || readsSettled(block, v)) && AgreeOnKey(nodes, v.Keys)

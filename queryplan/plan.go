@@ -1,6 +1,7 @@
 package queryplan
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -13,6 +14,9 @@ type Plan struct {
 	Vars   []*Var
 	Blocks []*Block // Blocks[0] is the entry
 }
+
+// Commands yields all commands in the order of the text, with their blocks.
+func (p *Plan) Commands() iter.Seq2[*Block, Command] { return cfg.Commands(p.Blocks) }
 
 // Unbounded reports whether nothing is known to end some loop.
 func (p *Plan) Unbounded() bool {

@@ -25,10 +25,8 @@ func Find(p *harmony.Program) *Domains {
 	for _, g := range p.Groups {
 		f.columns[g] = f.fresh(g.Columns())
 	}
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			f.command(c)
-		}
+	for _, c := range p.Commands() {
+		f.command(c)
 	}
 	return f.finish(p)
 }

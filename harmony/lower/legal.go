@@ -48,28 +48,26 @@ func types(ops ...any) map[reflect.Type]bool {
 
 // checkLegal finds what is left of a program that is not legal.
 func checkLegal(p *harmony.Program) error {
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			ops, span := []any{c}, source.Span{}
-			if run, ok := c.(*harmony.Run); ok {
-				k := run.Kernel
-				span = k.Span
-				ops = append(ops, k.Source)
-				for _, s := range k.Stages {
-					ops = append(ops, s)
-				}
-				for _, s := range k.Sinks {
-					ops = append(ops, s)
-				}
-				if len(k.Sinks) != 1 || len(k.Ops) != 1 {
-					return &SurvivorError{fmt.Sprintf("%d operators and %d sinks in kernel %s",
-						len(k.Ops), len(k.Sinks), k.Name), span}
-				}
+	for _, c := range p.Commands() {
+		ops, span := []any{c}, source.Span{}
+		if run, ok := c.(*harmony.Run); ok {
+			k := run.Kernel
+			span = k.Span
+			ops = append(ops, k.Source)
+			for _, s := range k.Stages {
+				ops = append(ops, s)
 			}
-			for _, op := range ops {
-				if !legal[reflect.TypeOf(op)] {
-					return &SurvivorError{fmt.Sprintf("%T", op), span}
-				}
+			for _, s := range k.Sinks {
+				ops = append(ops, s)
+			}
+			if len(k.Sinks) != 1 || len(k.Ops) != 1 {
+				return &SurvivorError{fmt.Sprintf("%d operators and %d sinks in kernel %s",
+					len(k.Ops), len(k.Sinks), k.Name), span}
+			}
+		}
+		for _, op := range ops {
+			if !legal[reflect.TypeOf(op)] {
+				return &SurvivorError{fmt.Sprintf("%T", op), span}
 			}
 		}
 	}

@@ -113,19 +113,17 @@ func (f *finder) Widest(v harmony.Managed, i int) interval.Interval {
 // Added visits what the sinks of each kernel, and orderings, add to a variable.
 func (f *finder) Added(cols bounds.Columns[harmony.Managed],
 	visit func(v harmony.Managed, added []interval.Interval)) {
-	for _, b := range f.program.Blocks {
-		for _, c := range b.Cmds {
-			switch c := c.(type) {
-			case *harmony.Run:
-				in := f.kernel(c.Kernel, cols, nil)
-				for _, s := range c.Kernel.Sinks {
-					visit(harmony.SinkTarget(s), in.sink(s))
-				}
-			case *harmony.Number:
-				visit(c.To, taken(cols[c.From], c.Cols))
-			case *harmony.TopK:
-				visit(c.To, taken(cols[c.From], c.Cols))
+	for _, c := range f.program.Commands() {
+		switch c := c.(type) {
+		case *harmony.Run:
+			in := f.kernel(c.Kernel, cols, nil)
+			for _, s := range c.Kernel.Sinks {
+				visit(harmony.SinkTarget(s), in.sink(s))
 			}
+		case *harmony.Number:
+			visit(c.To, taken(cols[c.From], c.Cols))
+		case *harmony.TopK:
+			visit(c.To, taken(cols[c.From], c.Cols))
 		}
 	}
 }

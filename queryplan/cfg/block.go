@@ -1,6 +1,10 @@
 package cfg
 
-import "github.com/redfoxdb/redfox/frontend/source"
+import (
+	"iter"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+)
 
 // Block is a basic block of commands C. V is the type of variables.
 type Block[C, V any] struct {
@@ -32,6 +36,19 @@ type Halt[C, V any] struct{}
 func (*Jump[C, V]) terminator(C, V)   {}
 func (*Branch[C, V]) terminator(C, V) {}
 func (*Halt[C, V]) terminator(C, V)   {}
+
+// Commands yields the commands of blocks in order, each with its block.
+func Commands[C, V any](blocks []*Block[C, V]) iter.Seq2[*Block[C, V], C] {
+	return func(yield func(*Block[C, V], C) bool) {
+		for _, b := range blocks {
+			for _, c := range b.Cmds {
+				if !yield(b, c) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Successors returns the blocks that control can go to at the end of b.
 func (b *Block[C, V]) Successors() []*Block[C, V] {

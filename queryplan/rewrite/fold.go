@@ -93,11 +93,9 @@ func (p *program) emptyVars() map[*queryplan.Var]bool {
 		}
 	}
 	var open []*queryplan.Insert
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			if ins, ok := c.(*queryplan.Insert); ok {
-				open = append(open, ins)
-			}
+	for _, c := range p.Commands() {
+		if ins, ok := c.(*queryplan.Insert); ok {
+			open = append(open, ins)
 		}
 	}
 	for changed := true; changed; {

@@ -33,11 +33,9 @@ var dropCertainMatches = &Pass{
 		"Grant, Minker, TODS 1990",
 	run: func(p *program) error {
 		x := &inclusions{catalog: p.catalog, checked: map[string]bool{}}
-		for _, b := range p.Blocks {
-			for _, c := range b.Cmds {
-				if check, ok := c.(*queryplan.Check); ok {
-					x.note(check.Node)
-				}
+		for _, c := range p.Commands() {
+			if check, ok := c.(*queryplan.Check); ok {
+				x.note(check.Node)
 			}
 		}
 		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command,

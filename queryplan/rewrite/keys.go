@@ -23,11 +23,9 @@ var proveKeys = &Pass{
 			return dropDedup(n, joins.RootSite(c).Set)
 		})
 		checked := map[*queryplan.Var]bool{}
-		for _, b := range p.Blocks {
-			for _, c := range b.Cmds {
-				if check, ok := c.(*queryplan.CheckKey); ok {
-					checked[check.Var] = true
-				}
+		for _, c := range p.Commands() {
+			if check, ok := c.(*queryplan.CheckKey); ok {
+				checked[check.Var] = true
 			}
 		}
 		for _, v := range p.Vars {

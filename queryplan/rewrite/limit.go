@@ -26,20 +26,18 @@ func limitAtOutputs(p *program) error {
 	loop := loops.Changed(p.Plan)
 	uses := map[*queryplan.Var]int{} // inserts, and what else needs all tuples counted as more
 	const more = 2
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			switch c := c.(type) {
-			case *queryplan.Insert:
-				if uses[c.Var]++; loop[b] != nil {
-					uses[c.Var] += more
-				}
-			case *queryplan.CheckKey:
+	for b, c := range p.Commands() {
+		switch c := c.(type) {
+		case *queryplan.Insert:
+			if uses[c.Var]++; loop[b] != nil {
 				uses[c.Var] += more
 			}
-			if n := queryplan.CommandNode(c); n != nil {
-				for _, s := range queryplan.Scans(n) {
-					uses[s.Var] += more
-				}
+		case *queryplan.CheckKey:
+			uses[c.Var] += more
+		}
+		if n := queryplan.CommandNode(c); n != nil {
+			for _, s := range queryplan.Scans(n) {
+				uses[s.Var] += more
 			}
 		}
 	}

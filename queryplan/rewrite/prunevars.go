@@ -65,28 +65,26 @@ func neededVars(p *queryplan.Plan) map[*queryplan.Var]bool {
 		}
 	}
 	reads := map[*queryplan.Var][]*queryplan.Var{}
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			var read []*queryplan.Var
-			if n := queryplan.CommandNode(c); n != nil {
-				for _, s := range queryplan.Scans(n) {
-					read = append(read, s.Var)
-				}
+	for _, c := range p.Commands() {
+		var read []*queryplan.Var
+		if n := queryplan.CommandNode(c); n != nil {
+			for _, s := range queryplan.Scans(n) {
+				read = append(read, s.Var)
 			}
-			if isResultCheck(c) {
-				continue
+		}
+		if isResultCheck(c) {
+			continue
+		}
+		switch c := c.(type) {
+		case *queryplan.Check:
+			for _, v := range read {
+				need(v)
 			}
-			switch c := c.(type) {
-			case *queryplan.Check:
-				for _, v := range read {
-					need(v)
-				}
-			case *queryplan.CheckKey:
-				need(c.Var)
-			default:
-				v := queryplan.CommandVar(c)
-				reads[v] = append(reads[v], read...)
-			}
+		case *queryplan.CheckKey:
+			need(c.Var)
+		default:
+			v := queryplan.CommandVar(c)
+			reads[v] = append(reads[v], read...)
 		}
 	}
 	for len(work) > 0 {
@@ -121,14 +119,12 @@ func shrinkTables(p *queryplan.Plan) {
 	if len(used) == 0 {
 		return
 	}
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			if n := queryplan.CommandNode(c); n != nil {
-				for _, s := range queryplan.Scans(n) {
-					for i, name := range s.Names {
-						if u := used[s.Var]; u != nil && name != "" {
-							u[i] = true
-						}
+	for _, c := range p.Commands() {
+		if n := queryplan.CommandNode(c); n != nil {
+			for _, s := range queryplan.Scans(n) {
+				for i, name := range s.Names {
+					if u := used[s.Var]; u != nil && name != "" {
+						u[i] = true
 					}
 				}
 			}

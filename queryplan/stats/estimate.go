@@ -95,21 +95,17 @@ func NewEstimator(p *queryplan.Plan, cat *Catalog) *Estimator {
 func (e *Estimator) derived(p *queryplan.Plan) {
 	recursive := map[*queryplan.Var]bool{}
 	read := map[*queryplan.Var]bool{}
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			if n := queryplan.CommandNode(c); n != nil {
-				for _, s := range queryplan.Scans(n) {
-					read[s.Var] = true
-				}
+	for _, c := range p.Commands() {
+		if n := queryplan.CommandNode(c); n != nil {
+			for _, s := range queryplan.Scans(n) {
+				read[s.Var] = true
 			}
 		}
 	}
 	each := func(f func(v *queryplan.Var, n queryplan.Node, loop bool)) {
-		for _, b := range p.Blocks {
-			for _, c := range b.Cmds {
-				if v, n := queryplan.CommandVar(c), queryplan.CommandNode(c); read[v] && n != nil {
-					f(v, n, readsDelta(n))
-				}
+		for _, c := range p.Commands() {
+			if v, n := queryplan.CommandVar(c), queryplan.CommandNode(c); read[v] && n != nil {
+				f(v, n, readsDelta(n))
 			}
 		}
 	}

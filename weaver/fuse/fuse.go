@@ -104,10 +104,8 @@ func newFuser(p *harmony.Program, opts Options) *fuser {
 	f.Blocks, _ = cfg.Map(p.Blocks, commands, func(r *harmony.Relation) *harmony.Relation {
 		return r
 	})
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			f.commands[commandName(c)] = true
-		}
+	for _, c := range p.Commands() {
+		f.commands[commandName(c)] = true
 	}
 	for _, k := range p.Kernels() {
 		f.parts[k] = []*harmony.Kernel{k}
@@ -187,15 +185,13 @@ func readsRows(k *harmony.Kernel, t *harmony.Relation) bool {
 func (f *fuser) temps() []*harmony.Relation {
 	var out []*harmony.Relation
 	seen := map[harmony.Managed]bool{}
-	for _, b := range f.Blocks {
-		for _, c := range b.Cmds {
-			for _, m := range harmony.Writes(c) {
-				r, ok := m.(*harmony.Relation)
-				if _, clears := c.(*harmony.Clear); ok && !clears && r.Kind == queryplan.Temp &&
-					!seen[m] {
-					seen[m] = true
-					out = append(out, r)
-				}
+	for _, c := range f.Commands() {
+		for _, m := range harmony.Writes(c) {
+			r, ok := m.(*harmony.Relation)
+			if _, clears := c.(*harmony.Clear); ok && !clears && r.Kind == queryplan.Temp &&
+				!seen[m] {
+				seen[m] = true
+				out = append(out, r)
 			}
 		}
 	}

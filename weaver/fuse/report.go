@@ -73,12 +73,10 @@ func (f *fuser) describe() {
 		}
 		f.report.Kernels = append(f.report.Kernels, d)
 	}
-	for _, b := range f.Blocks {
-		for _, c := range b.Cmds {
-			if parts := f.inPlace[c]; parts != nil {
-				f.report.InPlace = append(f.report.InPlace,
-					OrderReport{commandName(c), parts, spanOf(c)})
-			}
+	for _, c := range f.Commands() {
+		if parts := f.inPlace[c]; parts != nil {
+			f.report.InPlace = append(f.report.InPlace,
+				OrderReport{commandName(c), parts, spanOf(c)})
 		}
 	}
 }

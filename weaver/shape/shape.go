@@ -107,20 +107,18 @@ func newProgram(graph *harmony.Program, o Options) (*Program, error) {
 	p := &Program{Graph: graph, Options: o}
 	p.shares = &shares{graph: graph, bounds: o.Range, subsets: map[*harmony.Relation]float64{}}
 	built := map[*harmony.Index]bool{}
-	for _, b := range graph.Blocks {
-		for _, c := range b.Cmds {
-			switch c := c.(type) {
-			case *harmony.Run:
-				if !c.Kernel.Host {
-					name := c.Kernel.Name
-					p.add(&Function{Facts: p.facts(abi.Kernel, "", name), Of: name,
-						Kernel: c.Kernel})
-				}
-			case *harmony.Build:
-				if !built[c.Index] {
-					built[c.Index] = true
-					p.addBuild(c.Index)
-				}
+	for _, c := range graph.Commands() {
+		switch c := c.(type) {
+		case *harmony.Run:
+			if !c.Kernel.Host {
+				name := c.Kernel.Name
+				p.add(&Function{Facts: p.facts(abi.Kernel, "", name), Of: name,
+					Kernel: c.Kernel})
+			}
+		case *harmony.Build:
+			if !built[c.Index] {
+				built[c.Index] = true
+				p.addBuild(c.Index)
 			}
 		}
 	}

@@ -40,17 +40,15 @@ func findDictionaries(mem prepare.Memory, p *queryplan.Plan,
 		}
 		f.vars[v] = cols
 	}
-	for _, b := range p.Blocks {
-		for _, c := range b.Cmds {
-			n := queryplan.CommandNode(c)
-			if n == nil {
-				continue
-			}
-			cols := follow(f, n)
-			if v := queryplan.CommandVar(c); v != nil {
-				for i, c := range n.Columns() {
-					f.either(f.vars[v][i], cols[c.Name])
-				}
+	for _, c := range p.Commands() {
+		n := queryplan.CommandNode(c)
+		if n == nil {
+			continue
+		}
+		cols := follow(f, n)
+		if v := queryplan.CommandVar(c); v != nil {
+			for i, c := range n.Columns() {
+				f.either(f.vars[v][i], cols[c.Name])
 			}
 		}
 	}

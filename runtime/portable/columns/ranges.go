@@ -41,19 +41,17 @@ type ranger struct {
 func (r *ranger) Added(cols bounds.Columns[*queryplan.Var],
 	visit func(v *queryplan.Var, added []interval.Interval)) {
 	r.vars = cols
-	for _, b := range r.plan.Blocks {
-		for _, c := range b.Cmds {
-			v, n := queryplan.CommandVar(c), queryplan.CommandNode(c)
-			if v == nil || n == nil {
-				continue
-			}
-			of := follow(r, n)
-			added := make([]interval.Interval, len(v.Cols))
-			for i, c := range n.Columns() {
-				added[i] = of[c.Name]
-			}
-			visit(v, added)
+	for _, c := range r.plan.Commands() {
+		v, n := queryplan.CommandVar(c), queryplan.CommandNode(c)
+		if v == nil || n == nil {
+			continue
 		}
+		of := follow(r, n)
+		added := make([]interval.Interval, len(v.Cols))
+		for i, c := range n.Columns() {
+			added[i] = of[c.Name]
+		}
+		visit(v, added)
 	}
 }
 
