@@ -162,10 +162,7 @@ func (p *parser) columnOf(cols []Column) int {
 func (p *parser) columnAt(cols []Column, name irtext.Token) int {
 	at := ColumnIndex(cols, name.Text)
 	if at < 0 {
-		names := make([]string, len(cols))
-		for i, c := range cols {
-			names[i] = c.Name
-		}
+		names := queryplan.NamesOf(cols)
 		p.Fail(name.Start, name.End, "there is no column %s; there are %s",
 			irtext.QuoteColumn(name.Text), irtext.ListColumns(names))
 	}

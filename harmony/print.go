@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
@@ -186,11 +187,7 @@ func versionText(r *Relation, v Version) string {
 
 // columnsAt lists the names of columns by position.
 func columnsAt(cols []Column, at []int) string {
-	out := make([]string, len(at))
-	for i, c := range at {
-		out[i] = columnAt(cols, c)
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(list.Map(at, func(c int) string { return columnAt(cols, c) }), ", ")
 }
 
 // columnAt also names a column that is not there, for messages about it.

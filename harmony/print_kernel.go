@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
@@ -15,11 +16,7 @@ func (w *printer) kernel(k *Kernel) {
 	w.Line(2, SourceString(k.Source))
 	if v, ok := k.Source.(*Values); ok {
 		for _, row := range v.Rows {
-			out := make([]string, len(row))
-			for i, v := range row {
-				out[i] = scalar.Literal(v)
-			}
-			w.Line(3, "("+strings.Join(out, ", ")+")")
+			w.Line(3, "("+strings.Join(list.Map(row, scalar.Literal), ", ")+")")
 		}
 	}
 	for _, s := range k.Stages {
@@ -73,12 +70,8 @@ func (n regNames) operand(o Operand) string {
 	return scalar.Literal(o.Const)
 }
 
-func (n regNames) operands(list []Operand) string {
-	out := make([]string, len(list))
-	for i, o := range list {
-		out[i] = n.operand(o)
-	}
-	return strings.Join(out, ", ")
+func (n regNames) operands(of []Operand) string {
+	return strings.Join(list.Map(of, n.operand), ", ")
 }
 
 // define writes a register with its type and the equals sign.

@@ -3,6 +3,7 @@ package harmony
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -19,13 +20,7 @@ func (ren Renaming) Operand(o Operand) Operand {
 }
 
 // Operands renames each operand.
-func (ren Renaming) Operands(list []Operand) []Operand {
-	out := make([]Operand, len(list))
-	for i, o := range list {
-		out[i] = ren.Operand(o)
-	}
-	return out
-}
+func (ren Renaming) Operands(of []Operand) []Operand { return list.Map(of, ren.Operand) }
 
 // define makes a new register for one that a stage defines.
 func (ren Renaming) define(r *Reg) *Reg {

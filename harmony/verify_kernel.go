@@ -3,6 +3,7 @@ package harmony
 import (
 	"fmt"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -255,10 +256,7 @@ func (kv *kernelVerifier) probe(s *Probe) error {
 	case s.Out != nil && s.Out.Row != s.Index.Of:
 		return fmt.Errorf("the row is of another relation than the index")
 	}
-	cols := make([]Column, len(s.Index.Key))
-	for i, at := range s.Index.Key {
-		cols[i] = s.Index.Of.Cols[at]
-	}
+	cols := list.Map(s.Index.Key, func(at int) Column { return s.Index.Of.Cols[at] })
 	return kv.fills(s.Key, cols)
 }
 

@@ -22,7 +22,7 @@ func AgreeOnKey(nodes []Node, keys int) bool {
 		return false
 	}
 	for i, n := range nodes {
-		names := columnNames(n.Columns())
+		names := NamesOf(n.Columns())
 		if !Determines(n, names[:keys], names[keys:]) {
 			return false
 		}
@@ -39,8 +39,8 @@ func AgreeOnKey(nodes []Node, keys int) bool {
 // variable in which those of b are proved not to be.
 func disjoint(a, b Node, keys int) bool {
 	in := (&tracer{}).origins(a)
-	aNames := columnNames(a.Columns())[:keys]
-	bNames := columnNames(b.Columns())[:keys]
+	aNames := NamesOf(a.Columns())[:keys]
+	bNames := NamesOf(b.Columns())[:keys]
 	for _, e := range exclusions(b) {
 		var within []origin // of the columns so far, one for each scan that has them all
 		ok := len(e.cols) > 0

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
@@ -296,7 +297,7 @@ func infer(n Node) *properties {
 		}
 		p.scan(n)
 	case *Values:
-		p.cols = columnNames(n.Cols)
+		p.cols = NamesOf(n.Cols)
 		p.values(n)
 	case *Filter:
 		p = infer(n.Input)
@@ -328,12 +329,12 @@ func infer(n Node) *properties {
 		p.fds = restrict(infer(n.Input).fds, n.By)
 		p.addKey(n.By)
 	case *Union:
-		p.cols = columnNames(n.Columns())
+		p.cols = NamesOf(n.Columns())
 		if len(n.Nodes) == 1 {
 			p = infer(n.Nodes[0])
 		}
 	case *MultiJoin:
-		p.cols = columnNames(n.Columns())
+		p.cols = NamesOf(n.Columns())
 		p.multiJoin(n)
 	case *Seq:
 		p = infer(n.Input)
@@ -491,11 +492,7 @@ func (p *properties) project(in *properties, cols []Rename) {
 		}
 	}
 	rename := func(names []string) []string {
-		out := make([]string, len(names))
-		for i, n := range names {
-			out[i] = to[n]
-		}
-		return out
+		return list.Map(names, func(n string) string { return to[n] })
 	}
 	keptSet := setOf(kept)
 	for _, key := range in.keys {

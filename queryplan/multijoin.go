@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -24,10 +25,7 @@ type MultiJoin struct {
 
 // Columns returns the columns of Order and then the others, input by input.
 func (n *MultiJoin) Columns() []Column {
-	inputs := make([][]Column, len(n.Nodes))
-	for i, in := range n.Nodes {
-		inputs[i] = in.Columns()
-	}
+	inputs := list.Map(n.Nodes, Node.Columns)
 	return multiJoinColumns(n.Order, inputs)
 }
 
@@ -57,10 +55,7 @@ func multiJoinColumns(order []string, inputs [][]Column) []Column {
 // SharedColumns returns the columns that two or more of the operators have, in
 // the order in which they come up: those that a MultiJoin of them has to order.
 func SharedColumns(nodes []Node) []string {
-	inputs := make([][]Column, len(nodes))
-	for i, n := range nodes {
-		inputs[i] = n.Columns()
-	}
+	inputs := list.Map(nodes, Node.Columns)
 	return sharedColumns(inputs)
 }
 

@@ -36,7 +36,7 @@ func ColumnNames(nodes ...Node) *Names {
 				names.Take(n.Names...)
 				names.Take(n.Position)
 			case *Values:
-				names.Take(columnNames(n.Cols)...)
+				names.Take(NamesOf(n.Cols)...)
 			case *Map:
 				for _, e := range n.Exprs {
 					names.Take(e.Name)

@@ -121,18 +121,10 @@ func (p *parser) varRef() *Var {
 	return v
 }
 
-func columnNames(cols []Column) []string {
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = c.Name
-	}
-	return out
-}
-
 func noColumn(name string, in []Column) string {
 	if len(in) == 0 {
 		return fmt.Sprintf("there is no column %s; the input has none", irtext.QuoteColumn(name))
 	}
 	return fmt.Sprintf("there is no column %s; the input has %s", irtext.QuoteColumn(name),
-		irtext.ListColumns(columnNames(in)))
+		irtext.ListColumns(NamesOf(in)))
 }

@@ -152,7 +152,7 @@ func (p *parser) scan(ln *irtext.Line) Node {
 		p.FailLine(ln,
 			"the scan names %d of the columns of %s, which are %s; write _ for one to leave "+
 				"out",
-			len(n.Names), n.Var.Name, irtext.ListColumns(columnNames(n.Var.Cols)))
+			len(n.Names), n.Var.Name, irtext.ListColumns(NamesOf(n.Var.Cols)))
 	}
 	if p.AcceptWord("position") {
 		n.Position = p.Name("a column")

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
@@ -30,6 +31,11 @@ func (p *Plan) Unbounded() bool {
 type Column struct {
 	Name string
 	Type scalar.Type
+}
+
+// NamesOf returns the names of columns.
+func NamesOf(cols []Column) []string {
+	return list.Map(cols, func(c Column) string { return c.Name })
 }
 
 // VarKind is what fills a variable.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
@@ -110,19 +111,12 @@ var kindNames = [...]string{Input: "input", Table: "table", Derived: "derived", 
 func (k VarKind) String() string { return kindNames[k] }
 
 func columnsText(cols []Column) string {
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = ColumnText(c)
-	}
+	out := list.Map(cols, ColumnText)
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
 func namesText(names []string) string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = irtext.QuoteColumn(n)
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(list.Map(names, irtext.QuoteColumn), ", ")
 }
 
 func (w *printer) node(indent int, n Node) {
@@ -138,10 +132,7 @@ func (w *printer) node(indent int, n Node) {
 }
 
 func rowText(row []scalar.Value) string {
-	out := make([]string, len(row))
-	for i, v := range row {
-		out[i] = scalar.Literal(v)
-	}
+	out := list.Map(row, scalar.Literal)
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
@@ -194,10 +185,7 @@ func NodeHead(n Node) string {
 		}
 		return strings.TrimSuffix(head+" "+namesText(n.On()), " ")
 	case *Aggregate:
-		out := make([]string, len(n.Aggs))
-		for i, a := range n.Aggs {
-			out[i] = aggText(a)
-		}
+		out := list.Map(n.Aggs, aggText)
 		return strings.TrimSuffix("aggregate ["+namesText(n.By)+"] "+strings.Join(out, ", "), " ")
 	case *Union:
 		return "union"
@@ -261,11 +249,7 @@ func resultFollows(e *Call) bool {
 }
 
 func exprTypes(args []Expr) []scalar.Type {
-	out := make([]scalar.Type, len(args))
-	for i, a := range args {
-		out[i] = a.Type()
-	}
-	return out
+	return list.Map(args, Expr.Type)
 }
 
 // QuoteName returns a name as plans write it: bare where it reads as one word,

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
@@ -127,9 +128,5 @@ func treeHead(n Node) string {
 }
 
 func treeColumns(cols []Column) string {
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = ColumnText(c)
-	}
-	return "[" + strings.Join(out, ", ") + "]"
+	return "[" + strings.Join(list.Map(cols, ColumnText), ", ") + "]"
 }

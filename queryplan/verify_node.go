@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -333,9 +334,6 @@ func columnsExist(in []Column, lists ...[]string) error {
 
 // VerifyOrder checks that an ordering is by columns that are there, none twice.
 func VerifyOrder(keys []OrderKey, in []Column) error {
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.Col
-	}
+	names := list.Map(keys, func(k OrderKey) string { return k.Col })
 	return columnsExist(in, names)
 }

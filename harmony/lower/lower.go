@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
@@ -79,23 +80,23 @@ func (l *lowerer) command(c queryplan.Command) error {
 	switch c := c.(type) {
 	case *queryplan.Insert:
 		l.span = c.Span
-		return l.into(c.Node, insertInto(l.rels[c.Var], columnNames(c.Node)))
+		return l.into(c.Node, insertInto(l.rels[c.Var], queryplan.NamesOf(c.Node.Columns())))
 	case *queryplan.Assign:
 		l.span = c.Var.Span
 		to := l.rels[c.Var]
 		for _, s := range queryplan.Scans(c.Node) {
 			if s.Var == c.Var {
 				// The assigned value reads the relation that it replaces.
-				v, err := l.store(c.Node, columnNames(c.Node))
+				v, err := l.store(c.Node, queryplan.NamesOf(c.Node.Columns()))
 				if err != nil {
 					return err
 				}
 				l.emit(&harmony.Clear{Var: to})
-				return l.copy(v, storeInto(to, columnNames(c.Node)), "assign")
+				return l.copy(v, storeInto(to, queryplan.NamesOf(c.Node.Columns())), "assign")
 			}
 		}
 		l.emit(&harmony.Clear{Var: to})
-		return l.into(c.Node, storeInto(to, columnNames(c.Node)))
+		return l.into(c.Node, storeInto(to, queryplan.NamesOf(c.Node.Columns())))
 	case *queryplan.Merge:
 		l.emit(&harmony.Merge{Rel: l.rels[c.Var]})
 		return nil
@@ -104,7 +105,7 @@ func (l *lowerer) command(c queryplan.Command) error {
 		return nil
 	case *queryplan.Check:
 		l.span = c.Span
-		v, err := l.store(c.Node, columnNames(c.Node))
+		v, err := l.store(c.Node, queryplan.NamesOf(c.Node.Columns()))
 		if err == nil {
 			l.emit(&harmony.Check{Rel: v.rel, Text: c.About(), Span: c.Span})
 		}
@@ -171,7 +172,7 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 		return v, err
 	case *queryplan.Dedup:
 		r := l.relation("s", queryplan.Derived, n.Columns())
-		err := l.into(n.Input, insertInto(r, columnNames(n)))
+		err := l.into(n.Input, insertInto(r, queryplan.NamesOf(n.Columns())))
 		l.emit(&harmony.Merge{Rel: r})
 		return viewOf(r), err
 	case *queryplan.Seq:
@@ -201,7 +202,7 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 // store computes the wanted columns of an operator into a temp of its own.
 func (l *lowerer) store(n queryplan.Node, wanted []string) (view, error) {
 	r := l.temp(n, func(name string) bool { return slices.Contains(wanted, name) })
-	return viewOf(r), l.into(n, storeInto(r, namesOf(r.Cols)))
+	return viewOf(r), l.into(n, storeInto(r, queryplan.NamesOf(r.Cols)))
 }
 
 // copied stores the columns of an operator that a view has in a temp.
@@ -210,7 +211,7 @@ func (l *lowerer) copied(n queryplan.Node, v view) (view, error) {
 		_, ok := v.at[name]
 		return ok
 	})
-	return viewOf(r), l.copy(v, storeInto(r, namesOf(r.Cols)), queryplan.NodeHead(n))
+	return viewOf(r), l.copy(v, storeInto(r, queryplan.NamesOf(r.Cols)), queryplan.NodeHead(n))
 }
 
 // temp makes a temp for some of an operator's columns.
@@ -237,7 +238,7 @@ func sources(n *queryplan.Project, cols []string) []string {
 // whole returns a relation whose full part is the operator's tuples with its
 // columns in order and under its names.
 func (l *lowerer) whole(n queryplan.Node) (*harmony.Relation, error) {
-	v, err := l.view(n, columnNames(n))
+	v, err := l.view(n, queryplan.NamesOf(n.Columns()))
 	if err != nil {
 		return nil, err
 	}
@@ -275,19 +276,7 @@ func viewOf(r *harmony.Relation) view {
 
 // positions returns where columns stand.
 func positions(cols []harmony.Column, names []string) []int {
-	out := make([]int, len(names))
-	for i, name := range names {
-		out[i] = slices.IndexFunc(cols, func(c harmony.Column) bool { return c.Name == name })
-	}
-	return out
-}
-
-func columnNames(n queryplan.Node) []string { return namesOf(n.Columns()) }
-
-func namesOf(cols []harmony.Column) []string {
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = c.Name
-	}
-	return out
+	return list.Map(names, func(name string) int {
+		return slices.IndexFunc(cols, func(c harmony.Column) bool { return c.Name == name })
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -172,10 +173,7 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 // index returns the index of a view by columns, one for all joins that can
 // share it.
 func (l *lowerer) index(kind harmony.IndexKind, v view, on []string) *harmony.Index {
-	key := make([]int, len(on))
-	for i, name := range on {
-		key[i] = v.at[name]
-	}
+	key := list.Map(on, func(name string) int { return v.at[name] })
 	for _, x := range l.out.Indexes {
 		if x.Kind == kind && x.Of == v.rel && x.Version == v.version && slices.Equal(x.Key, key) {
 			return x
@@ -351,10 +349,7 @@ func (k *kernel) need(o harmony.Operand) {
 
 // end gives the tuple to the target.
 func (k *kernel) end(t target) {
-	vals := make([]harmony.Operand, len(t.cols))
-	for i, name := range t.cols {
-		vals[i] = k.column(name)
-	}
+	vals := list.Map(t.cols, k.column)
 	k.finish(t.sink(vals))
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/redfoxdb/redfox/internal/list"
 )
 
 // Func is one function of the language with all its overloads. Funcs are
@@ -383,10 +385,7 @@ var familyNames = map[Kind]string{
 }
 
 func (f *Func) noForm(name string, args []Type) error {
-	spelled := make([]string, len(args))
-	for i, t := range args {
-		spelled[i] = t.String()
-	}
+	spelled := list.Map(args, Type.String)
 	apart := func() bool { _, ok := Common(args[0], args[1]); return !ok }
 	if len(args) == 2 && isInteger(args[0]) && isInteger(args[1]) && apart() {
 		return fmt.Errorf("%s has no form for %s: neither type holds all values of the other; convert one of them, for example with %s:%s:convert",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -172,10 +173,7 @@ func keepsKey(ins []*queryplan.Insert, keys int) bool {
 	if v, ok := ins[0].Node.(*queryplan.Values); ok && len(ins) == 1 {
 		return agreeOnKey(v.Rows, keys)
 	}
-	nodes := make([]queryplan.Node, len(ins))
-	for i, in := range ins {
-		nodes[i] = in.Node
-	}
+	nodes := list.Map(ins, func(in *queryplan.Insert) queryplan.Node { return in.Node })
 	return queryplan.AgreeOnKey(nodes, keys)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -126,11 +127,7 @@ func (r *rule) body(cr *core.Rule) (queryplan.Node, error) {
 }
 
 func varNames(vars []*core.Var) []string {
-	out := make([]string, len(vars))
-	for i, v := range vars {
-		out[i] = v.Name
-	}
-	return out
+	return list.Map(vars, func(v *core.Var) string { return v.Name })
 }
 
 var aggFns = map[core.AggFn]queryplan.AggFn{

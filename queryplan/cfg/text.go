@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
@@ -20,10 +21,7 @@ func TermText[C, V any](t Terminator[C, V], name func(V) string) string {
 	case *Jump[C, V]:
 		return "jump " + irtext.QuoteName(t.To.Name)
 	case *Branch[C, V]:
-		names := make([]string, len(t.Vars))
-		for i, v := range t.Vars {
-			names[i] = irtext.QuoteName(name(v))
-		}
+		names := list.Map(t.Vars, func(v V) string { return irtext.QuoteName(name(v)) })
 		head := "branch delta "
 		if t.Unbounded {
 			head = "branch unbounded delta "

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/redfoxdb/redfox/internal/list"
 )
 
 // QuoteName returns a name as texts write it: bare where it reads as one word,
@@ -48,11 +50,7 @@ func ListColumns(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = QuoteColumn(n)
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(list.Map(names, QuoteColumn), ", ")
 }
 
 func isWord(s string) bool {

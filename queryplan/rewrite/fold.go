@@ -3,6 +3,7 @@ package rewrite
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
@@ -263,10 +264,7 @@ func projectValues(v *queryplan.Values, n *queryplan.Project) queryplan.Node {
 	}
 	out := &queryplan.Values{Cols: n.Columns(), Rows: make([][]scalar.Value, len(v.Rows))}
 	for i, row := range v.Rows {
-		out.Rows[i] = make([]scalar.Value, len(at))
-		for j, k := range at {
-			out.Rows[i][j] = row[k]
-		}
+		out.Rows[i] = list.Map(at, func(k int) scalar.Value { return row[k] })
 	}
 	return out
 }

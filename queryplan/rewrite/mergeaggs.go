@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
@@ -100,11 +101,9 @@ func (m *aggregateMerger) add(
 }
 
 func identity(names []string) []queryplan.Rename {
-	out := make([]queryplan.Rename, len(names))
-	for i, name := range names {
-		out[i] = queryplan.Rename{From: name, To: name}
-	}
-	return out
+	return list.Map(names, func(name string) queryplan.Rename {
+		return queryplan.Rename{From: name, To: name}
+	})
 }
 
 // signature describes the input and the groups of an aggregate, without columns
@@ -112,10 +111,7 @@ func identity(names []string) []queryplan.Rename {
 // relations by their text.
 func (m *aggregateMerger) signature(member *aggregateMember, writes map[*queryplan.Var]int) string {
 	c := member.input
-	texts := make([]string, len(c.Rels))
-	for i, r := range c.Rels {
-		texts[i] = relationText(r, writes)
-	}
+	texts := list.Map(c.Rels, func(r queryplan.Node) string { return relationText(r, writes) })
 	member.order = make([]int, len(c.Rels))
 	for i := range member.order {
 		member.order[i] = i
@@ -279,10 +275,7 @@ func replaced(n queryplan.Node, with map[queryplan.Node]queryplan.Node) querypla
 	if len(in) == 0 {
 		return n
 	}
-	out := make([]queryplan.Node, len(in))
-	for i, x := range in {
-		out[i] = replaced(x, with)
-	}
+	out := list.Map(in, func(x queryplan.Node) queryplan.Node { return replaced(x, with) })
 	return queryplan.WithInputs(n, out)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
@@ -204,11 +205,7 @@ func lastIndex(names []string, name string) int {
 
 // Passes lists all passes in the order in which each runs first.
 func Passes() []Pass {
-	out := make([]Pass, len(passes))
-	for i, p := range passes {
-		out[i] = *p
-	}
-	return out
+	return list.Map(passes, func(p *Pass) Pass { return *p })
 }
 
 // lookup returns the pass of that name, or nil.

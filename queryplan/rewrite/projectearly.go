@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
@@ -215,10 +216,7 @@ func (b *bucket) before(o *bucket, even bool) bool {
 
 // bucket joins the relations that have a variable.
 func (x *elimination) bucket(name string, at []int) *bucket {
-	rels := make([]queryplan.Node, len(at))
-	for i, k := range at {
-		rels[i] = x.c.Rels[k]
-	}
+	rels := list.Map(at, func(k int) queryplan.Node { return x.c.Rels[k] })
 	// A map, condition or semijoin that went into another bucket is not in this
 	// one.
 	rest := [3]int{len(x.c.Maps), len(x.c.Conds), len(x.c.Semis)}

@@ -303,7 +303,7 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 		return out
 	case *queryplan.Dedup:
 		in := e.Of(n.Input)
-		out := &Estimate{Rows: in.Distinct(names(n.Columns())), Cols: in.copyCols(1)}
+		out := &Estimate{Rows: in.Distinct(queryplan.NamesOf(n.Columns())), Cols: in.copyCols(1)}
 		out.even()
 		return out
 	case *queryplan.Join:
@@ -545,7 +545,7 @@ func (c ColumnEstimate) within(low, high float64) float64 {
 // two sees only the tuples on the way.
 func (e *Estimator) multiJoin(n *queryplan.MultiJoin) *Estimate {
 	out := e.Of(n.Nodes[0])
-	cols := names(n.Nodes[0].Columns())
+	cols := queryplan.NamesOf(n.Nodes[0].Columns())
 	for _, in := range n.Nodes[1:] {
 		var on []string
 		for _, c := range in.Columns() {
@@ -556,14 +556,6 @@ func (e *Estimator) multiJoin(n *queryplan.MultiJoin) *Estimate {
 			}
 		}
 		out = JoinEstimate(queryplan.Inner, out, e.Of(in), on, false)
-	}
-	return out
-}
-
-func names(cols []queryplan.Column) []string {
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = c.Name
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -140,10 +141,7 @@ func BooleanColumn(values []uint8) *Column {
 func ConcatColumns(t scalar.Type, parts []*Column) *Column {
 	var dict *Dict
 	if t.Kind == scalar.String {
-		dicts := make([]*Dict, len(parts))
-		for i, c := range parts {
-			dicts[i] = c.Dict
-		}
+		dicts := list.Map(parts, func(c *Column) *Dict { return c.Dict })
 		var remaps [][]uint32
 		dict, remaps = MergeDicts(dicts, nil)
 		for i, c := range parts {

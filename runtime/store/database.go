@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -103,20 +104,12 @@ func (db *Database) Rows() int {
 
 // Relations returns all relations in the order they were first put.
 func (db *Database) Relations() []*Relation {
-	out := make([]*Relation, len(db.order))
-	for i, n := range db.order {
-		out[i] = db.relations[n]
-	}
-	return out
+	return list.Map(db.order, func(n string) *Relation { return db.relations[n] })
 }
 
 // Pick returns some columns of the table.
 func (t *Table) Pick(cols []int) []*Column {
-	out := make([]*Column, len(cols))
-	for i, c := range cols {
-		out[i] = t.Columns[c]
-	}
-	return out
+	return list.Map(cols, func(c int) *Column { return t.Columns[c] })
 }
 
 // EmptyRelation returns the relation of a predicate without facts.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/runtime/order"
 )
@@ -204,10 +205,7 @@ func (s *rowSorter) ordering(rows int) (*order.Rows, []order.Key) {
 			}
 		}
 	}
-	keys := make([]order.Key, len(s.by))
-	for i, o := range s.by {
-		keys[i] = order.Key(o)
-	}
+	keys := list.Map(s.by, func(o Order) order.Key { return order.Key(o) })
 	return x, keys
 }
 

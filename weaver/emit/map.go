@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/emit/ir"
 	"github.com/redfoxdb/redfox/weaver/expr"
@@ -27,10 +28,7 @@ func (r *rows) apply(m *harmony.Map) expr.Value {
 	if partition.OfCodes(m) {
 		return r.applyToCodes(m)
 	}
-	args := make([]expr.Value, len(m.Args))
-	for i, a := range m.Args {
-		args[i] = r.operand(a, nil)
-	}
+	args := list.Map(m.Args, func(a harmony.Operand) expr.Value { return r.operand(a, nil) })
 	return expr.Apply(r.Block, m.Func, m.Out.Type, args)
 }
 

@@ -9,7 +9,9 @@ import (
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
+
 	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -99,10 +101,7 @@ func (b *Block) declare(name string, result types.Type, args []value.Value) *ir.
 			return f
 		}
 	}
-	params := make([]*ir.Param, len(args))
-	for i, a := range args {
-		params[i] = ir.NewParam("", a.Type())
-	}
+	params := list.Map(args, func(a value.Value) *ir.Param { return ir.NewParam("", a.Type()) })
 	return b.Fn.Parent.NewFunc(name, result, params...)
 }
 

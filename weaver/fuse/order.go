@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/list"
 )
 
 // Numbering and ranking need all rows, so no kernel becomes one with them. What
@@ -95,10 +96,7 @@ func (f *fuser) orderInPlace() {
 			}
 		} else if before, o := orderingOf(w.command()); o != nil {
 			if to, places, ok := f.moved(c, t); ok && to != *o.from {
-				cols := make([]int, len(places))
-				for i, at := range places {
-					cols[i] = (*o.cols)[at]
-				}
+				cols := list.Map(places, func(at int) int { return (*o.cols)[at] })
 				*o.to, *o.cols = to, cols
 				f.takeOver(t, w, c, w, before, kernelAccesses(c.kernel()))
 			}

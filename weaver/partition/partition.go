@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/expr"
@@ -24,10 +25,7 @@ func NeedsHost(m *harmony.Map, d *domain.Domains) bool {
 	if OfCodes(m) {
 		return false
 	}
-	types := make([]scalar.Type, len(m.Args))
-	for i, a := range m.Args {
-		types[i] = a.Type()
-	}
+	types := list.Map(m.Args, harmony.Operand.Type)
 	return !expr.Supported(m.Func, m.Out.Type, types)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
@@ -66,10 +67,7 @@ func (f *Function) String() string {
 		line("  memory%s", f.Memory)
 	}
 	if len(f.Why) > 0 {
-		names := make([]string, len(f.Why))
-		for i, why := range f.Why {
-			names[i] = why.Name
-		}
+		names := list.Map(f.Why, func(why *Reason) string { return why.Name })
 		line("  because [%s]", strings.Join(names, ", "))
 	}
 	return b.String()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -136,10 +137,7 @@ func (m *machine) reset(v harmony.Managed) {
 			m.bags[v] = planref.Dedup(m.facts[v.Source])
 		case queryplan.Table:
 			for _, r := range m.facts[v.Source] {
-				row := make([]scalar.Value, len(v.Stored))
-				for i, s := range v.Stored {
-					row[i] = r[s]
-				}
+				row := list.Map(v.Stored, func(s int) scalar.Value { return r[s] })
 				m.bags[v] = append(m.bags[v], row)
 			}
 		case queryplan.Temp:
@@ -247,10 +245,7 @@ func (m *machine) command(c harmony.Command) error {
 		rows, err := m.positioned(c.Index.Of, c.Index.Version)
 		found := map[string]planref.Rows{}
 		for _, r := range rows {
-			key := make([]scalar.Value, len(c.Index.Key))
-			for i, at := range c.Index.Key {
-				key[i] = r[at]
-			}
+			key := list.Map(c.Index.Key, func(at int) scalar.Value { return r[at] })
 			k := planref.Key(key)
 			found[k] = append(found[k], r)
 		}
@@ -259,10 +254,7 @@ func (m *machine) command(c harmony.Command) error {
 	case *harmony.Number:
 		rows, err := m.scan(c.From, harmony.Full)
 		keys := c.Keys()
-		order := make([]string, len(keys))
-		for i, at := range keys {
-			order[i] = c.From.Cols[at].Name
-		}
+		order := list.Map(keys, func(at int) string { return c.From.Cols[at].Name })
 		if err != nil {
 			return err
 		}

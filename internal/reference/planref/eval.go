@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -57,10 +58,7 @@ func (m *machine) operator(n queryplan.Node) (Rows, error) {
 	case *queryplan.Map:
 		return evalMap(n, inputs[0]), nil
 	case *queryplan.Project:
-		names := make([]string, len(n.Cols))
-		for i, c := range n.Cols {
-			names[i] = c.From
-		}
+		names := list.Map(n.Cols, func(c queryplan.Rename) string { return c.From })
 		return pick(inputs[0], positions(n.Input.Columns(), names)), nil
 	case *queryplan.Dedup:
 		return Dedup(inputs[0]), nil
@@ -91,11 +89,7 @@ func (m *machine) operator(n queryplan.Node) (Rows, error) {
 }
 
 func positions(cols []queryplan.Column, names []string) []int {
-	out := make([]int, len(names))
-	for i, name := range names {
-		out[i] = index(cols, name)
-	}
-	return out
+	return list.Map(names, func(name string) int { return index(cols, name) })
 }
 
 func pick(rows Rows, cols []int) Rows {
@@ -107,11 +101,7 @@ func pick(rows Rows, cols []int) Rows {
 }
 
 func pickRow(row []scalar.Value, cols []int) []scalar.Value {
-	out := make([]scalar.Value, len(cols))
-	for i, c := range cols {
-		out[i] = row[c]
-	}
-	return out
+	return list.Map(cols, func(c int) scalar.Value { return row[c] })
 }
 
 func evalExpr(e queryplan.Expr, cols []queryplan.Column, row []scalar.Value) (scalar.Value, bool) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -157,10 +158,7 @@ func (m *machine) scan(v *queryplan.Var, version queryplan.Version) Rows {
 	case queryplan.Table:
 		var out Rows
 		for _, r := range m.facts[v.Source] {
-			row := make([]scalar.Value, len(v.Stored))
-			for i, s := range v.Stored {
-				row[i] = r[s]
-			}
+			row := list.Map(v.Stored, func(s int) scalar.Value { return r[s] })
 			out = append(out, row)
 		}
 		return out

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/redfoxdb/redfox/internal/list"
 )
 
 type variable struct {
@@ -199,10 +201,7 @@ func (b *body) alternatives() {
 		}
 	}
 	if len(p.args) > 0 && g.chance(50) {
-		args := make([]string, len(p.args))
-		for i, t := range p.args {
-			args[i] = b.fresh(t)
-		}
+		args := list.Map(p.args, b.fresh)
 		other := append([]string(nil), args...)
 		if n := len(args); n > 1 && p.args[0] == p.args[n-1] {
 			other[0], other[n-1] = other[n-1], other[0]

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/redfoxdb/redfox/internal/list"
 )
 
 // typ is a type as declarations write it.
@@ -425,10 +427,7 @@ func (g *generator) function() {
 	}
 	from := pick(g, candidates)
 	b := &body{g: g}
-	terms := make([]string, len(from.args))
-	for i, t := range from.args {
-		terms[i] = b.fresh(t)
-	}
+	terms := list.Map(from.args, b.fresh)
 	b.conjuncts = append(b.conjuncts, from.atom(terms))
 	b.tests()
 	result := from.args[from.keys]
@@ -456,10 +455,7 @@ func (g *generator) constraint() {
 		return
 	}
 	b := &body{g: g}
-	terms := make([]string, len(p.args))
-	for i, t := range p.args {
-		terms[i] = b.fresh(t)
-	}
+	terms := list.Map(p.args, b.fresh)
 	g.clause("%s -> %s.", p.atom(terms), b.test())
 }
 

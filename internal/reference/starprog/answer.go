@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -35,11 +36,7 @@ type Answer struct {
 
 // Line is a tuple as a line.
 func Line(values []scalar.Value) string {
-	fields := make([]string, len(values))
-	for i, v := range values {
-		fields[i] = scalar.Format(v)
-	}
-	return strings.Join(fields, "\t")
+	return strings.Join(list.Map(values, scalar.Format), "\t")
 }
 
 // Add adds the lines of an output.

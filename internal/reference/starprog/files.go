@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -52,18 +53,12 @@ func (t *Table) csv() []byte {
 			rows[i] = append(rows[i], cell.Value)
 		}
 	}
-	names := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		names[i] = c.Name
-	}
+	names := list.Map(t.Columns, func(c Column) string { return c.Name })
 	return csvText(names, rows)
 }
 
 func predicateCSV(p *Pred, tuples [][]scalar.Value) []byte {
-	names := make([]string, len(p.Args))
-	for i, a := range p.Args {
-		names[i] = a.Name
-	}
+	names := list.Map(p.Args, func(a Arg) string { return a.Name })
 	return csvText(names, tuples)
 }
 
@@ -72,10 +67,7 @@ func csvText(names []string, rows [][]scalar.Value) []byte {
 	w := csv.NewWriter(&b)
 	_ = w.Write(names) // a buffer takes all
 	for _, row := range rows {
-		fields := make([]string, len(row))
-		for i, v := range row {
-			fields[i] = scalar.Format(v)
-		}
+		fields := list.Map(row, scalar.Format)
 		_ = w.Write(fields)
 	}
 	w.Flush()
@@ -172,25 +164,17 @@ func writeChunk(w file.ColumnChunkWriter, c Column, rows [][]Cell, at int) error
 	var err error
 	switch w := w.(type) {
 	case *file.BooleanColumnChunkWriter:
-		_, err = w.WriteBatch(collect(values, scalar.Value.Bool), levels, nil)
+		_, err = w.WriteBatch(list.Map(values, scalar.Value.Bool), levels, nil)
 	case *file.Float64ColumnChunkWriter:
-		_, err = w.WriteBatch(collect(values, scalar.Value.Float), levels, nil)
+		_, err = w.WriteBatch(list.Map(values, scalar.Value.Float), levels, nil)
 	case *file.ByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(collect(values, utf8), levels, nil)
+		_, err = w.WriteBatch(list.Map(values, utf8), levels, nil)
 	case *file.FixedLenByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(collect(values, bigEndian), levels, nil)
+		_, err = w.WriteBatch(list.Map(values, bigEndian), levels, nil)
 	case *file.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(collect(values, scalar.Value.Int), levels, nil)
+		_, err = w.WriteBatch(list.Map(values, scalar.Value.Int), levels, nil)
 	}
 	return err
-}
-
-func collect[T any](values []scalar.Value, f func(scalar.Value) T) []T {
-	out := make([]T, len(values))
-	for i, v := range values {
-		out[i] = f(v)
-	}
-	return out
 }
 
 // utf8 is a string as Parquet stores it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -51,11 +52,7 @@ func (p *Program) Text() string {
 }
 
 func constants(tuple []scalar.Value) []*Expr {
-	out := make([]*Expr, len(tuple))
-	for i, v := range tuple {
-		out[i] = constant(v)
-	}
-	return out
+	return list.Map(tuple, constant)
 }
 
 // declaration is the clause that gives a predicate its types. Arguments of
@@ -89,10 +86,7 @@ func ruleText(r Rule) string {
 }
 
 func bodyText(body []Literal) string {
-	parts := make([]string, len(body))
-	for i, l := range body {
-		parts[i] = literalText(l)
-	}
+	parts := list.Map(body, literalText)
 	return strings.Join(parts, ", ")
 }
 
@@ -111,11 +105,7 @@ func literalText(l Literal) string {
 		}
 		return "!(" + bodyText(l.Body) + ")"
 	}
-	parts := make([]string, len(l.Body))
-	for i, x := range l.Body {
-		parts[i] = literalText(x)
-	}
-	return "(" + strings.Join(parts, " ; ") + ")"
+	return "(" + strings.Join(list.Map(l.Body, literalText), " ; ") + ")"
 }
 
 // atomText writes a functional predicate of one value as f[k] = v, of several
@@ -131,11 +121,7 @@ func atomText(p *Pred, args []*Expr) string {
 }
 
 func termsText(args []*Expr) string {
-	parts := make([]string, len(args))
-	for i, a := range args {
-		parts[i] = exprText(a)
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(list.Map(args, exprText), ", ")
 }
 
 func exprText(e *Expr) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -146,10 +147,7 @@ func (g *programs) functionOf(suits func(*Pred) bool) *Pred {
 
 // whole adds an atom of a predicate, each argument a variable of its own.
 func (b *body) whole(p *Pred) []*Expr {
-	args := make([]*Expr, len(p.Args))
-	for i, a := range p.Args {
-		args[i] = b.fresh(a.Type, a.Domain)
-	}
+	args := list.Map(p.Args, func(a Arg) *Expr { return b.fresh(a.Type, a.Domain) })
 	b.add(Literal{Kind: Atom, Pred: p, Args: args})
 	return args
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -80,9 +81,10 @@ func (p *Program) whole() bool {
 		func(o *Pred) bool { return !defined[o] })
 }
 
-// list drops what it can of a list: halves, then quarters, and so on to single
-// items (Zeller and Hildebrandt's delta debugging, without its complements).
-func list[T any](s *shrinker, get func(*Program) *[]T) {
+// dropFrom drops what it can of a list: halves, then quarters, and so on to
+// single items (Zeller and Hildebrandt's delta debugging, without its
+// complements).
+func dropFrom[T any](s *shrinker, get func(*Program) *[]T) {
 	for size := (len(*get(s.program)) + 1) / 2; size > 0; size /= 2 {
 		for at := 0; at < len(*get(s.program)); {
 			dropped := s.try(func(q *Program) {
@@ -103,8 +105,8 @@ func (s *shrinker) options() {
 	if s.program.Threads != 1 {
 		s.try(func(q *Program) { q.Threads = 1 })
 	}
-	list(s, func(q *Program) *[]uint64 { return &q.Disable })
-	list(s, func(q *Program) *[]*Pred { return &q.Outputs })
+	dropFrom(s, func(q *Program) *[]uint64 { return &q.Disable })
+	dropFrom(s, func(q *Program) *[]*Pred { return &q.Outputs })
 	for i := range s.program.Outputs {
 		if o := s.program.Outputs[i]; len(o.OrderBy) > 0 || o.Limit > 0 {
 			s.replace(o, func(p *Pred) { p.OrderBy, p.Limit = nil, 0 })
@@ -133,22 +135,22 @@ func (s *shrinker) replace(old *Pred, change func(*Pred)) bool {
 }
 
 func (s *shrinker) rules() {
-	list(s, func(q *Program) *[]Constraint { return &q.Constraints })
-	list(s, func(q *Program) *[]Rule { return &q.Rules })
+	dropFrom(s, func(q *Program) *[]Constraint { return &q.Constraints })
+	dropFrom(s, func(q *Program) *[]Rule { return &q.Rules })
 }
 
 func (s *shrinker) literals() {
 	for i := range s.program.Rules {
-		list(s, func(q *Program) *[]Literal { return &q.Rules[i].Body })
+		dropFrom(s, func(q *Program) *[]Literal { return &q.Rules[i].Body })
 		for j := range s.program.Rules[i].Body {
 			if inner := s.program.Rules[i].Body[j]; len(inner.Body) > 1 {
-				list(s, func(q *Program) *[]Literal { return &q.Rules[i].Body[j].Body })
+				dropFrom(s, func(q *Program) *[]Literal { return &q.Rules[i].Body[j].Body })
 			}
 		}
 		s.simplify(i)
 	}
 	for i := range s.program.Constraints {
-		list(s, func(q *Program) *[]Literal { return &q.Constraints[i].Body })
+		dropFrom(s, func(q *Program) *[]Literal { return &q.Constraints[i].Body })
 	}
 }
 
@@ -176,8 +178,8 @@ func (s *shrinker) simplify(rule int) {
 func (s *shrinker) heads() {
 	for i := range s.program.Rules {
 		if len(s.program.Rules[i].Heads) > 1 {
-			list(s, func(q *Program) *[]Head { return &q.Rules[i].Heads })
-			list(s, func(q *Program) *[]Agg { return &q.Rules[i].Aggs })
+			dropFrom(s, func(q *Program) *[]Head { return &q.Rules[i].Heads })
+			dropFrom(s, func(q *Program) *[]Agg { return &q.Rules[i].Aggs })
 		}
 	}
 	for i := 0; i < len(s.program.Rules); i++ {
@@ -216,8 +218,8 @@ func (s *shrinker) argument(rule, at int) bool {
 
 // rest drops stored predicates and tables that nothing needs.
 func (s *shrinker) rest() {
-	list(s, func(q *Program) *[]*Pred { return &q.Stored })
-	list(s, func(q *Program) *[]*Table { return &q.Data.Tables })
+	dropFrom(s, func(q *Program) *[]*Pred { return &q.Stored })
+	dropFrom(s, func(q *Program) *[]*Table { return &q.Data.Tables })
 	for i := range s.program.Data.Tables {
 		if s.program.Data.Tables[i].Storage == Parquet {
 			s.try(func(q *Program) { q.Data.Tables[i].Storage = CSV })
@@ -227,7 +229,7 @@ func (s *shrinker) rest() {
 
 func (s *shrinker) rows() {
 	for i := range s.program.Data.Tables {
-		list(s, func(q *Program) *[][]Cell { return &q.Data.Tables[i].Rows })
+		dropFrom(s, func(q *Program) *[][]Cell { return &q.Data.Tables[i].Rows })
 	}
 }
 
@@ -261,10 +263,7 @@ func (p *Program) Show() string {
 		kind := map[Storage]string{Parquet: "Parquet", CSV: "CSV",
 			CSVPerPredicate: "a CSV file for each predicate"}[t.Storage]
 		fmt.Fprintf(&b, "\n%s (%s):\n", t.Name, kind)
-		names := make([]string, len(t.Columns))
-		for i, c := range t.Columns {
-			names[i] = c.Name
-		}
+		names := list.Map(t.Columns, func(c Column) string { return c.Name })
 		b.WriteString(strings.Join(names, ",") + "\n")
 		for _, row := range t.Rows {
 			fields := make([]string, len(row))

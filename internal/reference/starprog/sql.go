@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -127,11 +128,7 @@ func storedSQL(d *Data, p *Pred) string {
 	out := fmt.Sprintf("select distinct %s from %s where %s", strings.Join(columns, ", "),
 		quoted(p.Table), strings.Join(present, " and "))
 	for _, f := range p.Facts {
-		values := make([]string, len(f))
-		for i, v := range f {
-			values[i] = sqlLiteral(v)
-		}
-		out += " union select " + strings.Join(values, ", ")
+		out += " union select " + strings.Join(list.Map(f, sqlLiteral), ", ")
 	}
 	return out
 }

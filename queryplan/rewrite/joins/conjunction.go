@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/redfoxdb/redfox/internal/graph"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
@@ -276,10 +277,7 @@ func Flatten(n queryplan.Node) *Conjunction {
 		})
 	}
 	for _, r := range f.rels {
-		to := make([]string, len(r.cols))
-		for i, col := range r.cols {
-			to[i] = names[f.Find(col)]
-		}
+		to := list.Map(r.cols, func(col int) string { return names[f.Find(col)] })
 		c.Rels = append(c.Rels, c.Named(r.node, to))
 	}
 	stored := map[int]queryplan.Column{} // classes with a column of a relation
@@ -358,10 +356,7 @@ func (c *Conjunction) Rename(to map[string]string) {
 		return name
 	}
 	namesOf := func(names []string) ([]string, bool) {
-		out := make([]string, len(names))
-		for i, name := range names {
-			out[i] = nameOf(name)
-		}
+		out := list.Map(names, nameOf)
 		return out, !slices.Equal(out, names)
 	}
 	inExpr := func(e queryplan.Expr) queryplan.Expr {
@@ -466,11 +461,7 @@ func (f *flattener) spansRelations(col int, e queryplan.Expr) bool {
 		return false
 	}
 	classes := func(r flatRel) []int {
-		out := make([]int, len(r.cols))
-		for i, c := range r.cols {
-			out[i] = f.Find(c)
-		}
-		return out
+		return list.Map(r.cols, f.Find)
 	}
 	var used []int
 	for _, name := range queryplan.ExprColumns(e) {

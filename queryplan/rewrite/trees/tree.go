@@ -59,14 +59,7 @@ func HasAll(set, names []string) bool {
 }
 
 // Columns returns the names of the columns of n.
-func Columns(n queryplan.Node) []string {
-	cols := n.Columns()
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = c.Name
-	}
-	return out
-}
+func Columns(n queryplan.Node) []string { return queryplan.NamesOf(n.Columns()) }
 
 // Nothing is the empty bag with the given columns.
 func Nothing(cols []queryplan.Column) queryplan.Node { return &queryplan.Values{Cols: cols} }

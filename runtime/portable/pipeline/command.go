@@ -15,7 +15,7 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 	switch cmd := cmd.(type) {
 	case *queryplan.Insert:
 		c.label, c.span = cmd.Var.Name, cmd.Span
-		sink := &insertSink{table: c.Tables[cmd.Var], cols: columnNames(cmd.Node.Columns())}
+		sink := &insertSink{table: c.Tables[cmd.Var], cols: queryplan.NamesOf(cmd.Node.Columns())}
 		pipes := c.node(cmd.Node, namesOf(cmd.Node.Columns()))
 		setSink(pipes, sink)
 		return func() (int64, int64) {
@@ -25,7 +25,7 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 	case *queryplan.Assign:
 		c.label, c.span = cmd.Var.Name, cmd.Var.Span
 		t := c.Tables[cmd.Var]
-		sink := &insertSink{table: t, cols: columnNames(cmd.Node.Columns())}
+		sink := &insertSink{table: t, cols: queryplan.NamesOf(cmd.Node.Columns())}
 		pipes := c.node(cmd.Node, namesOf(cmd.Node.Columns()))
 		setSink(pipes, sink)
 		return func() (int64, int64) {
@@ -74,12 +74,4 @@ func setSink(pipes []*pipeline, s sink) {
 	for _, p := range pipes {
 		p.sink = s
 	}
-}
-
-func columnNames(cols []queryplan.Column) []string {
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = c.Name
-	}
-	return out
 }

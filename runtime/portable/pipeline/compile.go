@@ -506,7 +506,7 @@ func bagPipeline(compute func(r *work.Run) *bag, cols []columns.Column, need nam
 // orderingOf returns the columns of a materialised input and how it is ordered.
 func orderingOf(name string, n queryplan.Node, pipes []*pipeline, group []string,
 	by []queryplan.OrderKey) (cols []string, o ordering) {
-	cols = columnNames(n.Columns())
+	cols = queryplan.NamesOf(n.Columns())
 	o.name, o.binds = name, mergedAll(pipes, cols)
 	for _, name := range group {
 		o.group = append(o.group, slices.Index(cols, name))

@@ -19,7 +19,7 @@ type deduped struct {
 func (c *Compiler) dedup(n *queryplan.Dedup, need names) []*pipeline {
 	cols := n.Columns()
 	d := &deduped{memo: memo{inputs: c.stamp(n)}, pipes: c.node(n.Input, namesOf(cols)),
-		cols: columnNames(cols)}
+		cols: queryplan.NamesOf(cols)}
 	all := mergedAll(d.pipes, d.cols)
 	d.table = tables.New(c.run.Mem, "a part of "+c.label, boundsOf(all), true)
 	p := &pipeline{}

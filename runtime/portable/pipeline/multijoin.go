@@ -25,7 +25,7 @@ func (c *Compiler) multiJoin(n *queryplan.MultiJoin, need names) *pipeline {
 	inputs := make([]trieInput, len(n.Nodes))
 	all := interval.None
 	for i, in := range n.Nodes {
-		cols := columnNames(in.Columns())
+		cols := queryplan.NamesOf(in.Columns())
 		x := &inputs[i]
 		for _, name := range n.Order {
 			if slices.Contains(cols, name) {

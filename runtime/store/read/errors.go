@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -84,10 +85,7 @@ type KeyError struct {
 
 // Error shows the key, both values and where they stand.
 func (e *KeyError) Error() string {
-	key := make([]string, len(e.Key))
-	for i, v := range e.Key {
-		key[i] = quoted(v)
-	}
+	key := list.Map(e.Key, quoted)
 	what := "line"
 	if e.Rows {
 		what = "row"

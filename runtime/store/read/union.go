@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -71,10 +72,7 @@ func Concat(s store.Schema, rels ...*store.Relation) (*store.Relation, error) {
 		}
 	}
 	for i, a := range s.Args {
-		parts := make([]*store.Column, len(rels))
-		for j, r := range rels {
-			parts[j] = r.Column(i)
-		}
+		parts := list.Map(rels, func(r *store.Relation) *store.Column { return r.Column(i) })
 		columns[i] = store.ConcatColumns(a.Type, parts)
 	}
 	return newRelation(s, columns, rows, nil)

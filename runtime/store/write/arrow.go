@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -92,12 +93,9 @@ func recordOf(out *Output, a *store.Arrangement, from, until int) (arrow.RecordB
 	if text {
 		each((*arrayWriter).strings)
 	}
-	list := make([]arrow.Array, len(arrays))
-	for i, w := range arrays {
-		list[i] = w.array()
-	}
-	rec := array.NewRecordBatch(ArrowSchema(out), list, int64(n))
-	for _, arr := range list {
+	all := list.Map(arrays, (*arrayWriter).array)
+	rec := array.NewRecordBatch(ArrowSchema(out), all, int64(n))
+	for _, arr := range all {
 		arr.Release() // the record holds it
 	}
 	return rec, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -128,10 +129,7 @@ func (p *prettyWriter) release() error {
 		}
 	}
 	if len(p.cols) > 0 {
-		names := make([]string, len(p.fields))
-		for i, f := range p.fields {
-			names[i] = f.name
-		}
+		names := list.Map(p.fields, func(f outputField) string { return f.name })
 		if err := p.row(names); err != nil {
 			return err
 		}

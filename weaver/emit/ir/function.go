@@ -13,6 +13,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/primitives"
 	"github.com/redfoxdb/redfox/weaver/expr"
 	"github.com/redfoxdb/redfox/weaver/shape"
@@ -183,11 +184,8 @@ func (f *Function) callFunc(callee *llvm.Func, args ...value.Value) value.Value 
 
 // Intrinsic calls a function of LLVM's own.
 func (f *Function) Intrinsic(name string, result types.Type, args ...value.Value) value.Value {
-	list := make([]types.Type, len(args))
-	for i, a := range args {
-		list[i] = a.Type()
-	}
-	return f.callFunc(f.Module.declare(name, result, list...), args...)
+	types := list.Map(args, value.Value.Type)
+	return f.callFunc(f.Module.declare(name, result, types...), args...)
 }
 
 // At returns the address of element i of what is at p.
