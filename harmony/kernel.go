@@ -109,7 +109,7 @@ const (
 	ProbeUnique ProbeKind = iota // the match of a Unique index
 	ProbeMulti                   // every match of a Multi index
 	ProbeExists                  // keeps the row if there is a match, in an index of any kind
-	ProbeAbsent                  // keeps the row if there is none
+	ProbeAbsent                  // keeps the row if there is no match
 )
 
 // String returns "unique", "multi", "exists" or "absent".

@@ -50,7 +50,7 @@ func (p *parser) kernelSource(ln *irtext.Line) Source {
 	return s
 }
 
-// sink reads a sink, or nothing if the line is none.
+// sink reads a sink. It returns nil, and reads nothing, for any other line.
 func (p *parser) sink() Sink {
 	switch t := p.Peek(); {
 	case p.AcceptWord("store"):

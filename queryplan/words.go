@@ -25,7 +25,7 @@ func (c Column) Words() []Column {
 	}
 }
 
-// Joined returns the column of which c is a word; c itself if it is none.
+// Joined returns the column of which c is a word, or else c itself.
 func (c Column) Joined() Column {
 	switch c.Type.Word {
 	case scalar.High:

@@ -39,7 +39,7 @@ func PeakMemory() int64 {
 }
 
 // procValue returns the first value of a name in a file of lines "name: value",
-// "" if there is none.
+// or "".
 func procValue(file, name string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/failure"
 )
 
-// peer starts DuckDB, or skips the test where there is none.
+// peer starts DuckDB, or skips the test if DuckDB is not installed.
 func peer(t *testing.T) *DuckDB {
 	t.Helper()
 	var none *failure.Environment

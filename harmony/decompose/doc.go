@@ -23,6 +23,6 @@
 // and go on to their fixpoint alone, in any order, with a set of just their
 // tuples, which fits its cache.
 //
-// A loop over several relations, such as that of two predicates that derive
-// each other, is none even where they hand on a column.
+// A loop over several relations, such as that of two mutually recursive
+// predicates, is not decomposable, even if they hand on a column.
 package decompose

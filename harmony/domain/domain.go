@@ -72,8 +72,8 @@ func at(list []*Domain, i int) *Domain {
 	return list[i]
 }
 
-// Table returns the table that a function is looked up in, and its place in
-// Tables; false if the function is none.
+// Table returns the table that a function is looked up in, and its index in
+// Tables. It returns false if the function has no table.
 func (d *Domains) Table(m *harmony.Map) (*abi.Table, int, bool) {
 	i, ok := d.tableOf[m]
 	if !ok {

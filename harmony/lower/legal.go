@@ -46,7 +46,8 @@ func types(ops ...any) map[reflect.Type]bool {
 	return out
 }
 
-// checkLegal finds what is left of a program that is not legal.
+// checkLegal returns an error that names the first operation that lowering must
+// not leave in a program.
 func checkLegal(p *harmony.Program) error {
 	for _, c := range p.Commands() {
 		ops, span := []any{c}, source.Span{}

@@ -17,8 +17,8 @@ const Extension = ".rfx"
 // Format is the version of the format that this package writes and reads.
 const Format = 3
 
-// magic starts every file. Its bytes show what transfers as text do to a file:
-// the first is none of ASCII's, and line breaks of both kinds are in it.
+// magic starts every file. It detects damage by a transfer as text: the first
+// byte is not ASCII, and the rest has both kinds of line break (as in PNG).
 const magic = "\x89RFX\r\n\x1a\n"
 
 // The bounds of a file's parts, far above what any program needs.

@@ -14,10 +14,10 @@ import (
 	"github.com/redfoxdb/redfox/harmony/abi"
 )
 
-// Read reads a compiled program to the end of r. A file that is none, or of
-// another format, or damaged, is refused with a *ForeignError, a *VersionError
-// or a *DamageError; any other error is r's. Plans, kernel graphs and code are
-// not looked into.
+// Read reads a compiled program to the end of r. It returns a *ForeignError for
+// a file of another kind, a *VersionError for another format, and a
+// *DamageError for a damaged file; any other error is r's. Plans, kernel graphs
+// and code are not checked.
 func Read(r io.Reader) (*File, error) {
 	sections, sum, err := readSections(r)
 	if err != nil {

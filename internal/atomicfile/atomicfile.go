@@ -25,7 +25,7 @@ type File struct {
 	claim   claim // on the name that the file has until it is whole
 	buffer  *bufio.Writer
 	inPlace bool        // a pipe or a device, which cannot be replaced
-	mode    fs.FileMode // of the old file; 0 if there is none
+	mode    fs.FileMode // of the old file, or 0
 	durable bool
 
 	finished bool // it is written and closed

@@ -4,11 +4,11 @@ package atomicfile
 
 import "os"
 
-// canSweep says that nobody can tell whether a process that has made a file is
-// gone.
+// canSweep is false: this system cannot tell whether the process that made a
+// file has ended.
 const canSweep = false
 
-// claim is none.
+// claim is empty where files cannot be claimed.
 type claim struct{}
 
 func claimOf(*os.File) (claim, error) { return claim{}, nil }

@@ -13,10 +13,10 @@ import (
 	"sync"
 )
 
-// Get returns the ID of the running executable, which two builds share only if
-// they are of the same code. It is the ID that the linker has written, a hash
-// of all that was linked, or where there is none the hash of the file. It is
-// found once per process. An error says that the file cannot be read.
+// Get returns the ID of the running executable. Two builds share an ID only if
+// they have the same code. The ID is the one that the linker wrote, a hash of
+// everything that it linked, or else the hash of the file. It is computed once
+// per process. The error is that of reading the file.
 func Get() (string, error) { return get() }
 
 var get = sync.OnceValues(func() (string, error) {

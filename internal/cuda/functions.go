@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Handles of the driver's objects. Zero is none.
+// Handles of the driver's objects. Zero is the null handle.
 type (
 	deviceHandle   int32 // an ordinal in disguise; zero is the first
 	contextHandle  uintptr

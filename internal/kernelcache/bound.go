@@ -57,9 +57,9 @@ func scan(root *os.Root) (entries []entry, total int64) {
 	return entries, total
 }
 
-// remove removes entries until the rest takes at most so many bytes, and
-// returns how many it takes. One that is gone already was removed by another
-// process, which is as good.
+// remove removes the entries used longest ago until the rest takes at most most
+// bytes, and returns the size of the rest. An entry that is already gone was
+// removed by another process and counts as removed.
 func remove(root *os.Root, entries []entry, total, most int64) int64 {
 	sort.Slice(entries, func(i, j int) bool {
 		if !entries[i].used.Equal(entries[j].used) {

@@ -11,7 +11,7 @@ import (
 // Error is a failure of LLVM, or a wrong use of this package.
 type Error struct {
 	Op      string // what was to be done: "parse", "link", "verify", "optimize", ...
-	Module  string // the name of the module, "" where there is none
+	Module  string // the name of the module, or ""
 	Message string // LLVM's own words, possibly of several lines
 	IR      string // the module's text before the failed step, for a report
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
-// Handles of LLVM's objects, as the C API names them. Zero is none.
+// Handles of LLVM's objects, as the C API names them. Zero is the null handle.
 type (
 	contextRef   uintptr
 	moduleRef    uintptr

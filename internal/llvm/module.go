@@ -226,9 +226,8 @@ func (m *Module) link(into moduleRef, name string, bitcode []byte) error {
 	return nil
 }
 
-// Internalize makes everything that the module defines private to it, except
-// what is named, so that the optimiser may inline it and drop what is left
-// unused.
+// Internalize makes every definition private to the module, except those named
+// in keep. The optimiser may then inline definitions and drop unused ones.
 func (m *Module) Internalize(keep ...string) error {
 	return m.do("internalize", func() error {
 		m.internalize(keep)

@@ -176,9 +176,9 @@ func (t *TargetMachine) write(m moduleRef, kind int32) ([]byte, error) {
 	return fn.takeBuffer(b), nil
 }
 
-// OptimizeOptions tune a pass pipeline. The zero value is LLVM's own choice.
-// There is none for vectorisation, because "default<O2>" and "default<O3>" turn
-// it on whatever is set.
+// OptimizeOptions tune a pass pipeline. The zero value is LLVM's own choice. No
+// option disables vectorisation, because "default<O2>" and "default<O3>" enable
+// it regardless of the setting.
 type OptimizeOptions struct {
 	VerifyEach       bool // verify the module after every pass
 	NoLoopInterleave bool // do not run several iterations of a vectorised loop at once

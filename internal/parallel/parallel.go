@@ -14,7 +14,7 @@ func Threads(n int) int {
 	return goruntime.GOMAXPROCS(0)
 }
 
-// Do calls f(0) to f(n-1), on at most so many goroutines.
+// Do calls f(0) to f(n-1) on at most threads goroutines.
 func Do(threads, n int, f func(i int)) {
 	By(threads, n, func(_, i int) { f(i) })
 }

@@ -224,8 +224,8 @@ func (t *Timestamp) text() string {
 	return fmt.Sprintf("(isAdjustedToUTC=%t, timeUnit=%s)", t.UTC, unit)
 }
 
-// meaning returns the logical type, also if only the older converted type is
-// there; nil if there is none.
+// meaning returns the logical type, or the logical type that the older
+// converted type stands for, or nil.
 func (e *schemaElement) meaning() *Logical {
 	if e.Logical != nil || e.Converted == nil {
 		return e.Logical

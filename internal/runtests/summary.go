@@ -246,7 +246,8 @@ func (s *summary) print(wall, processor time.Duration) {
 		wall.Round(100*time.Millisecond), processor.Round(100*time.Millisecond))
 }
 
-// The slowest packages are listed: at most so many, none below a second.
+// The slowest packages are listed: at most mostTimings, each of at least
+// leastTiming seconds.
 const (
 	mostTimings = 15
 	leastTiming = 1.0

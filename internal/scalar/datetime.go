@@ -168,7 +168,7 @@ func evalPart(_ Type, args []Value) (Value, bool) {
 }
 
 // DatetimePart returns a field of a datetime. Millisecond and Microsecond are
-// what is left after whole seconds; DayOfWeek counts from 0 for Sunday,
+// the rest after whole seconds; DayOfWeek counts from 0 for Sunday,
 // DayOfYear and Quarter from 1.
 func DatetimePart(micros int64, unit Unit) (int64, bool) {
 	days, rest := SplitDay(micros)

@@ -93,7 +93,7 @@ func (t Type) Digits() int {
 // WordOf returns the type of one word of a wide decimal.
 func (t Type) WordOf(w Word) Type { return Type{Kind: Decimal, Scale: t.Scale, Word: w} }
 
-// Joined returns the wide type of which t is a word; t itself if it is none.
+// Joined returns the wide type of which t is a word, or else t itself.
 func (t Type) Joined() Type {
 	if t.Word == Whole {
 		return t

@@ -63,9 +63,9 @@ func (o Options) tables() []table {
 	}
 }
 
-// Generate writes lineorder, customer, supplier, part and date to files
-// TABLE.parquet of a folder, which it makes where there is none. A file gets
-// its name when it is whole.
+// Generate writes lineorder, customer, supplier, part and date as TABLE.parquet
+// to a folder, which it creates if necessary. A file appears under its name
+// when it is complete.
 func Generate(ctx context.Context, folder string, o Options) error {
 	if !(o.Scale > 0 && o.Scale <= MaxScale) {
 		return fmt.Errorf("the scale factor %v is not between 0 and %d", o.Scale, MaxScale)

@@ -21,15 +21,16 @@ func over(k *Kernel, n int64, params ...int64) Launch {
 // blocksFor returns the number of tiles that n rows fill, at least 1.
 func blocksFor(n int64, tile int) int64 { return max(1, (n+int64(tile)-1)/int64(tile)) }
 
-// States sets up states of words words each for a launch of so many blocks over
-// tiles, of which every sharing blocks work on the same ones, as
-// abi.Entry.Start says. States of more than 3 words are those of expansions,
-// whose tiles have tile rows.
+// States initialises the states, of words words each, of a launch of blocks
+// blocks over tiles. Each group of sharing blocks works on the same tiles, see
+// abi.Entry.Start. States of more than 3 words belong to expansions, whose
+// tiles have tile rows.
 func States(states, blocks, words, tiles, sharing, tile int64) Launch {
 	return over(&statesKernel, blocks*words, states, blocks, words, tiles, sharing, tile)
 }
 
-// StatesWords is the length, in memory, of what States is told of a launch.
+// StatesWords is the number of words in memory that describe a launch to
+// States.
 const StatesWords = 6
 
 // StatesOf does what count launches of States do. Their parameters lie in
@@ -70,8 +71,8 @@ func Rehash(from, fromMask, to, toMask, moved int64) Launch {
 	return over(&rehashKernel, fromMask+1, from, fromMask, to, toMask, moved)
 }
 
-// Move copies cells of so many words each, below 1<<21, from their old slots to
-// the new ones that Rehash has found.
+// Move copies cells of words words each, below 1<<21, from their old slots to
+// the new ones that Rehash found.
 func Move(moved, slots, words, from, to int64) Launch {
 	return over(&moveKernel, slots, moved, slots, words, from, to)
 }

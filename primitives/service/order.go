@@ -167,15 +167,15 @@ func Rank(to, rows, keys, levels, n, limit int64) Launch {
 	return over(&orderRankKernel, n, to, rows, keys, levels, n, limit)
 }
 
-// Heads sets a word for each of n rows to 1 if its words differ from those of
-// the row before in one of count fields, or there is none, and to 0 else. Of
-// the fields it uses the columns.
+// Heads sets a word for each of n rows: to 1 for the first row and for a row
+// that differs from the row before in one of count fields, to 0 otherwise. It
+// uses only the columns of the fields.
 func Heads(heads, rows, fields, count, n int64) Launch {
 	return over(&orderHeadsKernel, n, heads, rows, fields, count, n)
 }
 
-// Starts notes at which place of n each group begins, given the inclusive sums
-// of Heads.
+// Starts stores where in n rows each group begins, given the inclusive sums of
+// Heads.
 func Starts(starts, groups, n int64) Launch {
 	return over(&orderStartsKernel, n, starts, groups, n)
 }

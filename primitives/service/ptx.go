@@ -43,12 +43,12 @@ var Base = &Module{"service kernels", servicePTX, baseKernels,
 var Sorting = &Module{"kernels that sort", sortPTX, sortingKernels,
 	map[int]func() []byte{8: unpacked(sort80), 9: unpacked(sort90)}}
 
-// Modules are all of them.
+// Modules are all modules.
 var Modules = []*Module{Base, Sorting}
 
-// Machine returns machine code for GPUs of a generation, which is the major
-// number of their compute capability; nil if there is none. It saves the driver
-// the compilation of the PTX, 0.2 to 0.6 seconds.
+// Machine returns machine code for GPUs of a generation, the major number of
+// their compute capability, or nil. It saves the driver the compilation of the
+// PTX, which takes 0.2 to 0.6 seconds.
 func (m *Module) Machine(generation int) []byte {
 	if f := m.cubins[generation]; f != nil {
 		return f()

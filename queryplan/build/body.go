@@ -104,9 +104,9 @@ func hasVar(e core.Expr) bool {
 	return found
 }
 
-// computes returns an equality as the computation of its one unbound variable
-// from bound ones, or nil if it is none. One with a constant is none: it serves
-// better as a filter of the atom that binds the variable.
+// computes turns an equality into the computation of its one unbound variable
+// from bound ones, if it is one; otherwise it returns nil. An equality with a
+// constant works better as a filter of the atom that binds the variable.
 func (s stream) computes(t *core.Test) *core.Let {
 	eq, ok := t.Expr.(*core.Call)
 	if !ok || eq.Func.Name != "eq" {

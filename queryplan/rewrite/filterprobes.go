@@ -118,9 +118,9 @@ func (f *probeFilter) keys(n queryplan.Node, name string) queryplan.Node {
 // to which the cheaper filter is used.
 const extraKeys = 1.5
 
-// source returns an input of an operator that has at most so many values of one
-// of its columns, those of the result among them, and the name of the column
-// there. It is nil if there is none.
+// source returns an input of an operator in which a column of the result has at
+// most most values, and the name of the column there, or nil. The values of the
+// input include those of the result.
 func (f *probeFilter) source(n queryplan.Node, name string, most float64) (queryplan.Node, string) {
 	switch n := n.(type) {
 	case *queryplan.Project:
@@ -168,9 +168,9 @@ func keysOf(l, r *stats.Estimate, name string) float64 {
 	return 0
 }
 
-// origin returns the stored table and column of a column of a tree, along the
-// probing side. It is nil if there is none, or if rows were dropped and the
-// table is wanted whole.
+// origin follows a column of a tree along the probing side to a stored table
+// and its column. It returns nil if the column is not stored, or if whole is
+// set and rows were dropped.
 func origin(est *stats.Estimator, n queryplan.Node, name string, whole bool) (*stats.Table, int) {
 	switch n := n.(type) {
 	case *queryplan.Scan:

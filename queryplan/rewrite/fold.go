@@ -313,8 +313,8 @@ func joinRow(n queryplan.Node, row *queryplan.Values, appends bool) queryplan.No
 	return n
 }
 
-// notMatching is the condition that a tuple differs from a constant one in a
-// column of on; false if there is none.
+// notMatching is the condition that a tuple differs from a constant tuple in a
+// column of on. Without such a column it is false.
 func notMatching(row *queryplan.Values, on []string) queryplan.Expr {
 	var conds []queryplan.Expr
 	for i, c := range row.Cols {

@@ -264,8 +264,8 @@ func (x *elimination) part(at []int) *fewTuples {
 	return f
 }
 
-// apply replaces the relations of a bucket by what is left of their join, as a
-// set where many tuples become equal.
+// apply replaces the relations of a bucket by their join without the eliminated
+// columns, as a set if many tuples become equal.
 func (x *elimination) apply(b *bucket, at []int) {
 	f := x.part(at)
 	made, repeats := b.tree, b.repeats

@@ -203,8 +203,8 @@ func AlwaysFits(e queryplan.Expr, cols map[string]Bound) bool {
 	return ok && b.within(limit)
 }
 
-// TotalFits reports whether a total of at most so many values within a bound is
-// certain to be of an int or decimal type.
+// TotalFits reports whether the total of up to values values within a bound
+// always fits an int or decimal type.
 func TotalFits(t scalar.Type, b Bound, values int64) bool {
 	limit, ok := typeBound(t)
 	n := big.NewInt(values)

@@ -13,10 +13,9 @@ type Frequent struct {
 	Share float64
 }
 
-// frequent returns those of the most frequent values of a sample of so many
-// rows that are more frequent than chance makes the first of so many equally
-// frequent values, which a margin of four standard deviations tells. All are
-// kept if there are no others.
+// frequent keeps the values of a sample of rows rows that are significantly
+// frequent: four standard deviations more frequent than each of distinct
+// equally frequent values would be. If top has all values, it keeps all.
 func frequent(top []Frequent, distinct, rows float64) []Frequent {
 	if float64(len(top)) >= distinct {
 		return top

@@ -118,9 +118,9 @@ func (e *Estimate) sampledMoments(x *queryplan.ColRef) (m Moments, ok bool) {
 	return m, false
 }
 
-// aggregated estimates a result of an aggregate whose groups have so many
-// tuples: those come at random, so that their number is distributed as Poisson
-// says, and a total is a sum of a random number of terms.
+// aggregated estimates a result of an aggregate whose groups have tuples tuples
+// on average. Their number has a Poisson distribution, so a total is the sum of
+// a random number of terms.
 func (e *Estimate) aggregated(a queryplan.Agg, in queryplan.Column, tuples float64) ColumnEstimate {
 	out := ColumnEstimate{Distinct: math.Inf(1)}
 	if a.Fn == queryplan.Count {

@@ -44,7 +44,7 @@ type storedColumn struct {
 }
 
 // stored returns the column of the view's own table that a column of the result
-// is; not ok if it is none.
+// is a copy of, and whether it is one.
 func (v *view) stored(name string) (storedColumn, bool) {
 	ref, ok := v.exprs[name].(*queryplan.ColRef)
 	if !ok {

@@ -419,7 +419,7 @@ func equal(x, y queryplan.Expr) queryplan.Expr {
 }
 
 // sampledExpr describes the values of an expression over a result, of which at
-// most so many are different; not ok if no view has its columns.
+// most most are distinct. ok is false if no view has its columns.
 func (e *Estimate) sampledExpr(x queryplan.Expr, most float64) (c ColumnEstimate, ok bool) {
 	for _, v := range e.views {
 		over := v.expr(x)

@@ -141,8 +141,9 @@ func mergeSources(
 	return d, remaps, nil
 }
 
-// The bytes of a merge for each string: a code, what sorts it (a reference, a
-// bucket, a length, its part of the sample), and what is left of that.
+// The bytes that a merge needs for each string: its code; its reference,
+// bucket, length and share of the sample while it is sorted; its reference
+// afterwards.
 const (
 	codeBytes = 4
 	sortBytes = 16

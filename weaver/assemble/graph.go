@@ -22,7 +22,7 @@ type Fusing struct {
 // String is a key: equal restrictions have equal texts.
 func (f Fusing) String() string { return fmt.Sprintf("%t %q", f.Off, f.Apart) }
 
-// Check returns the error of a pair that is none.
+// Check returns the error of a malformed pair.
 func (f Fusing) Check() error {
 	for _, pair := range f.Apart {
 		if _, err := parsePair(pair); err != nil {

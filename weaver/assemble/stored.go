@@ -36,8 +36,8 @@ type Codes struct {
 	Distrust bool // the code must not run
 }
 
-// For returns the code for GPUs of a compute capability, which may be that of
-// an older one; nil if there is none or if it must not run.
+// For returns the code that GPUs of a compute capability can run, which may be
+// that of an older one, or nil if it is missing or must not run.
 func (c Codes) For(sm int) *Stored {
 	if c.Distrust {
 		return nil

@@ -91,8 +91,7 @@ func (c *programCase) runInBlocks(t *testing.T, v variant, b *blocks) {
 	b.arena.check(t)
 }
 
-// blockRows are so many that a block has several tiles, of which few fill a
-// queue.
+// blockRows rows give a block several tiles, of which few fill a queue.
 const blockRows = 1500
 
 // blocks runs one program in emulated blocks.

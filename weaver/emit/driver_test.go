@@ -221,7 +221,7 @@ type driver struct {
 	violations map[string]planref.Rows
 	dropped    []int64
 	fault      []int64
-	passes     int // of workers over what is left of their tiles
+	passes     int // of workers over the rest of their tiles
 }
 
 // newDriver lays out a program's data over facts, and compiles the program.

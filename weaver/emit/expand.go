@@ -240,7 +240,7 @@ type shared struct {
 	reg     *harmony.Reg // nil: the begins of matches, or the source's rows
 	from    *ir.Stored
 	words   value.Value
-	high    value.Value // null if there is none
+	high    value.Value // or null
 	present value.Value
 }
 

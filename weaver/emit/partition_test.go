@@ -10,9 +10,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// TestPartitioned wants code for a GPU of every program of the project, once
-// what there is none of is left to the host, and that some programs have
-// something left to it.
+// TestPartitioned checks that every program of the project has code for a GPU
+// once functions without GPU code are left to the host, and that some programs
+// have such functions.
 func TestPartitioned(t *testing.T) {
 	short.Skip(t, "divided programs")
 	refused := 0

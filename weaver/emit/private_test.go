@@ -107,8 +107,8 @@ func TestPrivateCells(t *testing.T) {
 }
 
 // groupsCode compiles for sm_90 a program whose one kernel groups in direct
-// form: so many groups, numbers of so many bits, columns of so many bytes. The
-// bounds are those of the kernel's first registers.
+// form: groups groups, numbers of bits bits, columns of width bytes. The bounds
+// are those of the kernel's first registers.
 func groupsCode(t *testing.T, text string, groups, bits, width int64, bounds [][2]int64) *Code {
 	t.Helper()
 	p, err := harmony.Parse("test", text)

@@ -57,8 +57,8 @@ func (f *fuser) unsettled(u uses) *Reason {
 	return nil
 }
 
-// attempt is what came of trying a pair: the kernel that a producer and a
-// consumer become, or why there is none.
+// attempt is the result of trying a pair: the fused kernel of a producer and a
+// consumer, or the reason against it.
 type attempt struct {
 	kernel *harmony.Kernel
 	early  bool // it stands at the producer's place, not at the consumer's

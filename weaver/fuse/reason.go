@@ -15,7 +15,7 @@ const (
 	CTA
 	// Kernel needs all of what the producer makes: device memory.
 	Kernel
-	// Input is none: both read the same rows.
+	// Input is no dependence: both read the same rows.
 	Input
 )
 

@@ -107,9 +107,9 @@ func sameSource(a, b harmony.Source) bool {
 	return false
 }
 
-// merge returns a kernel with the sinks of both, or why there is none. They
-// have to keep the same rows: each filter, need and probe of one must be the
-// other's too, by value numbering over the stages.
+// merge returns a kernel with the sinks of both, or the reason against it. The
+// two must keep the same rows: value numbering over the stages has to find each
+// filter, need and probe of one in the other.
 func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 	ren := harmony.Renaming{}
 	k := &harmony.Kernel{

@@ -13,13 +13,13 @@
 // # Functions
 //
 // A kernel is cut before a function without a native form and again behind it.
-// The first part stores the registers that the rest needs to a temp; the host
-// takes the temp's rows through the function and through what depends on it
-// right behind, up to the filter that may drop rows, and stores what is left;
-// the last part goes on from there. A part that has nothing to do goes: the
-// host then reads the kernel's source, or fills its sinks. Columns that later
-// parts need are read before the first cut, as a row that a probe found means
-// nothing to a temp.
+// The first part stores the registers that the rest needs to a temp. The host
+// evaluates the function for the temp's rows, and the stages right behind that
+// depend on it, up to the filter that may drop rows, and stores the remaining
+// rows. The last part continues from there. A part without stages is dropped:
+// the host then reads the kernel's source, or fills its sinks. Columns that
+// later parts need are read before the first cut, as a row that a probe found
+// means nothing to a temp.
 //
 // A value that may be absent, or a decimal that may not fit, cannot be stored.
 // A part that needs it computes it again from what can be: a register is a

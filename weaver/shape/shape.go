@@ -68,7 +68,7 @@ type Function struct {
 	// Work is what is done with a tile: all stages, or those ahead of the
 	// queue.
 	Work   *Work
-	Queue  *Queue   // nil if there is none
+	Queue  *Queue   // or nil
 	Groups []*Group // of the sinks that group, in their order
 	// Memory is the shared memory of a GPU's block.
 	Memory Memory

@@ -16,8 +16,8 @@ const (
 	// shared memory: four or five such blocks are enough to keep the memory
 	// busy.
 	ownMemory = 46 << 10
-	// mostOwnBits bounds the places. A few thousand groups are so many that
-	// atomics of all blocks on their cells do not wait for each other.
+	// mostOwnBits bounds the places. With a few thousand groups, the atomics of
+	// all blocks seldom meet in one cell and do not wait for each other.
 	mostOwnBits = 11
 	// slotBits is the logarithm of the slots of a hash table for each place.
 	// With four slots, a warp finds nearly all keys at once.
@@ -284,7 +284,7 @@ func (f *Function) blocksWith(t *Table) int {
 	return f.options.Target.MostShared() / (t.Size + scratchReserve + blockShared)
 }
 
-// largeTable returns the large table of a function, nil if there is none.
+// largeTable returns the large table of a function, or nil.
 func (f *Function) largeTable() *Table {
 	for _, g := range f.Groups {
 		if g.Table != nil && g.Table.IsLarge() {

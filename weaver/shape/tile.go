@@ -83,8 +83,8 @@ func (f *Function) because(why *Reason) {
 	}
 }
 
-// few returns the reason for which a GPU's function has few rows a thread, nil
-// if there is none. The facts are asked only if the answer matters.
+// few returns the reason why a GPU's function has few rows a thread, or nil. It
+// asks the facts only if the answer matters.
 func (f *Function) few() *Reason {
 	_, ofGroups := f.Kernel.Source.(*harmony.GroupRows)
 	switch {

@@ -1,6 +1,7 @@
 package target
 
-// Budget bounds what one fused kernel takes of a target. A bound of 0 is none.
+// Budget bounds what one fused kernel takes of a target. A bound of 0 means no
+// bound.
 type Budget struct {
 	Name    string
 	Threads int // of a block

@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// Emulated makes options for a GPU's code ones for an emulated GPU's: a tile is
-// so many rows of one thread, and workers share all tables.
+// Emulated turns options for a GPU's code into options for an emulated GPU: a
+// tile is items rows of one thread, and workers share all tables.
 func Emulated(o emit.Options, items int) emit.Options {
 	o.Target = target.Target{Name: o.Target.Name, Threads: 1, Items: items}
 	fix := o.Fix

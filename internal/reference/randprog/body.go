@@ -259,7 +259,7 @@ func (b *body) headTerms(types []typ, recursive bool) []string {
 	return out
 }
 
-// term is a bound variable of the type or, where there is none, a constant.
+// term returns a bound variable of the type, or else a constant.
 func (b *body) term(t typ) string {
 	if v, ok := b.bound(t); ok {
 		return v

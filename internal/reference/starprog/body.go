@@ -46,8 +46,8 @@ func (b *body) where(f func(*Expr) bool) *Expr {
 	return pick(b.g.generator, of)
 }
 
-// term draws an argument: a variable that is bound in so many of a hundred
-// cases, seldom a constant or a wildcard, or else a fresh variable.
+// term draws an argument: with a probability of shared percent a bound
+// variable, seldom a constant or a wildcard, or else a fresh variable.
 func (b *body) term(a Arg, shared int) *Expr {
 	g := b.g
 	n := g.IntN(100)
@@ -273,11 +273,11 @@ func (g *programs) constantLike(v *Expr) *Expr {
 	return constant(scalar.OfInt(scalar.IntType, int64(g.IntN(9))))
 }
 
-// plain is the number of domains that are of no key.
+// plain is the number of domains that do not belong to a key.
 const plain = 11
 
-// nested draws an application of functional predicates to variables, often of
-// one to another, whose type suits; nil if there is none.
+// nested draws an application of functional predicates to variables, often
+// nested, whose type suits. It returns nil if no predicate fits.
 func (b *body) nested(suits func(scalar.Type) bool) *Expr {
 	g := b.g
 	var found []*Expr

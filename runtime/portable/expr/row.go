@@ -141,8 +141,8 @@ func singleColumn(call *queryplan.Call, b *columns.Column) func(w int64) (scalar
 	}
 }
 
-// stringFunction returns the function that a call is of a String column, all
-// other arguments being constants; nil if it is none.
+// stringFunction returns a call as a function of one String column, or nil. All
+// other arguments are constants.
 func stringFunction(call *queryplan.Call) *prepare.Function {
 	place := -1
 	args := make([]scalar.Value, len(call.Args))

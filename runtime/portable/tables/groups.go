@@ -39,7 +39,7 @@ type Groups struct {
 }
 
 // groupSlot is a place of the hash table: a key of one word or the hash of a
-// longer one, and 1 + the group's number, 0 where there is none.
+// longer one, and 1 + the group's number, or 0.
 type groupSlot [2]uint64
 
 const (
@@ -123,7 +123,7 @@ func (t *Groups) reserve(n int) {
 	t.room = room
 }
 
-// number returns a key's group, a new one if there is none.
+// number returns the group of a key, which it adds if necessary.
 func (t *Groups) number(key []uint64) uint32 {
 	kw := len(key)
 	if kw == 0 {

@@ -178,7 +178,7 @@ func (x *GrowingIndex) Payload(dst []int64, places []uint32, i int) {
 	x.Pay.UnpackAt(dst, words, places, i)
 }
 
-// group returns the number of a key's group, a new one if there is none.
+// group returns the number of a key's group, which it adds if necessary.
 func (x *GrowingIndex) group(key []uint64) int {
 	mem := x.table.mem
 	var slot *uint32
@@ -290,8 +290,8 @@ func (v growingVersion) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
 	}
 }
 
-// GrowingIndex returns the table's index of those columns, making it if there
-// is none.
+// Growing returns the table's index of the columns, which it makes on the first
+// call.
 func (t *Table) Growing(ranges []interval.Interval, keyCols, payCols []int,
 	size int) *GrowingIndex {
 	for _, x := range t.growing {
