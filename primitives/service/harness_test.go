@@ -124,12 +124,21 @@ func (m *emulated) sizes(k *Kernel) []int {
 	return []int{0, 1, 31, 32, 33, k.Tile - 1, k.Tile, k.Tile + 1, 3*k.Tile + 5}
 }
 
-// onEach runs a check on emulated blocks in several orders.
+// blockOrders are the orders in which emulated blocks run.
+var blockOrders = []struct {
+	name  string
+	value uint64
+}{{"random", 12345}, {"ascending", 0}, {"descending", 1}}
+
+// onEach runs a check on emulated blocks in several orders, with -short in the
+// random one.
 func onEach(t *testing.T, k *Kernel, check func(t *testing.T, m machine, n int)) {
-	for _, order := range []struct {
-		name  string
-		value uint64
-	}{{"ascending", 0}, {"descending", 1}, {"random", 12345}} {
+	orders := blockOrders
+	if testing.Short() {
+		t.Log("left out: -short: blocks that run in order")
+		orders = orders[:1]
+	}
+	for _, order := range orders {
 		t.Run(order.name, func(t *testing.T) {
 			m := emulator(t, order.value)
 			for _, n := range m.sizes(k) {

@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/reference/randprog"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/stats"
@@ -29,7 +30,8 @@ var (
 // random facts: they have to agree, and a second compilation has to give the
 // same text.
 func TestRandomPrograms(t *testing.T) {
-	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount,
+		"random programs"); seed < *firstSeed+n; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		p := randomPlan(t, seed, rng)
 		cat := randomCatalog(rng, p)

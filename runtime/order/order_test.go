@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 )
 
 var ctx = context.Background()
@@ -179,6 +180,7 @@ func TestSort(t *testing.T) {
 func TestSortLongRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 2*parallelSort + 100
+	someThreads := short.Part(t, []int{3, 1}, "numbers of threads")
 	for _, distinct := range []int{1, 2, 7, 3000, 0} {
 		x := &Rows{N: n}
 		for range 2 {
@@ -198,7 +200,7 @@ func TestSortLongRuns(t *testing.T) {
 			last[i] = int64(rng.Uint64())
 		}
 		x.Cols = append(x.Cols, Column{Type: scalar.IntType, Words: last})
-		for _, threads := range []int{1, 3} {
+		for _, threads := range someThreads {
 			s := Sorter{Threads: threads}
 			sel, err := s.Sort(ctx, x, nil)
 			if err != nil {

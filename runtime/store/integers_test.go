@@ -18,9 +18,9 @@ func TestPackedColumns(t *testing.T) {
 		{Kind: scalar.Int, Bits: 8}, {Kind: scalar.Int, Bits: 32}, {Kind: scalar.Int, Bits: 64},
 		{Kind: scalar.Uint, Bits: 16}, {Kind: scalar.Uint, Bits: 64},
 	}
-	for _, span := range []int64{0, 1, 255, 256, 65535, 65536, math.MaxUint32, math.MaxUint32 +
+	for i, span := range []int64{0, 1, 255, 256, 65535, 65536, math.MaxUint32, math.MaxUint32 +
 		1, math.MaxInt64} {
-		for _, low := range []int64{0, 1, 7, -128, -1, math.MinInt32, math.MaxInt32} {
+		for j, low := range []int64{0, 1, 7, -128, -1, math.MinInt32, math.MaxInt32} {
 			for _, n := range []int{1, 2, 5, 70_000} {
 				if span > math.MaxInt64-max(low, 0) {
 					continue
@@ -34,7 +34,11 @@ func TestPackedColumns(t *testing.T) {
 				if random.IntN(2) == 0 {
 					slices.Sort(words)
 				}
-				for _, typ := range types {
+				for k, typ := range types {
+					// With -short, one type has long columns of these bounds.
+					if testing.Short() && n > 5 && (i+j)%len(types) != k {
+						continue
+					}
 					comparePacked(t, typ, words)
 					comparePacked(t, typ, convertAll[int32](words))
 					comparePacked(t, typ, convertAll[uint8](words))

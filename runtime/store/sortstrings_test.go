@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 )
 
 // TestSortStrings numbers strings by several interners, most of them by more
 // than one, and by dictionaries, enough of them for many buckets.
 func TestSortStrings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
+	someThreads := short.Part(t, []int{4, 1}, "numbers of threads")
 	kinds := map[string]func() string{
 		"numbers":    func() string { return fmt.Sprint(rng.IntN(400_000)) },
 		"one prefix": func() string { return fmt.Sprintf("Customer#%09d", rng.IntN(200_000)) },
@@ -56,7 +58,7 @@ func TestSortStrings(t *testing.T) {
 					all[s.at(i)] = true
 				}
 			}
-			for _, threads := range []int{1, 4} {
+			for _, threads := range someThreads {
 				l, err := sortStrings(context.Background(), threads, sources)
 				if err != nil {
 					t.Fatal(err)

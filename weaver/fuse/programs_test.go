@@ -172,7 +172,8 @@ func TestPrograms(t *testing.T) {
 // TestRandomPrograms fuses random programs in all variants and runs them over
 // random facts.
 func TestRandomPrograms(t *testing.T) {
-	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount,
+		"random programs"); seed < *firstSeed+n; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		for _, optimise := range []bool{false, true} {
 			_, p, distinct := lowered(t, randprog.New(seed).Text(), optimise)

@@ -23,6 +23,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/randprog"
 	"github.com/redfoxdb/redfox/internal/reference/testprograms"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
@@ -203,7 +204,8 @@ func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
 	return scalar.OfInt(t, rng.Int64N(7)-2)
 }
 
-// whole returns the text and the folder of every program of the project.
+// whole returns the text of every program of the project by its file, with
+// -short of each eighth.
 func whole(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -212,7 +214,7 @@ func whole(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
+	for _, file := range short.Part(t, files, "programs") {
 		if out[file], err = testprograms.Text(file); err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +263,8 @@ func TestPrograms(t *testing.T) {
 
 // TestRandomPrograms does so with random programs.
 func TestRandomPrograms(t *testing.T) {
-	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+	for seed, n := *firstSeed, short.Count(t, *seedCount,
+		"random programs"); seed < *firstSeed+n; seed++ {
 		_, p := lowered(t, randprog.New(seed).Text(), seed%2 == 0)
 		checkAll(t, fmt.Sprintf("seed %d", seed), p, func(again uint64) map[string]planref.Rows {
 			return randomFacts(rand.New(rand.NewPCG(seed, again)), p)

@@ -25,6 +25,7 @@ const programs = "../../../testdata/programs"
 const (
 	maxFacts    = 2000  // tuples of facts
 	maxExpected = 12000 // tuples of expected relations
+	maxShort    = 1100  // tuples of expected relations, with -short
 )
 
 // TestPrograms holds the expected answers of the whole programs against brute
@@ -52,6 +53,9 @@ func testProgram(t *testing.T, dir string) {
 	given := 0
 	for _, tuples := range facts {
 		given += len(tuples)
+	}
+	if testing.Short() && rows > maxShort {
+		t.Skipf("-short: %d expected tuples, at most %d", rows, maxShort)
 	}
 	if given > maxFacts || rows > maxExpected {
 		t.Skipf("too large for brute force: %d tuples of facts (at most %d), %d expected (at most %d)", given, maxFacts, rows, maxExpected)

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/storetest"
 )
@@ -215,7 +216,7 @@ func TestFailedLoadOfCompressedText(t *testing.T) {
 		}
 		schema := []store.Schema{{Name: "n", Keys: 1,
 			Args: []store.Field{{Name: "x", Type: scalar.IntType}}}}
-		for range 50 {
+		for range short.Count(t, 50, "loads of a file") {
 			b, err := Bind(schema, "", []Fact{{Pred: "n", Path: file}}, Options{Threads: 2})
 			if err != nil {
 				t.Fatal(err)

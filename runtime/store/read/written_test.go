@@ -16,6 +16,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/randvalue"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/storetest"
 	"github.com/redfoxdb/redfox/runtime/store/write"
@@ -78,7 +79,7 @@ func sortedTuples(r *store.Relation) []string {
 func TestWrittenFilesReadBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	dir := t.TempDir()
-	for round := range 80 {
+	for round := range short.Count(t, 80, "relations") {
 		rows := rng.IntN(30)
 		if round%40 == 0 {
 			rows = 5000
@@ -168,7 +169,7 @@ func TestJSONIsJSON(t *testing.T) {
 func TestToArrowInParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 8))
 	const part = 1 << 13 // what a goroutine converts
-	for round := range 30 {
+	for round := range int(short.Count(t, 30, "relations")) {
 		rows := []int{part - 1, part, part + 1, 2*part + 77, 3 * store.BlockRows}[round%5]
 		s, r := randomRelation(t, rng, rows)
 		out := write.Of(r)
