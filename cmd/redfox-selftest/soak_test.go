@@ -23,7 +23,7 @@ func TestSoak(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "soak.json")
 			out, code := run("-engine", e.Name, "-only", "constraint", "-random", "3", "-soak",
-				"2s", "-every", "500ms", "-parallel", "3", "-report", file)
+				"1s", "-every", "250ms", "-parallel", "3", "-report", file)
 			if code != 0 || !strings.Contains(out, " 0 failures") ||
 				!strings.Contains(out, "the heap was looked at too seldom to tell: ") {
 				t.Errorf("exit code %d:\n%s", code, out)
