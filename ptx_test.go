@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/ptxas"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
@@ -77,6 +78,7 @@ func TestPTXOfQueries(t *testing.T) {
 // TestEarlyPTX compares the PTX of kernels that the driver gets one by one with
 // what it gets of all together: it does not compile a kernel twice.
 func TestEarlyPTX(t *testing.T) {
+	short.Skip(t, "PTX of whole queries")
 	target, err := assemble.ParseTarget("gpu:sm_80")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
@@ -51,7 +52,7 @@ func TestMaxRounds(t *testing.T) {
 		emulateGPU(t, emulated.Options{Seed: 7})
 		ways = append(ways, RunOptions{Engine: "gpu"})
 	}
-	for _, tt := range unboundedPrograms {
+	for _, tt := range short.Part(t, unboundedPrograms, "recursions") {
 		t.Run(tt.name, func(t *testing.T) {
 			prog := compileText(t, tt.text, Options{})
 			if w := prog.Warnings(); len(w) == 0 || w[0].Code != diag.UnboundedRecursion {
@@ -120,6 +121,7 @@ func TestMaxRoundsOfRepeatedRuns(t *testing.T) {
 // one of which no warning is given has no bound, and that a bound can be taken
 // away.
 func TestDefaultMaxRounds(t *testing.T) {
+	short.Skip(t, "no recursion runs a million rounds")
 	ctx := context.Background()
 	prog := compileText(t, "n(0). n(x + 1) <- n(x).", Options{})
 	if _, err := prog.Run(ctx, NewFacts(), RunOptions{Engine: "go"}); !isEndless(err) ||
