@@ -9,21 +9,21 @@ import (
 )
 
 // makeRoom removes entries, those used longest ago first, if those that are
-// there and n more bytes could exceed the bound. The folder is looked at when a
-// sixteenth of what was free then has been written since the last look. Other
-// processes may fill it meanwhile, so each process that writes can exceed the
-// bound by a sixteenth.
+// there and n more bytes could exceed the bound. The folder is scanned when a
+// sixteenth of the bound, or all that was free, has been written since the last
+// scan. Other processes may fill it meanwhile, so each process that writes can
+// exceed the bound by a sixteenth.
 func (c *Cache) makeRoom(root *os.Root, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n > c.room {
 		entries, total := scan(root)
 		if total+n > c.bound {
-			// An eighth more goes than must, so that a full cache is not looked
-			// through for each entry.
+			// An eighth more goes than must, so that a full cache is not
+			// scanned for each entry.
 			total = remove(root, entries, total, min(c.bound-c.bound/8, c.bound-n))
 		}
-		c.room = max((c.bound-total)/16, n)
+		c.room = max(min(c.bound/16, c.bound-total), n)
 	}
 	c.room -= n
 }

@@ -32,10 +32,15 @@ type Cache struct {
 	bound int64
 
 	mu   sync.Mutex
-	room int64 // bytes that can be written before the folder must be looked at
+	room int64 // bytes that can be written before the folder must be scanned
 }
 
+// opened has the caches that Open returned, by folder.
+var opened sync.Map
+
 // Open returns the cache of this user, or nil where there is no folder for it.
+// Engines of one process share it, as each cache scans its folder before its
+// first entry.
 func Open() *Cache {
 	dir, set := os.LookupEnv(Variable)
 	if !set {
@@ -48,7 +53,8 @@ func Open() *Cache {
 	if dir == "" {
 		return nil
 	}
-	return New(dir, DefaultBound)
+	c, _ := opened.LoadOrStore(dir, New(dir, DefaultBound))
+	return c.(*Cache)
 }
 
 // New returns a cache in a folder, which is made when the first object is put,
