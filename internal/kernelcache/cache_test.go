@@ -152,6 +152,23 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestScansAreRare holds that a full cache is scanned about once for each
+// sixteenth of its bound that is written.
+func TestScansAreRare(t *testing.T) {
+	const each, bound, puts = 1000, 256_000, 600
+	c := newCache(t, bound)
+	scans := 0
+	for i := range puts {
+		room := c.room
+		if c.Put(strconv.Itoa(i), make([]byte, each)); c.room > room-each {
+			scans++
+		}
+	}
+	if most := 2 * puts * each / (bound / 16); scans > most || scans == 0 {
+		t.Errorf("%d scans for %d entries, at most %d", scans, puts, most)
+	}
+}
+
 // TestOldestGoFirst fills a cache whose first entry is used again and again: it
 // stays, the others go in order.
 func TestOldestGoFirst(t *testing.T) {
