@@ -43,8 +43,8 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// TestRandomPositions rewrites random programs that find their derived tuples by
-// positions.
+// TestRandomPositions rewrites random programs that find their derived tuples
+// by positions.
 func TestRandomPositions(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+*seedCount/3; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 8))
