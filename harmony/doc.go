@@ -41,6 +41,7 @@
 //	relation edge(x: int, y: int) input "edge"
 //	relation path(x: int, y: int) derived output
 //	index edge_x multi edge(x)
+//	index nth unique path position      rows by their places
 //	groups g(x: int; n: int = count(), s: float = total(float))
 //	block b0:
 //	  run k0

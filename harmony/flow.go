@@ -68,6 +68,9 @@ func ColumnsRead(c Command, visit func(r *Relation, col int)) {
 	case *Run:
 		c.Kernel.columnsRead(visit)
 	case *Build:
+		if c.Index.ByPosition() {
+			return
+		}
 		for _, col := range c.Index.Key {
 			visit(c.Index.Of, col)
 		}

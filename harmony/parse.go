@@ -70,7 +70,7 @@ func (p *parser) program() *Program {
 
 func (p *parser) leaf(ln *irtext.Line) { cfg.Leaf(&p.Cursor, ln, ln.Tokens[0].Text) }
 
-// index reads `edge_x multi delta edge(x)`.
+// index reads `edge_x multi delta edge(x)`, or `nth unique edge position`.
 func (p *parser) index() *Index {
 	x := &Index{Name: p.Name("the name of an index")}
 	t := p.Next()
@@ -80,6 +80,10 @@ func (p *parser) index() *Index {
 	}
 	x.Kind = IndexKind(at)
 	x.Of, x.Version = p.version()
+	if p.AcceptWord("position") {
+		x.Key = []int{x.Of.Position()}
+		return x
+	}
 	p.Tuple(func() { x.Key = append(x.Key, p.columnOf(x.Of.Cols)) })
 	return x
 }

@@ -41,9 +41,12 @@ func (p *Program) Format(opts FormatOptions) string {
 		w.Line(0, "relation "+queryplan.DeclText((*queryplan.Var)(r)))
 	}
 	for _, x := range p.Indexes {
-		w.Line(0,
-			"index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+versionText(x.Of, x.Version)+
-				"("+columnsAt(x.Of.Cols, x.Key)+")")
+		key := "(" + columnsAt(x.Of.Cols, x.Key) + ")"
+		if x.ByPosition() {
+			key = " position"
+		}
+		w.Line(0, "index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+
+			versionText(x.Of, x.Version)+key)
 	}
 	for _, g := range p.Groups {
 		w.Line(0, groupsText(g))

@@ -115,6 +115,10 @@ type Index struct {
 	Span    source.Span
 }
 
+// ByPosition reports whether the key is the position of a row. Such an index is
+// unique or exists, over full or old, and needs no table.
+func (x *Index) ByPosition() bool { return len(x.Key) == 1 && x.Key[0] == x.Of.Position() }
+
 // Groups is a group-by table: for each key that came up, accumulators. Without
 // keys it has one group, or none as long as no row came.
 type Groups struct {

@@ -73,7 +73,19 @@ func (v *verifier) index(x *Index) error {
 	if err := versionExists(x.Of, x.Version); err != nil {
 		return err
 	}
-	return columnsExist(x.Of.Cols, x.Key)
+	if !x.ByPosition() {
+		return columnsExist(x.Of.Cols, x.Key)
+	}
+	switch {
+	case x.Of.Kind != queryplan.Derived:
+		return fmt.Errorf("%s is %s: only rows of derived relations have a position", x.Of.Name,
+			x.Of.Kind)
+	case x.Kind == Multi:
+		return fmt.Errorf("an index by position is unique or exists")
+	case x.Version == Delta:
+		return fmt.Errorf("an index by position is over full or old, whose rows count from 0")
+	}
+	return nil
 }
 
 func verifyGroups(g *Groups) error {

@@ -256,6 +256,9 @@ func (kv *kernelVerifier) probe(s *Probe) error {
 	case s.Out != nil && s.Out.Row != s.Index.Of:
 		return fmt.Errorf("the row is of another relation than the index")
 	}
+	if s.Index.ByPosition() {
+		return kv.fills(s.Key, []Column{{Name: "position", Type: scalar.IntType}})
+	}
 	cols := list.Map(s.Index.Key, func(at int) Column { return s.Index.Of.Cols[at] })
 	return kv.fills(s.Key, cols)
 }

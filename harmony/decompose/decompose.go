@@ -136,7 +136,9 @@ func (l *Loop) closed(k *harmony.Kernel) bool {
 // positioned reports whether something asks for positions of rows of a
 // relation: workers with relations of their own cannot number the rows.
 func positioned(p *harmony.Program, r *harmony.Relation) bool {
-	return slices.ContainsFunc(p.Kernels(), func(k *harmony.Kernel) bool {
+	return slices.ContainsFunc(p.Indexes, func(x *harmony.Index) bool {
+		return x.Of == r && x.ByPosition()
+	}) || slices.ContainsFunc(p.Kernels(), func(k *harmony.Kernel) bool {
 		return slices.ContainsFunc(k.Stages, func(s harmony.Stage) bool {
 			return k.PositionOf(s) == r
 		})

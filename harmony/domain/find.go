@@ -97,7 +97,9 @@ func (f *finder) kernel(k *harmony.Kernel) {
 		case *harmony.Probe:
 			cols := make([]*bounds.Place, len(s.Key))
 			for i, at := range s.Index.Key {
-				cols[i] = f.columns[s.Index.Of][at]
+				if !s.Index.ByPosition() {
+					cols[i] = f.columns[s.Index.Of][at]
+				}
 			}
 			f.stages[s] = f.fill(s.Key, cols)
 		case *harmony.Map:

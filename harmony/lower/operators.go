@@ -126,14 +126,16 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(on, func(name string) bool {
+	byPosition := len(on) == 1 && right.at[on[0]] == right.rel.Position() &&
+		right.version != harmony.Delta
+	if !byPosition && slices.ContainsFunc(on, func(name string) bool {
 		return right.at[name] == right.rel.Position() ||
 			slices.ContainsFunc(on, func(other string) bool {
 				return other != name && right.at[other] == right.at[name]
 			})
 	}) {
 		// Two columns of the key are one of the relation, or one is the
-		// position, which no index has.
+		// position and does not find rows alone.
 		if right, err = l.copied(n.Right, right); err != nil {
 			return err
 		}
@@ -145,7 +147,7 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	switch {
 	case n.Kind == queryplan.Anti:
 		probe = harmony.ProbeAbsent
-	case n.Kind == queryplan.Inner && n.Unique:
+	case n.Kind == queryplan.Inner && (n.Unique || byPosition):
 		kind, probe = harmony.Unique, harmony.ProbeUnique
 	case n.Kind == queryplan.Inner:
 		kind, probe = harmony.Multi, harmony.ProbeMulti

@@ -92,7 +92,7 @@ func (p *pipeline) stage(s harmony.Stage, source []interval.Interval) {
 			return
 		}
 		for i, o := range s.Key {
-			p.narrow(o, p.columns[s.Index.Of][s.Index.Key[i]])
+			p.narrow(o, p.column(s.Index.Of, s.Index.Key[i]))
 		}
 		if s.Out != nil {
 			p.probes[s.Out] = s
@@ -100,13 +100,18 @@ func (p *pipeline) stage(s harmony.Stage, source []interval.Interval) {
 	}
 }
 
+// column bounds a column of a relation, or positions.
+func (p *pipeline) column(r *harmony.Relation, at int) interval.Interval {
+	if at == r.Position() {
+		return positions
+	}
+	return p.columns[r][at]
+}
+
 // gathered bounds a column of a row that a probe found: a key column is equal
 // to what was looked up.
 func (p *pipeline) gathered(s *harmony.Gather) interval.Interval {
-	if s.Col == s.Row.Row.Position() {
-		return positions
-	}
-	bound := p.columns[s.Row.Row][s.Col]
+	bound := p.column(s.Row.Row, s.Col)
 	probe := p.probes[s.Row]
 	if i := slices.Index(probe.Index.Key, s.Col); i >= 0 {
 		bound = bound.Intersect(p.operand(probe.Key[i], p.domains.Stage(probe, i)).Bound)

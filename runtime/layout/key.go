@@ -20,6 +20,9 @@ type Key struct {
 	// dense, and code reads its base and the table's form from parameters.
 	Parted bool
 	Part   int
+	// ByRow says that keys are the numbers of rows from 0 on: packed keys are
+	// below the number of rows, not Size. The form is None.
+	ByRow bool
 	// Crowded reports that each possible group gets hundreds of rows of facts.
 	Crowded bool
 }
@@ -59,6 +62,13 @@ func Pack(bounds []interval.Interval) *Key {
 			break
 		}
 	}
+	return k
+}
+
+// byRow are keys that are the numbers of rows.
+func byRow() *Key {
+	k := Pack([]interval.Interval{{Lo: 0, Hi: harmony.MaxRows - 1}})
+	k.Form, k.ByRow = abi.None, true
 	return k
 }
 
@@ -137,7 +147,7 @@ func (k *Key) fix(p abi.Param) (int64, bool) {
 	case abi.GroupSize:
 		return int64(k.Size), k.Form == abi.Direct && !k.Open
 	case abi.IndexSize:
-		return int64(k.Size), (k.Form == abi.Direct || k.Form == abi.None) && !k.Open
+		return int64(k.Size), (k.Form == abi.Direct || k.Form == abi.None) && !k.Open && !k.ByRow
 	}
 	word, ok := k.Word(p)
 	if p.Kind == abi.SetBase || p.Kind == abi.IndexBase || p.Kind == abi.GroupBase {

@@ -226,6 +226,10 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 	}
 	filling, probing := rowsOfFacts(p, f)
 	for _, x := range p.Indexes {
+		if x.ByPosition() {
+			l.Indexes[x] = byRow()
+			continue
+		}
 		key := make([]interval.Interval, len(x.Key))
 		for i, c := range x.Key {
 			key[i] = f.Column(x.Of, c)

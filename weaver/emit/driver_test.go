@@ -350,7 +350,11 @@ func (d *driver) layOut(facts map[string]planref.Rows) {
 		r.gauge[0], r.full = int64(len(rows)), len(rows)
 	}
 	for _, x := range d.program.Indexes {
-		d.indexes[x] = &indexData{keys: chooseKeys(bounds(x.Of, x.Key), d.v.form)}
+		d.indexes[x] = &indexData{}
+		d.indexes[x].keys.fields = []interval.Field{{Bits: 32}}
+		if !x.ByPosition() {
+			d.indexes[x].keys = chooseKeys(bounds(x.Of, x.Key), d.v.form)
+		}
 	}
 	for _, g := range d.program.Groups {
 		k := chooseKeys(bounds(g, upTo(len(g.Keys))), d.v.form)
@@ -728,6 +732,9 @@ func (d *driver) build(x *harmony.Index) {
 	rel := d.rels[x.Of]
 	from, until := d.rowsOf(rel, x.Version)
 	n := until - from
+	if data.size = int64(until); x.ByPosition() {
+		return
+	}
 	keys := n + 1 // at most, of a table behind wide tuples
 	form := data.keys.form
 	if form == abi.Direct {

@@ -151,6 +151,9 @@ func emitApart(t *testing.T, name string, p *harmony.Program) []*gpuEntry {
 				}
 				e.name, e.features = c.Kernel.Name, kernelFeatures(c.Kernel)
 			case *harmony.Build:
+				if c.Index.ByPosition() {
+					continue
+				}
 				e.name, e.features = c.Index.Name, []string{indexFeature(c.Index)}
 			default:
 				continue
@@ -424,21 +427,25 @@ func TestPTXPatterns(t *testing.T) {
 }
 
 // TestPositionPTX assembles a kernel with the positions of its source's rows
-// and of the rows that it finds.
+// and of the rows that it finds, and with rows found by their positions.
 func TestPositionPTX(t *testing.T) {
 	ptxas.Need(t)
 	ptx, _ := ptxOfKernel(t, `relation k(x: int) derived
-relation t(p: int, q: int) temp
+relation t(p: int, q: int, y: int) temp
 index i unique k(x)
+index nth unique k position
 block b0:
   build i
+  build nth
   run k0
     rows delta k
     v0: int = load x
     v1: row = probe unique i(v0)
     v2: int = position
     v3: int = position v1
-    store t(v2, v3)
+    v4: row = probe unique nth(v0)
+    v5: int = gather x[v4]
+    store t(v2, v3, v5)
   halt
 `)
 	for _, arch := range []string{"sm_80", "sm_90"} {

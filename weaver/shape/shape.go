@@ -154,6 +154,7 @@ func (f *Function) setOrder(stages []harmony.Stage) {
 func (p *Program) addBuild(x *harmony.Index) {
 	insert := p.facts(abi.BuildInsert, "build_", x.Name)
 	switch form, known := int64(0), false; {
+	case x.ByPosition():
 	case x.Kind == harmony.Multi:
 		p.addStep(x, p.facts(abi.BuildCount, "count_", x.Name), "count_")
 		p.addStep(x, p.facts(abi.BuildFill, "fill_", x.Name), "fill_")

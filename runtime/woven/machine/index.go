@@ -269,9 +269,13 @@ func (x *Index[M]) Word(p abi.Param) (int64, error) {
 	return 0, ErrParam(p)
 }
 
-// mask is the mask of a hash table, or the size of a wide index: its rows.
+// mask is the mask of a hash table, or the size of an index that has none: its
+// rows.
 func (x *Index[M]) mask() uint64 {
-	if x.Form == abi.Wide {
+	switch {
+	case x.Lay.ByRow:
+		return uint64(x.Until)
+	case x.Form == abi.Wide:
 		return uint64(max(x.Until-x.From, 1))
 	}
 	return x.Mask
