@@ -46,6 +46,9 @@ func CompileStep(w *Workspace, files []*source.File, kind Kind,
 	}
 	step.Transaction = w.Transaction(step.Trees, kind, &list)
 	step.Program = sema.Check(step.Files, opts, &list)
+	if step.Program != nil && !step.keepsNumbered(diag.NewReporter(&list)) {
+		step.Program = nil
+	}
 	found := slices.DeleteFunc(list.All(), func(d *diag.Diagnostic) bool {
 		return d.Severity != diag.Error && !slices.Contains(files, d.Span.File)
 	})
@@ -56,4 +59,27 @@ func CompileStep(w *Workspace, files []*source.File, kind Kind,
 // predicates whose tuples are stored from now on.
 func (s *Step) Commit(w *Workspace, stored []string) {
 	w.Commit(s.Trees, s.kind, s.Transaction, s.Program, stored)
+}
+
+// keepsNumbered leaves predicates of numbered entities to be derived in each
+// transaction, and reports whether none of them has to be stored: the numbers
+// mean nothing to another transaction.
+func (s *Step) keepsNumbered(report *diag.Reporter) bool {
+	ok := true
+	for _, p := range s.Program.Preds {
+		isNumbered := p.Numbers != nil ||
+			slices.ContainsFunc(p.Args, func(a core.Arg) bool { return a.Family != nil })
+		if !isNumbered {
+			continue
+		}
+		if slices.Contains(s.Changed, p.Name) {
+			ok = false
+			d := report.Errorf(diag.NumberedEntities, p.Span,
+				"%s would have to keep entities that constructors make", p.Name)
+			d.Note("transactions keep values and entities that a single refmode identifies")
+			d.Help("derive %s by rules without +, or identify the entities by a refmode", p.Name)
+		}
+		s.Kept = slices.DeleteFunc(s.Kept, func(name string) bool { return name == p.Name })
+	}
+	return ok
 }

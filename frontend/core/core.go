@@ -47,6 +47,8 @@ func (p *Pred) Functional() bool { return p.Keys < len(p.Args) }
 type Arg struct {
 	Name string // of the declaration, or made up; unique in the predicate
 	Type scalar.Type
+	// Entity is the entity type that the program gives it, or "".
+	Entity string
 	// Family is set if the argument is an entity that a number stands for. Type
 	// is then int.
 	Family *Family

@@ -75,6 +75,7 @@ type model struct {
 	preds   map[string]*pred
 	order   []*pred // by first appearance
 	pulses  map[string]bool
+	*entities
 }
 
 // addPulses enters the pulse predicates that a file declares.

@@ -241,6 +241,11 @@ func (t *transaction) choose() {
 		switch {
 		case c.kind == other:
 			c.live = true
+		case t.isOfEntities(c):
+			c.live = true
+			for _, r := range c.reads {
+				t.included[r.name()] = true
+			}
 		case c.kind == constraint && !c.live:
 			c.live = slices.ContainsFunc(c.reads,
 				func(r read) bool { return t.changed[r.name()] || t.affected[r.name()] })
@@ -302,9 +307,14 @@ func (t *transaction) changes(c *clause) {
 		name := h.apply.Name.Text
 		if h.apply.Delta != "" {
 			t.fired[h.apply.Delta+name] = true
+		}
+		if h.apply.Delta != "" || name != "_" && !t.preds[name].derived { // by a fact
 			t.changed[name] = true
-		} else if name != "_" && !t.preds[name].derived {
-			t.changed[name] = true // by a fact
+			t.changedWith(name, func(part string) {
+				if p := t.preds[part]; p != nil && !p.derived {
+					t.changed[part] = true
+				}
+			})
 		}
 	}
 }

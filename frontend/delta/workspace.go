@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -57,6 +58,7 @@ func (w *Workspace) Transaction(files []*ast.File, kind Kind, diags *diag.List) 
 			t.add(node, i, i >= len(w.files))
 		}
 	}
+	t.readEntities()
 	for name, known := range w.preds {
 		if p := t.preds[name]; p != nil {
 			p.arity, p.keys = len(known.Args), known.Keys
@@ -103,7 +105,12 @@ func (t *transaction) declarations() *ast.File {
 	declared := map[string]bool{}
 	for _, c := range t.clauses {
 		if c.live && t.isDeclaration(c) {
-			declared[c.reads[0].name()] = true
+			for _, r := range c.reads {
+				declared[r.name()] = true
+				if _, ok := atomOf(c.node.Left); ok {
+					break
+				}
+			}
 		}
 	}
 	var text strings.Builder
@@ -114,7 +121,7 @@ func (t *transaction) declarations() *ast.File {
 		}
 		names, types := make([]string, len(known.Args)), make([]string, len(known.Args))
 		for i, a := range known.Args {
-			names[i], types[i] = a.Name, a.Type.String()+"("+a.Name+")"
+			names[i], types[i] = a.Name, cmp.Or(a.Entity, a.Type.String())+"("+a.Name+")"
 		}
 		text.WriteString(core.AtomText(p.name, known.Keys, names) + " -> " +
 			strings.Join(types, ", ") + ".\n")
@@ -137,21 +144,32 @@ func (t *transaction) declarations() *ast.File {
 var primitive = map[string]bool{"int": true, "uint": true, "float": true, "decimal": true,
 	"datetime": true, "boolean": true, "string": true}
 
-// isDeclaration reports whether a constraint only gives a predicate primitive
-// types.
+// isDeclaration reports whether a constraint only gives a predicate types.
 func (t *transaction) isDeclaration(c *clause) bool {
 	if c.kind != constraint || len(c.reads) == 0 || c.node.Arrow != ast.Constraint {
 		return false
 	}
-	if _, ok := atomOf(c.node.Left); !ok || t.preds[c.reads[0].name()].entity {
-		return ok
+	rest := c.reads[1:]
+	if _, ok := atomOf(c.node.Left); !ok {
+		// E(x), E:id(x:v) -> string(v).
+		if !t.types[c.reads[0].name()] || len(t.parts[c.reads[0].name()]) == 0 {
+			return false
+		}
+		rest = rest[1:]
 	}
-	for _, r := range c.reads[1:] {
-		if !primitive[r.name()] {
+	for _, r := range rest {
+		if !primitive[r.name()] && !t.types[r.name()] {
 			return false
 		}
 	}
 	return true
+}
+
+// isOfEntities reports whether a declaration is about entities. Those are part
+// of every program: they decide what stands for an entity.
+func (t *transaction) isOfEntities(c *clause) bool {
+	return len(t.types) > 0 && t.isDeclaration(c) &&
+		slices.ContainsFunc(c.reads, func(r read) bool { return t.types[r.name()] })
 }
 
 // describe includes the declarations and directives of what is included.

@@ -64,6 +64,14 @@ n(y) <- n(x), y = x + 1.
 		Fix: "Correct the file at the place that is shown, or run with --on-error skip to leave such " +
 			"rows out and have them counted.",
 	})
+	NumberedEntities = newCode(&Code{
+		ID:   "RF1022",
+		Name: "NumberedEntities",
+		When: "A program that several transactions run over stores, by a fact or a delta rule, entities " +
+			"that constructors make or that have no refmode. Such entities exist within one transaction.",
+		Fix: "Derive the predicate by rules without +, identify the entities by a refmode, or run the " +
+			"program as one transaction.",
+	})
 	RuleInExecution = newCode(&Code{
 		ID:   "RF1021",
 		Name: "RuleInExecution",

@@ -81,6 +81,9 @@ func (c *emission) pred(p *normal.Pred) *core.Pred {
 	for i, n := range p.Columns {
 		t, _ := c.types.TypeOf(n)
 		arg := core.Arg{Name: p.ArgNames[i], Type: c.types.Represented(t)}
+		if t.Kind == scalar.Entity {
+			arg.Entity = t.String()
+		}
 		if f := c.types.Family(t); f != nil && !f.ByValue() {
 			arg.Family = c.family(f)
 		}

@@ -273,6 +273,9 @@ type typedColumn struct {
 // of their column. A literal becomes an entity of the type. What is in a type
 // becomes one of the types above. Anything else is checked after the run.
 func (c *emission) noteMembers(u *normal.Unit, h *normal.Atom) {
+	if isRemoval(h.Pred) {
+		return
+	}
 	for i, t := range h.Args {
 		of := c.entityType(h.Pred, i)
 		if of == nil {
@@ -304,6 +307,13 @@ func (c *emission) noteMembers(u *normal.Unit, h *normal.Atom) {
 			}
 		}
 	}
+}
+
+// isRemoval reports whether a predicate has what a transaction deletes, which
+// makes no entity.
+func isRemoval(p *normal.Pred) bool {
+	_, start, event := core.Event(p.Name)
+	return event && !start && p.Name[0] == '-'
 }
 
 // shown reports whether a unit shows that a variable is an entity of a type.
@@ -393,7 +403,7 @@ func (c *emission) autoNumbered(p *normal.Pred,
 func (c *emission) extensionalMembers(p *normal.Pred,
 	add func(source.Span, *core.Pred, []core.Term, ...core.Literal)) {
 	imported := p.Given || p.File != nil && !p.File.Export
-	if p.Rules > 0 || p.Loads > 0 && !imported {
+	if p.Rules > 0 || p.Loads > 0 && !imported || isRemoval(p) {
 		return
 	}
 	for i := range p.Columns {
