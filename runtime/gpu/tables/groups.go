@@ -6,7 +6,6 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
-	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
@@ -16,14 +15,7 @@ import (
 // accumulators and of marks.
 type Groups struct {
 	machine.Groups
-	run *State
-
-	Gauge int // the number of groups of Hash and Wide, of Ordered those of the list
-	Most  int64
-	Dirty bool
-	Limit int64
-
-	reached, earlier replay.Size // as of a relation
+	cursor // of Hash and Wide, and of the list of Ordered
 
 	table    device.Buffer // keys of Hash and Ordered, row set of Wide
 	mask     uint64        // of Ordered that of the hash table before the list
@@ -36,8 +28,8 @@ type Groups struct {
 }
 
 func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Groups {
-	g := &Groups{Groups: machine.NewGroups(decl, lay, what), run: r, Gauge: r.Control.NewGauge(),
-		Limit: device.Unlimited, earlier: r.Sizes.Of(decl)}
+	g := &Groups{Groups: machine.NewGroups(decl, lay, what), cursor: cursor{run: r,
+		Gauge: r.Control.NewGauge(), Limit: device.Unlimited, earlier: r.Sizes.Of(decl)}}
 	g.data = make([]device.Buffer, len(g.Cells))
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Keys {
@@ -45,23 +37,6 @@ func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Gr
 		}
 	}
 	return g
-}
-
-// settle takes over the cursor from the mirror, which is fresh.
-func (g *Groups) settle() {
-	if g.Dirty {
-		g.Most, g.Dirty = g.run.Control.Mirror[g.Gauge], false
-	}
-}
-
-// count returns the number of groups that the gauge counts.
-func (g *Groups) count(ctx context.Context) (int64, error) {
-	if g.Dirty {
-		if err := g.run.Numbers(ctx); err != nil {
-			return 0, err
-		}
-	}
-	return g.Most, nil
 }
 
 // keys bounds the number of groups that there can be.
@@ -118,19 +93,7 @@ func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) erro
 			}
 		}
 	}
-	limit := int64(device.Unlimited)
-	if n := g.Room(); n < g.keys() {
-		if g.Limit <= n && g.Most+most <= g.Limit || g.Limit == device.Unlimited &&
-			g.Most+most <= n {
-			return nil
-		}
-		limit = n - slack
-	}
-	if limit == g.Limit {
-		return nil
-	}
-	g.Limit = limit
-	return g.run.Control.Set(ctx, g.Gauge+1, limit)
+	return g.setLimit(ctx, g.Room(), g.keys(), slack, most)
 }
 
 // slotBytes is the size of a slot.

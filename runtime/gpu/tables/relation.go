@@ -8,7 +8,6 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
-	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
@@ -25,42 +24,24 @@ type Column struct {
 // Relation is the contents of a relation: rows up to the gauge's cursor.
 type Relation struct {
 	machine.Versions
-	run   *State
-	Cols  []*Column
-	Gauge int // its word in the control block
-	// Most is the cursor, or an upper bound of it if Dirty: kernels in the
-	// stream may move it.
-	Most  int64
-	Dirty bool
+	cursor
+	Cols []*Column
 	// behind reports that Full is Most, which is not settled yet.
 	behind bool
 	// Capacity is the number of rows that the columns have room for.
 	Capacity int64
-	Limit    int64 // on the device
-	reached  replay.Size
-	earlier  replay.Size // of an earlier run
-	set      *tupleSet   // of a derived relation
+	set      *tupleSet // of a derived relation
 
 	pointers device.Buffer // to the columns, for a wide set
 }
 
 // Rows returns the number of rows, merged or not. It waits for kernels that may
 // have added some.
-func (r *Relation) Rows(ctx context.Context) (int64, error) {
-	if !r.Dirty {
-		return r.Most, nil
-	}
-	if err := r.run.Numbers(ctx); err != nil {
-		return 0, err
-	}
-	return r.Most, nil
-}
+func (r *Relation) Rows(ctx context.Context) (int64, error) { return r.count(ctx) }
 
 // settle reads the cursor from the mirror, which is fresh.
 func (r *Relation) settle() {
-	if r.Dirty {
-		r.Most, r.Dirty = r.run.Control.Mirror[r.Gauge], false
-	}
+	r.cursor.settle()
 	if r.behind {
 		r.Full, r.behind = r.Most, false
 	}
@@ -184,19 +165,7 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 			}
 		}
 	}
-	limit := int64(device.Unlimited)
-	if n := room(); n < machine.MaxRows {
-		if r.Limit <= n && r.Most+most <= r.Limit || r.Limit == device.Unlimited &&
-			r.Most+most <= n {
-			return nil
-		}
-		limit = n - slack
-	}
-	if limit == r.Limit {
-		return nil
-	}
-	r.Limit = limit
-	return r.run.Control.Set(ctx, r.Gauge+1, limit)
+	return r.setLimit(ctx, room(), machine.MaxRows, slack, most)
 }
 
 // growColumns makes room for need rows; if memory allows, for want rows or a

@@ -47,8 +47,8 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 	r.Owned = map[cuda.Pointer]int64{}
 	r.found = map[columnKey]*resident{}
 	for _, decl := range g.Relations {
-		rel := &Relation{Versions: machine.Versions{Decl: decl, What: name(decl)}, run: r,
-			Limit: device.Unlimited, Gauge: -1, earlier: r.Sizes.Of(decl)}
+		rel := &Relation{Versions: machine.Versions{Decl: decl, What: name(decl)}, cursor: cursor{
+			run: r, Limit: device.Unlimited, Gauge: -1, earlier: r.Sizes.Of(decl)}}
 		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
 			col := &Column{Column: r.Layouts.Columns[decl][i], Typ: c.Type}
@@ -90,18 +90,12 @@ func (r *State) Settle() {
 
 // Fits reports whether the tables have room for the rows that kernels in the
 // stream add, given the cursors of gauges after them.
-func (r *State) Fits(cursor func(gauge int) int64) bool {
-	for _, rel := range r.Relations {
-		if rel.Dirty && cursor(rel.Gauge) > rel.Limit {
-			return false
-		}
-	}
-	for _, g := range r.Groups {
-		if g.Dirty && cursor(g.Gauge) > g.Limit {
-			return false
-		}
-	}
-	return true
+func (r *State) Fits(at func(gauge int) int64) bool {
+	fits := true
+	r.each(func(_ harmony.Managed, c *cursor) {
+		fits = fits && !(c.Dirty && at(c.Gauge) > c.Limit)
+	})
+	return fits
 }
 
 // ReleaseResidents ends the use of columns and indexes that outlive the run. If
@@ -116,30 +110,22 @@ func (r *State) ReleaseResidents(done bool) {
 	r.residents, r.retired = nil, nil
 }
 
-// NoteSizes leaves later runs how large the variables of this one became.
-func (r *State) NoteSizes() {
+// each visits the cursors of variables that the run fills.
+func (r *State) each(visit func(decl harmony.Managed, c *cursor)) {
 	for decl, rel := range r.Relations {
 		if !rel.IsLoaded() {
-			rel.reach()
-			r.Sizes.Note(decl, rel.reached)
+			visit(decl, &rel.cursor)
 		}
 	}
 	for decl, g := range r.Groups {
-		g.reach()
-		r.Sizes.Note(decl, g.reached)
+		visit(decl, &g.cursor)
 	}
 }
 
-// reach notes the number of rows, if it is known.
-func (r *Relation) reach() {
-	if !r.Dirty {
-		r.reached.Rows = max(r.reached.Rows, r.Most)
-	}
-}
-
-// reach notes the number of groups, if it is known.
-func (g *Groups) reach() {
-	if !g.Dirty {
-		g.reached.Rows = max(g.reached.Rows, g.Most)
-	}
+// NoteSizes leaves later runs how large the variables of this one became.
+func (r *State) NoteSizes() {
+	r.each(func(decl harmony.Managed, c *cursor) {
+		c.reach()
+		r.Sizes.Note(decl, c.reached)
+	})
 }

@@ -144,9 +144,6 @@ func (x *Index[M]) Begin(from, until int64, generation int, facts []*store.Colum
 	x.Identity = woven.Ascends(x.Decl, x.Form, facts)
 }
 
-// End marks the index as not built. Its tables stay.
-func (x *Index[M]) End() { x.built = false }
-
 // BuiltFrom reports whether the index has rows of a generation from a row on.
 func (x *Index[M]) BuiltFrom(from int64, generation int) bool {
 	return x.built && x.generation == generation && x.From == from
