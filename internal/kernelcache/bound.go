@@ -1,10 +1,11 @@
 package kernelcache
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"time"
 )
 
@@ -61,11 +62,8 @@ func scan(root *os.Root) (entries []entry, total int64) {
 // bytes, and returns the size of the rest. An entry that is already gone was
 // removed by another process and counts as removed.
 func remove(root *os.Root, entries []entry, total, most int64) int64 {
-	sort.Slice(entries, func(i, j int) bool {
-		if !entries[i].used.Equal(entries[j].used) {
-			return entries[i].used.Before(entries[j].used)
-		}
-		return entries[i].name < entries[j].name
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.name, b.name))
 	})
 	for _, e := range entries {
 		if total <= most {
