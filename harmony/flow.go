@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/bitset"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
@@ -195,13 +196,7 @@ func (n *numbering) has(b bitset.Set, v Managed) bool { return b.Has(n.at[v]) }
 
 // list returns the members in the order of the text.
 func (n *numbering) list(b bitset.Set) []Managed {
-	var out []Managed
-	for _, v := range n.vars {
-		if n.has(b, v) {
-			out = append(out, v)
-		}
-	}
-	return out
+	return list.Filter(n.vars, func(v Managed) bool { return n.has(b, v) })
 }
 
 // Valid follows the indexes of a program: it calls visit for every command that

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -109,12 +110,9 @@ func loops(blocks []*harmony.Block) [][]*harmony.Block {
 		members := stack[at:]
 		stack = stack[:at:at]
 		if len(members) > 1 || slices.Contains(b.Successors(), b) {
-			var loop []*harmony.Block
-			for _, x := range blocks {
-				if slices.Contains(members, x) {
-					loop = append(loop, x)
-				}
-			}
+			loop := list.Filter(blocks, func(x *harmony.Block) bool {
+				return slices.Contains(members, x)
+			})
 			out = append(out, loop)
 		}
 	}

@@ -1,5 +1,7 @@
 package bounds
 
+import "github.com/redfoxdb/redfox/internal/list"
+
 // Strings partitions the places of a program that hold strings, such as
 // columns, registers and constants, into sets that share a dictionary: two
 // places are in one set if a copy, a join, a union or a comparison brings their
@@ -21,13 +23,7 @@ func (s *Strings) New() *Place {
 
 // Sets returns the root of each set, in the order of creation.
 func (s *Strings) Sets() []*Place {
-	var roots []*Place
-	for _, p := range s.places {
-		if p.parent == nil {
-			roots = append(roots, p)
-		}
-	}
-	return roots
+	return list.Filter(s.places, func(p *Place) bool { return p.parent == nil })
 }
 
 // Set returns the root of the place's set.

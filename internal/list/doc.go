@@ -1,4 +1,5 @@
-// Package list maps slices, which the standard library does not do.
+// Package list maps and filters slices into new ones, which package slices does
+// not do.
 //
 // It imports nothing of redfox; no flag prints it.
 package list

@@ -14,3 +14,13 @@ func TestMap(t *testing.T) {
 		t.Errorf("got %#v of nil, want an empty slice", got)
 	}
 }
+
+func TestFilter(t *testing.T) {
+	odd := func(n int) bool { return n%2 == 1 }
+	if got := Filter([]int{1, 2, 3}, odd); !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("got %v", got)
+	}
+	if got := Filter([]int{2}, odd); got != nil {
+		t.Errorf("got %v, want nil", got)
+	}
+}

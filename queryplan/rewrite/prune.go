@@ -3,6 +3,7 @@ package rewrite
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
@@ -154,12 +155,9 @@ func (p pruner) mapped(n *queryplan.Map, need []string) queryplan.Node {
 
 // union keeps the inputs' columns the same.
 func (p pruner) union(n *queryplan.Union, need []string) queryplan.Node {
-	var cols []queryplan.Column
-	for _, c := range n.Columns() {
-		if slices.Contains(need, c.Name) {
-			cols = append(cols, c)
-		}
-	}
+	cols := list.Filter(n.Columns(), func(c queryplan.Column) bool {
+		return slices.Contains(need, c.Name)
+	})
 	inputs := make([]queryplan.Node, len(n.Nodes))
 	for i, in := range n.Nodes {
 		inputs[i] = p.node(in, need)

@@ -113,12 +113,7 @@ func (b *body) provideAll(head []typ) {
 // provide adds an atom of a predicate with an argument of the type, if there is
 // one.
 func (b *body) provide(t typ) {
-	var of []*pred
-	for _, p := range b.g.preds {
-		if slices.Contains(p.args, t) {
-			of = append(of, p)
-		}
-	}
+	of := list.Filter(b.g.preds, func(p *pred) bool { return slices.Contains(p.args, t) })
 	if len(of) > 0 {
 		b.positive(pick(b.g, of))
 	}
@@ -194,12 +189,9 @@ func (b *body) another(v variable) string {
 func (b *body) alternatives() {
 	g := b.g
 	p := pick(g, g.preds)
-	var alike []*pred
-	for _, q := range g.preds {
-		if len(q.args) == len(p.args) && fmt.Sprint(q.args) == fmt.Sprint(p.args) {
-			alike = append(alike, q)
-		}
-	}
+	alike := list.Filter(g.preds, func(q *pred) bool {
+		return len(q.args) == len(p.args) && fmt.Sprint(q.args) == fmt.Sprint(p.args)
+	})
 	if len(p.args) > 0 && g.chance(50) {
 		args := list.Map(p.args, b.fresh)
 		other := append([]string(nil), args...)

@@ -415,12 +415,7 @@ func (g *generator) specification(vars []variable) (string, typ) {
 // function derives a functional predicate from another one with the same keys,
 // if there is one: each key still has one value.
 func (g *generator) function() {
-	var candidates []*pred
-	for _, p := range g.preds {
-		if p.single() {
-			candidates = append(candidates, p)
-		}
-	}
+	candidates := list.Filter(g.preds, (*pred).single)
 	if len(candidates) == 0 {
 		g.plain()
 		return
@@ -461,12 +456,9 @@ func (g *generator) constraint() {
 
 // sequence numbers the tuples of a relation, within groups or not.
 func (g *generator) sequence() {
-	var candidates []*pred
-	for _, p := range g.preds {
-		if len(p.args) > 0 && !p.functional() {
-			candidates = append(candidates, p)
-		}
-	}
+	candidates := list.Filter(g.preds, func(p *pred) bool {
+		return len(p.args) > 0 && !p.functional()
+	})
 	if len(candidates) == 0 {
 		g.plain()
 		return

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/redfoxdb/redfox/internal/list"
 )
 
 // table adds functional predicates, and at times a relation, which are columns
@@ -58,13 +60,7 @@ func (g *generator) table() {
 
 // keyed returns the predicates whose first arguments are keys.
 func (g *generator) keyed() []*pred {
-	var out []*pred
-	for _, p := range g.preds {
-		if p.functional() && p.keys > 0 {
-			out = append(out, p)
-		}
-	}
-	return out
+	return list.Filter(g.preds, func(p *pred) bool { return p.functional() && p.keys > 0 })
 }
 
 // row adds atoms that read one tuple, of a functional predicate or of a table,
@@ -88,12 +84,9 @@ func (b *body) row() {
 	for range 2 {
 		columns := b.columns(p, keys)
 		next := columns[g.IntN(len(columns))]
-		var leads []*pred
-		for _, q := range keyed {
-			if q.keys == 1 && q.args[0] == next.t {
-				leads = append(leads, q)
-			}
-		}
+		leads := list.Filter(keyed, func(q *pred) bool {
+			return q.keys == 1 && q.args[0] == next.t
+		})
 		if len(leads) == 0 || next.name == "" || g.chance(60) {
 			return
 		}

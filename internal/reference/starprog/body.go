@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -34,12 +35,7 @@ func (b *body) bound(domain int) *Expr {
 
 // where returns a variable of which f is true, or nil.
 func (b *body) where(f func(*Expr) bool) *Expr {
-	var of []*Expr
-	for _, v := range b.vars {
-		if f(v) {
-			of = append(of, v)
-		}
-	}
+	of := list.Filter(b.vars, f)
 	if len(of) == 0 {
 		return nil
 	}
@@ -421,12 +417,9 @@ func (b *body) negation() {
 			return
 		}
 	}
-	var candidates []*Pred
-	for _, p := range g.pool {
-		if slices.ContainsFunc(p.Args, func(a Arg) bool { return b.bound(a.Domain) != nil }) {
-			candidates = append(candidates, p)
-		}
-	}
+	candidates := list.Filter(g.pool, func(p *Pred) bool {
+		return slices.ContainsFunc(p.Args, func(a Arg) bool { return b.bound(a.Domain) != nil })
+	})
 	if len(candidates) == 0 {
 		return
 	}

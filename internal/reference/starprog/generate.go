@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -94,24 +95,16 @@ func (g *generator) stored(t *Table, name string, keys int, columns []string) *P
 
 // columnsOf are the functional predicates of a table's columns.
 func (g *programs) columnsOf(t *Table) []*Pred {
-	var out []*Pred
-	for _, p := range g.stored {
-		if p.Table == t.Name && p.Keys == t.Keys() && len(p.Args) == p.Keys+1 {
-			out = append(out, p)
-		}
-	}
-	return out
+	return list.Filter(g.stored, func(p *Pred) bool {
+		return p.Table == t.Name && p.Keys == t.Keys() && len(p.Args) == p.Keys+1
+	})
 }
 
 // wideOf are the predicates of several of a table's columns.
 func (g *programs) wideOf(t *Table) []*Pred {
-	var out []*Pred
-	for _, p := range g.stored {
-		if p.Table == t.Name && len(p.Args) != t.Keys()+1 {
-			out = append(out, p)
-		}
-	}
-	return out
+	return list.Filter(g.stored, func(p *Pred) bool {
+		return p.Table == t.Name && len(p.Args) != t.Keys()+1
+	})
 }
 
 // program draws views over the data, and a query over both.
@@ -305,12 +298,7 @@ func (g *programs) define(p *Pred, args []*Expr, body []Literal) {
 
 // some draws distinct variables of a body for a head, of a type that suits.
 func (b *body) some(n int, suits func(*Expr) bool) []*Expr {
-	var of []*Expr
-	for _, v := range b.vars {
-		if suits(v) {
-			of = append(of, v)
-		}
-	}
+	of := list.Filter(b.vars, suits)
 	b.g.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
 	return of[:min(n, len(of))]
 }

@@ -133,12 +133,9 @@ func (g *programs) having() []*Pred {
 
 // functionOf draws a functional predicate of one value from the pool.
 func (g *programs) functionOf(suits func(*Pred) bool) *Pred {
-	var of []*Pred
-	for _, p := range g.pool {
-		if p.Keys == len(p.Args)-1 && p.Keys > 0 && suits(p) {
-			of = append(of, p)
-		}
-	}
+	of := list.Filter(g.pool, func(p *Pred) bool {
+		return p.Keys == len(p.Args)-1 && p.Keys > 0 && suits(p)
+	})
 	if len(of) == 0 {
 		return nil
 	}

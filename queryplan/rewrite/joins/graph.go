@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/bitset"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
@@ -146,12 +147,9 @@ func (g *joinGraph) addRelation(c *Conjunction, r queryplan.Node, changed map[*q
 	names := trees.Columns(r)
 	e := g.est.Of(r)
 	rel := graphRel{scanned: e.Rows, cols: g.set(names), numbers: g.set(nil), ascends: g.set(nil)}
-	var conds []queryplan.Expr
-	for _, cond := range c.Conds {
-		if trees.HasAll(names, queryplan.ExprColumns(cond)) {
-			conds = append(conds, cond)
-		}
-	}
+	conds := list.Filter(c.Conds, func(cond queryplan.Expr) bool {
+		return trees.HasAll(names, queryplan.ExprColumns(cond))
+	})
 	rel.whole = len(conds) == 0
 	if len(conds) > 0 {
 		e = stats.Filtered(e, conds)

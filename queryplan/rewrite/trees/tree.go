@@ -3,6 +3,7 @@ package trees
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -39,13 +40,7 @@ func HasCond(conds []queryplan.Expr, c queryplan.Expr) bool {
 
 // Without returns the conditions that are not among others.
 func Without(conds, gone []queryplan.Expr) []queryplan.Expr {
-	var out []queryplan.Expr
-	for _, c := range conds {
-		if !HasCond(gone, c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return list.Filter(conds, func(c queryplan.Expr) bool { return !HasCond(gone, c) })
 }
 
 // HasAll reports whether every one of names is in set.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/primitives"
 )
@@ -97,12 +98,7 @@ func (l *library) symbols(lib *llvm.Library, cache Cache,
 	symbols []string) (map[string]uintptr, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var missing []string
-	for _, s := range symbols {
-		if l.addresses[s] == 0 {
-			missing = append(missing, s)
-		}
-	}
+	missing := list.Filter(symbols, func(s string) bool { return l.addresses[s] == 0 })
 	if err := l.load(lib, cache, missing); err != nil {
 		return nil, err
 	}

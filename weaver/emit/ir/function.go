@@ -184,8 +184,8 @@ func (f *Function) callFunc(callee *llvm.Func, args ...value.Value) value.Value 
 
 // Intrinsic calls a function of LLVM's own.
 func (f *Function) Intrinsic(name string, result types.Type, args ...value.Value) value.Value {
-	types := list.Map(args, value.Value.Type)
-	return f.callFunc(f.Module.declare(name, result, types...), args...)
+	callee := f.Module.declare(name, result, list.Map(args, value.Value.Type)...)
+	return f.callFunc(callee, args...)
 }
 
 // At returns the address of element i of what is at p.
