@@ -101,7 +101,7 @@ func (l *lowerer) command(c queryplan.Command) error {
 		l.emit(&harmony.Merge{Rel: l.rels[c.Var]})
 		return nil
 	case *queryplan.Clear:
-		// Lifetimes finds out anew what is not needed any more.
+		// Lifetimes recomputes which variables are dead.
 		return nil
 	case *queryplan.Check:
 		l.span = c.Span

@@ -26,7 +26,7 @@ type Options struct {
 	Verify bool
 }
 
-// Trace says what the passes did, in the order in which they ran.
+// Trace records what each pass did, in the order in which they ran.
 type Trace struct {
 	Steps []Step
 }

@@ -33,7 +33,7 @@ var (
 		"how often a kernel is measured; with 0 it is assembled only, and takes no GPU")
 )
 
-// ceiling is what an H200 reads in a second.
+// ceiling is the number of bytes that an H200 reads in a second.
 const ceiling = 4.54e12
 
 // TestCardBench measures kernels over columns that a card makes for itself,

@@ -36,7 +36,7 @@ type variant struct {
 	cut       bool // queues wherever rows are dropped
 	// pipeline optimises a CPU's code; empty for quick.
 	pipeline string
-	// crowded says that hundreds of rows come for each group, as far as code
+	// crowded means that each group gets hundreds of rows, as far as code
 	// knows.
 	crowded bool
 	// sm is the compute capability that a GPU's code is for, and threads what a

@@ -11,7 +11,7 @@ import (
 
 // machine is what a driver's code runs on.
 type machine interface {
-	// target is what a variant's code is for.
+	// target returns the target of a variant.
 	target(v variant) target.Target
 	// memory is where the code's data lie; nil for Go's heap.
 	memory() *arena

@@ -150,7 +150,7 @@ func (d *driver) literal(k abi.Kind, l abi.Literal) int64 {
 	return dict.code(l.Value.Str())
 }
 
-// hostCall is what the host needs to know of an entry that calls it.
+// hostCall describes an entry that calls the host.
 type hostCall struct {
 	d *driver
 	e *abi.Entry

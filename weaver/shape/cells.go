@@ -43,8 +43,8 @@ type Cells struct {
 	Groups  int
 }
 
-// Bytes is what all cells of a thread take. Rows that are not live have a place
-// behind those of the groups.
+// Bytes is the size of all cells of a thread. Rows that are not live have a
+// place behind those of the groups.
 func (c *Cells) Bytes() int { return 8 * c.Cells * (c.Groups + 1) }
 
 // chooseCells decides whether each thread has cells of its own; nil if not. Few

@@ -8,7 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/weaver/partition"
 )
 
-// forms says what the values of a function's registers consist of.
+// forms holds the machine form of the values of a function's registers.
 type forms struct {
 	f *Function
 	// stored has the registers between steps, as arrays keep them.

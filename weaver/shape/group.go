@@ -35,7 +35,7 @@ type Acc struct {
 	Narrow bool // 32 bits hold the words of a run
 }
 
-// How tells ways of grouping apart.
+// How is a way of grouping.
 type How uint8
 
 // The ways of grouping.

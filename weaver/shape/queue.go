@@ -12,7 +12,7 @@ import (
 // on, and read or find again what they need of a row.
 type Queue struct {
 	Before int // the stage, in the order of work, that is the first behind the queue
-	// Behind is what is done with rows of the queue, Items of a thread at a
+	// Behind is the work on rows of the queue, Items of a thread at a
 	// time.
 	Behind  *Work
 	Items   int

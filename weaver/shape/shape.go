@@ -65,7 +65,7 @@ type Function struct {
 	// each other between two looks at the gauges.
 	Threads, Items, Parts int
 	Registers             int // the most of a GPU's thread; 0 if the assembler chooses
-	// Work is what is done with a tile: all stages, or those ahead of the
+	// Work is the work on a tile: all stages, or those ahead of the
 	// queue.
 	Work   *Work
 	Queue  *Queue   // or nil

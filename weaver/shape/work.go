@@ -23,7 +23,7 @@ type Step struct {
 	Compacts bool
 }
 
-// StepKind tells steps apart.
+// StepKind is the kind of a step.
 type StepKind uint8
 
 // The kinds of steps. All but runs have one stage.
