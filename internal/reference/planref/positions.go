@@ -12,6 +12,8 @@ import (
 //   - taken has the positions that two pairs have, and moved the pairs of which
 //     a delta and the whole set disagree about the position: nothing;
 //   - round has the first and the last position of each delta;
+//   - olds and news have how many of the numbered pairs are found among the old
+//     ones and in the delta by their positions;
 //   - via goes from a pair to its position and from there to the pair that made
 //     it, in the loop by probes of the pairs and behind it by a join on
 //     positions.
@@ -26,6 +28,8 @@ var taken(p: int) derived output
 var moved(x: int, y: int) derived output
 var via(a: int, b: int, x: int, y: int) derived output
 var before(n: int) derived output
+var olds(n: int) derived output
+var news(n: int) derived output
 var odd(x: int, y: int, z: int) derived output
 block b0:
   insert keys
@@ -49,6 +53,20 @@ block b1:
     aggregate [] n: int = max(p)
       scan old keys(_, _) position p
   merge before
+  insert olds
+    aggregate [] n: int = count()
+      filter and(eq(x, a), eq(y, b))
+        join p
+          scan seen(x, y, p)
+          scan old keys(a, b) position p
+  merge olds
+  insert news
+    aggregate [] n: int = count()
+      filter and(eq(x, a), eq(y, b))
+        join p
+          scan seen(x, y, p)
+          scan delta keys(a, b) position p
+  merge news
   insert keys
     project x, z
       join y

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/portable/columns"
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
@@ -46,6 +47,17 @@ func (b *builtSide) ensure(r *work.Run) int {
 	})
 	return b.index.Rows
 }
+
+// positionSide finds the rows of a version of a table by their positions.
+type positionSide struct{ index *tables.PositionIndex }
+
+func (p positionSide) finder() tables.Finder { return p.index }
+
+func (positionSide) keyBounds() []interval.Interval {
+	return []interval.Interval{columns.Positions}
+}
+
+func (p positionSide) ensure(*work.Run) int { return p.index.Update() }
 
 // growingSide is an index on a version of a table that grows in the loop which
 // probes it.

@@ -392,8 +392,11 @@ func (c *Compiler) join(n *queryplan.Join, need names) []*pipeline {
 
 // side returns the build side for a tree, and the bindings of its payload.
 func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []columns.Column) {
-	if scan, cols := resolveScan(n); scan != nil && scan.Version != queryplan.Delta &&
-		c.Flow.GrowsAround(scan.Var, c.block) {
+	switch scan, cols := resolveScan(n); {
+	case scan == nil:
+	case len(key) == 1 && cols[key[0]] == len(scan.Names):
+		return c.positionSide(scan, cols, pay)
+	case scan.Version != queryplan.Delta && c.Flow.GrowsAround(scan.Var, c.block):
 		return c.growingSide(scan, cols, key, pay)
 	}
 	pipes := c.node(n, names{}.with(key...).with(pay...))
@@ -429,16 +432,30 @@ func (c *Compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key,
 		s.keyCols = append(s.keyCols, cols[name])
 		s.bounds = append(s.bounds, s.ranges[cols[name]])
 	}
-	all := append(c.cols.Of(v), positionColumn(scan.Position))
 	var payCols []columns.Column
-	for _, name := range pay {
-		i := cols[name]
-		s.payCols = append(s.payCols, i)
-		b := all[i]
-		b.Name = name
-		payCols = append(payCols, b)
-	}
+	s.payCols, payCols = c.payload(scan, cols, pay)
 	return s, payCols
+}
+
+// positionSide is a build side that is joined on the positions of its rows.
+func (c *Compiler) positionSide(scan *queryplan.Scan, cols map[string]int,
+	pay []string) (buildSide, []columns.Column) {
+	places, payCols := c.payload(scan, cols, pay)
+	return positionSide{tables.NewPositionIndex(c.Tables[scan.Var], scan.Version,
+		columns.Positions, places)}, payCols
+}
+
+// payload returns the places of columns in a scanned variable, and the columns.
+func (c *Compiler) payload(scan *queryplan.Scan, cols map[string]int,
+	pay []string) (places []int, out []columns.Column) {
+	all := append(c.cols.Of(scan.Var), positionColumn(scan.Position))
+	for _, name := range pay {
+		places = append(places, cols[name])
+		b := all[cols[name]]
+		b.Name = name
+		out = append(out, b)
+	}
+	return places, out
 }
 
 // resolveScan sees through projections: it returns the scan and the place of
