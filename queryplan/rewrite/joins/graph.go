@@ -180,7 +180,8 @@ func (g *joinGraph) addRelation(c *Conjunction, r queryplan.Node, changed map[*q
 	g.Rels = append(g.Rels, rel)
 }
 
-// storage records the order of the rows of a stored relation.
+// storage records the order of the rows of a stored relation, and what numbers
+// them.
 func (g *joinGraph) storage(rel *graphRel, n queryplan.Node) {
 	name := func(s string) string { return s }
 	if p, ok := n.(*queryplan.Project); ok {
@@ -194,6 +195,10 @@ func (g *joinGraph) storage(rel *graphRel, n queryplan.Node) {
 	if !ok {
 		rel.whole = false
 		return
+	}
+	if to := name(s.Position); s.Position != "" && to != "" && s.Version != queryplan.Delta &&
+		rel.whole {
+		rel.numbers.Add(g.column(to))
 	}
 	t, at := g.est.Stored(s.Var)
 	if t == nil {
