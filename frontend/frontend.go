@@ -1,11 +1,14 @@
 package frontend
 
 import (
+	"strings"
+
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/blocks"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/delta"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/imports"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/sema"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
@@ -19,6 +22,14 @@ type Options = sema.Options
 // before they have types.
 func NormalForm(trees []*ast.File) string {
 	return normal.Text(sema.NormalForm(delta.Rewrite(blocks.Resolve(trees, false), &diag.List{})))
+}
+
+// read parses a file by the extension of its name.
+func read(f *source.File, diags *diag.List) *ast.File {
+	if strings.HasSuffix(f.Name, imports.Extension) {
+		return imports.File(f, diags)
+	}
+	return parse.File(f, diags)
 }
 
 // Compile turns the files of one program into a core program. The diagnostics
@@ -36,7 +47,7 @@ func CompileTrees(
 	var list diag.List
 	trees := make([]*ast.File, len(files))
 	for i, f := range files {
-		trees[i] = parse.File(f, &list)
+		trees[i] = read(f, &list)
 	}
 	// A program is one transaction. From here on, private predicates have names
 	// of their own, and events and stages are predicates.

@@ -7,7 +7,6 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/delta"
 	"github.com/redfoxdb/redfox/frontend/diag"
-	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/sema"
 	"github.com/redfoxdb/redfox/frontend/source"
 )
@@ -42,7 +41,7 @@ func CompileStep(w *Workspace, files []*source.File, kind Kind,
 	var list diag.List
 	step := &Step{kind: kind}
 	for _, f := range files {
-		step.Trees = append(step.Trees, parse.File(f, &list))
+		step.Trees = append(step.Trees, read(f, &list))
 	}
 	step.Transaction = w.Transaction(step.Trees, kind, &list)
 	step.Program = sema.Check(step.Files, opts, &list)

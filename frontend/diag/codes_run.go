@@ -64,6 +64,13 @@ n(y) <- n(x), y = x + 1.
 		Fix: "Correct the file at the place that is shown, or run with --on-error skip to leave such " +
 			"rows out and have them counted.",
 	})
+	BadImport = newCode(&Code{
+		ID:   "RF1023",
+		Name: "BadImport",
+		When: "A line of an import script, a file whose name ends in .import, is not option,KEY,VALUE, " +
+			"fromFile,\"PATH\",COLUMN,NAME,... or toPredicate,PRED,NAME,...",
+		Fix: "Correct the line as the message says.",
+	})
 	NumberedEntities = newCode(&Code{
 		ID:   "RF1022",
 		Name: "NumberedEntities",

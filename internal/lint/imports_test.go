@@ -70,9 +70,11 @@ var layers = []layer{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
 	}},
 	{"frontend/blocks", []string{"frontend/ast"}},
+	{"frontend/imports", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
-		"frontend/blocks", "frontend/delta", "frontend/sema", "frontend/sema/normal",
+		"frontend/blocks", "frontend/delta", "frontend/imports", "frontend/sema",
+		"frontend/sema/normal",
 	}},
 
 	{"queryplan/irtext", []string{"frontend/source"}},
