@@ -1,6 +1,8 @@
 package core
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -42,6 +44,12 @@ type Pred struct {
 
 // Functional reports whether the predicate was declared or used as p[k] = v.
 func (p *Pred) Functional() bool { return p.Keys < len(p.Args) }
+
+// HasNumbers reports whether numbers stand for entities in some column. They
+// differ between runs.
+func (p *Pred) HasNumbers() bool {
+	return slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Family != nil })
+}
 
 // Arg is one argument of a predicate.
 type Arg struct {

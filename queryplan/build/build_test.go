@@ -184,7 +184,7 @@ func compareWithOracle(t *testing.T, prog *core.Program, p *queryplan.Plan, fact
 		t.Fatalf("plan: %v, brute force: %v\n%s", err, wantErr, p)
 	}
 	for _, pred := range prog.Preds {
-		if pred.Exported {
+		if pred.Exported && !pred.HasNumbers() {
 			compareRows(t, pred.Name, got.Outputs[pred.Name], want.Tuples[pred.Name])
 		}
 	}

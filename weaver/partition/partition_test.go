@@ -256,7 +256,8 @@ func TestPrograms(t *testing.T) {
 			return facts
 		})
 	}
-	if hosts == 0 {
+	// With -short, the few programs left may not have a function of the host.
+	if hosts == 0 && !testing.Short() {
 		t.Error("nothing needs the host")
 	}
 }

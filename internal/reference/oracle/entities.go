@@ -11,7 +11,7 @@ import (
 // shown returns the tuples of a predicate with its entities as terms.
 func (m *machine) shown(pred *core.Pred) []Tuple {
 	tuples := m.relations[pred].tuples
-	if !slices.ContainsFunc(pred.Args, func(a core.Arg) bool { return a.Family != nil }) {
+	if !pred.HasNumbers() {
 		return tuples
 	}
 	var out []Tuple
