@@ -175,6 +175,9 @@ func (w *Workspace) run(ctx context.Context, p *Program, opts RunOptions) (*Resu
 	return res, db, err
 }
 
+// maxSteps bounds the compiled transactions that a workspace keeps.
+const maxSteps = 1000
+
 // compile compiles a transaction. The same text is compiled once, as long as
 // the same is installed and stored.
 func (w *Workspace) compile(ctx context.Context, sources []Source,
@@ -201,6 +204,9 @@ func (w *Workspace) compile(ctx context.Context, sources []Source,
 	}
 	t = &step{Step: front}
 	t.program, err = plan(&checked{front.Program, front.Trees, found}, w.options)
+	if len(w.steps) >= maxSteps {
+		clear(w.steps)
+	}
 	w.steps[key] = t
 	return t, err
 }

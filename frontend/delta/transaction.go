@@ -143,7 +143,7 @@ func (t *transaction) left(c *clause) bool {
 	if c.pulse {
 		return true
 	}
-	if c.kind != directive || t.kind == Program || t.kind == Reading {
+	if c.kind != directive || c.isNew || t.kind == Reading {
 		return false
 	}
 	a, _ := atomOf(items(c.node.Left)[0])
@@ -191,12 +191,18 @@ func (t *transaction) checkHead(c *clause, h atom) {
 		d := t.Errorf(diag.BadHead, h.apply.Span, "a head cannot have a stage")
 		d.Help("write %s without @%s: a rule derives what holds after the transaction", name,
 			h.apply.Stage)
-	case h.apply.Delta != "" || name == "_" || t.isLocal(p):
+	case h.apply.Delta != "":
+		t.checkChange(h, p)
+	case name == "_" || t.isLocal(p):
 	case t.kind == Execution:
 		d := t.Errorf(diag.RuleInExecution, h.apply.Span,
 			"%s is a predicate of the program, and rules that are executed last one transaction",
 			name)
 		d.Help("insert with +%s, or add the file with --add", name)
+	case t.kind == Addition && !c.isFact() && (len(p.changes) > 0 || t.ws.holds(name)):
+		d := t.Errorf(diag.DeltaOnDerived, h.apply.Span,
+			"%s holds what transactions insert, so a rule cannot derive it", name)
+		d.Help("insert with +%s, or derive a predicate of its own from it", name)
 	case c.hasEvents():
 		d := t.Errorf(diag.EventInRule, h.apply.Span,
 			"%s is derived, and what is derived cannot depend on an event", name)
@@ -211,6 +217,39 @@ func (t *transaction) checkHead(c *clause, h atom) {
 		}
 		d.Help("write +%s(...) to store it, or lang:pulse(`%s) if it lasts one transaction", name,
 			name)
+	}
+}
+
+// checkChange refuses a change of a predicate that rules derive, or that is
+// probably misspelt.
+func (t *transaction) checkChange(h atom, p *pred) {
+	if t.kind == Program {
+		return // semantic analysis sees all rules
+	}
+	if p.derived {
+		d := t.Errorf(diag.DeltaOnDerived, h.apply.Span,
+			"%s is derived by rules, so a transaction cannot change it", p.name)
+		for _, c := range p.rules {
+			if !c.isFact() {
+				d.Label(c.node.Left.Pos(), "it is derived here")
+				break
+			}
+		}
+		d.Help("change what it is derived from")
+		return
+	}
+	if t.kind == Addition || t.ws.knows(p.name) || len(p.rules) > 0 {
+		return
+	}
+	var known []string
+	for name := range t.ws.preds {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	if s, ok := diag.Suggest(p.name, known); ok {
+		d := t.Errorf(diag.UnknownPredicate, h.apply.Name.Span, "there is no predicate %s", p.name)
+		d.Help("did you mean %s? If %s is another predicate, declare it in a file that --add installs",
+			s, p.name)
 	}
 }
 
@@ -315,6 +354,8 @@ func (t *transaction) changes(c *clause) {
 					t.changed[part] = true
 				}
 			})
+		} else if name != "_" {
+			t.affected[name] = true // by another rule
 		}
 	}
 }

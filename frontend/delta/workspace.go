@@ -36,6 +36,11 @@ type Workspace struct {
 
 func (w *Workspace) knows(name string) bool { return w.preds[name] != nil }
 
+// holds reports whether the tuples of an extensional predicate are stored.
+func (w *Workspace) holds(name string) bool {
+	return w.stored[name] && w.knows(name) && !w.preds[name].Derived
+}
+
 // Transaction makes the program of a transaction.
 func (w *Workspace) Transaction(files []*ast.File, kind Kind, diags *diag.List) *Transaction {
 	t := &transaction{
