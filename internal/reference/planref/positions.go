@@ -14,6 +14,8 @@ import (
 //   - round has the first and the last position of each delta;
 //   - olds and news have how many of the numbered pairs are found among the old
 //     ones and in the delta by their positions;
+//   - texts has how many different texts they make, for which a GPU needs the
+//     host;
 //   - via goes from a pair to its position and from there to the pair that made
 //     it, in the loop by probes of the pairs and behind it by a join on
 //     positions.
@@ -30,6 +32,8 @@ var via(a: int, b: int, x: int, y: int) derived output
 var before(n: int) derived output
 var olds(n: int) derived output
 var news(n: int) derived output
+var text(s: string) derived
+var texts(n: int) derived output
 var odd(x: int, y: int, z: int) derived output
 block b0:
   insert keys
@@ -119,6 +123,15 @@ block b2:
           scan keys(x, y) position p
           scan keys(x, z) position q
   merge odd
+  insert text
+    project s
+      map s = add(convert:string(p), "th")
+        scan keys(_, _) position p
+  merge text
+  insert texts
+    aggregate [] n: int = count()
+      scan text(s)
+  merge texts
   halt
 `
 
