@@ -126,16 +126,17 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	if err != nil {
 		return err
 	}
-	byPosition := len(on) == 1 && right.at[on[0]] == right.rel.Position() &&
-		right.version != harmony.Delta
-	if !byPosition && slices.ContainsFunc(on, func(name string) bool {
+	if at, ok := positionOf(n, right); ok {
+		return l.joinByPosition(n, left, right, at, t)
+	}
+	if slices.ContainsFunc(on, func(name string) bool {
 		return right.at[name] == right.rel.Position() ||
 			slices.ContainsFunc(on, func(other string) bool {
 				return other != name && right.at[other] == right.at[name]
 			})
 	}) {
 		// Two columns of the key are one of the relation, or one is the
-		// position and does not find rows alone.
+		// position, which tables of keys do not have.
 		if right, err = l.copied(n.Right, right); err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	switch {
 	case n.Kind == queryplan.Anti:
 		probe = harmony.ProbeAbsent
-	case n.Kind == queryplan.Inner && (n.Unique || byPosition):
+	case n.Kind == queryplan.Inner && n.Unique:
 		kind, probe = harmony.Unique, harmony.ProbeUnique
 	case n.Kind == queryplan.Inner:
 		kind, probe = harmony.Multi, harmony.ProbeMulti
@@ -159,7 +160,63 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	for _, name := range on {
 		s.Key = append(s.Key, k.column(name))
 	}
-	if probe.Finds() {
+	k.probe(s, left, right)
+	k.end(t)
+	return nil
+}
+
+// positionOf returns the column of a join by whose value, a position, rows of
+// the right side are found. Other columns are compared when the row is found,
+// which does not do for rows without a match. Floats are equal as words are in
+// joins, which eq does not say.
+func positionOf(n *queryplan.Join, right view) (name string, ok bool) {
+	on := n.On()
+	if right.version == harmony.Delta || n.Kind == queryplan.Anti && len(on) > 1 {
+		return "", false
+	}
+	for _, c := range on {
+		if right.at[c] == right.rel.Position() {
+			name, ok = c, true
+		} else if right.rel.Cols[right.at[c]].Type.Kind == scalar.Float {
+			return "", false
+		}
+	}
+	return name, ok
+}
+
+// joinByPosition finds rows of the right side by their positions, the column at
+// of the left.
+func (l *lowerer) joinByPosition(n *queryplan.Join, left, right view, at string, t target) error {
+	on := n.On()
+	kind, probe := harmony.Unique, harmony.ProbeUnique
+	switch {
+	case n.Kind == queryplan.Anti:
+		kind, probe = harmony.Exists, harmony.ProbeAbsent
+	case n.Kind == queryplan.Semi && len(on) == 1:
+		kind, probe = harmony.Exists, harmony.ProbeExists
+	}
+	x := l.index(kind, right, []string{at})
+	l.emit(&harmony.Build{Index: x})
+	k := l.over(left, queryplan.NodeHead(n))
+	s := &harmony.Probe{Kind: probe, Index: x, Key: []harmony.Operand{k.column(at)}}
+	k.probe(s, left, right)
+	for _, name := range on {
+		if name == at {
+			continue
+		}
+		same := &harmony.Map{Out: &harmony.Reg{Type: scalar.BooleanType}, Func: scalar.Lookup("eq"),
+			Args: []harmony.Operand{k.column(name), {Reg: k.read(cell{s.Out, right.at[name]})}}}
+		k.add(same)
+		k.add(&harmony.Filter{Cond: harmony.Operand{Reg: same.Out}})
+	}
+	k.end(t)
+	return nil
+}
+
+// probe adds a probe of the right side of a join, whose columns are gathered of
+// the row that it finds.
+func (k *kernel) probe(s *harmony.Probe, left, right view) {
+	if s.Kind.Finds() {
 		s.Out = &harmony.Reg{Row: right.rel}
 		for name, at := range right.at {
 			if _, ok := left.at[name]; !ok {
@@ -168,8 +225,6 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 		}
 	}
 	k.add(s)
-	k.end(t)
-	return nil
 }
 
 // index returns the index of a view by columns, one for all joins that can
@@ -293,7 +348,13 @@ func (k *kernel) column(name string) harmony.Operand {
 			panic("harmony/lower: a kernel has no column " + name)
 		}
 	}
-	// Two names may stand for one column.
+	k.vals[name] = harmony.Operand{Reg: k.read(from)}
+	return k.vals[name]
+}
+
+// read returns the register that a cell is loaded or gathered into. Two names
+// may stand for one cell.
+func (k *kernel) read(from cell) *harmony.Reg {
 	r := k.cells[from]
 	switch {
 	case r != nil:
@@ -305,8 +366,7 @@ func (k *kernel) column(name string) harmony.Operand {
 		k.add(&harmony.Load{Out: r, Col: from.col})
 	}
 	k.cells[from] = r
-	k.vals[name] = harmony.Operand{Reg: r}
-	return k.vals[name]
+	return r
 }
 
 // typeOf returns the type of a column, or of the position behind the others.

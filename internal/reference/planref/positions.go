@@ -14,6 +14,7 @@ import (
 //   - round has the first and the last position of each delta;
 //   - olds and news have how many of the numbered pairs are found among the old
 //     ones and in the delta by their positions;
+//   - exact compares columns of tuples that are found by their positions;
 //   - texts has how many different texts they make, for which a GPU needs the
 //     host;
 //   - via goes from a pair to its position and from there to the pair that made
@@ -32,6 +33,7 @@ var via(a: int, b: int, x: int, y: int) derived output
 var before(n: int) derived output
 var olds(n: int) derived output
 var news(n: int) derived output
+var exact(x: int, z: int) derived output
 var text(s: string) derived
 var texts(n: int) derived output
 var odd(x: int, y: int, z: int) derived output
@@ -123,6 +125,19 @@ block b2:
           scan keys(x, y) position p
           scan keys(x, z) position q
   merge odd
+  insert exact
+    project x, z
+      join p, x
+        map z = add(x, 0)
+          scan keys(x, _) position p
+        scan keys(x, y) position p
+  insert exact
+    project y, x
+      semi join p, x
+        project p, y as x, x as y
+          scan keys(x, y) position p
+        scan keys(x, _) position p
+  merge exact
   insert text
     project s
       map s = add(convert:string(p), "th")
@@ -150,7 +165,8 @@ func PositionsEdges(n, spread int64) Rows {
 
 // ThroughPositions returns a plan that answers the same and finds every tuple
 // of a derived variable by its position: a join of the positions of a version
-// with all tuples takes the place of each scan.
+// with all tuples takes the place of each scan, and every other one compares
+// the tuples, too.
 func ThroughPositions(p *queryplan.Plan) *queryplan.Plan {
 	p = queryplan.Clone(p)
 	for _, b := range p.Blocks {
@@ -164,7 +180,7 @@ func ThroughPositions(p *queryplan.Plan) *queryplan.Plan {
 }
 
 func throughPositions(n queryplan.Node) queryplan.Node {
-	names := queryplan.ColumnNames(n)
+	names, scans := queryplan.ColumnNames(n), 0
 	return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
 		s, ok := n.(*queryplan.Scan)
 		if !ok || s.Var.Kind != queryplan.Derived || s.Position != "" {
@@ -175,11 +191,18 @@ func throughPositions(n queryplan.Node) queryplan.Node {
 		for _, c := range s.Columns() {
 			keep = append(keep, queryplan.Rename{From: c.Name, To: c.Name})
 		}
-		return &queryplan.Project{Cols: keep, Input: &queryplan.Join{
+		join := &queryplan.Join{
 			Left: &queryplan.Scan{Var: s.Var, Version: s.Version,
 				Names: make([]string, len(s.Names)), Position: p},
 			Right:  &queryplan.Scan{Var: s.Var, Names: s.Names, Position: p},
 			Unique: true,
-		}}
+		}
+		if scans++; scans%2 == 0 {
+			join.Left = &queryplan.Scan{Var: s.Var, Version: s.Version, Names: s.Names, Position: p}
+		}
+		if scans%4 == 0 {
+			join.Kind = queryplan.Semi
+		}
+		return &queryplan.Project{Cols: keep, Input: join}
 	})
 }
