@@ -21,7 +21,8 @@ type Options = sema.Options
 // NormalForm prints the rules and constraints of a program in normal form,
 // before they have types.
 func NormalForm(trees []*ast.File) string {
-	return normal.Text(sema.NormalForm(delta.Rewrite(blocks.Resolve(trees, false), &diag.List{})))
+	files, _ := blocks.Names{}.Resolve(trees, &diag.List{})
+	return normal.Text(sema.NormalForm(delta.Rewrite(files, &diag.List{})))
 }
 
 // read parses a file by the extension of its name.
@@ -49,8 +50,9 @@ func CompileTrees(
 	for i, f := range files {
 		trees[i] = read(f, &list)
 	}
-	// A program is one transaction. From here on, private predicates have names
-	// of their own, and events and stages are predicates.
-	program := sema.Check(delta.Rewrite(blocks.Resolve(trees, false), &list), opts, &list)
+	resolved, _ := blocks.Names{}.Resolve(trees, &list)
+	// From here on each predicate has one name.
+
+	program := sema.Check(delta.Rewrite(resolved, &list), opts, &list)
 	return program, trees, list.All()
 }

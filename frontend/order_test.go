@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/blocks"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/delta"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -66,7 +67,8 @@ func check(t *testing.T, text string, r *rand.Rand) *core.Program {
 	if r != nil {
 		tree.Clauses = rearrange(tree.Clauses, r)
 	}
-	program := sema.Check(delta.Rewrite([]*ast.File{tree}, &list), sema.Options{}, &list)
+	files, _ := blocks.Names{}.Resolve([]*ast.File{tree}, &list)
+	program := sema.Check(delta.Rewrite(files, &list), sema.Options{}, &list)
 	if program == nil {
 		t.Fatalf("refused: %s\n%s", list.All()[0].Message, text)
 	}

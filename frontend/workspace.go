@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/blocks"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/delta"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -13,7 +14,10 @@ import (
 
 // Workspace is what transactions have installed: clauses, and the types of
 // predicates.
-type Workspace = delta.Workspace
+type Workspace struct {
+	delta.Workspace
+	names blocks.Names // of the installed predicates
+}
 
 // Kind is what becomes of the files of a transaction.
 type Kind = delta.Kind
@@ -32,6 +36,8 @@ type Step struct {
 	Program *core.Program // nil if there are errors
 	Trees   []*ast.File   // of the transaction's files
 	kind    Kind
+	files   []*ast.File // Trees with the names that predicates have in the workspace
+	names   blocks.Names
 }
 
 // CompileStep compiles the files of a transaction, with what the workspace has
@@ -43,7 +49,8 @@ func CompileStep(w *Workspace, files []*source.File, kind Kind,
 	for _, f := range files {
 		step.Trees = append(step.Trees, read(f, &list))
 	}
-	step.Transaction = w.Transaction(step.Trees, kind, &list)
+	step.files, step.names = w.names.Resolve(step.Trees, &list)
+	step.Transaction = w.Transaction(step.files, kind, &list)
 	step.Program = sema.Check(step.Files, opts, &list)
 	if step.Program != nil && !step.keepsNumbered(diag.NewReporter(&list)) {
 		step.Program = nil
@@ -57,7 +64,10 @@ func CompileStep(w *Workspace, files []*source.File, kind Kind,
 // Commit enters a step that has succeeded into the workspace. Stored are the
 // predicates whose tuples are stored from now on.
 func (s *Step) Commit(w *Workspace, stored []string) {
-	w.Commit(s.Trees, s.kind, s.Transaction, s.Program, stored)
+	w.Workspace.Commit(s.files, s.kind, s.Transaction, s.Program, stored)
+	if s.kind != Execution {
+		w.names = s.names
+	}
 }
 
 // keepsNumbered leaves predicates of numbered entities to be derived in each

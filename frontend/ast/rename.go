@@ -1,9 +1,11 @@
 package ast
 
+import "github.com/redfoxdb/redfox/frontend/source"
+
 // Rename returns a clause in which the predicates have the names that a
-// function gives them. The clause shares what does not change with the
-// original.
-func Rename(c *Clause, name func(string) string) *Clause {
+// function gives them, which gets the place and the name as written. The clause
+// shares what does not change with the original.
+func Rename(c *Clause, name func(at source.Span, name string) string) *Clause {
 	r := renamer{name}
 	out := *c
 	out.Left, out.Right = r.node(c.Left), r.node(c.Right)
@@ -20,7 +22,9 @@ func Rename(c *Clause, name func(string) string) *Clause {
 	return &out
 }
 
-type renamer struct{ name func(string) string }
+type renamer struct {
+	name func(at source.Span, name string) string
+}
 
 func (r renamer) list(nodes []Node) []Node {
 	out := make([]Node, len(nodes))
@@ -56,12 +60,14 @@ func (r renamer) node(n Node) Node {
 		return &RefMode{n.Span, r.node(n.X), r.node(n.V)}
 	case *Apply:
 		c := *n
-		c.Name = &Name{n.Name.Span, r.name(n.Name.Text)}
+		c.Name = &Name{n.Name.Span, r.name(n.Name.Span, n.Name.Text)}
 		c.Args = r.list(n.Args)
 		return &c
 	case *PredRef:
 		c := *n
-		c.Name = r.name(n.Name)
+		if n.Name != "" {
+			c.Name = r.name(n.Span, n.Name)
+		}
 		c.Clauses = nil
 		for _, x := range n.Clauses {
 			c.Clauses = append(c.Clauses, Rename(x, r.name))

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // Kind is what becomes of the files of a transaction.
@@ -145,10 +146,6 @@ func (t *transaction) declarations() *ast.File {
 	return f
 }
 
-// primitive has the names of the primitive types.
-var primitive = map[string]bool{"int": true, "uint": true, "float": true, "decimal": true,
-	"datetime": true, "boolean": true, "string": true}
-
 // isDeclaration reports whether a constraint only gives a predicate types.
 func (t *transaction) isDeclaration(c *clause) bool {
 	if c.kind != constraint || len(c.reads) == 0 || c.node.Arrow != ast.Constraint {
@@ -163,7 +160,7 @@ func (t *transaction) isDeclaration(c *clause) bool {
 		rest = rest[1:]
 	}
 	for _, r := range rest {
-		if !primitive[r.name()] && !t.types[r.name()] {
+		if !scalar.IsPrimitive(r.name()) && !t.types[r.name()] {
 			return false
 		}
 	}

@@ -312,6 +312,10 @@ func (c *checker) resolveNames() {
 	near := newNeighbours(known)
 	searches := 0
 	for _, p := range c.order {
+		if strings.HasPrefix(p.Name, "$$") && !p.Hidden {
+			p.Poisoned = true // reported where blocks are resolved
+			continue
+		}
 		if strings.HasPrefix(p.Name, "$") && !p.Hidden {
 			c.unknownPrivate(p)
 			continue

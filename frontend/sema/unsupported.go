@@ -32,8 +32,8 @@ func (c *checker) refuseClause(cl *clause) bool {
 		seen[feature] = true
 	}
 	if node.Arrow == ast.MetaRule || node.Arrow == ast.MetaConstraint {
-		refuse(node.Left.Pos(), "blocks and generic rules",
-			"write the clauses of the block at the top level")
+		refuse(node.Left.Pos(), "generic rules",
+			"of <-- and -->, only block(`name) { clauses(`{ ... }) } <-- . is known")
 		return true
 	}
 	if node.P2P != nil && c.refuseP2P(node.P2P) {
@@ -42,7 +42,7 @@ func (c *checker) refuseClause(cl *clause) bool {
 	visit := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Block:
-			refuse(n.Span, "blocks and hierarchical syntax", "write each atom out, with its keys")
+			refuse(n.Span, "hierarchical syntax", "write each atom out, with its keys")
 			return false
 		case *ast.Binary:
 			if n.Op == "^" {

@@ -69,7 +69,7 @@ var layers = []layer{
 	{"frontend/delta", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
 	}},
-	{"frontend/blocks", []string{"frontend/ast"}},
+	{"frontend/blocks", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend/imports", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",

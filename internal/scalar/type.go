@@ -61,6 +61,16 @@ var (
 	DecimalType  = DecimalOf(5)
 )
 
+// IsPrimitive reports whether a name is that of a primitive type without its
+// parameters.
+func IsPrimitive(name string) bool {
+	switch name {
+	case "int", "uint", "float", "decimal", "datetime", "boolean", "string":
+		return true
+	}
+	return false
+}
+
 // IntOf and UintOf return the sized integer types; DecimalOf the decimal type
 // of a scale.
 func IntOf(bits uint8) Type { return Type{Kind: Int, Bits: bits} }

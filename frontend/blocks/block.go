@@ -1,0 +1,244 @@
+package blocks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// block is a file, or a part of one that a block clause names.
+type block struct {
+	path  []string // folders and name
+	short string   // as much of the path as tells it from the other blocks
+	named bool     // by a block clause
+	at    source.Span
+	file  *ast.File
+
+	clauses []*ast.Clause
+	defines map[string]source.Span // predicates by where a clause defines them
+	exports map[string]source.Span
+	sealed  map[string]bool // of the exports
+	alias   map[string]*reference
+	all     []*reference
+}
+
+// reference is a name of another block, or of a predicate of one.
+type reference struct {
+	at   source.Span
+	name string
+	// block is the block, and pred the predicate's name in it, or "".
+	block *block
+	pred  string
+}
+
+func newBlock(file *ast.File, path []string) *block {
+	return &block{file: file, path: path, defines: map[string]source.Span{},
+		exports: map[string]source.Span{}, sealed: map[string]bool{},
+		alias: map[string]*reference{}}
+}
+
+// name is the full name: folders and name.
+func (b *block) name() string { return strings.Join(b.path, ":") }
+
+// blocksOf returns the blocks of a file. What stands outside of block clauses
+// is a block too, and comes first.
+func (r *resolver) blocksOf(f *ast.File) []*block {
+	path := filePath(f.Source.Name)
+	plain := newBlock(f, path)
+	out := []*block{plain}
+	for _, c := range f.Clauses {
+		form, ref := blockForm(c)
+		if form == nil {
+			plain.clauses = append(plain.clauses, c)
+			plain.define(c)
+			continue
+		}
+		b := newBlock(f, append(slices.Clone(path[:len(path)-1]), strings.Split(ref.Name, ":")...))
+		b.named, b.at = true, ref.Span
+		for _, part := range form.Items {
+			r.part(b, part)
+		}
+		out = append(out, b)
+	}
+	if len(plain.clauses) == 0 && len(out) > 1 {
+		return out[1:]
+	}
+	return out
+}
+
+// blockForm returns the block that a clause is, and its name, or nil.
+func blockForm(c *ast.Clause) (*ast.Block, *ast.PredRef) {
+	form, ok := c.Left.(*ast.Block)
+	if !ok || c.Arrow != ast.MetaRule || c.Right != nil {
+		return nil, nil
+	}
+	head, ok := form.Head.(*ast.Apply)
+	if !ok || head.Name.Text != "block" || len(head.Args) != 1 {
+		return nil, nil
+	}
+	ref, ok := head.Args[0].(*ast.PredRef)
+	if !ok || ref.Name == "" {
+		return nil, nil
+	}
+	return form, ref
+}
+
+// parts has the parts of a block, and how each is written.
+var parts = map[string]string{
+	"alias": "alias(`block, `name)", "alias_all": "alias_all(`block)",
+	"export": "export(`{ p(x) -> int(x). })", "sealed": "sealed(`{ p(x) -> int(x). })",
+	"clauses": "clauses(`{ p(1). })",
+}
+
+// part reads a part of a block.
+func (r *resolver) part(b *block, part ast.Node) {
+	if v, ok := part.(*ast.Var); ok && v.Name == "sealed" {
+		part = &ast.Apply{Span: v.Span, Name: &ast.Name{Span: v.Span, Text: v.Name}}
+	}
+	a, ok := part.(*ast.Apply)
+	if !ok || parts[a.Name.Text] == "" {
+		d := r.Errorf(diag.BadBlock, part.Pos(), "this is no part of a block")
+		if ok {
+			if s, ok := diag.Suggest(a.Name.Text, partNames()); ok {
+				d.Help("did you mean %s?", s)
+				return
+			}
+		}
+		d.Help("the parts of a block are %s", strings.Join(partNames(), ", "))
+		return
+	}
+	var refs []*ast.PredRef
+	for _, x := range a.Args {
+		if ref, ok := x.(*ast.PredRef); ok {
+			refs = append(refs, ref)
+		}
+	}
+	fits := len(refs) == len(a.Args)
+	switch {
+	case !fits:
+	case a.Name.Text == "alias":
+		if fits = len(refs) == 2 && refs[0].Name != "" && refs[1].Name != ""; fits {
+			b.alias[refs[1].Name] = &reference{at: refs[0].Span, name: refs[0].Name}
+		}
+	case a.Name.Text == "alias_all":
+		if fits = len(refs) == 1 && refs[0].Name != ""; fits {
+			b.all = append(b.all, &reference{at: refs[0].Span, name: refs[0].Name})
+		}
+	default:
+		fits = b.contents(a.Name.Text, refs)
+	}
+	if !fits {
+		d := r.Errorf(diag.BadBlock, part.Pos(), "%s does not take these arguments", a.Name.Text)
+		d.Help("write %s", parts[a.Name.Text])
+	}
+}
+
+func partNames() []string { return []string{"alias", "alias_all", "export", "sealed", "clauses"} }
+
+// contents adds the clauses of export, sealed or clauses. It reports whether
+// the arguments fit.
+func (b *block) contents(part string, refs []*ast.PredRef) bool {
+	if part == "sealed" && len(refs) == 0 {
+		b.sealed["*"] = true
+		return true
+	}
+	for _, ref := range refs {
+		if ref.Name != "" && part == "clauses" {
+			return false
+		}
+		if ref.Name != "" {
+			b.export(part, ref.Name, ref.Span)
+		}
+		for _, c := range ref.Clauses {
+			b.clauses = append(b.clauses, c)
+			b.define(c)
+			if part != "clauses" {
+				for _, n := range defined(c) {
+					b.export(part, n.Text, n.Span)
+				}
+			}
+		}
+	}
+	return len(refs) > 0
+}
+
+func (b *block) export(part, name string, at source.Span) {
+	if _, ok := b.exports[name]; !ok {
+		b.exports[name] = at
+	}
+	if part == "sealed" {
+		b.sealed[name] = true
+	}
+}
+
+func (b *block) isSealed(name string) bool { return b.sealed[name] || b.sealed["*"] }
+
+// define enters the predicates that a clause defines.
+func (b *block) define(c *ast.Clause) {
+	for _, n := range defined(c) {
+		if _, ok := b.defines[n.Text]; !ok {
+			b.defines[n.Text] = n.Span
+		}
+	}
+}
+
+// defined returns the predicates that a clause defines: those of the heads of a
+// rule, those on the left of a declaration, and those that a directive is
+// about.
+func defined(c *ast.Clause) []*ast.Name {
+	if c.Arrow == ast.MetaRule || c.Arrow == ast.MetaConstraint ||
+		c.Arrow == ast.Constraint && !declares(c.Right) {
+		return nil
+	}
+	var out []*ast.Name
+	for _, a := range heads(c.Left) {
+		if !strings.HasPrefix(a.Name.Text, "lang:") {
+			out = append(out, a.Name)
+			continue
+		}
+		for _, x := range a.Args {
+			if ref, ok := x.(*ast.PredRef); ok && ref.Name != "" {
+				out = append(out, &ast.Name{Span: ref.Span, Text: ref.Name})
+			}
+		}
+	}
+	return out
+}
+
+// declares reports whether the right side of a constraint shows a declaration:
+// it is empty or has a primitive type.
+func declares(right ast.Node) bool {
+	found := right == nil
+	ast.Inspect(right, func(n ast.Node) bool {
+		if a, ok := n.(*ast.Apply); ok {
+			found = found || scalar.IsPrimitive(a.Name.Text)
+		}
+		return !found
+	})
+	return found
+}
+
+// heads returns the atoms of a head.
+func heads(n ast.Node) []*ast.Apply {
+	switch n := ast.Unparen(n).(type) {
+	case *ast.Apply:
+		return []*ast.Apply{n}
+	case *ast.Conj:
+		var out []*ast.Apply
+		for _, x := range n.Items {
+			out = append(out, heads(x)...)
+		}
+		return out
+	case *ast.Compare:
+		for _, x := range n.Operands {
+			if a, ok := ast.Unparen(x).(*ast.Apply); ok && a.Square {
+				return []*ast.Apply{a}
+			}
+		}
+	}
+	return nil
+}
