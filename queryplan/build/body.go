@@ -259,8 +259,8 @@ func (r *rule) atom(
 // scan reads the tuples of an atom: constants and repeated variables become
 // filters on columns of their own.
 func (r *rule) scan(a *core.Atom, version queryplan.Version) queryplan.Node {
-	scan := &queryplan.Scan{Var: r.b.vars[a.Pred], Version: version,
-		Names: make([]string, len(a.Args))}
+	v, columns := r.b.read(a.Pred)
+	scan := &queryplan.Scan{Var: v, Version: version, Names: make([]string, columns)}
 	var node queryplan.Node = scan
 	seen := map[*core.Var]bool{}
 	for i, t := range a.Args {
@@ -280,7 +280,11 @@ func (r *rule) scan(a *core.Atom, version queryplan.Version) queryplan.Node {
 				col.Name = t.Name
 			}
 		}
-		scan.Names[i] = col.Name
+		if i < columns {
+			scan.Names[i] = col.Name
+		} else {
+			scan.Position = col.Name
+		}
 		if same != nil {
 			node = &queryplan.Filter{Input: node, Cond: call("eq", ref(col), same)}
 		}

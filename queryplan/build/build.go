@@ -264,7 +264,7 @@ func (b *builder) recursive(s *stratum) error {
 		for _, in := range ins {
 			b.add(in)
 		}
-		vars = append(vars, b.vars[p])
+		vars = append(vars, b.filled(p))
 	}
 	inLoop := computes(s)
 	b.endRound(s, inLoop)

@@ -76,6 +76,10 @@ func (g *generator) constructed() {
 	g.clause("%s(x, n) -> %s(x), int(n).", all, kind)
 	g.clause("%s(e), %s[%s] = e, %s(e, 0) <- %s.", kind, leaf, strings.Join(vars, ", "), all,
 		from.atom(vars))
+	if g.chance(40) {
+		g.related(kind, leaf, all, from)
+		return
+	}
 	rounds := 1 + g.IntN(2)
 	g.clause("%s(e), %s[x, y] = e, %s(e, m) <- %s(x, n), %s[%s] = y, m = n + 1, m <= %d.", kind, node,
 		all, all, leaf, strings.Join(wildcards(len(vars)), ", "), rounds)
@@ -90,6 +94,31 @@ func (g *generator) constructed() {
 	g.clause("%s <- %s[x, y] = _, %s[%s] = x, x = y.", equal.atom(vars), node, leaf,
 		strings.Join(vars, ", "))
 	g.complete(equal)
+}
+
+// related adds rules over the entities of one constructor: which of them share a
+// key, directly or not, and entities of a second type that each round makes of
+// pairs.
+func (g *generator) related(kind, leaf, all string, from *pred) {
+	pair, of, linked := "_"+g.name("t"), "_"+g.name("c"), "_"+g.name("p")
+	keys := append([]string{"v"}, wildcards(len(from.args)-1)...)
+	last := append(wildcards(len(from.args)-1), "v")
+	g.clause("%s(x) -> .", pair)
+	g.clause("%s[x, y] = e -> %s(x), %s(y), %s(e).", of, kind, kind, pair)
+	g.clause("lang:constructor(`%s).", of)
+	g.clause("%s(e, x, y) -> %s(e), %s(x), %s(y).", linked, pair, kind, kind)
+	g.clause("%s(e), %s[x, y] = e, %s(e, x, y) <- %s[%s] = x, %s[%s] = y.", pair, of, linked, leaf,
+		strings.Join(keys, ", "), leaf, strings.Join(keys, ", "))
+	g.clause("%s(e), %s[x, z] = e, %s(e, x, z) <- %s(_, x, y), %s(d, y, z), %s[y, z] = d.", pair, of,
+		linked, linked, linked, of)
+	p := &pred{name: g.name("p"), args: []typ{from.args[0], from.args[len(from.args)-1]}, keys: 2}
+	g.clause("%s(u, v) <- %s[%s] = x, %s[x, y] = e, %s(e, _, _), %s[%s] = y.", p.name, leaf,
+		strings.Join(append([]string{"u"}, keys[1:]...), ", "), of, linked, leaf,
+		strings.Join(last, ", "))
+	g.complete(p)
+	count := &pred{name: g.name("a"), args: []typ{integer}, keys: 0}
+	g.clause("%s[] = c <- agg<<c = count()>> %s(_, x, y), x != y, %s(x, _).", count.name, linked, all)
+	g.complete(count)
 }
 
 // relation returns a complete predicate with columns that are not narrow, or
