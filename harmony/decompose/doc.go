@@ -24,5 +24,6 @@
 // tuples, which fits its cache.
 //
 // A loop over several relations, such as that of two mutually recursive
-// predicates, is not decomposable, even if they hand on a column.
+// predicates, is not decomposable, even if they hand on a column. Nor is one
+// over a relation whose rows the program numbers.
 package decompose
