@@ -162,4 +162,12 @@ var (
 		Example: "p(1)..\n",
 		Fix:     "Remove the full stop that is too much: `p(1).`",
 	})
+	Preprocessor = newCode(&Code{
+		ID:      "RF0022",
+		Name:    "Preprocessor",
+		When:    "A line is a directive of the C preprocessor, such as #include or #define.",
+		Example: "#define LIMIT 10\nsmall(x) <- n(x), x < LIMIT.\n",
+		Fix: "Run `cpp -undef -nostdinc program.logic program.i.logic` and check program.i.logic; " +
+			"messages show the files that it is made of.",
+	})
 )

@@ -145,12 +145,14 @@ func (r *renderer) snippets(marks []mark) {
 			return cmp.Compare(a.line, b.line)
 		})
 		r.out.WriteString("\n")
+		home, _ := f.Origin(f.LineOf(marks[0].span.Start))
 		if i > 0 {
+			home, _ = f.Origin(lines[0].line)
 			p := f.Position(f.LineStart(lines[0].line) + lines[0].start)
 			fmt.Fprintf(&r.out, "  %s\n",
 				r.paint(bold, fmt.Sprintf("%s:%d:%d:", p.File, p.Line, p.Column)))
 		}
-		r.lines(f, lines)
+		r.lines(f, home, lines)
 	}
 }
 
@@ -158,8 +160,8 @@ func (r *renderer) snippets(marks []mark) {
 // the first and the last, and its text stands at the last.
 func underlines(m mark) []underline {
 	f := m.span.File
-	first := f.Position(m.span.Start).Line
-	last := f.Position(max(m.span.Start, m.span.End-1)).Line
+	first := f.LineOf(m.span.Start)
+	last := f.LineOf(max(m.span.Start, m.span.End-1))
 	start := m.span.Start - f.LineStart(first)
 	if first == last {
 		return []underline{{mark: m, line: first, start: start,
@@ -176,15 +178,27 @@ func underlines(m mark) []underline {
 }
 
 // lines shows underlined lines in order. One line between two of them is shown,
-// more become dots.
-func (r *renderer) lines(f *source.File, marked []underline) {
-	width := len(strconv.Itoa(marked[len(marked)-1].line))
+// more become dots. The place of a line that does not come from the file home
+// stands above it.
+func (r *renderer) lines(f *source.File, home string, marked []underline) {
+	number := func(line int) string {
+		_, n := f.Origin(line)
+		return strconv.Itoa(n)
+	}
+	width := 0
+	for _, u := range marked {
+		width = max(width, len(number(u.line)))
+	}
 	gutter := func(number string) {
 		r.out.WriteString("  " + r.paint(blue, fmt.Sprintf("%*s │", width, number)))
 	}
-	shown := 0
+	shown, from := 0, home
 	for i := 0; i < len(marked); {
 		n := marked[i].line
+		if file, line := f.Origin(n); file != from {
+			fmt.Fprintf(&r.out, "  %s\n", r.paint(bold, fmt.Sprintf("%s:%d:", file, line)))
+			shown, from = 0, file
+		}
 		same := i
 		for same < len(marked) && marked[same].line == n {
 			same++
@@ -192,13 +206,13 @@ func (r *renderer) lines(f *source.File, marked []underline) {
 		switch {
 		case shown > 0 && n == shown+2:
 			c := newCells(f.Line(shown+1), 0)
-			gutter(strconv.Itoa(shown + 1))
+			gutter(number(shown + 1))
 			r.row(c.text())
 		case shown > 0 && n > shown+2:
 			r.out.WriteString("  " + r.paint(blue, strings.Repeat(" ", width)+" ·") + "\n")
 		}
 		c := newCells(f.Line(n), marked[i].start)
-		gutter(strconv.Itoa(n))
+		gutter(number(n))
 		r.row(c.text())
 		for _, u := range marked[i:same] {
 			gutter("")

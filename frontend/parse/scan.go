@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +31,7 @@ type scanner struct {
 	// text.
 	rawPending, rawNext bool
 	badEncoding         bool // invalid UTF-8 or NUL has been reported
+	preprocessor        bool // a directive of the C preprocessor has been reported
 }
 
 func newScanner(f *source.File, diags *diag.List) *scanner {
@@ -96,6 +98,8 @@ func (s *scanner) skipBlanks() {
 			s.blockComment()
 		case c == '#' && s.isLineMarker():
 			s.lineComment()
+		case c == '#' && s.isDirective():
+			s.directive()
 		case c == '#' && !isDigit(s.at(1)):
 			s.hashComment()
 		case c >= utf8.RuneSelf:
@@ -162,6 +166,45 @@ func (s *scanner) hashComment() {
 	})
 }
 
+// directives of the C preprocessor.
+var directives = []string{"include", "define", "undef", "ifdef", "ifndef", "if", "elif", "else",
+	"endif", "error", "pragma"}
+
+// isDirective recognises a directive of the C preprocessor.
+func (s *scanner) isDirective() bool {
+	rest := s.text[s.pos+1:]
+	end := strings.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' })
+	if end < 0 {
+		end = len(rest)
+	}
+	return slices.Contains(directives, rest[:end]) && s.startsLine()
+}
+
+// directive consumes a directive with the lines that a backslash adds to it. It
+// reports the first one of a file.
+func (s *scanner) directive() {
+	start := s.pos
+	s.lineComment()
+	span := s.span(start)
+	for strings.HasSuffix(s.text[start:s.pos], "\\") && s.pos+1 < len(s.text) {
+		s.pos += strings.IndexByte(s.text[s.pos:], '\n') + 1
+		start = s.pos
+		s.lineComment()
+	}
+	if s.preprocessor {
+		return
+	}
+	s.preprocessor = true
+	whole := strings.TrimSuffix(s.file.Name, ".logic") + ".i.logic"
+	s.report(&diag.Diagnostic{
+		Code:    diag.Preprocessor,
+		Message: "this is a directive of the C preprocessor, which is not part of LogiQL",
+		Span:    span,
+		Helps: []string{"run the C preprocessor first: cpp -undef -nostdinc " + s.file.Name + " " +
+			whole + "; messages about " + whole + " show the files that it is made of"},
+	})
+}
+
 // keepComment records text as a comment, after checking its bytes.
 func (s *scanner) keepComment(start int) {
 	s.checkEncoding(start, s.pos)
@@ -171,15 +214,23 @@ func (s *scanner) keepComment(start int) {
 // isLineMarker recognises `#line 3 "file"` and the C preprocessor's `# 3
 // "file"`, alone on a line.
 func (s *scanner) isLineMarker() bool {
-	for i := s.pos - 1; i >= 0 && s.text[i] != '\n'; i-- {
-		if s.text[i] != ' ' && s.text[i] != '\t' {
-			return false
-		}
+	if !s.startsLine() {
+		return false
 	}
 	rest := s.text[s.pos+1:]
 	rest = strings.TrimPrefix(rest, "line")
 	digits := strings.TrimLeft(rest, " \t")
 	return len(digits) < len(rest) && digits != "" && isDigit(digits[0])
+}
+
+// startsLine reports whether only blanks stand before the position on its line.
+func (s *scanner) startsLine() bool {
+	for i := s.pos - 1; i >= 0 && s.text[i] != '\n'; i-- {
+		if s.text[i] != ' ' && s.text[i] != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 // rawEnd returns the offset of the >> that closes a << before the current

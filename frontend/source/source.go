@@ -2,6 +2,8 @@ package source
 
 import (
 	"sort"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -10,6 +12,15 @@ type File struct {
 	Name  string // as the user wrote it, or a label such as "<query>"
 	Text  string
 	lines []int // byte offset of the start of each line
+	marks []mark
+}
+
+// mark is a line marker of the C preprocessor: what follows comes from a line
+// of a file.
+type mark struct {
+	at   int // the line that follows, counted from 1
+	file string
+	line int
 }
 
 // NewFile returns a file with the given name and UTF-8 text.
@@ -20,7 +31,44 @@ func NewFile(name, text string) *File {
 			f.lines = append(f.lines, i+1)
 		}
 	}
+	if strings.Contains(text, "#") {
+		f.readMarks()
+	}
 	return f
+}
+
+// readMarks finds the lines of the forms `# 3 "file"` and `#line 3 "file"`. A
+// marker without a file keeps the one before.
+func (f *File) readMarks() {
+	file := f.Name
+	for n := 1; n <= len(f.lines); n++ {
+		rest, ok := strings.CutPrefix(strings.TrimLeft(f.Line(n), " \t"), "#")
+		if !ok {
+			continue
+		}
+		number, rest, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(rest, "line"), " \t"), " ")
+		line, err := strconv.Atoi(strings.TrimRight(number, "\t"))
+		if err != nil || line < 0 {
+			continue
+		}
+		if _, name, ok := strings.Cut(rest, `"`); ok {
+			if name, _, ok = strings.Cut(name, `"`); ok && name != "" {
+				file = name
+			}
+		}
+		f.marks = append(f.marks, mark{at: n + 1, file: file, line: line})
+	}
+}
+
+// Origin returns the file and line that a line of the text, counted from 1,
+// comes from by the line markers before it.
+func (f *File) Origin(n int) (file string, line int) {
+	i := sort.Search(len(f.marks), func(i int) bool { return f.marks[i].at > n })
+	if i == 0 {
+		return f.Name, n
+	}
+	m := f.marks[i-1]
+	return m.file, m.line + n - m.at
 }
 
 // Span is the byte range [Start, End) of a file. The zero Span has no file and
@@ -67,15 +115,19 @@ func (s Span) Position() Position {
 	return s.File.Position(s.Start)
 }
 
-// Position converts a byte offset.
+// Position converts a byte offset to the place that it comes from.
 func (f *File) Position(offset int) Position {
-	line := sort.SearchInts(f.lines, offset+1) - 1
+	n := f.LineOf(offset)
+	file, line := f.Origin(n)
 	return Position{
-		File:   f.Name,
-		Line:   line + 1,
-		Column: utf8.RuneCountInString(f.Text[f.lines[line]:offset]) + 1,
+		File:   file,
+		Line:   line,
+		Column: utf8.RuneCountInString(f.Text[f.lines[n-1]:offset]) + 1,
 	}
 }
+
+// LineOf returns the line of the text that an offset is in, counted from 1.
+func (f *File) LineOf(offset int) int { return sort.SearchInts(f.lines, offset+1) }
 
 // Line returns the text of a line, counted from 1, without its line break.
 func (f *File) Line(n int) string {
