@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/redfoxdb/redfox/frontend"
+	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -45,6 +46,9 @@ type step struct {
 // Transaction is files of LogiQL that change a workspace.
 type Transaction struct {
 	Sources []Source
+	// Block names an inactive block of a project, which is executed in place of
+	// Sources.
+	Block string
 	// Install makes the clauses part of the program: its delta rules react to
 	// the events of later transactions. Otherwise they last as long as the
 	// transaction.
@@ -75,7 +79,21 @@ func (s *Session) Exec(ctx context.Context, w *Workspace, t Transaction,
 	if t.Install {
 		kind = frontend.Addition
 	}
-	return w.transact(ctx, t.Sources, kind, opts)
+	if t.Block == "" {
+		return w.transact(ctx, t.Sources, kind, opts)
+	}
+	w.mu.Lock()
+	f, names := w.front.Inactive(t.Block)
+	w.mu.Unlock()
+	if f == nil {
+		help := "an inactive block is one that a project file calls inactive"
+		if len(names) > 0 {
+			help = diag.DidYouMean(t.Block, names)
+		}
+		return nil, &EnvironmentError{Message: "the program has no inactive block " + t.Block,
+			Help: help}
+	}
+	return w.transact(ctx, []Source{{Name: f.Name, Text: f.Text}}, frontend.Execution, opts)
 }
 
 // Program returns the program that a workspace has installed, without its delta

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/project"
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
@@ -19,11 +21,14 @@ type Source struct {
 // Text returns a source from a string.
 func Text(name, text string) Source { return Source{Name: name, Text: text} }
 
-// ReadSources reads program files; "-" is standard input. All files together
-// form one program.
+// ReadSources reads program files; "-" is standard input. A project file stands
+// for itself and the files that it lists. All files together form one program.
 func ReadSources(names ...string) ([]Source, error) {
 	out := make([]Source, 0, len(names))
-	for _, name := range names {
+	listed := map[string]bool{}
+	for len(names) > 0 {
+		name := names[0]
+		names = names[1:]
 		var data []byte
 		var err error
 		if name == "-" {
@@ -36,6 +41,14 @@ func ReadSources(names ...string) ([]Source, error) {
 			return nil, fileError("read the program", name, err)
 		}
 		out = append(out, Source{Name: name, Text: string(data)})
+		if project.IsProject(name) && !listed[name] {
+			listed[name] = true
+			var found diag.List
+			names = append(project.Files(source.NewFile(name, string(data)), &found), names...)
+			if found.HasErrors() {
+				return nil, &ProgramError{Diagnostics: found.All()}
+			}
+		}
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/imports"
 	"github.com/redfoxdb/redfox/frontend/parse"
+	"github.com/redfoxdb/redfox/frontend/project"
 	"github.com/redfoxdb/redfox/frontend/sema"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -41,18 +42,41 @@ func Compile(files []*source.File, opts Options) (*core.Program, []*diag.Diagnos
 }
 
 // CompileTrees is Compile that also returns the syntax trees, one for each
-// file, which are complete as far as the files could be read.
+// file, which are complete as far as the files could be read. A project file
+// has no tree; the blocks that it calls inactive are checked and left out of
+// the program.
 func CompileTrees(
 	files []*source.File, opts Options,
 ) (*core.Program, []*ast.File, []*diag.Diagnostic) {
 	var list diag.List
-	trees := make([]*ast.File, len(files))
-	for i, f := range files {
+	active, inactive := project.Split(files, &list)
+	trees := make([]*ast.File, len(active))
+	for i, f := range active {
 		trees[i] = read(f, &list)
 	}
-	resolved, _ := blocks.Names{}.Resolve(trees, &list)
+	resolved, names := blocks.Names{}.Resolve(trees, &list)
 	// From here on each predicate has one name.
 
 	program := sema.Check(delta.Rewrite(resolved, &list), opts, &list)
+	if len(inactive) == 0 {
+		return program, trees, list.All()
+	}
+	if program == nil {
+		for _, f := range inactive {
+			trees = append(trees, read(f, &list))
+		}
+		return nil, trees, list.All()
+	}
+	w := installed(resolved, names, program)
+	for _, f := range inactive {
+		step, found := CompileStep(w, []*source.File{f}, Execution, opts)
+		trees = append(trees, step.Trees...)
+		for _, d := range found {
+			list.Add(d)
+		}
+	}
+	if list.HasErrors() {
+		program = nil
+	}
 	return program, trees, list.All()
 }

@@ -2,12 +2,14 @@ package frontend
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/blocks"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/delta"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/project"
 	"github.com/redfoxdb/redfox/frontend/sema"
 	"github.com/redfoxdb/redfox/frontend/source"
 )
@@ -17,6 +19,30 @@ import (
 type Workspace struct {
 	delta.Workspace
 	names blocks.Names // of the installed predicates
+	// inactive are the blocks of the program that only transactions run.
+	inactive []*source.File
+}
+
+// Inactive returns the file of the inactive block with a name, or nil, and the
+// names of all.
+func (w *Workspace) Inactive(name string) (file *source.File, names []string) {
+	for _, f := range w.inactive {
+		for _, b := range blocks.Of(read(f, &diag.List{})) {
+			names = append(names, b)
+			if b == name || strings.HasSuffix(b, ":"+name) {
+				file = f
+			}
+		}
+	}
+	return file, names
+}
+
+// installed returns the workspace of a checked program.
+func installed(files []*ast.File, names blocks.Names, program *core.Program) *Workspace {
+	w := &Workspace{names: names}
+	t := w.Transaction(files, Whole, &diag.List{})
+	w.Workspace.Commit(files, Whole, t, program, append(t.Changed, t.Kept...))
+	return w
 }
 
 // Kind is what becomes of the files of a transaction.
@@ -38,6 +64,8 @@ type Step struct {
 	kind    Kind
 	files   []*ast.File // Trees with the names that predicates have in the workspace
 	names   blocks.Names
+
+	inactive []*source.File
 }
 
 // CompileStep compiles the files of a transaction, with what the workspace has
@@ -45,7 +73,10 @@ type Step struct {
 func CompileStep(w *Workspace, files []*source.File, kind Kind,
 	opts Options) (*Step, []*diag.Diagnostic) {
 	var list diag.List
-	step := &Step{kind: kind}
+	step, told := &Step{kind: kind}, files
+	if kind == Whole || kind == Addition {
+		files, step.inactive = project.Split(files, &list)
+	}
 	for _, f := range files {
 		step.Trees = append(step.Trees, read(f, &list))
 	}
@@ -56,7 +87,7 @@ func CompileStep(w *Workspace, files []*source.File, kind Kind,
 		step.Program = nil
 	}
 	found := slices.DeleteFunc(list.All(), func(d *diag.Diagnostic) bool {
-		return d.Severity != diag.Error && !slices.Contains(files, d.Span.File)
+		return d.Severity != diag.Error && !slices.Contains(told, d.Span.File)
 	})
 	return step, found
 }
@@ -67,6 +98,7 @@ func (s *Step) Commit(w *Workspace, stored []string) {
 	w.Workspace.Commit(s.files, s.kind, s.Transaction, s.Program, stored)
 	if s.kind != Execution {
 		w.names = s.names
+		w.inactive = append(w.inactive, s.inactive...)
 	}
 }
 

@@ -68,6 +68,11 @@ var flagTable = []func() cli.Flag{
 			Usage: "run `TEXT`, which is LogiQL, as --exec does"}
 	},
 	func() cli.Flag {
+		return &cli.GenericFlag{Name: "exec-block", Category: groupTransactions,
+			Value: &changes{kind: execBlock},
+			Usage: "run the inactive block `NAME` of the program's project, as --exec does"}
+	},
+	func() cli.Flag {
 		return &cli.StringFlag{Name: "on-abort", Category: groupTransactions, Value: "stop",
 			Usage: "when a transaction fails, which changes nothing, `WHAT`: stop, or continue with the next and exit with 1 at the end"}
 	},

@@ -22,7 +22,8 @@ func runCommand(con *console) *cli.Command {
 			"DIR/a_b.tsv and DIR/a/b.tsv both hold predicate a:b. Text files may be compressed (.gz, .zst). " +
 			"One Parquet file, or text file with --header, feeds all predicates whose arguments are columns " +
 			"of it.\n\n" +
-			"The program is a transaction. --add, --exec and --exec-text are further ones, in the order of the " +
+			"A project file, such as shop.project, stands for the files that it lists.\n\n" +
+			"The program is a transaction. --add, --exec, --exec-text and --exec-block are further ones, in the order of the " +
 			"command line; each that fails changes nothing. Queries of --exec and --exec-text are printed, and at " +
 			"the end the results of the program.\n\n" +
 			"A recursion of which RF0604 warns ends with an error after --max-rounds rounds. Ctrl-C, SIGTERM and SIGHUP end a run with " +
@@ -36,7 +37,7 @@ func runCommand(con *console) *cli.Command {
 			"limit", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
 			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json",
-			"add", "exec", "exec-text", "on-abort"),
+			"add", "exec", "exec-text", "exec-block", "on-abort"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {

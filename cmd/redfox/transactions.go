@@ -22,6 +22,8 @@ const (
 	addFile  changeKind = "add"
 	execFile changeKind = "exec"
 	execText changeKind = "exec-text"
+	// execBlock names an inactive block of a project.
+	execBlock changeKind = "exec-block"
 )
 
 // change is one transaction of the command line.
@@ -56,7 +58,7 @@ func (s *changes) String() string { return "" }
 // changesOf returns the transactions in the order of the command line.
 func changesOf(c *cli.Context) ([]change, error) {
 	var out []change
-	for _, kind := range []changeKind{addFile, execFile, execText} {
+	for _, kind := range []changeKind{addFile, execFile, execText, execBlock} {
 		if s, ok := c.Generic(string(kind)).(*changes); ok {
 			out = append(out, s.list...)
 		}
@@ -66,7 +68,7 @@ func changesOf(c *cli.Context) ([]change, error) {
 	if err == nil && c.IsSet("on-abort") && len(out) == 0 {
 		err = &usageError{command: c.Command.Name,
 			message: "--on-abort is about transactions, and there are none",
-			help:    "add some with --add, --exec or --exec-text"}
+			help:    "add some with --add, --exec, --exec-text or --exec-block"}
 	}
 	return out, err
 }
@@ -74,7 +76,11 @@ func changesOf(c *cli.Context) ([]change, error) {
 // transaction reads a transaction.
 func (c change) transaction(number int) (t redfox.Transaction, err error) {
 	t.Install = c.kind == addFile
-	if c.kind == execText {
+	switch c.kind {
+	case execBlock:
+		t.Block = c.text
+		return t, nil
+	case execText:
 		t.Sources = []redfox.Source{redfox.Text(fmt.Sprintf("<exec-text %d>", number), c.text)}
 		return t, nil
 	}
@@ -103,7 +109,7 @@ func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change
 	}
 	limitHeap(r.options.Memory)
 	for _, change := range changes {
-		if change.kind != execText {
+		if change.kind == addFile || change.kind == execFile {
 			r.facts.Allow(filepath.Dir(change.text))
 		}
 	}

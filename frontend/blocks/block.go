@@ -70,6 +70,17 @@ func (r *resolver) blocksOf(f *ast.File) []*block {
 	return out
 }
 
+// Of returns the full names of the blocks in a file: those of its block
+// clauses, or that of the file.
+func Of(f *ast.File) []string {
+	r := &resolver{Reporter: diag.NewReporter(&diag.List{})}
+	var out []string
+	for _, b := range r.blocksOf(f) {
+		out = append(out, b.name())
+	}
+	return out
+}
+
 // blockForm returns the block that a clause is, and its name, or nil.
 func blockForm(c *ast.Clause) (*ast.Block, *ast.PredRef) {
 	form, ok := c.Left.(*ast.Block)

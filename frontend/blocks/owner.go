@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -146,10 +147,36 @@ func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name st
 		}
 	}
 	if hidden.owner == nil {
-		return predicate{nil, name}, true
+		return predicate{nil, name}, !r.missing(b, at, name)
 	}
 	r.notExported(b, hidden.owner, at, hidden.name)
 	return predicate{}, false
+}
+
+// missing reports block:p where there is a block of that name without a
+// predicate p, and whether it does.
+func (r *resolver) missing(b *block, at source.Span, name string) bool {
+	colon := strings.LastIndexByte(name, ':')
+	if colon < 0 {
+		return false
+	}
+	prefix, rest := name[:colon], name[colon+1:]
+	var target *block
+	if ref := b.alias[prefix]; ref != nil {
+		if target = ref.block; target == nil {
+			return true // reported at the alias
+		}
+	} else if blocks := r.find(prefix); len(blocks) == 1 && blocks[0].named {
+		target = blocks[0]
+	}
+	if target == nil {
+		return false
+	}
+	d := r.Errorf(diag.UnknownPredicate, at, "block %s has no predicate %s", target.short, rest)
+	if s, ok := diag.Suggest(rest, slices.Sorted(maps.Keys(target.exports))); ok {
+		d.Help("did you mean %s:%s?", prefix, s)
+	}
+	return true
 }
 
 // notExported reports the use of a predicate that another block has.

@@ -87,6 +87,14 @@ n(y) <- n(x), y = x + 1.
 		Fix: "Insert into the predicate with +, add the file to the program with --add, or derive a " +
 			"predicate of another name.",
 	})
+	BadProject = newCode(&Code{
+		ID:   "RF1031",
+		Name: "BadProject",
+		When: "A line of a project file names a file that is not there, or has no kind. It is a note " +
+			"if the line only has no effect, because it is about web services or of an unknown kind.",
+		Fix: "Correct the path, which is relative to the folder of the project file; write `name, " +
+			"kind`, where kind is active, inactive, execute, module or library.",
+	})
 	PathNotAllowed = newCode(&Code{
 		ID:   "RF1006",
 		Name: "PathNotAllowed",

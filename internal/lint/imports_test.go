@@ -71,9 +71,10 @@ var layers = []layer{
 	}},
 	{"frontend/blocks", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend/imports", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
+	{"frontend/project", []string{"frontend/source", "frontend/diag"}},
 	{"frontend", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
-		"frontend/blocks", "frontend/delta", "frontend/imports", "frontend/sema",
+		"frontend/blocks", "frontend/project", "frontend/delta", "frontend/imports", "frontend/sema",
 		"frontend/sema/normal",
 	}},
 
@@ -239,6 +240,7 @@ var layers = []layer{
 
 	{".", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse",
+		"frontend/project",
 		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
 		"runtime/account", "runtime/answer", "runtime/diagnose", "runtime/facts", "runtime/gpu",
