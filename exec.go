@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/redfoxdb/redfox/frontend"
@@ -132,14 +131,13 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 	w.warnings, w.report = t.program.warnings, &LoadReport{}
 	opts = w.session.complete(opts)
 	stored := append(slices.Clone(t.Changed), t.Kept...)
-	opts.Outputs = append([]string{}, stored...)
 	var queries []string
 	for _, p := range t.program.Predicates() {
 		if p.Query && kind == frontend.Execution {
 			queries = append(queries, p.Name)
 		}
 	}
-	opts.Outputs = append(opts.Outputs, queries...)
+	opts.Outputs = slices.Concat([]string{}, stored, queries)
 	res, db, err := w.run(ctx, t.program, opts)
 	if err == nil {
 		err = res.Fetch(ctx)
@@ -227,42 +225,4 @@ func (w *Workspace) compile(ctx context.Context, sources []Source,
 	}
 	w.steps[key] = t
 	return t, err
-}
-
-// heldBack returns the schemas of the predicates that a workspace does not hold
-// yet, and the relations of the others.
-func heldBack(schemas []store.Schema,
-	held map[string]*store.Relation) (missing []store.Schema, found []*store.Relation) {
-	for _, s := range schemas {
-		if rel := held[s.Name]; rel != nil {
-			found = append(found, rel)
-		} else {
-			missing = append(missing, s)
-		}
-	}
-	return missing, found
-}
-
-// of returns the facts that could be those of the predicates.
-func (f *Facts) of(schemas []store.Schema) *Facts {
-	out := &Facts{allowed: f.allowed}
-	if len(schemas) > 0 {
-		out.dir = f.dir
-	}
-	has := func(pred string) bool {
-		return slices.ContainsFunc(schemas, func(s store.Schema) bool {
-			return s.Name == pred || strings.HasPrefix(s.Name, pred+":")
-		})
-	}
-	for _, x := range f.files {
-		if has(x.Pred) {
-			out.files = append(out.files, x)
-		}
-	}
-	for _, x := range f.given {
-		if has(x.pred) {
-			out.given = append(out.given, x)
-		}
-	}
-	return out
 }

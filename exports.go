@@ -60,7 +60,7 @@ func (p *Program) ResolveExports(opts ExportOptions) ([]Export, error) {
 		if b == nil || !b.Export {
 			continue
 		}
-		x := Export{Pred: q.Name, Path: besideProgram(b.program, b.Path),
+		x := Export{Pred: q.Name, Path: confine.Beside(b.program, b.Path),
 			resolved: true, dir: opts.Dir, folders: folders}
 		if opts.Dir != "" && !filepath.IsAbs(b.Path) {
 			x.Path = filepath.Join(opts.Dir, b.Path)
@@ -112,7 +112,7 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 		if len(b.Columns) == len(out.Names) {
 			out.Names = b.Columns
 		}
-		format := exportFormat(x.Path)
+		format := write.FormatOf(x.Path)
 		if x.dir != "" {
 			if err := os.MkdirAll(x.dir, 0o777); err != nil {
 				return fileError("make the folder", x.dir, err)
@@ -129,18 +129,6 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 		return nil
 	}
 	return res.missing(x.Pred)
-}
-
-// exportFormat returns the format of a file's name: CSV, Parquet, or else TSV.
-func exportFormat(path string) Format {
-	name := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
-	switch {
-	case strings.HasSuffix(name, ".csv"):
-		return CSV
-	case strings.HasSuffix(name, ".parquet"):
-		return Parquet
-	}
-	return TSV
 }
 
 // missing is the error of a predicate that the result does not hold.

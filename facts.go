@@ -5,17 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	goruntime "runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
-	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
@@ -47,80 +41,10 @@ func ParseFact(text string) (FactFile, error) { return read.ParseFact(text) }
 
 // Facts lists the sources of the facts of a run; Load reads them. The methods
 // add a source and return the Facts, so that they chain.
-type Facts struct {
-	dir     string
-	allowed []string // folders of files that the program names
-	files   []FactFile
-	given   []givenFacts
-}
-
-// givenFacts are facts of a predicate that were given as Go values.
-type givenFacts struct {
-	pred     string
-	relation func(store.Schema) (*store.Relation, error)
-	bag      bool // tuples may repeat
-}
+type Facts = facts.Sources
 
 // NewFacts returns no facts.
 func NewFacts() *Facts { return &Facts{} }
-
-// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. It
-// serves predicates that have no other source.
-func (f *Facts) Dir(dir string) *Facts { f.dir = dir; return f }
-
-// File ties a file to a predicate, in the format of its name. The predicate may
-// also be the part before the colon of several, which then are columns of the
-// file.
-func (f *Facts) File(pred, path string) *Facts { return f.Add(FactFile{Pred: pred, Path: path}) }
-
-// Reader ties what r yields, until its end, to a predicate. It is read once.
-func (f *Facts) Reader(pred string, format FactFormat, r io.Reader) *Facts {
-	return f.Add(FactFile{Pred: pred, Path: "<" + pred + ">", Format: format, Reader: r})
-}
-
-// Add ties a file to a predicate with explicit layout.
-func (f *Facts) Add(file FactFile) *Facts { f.files = append(f.files, file); return f }
-
-// Rows adds tuples of Go values to a predicate: ints of any size, floats,
-// strings, bools, Decimal, WideDecimal, time.Time, or text that reads as the
-// column's type.
-func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
-	return f.give(pred, true,
-		func(s store.Schema) (*store.Relation, error) { return facts.FromRows(s, rows) })
-}
-
-// Columns adds tuples to a predicate as one slice for each argument, all of one
-// length: of integers of any size, floats, bools, strings or time.Time. It is
-// the fastest way for facts that are in memory. The slices must not change
-// afterwards.
-func (f *Facts) Columns(pred string, slices ...any) *Facts {
-	return f.give(pred, false,
-		func(s store.Schema) (*store.Relation, error) { return read.FromSlices(s, slices...) })
-}
-
-// Arrow adds a record's rows to a predicate, columns by position.
-func (f *Facts) Arrow(pred string, record arrow.RecordBatch) *Facts {
-	return f.give(pred, false,
-		func(s store.Schema) (*store.Relation, error) { return read.FromArrow(s, record) })
-}
-
-func (f *Facts) give(pred string, bag bool,
-	relation func(store.Schema) (*store.Relation, error)) *Facts {
-	f.given = append(f.given, givenFacts{pred, relation, bag})
-	return f
-}
-
-// predicates returns the names that facts were tied to one by one.
-func (f *Facts) predicates() []string {
-	var out []string
-	for _, x := range f.files {
-		out = append(out, x.Pred)
-	}
-	for _, x := range f.given {
-		out = append(out, x.pred)
-	}
-	return out
-}
 
 // LoadProgress is how far the reading of a file is.
 type LoadProgress = read.Progress
@@ -237,23 +161,20 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	copies *prefetch.Prefetch) (_ *Database, err error) {
 	defer failure.Recover("the loader", &err)
 	start := time.Now()
-	schemas := p.schemas()
-	var held []*store.Relation
-	if opts.held == nil {
-		err = checkFactNames(given, schemas, p)
-	} else {
-		schemas, held = heldBack(schemas, opts.held)
-		given = given.of(schemas)
+	schemas, held := facts.Missing(p.schemas(), opts.held)
+	isDerived := func(name string) bool {
+		return slices.ContainsFunc(p.preds,
+			func(q predicate) bool { return q.Name == name && q.Derived })
 	}
-	if err != nil {
+	if opts.held != nil {
+		given = facts.Only(given, schemas)
+	} else if err := facts.CheckNames(given, schemas, isDerived); err != nil {
 		return nil, err
 	}
-	files := slices.Clone(given.files)
 	imports, err := p.imports(given, schemas)
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, imports...)
 	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress,
 		MissingEmpty: opts.MissingEmpty}
 	if opts.Memory > 0 {
@@ -262,15 +183,15 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	if opts.SkipMalformed {
 		so.OnError = read.Skip
 	}
-	binding, err := read.Bind(schemas, given.dir, files, so)
+	binding, err := facts.Bind(given, schemas, imports, so)
 	if err != nil {
 		return nil, loadError(ctx, err)
 	}
-	needed, plan, err := p.needed(append(given.predicates(), opts.Predicates...))
+	needed, plan, err := p.needed(append(facts.Predicates(given), opts.Predicates...))
 	if err != nil {
 		return nil, err
 	}
-	restrict(binding, needed)
+	binding.Restrict(needed)
 	if copies != nil {
 		copies.Plan(plan)
 		so.Column = copies.Column
@@ -279,8 +200,8 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	if err != nil {
 		return nil, loadError(ctx, err)
 	}
-	if err := addGiven(db, schemas, given.given); err != nil {
-		return nil, err
+	if err := facts.AddValues(db, schemas, given); err != nil {
+		return nil, loadError(context.Background(), err)
 	}
 	for _, rel := range held {
 		db.Put(rel)
@@ -319,40 +240,6 @@ func (p *Program) schemas() []store.Schema {
 	return out
 }
 
-// checkFactNames refuses facts of predicates that the program lacks or derives.
-func checkFactNames(given *Facts, schemas []store.Schema, p *Program) error {
-	var names []string
-	for _, s := range schemas {
-		names = append(names, s.Name)
-	}
-	derived := map[string]bool{}
-	for _, q := range p.Predicates() {
-		if q.Derived {
-			derived[q.Name] = true
-		}
-	}
-	for _, name := range given.predicates() {
-		if slices.Contains(names, name) ||
-			slices.ContainsFunc(names,
-				func(n string) bool { return strings.HasPrefix(n, name+":") }) {
-			continue
-		}
-		if derived[name] {
-			return &EnvironmentError{
-				Message: fmt.Sprintf("%s is derived by rules, so it cannot be given facts", name),
-				Help:    "give the facts to a predicate of their own and add a rule that copies it",
-			}
-		}
-		help := "the program has no predicate that takes facts"
-		if len(names) > 0 {
-			help = diag.DidYouMean(name, names)
-		}
-		return &EnvironmentError{Message: fmt.Sprintf("the program has no predicate %s", name),
-			Help: help}
-	}
-	return nil
-}
-
 // needed returns the inputs that an output or a check of the program reads,
 // with the extra ones, and the plan that reads them. An extra predicate may be
 // an input, or a helper whose inputs no output reads.
@@ -377,42 +264,6 @@ func (p *Program) needed(extra []string) (map[string]bool, *queryplan.Plan, erro
 		}
 	}
 	return needed, plan, nil
-}
-
-// restrict removes predicates that are not needed from a binding.
-func restrict(b *read.Binding, needed map[string]bool) {
-	sources := b.Sources[:0]
-	for _, s := range b.Sources {
-		s.Uses = slices.DeleteFunc(s.Uses, func(u read.Use) bool { return !needed[u.Schema.Name] })
-		if len(s.Uses) > 0 {
-			sources = append(sources, s)
-		}
-	}
-	b.Sources = sources
-}
-
-// addGiven adds the facts that were given as Go values.
-func addGiven(db *store.Database, schemas []store.Schema, given []givenFacts) error {
-	parts, bags := map[string][]*store.Relation{}, map[string]bool{}
-	for _, f := range given {
-		schema := store.Schema{Name: f.pred} // of no arguments, which refuses every tuple
-		isOf := func(s store.Schema) bool { return s.Name == f.pred }
-		if i := slices.IndexFunc(schemas, isOf); i >= 0 {
-			schema = schemas[i]
-		}
-		rel, err := f.relation(schema)
-		if err != nil {
-			return loadError(context.Background(), err)
-		}
-		parts[f.pred] = append(parts[f.pred], rel)
-		bags[f.pred] = bags[f.pred] || f.bag
-	}
-	for _, s := range schemas {
-		if err := facts.Add(db, s, parts[s.Name], bags[s.Name]); err != nil {
-			return loadError(context.Background(), err)
-		}
-	}
-	return nil
 }
 
 // catalog describes the database to the optimiser.
@@ -440,32 +291,10 @@ func loadError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var bad *read.LoadError
-	var key *read.KeyError
-	var row *facts.RowError
-	var bind *read.BindError
-	switch {
-	case errors.As(err, &key):
-		return &ProgramError{Diagnostics: []*Diagnostic{{Severity: diag.Error,
-			Code: diag.KeyConflict, Message: key.Error(),
-			Notes: []string{key.Predicate + " is a functional predicate: each key has one value"}}}}
-	case errors.As(err, &bad):
-		if errors.Is(bad.Err, fs.ErrNotExist) || errors.Is(bad.Err, fs.ErrPermission) {
-			return &EnvironmentError{Message: bad.Error(), Help: bad.Help, Err: err}
-		}
-		return badFacts(bad)
-	case errors.As(err, &row):
-		return badFacts(row)
-	case errors.As(err, &bind):
-		return &EnvironmentError{Message: bind.Reason, Help: bind.Help, Err: err}
+	if d := facts.Failure(err); d != nil {
+		return &ProgramError{Diagnostics: []*Diagnostic{d}}
 	}
-	return &EnvironmentError{Message: err.Error(), Err: err}
-}
-
-// badFacts is the error of facts that do not fit their predicate.
-func badFacts(err error) error {
-	return &ProgramError{Diagnostics: []*Diagnostic{
-		{Severity: diag.Error, Code: diag.BadFacts, Message: err.Error()}}}
+	return facts.Lack(err)
 }
 
 // digest identifies a database by its contents. The first call reads all

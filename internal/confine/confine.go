@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/redfoxdb/redfox/internal/atomicfile"
 )
@@ -133,4 +134,13 @@ func realPath(path string) (string, error) {
 			path, rest = parent, filepath.Join(filepath.Base(path), rest)
 		}
 	}
+}
+
+// Beside resolves a path that a file names: relative paths are beside it,
+// unless it is a label such as <stdin>.
+func Beside(file, path string) string {
+	if filepath.IsAbs(path) || strings.HasPrefix(file, "<") {
+		return path
+	}
+	return filepath.Join(filepath.Dir(file), path)
 }

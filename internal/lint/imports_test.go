@@ -213,9 +213,8 @@ var layers = []layer{
 			"internal/llvm", "weaver/assemble/hostcode"}},
 
 	{"runtime/facts", []string{
-		"queryplan", "queryplan/stats", "runtime", "runtime/store", "runtime/store/read",
-		"internal/failure",
-		"internal/govalue",
+		"frontend/diag", "queryplan", "queryplan/stats", "runtime", "runtime/store",
+		"runtime/store/read", "internal/confine", "internal/failure", "internal/govalue",
 	}},
 	{"runtime/diagnose", []string{
 		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
@@ -362,8 +361,8 @@ func TestImportTableIsCurrent(t *testing.T) {
 // also use those of testLibraries. Each module has an entry in RATIONALE.md.
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
-	"github.com/apache/arrow-go/v18": {"runtime/store/read", "runtime/store/write",
-		"internal/reference/starprog", "."},
+	"github.com/apache/arrow-go/v18": {"runtime/facts", "runtime/store/read",
+		"runtime/store/write", "internal/reference/starprog", "."},
 	"github.com/dsnet/compress":       {"internal/parquet"},
 	"github.com/jedib0t/go-pretty/v6": {"runtime/store/write", "cmd/redfox", "bench"},
 	"github.com/klauspost/compress": {"internal/parquet", "internal/ssbgen",

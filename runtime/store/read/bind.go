@@ -68,6 +68,18 @@ type Binding struct {
 	Notes []string
 }
 
+// Restrict removes the predicates that are not needed.
+func (b *Binding) Restrict(needed map[string]bool) {
+	sources := b.Sources[:0]
+	for _, s := range b.Sources {
+		s.Uses = slices.DeleteFunc(s.Uses, func(u Use) bool { return !needed[u.Schema.Name] })
+		if len(s.Uses) > 0 {
+			sources = append(sources, s)
+		}
+	}
+	b.Sources = sources
+}
+
 // BindError is a binding that cannot be made: two files for a predicate, a
 // missing or ambiguous column, an unknown predicate.
 type BindError struct {

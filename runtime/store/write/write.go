@@ -42,6 +42,18 @@ func ParseFormat(name string) (Format, error) {
 		strings.Join(outputNames[:], ", "))
 }
 
+// FormatOf returns the format of a file's name: CSV, Parquet, or else TSV.
+func FormatOf(path string) Format {
+	name := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+	switch {
+	case strings.HasSuffix(name, ".csv"):
+		return CSV
+	case strings.HasSuffix(name, ".parquet"):
+		return Parquet
+	}
+	return TSV
+}
+
 // Output is rows to be written or handed on.
 type Output struct {
 	Name    string
