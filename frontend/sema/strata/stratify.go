@@ -260,6 +260,12 @@ func (c *strata) explainCycle(program *core.Program, d dependency, rest []depend
 		cycle = append(cycle, name(step.to))
 	}
 	e.Note("the cycle is %s", strings.Join(cycle, " -> "))
+	for i, from := range cycle[:len(cycle)-1] {
+		_, _, event := core.Event(from)
+		if _, _, ok := core.Event(cycle[i+1]); event && !ok {
+			e.Help("if the state before the transaction is meant, write %s@prev", cycle[i+1])
+		}
+	}
 	switch d.kind {
 	case negative:
 		e.Note("what is not in %s can only be known when %s is complete", name(d.to), name(d.to))
