@@ -101,6 +101,11 @@ func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change
 	if err != nil {
 		return err
 	}
+	if name := sources[0].Name; isProgram(name) && filepath.Ext(name) != ".logic" {
+		return &usageError{command: c.Command.Name,
+			message: name + " has no clauses that transactions could follow",
+			help:    "name the files of LogiQL that it was made from"}
+	}
 	session, err := redfox.OpenSession(redfox.SessionOptions{Engine: r.options.Engine,
 		Device: r.options.Device, DeviceMemory: r.options.DeviceMemory,
 		Threads: r.options.Threads, Memory: r.options.Memory})
