@@ -3,6 +3,7 @@ package redfox
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -163,6 +164,8 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 		w.relations[name] = res.owned[name].Tuples()
 	}
 	t.Commit(&w.front, stored)
+	maps.DeleteFunc(w.relations,
+		func(name string, _ *store.Relation) bool { return !w.front.Knows(name) })
 	if kind != frontend.Execution {
 		w.installed++
 	}

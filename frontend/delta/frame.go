@@ -33,7 +33,7 @@ func (t *transaction) frame() {
 		plus := t.fired["+"+p.name] || events["+"+p.name]
 		minus := t.fired["-"+p.name] || events["-"+p.name]
 		set := t.fired["^"+p.name] || events["^"+p.name]
-		if (events["+"+p.name] || minus || set) && t.ws.knows(p.name) {
+		if (events["+"+p.name] || minus || set) && t.ws.Knows(p.name) {
 			t.included[p.name] = true
 		}
 		isPulse := p.pulse && t.included[p.name]

@@ -153,7 +153,7 @@ func (t *transaction) left(c *clause) bool {
 // isLocal reports whether a predicate lives as long as the transaction: rules
 // of a query derive it.
 func (t *transaction) isLocal(p *pred) bool {
-	return t.kind == Execution && len(p.changes) == 0 && !t.ws.knows(p.name)
+	return t.kind == Execution && len(p.changes) == 0 && !t.ws.Knows(p.name)
 }
 
 // check refuses what has no meaning in the transaction.
@@ -238,7 +238,7 @@ func (t *transaction) checkChange(h atom, p *pred) {
 		d.Help("change what it is derived from")
 		return
 	}
-	if t.kind == Addition || t.ws.knows(p.name) || len(p.rules) > 0 {
+	if t.kind == Addition || t.ws.Knows(p.name) || len(p.rules) > 0 {
 		return
 	}
 	var known []string

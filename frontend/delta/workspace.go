@@ -35,11 +35,12 @@ type Workspace struct {
 	stored map[string]bool
 }
 
-func (w *Workspace) knows(name string) bool { return w.preds[name] != nil }
+// Knows reports whether a predicate belongs to the workspace.
+func (w *Workspace) Knows(name string) bool { return w.preds[name] != nil }
 
 // holds reports whether the tuples of an extensional predicate are stored.
 func (w *Workspace) holds(name string) bool {
-	return w.stored[name] && w.knows(name) && !w.preds[name].Derived
+	return w.stored[name] && w.Knows(name) && !w.preds[name].Derived
 }
 
 // Transaction makes the program of a transaction.
