@@ -2,6 +2,37 @@ package ast
 
 import "github.com/redfoxdb/redfox/frontend/source"
 
+// EachName calls visit for the place and the name of each predicate that a
+// clause mentions.
+func EachName(c *Clause, visit func(at source.Span, name string)) {
+	var inspect func(n Node) bool
+	inspect = func(n Node) bool {
+		switch n := n.(type) {
+		case *Apply:
+			visit(n.Name.Span, n.Name.Text)
+		case *PredRef:
+			if n.Name != "" {
+				visit(n.Span, n.Name)
+			}
+			for _, x := range n.Clauses {
+				EachName(x, visit)
+			}
+		case *Block:
+			for _, x := range Children(n) {
+				Inspect(x, inspect)
+			}
+		}
+		return true
+	}
+	Inspect(c.Left, inspect)
+	Inspect(c.Right, inspect)
+	if c.P2P != nil {
+		for _, s := range c.P2P.Specs {
+			Inspect(s.In, inspect)
+		}
+	}
+}
+
 // Rename returns a clause in which the predicates have the names that a
 // function gives them, which gets the place and the name as written. The clause
 // shares what does not change with the original.

@@ -70,8 +70,10 @@ func (r *resolver) explicit(name string) predicate {
 		if len(blocks) != 1 || rest == "" {
 			continue
 		}
-		if b := blocks[0]; (b.named || isPrivate(rest)) && b.mentions(rest) {
-			return predicate{b, rest}
+		b := blocks[0]
+		if at, ok := b.mention(rest); ok && (b.named || isPrivate(rest)) {
+			r.resolve(b, at, rest)
+			return r.found[predicate{b, rest}]
 		}
 	}
 	return predicate{nil, name}
@@ -137,8 +139,7 @@ func (r *resolver) qualified(b *block, name string) (p predicate, hidden predica
 }
 
 // elsewhere resolves a name that neither its block nor the program defines. It
-// is a predicate of the program with facts from outside, unless it is hidden in
-// a block.
+// is a predicate with facts from outside, unless another block hides it.
 func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name string) (
 	predicate, bool) {
 	for _, other := range r.inBlocks[name] {
@@ -146,8 +147,14 @@ func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name st
 			hidden = predicate{other, name}
 		}
 	}
-	if hidden.owner == nil {
-		return predicate{nil, name}, !r.missing(b, at, name)
+	switch {
+	case hidden.owner != nil:
+	case r.missing(b, at, name):
+		return predicate{}, false
+	case b.named:
+		return predicate{b, name}, true
+	default:
+		return predicate{nil, name}, true
 	}
 	r.notExported(b, hidden.owner, at, hidden.name)
 	return predicate{}, false

@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -179,18 +180,18 @@ func splits(name string) func(func(prefix, rest string) bool) {
 // eachName calls visit for the names of predicates in the clauses of a block.
 func (b *block) eachName(visit func(at source.Span, name string)) {
 	for _, c := range b.clauses {
-		ast.Rename(c, func(at source.Span, name string) string {
-			visit(at, name)
-			return name
-		})
+		ast.EachName(c, visit)
 	}
 }
 
-// mentions reports whether a clause of the block names a predicate.
-func (b *block) mentions(name string) bool {
-	found := false
-	b.eachName(func(_ source.Span, x string) { found = found || x == name })
-	return found
+// mention returns the first place in the block that names a predicate.
+func (b *block) mention(name string) (at source.Span, ok bool) {
+	b.eachName(func(place source.Span, x string) {
+		if x == name && !ok {
+			at, ok = place, true
+		}
+	})
+	return at, ok
 }
 
 // nameAll names the predicates that have no name yet: by their own names where
@@ -205,17 +206,15 @@ func (r *resolver) nameAll() {
 			r.given[p], taken[p.name] = p.name, true
 		}
 	}
-	for _, b := range r.blocks {
-		for _, p := range r.ownedBy(b) {
-			name := p.name
-			if len(r.owners[p.name]) > 1 || taken[name] {
-				name = b.short + ":" + p.name
-			}
-			for taken[name] {
-				name = b.name() + ":" + name
-			}
-			r.given[p], taken[name] = name, true
+	for _, p := range r.unnamed() {
+		name := p.name
+		if len(r.owners[p.name]) > 1 || taken[name] {
+			name = p.owner.short + ":" + p.name
 		}
+		for taken[name] {
+			name = p.owner.name() + ":" + name
+		}
+		r.given[p], taken[name] = name, true
 	}
 	for written, p := range r.found {
 		if r.given[p] != written.name {
@@ -224,16 +223,20 @@ func (r *resolver) nameAll() {
 	}
 }
 
-// ownedBy lists the predicates of a block that have no name yet, sorted.
-func (r *resolver) ownedBy(b *block) []predicate {
+// unnamed lists the predicates of blocks that have no name yet, sorted.
+func (r *resolver) unnamed() []predicate {
 	var out []predicate
 	for name, owners := range r.owners {
-		p := predicate{b, name}
-		if _, ok := r.given[p]; !ok && slices.Contains(owners, b) {
-			out = append(out, p)
+		for _, b := range owners {
+			if _, ok := r.given[predicate{b, name}]; !ok && b != nil {
+				out = append(out, predicate{b, name})
+			}
 		}
 	}
-	slices.SortFunc(out, func(a, b predicate) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(out, func(a, b predicate) int {
+		return cmp.Or(strings.Compare(a.owner.short, b.owner.short),
+			strings.Compare(a.name, b.name))
+	})
 	return out
 }
 
