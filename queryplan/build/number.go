@@ -28,9 +28,9 @@ func (b *builder) filled(p *core.Pred) *queryplan.Var {
 	return b.vars[p]
 }
 
-// read returns the variable that atoms of a predicate scan, and the number of its
-// columns. Where the positions of keys are the numbers themselves, it is the
-// set of keys.
+// read returns the variable that atoms of a predicate scan, and the number of
+// its columns. Where the positions of keys are the numbers themselves, it is
+// the set of keys.
 func (b *builder) read(p *core.Pred) (v *queryplan.Var, columns int) {
 	if p.Numbers != nil && p.Numbers.Step == 1 {
 		return b.keys[p], p.Keys

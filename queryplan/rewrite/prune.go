@@ -33,8 +33,8 @@ var pruneColumns = &Pass{
 
 type pruner struct{ catalog *stats.Catalog }
 
-// node returns n without columns that are not needed. The needed ones keep their
-// order; some of the others may remain.
+// node returns n without columns that are not needed. The needed ones keep
+// their order; some of the others may remain.
 func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 	switch n := n.(type) {
 	case *queryplan.Scan:

@@ -37,7 +37,8 @@ func (g *generator) byValue() {
 		g.clause("%s(x, %s) <- %s(x, x).", linked, literal, linked)
 	}
 	if g.chance(50) {
-		g.clause("%s(x, z) <- %s(x, y), %s(y, z), %s(y:v), v = %s[z].", linked, linked, linked, mode,
+		g.clause("%s(x, z) <- %s(x, y), %s(y, z), %s(y:v), v = %s[z].", linked, linked, linked,
+			mode,
 			mode)
 	}
 	back := &pred{name: g.name("p"), args: []typ{t, t}, keys: 2}
@@ -69,7 +70,8 @@ func (g *generator) constructed() {
 		keys[i] = fmt.Sprintf("%s(%s)", from.args[i], v)
 	}
 	g.clause("%s(x) -> .", kind)
-	g.clause("%s[%s] = e -> %s, %s(e).", leaf, strings.Join(vars, ", "), strings.Join(keys, ", "), kind)
+	g.clause("%s[%s] = e -> %s, %s(e).", leaf, strings.Join(vars, ", "), strings.Join(keys, ", "),
+		kind)
 	g.clause("lang:constructor(`%s).", leaf)
 	g.clause("%s[x, y] = e -> %s(x), %s(y), %s(e).", node, kind, kind, kind)
 	g.clause("lang:constructor(`%s).", node)
@@ -81,7 +83,8 @@ func (g *generator) constructed() {
 		return
 	}
 	rounds := 1 + g.IntN(2)
-	g.clause("%s(e), %s[x, y] = e, %s(e, m) <- %s(x, n), %s[%s] = y, m = n + 1, m <= %d.", kind, node,
+	g.clause("%s(e), %s[x, y] = e, %s(e, m) <- %s(x, n), %s[%s] = y, m = n + 1, m <= %d.", kind,
+		node,
 		all, all, leaf, strings.Join(wildcards(len(vars)), ", "), rounds)
 	depth := &pred{name: g.name("p"), args: []typ{integer, from.args[0]}, keys: 2}
 	g.clause("%s(n, v) <- %s(e, n), %s[_, y] = e, %s[%s] = y.", depth.name, all, node, leaf,
@@ -96,9 +99,9 @@ func (g *generator) constructed() {
 	g.complete(equal)
 }
 
-// related adds rules over the entities of one constructor: which of them share a
-// key, directly or not, and entities of a second type that each round makes of
-// pairs.
+// related adds rules over the entities of one constructor: which of them share
+// a key, directly or not, and entities of a second type that each round makes
+// of pairs.
 func (g *generator) related(kind, leaf, all string, from *pred) {
 	pair, of, linked := "_"+g.name("t"), "_"+g.name("c"), "_"+g.name("p")
 	keys := append([]string{"v"}, wildcards(len(from.args)-1)...)
@@ -109,7 +112,8 @@ func (g *generator) related(kind, leaf, all string, from *pred) {
 	g.clause("%s(e, x, y) -> %s(e), %s(x), %s(y).", linked, pair, kind, kind)
 	g.clause("%s(e), %s[x, y] = e, %s(e, x, y) <- %s[%s] = x, %s[%s] = y.", pair, of, linked, leaf,
 		strings.Join(keys, ", "), leaf, strings.Join(keys, ", "))
-	g.clause("%s(e), %s[x, z] = e, %s(e, x, z) <- %s(_, x, y), %s(d, y, z), %s[y, z] = d.", pair, of,
+	g.clause("%s(e), %s[x, z] = e, %s(e, x, z) <- %s(_, x, y), %s(d, y, z), %s[y, z] = d.", pair,
+		of,
 		linked, linked, linked, of)
 	p := &pred{name: g.name("p"), args: []typ{from.args[0], from.args[len(from.args)-1]}, keys: 2}
 	g.clause("%s(u, v) <- %s[%s] = x, %s[x, y] = e, %s(e, _, _), %s[%s] = y.", p.name, leaf,
@@ -117,7 +121,8 @@ func (g *generator) related(kind, leaf, all string, from *pred) {
 		strings.Join(last, ", "))
 	g.complete(p)
 	count := &pred{name: g.name("a"), args: []typ{integer}, keys: 0}
-	g.clause("%s[] = c <- agg<<c = count()>> %s(_, x, y), x != y, %s(x, _).", count.name, linked, all)
+	g.clause("%s[] = c <- agg<<c = count()>> %s(_, x, y), x != y, %s(x, _).", count.name, linked,
+		all)
 	g.complete(count)
 }
 

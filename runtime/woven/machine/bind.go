@@ -115,8 +115,8 @@ sinks:
 
 // KeyWord returns the word of a parameter about a table of keys of a set, an
 // index or groups: its form, its address and size, and how keys are packed. The
-// size is the mask unless keys are addressed directly; where keys are numbers of
-// rows, it is that of the rows.
+// size is the mask unless keys are addressed directly; where keys are numbers
+// of rows, it is that of the rows.
 func KeyWord(
 	p abi.Param, form abi.Form, lay *layout.Key, table int64, mask uint64,
 ) (word int64, ok bool) {
