@@ -1,6 +1,9 @@
 package source
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestPosition(t *testing.T) {
 	f := NewFile("f", "ab\nçd\r\n\nx")
@@ -59,5 +62,24 @@ func TestSpan(t *testing.T) {
 	}
 	if !hello.IsValid() || (Span{}).IsValid() || (Span{}).Position() != (Position{}) {
 		t.Error("the zero span points somewhere")
+	}
+}
+
+// TestLineMarkers follows the line markers of the C preprocessor.
+func TestLineMarkers(t *testing.T) {
+	text := "one\n# 1 \"x.logic\" 1\ntwo\nthree\n  #line 20\nfour\n# 7 \"y z.logic\"\n" +
+		"five\n# no marker\nsix"
+	f := NewFile("f", text)
+	for _, test := range []struct {
+		word string
+		want Position
+	}{
+		{"one", Position{"f", 1, 1}}, {"two", Position{"x.logic", 1, 1}},
+		{"three", Position{"x.logic", 2, 1}}, {"four", Position{"x.logic", 20, 1}},
+		{"five", Position{"y z.logic", 7, 1}}, {"six", Position{"y z.logic", 9, 1}},
+	} {
+		if p := f.Position(strings.Index(text, test.word)); p != test.want {
+			t.Errorf("%s is at %v, want %v", test.word, p, test.want)
+		}
 	}
 }
