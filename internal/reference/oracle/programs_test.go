@@ -49,7 +49,7 @@ func testProgram(t *testing.T, dir string) {
 	}
 	_, missing := os.Stat(filepath.Join(dir, "expected.err"))
 	refused := missing == nil
-	expected, rows := readExpected(t, filepath.Join(dir, "expected"))
+	expected, rows := readExpected(t, p, filepath.Join(dir, "expected"))
 	given := 0
 	for _, tuples := range facts {
 		given += len(tuples)
@@ -207,7 +207,8 @@ func compile(t testing.TB, name, text string) *core.Program {
 
 // readExpected returns the texts of the expected files and how many lines they
 // have together.
-func readExpected(t *testing.T, dir string) (texts map[string]string, lines int) {
+func readExpected(t *testing.T, p *core.Program,
+	dir string) (texts map[string]string, lines int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.tsv"))
 	if err != nil {
@@ -219,7 +220,11 @@ func readExpected(t *testing.T, dir string) (texts map[string]string, lines int)
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts[strings.TrimSuffix(filepath.Base(file), ".tsv")] = string(text)
+		name := strings.TrimSuffix(filepath.Base(file), ".tsv")
+		if findPred(p, name) == nil {
+			name = strings.ReplaceAll(name, "_", ":")
+		}
+		texts[name] = string(text)
 		lines += strings.Count(string(text), "\n")
 	}
 	return texts, lines
