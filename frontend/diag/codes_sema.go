@@ -391,10 +391,11 @@ n(y) <- n(x), y = x + 1.
 	// negation.
 	NegationNotDisabled = newCode(&Code{
 		ID: "RF0605", Name: "NegationNotDisabled",
-		When: "A directive asks to allow recursion through negation.",
+		When: "A directive asks to allow recursion through negation. A note: a program without such " +
+			"recursion runs, and any other is refused.",
 		Example: `lang:compiler:disableError:NEGATION_RECURSION[] = true.
 `,
-		Fix: "Remove the directive and break the cycle.",
+		Fix: "Remove the directive; where there is a cycle, break it.",
 	})
 
 	// RF07xx: values.

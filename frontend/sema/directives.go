@@ -129,11 +129,12 @@ func (c *checker) compilerDirective(d *directive) {
 		}
 	case "disableError":
 		if parts[2] == "NEGATION_RECURSION" && on {
-			e := c.Errorf(diag.NegationNotDisabled, d.span,
-				"recursion through negation cannot be allowed")
-			e.Note("without strata the program has no least model, so the answer would depend on the " +
-				"order of evaluation")
-			e.Help("remove the directive and break the cycle that the compiler shows")
+			c.Add(&diag.Diagnostic{
+				Severity: diag.Note, Code: diag.NegationNotDisabled, Span: d.span,
+				Message: "recursion through negation stays an error",
+				Notes: []string{"without strata a program has no least model, so that its answer would " +
+					"depend on the order of evaluation"},
+			})
 			return
 		}
 		to = diag.LevelWarning
