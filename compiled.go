@@ -104,12 +104,12 @@ func filePredicate(q predicate, files spanFiles) rfx.Predicate {
 		Exported: q.Exported, Hidden: q.hidden}
 	for i, c := range q.Columns {
 		col := rfx.Column{Name: c.Name, Type: c.Type.String()}
-		if q.families != nil {
-			col.Family = q.families[i]
+		if q.Families != nil {
+			col.Family = q.Families[i]
 		}
 		out.Columns = append(out.Columns, col)
 	}
-	if m := q.maker; m != nil {
+	if m := q.Maker; m != nil {
 		out.Makes = &rfx.Maker{Name: m.Name, Family: m.Family, Start: m.Start, Step: m.Step,
 			Refmode: m.Refmode}
 	}
@@ -220,17 +220,21 @@ func (c *Compiled) readPredicates() error {
 				Exported: q.Exported},
 			hidden: q.Hidden,
 		}
+		var cols []Column
+		var families []string
 		for _, col := range q.Columns {
 			typ, ok := scalar.ParseType(col.Type)
 			if !ok {
 				return fmt.Errorf("predicate %s has a column of type %q", q.Name, col.Type)
 			}
-			pred.addColumn(col.Name, typ, col.Family)
+			cols, families = append(cols, Column{col.Name, typ}), append(families, col.Family)
 		}
-		if m := q.Makes; m != nil && len(q.Columns) > 0 {
-			pred.makes(answer.Maker{Name: m.Name, Family: m.Family, Start: m.Start, Step: m.Step,
-				Refmode: m.Refmode})
+		var makes *answer.Maker
+		if m := q.Makes; m != nil {
+			makes = &answer.Maker{Name: m.Name, Family: m.Family, Start: m.Start, Step: m.Step,
+				Refmode: m.Refmode}
 		}
+		pred.setColumns(cols, families, makes)
 		for _, span := range q.Clauses {
 			pred.clauses = append(pred.clauses, c.files.fromFile(span))
 		}

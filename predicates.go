@@ -1,11 +1,11 @@
 package redfox
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/answer"
@@ -33,90 +33,23 @@ type predicate struct {
 	hidden  bool          // made by the compiler
 	clauses []source.Span // that derive it, of a functional predicate
 	binding *fileBinding  // or nil
-	// families has the family of each column whose numbers stand for entities,
-	// "" for the others, and is nil if there are only others. maker is set if
-	// the predicate makes entities.
-	families []string
-	maker    *answer.Maker
+	answer.Shape
 }
 
-// addColumn adds a column. Its values are entities of a family, unless that is
-// empty. Entities show as strings.
-func (q *predicate) addColumn(name string, t Type, family string) {
-	if family != "" {
-		t = scalar.StringType
-		if q.families == nil {
-			q.families = make([]string, len(q.Columns))
+// setColumns sets the columns, and the families whose entities are in them.
+// Entities show as strings.
+func (q *predicate) setColumns(cols []Column, families []string, makes *answer.Maker) {
+	for i, f := range families {
+		if f != "" {
+			cols[i].Type = scalar.StringType
 		}
 	}
-	if q.Columns = append(q.Columns, Column{name, t}); q.families != nil {
-		q.families = append(q.families, family)
-	}
+	q.Columns, q.Shape = cols, answer.NewShape(q.Name, families, makes)
 }
 
-// makes says that the predicate makes entities of a family.
-func (q *predicate) makes(m answer.Maker) {
-	m.Pred = q.Name
-	m.Keys = make([]string, len(q.Columns)-1)
-	copy(m.Keys, q.families)
-	q.maker = &m
-}
-
-// withMakers adds to outputs the predicates that make the entities in them, as
-// far as they are other ones.
-func (p *Program) withMakers(names []string) []string {
-	families := map[string]bool{"": true}
-	for changed := true; changed; {
-		changed = false
-		for _, q := range p.preds {
-			shown := slices.Contains(names, q.Name)
-			for _, f := range q.families {
-				if shown && !families[f] {
-					families[f], changed = true, true
-				}
-			}
-			if q.maker != nil && families[q.maker.Family] && !shown {
-				names, changed = append(names, q.Name), true
-			}
-		}
-	}
-	return names
-}
-
-// present adds the wanted predicates to a result, entities as terms.
-func (q *Prepared) present(res *Result) error {
-	var makers []answer.Maker
-	byName := map[string]*predicate{}
-	for i, p := range q.program.preds {
-		byName[p.Name] = &q.program.preds[i]
-		if p.maker != nil && res.owned[p.Name] != nil {
-			makers = append(makers, *p.maker)
-		}
-	}
-	terms, err := answer.NewTerms(makers, res.owned)
-	if err != nil {
-		return &InternalError{Phase: "presenting the result", Err: err}
-	}
-	for _, v := range q.program.plan.Vars {
-		x, p := res.owned[v.Name], byName[v.Name]
-		switch {
-		case x == nil || slices.Contains(q.makers, v.Name):
-		case p == nil || p.families == nil:
-			res.add(v.Name, x, planColumns(v.Cols))
-		default:
-			res.add(v.Name, terms.Shown(x, p.families), p.Columns)
-		}
-	}
-	return nil
-}
-
-// columnNames returns the names of the columns that the program sees.
-func columnNames(cols []queryplan.Column) []string {
-	var out []string
-	for _, c := range queryplan.JoinedColumns(cols) {
-		out = append(out, c.Name)
-	}
-	return out
+// shapes says where the predicates have entities.
+func (p *Program) shapes() []answer.Shape {
+	return list.Map(p.preds, func(q predicate) answer.Shape { return q.Shape })
 }
 
 // fileBinding is the file that directives tie to a predicate.
@@ -158,17 +91,21 @@ func checkedPredicates(p *core.Program) []predicate {
 			hidden:  q.Hidden,
 			clauses: clauses[q],
 		}
+		var cols []Column
+		var families []string
 		for _, a := range q.Args {
 			family := ""
 			if a.Family != nil {
 				family = a.Family.Name
 			}
-			pred.addColumn(a.Name, a.Type, family)
+			cols, families = append(cols, Column{a.Name, a.Type}), append(families, family)
 		}
+		var makes *answer.Maker
 		if n := q.Numbers; n != nil {
-			pred.makes(answer.Maker{Name: n.Name, Family: q.Args[q.Keys].Family.Name,
-				Start: n.Start, Step: n.Step, Refmode: n.Refmode})
+			makes = &answer.Maker{Name: n.Name, Family: families[q.Keys], Start: n.Start,
+				Step: n.Step, Refmode: n.Refmode}
 		}
+		pred.setColumns(cols, families, makes)
 		if q.File != nil {
 			pred.binding = &fileBinding{*q.File, q.File.Span.File.Name}
 		}

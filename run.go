@@ -10,6 +10,8 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/internal/list"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -130,7 +132,7 @@ func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Pr
 		return nil, err
 	}
 	wanted := len(q.derived)
-	q.derived = p.withMakers(q.derived)
+	q.derived = answer.WithMakers(p.shapes(), q.derived)
 	q.makers = q.derived[wanted:]
 	start := time.Now()
 	// Rewrites see the wanted outputs and the statistics of the data. From here
@@ -255,8 +257,20 @@ func (q *Prepared) result(answered *runtime.Answer, opts RunOptions,
 		}
 		res.owned[v.Name] = answer.New(v, columnNames(v.Cols), rel, pending, threads)
 	}
-	if err := q.present(res); err != nil {
-		return nil, err
+	shown, err := answer.Show(q.program.shapes(), res.owned)
+	if err != nil {
+		return nil, &InternalError{Phase: "presenting the result", Err: err}
+	}
+	for _, v := range q.program.plan.Vars {
+		if x := shown[v.Name]; x != nil && !slices.Contains(q.makers, v.Name) {
+			cols := planColumns(v.Cols)
+			for i := range cols {
+				if x != res.owned[v.Name] && x.IsEntity(i) {
+					cols[i].Type = scalar.StringType
+				}
+			}
+			res.add(v.Name, x, cols)
+		}
 	}
 	answer.Bound(res.owned, cmp.Or(opts.Memory, q.memory), q.db.held())
 	res.releaseAtEnd()
@@ -305,4 +319,9 @@ func (p *Program) outputs(wanted []string) (derived, inputs []string, err error)
 		}
 	}
 	return derived, inputs, nil
+}
+
+// columnNames returns the names of the columns that the program sees.
+func columnNames(cols []queryplan.Column) []string {
+	return list.Map(queryplan.JoinedColumns(cols), func(c queryplan.Column) string { return c.Name })
 }

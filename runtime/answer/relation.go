@@ -89,6 +89,11 @@ func (x *Relation) Columns() []*store.Column {
 	return x.rel.Columns()
 }
 
+// IsEntity reports whether a column shows entities as terms.
+func (x *Relation) IsEntity(column int) bool {
+	return x.terms != nil && x.terms.families[column] != ""
+}
+
 // Tuples returns the tuples that Fetch has copied; nil without it.
 func (x *Relation) Tuples() *store.Relation { return x.rel }
 

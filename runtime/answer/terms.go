@@ -23,10 +23,10 @@ type Maker struct {
 	Refmode     bool     // the entity shows as its one key
 }
 
-// Terms shows entities as what made them: the value of a refmode, or a term
+// terms shows entities as what made them: the value of a refmode, or a term
 // such as cons[1, nil[]]. The relations of the makers belong to the same run as
 // the numbers.
-type Terms struct {
+type terms struct {
 	makers map[string][]*made // by family, in the order of Start
 }
 
@@ -44,11 +44,11 @@ type made struct {
 // exponentially longer than what is stored.
 const maxTerm = 1 << 20
 
-// NewTerms returns the terms of the entities that makers make. relations has
+// newTerms returns the terms of the entities that makers make. relations has
 // the tuples of their predicates. An error says that makers of a family do not
 // fit each other.
-func NewTerms(makers []Maker, relations map[string]*Relation) (*Terms, error) {
-	t := &Terms{makers: map[string][]*made{}}
+func newTerms(makers []Maker, relations map[string]*Relation) (*terms, error) {
+	t := &terms{makers: map[string][]*made{}}
 	for _, m := range makers {
 		t.makers[m.Family] = append(t.makers[m.Family], &made{Maker: m, rel: relations[m.Pred]})
 	}
@@ -64,16 +64,16 @@ func NewTerms(makers []Maker, relations map[string]*Relation) (*Terms, error) {
 	return t, nil
 }
 
-// Shown returns a relation that shows the entities of another one as terms.
+// shown returns a relation that shows the entities of another one as terms.
 // families has the family of each column, "" for one without entities.
-func (t *Terms) Shown(of *Relation, families []string) *Relation {
+func (t *terms) shown(of *Relation, families []string) *Relation {
 	return &Relation{name: of.name, names: of.names, Stored: of.Stored, order: of.order,
 		limit: of.limit, threads: of.threads, of: of, terms: &shownTerms{t, families}}
 }
 
 // shownTerms are the columns of a relation that show as terms.
 type shownTerms struct {
-	*Terms
+	*terms
 	families []string
 }
 
@@ -82,7 +82,7 @@ func (s *shownTerms) show(ctx context.Context, of *Relation) (*store.Relation, e
 	if err := of.Fetch(ctx); err != nil {
 		return nil, err
 	}
-	w := &termWriter{terms: s.Terms, ctx: ctx}
+	w := &termWriter{terms: s.terms, ctx: ctx}
 	columns := slices.Clone(of.Columns())
 	for i, family := range s.families {
 		if family == "" {
@@ -105,7 +105,7 @@ func (s *shownTerms) show(ctx context.Context, of *Relation) (*store.Relation, e
 
 // termWriter writes the terms of one relation.
 type termWriter struct {
-	terms *Terms
+	terms *terms
 	ctx   context.Context
 }
 
