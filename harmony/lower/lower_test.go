@@ -95,6 +95,7 @@ func compile(t *testing.T, text string) (*core.Program, *queryplan.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	planref.HideNumbers(prog, p)
 	return prog, p
 }
 

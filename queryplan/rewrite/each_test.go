@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -111,6 +112,7 @@ func shapedPlan(
 	if err != nil {
 		t.Fatal(err)
 	}
+	planref.HideNumbers(prog, p)
 	for _, v := range p.Vars {
 		v.Output = v.Output && strings.HasPrefix(v.Name, "_")
 	}

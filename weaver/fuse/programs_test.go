@@ -62,6 +62,7 @@ func lowered(t *testing.T, text string,
 	if err != nil {
 		t.Fatal(err)
 	}
+	planref.HideNumbers(prog, plan)
 	if optimise {
 		queries := false
 		for _, v := range plan.Vars {

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,6 +33,7 @@ func PlanOf(t testing.TB, text string) (*core.Program, *queryplan.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	planref.HideNumbers(prog, plan)
 	if plan, _, err = rewrite.Run(plan, nil, rewrite.Options{}); err != nil {
 		t.Fatal(err)
 	}
