@@ -10,7 +10,6 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/failure"
-	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -323,5 +322,5 @@ func (p *Program) outputs(wanted []string) (derived, inputs []string, err error)
 
 // columnNames returns the names of the columns that the program sees.
 func columnNames(cols []queryplan.Column) []string {
-	return list.Map(queryplan.JoinedColumns(cols), func(c queryplan.Column) string { return c.Name })
+	return queryplan.NamesOf(queryplan.JoinedColumns(cols))
 }

@@ -5,8 +5,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// HideNumbers takes the predicates whose columns hold numbers of entities out of
-// the outputs of a program's plan: the numbers differ between plans and engines.
+// HideNumbers takes the predicates whose columns hold numbers of entities out
+// of the outputs of a program's plan: the numbers differ between plans and
+// engines.
 func HideNumbers(prog *core.Program, p *queryplan.Plan) {
 	hidden := map[string]bool{}
 	for _, pred := range prog.Preds {
