@@ -26,7 +26,7 @@ func TestBlocksOnlyName(t *testing.T) {
 	compared := 0
 	for seed := range uint64(150) {
 		p := randprog.New(seed)
-		flat, found := frontend.Compile(
+		flat, _ := frontend.Compile(
 			[]*source.File{source.NewFile("program.logic", p.Text())}, frontend.Options{})
 		if flat == nil || len(p.Tables) > 0 {
 			continue

@@ -257,8 +257,9 @@ type members struct {
 	checks   []typedColumn
 }
 
+// typedLiteral is a literal in a column of a head.
 type typedLiteral struct {
-	of    *normal.Pred
+	typedColumn
 	value scalar.Value
 	span  source.Span
 }
@@ -284,9 +285,11 @@ func (c *emission) noteMembers(u *normal.Unit, h *normal.Atom) {
 		if k := normal.BoundLiteral(t); k != nil {
 			value, ok := normal.LiteralAs(k.Value, h.Pred.Core.Args[i].Type)
 			for _, p := range ancestors(of) {
-				l := typedLiteral{p, value, k.Span}
+				l := typedLiteral{typedColumn{h.Pred, i, p}, value, k.Span}
 				if ok && p != h.Pred && !slices.ContainsFunc(c.members.literals,
-					func(x typedLiteral) bool { return x.of == p && x.value == value }) {
+					func(x typedLiteral) bool {
+						return x.typedColumn == l.typedColumn && x.value == value
+					}) {
 					c.members.literals = append(c.members.literals, l)
 				}
 			}
@@ -376,7 +379,9 @@ func (c *emission) membership(preds []*normal.Pred, number int) {
 		add(pair[0].Span, pair[1].Core, []core.Term{x}, body)
 	}
 	for _, l := range c.members.literals {
-		add(l.span, l.of.Core, []core.Term{core.Const{Value: l.value}})
+		body, _ := c.wholeAtom(l.pred.Core)
+		body.Args[l.column] = core.Const{Value: l.value}
+		add(l.span, l.of.Core, []core.Term{core.Const{Value: l.value}}, body)
 	}
 	for _, col := range c.members.checks {
 		c.checkColumn(col)
@@ -438,6 +443,14 @@ func (c *emission) unnamedEntities(p *normal.Pred, i int) {
 		"for %s", m.Pred.Shape(), p.Name)
 }
 
+// isNumber reports whether a number stands for the value of a variable, which
+// says nothing to a reader.
+func (c *emission) isNumber(v *normal.Var) bool {
+	t, _ := c.types.TypeOf(v.Node)
+	f := c.types.Family(t)
+	return f != nil && !f.ByValue()
+}
+
 // wholeAtom returns an atom with a variable for each column, and the last of
 // these.
 func (c *emission) wholeAtom(p *core.Pred) (*core.Atom, *core.Var) {
@@ -462,8 +475,10 @@ func (c *emission) checkColumn(col typedColumn) {
 		col.pred.Names()[col.column] + ").",
 		Body: []core.Literal{body, &core.Not{Span: span, Body: []core.Literal{
 			&core.Atom{Span: span, Pred: col.of.Core, Args: []core.Term{x}}}}}}
-	for _, t := range body.Args {
-		check.Vars = append(check.Vars, t.(*core.Var))
+	for i, t := range body.Args {
+		if col.pred.Core.Args[i].Family == nil {
+			check.Vars = append(check.Vars, t.(*core.Var))
+		}
 	}
 	c.program.Checks = append(c.program.Checks, check)
 }
