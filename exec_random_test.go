@@ -20,7 +20,13 @@ k(x) -> int(x).
 lang:pulse(` + "`" + `k).
 f[_] = y -> y < 6.
 
+met(x, y) -> int(x), int(y).
+lost(x) -> int(x).
+
 +seen(x) <- +e(x, _).
++met(x, y) <- +reach(x, y), !+e(x, y).
+-met(x, y) <- -reach(x, y).
++lost(x) <- -degree(x, _), !+degree(x, _).
 -f[x] = _ <- -e(x, _), !e(x, _).
 ^f[x] = y + 1 <- +k(x), f@prev[x] = y.
 
@@ -39,10 +45,13 @@ type books struct {
 	e    map[pair]bool
 	f    map[int]int
 	seen map[int]bool
+	met  map[pair]bool
+	lost map[int]bool
 }
 
 func (b books) clone() books {
-	return books{maps.Clone(b.e), maps.Clone(b.f), maps.Clone(b.seen)}
+	return books{maps.Clone(b.e), maps.Clone(b.f), maps.Clone(b.seen), maps.Clone(b.met),
+		maps.Clone(b.lost)}
 }
 
 func (b books) two() map[pair]bool {
@@ -83,7 +92,7 @@ func (b books) degree() map[int]int {
 // contents returns every predicate as tuples does.
 func (b books) contents() map[string]string {
 	rows := map[string][]string{"e": nil, "f": nil, "seen": nil, "two": nil, "reach": nil,
-		"bare": nil, "degree": nil, "far": nil, "k": nil}
+		"bare": nil, "degree": nil, "far": nil, "k": nil, "met": nil, "lost": nil}
 	add := func(pred string, row ...any) { rows[pred] = append(rows[pred], fmt.Sprint(row...)) }
 	two := b.two()
 	for p := range b.e {
@@ -94,6 +103,12 @@ func (b books) contents() map[string]string {
 	}
 	for x := range b.seen {
 		add("seen", x)
+	}
+	for p := range b.met {
+		add("met", p.x, p.y)
+	}
+	for x := range b.lost {
+		add("lost", x)
 	}
 	for p := range two {
 		add("two", p.x, p.y)
@@ -160,7 +175,29 @@ func (b books) post(in entries, late func(books, entries)) (books, bool) {
 			return b, false
 		}
 	}
+	after.follow(b, in)
 	return after, true
+}
+
+// follow makes the changes that follow from those of derived predicates.
+func (after books) follow(b books, in entries) {
+	was, is := b.reach(), after.reach()
+	for p := range was {
+		if !is[p] {
+			delete(after.met, p)
+		}
+	}
+	for p := range is {
+		if !was[p] && !in.plus[p] {
+			after.met[p] = true
+		}
+	}
+	degree := after.degree()
+	for x := range b.degree() {
+		if degree[x] == 0 {
+			after.lost[x] = true
+		}
+	}
 }
 
 func put(set map[int]map[int]bool, x, y int) {
@@ -238,7 +275,8 @@ func TestRandomTransactions(t *testing.T) {
 			steps = 250
 		}
 		b := openBench(t, s, ledger, NewFacts().Rows("e", []any{0, 1}, []any{1, 2}))
-		now := books{map[pair]bool{{0, 1}: true, {1, 2}: true}, map[int]int{}, map[int]bool{}}
+		now := books{map[pair]bool{{0, 1}: true, {1, 2}: true}, map[int]int{}, map[int]bool{},
+			map[pair]bool{}, map[int]bool{}}
 		r := rand.New(rand.NewPCG(7, uint64(steps)))
 		undone := 0
 		for i := range steps {

@@ -168,6 +168,9 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	}
 	if opts.held != nil {
 		given = facts.Only(given, schemas)
+		for i := range schemas {
+			schemas[i].Optional = true // transactions insert
+		}
 	} else if err := facts.CheckNames(given, schemas, isDerived); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@
 //	          the value before
 //	R@start   what R held before the transaction
 //	R         (R@start minus -R) with +R, the frame rule
+//	+D, -D    for a derived D: D minus D@start, and D@start minus D
 //
 // It imports the syntax tree and diagnostics; types come later.
 package delta

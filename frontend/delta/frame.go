@@ -30,6 +30,10 @@ func (t *transaction) frame() {
 		}
 	}
 	for _, p := range t.order {
+		if p.derived && !p.pulse {
+			t.derivedEvents(p, events)
+			continue
+		}
 		plus := t.fired["+"+p.name] || events["+"+p.name]
 		minus := t.fired["-"+p.name] || events["-"+p.name]
 		set := t.fired["^"+p.name] || events["^"+p.name]
@@ -69,6 +73,24 @@ func (t *transaction) frame() {
 		if plus || set || p.pulse {
 			t.rule(into, plusAtom)
 		}
+	}
+}
+
+// derivedEvents makes the rules of the events of a derived predicate that
+// rules read: what it holds now and not before, and the other way round.
+func (t *transaction) derivedEvents(p *pred, read map[string]bool) {
+	if !t.affected[p.name] {
+		return
+	}
+	all := variables("x", p.arity, p.span)
+	now := apply(p.name, all, p.span)
+	if read["+"+p.name] {
+		before := apply(t.start(p.name), all, p.span)
+		t.rule(apply("+"+p.name, all, p.span), now, &ast.Not{Span: p.span, X: before})
+	}
+	if read["-"+p.name] {
+		before := apply(t.start(p.name), all, p.span)
+		t.rule(apply("-"+p.name, all, p.span), before, &ast.Not{Span: p.span, X: now})
 	}
 }
 

@@ -360,9 +360,11 @@ func (t *transaction) changes(c *clause) {
 	}
 }
 
-// happens reports whether an event may happen.
+// happens reports whether an event may happen. What is derived has events when
+// something that it depends on changes.
 func (t *transaction) happens(delta, name string) bool {
-	return t.fired[delta+name] || t.fired["^"+name]
+	return t.fired[delta+name] || t.fired["^"+name] ||
+		delta != "^" && t.preds[name].derived && t.affected[name]
 }
 
 // reactsIn reports whether an installed delta rule may do something: all events

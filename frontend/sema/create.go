@@ -102,7 +102,7 @@ func (lo *lowering) rangeOver(k *conj, report *unbound) {
 	var atoms []normal.Literal
 	var names []string
 	for _, v := range lo.u.Vars {
-		if v.Bound || v.Created || v.Out || v.Scope != k.scope || v.Made {
+		if v.Bound || v.Created || v.Out || v.Scope != k.scope {
 			continue
 		}
 		of := lo.entityTypeOf(v)

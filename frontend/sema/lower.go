@@ -189,8 +189,10 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 		args = append(args[:len(args):len(args)], value)
 	}
 	at := &normal.Atom{Span: h.Pos(), Pred: &p.Pred}
-	for _, arg := range args {
-		if w, ok := ast.Unparen(arg).(*ast.Wildcard); ok {
+	for i, arg := range args {
+		// In a column of entities _ ranges over all of the type.
+		w, ok := ast.Unparen(arg).(*ast.Wildcard)
+		if ok && (p.EntityTypes[i] == nil || p.Maker != nil) {
 			d := lo.c.Errorf(diag.WildcardInHead, w.Span, "a head cannot contain _")
 			d.Note("the rule must say which value to derive")
 			d.Help("name a variable that the body binds, or leave the argument out of %s", p.Name)

@@ -88,6 +88,15 @@ func (c *checker) warnSingle(cl *clause) {
 	}
 	ast.Inspect(cl.Node.Left, visit)
 	ast.Inspect(cl.Node.Right, visit)
+	// The entity that a reference mode creates needs no other use.
+	ast.Inspect(cl.Node.Left, func(n ast.Node) bool {
+		if m, ok := n.(*ast.RefMode); ok {
+			if v, ok := ast.Unparen(m.X).(*ast.Var); ok {
+				count[v.Name]++
+			}
+		}
+		return true
+	})
 	for _, name := range order {
 		if count[name] == 1 && !strings.HasPrefix(normal.PlainName(name), "_") {
 			d := c.Warnf(diag.SingleOccurrence, where[name], "variable %s occurs only once", name)
