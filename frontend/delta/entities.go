@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/diag"
 )
 
 // entities is what a program says of entity types, as far as transactions have
@@ -16,12 +17,13 @@ type entities struct {
 	// columns has the entity types of the columns of a predicate. A tuple may
 	// create entities.
 	columns map[string][]string
+	makers  map[string]bool // constructors
 }
 
 // readEntities finds the entity types that the clauses declare.
 func (m *model) readEntities() {
 	e := &entities{types: map[string]bool{}, parts: map[string][]string{},
-		columns: map[string][]string{}}
+		columns: map[string][]string{}, makers: map[string]bool{}}
 	m.entities = e
 	plain := map[string]bool{} // of lang:isEntity[`p] = false
 	for _, c := range m.clauses {
@@ -35,6 +37,8 @@ func (m *model) readEntities() {
 				e.types[c.about[0]] = true
 			case name == "lang:isEntity":
 				plain[c.about[0]] = true
+			case name == "lang:constructor", name == "lang:skolem":
+				e.makers[c.about[0]] = true
 			}
 		}
 	}
@@ -103,6 +107,27 @@ func (c *clause) subtype() (sub, super string, ok bool) {
 	a, b := c.reads[0].apply, c.reads[1].apply
 	ok = !a.Square && !b.Square && len(a.Args) == 1 && len(b.Args) == 1 && a != b
 	return a.Name.Text, b.Name.Text, ok
+}
+
+// checkMakers refuses events of constructors: what they make exists within one
+// transaction.
+func (t *transaction) checkMakers() {
+	for _, c := range t.clauses {
+		if !c.live {
+			continue
+		}
+		for _, h := range c.heads {
+			name := h.apply.Name.Text
+			if h.apply.Delta == "" || !t.makers[name] || !t.framed[name] {
+				continue
+			}
+			d := t.Errorf(diag.NumberedEntities, h.apply.Span,
+				"%s is a constructor, and the entities that it makes exist within one transaction",
+				name)
+			d.Help("create the entities by a rule without +, or identify them by a refmode")
+			c.live = false
+		}
+	}
 }
 
 func (e *entities) connect(a, b string) {

@@ -46,6 +46,9 @@ func (t *transaction) frame() {
 			continue
 		}
 		t.framed[p.name] = true
+		if t.makers[p.name] {
+			continue // checkMakers refuses it
+		}
 		all, old := variables("x", p.arity, p.span), variables("y", p.arity, p.span)
 		plusAtom, minusAtom := apply("+"+p.name, all, p.span), apply("-"+p.name, all, p.span)
 		if set && p.functional() {

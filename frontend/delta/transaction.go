@@ -100,6 +100,7 @@ func (t *transaction) build() *Transaction {
 	// From here on it is fixed which clauses belong to the program.
 
 	t.frame()
+	t.checkMakers()
 	out := &Transaction{}
 	for i, f := range t.files {
 		g := &ast.File{Source: f.Source, Comments: f.Comments}
