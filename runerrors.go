@@ -18,7 +18,7 @@ import (
 // is a diagnostic, a lack of the machine an *EnvironmentError, and all else is
 // a bug.
 func (p *Program) runError(ctx context.Context, engine string, err error) error {
-	about := diagnose.Program{Plan: p.plan, Clauses: p.clausesOf}
+	about := diagnose.Program{Plan: p.plan, About: p.about}
 	if found := about.Failure(err); found != nil {
 		return &ProgramError{Diagnostics: []*Diagnostic{found}}
 	}
@@ -60,12 +60,13 @@ func engineBug(engine string, err error) *InternalError {
 	return bug
 }
 
-// clausesOf returns the places of the clauses that have the predicate as head.
-func (p *Program) clausesOf(pred string) []source.Span {
+// about returns the places of the clauses that have a predicate as head, and
+// the families of its columns.
+func (p *Program) about(pred string) ([]source.Span, []string) {
 	for _, q := range p.preds {
 		if q.Name == pred {
-			return q.clauses
+			return q.clauses, q.Families
 		}
 	}
-	return nil
+	return nil, nil
 }

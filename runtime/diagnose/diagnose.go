@@ -17,7 +17,9 @@ import (
 // Program is what diagnostics need of the program that ran.
 type Program struct {
 	Plan    *queryplan.Plan
-	Clauses func(pred string) []source.Span // with the predicate as their head
+	// About returns the clauses with a predicate as their head, and the family of
+	// each column if the predicate has entities that constructors make.
+	About func(pred string) (clauses []source.Span, families []string)
 }
 
 // Failure returns the diagnostic of a run that the program or its data made
@@ -40,19 +42,20 @@ func (p Program) Failure(err error) *diag.Diagnostic {
 // key points at the clauses that derive the predicate. Which of them gave the
 // values is not recorded.
 func (p Program) key(e *runtime.KeyError) *diag.Diagnostic {
-	keys := e.Var.Keys
+	clauses, families := p.About(e.Var.Name)
+	first, second := texts(e.First, families, "some "), texts(e.Second, families, "another ")
+	keys := len(scalar.JoinedRow(e.First[:e.Var.Keys]))
 	d := &diag.Diagnostic{
 		Severity: diag.Error,
 		Code:     diag.KeyConflict,
 		Span:     e.Var.Span,
-		Message: fmt.Sprintf("%s has both %s and %s", functional(e.Var.Name, e.First[:keys]),
-			valueList(e.First[keys:]), valueList(e.Second[keys:])),
+		Message: fmt.Sprintf("%s[%s] has both %s and %s", e.Var.Name, strings.Join(first[:keys], ", "),
+			strings.Join(first[keys:], ", "), strings.Join(second[keys:], ", ")),
 		Notes: []string{fmt.Sprintf("%s is a functional predicate: each key has one value",
 			e.Var.Name)},
 		Helps: []string{"derive one value a key, for example with agg<<v = min(x)>>, " +
 			"or declare a relation with parentheses"},
 	}
-	clauses := p.Clauses(e.Var.Name)
 	for i, span := range clauses {
 		switch {
 		case i == 0:
@@ -227,15 +230,17 @@ func bindingText(cols []queryplan.Column, tuple []scalar.Value) string {
 	return strings.Join(parts, ", ")
 }
 
-// functional renders f[k, ...] with literal keys.
-func functional(name string, keys []scalar.Value) string {
-	return name + "[" + valueList(keys) + "]"
-}
-
-func valueList(values []scalar.Value) string {
-	var parts []string
-	for _, v := range scalar.JoinedRow(values) {
-		parts = append(parts, scalar.Literal(v))
+// texts returns the values of a tuple as messages show them. An entity that a
+// constructor made has no value: the number that stands for it depends on the
+// run, so that the article says which one it is.
+func texts(tuple []scalar.Value, families []string, article string) []string {
+	var out []string
+	for i, v := range scalar.JoinedRow(tuple) {
+		text := scalar.Literal(v)
+		if families != nil && families[i] != "" {
+			text = article + families[i]
+		}
+		out = append(out, text)
 	}
-	return strings.Join(parts, ", ")
+	return out
 }
