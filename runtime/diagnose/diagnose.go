@@ -16,9 +16,9 @@ import (
 
 // Program is what diagnostics need of the program that ran.
 type Program struct {
-	Plan    *queryplan.Plan
-	// About returns the clauses with a predicate as their head, and the family of
-	// each column if the predicate has entities that constructors make.
+	Plan *queryplan.Plan
+	// About returns the clauses with a predicate as their head, and the family
+	// of each column if the predicate has entities that constructors make.
 	About func(pred string) (clauses []source.Span, families []string)
 }
 
