@@ -41,6 +41,10 @@ type Clause struct {
 	// Update is "+=" for the abbreviated aggregate `total[] += e.`, else "".
 	// Left is then the function application and Right the expression.
 	Update string
+	// PartOf is the clause of the program of which a rewriting made this one, if
+	// it has not all of its head. Warnings about how it is written are about
+	// that clause.
+	PartOf *Clause
 }
 
 // P2P is a predicate-to-predicate specifier, such as `agg<<u = total(x)>>`.

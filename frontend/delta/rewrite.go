@@ -64,6 +64,11 @@ func (t *transaction) rewrite(c *clause) []*ast.Clause {
 		node.Left = conjunction(heads)
 		out = append(out, &node)
 	}
+	if len(heads) < len(items(c.node.Left)) {
+		for _, part := range out {
+			part.PartOf = c.node
+		}
+	}
 	return out
 }
 
@@ -222,7 +227,7 @@ func (t *transaction) copyAtStart(p *pred) {
 		node.Right, node.P2P = w.node(c.node.Right), w.specifiers(c.node.P2P)
 		for _, h := range c.heads {
 			if h.apply.Name.Text == p.name {
-				node.Left = w.renamedHead(h, p.name+core.StartSuffix)
+				node.Left, node.PartOf = w.renamedHead(h, p.name+core.StartSuffix), c.node
 				copied := node
 				t.made = append(t.made, &copied)
 			}

@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -11,9 +12,12 @@ import (
 
 // warnUse reports what is legal but probably not meant.
 func (c *checker) warnUse() {
+	warned := map[*ast.Clause]bool{}
 	for _, cl := range c.clauses {
-		if cl.kind == ruleClause && !cl.Broken {
-			c.warnSingle(cl)
+		written := cmp.Or(cl.Node.PartOf, cl.Node)
+		if cl.kind == ruleClause && !cl.Broken && !warned[written] {
+			warned[written] = true
+			c.warnSingle(written)
 		}
 	}
 	if c.Levels[diag.Undeclared] > diag.LevelOff {
@@ -67,11 +71,11 @@ func (c *checker) inferredDeclaration(p *pred) string {
 }
 
 // warnSingle reports the variables of a rule that occur once.
-func (c *checker) warnSingle(cl *clause) {
+func (c *checker) warnSingle(node *ast.Clause) {
 	// The body of an aggregate counts bindings, so that a name is as good as _
 	// there, and an index of seq<<>> occurs in the head alone.
-	if c.Levels[diag.SingleOccurrence] == diag.LevelOff || cl.Node.P2P != nil ||
-		cl.Node.Update != "" {
+	if c.Levels[diag.SingleOccurrence] == diag.LevelOff || node.P2P != nil ||
+		node.Update != "" {
 		return
 	}
 	count := map[string]int{}
@@ -86,10 +90,10 @@ func (c *checker) warnSingle(cl *clause) {
 		}
 		return true
 	}
-	ast.Inspect(cl.Node.Left, visit)
-	ast.Inspect(cl.Node.Right, visit)
+	ast.Inspect(node.Left, visit)
+	ast.Inspect(node.Right, visit)
 	// The entity that a reference mode creates needs no other use.
-	ast.Inspect(cl.Node.Left, func(n ast.Node) bool {
+	ast.Inspect(node.Left, func(n ast.Node) bool {
 		if m, ok := n.(*ast.RefMode); ok {
 			if v, ok := ast.Unparen(m.X).(*ast.Var); ok {
 				count[v.Name]++
