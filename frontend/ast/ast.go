@@ -41,9 +41,9 @@ type Clause struct {
 	// Update is "+=" for the abbreviated aggregate `total[] += e.`, else "".
 	// Left is then the function application and Right the expression.
 	Update string
-	// PartOf is the clause of the program of which a rewriting made this one, if
-	// it has not all of its head. Warnings about how it is written are about
-	// that clause.
+	// PartOf is the clause of the program of which this one has a part of the
+	// head, nil if it has all. Warnings about how it is written are about that
+	// clause.
 	PartOf *Clause
 }
 
