@@ -77,6 +77,7 @@ func (c *climber) name(t token) *ast.Name {
 func (c *climber) fail(d *diag.Diagnostic) {
 	if !c.failed {
 		c.failed = true
+		c.translate(d)
 		c.report(d)
 	}
 	c.next = c.end

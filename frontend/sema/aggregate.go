@@ -218,13 +218,7 @@ func (lo *lowering) aggregateHead(
 			}
 		case *ast.Literal, *ast.Wildcard:
 		default:
-			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.ExpressionInAggregateHead, arg.Pos(),
-				"the head of an aggregate cannot "+
-					"contain an expression")
-			d.Note("the other arguments of the head are the groups, so they are variables of the body")
-			d.Help("bind it in the body: add g = %s after >>, and write g in the head",
-				arg.Pos().Text())
+			lo.aggregateExpression(h, arg, outs)
 		}
 	}
 	if lo.cl.Broken {

@@ -170,6 +170,19 @@ func (c *checker) noteIgnored(d *directive, why string) {
 	})
 }
 
+// misspelt reports whether the name of a directive that has no effect is like
+// that of one that has.
+func (c *checker) misspelt(d *directive) bool {
+	if ignoredPhysical[strings.TrimPrefix(d.name, "physical:")] {
+		return false
+	}
+	s, ok := diag.Suggest("lang:"+d.name, knownDirectives)
+	return ok && strings.HasPrefix(s, "lang:physical:")
+}
+
+// ignoredPhysical has the storage directives of LogicBlox that redfox ignores.
+var ignoredPhysical = map[string]bool{"capacity": true, "storageModel": true}
+
 func (c *checker) unknownDirective(d *directive) {
 	e := c.Errorf(diag.UnknownDirective, d.at, "there is no directive lang:%s", d.name)
 	if s, ok := diag.Suggest("lang:"+d.name, knownDirectives); ok {
@@ -188,7 +201,7 @@ func (c *checker) applyBindings() {
 		if handler == nil {
 			switch {
 			case d.name == "physical:storageModel" && d.saysDelimitedFile():
-			case strings.HasPrefix(d.name, "physical:"):
+			case strings.HasPrefix(d.name, "physical:") && !c.misspelt(d):
 				c.noteIgnored(d, "redfox chooses storage itself")
 			default:
 				c.unknownDirective(d)

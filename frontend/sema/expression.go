@@ -126,12 +126,6 @@ func (lo *lowering) applied(n *ast.Apply, k *conj) normal.Expr {
 	return v
 }
 
-func (lo *lowering) roundValue(n *ast.Apply) {
-	lo.cl.Broken = true
-	d := lo.c.Errorf(diag.NotAnExpression, n.Span, "%s is a formula, not a value", n.Span.Text())
-	d.Help("a value is written with brackets: %s[%s]", n.Name.Text, argText(n.Args))
-}
-
 func (lo *lowering) notExpression(n ast.Node, message, advice string) {
 	lo.cl.Broken = true
 	d := lo.c.Errorf(diag.NotAnExpression, n.Pos(), "%s", message)

@@ -91,6 +91,9 @@ func (lo *lowering) notFormula(n ast.Node) {
 		d := lo.c.Errorf(diag.NotAFormula, n.Span, "%s is a variable, not a formula", n.Name)
 		d.Help("compare it, for example %s = true, or write the predicate %s()", n.Name, n.Name)
 	case *ast.Literal:
+		if text == "false" && lo.denial(n) {
+			return
+		}
 		d := lo.c.Errorf(diag.NotAFormula, n.Span, "%s is a value, not a formula", text)
 		if n.Value.Type.Kind == scalar.Boolean {
 			d.Help("true and false are values; leave out a condition that always holds, and the rule if " +

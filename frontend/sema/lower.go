@@ -231,6 +231,11 @@ func (lo *lowering) badHead(h ast.Node) {
 		d.Help("to forbid something write a constraint: !(...).")
 	case *ast.Compare:
 		d.Message = "a head cannot be a comparison"
+		if help, ok := roundHead(h); ok {
+			d.Message = "a head with a value is a function"
+			d.Help("%s", help)
+			return
+		}
 		d.Help("move %s to the body, after <-", h.Span.Text())
 	case *ast.Var:
 		d.Help("%s alone is a variable; a predicate without arguments is written %s()", h.Name,

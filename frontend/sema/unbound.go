@@ -179,7 +179,8 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 	if len(places) == 0 {
 		places = []place{{span: v.Span}}
 	}
-	if c.explainGenerator(cl, v, places) || c.explainInvention(cl, v, places) {
+	if c.explainGenerator(cl, v, places) || c.explainInvention(cl, v, places) ||
+		c.explainNull(v) || c.explainName(cl, v) {
 		return
 	}
 	code := diag.UnboundVariable
@@ -449,7 +450,7 @@ func (c *checker) binder(cl *clause, v *normal.Var) string {
 	var best *pred
 	bestColumn, bestScore := 0, -1
 	heads := map[*normal.Pred]bool{}
-	negated := map[*normal.Pred]int{}
+	negated, denied := map[*normal.Pred]int{}, map[*normal.Pred]int{} // by column + 1
 	positive := map[*normal.Pred]bool{}
 	for _, u := range cl.Units {
 		for _, h := range u.Heads {
@@ -468,10 +469,16 @@ func (c *checker) binder(cl *clause, v *normal.Var) string {
 				if !ok {
 					continue
 				}
+				others := 0
 				for i, t := range a.Args {
 					if r, ok := t.(normal.Ref); ok && r.Var.Base == v.Base {
 						negated[a.Pred] = i + 1
+					} else if !ok || !r.Var.Made {
+						others++
 					}
+				}
+				if others == 0 && len(a.Args) > 1 && cl.kind == ruleClause {
+					denied[a.Pred] = negated[a.Pred]
 				}
 			}
 		}
@@ -486,6 +493,9 @@ func (c *checker) binder(cl *clause, v *normal.Var) string {
 		}
 		for i, node := range p.Columns {
 			score := 0
+			if denied[&p.Pred] == i+1 {
+				continue // what binds contradicts the negation
+			}
 			if t, ok := c.types.TypeOf(node); typed && (!ok || t != typ) {
 				continue
 			} else if typed {

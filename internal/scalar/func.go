@@ -175,6 +175,18 @@ func IsBuiltin(name string) bool {
 // differ only in the width of their type the plain one.
 func Names() []string { return slices.Clone(callable()) }
 
+// WithLastName returns the names that programs may call whose last part is the
+// name: int:abs, decimal:abs and float:abs for abs.
+func WithLastName(name string) []string {
+	var out []string
+	for _, f := range callable() {
+		if strings.HasSuffix(f, ":"+name) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 var callable = sync.OnceValue(func() []string {
 	sized := map[string]bool{}
 	for _, p := range prefixes {

@@ -398,6 +398,11 @@ func (s *solver) CheckTyped() {
 		p.Poisoned = true
 		d := s.Errorf(diag.NoType, p.Span, "%s has no type", p.ColumnName(open))
 		d.Note("no declaration, constant or function says what it is")
+		if names := scalar.WithLastName(p.Name); len(names) > 0 && p.Rules == 0 {
+			d.Help("did you mean %s? If %s is a predicate of yours, declare it, for example %s",
+				strings.Join(names, " or "), p.Name, p.DeclarationExample())
+			continue
+		}
 		d.Help("declare it, for example %s", p.DeclarationExample())
 	}
 	if s.HasErrors() {
