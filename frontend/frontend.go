@@ -48,35 +48,56 @@ func Compile(files []*source.File, opts Options) (*core.Program, []*diag.Diagnos
 func CompileTrees(
 	files []*source.File, opts Options,
 ) (*core.Program, []*ast.File, []*diag.Diagnostic) {
+	a := Analyse(files, opts)
+	return a.Program, a.Trees, a.Found
+}
+
+// Analysis is what the front end finds out about the files of a program.
+type Analysis struct {
+	Program *core.Program // nil if there are errors
+	// Trees has the files as they are written, Resolved the same files with one
+	// name for each predicate and without block clauses.
+	Trees, Resolved []*ast.File
+	Found           []*diag.Diagnostic // sorted
+}
+
+// Analyse is CompileTrees that also returns what the names in the files mean.
+func Analyse(files []*source.File, opts Options) *Analysis {
 	var list diag.List
 	active, inactive := project.Split(files, &list)
-	trees := make([]*ast.File, len(active))
+	a := &Analysis{Trees: make([]*ast.File, len(active))}
 	for i, f := range active {
-		trees[i] = read(f, &list)
+		a.Trees[i] = read(f, &list)
 	}
-	resolved, names := blocks.Names{}.Resolve(trees, &list)
+	resolved, names := blocks.Names{}.Resolve(a.Trees, &list)
 	// From here on each predicate has one name.
 
-	program := sema.Check(delta.Rewrite(resolved, &list), opts, &list)
-	if len(inactive) == 0 {
-		return program, trees, list.All()
-	}
-	if program == nil {
+	a.Resolved = resolved
+	a.Program = sema.Check(delta.Rewrite(resolved, &list), opts, &list)
+	if a.Program != nil && len(inactive) > 0 {
+		a.steps(installed(resolved, names, a.Program), inactive, opts, &list)
+	} else {
 		for _, f := range inactive {
-			trees = append(trees, read(f, &list))
+			tree := read(f, &list)
+			a.Trees, a.Resolved = append(a.Trees, tree), append(a.Resolved, tree)
 		}
-		return nil, trees, list.All()
 	}
-	w := installed(resolved, names, program)
+	if list.HasErrors() {
+		a.Program = nil
+	}
+	a.Found = list.All()
+	return a
+}
+
+// steps checks the inactive blocks of a program as transactions.
+func (a *Analysis) steps(w *Workspace, inactive []*source.File, opts Options, list *diag.List) {
+	opts.Names = nil
 	for _, f := range inactive {
 		step, found := CompileStep(w, []*source.File{f}, Execution, opts)
-		trees = append(trees, step.Trees...)
+		a.Trees = append(a.Trees, step.Trees...)
+		a.Resolved = append(a.Resolved, step.files...)
 		for _, d := range found {
 			list.Add(d)
 		}
 	}
-	if list.HasErrors() {
-		program = nil
-	}
-	return program, trees, list.All()
 }

@@ -15,6 +15,8 @@ import (
 type Options struct {
 	// External names the predicates whose facts are bound from outside.
 	External map[string]bool
+	// Names, if it is not nil, gets what the checker finds out about names.
+	Names *Names
 }
 
 // Check turns the files of one program, in order, into a core program. It adds
@@ -38,6 +40,7 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 
 	strata.Order(program, rules, c.Reporter)
 	c.warnUse()
+	c.recordNames(program)
 	if c.HasErrors() {
 		return nil
 	}
@@ -105,6 +108,8 @@ type checker struct {
 	queries []*pred // `_`, `_2` and so on, by first appearance
 	types   infer.Types
 	unbound []*unbound
+	// variables are the occurrences of variables, if Options asks for names.
+	variables []use
 	// suggested is the number of binding atoms searched for.
 	suggested int
 	// directives in text order, read before anything else.

@@ -24,6 +24,7 @@ func (lo *lowering) variable(n *ast.Var, s *normal.Scope) *normal.Var {
 		v = lo.newVariable(n.Name, n.Span, s)
 		s.Vars[n.Name] = v
 	}
+	lo.c.recordVariable(n, v)
 	return v
 }
 
