@@ -77,6 +77,8 @@ var layers = []layer{
 		"frontend/blocks", "frontend/project", "frontend/delta", "frontend/imports", "frontend/sema",
 		"frontend/sema/normal",
 	}},
+	{"frontend/lsp/protocol", nil},
+	{"frontend/lsp/protocol/generate", nil},
 
 	{"queryplan/irtext", []string{"frontend/source"}},
 	{"queryplan/cfg", []string{"frontend/source", "queryplan/irtext"}},
