@@ -118,6 +118,7 @@ func newApp(con *console) *cli.App {
 			inspectCommand(con),
 			explainCommand(con),
 			formatCommand(con),
+			lspCommand(con),
 			benchCommand(con),
 			enginesCommand(con),
 			versionCommand(con),

@@ -79,6 +79,11 @@ var layers = []layer{
 	}},
 	{"frontend/lsp/protocol", nil},
 	{"frontend/lsp/protocol/generate", nil},
+	{"frontend/lsp", []string{
+		"frontend", "frontend/source", "frontend/diag", "frontend/ast", "frontend/parse",
+		"frontend/core", "frontend/imports", "frontend/project", "frontend/sema",
+		"frontend/lsp/protocol", "internal/failure",
+	}},
 
 	{"queryplan/irtext", []string{"frontend/source"}},
 	{"queryplan/cfg", []string{"frontend/source", "queryplan/irtext"}},
@@ -258,8 +263,8 @@ var layers = []layer{
 	{"bench", []string{".", "bench/measure", "bench/suite", "internal/atomicfile", "internal/ssbgen"}},
 	{"internal/runtests", nil},
 	{"cmd/redfox",
-		[]string{".", "bench/measure", "bench/suite", "frontend/diag", "internal/atomicfile",
-			"internal/rlimit", "internal/ssbgen"}},
+		[]string{".", "bench/measure", "bench/suite", "frontend/diag", "frontend/lsp",
+			"internal/atomicfile", "internal/rlimit", "internal/ssbgen"}},
 	{"cmd/redfox-selftest",
 		[]string{".", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
 }

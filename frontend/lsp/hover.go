@@ -1,0 +1,247 @@
+package lsp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/lsp/protocol"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// hover says what the name at a position means.
+func (s *Server) hover(p *protocol.TextDocumentPositionParams) (any, *protocol.Error) {
+	at, failure := s.point(p.TextDocument.URI, p.Position)
+	if failure != nil || at.entry == nil {
+		return nil, failure
+	}
+	text := at.describe(at.entry)
+	if text == "" {
+		return nil, nil
+	}
+	span := at.at(at.entry.span)
+	return protocol.Hover{
+		Contents: protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: text},
+		Range:    &span,
+	}, nil
+}
+
+// describe returns Markdown about a symbol.
+func (p *pointed) describe(e *entry) string {
+	switch e.kind {
+	case predicate:
+		return p.describePredicate(e.symbol)
+	case variable:
+		if t, ok := p.typeOf(e); ok {
+			return code(e.name + ": " + t)
+		}
+		return code(e.name)
+	case function:
+		return describeFunction(e.name)
+	case aggregate:
+		if text, ok := aggregates[e.name]; ok {
+			return code("agg<<"+text[0]+">>") + "\n" + text[1]
+		}
+	case typeName:
+		if text, ok := primitives[e.name]; ok {
+			return code(e.name) + "\n" + text
+		}
+	}
+	return ""
+}
+
+// code is a block of LogiQL in Markdown.
+func code(text string) string { return "```logiql\n" + text + "\n```" }
+
+func (p *pointed) describePredicate(sym *symbol) string {
+	pred := sym.known(p.program)
+	var parts []string
+	if pred == nil {
+		parts = append(parts, code(sym.name))
+	} else {
+		parts = append(parts, code(signature(pred)))
+	}
+	facts := []string{}
+	count := map[role]int{}
+	for _, x := range sym.places {
+		count[x.role]++
+	}
+	if count[derived] > 0 {
+		facts = append(facts, counted(count[derived], "rule"))
+	}
+	if count[stated] > 0 {
+		facts = append(facts, counted(count[stated], "fact"))
+	}
+	if len(facts) == 0 {
+		facts = append(facts, "facts from outside")
+	}
+	if program := p.names.Program; program != nil && pred != nil && count[derived] > 0 {
+		isIt := func(q *core.Pred) bool { return q.Name == pred.Name }
+		i := slices.IndexFunc(program.Strata, func(s *core.Stratum) bool {
+			return slices.ContainsFunc(s.Preds, isIt)
+		})
+		if i >= 0 {
+			text := fmt.Sprintf("stratum %d of %d", i+1, len(program.Strata))
+			if program.Strata[i].Recursive {
+				text += ", recursive"
+			}
+			facts = append(facts, text)
+		}
+	}
+	parts = append(parts, strings.Join(facts, " · "))
+	if text := p.comment(sym.home(nil)); text != "" {
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// known returns what the checker knows about a predicate, now or before the
+// last syntax error.
+func (sym *symbol) known(p *program) *core.Pred {
+	if sym.pred == nil && p.good != nil {
+		if good := p.good.preds[sym.name]; good != nil {
+			return good.pred
+		}
+	}
+	return sym.pred
+}
+
+// detail is the signature of a predicate in a list, or "".
+func (sym *symbol) detail() string {
+	if sym.pred == nil {
+		return ""
+	}
+	return signature(sym.pred)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// signature writes a predicate as its declaration.
+func signature(p *core.Pred) string {
+	var names, types []string
+	for _, a := range p.Args {
+		names = append(names, a.Name)
+		typ := a.Entity
+		if typ == "" && a.Type.Kind != scalar.Invalid {
+			typ = a.Type.String()
+		}
+		if typ != "" && typ != p.Name {
+			types = append(types, typ+"("+a.Name+")")
+		}
+	}
+	text := core.AtomText(p.Name, p.Keys, names) + " -> " + strings.Join(types, ", ")
+	return strings.TrimRight(text, " ") + closing(len(types))
+}
+
+// closing is the full stop of a declaration with some types.
+func closing(types int) string {
+	if types == 0 {
+		return " ."
+	}
+	return "."
+}
+
+// typeOf returns the type of a variable: what the checker found, or in a
+// declaration that of its argument.
+func (p *pointed) typeOf(e *entry) (string, bool) {
+	if e.typ != nil {
+		return e.typ.String(), true
+	}
+	atom := e.clause.Left
+	if c, ok := ast.Unparen(atom).(*ast.Compare); ok {
+		atom = c.Operands[0]
+	}
+	a, ok := ast.Unparen(atom).(*ast.Apply)
+	if !ok || e.clause.Arrow != ast.Constraint {
+		return "", false
+	}
+	sym := p.meaning(a.Name.Text)
+	if sym == nil || sym.pred == nil {
+		return "", false
+	}
+	for _, arg := range sym.pred.Args {
+		if arg.Name == strings.TrimPrefix(e.name, "?") && arg.Type.Kind != scalar.Invalid {
+			if arg.Entity != "" {
+				return arg.Entity, true
+			}
+			return arg.Type.String(), true
+		}
+	}
+	return "", false
+}
+
+// comment returns the text of the comments directly above a clause.
+func (p *pointed) comment(x place) string {
+	if x.clause == nil {
+		return ""
+	}
+	f := p.files[x.clause.Span.File.Name]
+	line := f.LineOf(x.clause.Span.Start)
+	var out []string
+	for _, c := range slices.Backward(f.tree.Comments) {
+		first, last := f.LineOf(c.Span.Start), f.LineOf(c.Span.End)
+		alone := strings.TrimSpace(f.Text[f.LineStart(first):c.Span.Start]) == ""
+		if last == line-1 && alone && c.Text[0] == '/' {
+			out = append(out, plainComment(c.Text))
+			line = first
+		} else if last < line-1 {
+			break
+		}
+	}
+	slices.Reverse(out)
+	return strings.Join(out, "\n")
+}
+
+// plainComment returns a comment without its delimiters.
+func plainComment(text string) string {
+	if line, ok := strings.CutPrefix(text, "//"); ok {
+		return strings.TrimSpace(line)
+	}
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "/*"), "*/")
+	var out []string
+	for line := range strings.Lines(text) {
+		out = append(out, strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*")))
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+// describeFunction shows the forms of a built-in function.
+func describeFunction(name string) string {
+	f := scalar.Lookup(name)
+	if f == nil {
+		return ""
+	}
+	var forms []string
+	for _, form := range f.Forms {
+		forms = append(forms, name+"["+form+"]")
+	}
+	return code(strings.Join(forms, "\n")) + "\n" + f.Doc
+}
+
+// aggregates has the form of each aggregation function and what it does.
+var aggregates = map[string][2]string{
+	"count": {"n = count()", "The number of bindings of the body."},
+	"total": {"s = total(x)", "The sum of x over the bindings of the body."},
+	"sum":   {"s = sum(x)", "The sum of x over the bindings of the body."},
+	"min":   {"m = min(x)", "The least x."},
+	"max":   {"m = max(x)", "The greatest x."},
+	"avg":   {"m = avg(x)", "The mean of x over the bindings of the body."},
+}
+
+// primitives says what the values of each primitive type are.
+var primitives = map[string]string{
+	"int":      "Whole numbers of 64 bits. int[8], int[16] and int[32] are narrower.",
+	"uint":     "Whole numbers of 64 bits without sign. uint[8], uint[16] and uint[32] are narrower.",
+	"float":    "Numbers in IEEE double precision. float[32] has single precision.",
+	"decimal":  "Exact decimal numbers. decimal[18,2] has 18 digits, 2 of them after the point.",
+	"string":   "Unicode text.",
+	"datetime": "Points in time, in microseconds.",
+	"boolean":  "true and false.",
+}
