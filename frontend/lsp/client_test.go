@@ -25,8 +25,9 @@ import (
 // of an editor with the server.
 //
 //	file NAME            writes its input to a file on disk
-//	start                begins the conversation; its input is the parameters of
-//	                     initialize, with DIR for the folder of the test
+//	start [show]         begins the conversation; its input is the parameters of
+//	                     initialize, with DIR for the folder of the test; with
+//	                     show, the reply is shown
 //	open NAME            opens a document with its input as text
 //	change NAME RANGE    replaces a range of it, or all without a RANGE
 //	close NAME           closes it
@@ -104,6 +105,9 @@ func (c *client) play(t *testing.T, d *datadriven.TestData) string {
 	case "start":
 		reply := c.call(t, "initialize", c.input(t, d.Input))
 		c.notify(t, "initialized", map[string]any{})
+		if name == "" && reply["error"] == nil {
+			return c.events(t)
+		}
 		return c.show(reply) + c.events(t)
 	case "open":
 		document["languageId"], document["version"] = "logiql", 1
@@ -245,8 +249,35 @@ func (c *client) show(m map[string]any) string {
 	case m["error"] != nil:
 		return "error\n" + c.text(m["error"], "  ")
 	}
+	if result, ok := m["result"].(map[string]any); ok && result["data"] != nil {
+		return semanticTokens(result["data"].([]any))
+	}
 	return c.text(m["result"], "")
 }
+
+// semanticTokens prints one token a line: its place and length, its type and
+// its modifiers by their numbers.
+func semanticTokens(data []any) string {
+	var b strings.Builder
+	line, column := 1, 1
+	for len(data) > 0 {
+		var n [5]int
+		for i := range n {
+			n[i] = int(data[i].(float64))
+		}
+		if n[0] > 0 {
+			line, column = line+n[0], 1
+		}
+		column += n[1]
+		fmt.Fprintf(&b, "%d:%d +%d %s %d\n", line, column, n[2], tokenTypes[n[3]], n[4])
+		data = data[5:]
+	}
+	return b.String()
+}
+
+// tokenTypes are those of the legend. The session of semantic tokens shows it.
+var tokenTypes = []string{"function", "class", "type", "variable", "macro", "keyword", "comment",
+	"string", "number", "operator"}
 
 // text prints a value as YAML would, with places and ranges in short.
 func (c *client) text(v any, indent string) string {

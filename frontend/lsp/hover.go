@@ -100,20 +100,27 @@ func (p *pointed) describePredicate(sym *symbol) string {
 // known returns what the checker knows about a predicate, now or before the
 // last syntax error.
 func (sym *symbol) known(p *program) *core.Pred {
-	if sym.pred == nil && p.good != nil {
-		if good := p.good.preds[sym.name]; good != nil {
+	if !isTyped(sym.pred) && p.good != nil {
+		if good := p.good.preds[sym.name]; good != nil && isTyped(good.pred) {
 			return good.pred
 		}
 	}
 	return sym.pred
 }
 
+// isTyped reports whether all arguments of a predicate have types.
+func isTyped(p *core.Pred) bool {
+	return p != nil && !slices.ContainsFunc(p.Args, func(a core.Arg) bool {
+		return a.Type.Kind == scalar.Invalid && a.Entity == ""
+	})
+}
+
 // detail is the signature of a predicate in a list, or "".
-func (sym *symbol) detail() string {
-	if sym.pred == nil {
-		return ""
+func (sym *symbol) detail(p *program) string {
+	if pred := sym.known(p); pred != nil {
+		return signature(pred)
 	}
-	return signature(sym.pred)
+	return ""
 }
 
 func counted(n int, what string) string {
@@ -123,7 +130,8 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// signature writes a predicate as its declaration.
+// signature writes a predicate as its declaration, or by its arguments alone if
+// their types are not known.
 func signature(p *core.Pred) string {
 	var names, types []string
 	for _, a := range p.Args {
@@ -136,16 +144,14 @@ func signature(p *core.Pred) string {
 			types = append(types, typ+"("+a.Name+")")
 		}
 	}
-	text := core.AtomText(p.Name, p.Keys, names) + " -> " + strings.Join(types, ", ")
-	return strings.TrimRight(text, " ") + closing(len(types))
-}
-
-// closing is the full stop of a declaration with some types.
-func closing(types int) string {
-	if types == 0 {
-		return " ."
+	text := core.AtomText(p.Name, p.Keys, names)
+	switch {
+	case !isTyped(p):
+		return text
+	case len(types) == 0:
+		return text + " -> ."
 	}
-	return "."
+	return text + " -> " + strings.Join(types, ", ") + "."
 }
 
 // typeOf returns the type of a variable: what the checker found, or in a

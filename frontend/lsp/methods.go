@@ -11,16 +11,20 @@ import (
 
 // requests has the methods that have answers.
 var requests = map[string]func(*Server, json.RawMessage) (any, *protocol.Error){
-	"initialize":                     request((*Server).initialize),
-	"shutdown":                       request((*Server).shutdown),
-	"textDocument/formatting":        request((*Server).formatting),
-	"textDocument/hover":             request((*Server).hover),
-	"textDocument/definition":        request((*Server).definition),
-	"textDocument/declaration":       request((*Server).declaration),
-	"textDocument/references":        request((*Server).references),
-	"textDocument/documentHighlight": request((*Server).highlight),
-	"textDocument/documentSymbol":    request((*Server).documentSymbol),
-	"workspace/symbol":               request((*Server).workspaceSymbol),
+	"initialize":                       request((*Server).initialize),
+	"shutdown":                         request((*Server).shutdown),
+	"textDocument/formatting":          request((*Server).formatting),
+	"textDocument/hover":               request((*Server).hover),
+	"textDocument/definition":          request((*Server).definition),
+	"textDocument/declaration":         request((*Server).declaration),
+	"textDocument/references":          request((*Server).references),
+	"textDocument/documentHighlight":   request((*Server).highlight),
+	"textDocument/documentSymbol":      request((*Server).documentSymbol),
+	"workspace/symbol":                 request((*Server).workspaceSymbol),
+	"textDocument/prepareRename":       request((*Server).prepareRename),
+	"textDocument/rename":              request((*Server).rename),
+	"textDocument/completion":          request((*Server).completion),
+	"textDocument/semanticTokens/full": request((*Server).semanticTokens),
 }
 
 // notifications has the methods without answers.
@@ -120,6 +124,10 @@ func (s *Server) initialize(p *protocol.InitializeParams) (any, *protocol.Error)
 			DocumentHighlightProvider:  true,
 			DocumentSymbolProvider:     true,
 			WorkspaceSymbolProvider:    true,
+			RenameProvider:             &protocol.RenameOptions{PrepareProvider: true},
+			CompletionProvider: &protocol.CompletionOptions{
+				TriggerCharacters: []string{"`", ":"}},
+			SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend, Full: true},
 		},
 		ServerInfo: &protocol.ServerInfo{Name: "redfox", Version: s.version},
 	}, nil

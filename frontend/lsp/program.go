@@ -37,7 +37,8 @@ type file struct {
 
 // snapshot is what the front end knows about a program at one time.
 type snapshot struct {
-	files map[string]*file
+	files map[string]*file // by name
+	order []*file          // as the project lists them
 	found []*diag.Diagnostic
 	names sema.Names
 	preds map[string]*symbol // by the names that the front end gives them
@@ -134,27 +135,35 @@ func (s *Server) current(p *program) *snapshot {
 		return p.now
 	}
 	var list diag.List
-	snap := &snapshot{files: map[string]*file{}}
-	var files []*source.File
+	var files []*file
 	for _, name := range s.list(p.root, &list) {
-		text, ok := s.text(name)
-		if !ok {
-			continue
+		if text, ok := s.text(name); ok {
+			files = append(files, &file{File: source.NewFile(name, text.text), lines: text})
 		}
-		f := &file{File: source.NewFile(name, text.text), lines: text}
-		files, snap.files[name] = append(files, f.File), f
 	}
-	a := frontend.Analyse(files, frontend.Options{Names: &snap.names})
-	for _, d := range a.Found {
-		list.Add(d)
-	}
-	snap.found = list.All()
-	snap.enter(a)
+	snap := analyse(files, &list)
 	p.now, p.files, p.stale = snap, snap.files, false
 	if !snap.hasSyntaxErrors() {
 		p.good = snap
 	}
 	s.publish(p)
+	return snap
+}
+
+// analyse makes a snapshot of files. Found has what was found before.
+func analyse(files []*file, found *diag.List) *snapshot {
+	snap := &snapshot{files: map[string]*file{}}
+	var sources []*source.File
+	for _, f := range files {
+		sources, snap.files[f.Name] = append(sources, f.File), f
+	}
+	a := frontend.Analyse(sources, frontend.Options{Names: &snap.names})
+	for _, d := range a.Found {
+		found.Add(d)
+	}
+	snap.found = found.All()
+	snap.order = files
+	snap.enter(a)
 	return snap
 }
 

@@ -25,7 +25,7 @@ func (s *Server) documentSymbol(p *protocol.DocumentSymbolParams) (any, *protoco
 		if e.kind != predicate || !e.role.defines() || e.home(f) != e.place {
 			continue
 		}
-		out = append(out, protocol.DocumentSymbol{Name: e.span.Text(), Detail: e.detail(),
+		out = append(out, protocol.DocumentSymbol{Name: e.span.Text(), Detail: e.detail(d.program),
 			Kind: e.symbolKind(), Range: snap.at(e.clause.Span), SelectionRange: snap.at(e.span)})
 	}
 	return out, nil

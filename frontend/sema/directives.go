@@ -44,6 +44,9 @@ var knownDirectives = []string{
 	"lang:defaultValue",
 }
 
+// Directives returns the names of the directives.
+func Directives() []string { return slices.Clone(knownDirectives) }
+
 func (c *checker) readDirective(cl *clause, item ast.Node) {
 	a, value := headAtom(item)
 	if a == nil || cl.Node.Right != nil || cl.Node.Arrow == ast.Constraint {
