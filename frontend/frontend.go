@@ -48,56 +48,67 @@ func Compile(files []*source.File, opts Options) (*core.Program, []*diag.Diagnos
 func CompileTrees(
 	files []*source.File, opts Options,
 ) (*core.Program, []*ast.File, []*diag.Diagnostic) {
-	a := Analyse(files, opts)
+	a := Read(files)
+	a.Check(opts)
 	return a.Program, a.Trees, a.Found
 }
 
 // Analysis is what the front end finds out about the files of a program.
 type Analysis struct {
-	Program *core.Program // nil if there are errors
 	// Trees has the files as they are written, Resolved the same files with one
-	// name for each predicate and without block clauses.
+	// name for each predicate and without block clauses. Check adds those of
+	// inactive blocks, and changes no tree.
 	Trees, Resolved []*ast.File
-	Found           []*diag.Diagnostic // sorted
+	// Program is nil if there are errors. Found is sorted. Both come from Check.
+	Program *core.Program
+	Found   []*diag.Diagnostic
+
+	list     diag.List
+	names    blocks.Names
+	inactive []*source.File
 }
 
-// Analyse is CompileTrees that also returns what the names in the files mean.
-func Analyse(files []*source.File, opts Options) *Analysis {
-	var list diag.List
-	active, inactive := project.Split(files, &list)
-	a := &Analysis{Trees: make([]*ast.File, len(active))}
+// Read parses the files of a program and finds out which predicate each name
+// stands for.
+func Read(files []*source.File) *Analysis {
+	a := &Analysis{}
+	active, inactive := project.Split(files, &a.list)
+	a.inactive = inactive
+	a.Trees = make([]*ast.File, len(active))
 	for i, f := range active {
-		a.Trees[i] = read(f, &list)
+		a.Trees[i] = read(f, &a.list)
 	}
-	resolved, names := blocks.Names{}.Resolve(a.Trees, &list)
-	// From here on each predicate has one name.
-
-	a.Resolved = resolved
-	a.Program = sema.Check(delta.Rewrite(resolved, &list), opts, &list)
-	if a.Program != nil && len(inactive) > 0 {
-		a.steps(installed(resolved, names, a.Program), inactive, opts, &list)
-	} else {
-		for _, f := range inactive {
-			tree := read(f, &list)
-			a.Trees, a.Resolved = append(a.Trees, tree), append(a.Resolved, tree)
-		}
-	}
-	if list.HasErrors() {
-		a.Program = nil
-	}
-	a.Found = list.All()
+	a.Resolved, a.names = blocks.Names{}.Resolve(a.Trees, &a.list)
 	return a
 }
 
+// Check turns what was read into a core program.
+func (a *Analysis) Check(opts Options) {
+	resolved := a.Resolved
+	a.Program = sema.Check(delta.Rewrite(resolved, &a.list), opts, &a.list)
+	if a.Program != nil && len(a.inactive) > 0 {
+		a.steps(installed(resolved, a.names, a.Program), opts)
+	} else {
+		for _, f := range a.inactive {
+			tree := read(f, &a.list)
+			a.Trees, a.Resolved = append(a.Trees, tree), append(a.Resolved, tree)
+		}
+	}
+	if a.list.HasErrors() {
+		a.Program = nil
+	}
+	a.Found = a.list.All()
+}
+
 // steps checks the inactive blocks of a program as transactions.
-func (a *Analysis) steps(w *Workspace, inactive []*source.File, opts Options, list *diag.List) {
+func (a *Analysis) steps(w *Workspace, opts Options) {
 	opts.Names = nil
-	for _, f := range inactive {
+	for _, f := range a.inactive {
 		step, found := CompileStep(w, []*source.File{f}, Execution, opts)
 		a.Trees = append(a.Trees, step.Trees...)
 		a.Resolved = append(a.Resolved, step.files...)
 		for _, d := range found {
-			list.Add(d)
+			a.list.Add(d)
 		}
 	}
 }

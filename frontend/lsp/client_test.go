@@ -223,6 +223,14 @@ func (c *client) frame(t testing.TB, body []byte) {
 }
 
 func (c *client) read(t testing.TB) (m map[string]any) {
+	if err := json.Unmarshal(c.body(t), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// body reads a message.
+func (c *client) body(t testing.TB) []byte {
 	header, err := textproto.NewReader(c.in).ReadMIMEHeader()
 	if err != nil {
 		t.Fatalf("the server has left: %v; %s", err, c.logged.String())
@@ -235,10 +243,7 @@ func (c *client) read(t testing.TB) (m map[string]any) {
 	if _, err := io.ReadFull(c.in, body); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(body, &m); err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return body
 }
 
 // show prints a message: its method and parameters, its result or its error.

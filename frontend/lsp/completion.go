@@ -182,7 +182,7 @@ func (c *completer) predicates() {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		sym := known[name]
 		label, ok := c.nameHere(sym)
-		if !ok {
+		if !ok || !matches(label, c.prefix) {
 			continue
 		}
 		item := protocol.CompletionItem{Label: label, SortText: "1" + label,

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -191,7 +192,9 @@ func (p *pointed) comment(x place) string {
 	f := p.files[x.clause.Span.File.Name]
 	line := f.LineOf(x.clause.Span.Start)
 	var out []string
-	for _, c := range slices.Backward(f.tree.Comments) {
+	above, _ := slices.BinarySearchFunc(f.tree.Comments, x.clause.Span.Start,
+		func(c *ast.Comment, start int) int { return cmp.Compare(c.Span.Start, start) })
+	for _, c := range slices.Backward(f.tree.Comments[:above]) {
 		first, last := f.LineOf(c.Span.Start), f.LineOf(c.Span.End)
 		alone := strings.TrimSpace(f.Text[f.LineStart(first):c.Span.Start]) == ""
 		if last == line-1 && alone && c.Text[0] == '/' {

@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/project"
 	"github.com/redfoxdb/redfox/frontend/sema"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/failure"
 )
 
 // program is a set of files that are checked together: those of a project, or
@@ -152,18 +153,32 @@ func (s *Server) current(p *program) *snapshot {
 
 // analyse makes a snapshot of files. Found has what was found before.
 func analyse(files []*file, found *diag.List) *snapshot {
-	snap := &snapshot{files: map[string]*file{}}
+	snap := &snapshot{files: map[string]*file{}, preds: map[string]*symbol{}}
 	var sources []*source.File
 	for _, f := range files {
 		sources, snap.files[f.Name] = append(sources, f.File), f
 	}
-	a := frontend.Analyse(sources, frontend.Options{Names: &snap.names})
+	snap.order = files
+	a := frontend.Read(sources)
+	// The index of the trees is made while they are checked.
+	indexed := make(chan error, 1)
+	read := len(a.Trees)
+	go func() {
+		var err error
+		defer func() { indexed <- err }()
+		defer failure.Recover("the index of names", &err)
+		snap.enter(a.Trees[:read], a.Resolved[:read])
+	}()
+	a.Check(frontend.Options{Names: &snap.names})
+	if err := <-indexed; err != nil {
+		panic(err)
+	}
+	snap.enter(a.Trees[read:], a.Resolved[read:])
+	snap.link()
 	for _, d := range a.Found {
 		found.Add(d)
 	}
 	snap.found = found.All()
-	snap.order = files
-	snap.enter(a)
 	return snap
 }
 

@@ -135,8 +135,8 @@ func (p *pointed) keepsMeaning(spans map[string][]source.Span, name string) bool
 	return e != nil && len(e.places) == len(p.entry.places) && after.errors() <= p.errors()
 }
 
-// replaced returns a text with a name in some spans, which are sorted, and where
-// an offset has moved.
+// replaced returns a text with a name in some spans, which are sorted, and the
+// place to which an offset has moved.
 func replaced(text string, spans []source.Span, name string, offset int) (string, int) {
 	var b strings.Builder
 	last, moved := 0, offset

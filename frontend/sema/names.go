@@ -33,9 +33,13 @@ type use struct {
 
 // recordVariable keeps an occurrence, if Options asks for names.
 func (c *checker) recordVariable(n *ast.Var, v *normal.Var) {
-	if c.opts.Names != nil {
-		c.variables = append(c.variables, use{n.Span, v})
+	if c.opts.Names == nil {
+		return
 	}
+	if c.variables == nil {
+		c.variables = make([]use, 0, 8*len(c.clauses))
+	}
+	c.variables = append(c.variables, use{n.Span, v})
 }
 
 // recordNames fills the Names of Options.
