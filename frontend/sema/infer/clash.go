@@ -297,7 +297,7 @@ func (s *solver) checkLiterals() {
 		}
 		for _, l := range c.literals {
 			k := l.constant
-			if _, ok := s.literalAs(k.Value, c.typ); ok {
+			if _, ok := s.literalAs(k.Value, c.typ); ok || s.relaxEvidence(literalEvidence(l)) {
 				continue
 			}
 			t := k.Value.Type
@@ -320,6 +320,10 @@ func (s *solver) checkHeads() {
 	for _, h := range s.soft {
 		c := s.classOf(h.r.Var.Node)
 		want := h.pred.Declared[h.column]
+		if column := h.pred.Columns[h.column]; s.relaxed.widened[column] {
+			s.checkPut(h, column)
+			continue
+		}
 		if !c.known || c.poisoned || scalar.CanWiden(c.typ, want.Type) || h.unit.Clause.Broken {
 			continue
 		}
@@ -363,6 +367,24 @@ func (s *solver) checkHeads() {
 		s.explainType(d, h.r.Var.Node)
 		s.entityHelp(d, c.typ, want.Type)
 	}
+}
+
+// checkPut finds an argument of a head that has no type in common with the
+// widened column.
+func (s *solver) checkPut(h softHead, column int) {
+	t, known := s.TypeOf(h.r.Var.Node)
+	want, ok := s.TypeOf(column)
+	if !known || !ok || scalar.CanWiden(t, want) || h.unit.Clause.Broken {
+		return
+	}
+	if v := normal.LiteralOf(h.r); v != nil {
+		if _, ok := s.literalAs(*v, want); ok {
+			return
+		}
+	}
+	s.current = h.unit
+	s.clash(fact{h.r.Var.Node, t}, fact{column, want}, h.r.Span)
+	s.current = nil
 }
 
 // CheckTyped reports the predicates that nothing types, one for each class.

@@ -58,8 +58,10 @@ type evidence struct {
 	typ  scalar.Type
 	span source.Span
 	says string // "{place} is {type}", of the span's text and typ
-	// literal is the constant that it is about, or nil.
+	// literal is the constant that it is about, or nil. inHead is set if it
+	// stands in a head.
 	literal *normal.Const
+	inHead  bool
 	// before is 1 + the number of the evidence that the node had before, or 0.
 	before int
 }
@@ -73,12 +75,14 @@ func (e *evidence) text() string {
 type literalUse struct {
 	node     int
 	constant *normal.Const
+	inHead   bool
 }
 
 // edge is a place in the text that gives two nodes one type.
 type edge struct {
-	a, b int
-	span source.Span
+	a, b   int
+	span   source.Span
+	inHead bool // a variable stands in a head
 }
 
 func (in *Types) add(n typeNode) int {
@@ -143,6 +147,14 @@ type solver struct {
 	clashed map[int]bool
 	soft    []softHead
 	open    []int // nodes that may be roots without a type
+	// relaxed has what earlier attempts found. again is set if this one found
+	// more.
+	relaxed *relaxed
+	again   bool
+	// puts has the terms that rules put into the widened columns, and waiting
+	// the arguments of bodies that wait for the types of these columns.
+	puts    map[int][]normal.Term
+	waiting []waitingUse
 	// literalBodies and literalHeads are the arguments that stand for literals.
 	// One in a body is no evidence for the others. One in a head waits for
 	// their types.
@@ -156,8 +168,8 @@ type literalArgument struct {
 	r      normal.Ref
 }
 
-// softHead is a head argument in a declared column. Its type widens to the
-// declared one.
+// softHead is a head argument in a declared or widened column. Its type widens
+// to that of the column.
 type softHead struct {
 	unit   *normal.Unit
 	r      normal.Ref
@@ -170,10 +182,31 @@ type softHead struct {
 func Solve(
 	types *Types, preds []*normal.Pred, clauses []*normal.Clause, report *diag.Reporter,
 ) *solver {
-	s := &solver{Types: types, Reporter: report, preds: preds, clashed: map[int]bool{}}
-	for _, d := range types.declared {
+	relaxed := newRelaxed(clauses)
+	for {
+		s := &solver{
+			Types: types, Reporter: &diag.Reporter{List: &diag.List{}, Levels: report.Levels},
+			preds: preds, clashed: map[int]bool{}, relaxed: relaxed, puts: map[int][]normal.Term{},
+		}
+		s.attempt(clauses)
+		if !s.again {
+			for _, d := range s.All() {
+				report.Add(d)
+			}
+			s.Reporter = report
+			return s
+		}
+		types.forget()
+		relaxed.restore(clauses)
+	}
+}
+
+// attempt types the clauses, as far as what is relaxed allows.
+func (s *solver) attempt(clauses []*normal.Clause) {
+	for _, d := range s.declared {
 		s.learn(d.node, d.typ, evidence{span: d.span, says: "declared {type} here"})
 	}
+	s.learnFloors()
 	for _, cl := range clauses {
 		for _, u := range cl.Units {
 			s.enter(u)
@@ -182,13 +215,13 @@ func Solve(
 	s.run()
 	for _, l := range s.literalHeads {
 		s.current = l.unit
-		s.unify(l.r.Var.Node, l.column, l.r.Span)
+		s.unifyHead(l.r.Var.Node, l.column, l.r.Span)
 		s.current = nil
 	}
 	s.settle()
 	s.checkLiterals()
+	s.checkWidened()
 	s.checkHeads()
-	return s
 }
 
 // enter adds the equalities of a unit.
@@ -215,22 +248,28 @@ func (s *solver) enter(u *normal.Unit) {
 	}
 }
 
-// headArgument types an argument of a head. A variable in a declared column
-// may have a narrower type, unless it is an entity.
+// headArgument types an argument of a head. A variable in a declared or widened
+// column may have a narrower type, unless it is an entity.
 func (s *solver) headArgument(u *normal.Unit, h *normal.Atom, i int, t normal.Term) {
-	if h.Pred.Declared[i].Kind == scalar.Invalid {
-		s.argument(h, i, t)
-		return
+	column := h.Pred.Columns[i]
+	widened := s.relaxed.widened[column]
+	if widened {
+		s.puts[column] = append(s.puts[column], t)
 	}
 	switch t := t.(type) {
 	case normal.Ref:
-		if t.Var.Created {
+		switch {
+		case t.Var.Created:
 			s.argument(h, i, t)
-		} else {
+		case widened || h.Pred.Declared[i].Kind != scalar.Invalid:
 			s.soft = append(s.soft, softHead{u, t, h.Pred, i})
+		case normal.BoundLiteral(t) != nil:
+			s.literalHeads = append(s.literalHeads, literalArgument{u, column, t})
+		default:
+			s.unifyHead(t.Var.Node, column, t.Span)
 		}
 	case *normal.Const:
-		s.literal(h.Pred.Columns[i], t)
+		s.literal(column, t, true)
 	}
 }
 
@@ -251,29 +290,29 @@ func (s *solver) enterBody(u *normal.Unit, body []normal.Literal) {
 	}
 }
 
-// argument unifies an argument with its column.
+// argument unifies an argument of a body with its column.
 func (s *solver) argument(a *normal.Atom, i int, t normal.Term) {
+	column := a.Pred.Columns[i]
 	switch t := t.(type) {
 	case normal.Ref:
 		if k := normal.BoundLiteral(t); k != nil {
-			use := literalArgument{s.current, a.Pred.Columns[i], t}
-			if slices.Contains(s.current.Heads, a) {
-				s.literalHeads = append(s.literalHeads, use)
-			} else {
-				s.literal(use.column, k)
-				s.literalBodies = append(s.literalBodies, use)
-			}
+			s.literal(column, k, false)
+			s.literalBodies = append(s.literalBodies, literalArgument{s.current, column, t})
 			return
 		}
-		s.unify(t.Var.Node, a.Pred.Columns[i], t.Span)
+		if s.relaxed.widened[column] {
+			s.waiting = append(s.waiting, waitingUse{s.current, t, column})
+			return
+		}
+		s.unify(t.Var.Node, column, t.Span)
 	case *normal.Const:
-		s.literal(a.Pred.Columns[i], t)
+		s.literal(column, t, false)
 	}
 }
 
-func (s *solver) literal(node int, k *normal.Const) {
+func (s *solver) literal(node int, k *normal.Const, inHead bool) {
 	c := s.classOf(node)
-	c.literals = append(c.literals, literalUse{node, k})
+	c.literals = append(c.literals, literalUse{node, k, inHead})
 }
 
 func (s *solver) push(it *item) {
@@ -285,10 +324,18 @@ func (s *solver) push(it *item) {
 
 // unify joins the classes of two nodes. If their types clash, the classes stay
 // apart, so that one mistake does not spread.
-func (s *solver) unify(a, b int, span source.Span) {
+func (s *solver) unify(a, b int, span source.Span) { s.join(edge{a: a, b: b, span: span}) }
+
+// unifyHead joins the classes of a variable and of the column of a head.
+func (s *solver) unifyHead(a, b int, span source.Span) {
+	s.join(edge{a: a, b: b, span: span, inHead: true})
+}
+
+func (s *solver) join(e edge) {
+	a, b := e.a, e.b
 	ra, rb := s.find(a), s.find(b)
 	if ra == rb {
-		s.edges = append(s.edges, edge{a, b, span})
+		s.edges = append(s.edges, e)
 		return
 	}
 	ca, cb := &s.class[ra], &s.class[rb]
@@ -296,10 +343,12 @@ func (s *solver) unify(a, b int, span source.Span) {
 		if s.meansLiteral(a, cb.typ) || s.meansLiteral(b, ca.typ) {
 			return
 		}
-		s.clash(fact{a, ca.typ}, fact{b, cb.typ}, span)
+		if !s.relaxEdge(e) {
+			s.clash(fact{a, ca.typ}, fact{b, cb.typ}, e.span)
+		}
 		return
 	}
-	s.edges = append(s.edges, edge{a, b, span})
+	s.edges = append(s.edges, e)
 	// The class with fewer literals and waiting items is poured into the other.
 	if len(ca.literals)+len(ca.waiting) < len(cb.literals)+len(cb.waiting) {
 		ra, rb, ca, cb = rb, ra, cb, ca
@@ -330,7 +379,9 @@ func (s *solver) learn(node int, t scalar.Type, because evidence) {
 	because.node, because.typ = node, t
 	c := s.classOf(node)
 	if c.known && !c.poisoned && c.typ != t {
-		s.clashWith(node, because)
+		if !s.relaxEvidence(because) {
+			s.clashWith(node, because)
+		}
 		return
 	}
 	if missing := len(s.nodes) - len(s.latest); missing > 0 {
@@ -375,7 +426,7 @@ func (s *solver) step(it *item) {
 			s.unify(l.Var.Node, e.Var.Node, l.Span)
 			it.done = true
 		case *normal.Const:
-			s.literal(l.Var.Node, e)
+			s.literal(l.Var.Node, e, false)
 			it.done = true
 		case *normal.Call:
 			t, state := s.exprType(e, it)
@@ -490,7 +541,11 @@ func (s *solver) wrongTypes(e *normal.Call, types []scalar.Type, err error) {
 			s.explainType(d, r.Var.Node)
 		}
 	}
-	if text, ok := conversionHelp(e, types); ok {
+	if n, ok := s.grows(e); ok {
+		d.Note("%s takes what its rules give, which has more digits in each round of the recursion",
+			s.nodeName(n))
+		d.Help("declare %s as float", s.nodeName(n))
+	} else if text, ok := conversionHelp(e, types); ok {
 		d.Help("convert it: %s", text)
 	}
 }

@@ -209,7 +209,7 @@ func (s *solver) learnFromLiterals(n int, c *class) {
 		lt := l.constant.Value.Type
 		common, ok := scalar.Common(t, lt)
 		if !ok {
-			s.learn(n, t, literalEvidence(widest))
+			s.learn(widest.node, t, literalEvidence(widest))
 			s.clashWith(l.node, literalEvidence(l))
 			return
 		}
@@ -217,13 +217,12 @@ func (s *solver) learnFromLiterals(n int, c *class) {
 			t, widest = common, l
 		}
 	}
-	s.learn(n, t, literalEvidence(widest))
+	s.learn(widest.node, t, literalEvidence(widest))
 	s.classOf(n).guessed = true
 }
 
 func literalEvidence(l literalUse) evidence {
 	t := l.constant.Value.Type
-	return evidence{node: l.node, typ: t, literal: l.constant, span: l.constant.Span,
-		says: "{place} " +
-			"is {type}"}
+	return evidence{node: l.node, typ: t, literal: l.constant, inHead: l.inHead,
+		span: l.constant.Span, says: "{place} is {type}"}
 }

@@ -17,7 +17,9 @@ import (
 func (s *solver) settle() {
 	for {
 		s.compact()
-		if s.guess(func(target, self bool) bool { return !target }, true) ||
+		if s.typeWidened() ||
+			s.guess(func(target, self bool) bool { return !target }, true) ||
+			s.resumeAll() ||
 			s.guess(func(target, self bool) bool { return self }, false) ||
 			s.fromFunctions() ||
 			s.guess(func(target, self bool) bool { return true }, false) {
@@ -74,6 +76,9 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 	}
 	declared := map[int]softHead{}
 	for _, h := range s.soft {
+		if h.pred.Declared[h.column].Kind == scalar.Invalid {
+			continue
+		}
 		root := s.find(h.r.Var.Node)
 		if in := h.aggregated(); in != nil {
 			root = s.find(in.Node)

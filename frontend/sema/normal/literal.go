@@ -95,3 +95,34 @@ func LiteralAs(v scalar.Value, t scalar.Type) (scalar.Value, bool) {
 
 // IsInteger reports whether a type is an integer of any width.
 func IsInteger(t scalar.Type) bool { return t.Kind == scalar.Int || t.Kind == scalar.Uint }
+
+// Untype forgets what type inference noted in the unit's expressions.
+func (u *Unit) Untype() {
+	for _, v := range u.Vars {
+		v.folded, v.number = false, nil
+		untypeExpr(v.Means)
+	}
+	untypeBody(u.Body)
+}
+
+func untypeBody(body []Literal) {
+	for _, l := range body {
+		switch l := l.(type) {
+		case *Binding:
+			untypeExpr(l.Expr)
+		case *Test:
+			untypeExpr(l.Expr)
+		case *Negation:
+			untypeBody(l.Body)
+		}
+	}
+}
+
+func untypeExpr(e Expr) {
+	if k, ok := e.(*Call); ok {
+		k.Resolved, k.Failed, k.Sig = false, false, scalar.Signature{}
+		for _, a := range k.Args {
+			untypeExpr(a)
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package infer
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/graph"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Inference first takes every place in the text for one that unites two types.
+// Where two numeric types clash, it searches the chain of clauses between them
+// for a column without declaration into which rules put both. Such a column is
+// widened: it takes the least type that holds what its rules put into it, and
+// their values are converted in the heads. Inference then starts again. The
+// types of widened columns only grow from one attempt to the next, so that the
+// last attempt finds the least ones, also through recursion.
+
+// relaxed is what the attempts so far have found.
+type relaxed struct {
+	widened map[int]bool
+	// floors has the least types that the widened columns need.
+	floors map[int]evidence
+	// raised counts how often the type of a column became wider.
+	raised   map[int]int
+	attempts int
+	broken   []bool // by clause, before inference
+}
+
+// maxAttempts bounds the attempts. Each but the last makes a type wider, and no
+// type can become wider as often.
+const maxAttempts = 200
+
+func newRelaxed(clauses []*normal.Clause) *relaxed {
+	r := &relaxed{widened: map[int]bool{}, floors: map[int]evidence{}, raised: map[int]int{}}
+	for _, cl := range clauses {
+		r.broken = append(r.broken, cl.Broken)
+	}
+	return r
+}
+
+// restore undoes what an attempt noted in the clauses.
+func (r *relaxed) restore(clauses []*normal.Clause) {
+	r.attempts++
+	for i, cl := range clauses {
+		cl.Broken = r.broken[i]
+		for _, u := range cl.Units {
+			u.Untype()
+		}
+	}
+}
+
+// forget undoes what an attempt found out about the nodes.
+func (in *Types) forget() {
+	in.sets = graph.NewSets(len(in.nodes))
+	in.class = make([]class, len(in.nodes))
+	in.edges, in.adjacent, in.indexed = nil, nil, 0
+}
+
+// waitingUse is an argument of a body in a widened column.
+type waitingUse struct {
+	unit   *normal.Unit
+	r      normal.Ref
+	column int
+}
+
+// learnFloors gives the widened columns the types that earlier attempts found.
+func (s *solver) learnFloors() {
+	for _, n := range slices.Sorted(maps.Keys(s.relaxed.floors)) {
+		because := s.relaxed.floors[n]
+		s.learn(n, because.typ, because)
+	}
+}
+
+// relaxEdge relaxes what stands between the two clashing types of an edge, and
+// reports whether it has.
+func (s *solver) relaxEdge(e edge) bool {
+	a, b := fact{e.a, s.classOf(e.a).typ}, fact{e.b, s.classOf(e.b).typ}
+	if !s.relaxable(a.typ, b.typ) {
+		return false
+	}
+	left, first := s.nearest(a)
+	right, last := s.nearest(b)
+	slices.Reverse(left)
+	return s.relax(slices.Concat(left, []edge{e}, right), first, last)
+}
+
+// relaxEvidence relaxes what stands between the type of a node and evidence
+// that contradicts it.
+func (s *solver) relaxEvidence(because evidence) bool {
+	a := fact{because.node, s.classOf(because.node).typ}
+	if !s.relaxable(a.typ, because.typ) {
+		return false
+	}
+	left, first := s.nearest(a)
+	slices.Reverse(left)
+	return s.relax(left, first, because)
+}
+
+// relaxable reports whether a clash of two types may have a remedy.
+func (s *solver) relaxable(a, b scalar.Type) bool {
+	if !a.IsNumeric() || !b.IsNumeric() || s.relaxed.attempts >= maxAttempts {
+		return false
+	}
+	_, ok := scalar.Common(a, b)
+	return ok
+}
+
+// relax looks for columns to widen on a chain between two pieces of evidence:
+// those into which rules put something from both sides, or else those into
+// which a rule puts something and from which a body takes the other type.
+func (s *solver) relax(chain []edge, first, last evidence) bool {
+	var both, one []int
+	at := first.node
+	before := first.inHead
+	for i := 0; i <= len(chain); i++ {
+		after := last.inHead
+		if i < len(chain) {
+			after = chain[i].inHead
+		}
+		if s.undeclared(at) && !s.relaxed.widened[at] {
+			switch {
+			case before && after:
+				both = append(both, at)
+			case before || after:
+				one = append(one, at)
+			}
+		}
+		if i < len(chain) {
+			at = chain[i].a + chain[i].b - at
+			before = after
+		}
+	}
+	if len(both) == 0 {
+		both = one
+	}
+	for _, n := range both {
+		s.relaxed.widened[n] = true
+		s.again = true
+	}
+	return len(both) > 0
+}
+
+// undeclared reports whether a node is a column without declaration.
+func (s *solver) undeclared(node int) bool {
+	p, i := s.nodes[node].pred, s.nodes[node].column
+	return p != nil && p.Declared[i].Kind == scalar.Invalid
+}
+
+// typeWidened types a widened column into which only values of known types are
+// put, or lets the uses in bodies go on if their column has a type. Where there
+// is neither, it types a column by those values whose types are known.
+func (s *solver) typeWidened() bool {
+	if len(s.relaxed.widened) == 0 {
+		return false
+	}
+	return s.typeColumn(true) || s.resume(false) || s.typeColumn(false)
+}
+
+// typeColumn types one widened column. If all is set, it wants to know all
+// values of the column.
+func (s *solver) typeColumn(all bool) bool {
+	for _, n := range slices.Sorted(maps.Keys(s.relaxed.widened)) {
+		if c := s.classOf(n); c.known || c.poisoned {
+			continue
+		}
+		because, complete := s.needs(n)
+		if because.typ.Kind != scalar.Invalid && (complete || !all) {
+			s.learn(n, because.typ, because)
+			return true
+		}
+	}
+	return false
+}
+
+// resumeAll resumes the uses of columns that have no types either. Where
+// nothing else types what a rule puts into a widened column, the column does.
+func (s *solver) resumeAll() bool {
+	found := s.resume(true)
+	for _, h := range s.soft {
+		column := h.pred.Columns[h.column]
+		t, ok := s.TypeOf(column)
+		c := s.classOf(h.r.Var.Node)
+		if s.relaxed.widened[column] && ok && !c.known && !c.poisoned && len(c.literals) == 0 {
+			s.learn(h.r.Var.Node, t, evidence{span: h.r.Span,
+				says: "put into " + h.pred.ColumnName(h.column) + ", which is {type}"})
+			found = true
+		}
+	}
+	return found
+}
+
+// resume unifies waiting arguments of bodies with their columns. Unless all is
+// set, it takes those whose columns have types.
+func (s *solver) resume(all bool) bool {
+	var rest []waitingUse
+	for _, w := range s.waiting {
+		if !all && !s.classOf(w.column).known {
+			rest = append(rest, w)
+			continue
+		}
+		s.current = w.unit
+		s.unify(w.r.Var.Node, w.column, w.r.Span)
+		s.current = nil
+	}
+	found := len(rest) < len(s.waiting)
+	s.waiting = rest
+	return found
+}
+
+// needs returns the least type that holds the values of known types in a
+// widened column, with the place of the last one that made it wider, and
+// whether all types are known. Literals count where their value does not fit.
+func (s *solver) needs(column int) (because evidence, complete bool) {
+	complete = true
+	because.node = column
+	widen := func(t scalar.Type, span source.Span) {
+		wide, ok := t, true
+		if because.typ.Kind != scalar.Invalid {
+			wide, ok = scalar.Common(because.typ, t)
+		}
+		if ok && wide != because.typ {
+			because.typ, because.span, because.says = wide, span, "{place} is {type}"
+			if wide != t {
+				because.says = "together with {place}, the column is {type}"
+			}
+		}
+	}
+	type literal struct {
+		value scalar.Value
+		span  source.Span
+	}
+	var literals []literal
+	for _, t := range s.puts[column] {
+		if v := normal.LiteralOf(t); v != nil {
+			literals = append(literals, literal{*v, t.Pos()})
+			continue
+		}
+		switch t := t.(type) {
+		case *normal.Const:
+			widen(t.Value.Type, t.Span)
+		case normal.Ref:
+			c := s.classOf(t.Var.Node)
+			if c.known && !c.poisoned {
+				widen(c.typ, t.Span)
+			}
+			complete = complete && (c.known || c.poisoned)
+		}
+	}
+	for _, l := range literals {
+		if because.typ.Kind != scalar.Invalid {
+			if _, fits := s.literalAs(l.value, because.typ); fits {
+				continue
+			}
+		}
+		widen(l.value.Type, l.span)
+	}
+	return because, complete
+}
+
+// checkWidened finds the widened columns that need a wider type than they have.
+func (s *solver) checkWidened() {
+	for n := range s.relaxed.widened {
+		typ, known := s.TypeOf(n)
+		if !known {
+			continue
+		}
+		because, _ := s.needs(n)
+		if wide, ok := scalar.Common(typ, because.typ); ok && wide != typ &&
+			s.relaxed.attempts < maxAttempts {
+			because.typ = wide
+			s.relaxed.floors[n] = because
+			s.relaxed.raised[n]++
+			s.again = true
+		}
+	}
+}
+
+// grows returns a widened column whose type became wider again and again, if an
+// operand of a call has its type.
+func (s *solver) grows(e *normal.Call) (int, bool) {
+	for _, a := range e.Args {
+		r, ok := a.(normal.Ref)
+		for _, n := range slices.Sorted(maps.Keys(s.relaxed.raised)) {
+			if ok && s.relaxed.raised[n] > 1 && s.find(n) == s.find(r.Var.Node) {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
