@@ -55,11 +55,11 @@ func CompileTrees(
 
 // Analysis is what the front end finds out about the files of a program.
 type Analysis struct {
-	// Trees has the files as they are written, Resolved the same files with one
-	// name for each predicate and without block clauses. Check adds those of
-	// inactive blocks, and changes no tree.
+	// Trees has the files as they are written, Resolved the same files with
+	// one name for each predicate and without block clauses. Check adds those
+	// of inactive blocks and changes no tree.
 	Trees, Resolved []*ast.File
-	// Program is nil if there are errors. Found is sorted. Both come from Check.
+	// Program is nil if there are errors. Found is sorted. Check sets both.
 	Program *core.Program
 	Found   []*diag.Diagnostic
 
