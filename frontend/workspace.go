@@ -69,7 +69,8 @@ type Step struct {
 }
 
 // CompileStep compiles the files of a transaction, with what the workspace has
-// installed. The diagnostics are about these files, but for errors.
+// installed. The diagnostics are about these files, but for errors. Where
+// something is wrong as part of a transaction, nothing else is said of it.
 func CompileStep(w *Workspace, files []*source.File, kind Kind,
 	opts Options) (*Step, []*diag.Diagnostic) {
 	var list diag.List
@@ -81,13 +82,20 @@ func CompileStep(w *Workspace, files []*source.File, kind Kind,
 		step.Trees = append(step.Trees, read(f, &list))
 	}
 	step.files, step.names = w.names.Resolve(step.Trees, &list)
-	step.Transaction = w.Transaction(step.files, kind, &list)
+	var wrong diag.List
+	step.Transaction = w.Transaction(step.files, kind, &wrong)
+	for _, d := range wrong.All() {
+		list.Add(d)
+	}
 	step.Program = sema.Check(step.Files, opts, &list)
 	if step.Program != nil && !step.keepsNumbered(diag.NewReporter(&list)) {
 		step.Program = nil
 	}
 	found := slices.DeleteFunc(list.All(), func(d *diag.Diagnostic) bool {
-		return d.Severity != diag.Error && !slices.Contains(told, d.Span.File)
+		return d.Severity != diag.Error && !slices.Contains(told, d.Span.File) ||
+			slices.ContainsFunc(wrong.All(), func(first *diag.Diagnostic) bool {
+				return first != d && first.Severity == diag.Error && first.Span == d.Span
+			})
 	})
 	return step, found
 }

@@ -119,6 +119,7 @@ func newApp(con *console) *cli.App {
 			explainCommand(con),
 			formatCommand(con),
 			lspCommand(con),
+			replCommand(con),
 			benchCommand(con),
 			enginesCommand(con),
 			versionCommand(con),

@@ -1,12 +1,14 @@
 package delta
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // Transaction is one transaction as a program without delta logic.
@@ -159,6 +161,7 @@ func (t *transaction) isLocal(p *pred) bool {
 
 // check refuses what has no meaning in the transaction.
 func (t *transaction) check() {
+	told := map[string]bool{}
 	for _, c := range t.clauses {
 		if !c.isNew || c.kind != rule && c.kind != constraint {
 			continue
@@ -168,6 +171,10 @@ func (t *transaction) check() {
 		}
 		for _, r := range c.reads {
 			a := r.apply
+			if !told[a.Name.Text] {
+				told[a.Name.Text] = true
+				t.checkRead(a)
+			}
 			if _, ok := stages[a.Stage]; a.Stage == "" || ok {
 				continue
 			}
@@ -221,6 +228,24 @@ func (t *transaction) checkHead(c *clause, h atom) {
 	}
 }
 
+// checkRead refuses a predicate that is probably misspelt: nothing defines it,
+// and the workspace has one of about the name.
+func (t *transaction) checkRead(a *ast.Apply) {
+	p := t.preds[a.Name.Text]
+	if t.kind != Execution || t.ws.Knows(p.name) || len(p.rules) > 0 || len(p.changes) > 0 ||
+		strings.Contains(p.name, ":") || scalar.IsPrimitive(p.name) {
+		return
+	}
+	if s, ok := diag.Suggest(p.name, t.known()); ok {
+		d := t.Errorf(diag.UnknownPredicate, a.Name.Span, "there is no predicate %s", p.name)
+		d.Help("did you mean %s? If %s is another predicate, declare it in a file that --add installs",
+			s, p.name)
+	}
+}
+
+// known lists the predicates of the workspace, sorted.
+func (t *transaction) known() []string { return slices.Sorted(maps.Keys(t.ws.preds)) }
+
 // checkChange refuses a change of a predicate that rules derive, or that is
 // probably misspelt.
 func (t *transaction) checkChange(h atom, p *pred) {
@@ -242,12 +267,7 @@ func (t *transaction) checkChange(h atom, p *pred) {
 	if t.kind == Addition || t.ws.Knows(p.name) || len(p.rules) > 0 {
 		return
 	}
-	var known []string
-	for name := range t.ws.preds {
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	if s, ok := diag.Suggest(p.name, known); ok {
+	if s, ok := diag.Suggest(p.name, t.known()); ok {
 		d := t.Errorf(diag.UnknownPredicate, h.apply.Name.Span, "there is no predicate %s", p.name)
 		d.Help("did you mean %s? If %s is another predicate, declare it in a file that --add installs",
 			s, p.name)

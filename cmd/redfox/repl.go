@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/cmd/redfox/repl"
+)
+
+func replCommand(con *console) *cli.Command {
+	return &cli.Command{
+		Name:      "repl",
+		Usage:     "type clauses and questions at a prompt",
+		ArgsUsage: "[PROGRAM...]",
+		Description: "A clause ends with a full stop and becomes part of the program; +p(1). inserts a tuple. A " +
+			"formula that ends with a question mark is answered, as are queries for _. Commands begin with a " +
+			"colon; :help lists them. Ctrl-C stops an answer, Ctrl-D ends the conversation. Without a terminal " +
+			"the lines of standard input are taken.\n\n" +
+			examplesMark +
+			"redfox repl reach.logic --facts data\n" +
+			"echo 'p(1). p(x)?' | redfox repl",
+		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "missing-facts", "limit", "engine",
+			"device", "threads", "memory", "device-memory", "max-rounds"),
+		Action: func(c *cli.Context) error {
+			r, err := newRun(c, con)
+			if err != nil {
+				return err
+			}
+			var sources []redfox.Source
+			if c.Args().Present() {
+				if sources, err = readProgram(c); err != nil {
+					return err
+				}
+			}
+			// Ctrl-C belongs to the prompt.
+			signal.Reset(os.Interrupt)
+			session, err := redfox.OpenSession(redfox.SessionOptions{Engine: r.options.Engine,
+				Device: r.options.Device, DeviceMemory: r.options.DeviceMemory,
+				Threads: r.options.Threads, Memory: r.options.Memory})
+			if err != nil {
+				return err
+			}
+			r.options.Load, r.options.Progress, r.load.Progress = r.load, nil, nil
+			limit := int64(implicitLimit)
+			if c.IsSet("limit") {
+				limit = r.results.limit
+			}
+			prompt, err := repl.Open(c.Context, session, con.out, repl.Options{
+				Sources: sources, Facts: r.facts, Run: r.options, Limit: limit,
+				Program: programOptions(c, r.external),
+				Report: func(err error) {
+					con.out.Flush()
+					con.report(err, nil)
+				},
+				Warn: con.diagnostics})
+			if err == nil {
+				err = prompt.Talk(c.Context, con.in, con.out)
+			}
+			return errors.Join(err, session.Close())
+		},
+	}
+}
