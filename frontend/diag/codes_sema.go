@@ -184,7 +184,8 @@ p(300).
 	Narrowing = newCode(&Code{
 		ID: "RF0305", Name: "Narrowing",
 		When: "A rule puts a number into an argument whose declared type cannot hold all such numbers. " +
-			"Widening, int to decimal to float, is implicit; narrowing never is.",
+			"Widening, int to decimal to float, is implicit; narrowing never is. Integers of all widths " +
+			"and signs stand for one another, except for totals.",
 		Example: `price[x] = v -> string(x), decimal(v).
 round(n) -> int(n).
 round(v) <- price[_] = v.

@@ -40,7 +40,7 @@ func commonNumber(args []Type) ([]Type, Type, error) {
 	t := args[0]
 	for _, u := range args {
 		var ok bool
-		if t, ok = Common(t, u); !ok || !u.IsNumeric() || !t.IsNumeric() {
+		if t, ok = operand(t, u); !ok || !u.IsNumeric() || !t.IsNumeric() {
 			return nil, Type{}, errNoForm
 		}
 	}
@@ -242,7 +242,7 @@ func integerForm(args []Type) ([]Type, Type, error) {
 
 // shiftForm takes an integer of any type and a count.
 func shiftForm(args []Type) ([]Type, Type, error) {
-	if !isInteger(args[0]) || !CanWiden(args[1], IntType) {
+	if !isInteger(args[0]) || !accepts(args[1], IntType) {
 		return nil, Type{}, errNoForm
 	}
 	return []Type{args[0], IntType}, args[0], nil
@@ -324,7 +324,7 @@ func round2Form(args []Type) ([]Type, Type, error) {
 	if isInteger(number) {
 		number = DecimalOf(0)
 	}
-	if number.Kind != Decimal || !CanWiden(args[1], IntType) {
+	if number.Kind != Decimal || !accepts(args[1], IntType) {
 		return nil, Type{}, errNoForm
 	}
 	return []Type{number, IntType}, number, nil
@@ -349,11 +349,13 @@ func roundDecimal(v Value, digits int64) (Value, bool) {
 }
 
 // orderedForm takes values of one type, widened where they are numbers.
-func orderedForm(args []Type) ([]Type, Type, error) {
+func orderedForm(args []Type) ([]Type, Type, error) { return sameForm(args, operand) }
+
+func sameForm(args []Type, common func(a, b Type) (Type, bool)) ([]Type, Type, error) {
 	t := args[0]
 	for _, u := range args[1:] {
 		var ok bool
-		if t, ok = Common(t, u); !ok {
+		if t, ok = common(t, u); !ok {
 			return nil, Type{}, errNoForm
 		}
 	}
@@ -372,7 +374,7 @@ func equalForm(args []Type) ([]Type, Type, error) {
 }
 
 func compareForm(args []Type) ([]Type, Type, error) {
-	params, _, err := orderedForm(args)
+	params, _, err := sameForm(args, Common)
 	return params, BooleanType, err
 }
 
@@ -400,7 +402,7 @@ func evalMax(_ Type, args []Value) (Value, bool) {
 func fixed(result Type, params ...Type) func([]Type) ([]Type, Type, error) {
 	return func(args []Type) ([]Type, Type, error) {
 		for i, t := range args {
-			if !CanWiden(t, params[i]) {
+			if !accepts(t, params[i]) {
 				return nil, Type{}, errNoForm
 			}
 		}

@@ -337,7 +337,7 @@ func (e entry) restrict(args []Type) ([]Type, bool) {
 		default:
 			return nil, false
 		}
-		if !CanWiden(t, want) {
+		if !accepts(t, want) {
 			return nil, false
 		}
 		out[i] = want
@@ -398,11 +398,6 @@ var familyNames = map[Kind]string{
 
 func (f *Func) noForm(name string, args []Type) error {
 	spelled := list.Map(args, Type.String)
-	apart := func() bool { _, ok := Common(args[0], args[1]); return !ok }
-	if len(args) == 2 && isInteger(args[0]) && isInteger(args[1]) && apart() {
-		return fmt.Errorf("%s has no form for %s: neither type holds all values of the other; convert one of them, for example with %s:%s:convert",
-			f.spoken(name), strings.Join(spelled, " and "), prefixOf(args[1]), prefixOf(args[0]))
-	}
 	return fmt.Errorf("%s has no form for %s; %s", f.spoken(name), strings.Join(spelled, " and "),
 		f.forms(name))
 }

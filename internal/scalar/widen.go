@@ -33,10 +33,11 @@ func CanWiden(from, to Type) bool {
 }
 
 // Common returns the type that values of both types are widened to when they
-// are added, compared or united. It is one of the two, except that decimals
-// take the larger scale and the larger width. int and uint of one width have
-// none: neither holds the other's values. An integer or decimal with float[32]
-// gives float[32].
+// are compared or united: the least that holds them all. It is one of the two,
+// except that decimals take the larger scale and the larger width, and that a
+// signed and an unsigned integer may need twice the bits of the unsigned one.
+// int and uint need decimal[38,0]. An integer or decimal with float[32] gives
+// float[32].
 func Common(a, b Type) (Type, bool) {
 	switch {
 	case CanWiden(a, b):
@@ -45,8 +46,31 @@ func Common(a, b Type) (Type, bool) {
 		return a, true
 	case a.Kind == Decimal && b.Kind == Decimal:
 		return WideDecimalOf(max(a.Scale, b.Scale)), true
+	case isInteger(a) && isInteger(b):
+		if bits := max(a.Bits, b.Bits); bits < 64 {
+			return IntOf(2 * bits), true
+		}
+		return WideDecimalOf(0), true
 	}
 	return Type{}, false
+}
+
+// operand returns the type in which arithmetic computes with values of both
+// types. It is their common type, except that int and uint give int: there, an
+// operand that does not fit has no value.
+func operand(a, b Type) (Type, bool) {
+	t, ok := Common(a, b)
+	if ok && t.Kind == Decimal && isInteger(a) && isInteger(b) {
+		t = IntType
+	}
+	return t, ok
+}
+
+// accepts reports whether a function of the language takes an argument of type
+// from where it has a parameter of type to: as it widens, or as an int. A uint
+// that is no int has no value there.
+func accepts(from, to Type) bool {
+	return CanWiden(from, to) || from.Kind == Uint && to == IntType
 }
 
 // CanConvert reports whether X:Y:convert exists for the two types. Numbers

@@ -162,6 +162,7 @@ type emitter struct {
 	// Literals may then stand before the atom that gives their variables
 	// values.
 	dropped bool
+	mixed   mixing
 }
 
 func (c *emission) newEmitter(u *normal.Unit) *emitter {
@@ -184,11 +185,16 @@ func (c *emission) newEmitter(u *normal.Unit) *emitter {
 func (e *emitter) variable(v *normal.Var) *core.Var {
 	out := e.vars[v.Index]
 	if out == nil {
-		t, _ := e.c.types.TypeOf(v.Node)
-		out = &core.Var{Name: v.Name, Type: e.c.types.Represented(t), Span: v.Span}
+		out = &core.Var{Name: v.Name, Type: e.typeOf(v), Span: v.Span}
 		e.vars[v.Index] = out
 	}
 	return out
+}
+
+// typeOf returns the type of what stands for a variable.
+func (e *emitter) typeOf(v *normal.Var) scalar.Type {
+	t, _ := e.c.types.TypeOf(v.Node)
+	return e.c.types.Represented(t)
 }
 
 // fresh makes a variable that the program does not have.
@@ -369,12 +375,13 @@ func (c *emission) check(u *normal.Unit) {
 // body emits the literals of a conjunction at the given depth of negation.
 func (e *emitter) body(literals []normal.Literal, depth int) []core.Literal {
 	var out []core.Literal
+	outer := e.enter(literals)
 	for _, l := range literals {
 		switch l := l.(type) {
 		case *normal.Atom:
-			out = append(out, e.matched(l)...)
+			out = append(append(out, e.matched(l)...), e.takeConversions()...)
 		case *normal.Binding:
-			if r, ok := l.Expr.(normal.Ref); ok {
+			if r, ok := l.Expr.(normal.Ref); ok && e.typeOf(r.Var) == e.typeOf(l.Var) {
 				if k := e.consts[r.Var.Index]; k == nil {
 					e.vars[l.Var.Index] = e.variable(r.Var)
 					continue
@@ -383,8 +390,7 @@ func (e *emitter) body(literals []normal.Literal, depth int) []core.Literal {
 					continue
 				}
 			}
-			t, _ := e.c.types.TypeOf(l.Var.Node)
-			x, ok := e.expr(l.Expr, e.c.types.Represented(t))
+			x, ok := e.expr(l.Expr, e.typeOf(l.Var))
 			if !ok {
 				continue
 			}
@@ -401,7 +407,7 @@ func (e *emitter) body(literals []normal.Literal, depth int) []core.Literal {
 			out = append(out, e.negation(l, depth)...)
 		}
 	}
-	if depth == 0 && e.dropped {
+	if e.leave(outer) || depth == 0 && e.dropped {
 		return inOrder(out)
 	}
 	return out
@@ -415,6 +421,7 @@ func (e *emitter) test(l *normal.Test) (core.Expr, bool) {
 	if !ok {
 		return nil, false
 	}
+	x = equalIntegers(x)
 	k, isConst := x.(core.Const)
 	switch {
 	case isConst && !k.Value.Bool():
@@ -493,10 +500,13 @@ func (e *emitter) atomOf(a *normal.Atom, p *core.Pred) *core.Atom {
 			out.Args = append(out.Args, core.Const{Value: v})
 		case normal.Ref:
 			if k := e.consts[t.Var.Index]; k != nil {
-				v, _ := constantAs(k, t, p.Args[i].Type)
+				v, ok := constantAs(k, t, p.Args[i].Type)
+				if !ok {
+					e.fail(t.Span)
+				}
 				out.Args = append(out.Args, core.Const{Value: v})
 			} else {
-				out.Args = append(out.Args, e.variable(t.Var))
+				out.Args = append(out.Args, e.occurrence(t, p.Args[i].Type))
 			}
 		}
 	}

@@ -129,6 +129,7 @@ func (e *emitter) matched(a *normal.Atom) []core.Literal {
 		return []core.Literal{e.atomOf(swapped, e.c.makers[m])}
 	}
 	out := e.same(a, a.Args[0], a.Args[1], m.Family.Rep)
+	e.noteNamed(a.Args[1])
 	if e.known(a, a.Args[0], m.Of) {
 		e.dropped = true
 		return out

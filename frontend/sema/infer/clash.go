@@ -211,33 +211,28 @@ func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 		}
 		return
 	}
+	wide, _ := scalar.Common(x, y)
 	if n, ok := s.undeclaredNear(a, b); ok {
-		wide, ok := scalar.Common(x, y)
-		if !ok {
-			wide = scalar.IntType
-		}
 		d.Help("a declared column widens what its rules give: declare %s as %s", s.nodeName(n),
 			wide)
 		return
 	}
-	if wide, ok := scalar.Common(x, y); ok {
-		narrow := x
-		if wide == x {
-			narrow = y
-		}
-		if a.node < 0 {
-			return
-		}
-		if narrow.Kind != wide.Kind {
-			d.Help("a comparison widens: bind the two to variables of their own and write u = v, or "+
-				"convert with %s", conversionName(narrow, wide))
-			return
-		}
-		d.Help("a comparison widens: bind the two to variables of their own and write u = v")
+	if a.node < 0 {
 		return
 	}
-	d.Help("neither type holds all values of the other; convert one, for example with %s",
-		conversionName(y, x))
+	narrow := x
+	if wide == x {
+		narrow = y
+	}
+	switch {
+	case normal.IsInteger(x) && normal.IsInteger(y):
+		d.Help("derive a helper predicate whose arguments have one type, and use it here")
+	case narrow.Kind != wide.Kind:
+		d.Help("a comparison widens: bind the two to variables of their own and write u = v, or "+
+			"convert with %s", conversionName(narrow, wide))
+	default:
+		d.Help("a comparison widens: bind the two to variables of their own and write u = v")
+	}
 }
 
 // undeclaredNear returns a column without declaration on the chains of a clash.
@@ -316,6 +311,8 @@ func (s *solver) checkLiterals() {
 }
 
 // checkHeads finds the head arguments that do not widen to the declared type.
+// Integers of any type stand for one another, except that a total that does not
+// fit is an error.
 func (s *solver) checkHeads() {
 	for _, h := range s.soft {
 		c := s.classOf(h.r.Var.Node)
@@ -331,8 +328,7 @@ func (s *solver) checkHeads() {
 			if _, ok := s.literalAs(*v, want.Type); ok {
 				continue
 			}
-		}
-		if want.Type == scalar.UintType && h.counts() {
+		} else if normal.IsInteger(c.typ) && normal.IsInteger(want.Type) && !h.totals() {
 			continue
 		}
 		name := h.r.Var.Shown()

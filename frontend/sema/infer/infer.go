@@ -83,6 +83,8 @@ type edge struct {
 	a, b   int
 	span   source.Span
 	inHead bool // a variable stands in a head
+	// fixed is set if the variable must have the type of the column.
+	fixed bool
 }
 
 func (in *Types) add(n typeNode) int {
@@ -151,10 +153,16 @@ type solver struct {
 	// more.
 	relaxed *relaxed
 	again   bool
-	// puts has the terms that rules put into the widened columns, and waiting
-	// the arguments of bodies that wait for the types of these columns.
-	puts    map[int][]normal.Term
+	// puts has the terms that rules put into the widened columns.
+	puts map[int][]normal.Term
+	// waiting has the arguments of bodies that wait for the types of widened
+	// columns, or of variables with several integer types. columns has the
+	// columns in which such variables stand, homes what typed them.
 	waiting []waitingUse
+	columns map[int][]ownColumn
+	homes   map[int]evidence
+	// scope is the negation being entered, or nil.
+	scope *normal.Scope
 	// literalBodies and literalHeads are the arguments that stand for literals.
 	// One in a body is no evidence for the others. One in a head waits for
 	// their types.
@@ -187,6 +195,7 @@ func Solve(
 		s := &solver{
 			Types: types, Reporter: &diag.Reporter{List: &diag.List{}, Levels: report.Levels},
 			preds: preds, clashed: map[int]bool{}, relaxed: relaxed, puts: map[int][]normal.Term{},
+			columns: map[int][]ownColumn{}, homes: map[int]evidence{},
 		}
 		s.attempt(clauses)
 		if !s.again {
@@ -221,6 +230,7 @@ func (s *solver) attempt(clauses []*normal.Clause) {
 	s.settle()
 	s.checkLiterals()
 	s.checkWidened()
+	s.checkMixed()
 	s.checkHeads()
 }
 
@@ -285,7 +295,10 @@ func (s *solver) enterBody(u *normal.Unit, body []normal.Literal) {
 			s.items = append(s.items, it)
 			s.push(it)
 		case *normal.Negation:
+			outer := s.scope
+			s.scope = l.Scope
 			s.enterBody(u, l.Body)
+			s.scope = outer
 		}
 	}
 }
@@ -300,11 +313,16 @@ func (s *solver) argument(a *normal.Atom, i int, t normal.Term) {
 			s.literalBodies = append(s.literalBodies, literalArgument{s.current, column, t})
 			return
 		}
-		if s.relaxed.widened[column] {
-			s.waiting = append(s.waiting, waitingUse{s.current, t, column})
+		e := edge{a: t.Var.Node, b: column, span: t.Span, fixed: s.isFixed(a)}
+		mixed := s.relaxed.mixed[t.Var.Node] && !e.fixed
+		if mixed {
+			s.columns[e.a] = append(s.columns[e.a], ownColumn{column, s.owns(t.Var)})
+		}
+		if mixed || s.relaxed.widened[column] {
+			s.waiting = append(s.waiting, waitingUse{s.current, e, mixed})
 			return
 		}
-		s.unify(t.Var.Node, column, t.Span)
+		s.join(e)
 	case *normal.Const:
 		s.literal(column, t, false)
 	}

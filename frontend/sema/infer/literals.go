@@ -10,21 +10,39 @@ import (
 
 // resolve finds the overload of a call. Literals first take the type of the
 // other operand, so that x + 1 keeps the type of x, then their own, and then
-// any type that holds them and for which there is an overload.
+// any type that holds them and for which there is an overload. An overload that
+// takes integers of one type for those of another comes last.
 func (s *solver) resolve(e *normal.Call, types []scalar.Type) (scalar.Signature, error) {
 	own := slices.Clone(types)
 	s.adoptLiterals(e, types)
-	sig, err := scalar.Resolve(e.Name, types)
-	if err == nil {
-		return sig, nil
+	first, err := scalar.Resolve(e.Name, types)
+	if err == nil && !coerces(first, types) {
+		return first, nil
 	}
-	if sig, err := scalar.Resolve(e.Name, own); err == nil {
-		return sig, nil
+	second, failed := scalar.Resolve(e.Name, own)
+	if failed == nil && !coerces(second, own) {
+		return second, nil
 	}
 	if sig, ok := fittingOverload(e, own); ok {
 		return sig, nil
 	}
-	return sig, err
+	if err != nil && failed == nil {
+		return second, nil
+	}
+	return first, err
+}
+
+// coerces reports whether an overload takes an integer for one of another type
+// that does not hold all its values.
+func coerces(sig scalar.Signature, types []scalar.Type) bool {
+	for i, t := range types {
+		p := sig.Params[i]
+		if normal.IsInteger(t) && (!scalar.CanWiden(t, p) ||
+			!slices.Contains(types, p) && p == scalar.WideDecimalOf(0)) {
+			return true
+		}
+	}
+	return false
 }
 
 // adoptLiterals gives integer literals the integer type of the other operand
@@ -118,7 +136,7 @@ func fittingOverload(e *normal.Call, types []scalar.Type) (scalar.Signature, boo
 	slices.SortStableFunc(attempts, func(a, b attempt) int { return cmp.Compare(a.rank, b.rank) })
 	for _, a := range attempts {
 		sig, err := scalar.Resolve(e.Name, a.types)
-		if err == nil && !slices.ContainsFunc(at, func(i int) bool {
+		if err == nil && !coerces(sig, a.types) && !slices.ContainsFunc(at, func(i int) bool {
 			_, fits := normal.LiteralAs(*values[i], sig.Params[i])
 			return !fits
 		}) {

@@ -14,14 +14,17 @@ import (
 // Where two numeric types clash, it searches the chain of clauses between them
 // for a column without declaration into which rules put both. Such a column is
 // widened: it takes the least type that holds what its rules put into it, and
-// their values are converted in the heads. Inference then starts again. The
-// types of widened columns only grow from one attempt to the next, so that the
-// last attempt finds the least ones, also through recursion.
+// their values are converted in the heads. Where two integer types clash and no
+// column can be widened, a variable of the chain stands for integers of several
+// types (mixed.go). Inference then starts again. The types of widened columns
+// only grow from one attempt to the next, so that the last attempt finds the
+// least ones, also through recursion.
 
 // relaxed is what the attempts so far have found.
 type relaxed struct {
 	widened map[int]bool
-	// floors has the least types that the widened columns need.
+	mixed   map[int]bool // variables with several integer types
+	// floors has the least types that these columns and variables need.
 	floors map[int]evidence
 	// raised counts how often the type of a column became wider.
 	raised   map[int]int
@@ -34,7 +37,8 @@ type relaxed struct {
 const maxAttempts = 200
 
 func newRelaxed(clauses []*normal.Clause) *relaxed {
-	r := &relaxed{widened: map[int]bool{}, floors: map[int]evidence{}, raised: map[int]int{}}
+	r := &relaxed{widened: map[int]bool{}, mixed: map[int]bool{},
+		floors: map[int]evidence{}, raised: map[int]int{}}
 	for _, cl := range clauses {
 		r.broken = append(r.broken, cl.Broken)
 	}
@@ -59,18 +63,22 @@ func (in *Types) forget() {
 	in.edges, in.adjacent, in.indexed = nil, nil, 0
 }
 
-// waitingUse is an argument of a body in a widened column.
+// waitingUse is an argument of a body whose variable is mixed, or whose column
+// is widened.
 type waitingUse struct {
-	unit   *normal.Unit
-	r      normal.Ref
-	column int
+	unit  *normal.Unit
+	edge  edge
+	mixed bool
 }
 
-// learnFloors gives the widened columns the types that earlier attempts found.
+// learnFloors gives nodes the types that earlier attempts found.
 func (s *solver) learnFloors() {
 	for _, n := range slices.Sorted(maps.Keys(s.relaxed.floors)) {
 		because := s.relaxed.floors[n]
 		s.learn(n, because.typ, because)
+		if s.nodes[n].v != nil {
+			s.homes[n] = because
+		}
 	}
 }
 
@@ -108,39 +116,48 @@ func (s *solver) relaxable(a, b scalar.Type) bool {
 	return ok
 }
 
-// relax looks for columns to widen on a chain between two pieces of evidence:
-// those into which rules put something from both sides, or else those into
-// which a rule puts something and from which a body takes the other type.
+// relax looks for what to relax on a chain between two pieces of evidence:
+// columns into which rules put something from both sides, or else those into
+// which a rule puts something and from which a body takes the other type, or
+// else variables with several integer types.
 func (s *solver) relax(chain []edge, first, last evidence) bool {
-	var both, one []int
+	var both, one, mixed []int
 	at := first.node
-	before := first.inHead
+	before := edge{inHead: first.inHead, fixed: true}
 	for i := 0; i <= len(chain); i++ {
-		after := last.inHead
+		after := edge{inHead: last.inHead, fixed: true}
 		if i < len(chain) {
-			after = chain[i].inHead
+			after = chain[i]
 		}
-		if s.undeclared(at) && !s.relaxed.widened[at] {
+		switch {
+		case s.undeclared(at) && !s.relaxed.widened[at]:
 			switch {
-			case before && after:
+			case before.inHead && after.inHead:
 				both = append(both, at)
-			case before || after:
+			case before.inHead || after.inHead:
 				one = append(one, at)
 			}
+		case s.mixable(at, before, after) && isWhole(first.typ) && isWhole(last.typ):
+			mixed = append(mixed, at)
 		}
 		if i < len(chain) {
 			at = chain[i].a + chain[i].b - at
 			before = after
 		}
 	}
-	if len(both) == 0 {
-		both = one
+	for _, found := range []struct {
+		nodes []int
+		marks map[int]bool
+	}{{both, s.relaxed.widened}, {one, s.relaxed.widened}, {mixed, s.relaxed.mixed}} {
+		for _, n := range found.nodes {
+			found.marks[n] = true
+			s.again = true
+		}
+		if len(found.nodes) > 0 {
+			return true
+		}
 	}
-	for _, n := range both {
-		s.relaxed.widened[n] = true
-		s.again = true
-	}
-	return len(both) > 0
+	return false
 }
 
 // undeclared reports whether a node is a column without declaration.
@@ -149,14 +166,16 @@ func (s *solver) undeclared(node int) bool {
 	return p != nil && p.Declared[i].Kind == scalar.Invalid
 }
 
-// typeWidened types a widened column into which only values of known types are
-// put, or lets the uses in bodies go on if their column has a type. Where there
-// is neither, it types a column by those values whose types are known.
-func (s *solver) typeWidened() bool {
-	if len(s.relaxed.widened) == 0 {
+// typeRelaxed types a widened column into which only values of known types are
+// put, or a mixed variable whose columns all have types, or else lets the uses
+// in bodies go on that have types now. Where there is neither, it types a
+// column or a variable by those types that are known.
+func (s *solver) typeRelaxed() bool {
+	if len(s.relaxed.widened)+len(s.relaxed.mixed) == 0 {
 		return false
 	}
-	return s.typeColumn(true) || s.resume(false) || s.typeColumn(false)
+	return s.typeColumn(true) || s.typeMixed(true) || s.resume(false) || s.typeColumn(false) ||
+		s.typeMixed(false)
 }
 
 // typeColumn types one widened column. If all is set, it wants to know all
@@ -193,16 +212,22 @@ func (s *solver) resumeAll() bool {
 }
 
 // resume unifies waiting arguments of bodies with their columns. Unless all is
-// set, it takes those whose columns have types.
+// set, it takes those whose columns have types. A mixed variable waits for its
+// own type, too, and stays apart from columns of other integer types.
 func (s *solver) resume(all bool) bool {
 	var rest []waitingUse
 	for _, w := range s.waiting {
-		if !all && !s.classOf(w.column).known {
+		v, column := s.classOf(w.edge.a), s.classOf(w.edge.b)
+		known := column.known || column.poisoned
+		if !known && !all || w.mixed && !v.known && !v.poisoned {
 			rest = append(rest, w)
 			continue
 		}
+		if w.mixed && known && v.typ != column.typ && isWhole(v.typ) && isWhole(column.typ) {
+			continue
+		}
 		s.current = w.unit
-		s.unify(w.r.Var.Node, w.column, w.r.Span)
+		s.join(w.edge)
 		s.current = nil
 	}
 	found := len(rest) < len(s.waiting)

@@ -17,7 +17,7 @@ import (
 func (s *solver) settle() {
 	for {
 		s.compact()
-		if s.typeWidened() ||
+		if s.typeRelaxed() ||
 			s.guess(func(target, self bool) bool { return !target }, true) ||
 			s.resumeAll() ||
 			s.guess(func(target, self bool) bool { return self }, false) ||
@@ -136,15 +136,10 @@ func (h *softHead) aggregated() *normal.Var {
 	return nil
 }
 
-// counts reports whether the argument is a count or an index of seq<<>>, which
-// are never negative.
-func (h *softHead) counts() bool {
-	v := h.r.Var
-	if h.unit.Seq != nil && h.unit.Seq.Index == v {
-		return true
-	}
+// totals reports whether the argument is a total.
+func (h *softHead) totals() bool {
 	return slices.ContainsFunc(h.unit.Aggs, func(a normal.Aggregate) bool {
-		return a.Out == v && a.Fn == core.Count
+		return a.Out == h.r.Var && a.Fn == core.Total
 	})
 }
 
