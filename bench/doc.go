@@ -1,7 +1,8 @@
 // Command bench measures redfox beside DuckDB, on the same machine with the
 // same number of threads, and prints one table a suite.
 //
-//	go run ./bench [flags] [tc|triangles|tpch|ssb|cpu|fusion|latency|gpu|load|check|memory]...
+//	go run ./bench [flags] [tc|triangles|tpch|ssb|cpu|fusion|latency|gpu|load|check|memory|
+//		large]...
 //	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
 //	go run ./bench docs
 //
@@ -11,7 +12,7 @@
 // calls the peer, which is the Python package duckdb. An answer that differs
 // from the peer's fails the run. Times are medians over repetitions on loaded
 // data, after a run that is not counted, unless a column says otherwise. The
-// suites fusion and latency measure redfox alone. bench/history.md holds what
-// was learned from the tables. The command imports redfox as any program does
-// and must not import any phase or engine.
+// suites fusion, latency and large measure redfox alone. bench/history.md holds
+// what was learned from the tables. The command imports redfox as any program
+// does and must not import any phase or engine.
 package main

@@ -50,6 +50,7 @@ var suites = []command{
 	{"load", "reading TSV and Parquet", benchLoad},
 	{"check", "checking and compiling a program of 5,000 lines", benchCheck},
 	{"memory", "peak memory of a closure, a process each", benchMemory},
+	{"large", "a program of 4,000 clauses on each engine, a process each", benchLarge},
 }
 
 // generators make data and documents. They run only if they are named.
@@ -82,7 +83,7 @@ func main() {
 		"folder of SSB's Parquet files; made with: go run ./bench ssbgen")
 	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
 	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder for the files")
-	flag.Uint64Var(&c.seed, "seed", 1, "of ssbgen: seed of the data")
+	flag.Uint64Var(&c.seed, "seed", 1, "of ssbgen and large: seed of the data")
 	flag.Usage = usage
 	flag.Parse()
 	if c.repeat < 1 {

@@ -37,6 +37,7 @@ var layers = []layer{
 	{"internal/buildid", nil},
 	{"internal/parallel", nil},
 	{"internal/parquet", nil},
+	{"internal/bitcodegen", nil},
 	{"internal/ssbgen", []string{"internal/atomicfile", "internal/parquet"}},
 	{"primitives", nil},
 	{"internal/failure", nil},
@@ -260,7 +261,8 @@ var layers = []layer{
 	}},
 	{"bench/suite", []string{"internal/failure", "testdata"}},
 	{"bench/measure", []string{".", "bench/suite"}},
-	{"bench", []string{".", "bench/measure", "bench/suite", "internal/atomicfile", "internal/ssbgen"}},
+	{"bench", []string{".", "bench/measure", "bench/suite", "internal/atomicfile",
+		"internal/bitcodegen", "internal/ssbgen"}},
 	{"internal/runtests", nil},
 	{"cmd/redfox/repl", []string{
 		".", "frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/parse",
