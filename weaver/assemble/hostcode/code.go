@@ -7,6 +7,7 @@ import (
 	goruntime "runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/redfoxdb/redfox/internal/llvm"
 )
@@ -67,7 +68,8 @@ func Load(o Options, ir string, symbols []string) (*Code, error) {
 }
 
 // Objects compiles functions of IR that calls primitives, on all cores, or
-// finds them compiled. The objects call the whole-tile primitives of Calls.
+// finds them compiled. Functions that differ in nothing but their names are
+// compiled once. The objects call the whole-tile primitives of Calls.
 func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
 	if len(symbols) == 0 {
 		return nil, nil
@@ -83,15 +85,17 @@ func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
 			}
 		}
 	}
-	parts := make([][]string, min(goruntime.GOMAXPROCS(0), len(symbols)))
-	for i, s := range symbols {
-		at := i % len(parts)
-		parts[at] = append(parts[at], s)
-	}
-	objects, errs := make([][]byte, len(parts)), make([]error, len(parts))
+	cores := goruntime.GOMAXPROCS(0)
+	modules := modulesOf(ir, symbols, cores)
+	objects, errs := make([][]byte, len(modules)), make([]error, len(modules))
+	var next atomic.Int64
 	var wg sync.WaitGroup
-	for i, part := range parts {
-		wg.Go(func() { objects[i], errs[i] = o.compile(ir, part) })
+	for range min(cores, len(modules)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(modules)); i = next.Add(1) - 1 {
+				objects[i], errs[i] = o.compile(modules[i].ir, modules[i].symbols)
+			}
+		})
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {

@@ -1,0 +1,132 @@
+package hostcode
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// shape is a function of IR, and the others whose text is the same but for the
+// name.
+type shape struct {
+	symbol  string
+	text    string
+	typ     string   // of the function, as an alias needs it
+	aliases []string // the symbols of the others
+}
+
+// header is the first line of a function that can be shared: plain parameters,
+// and nothing but nounwind about the function.
+var header = regexp.MustCompile(`^define (\w+) @([\w.$-]+)\(((?:\w+ %\w+(?:, )?)*)\) nounwind \{$`)
+
+// shapesOf divides IR into the functions of some symbols and what all of them
+// need. Each shape stands where its first function stood.
+func shapesOf(ir string, symbols []string) (shapes []*shape, rest string) {
+	wanted := map[string]bool{}
+	for _, s := range symbols {
+		wanted[s] = true
+	}
+	found := map[string]*shape{}
+	var others strings.Builder
+	const begin, end = "define ", "\n}\n"
+	for ir != "" {
+		at := 0
+		if !strings.HasPrefix(ir, begin) {
+			if at = strings.Index(ir, "\n"+begin) + 1; at == 0 {
+				at = len(ir)
+			}
+			others.WriteString(ir[:at])
+			ir = ir[at:]
+			continue
+		}
+		size := strings.Index(ir, end) + len(end)
+		if size < len(end) {
+			size = len(ir)
+		}
+		text := ir[:size]
+		ir = ir[size:]
+		line, body, _ := strings.Cut(text, "\n")
+		is := header.FindStringSubmatch(line)
+		if is == nil || !wanted[is[2]] {
+			others.WriteString(text)
+			continue
+		}
+		f := &shape{symbol: is[2], text: text, typ: typeOf(is[1], is[3])}
+		// A function that names itself, or variables of its own, stays apart.
+		key := is[1] + "(" + is[3] + ")\n" + body
+		if strings.Contains(body, "@"+f.symbol) {
+			key = text
+		}
+		if same := found[key]; same != nil {
+			same.aliases = append(same.aliases, f.symbol)
+			continue
+		}
+		found[key] = f
+		shapes = append(shapes, f)
+	}
+	return shapes, others.String()
+}
+
+// typeOf returns the type of a function.
+func typeOf(result, parameters string) string {
+	var types []string
+	for p := range strings.SplitSeq(parameters, ", ") {
+		t, _, _ := strings.Cut(p, " ")
+		types = append(types, t)
+	}
+	return fmt.Sprintf("%s (%s)", result, strings.Join(types, ", "))
+}
+
+// partBytes is the size of IR that is compiled as one module. Modules that are
+// much larger take more than proportionally long.
+const partBytes = 64 << 10
+
+// module is IR that is compiled by itself, and its symbols.
+type module struct {
+	ir      string
+	symbols []string
+	size    int
+}
+
+// modulesOf divides IR into modules of about the same size, the largest first:
+// at least one for each core, if there are so many functions. Functions that
+// differ in nothing but their names become one.
+func modulesOf(ir string, symbols []string, cores int) []*module {
+	shapes, rest := shapesOf(ir, symbols)
+	if len(shapes) == 0 {
+		return []*module{{ir: ir, symbols: symbols}}
+	}
+	total := 0
+	for _, s := range shapes {
+		total += len(s.text)
+	}
+	modules := make([]*module, min(max(cores, total/partBytes), len(shapes)))
+	texts := make([]strings.Builder, len(modules))
+	for i := range modules {
+		modules[i] = &module{}
+		texts[i].WriteString(rest)
+	}
+	slices.SortStableFunc(shapes, func(a, b *shape) int { return len(b.text) - len(a.text) })
+	for _, s := range shapes {
+		at := 0
+		for i, m := range modules {
+			if m.size < modules[at].size {
+				at = i
+			}
+		}
+		m := modules[at]
+		m.size += len(s.text)
+		m.symbols = append(append(m.symbols, s.symbol), s.aliases...)
+		texts[at].WriteString(s.text)
+		for _, a := range s.aliases {
+			fmt.Fprintf(&texts[at], "@%s = alias %s, ptr @%s\n", a, s.typ, s.symbol)
+		}
+	}
+	for i := range modules {
+		modules[i].ir = texts[i].String()
+	}
+	slices.SortStableFunc(modules, func(a, b *module) int { return cmp.Compare(b.size, a.size) })
+	return modules
+}
