@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/bitset"
-	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
@@ -195,8 +194,11 @@ func (n *numbering) drop(b bitset.Set, v Managed)     { b.Remove(n.at[v]) }
 func (n *numbering) has(b bitset.Set, v Managed) bool { return b.Has(n.at[v]) }
 
 // list returns the members in the order of the text.
-func (n *numbering) list(b bitset.Set) []Managed {
-	return list.Filter(n.vars, func(v Managed) bool { return n.has(b, v) })
+func (n *numbering) list(b bitset.Set) (out []Managed) {
+	for i := range b.Members {
+		out = append(out, n.vars[i])
+	}
+	return out
 }
 
 // Valid follows the indexes of a program: it calls visit for every command that
