@@ -29,6 +29,8 @@ type Program struct {
 
 	distinct func(*harmony.Relation) bool
 	checks   map[*harmony.Check]int
+	writes   map[harmony.Managed][]site // the commands that write a variable
+	inserts  map[harmony.Managed][]site // those that insert into it
 }
 
 // NewProgram analyses the graph of a plan.
@@ -42,6 +44,8 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 		Loops:    decompose.Find(graph),
 		distinct: harmony.Distinct(plan),
 		checks:   map[*harmony.Check]int{},
+		writes:   map[harmony.Managed][]site{},
+		inserts:  map[harmony.Managed][]site{},
 	}
 	for _, r := range graph.Relations {
 		p.Named[r.Name] = r
@@ -53,9 +57,15 @@ func NewProgram(plan *queryplan.Plan, graph *harmony.Program) *Program {
 		p.Named[g.Name] = g
 	}
 	for _, b := range graph.Blocks {
-		for _, c := range b.Cmds {
+		for i, c := range b.Cmds {
 			if c, ok := c.(*harmony.Check); ok {
 				p.checks[c] = len(p.checks)
+			}
+			for _, v := range harmony.Writes(c) {
+				p.writes[v] = append(p.writes[v], site{b, i})
+			}
+			for _, v := range harmony.Inserts(c) {
+				p.inserts[v] = append(p.inserts[v], site{b, i})
 			}
 		}
 	}
@@ -77,44 +87,29 @@ func (p *Program) Carried(r *harmony.Relation) []int {
 	return nil
 }
 
+// site is command i of a block.
+type site struct {
+	b *harmony.Block
+	i int
+}
+
 // WrittenAgain reports whether a command that can run after a place writes a
 // variable.
 func (p *Program) WrittenAgain(v harmony.Managed, b *harmony.Block, i int) bool {
-	return p.later(b, i, func(c harmony.Command) bool {
-		for _, w := range harmony.Writes(c) {
-			if w == v {
-				return true
-			}
-		}
-		return false
-	})
+	return p.later(p.writes[v], b, i)
 }
 
 // InsertsAfter reports whether a tuple can be inserted after a place.
 func (p *Program) InsertsAfter(r *harmony.Relation, b *harmony.Block, i int) bool {
-	return p.later(b, i, func(c harmony.Command) bool {
-		return slices.Contains(harmony.Inserts(c), harmony.Managed(r))
-	})
+	return p.later(p.inserts[r], b, i)
 }
 
-// later reports whether a command that is looked for can run after command i of
-// a block.
-func (p *Program) later(b *harmony.Block, i int, is func(harmony.Command) bool) bool {
-	for _, c := range b.Cmds[i+1:] {
-		if is(c) {
-			return true
-		}
-	}
-	for _, other := range p.Graph.Blocks {
-		if p.Reach[b][other] {
-			for _, c := range other.Cmds {
-				if is(c) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+// later reports whether one of some commands can run after command i of a
+// block.
+func (p *Program) later(sites []site, b *harmony.Block, i int) bool {
+	return slices.ContainsFunc(sites, func(s site) bool {
+		return s.b == b && s.i > i || p.Reach[b][s.b]
+	})
 }
 
 // keptPrograms is the number of plans whose kernel graphs and code an engine
