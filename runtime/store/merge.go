@@ -177,37 +177,78 @@ func (l *stringList) mergedWithPrefixes(
 		size, count = size/2, count/2
 	}
 	out.grow(count, size)
-	heads := make([]int, len(l.sources)+1) // of each source's prefix, and of the list
-	for n := 0; ; n++ {
+	heads := l.heads()
+	for n := 0; len(heads) > 0; n++ {
 		if n%BlockRows == 0 && ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
-		least, ref := -1, stringRef(0)
-		var s string
-		for i, head := range heads {
-			var r stringRef
-			switch {
-			case i < len(l.sources) && head < l.sources[i].sortedPrefix():
-				r = refTo(i, head)
-			case i == len(l.sources) && head < len(l.refs):
-				r = l.refs[head]
-			default:
-				continue
-			}
-			if t := l.at(r); least < 0 || t < s {
-				least, ref, s = i, r, t
-			}
-		}
-		if least < 0 {
-			return out, nil
-		}
+		h := &heads[0]
 		code := uint32(out.len())
-		if code == 0 || out.at(int(code-1)) != s {
-			out.add(s)
+		if code == 0 || out.at(int(code-1)) != h.text {
+			out.add(h.text)
 		} else {
 			code--
 		}
-		remaps[ref.source()][ref.index()] = code
-		heads[least]++
+		remaps[h.ref.source()][h.ref.index()] = code
+		if !l.advance(h) {
+			heads[0] = heads[len(heads)-1]
+			heads = heads[:len(heads)-1]
+		}
+		siftDown(heads, 0)
+	}
+	return out, nil
+}
+
+// head is the next string of a source's prefix, or of the list.
+type head struct {
+	text   string
+	ref    stringRef
+	source int // len(sources) for the list
+	next   int
+}
+
+// heads returns the first strings of the prefixes and of the list, as a heap.
+func (l *stringList) heads() []head {
+	var heads []head
+	for i := range len(l.sources) + 1 {
+		if h := (head{source: i}); l.advance(&h) {
+			heads = append(heads, h)
+		}
+	}
+	for i := len(heads)/2 - 1; i >= 0; i-- {
+		siftDown(heads, i)
+	}
+	return heads
+}
+
+// advance moves a head to the next string, and reports whether there is one.
+func (l *stringList) advance(h *head) bool {
+	switch {
+	case h.source < len(l.sources) && h.next < l.sources[h.source].sortedPrefix():
+		h.ref = refTo(h.source, h.next)
+	case h.source == len(l.sources) && h.next < len(l.refs):
+		h.ref = l.refs[h.next]
+	default:
+		return false
+	}
+	h.text = l.at(h.ref)
+	h.next++
+	return true
+}
+
+// siftDown restores the heap below place i.
+func siftDown(heads []head, i int) {
+	for {
+		least := i
+		for _, child := range [2]int{2*i + 1, 2*i + 2} {
+			if child < len(heads) && heads[child].text < heads[least].text {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		heads[i], heads[least] = heads[least], heads[i]
+		i = least
 	}
 }
