@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // helpWidth is how wide help is set.
@@ -22,19 +24,29 @@ var groups = []string{groupBench, groupFacts, groupTransactions, groupResults, g
 func helpCommand(con *console) *cli.Command {
 	return &cli.Command{
 		Name:      "help",
-		Usage:     "print this list, or what a command does and takes",
-		ArgsUsage: "[COMMAND]",
+		Usage:     "print this list, or help about a command, a topic or a function",
+		ArgsUsage: "[COMMAND | TOPIC | FUNCTION]",
 		Action: func(c *cli.Context) error {
 			if !c.Args().Present() {
 				fmt.Fprint(con.out, appHelp(c.App))
 				return nil
 			}
-			cmd := c.App.Command(c.Args().First())
-			if cmd == nil {
-				return noCommand(c)
+			name := c.Args().First()
+			if cmd := c.App.Command(name); cmd != nil {
+				fmt.Fprint(con.out, commandHelp(cmd))
+				return nil
 			}
-			fmt.Fprint(con.out, commandHelp(cmd))
-			return nil
+			for _, t := range topics() {
+				if t.name == name {
+					fmt.Fprint(con.out, topicHelp(t))
+					return nil
+				}
+			}
+			if e, ok := scalar.EntryOf(name); ok {
+				fmt.Fprint(con.out, entryHelp(functionEntry(e)))
+				return nil
+			}
+			return noCommand(c)
 		},
 	}
 }
@@ -46,6 +58,10 @@ func appHelp(app *cli.App) string {
 		indent(app.UsageText), wrap(app.Description))
 	for _, cmd := range app.Commands {
 		fmt.Fprintf(&b, "    %-10s %s\n", cmd.Name, cmd.Usage)
+	}
+	b.WriteString("\nPages about the language, for redfox help:\n")
+	for _, t := range topics() {
+		fmt.Fprintf(&b, "    %-10s %s\n", t.name, t.usage)
 	}
 	return b.String()
 }

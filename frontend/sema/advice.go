@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
 )
 
 // This file words the diagnostics of what other languages write differently:
@@ -17,7 +18,7 @@ func (lo *lowering) roundValue(n *ast.Apply) {
 	lo.cl.Broken = true
 	name := n.Name.Text
 	p := lo.c.preds[name]
-	if _, ok := aggregations[name]; !ok || p != nil && p.exists() {
+	if _, ok := vocabulary.AggregationOf(name); !ok || p != nil && p.exists() {
 		d := lo.c.Errorf(diag.NotAnExpression, n.Span, "%s is a formula, not a value",
 			n.Span.Text())
 		d.Help("a value is written with brackets: %s[%s]", name, argText(n.Args))

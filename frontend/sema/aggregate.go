@@ -2,21 +2,14 @@ package sema
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
 )
-
-// aggregations are the functions of agg<<>>; sum is total by another name.
-var aggregations = map[string]core.AggFn{
-	"count": core.Count, "total": core.Total, "sum": core.Total,
-	"min": core.Min, "max": core.Max, "avg": core.Avg,
-}
 
 func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 	e := c.Errorf(diag.DisjunctionInAggregate, d.Span,
@@ -91,12 +84,13 @@ func (lo *lowering) aggregation(k *conj) {
 
 // spec lowers one specifier u = total(x).
 func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
-	fn, ok := aggregations[s.Fn.Text]
+	aggregation, ok := vocabulary.AggregationOf(s.Fn.Text)
+	fn := aggregation.Fn
 	if !ok {
 		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s",
 			s.Fn.Text)
-		if near, ok := diag.Suggest(s.Fn.Text, slices.Sorted(maps.Keys(aggregations))); ok {
+		if near, ok := diag.Suggest(s.Fn.Text, vocabulary.AggregationNames()); ok {
 			d.Help("did you mean %s?", near)
 		}
 		d.Help("the aggregations are count(), total(x), min(x), max(x) and avg(x)")

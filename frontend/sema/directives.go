@@ -1,14 +1,13 @@
 package sema
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -35,14 +34,7 @@ var entityDirectives = map[string]bool{
 }
 
 // knownDirectives are offered for a misspelt one.
-var knownDirectives = []string{
-	"lang:derivationType", "lang:physical:filePath", "lang:physical:fileMode",
-	"lang:physical:delimiter", "lang:physical:hasColumnNames", "lang:physical:columnNames",
-	"lang:output:orderBy", "lang:output:limit", "lang:compiler:warning", "lang:compiler:error",
-	"lang:compiler:disableWarning", "lang:compiler:disableError", "lang:entity", "lang:isEntity",
-	"lang:constructor", "lang:skolem", "lang:autoNumbered", "lang:ordered", "lang:pulse",
-	"lang:defaultValue",
-}
+var knownDirectives = append(vocabulary.DirectiveNames(), "lang:ordered", "lang:defaultValue")
 
 // Directives returns the names of the directives.
 func Directives() []string { return slices.Clone(knownDirectives) }
@@ -145,25 +137,13 @@ func (c *checker) compilerDirective(d *directive) {
 		c.unknownDirective(d)
 		return
 	}
-	code := warningNames[parts[2]]
+	code := vocabulary.WarningOf(parts[2])
 	if code == nil {
 		c.noteIgnored(d, "redfox has no warning "+parts[2]+"; it has "+
-			""+strings.Join(slices.Sorted(maps.Keys(warningNames)), ", "))
+			strings.Join(vocabulary.WarningNames(), ", "))
 		return
 	}
 	c.Levels[code] = to
-}
-
-// warningNames are the names of warnings in directives: LogicBlox's where it
-// has one, else the code's name in its spelling.
-var warningNames = map[string]*diag.Code{
-	"NO_DECLARATION":      diag.Undeclared,
-	"SINGLE_OCCURRENCE":   diag.SingleOccurrence,
-	"UNUSED_PREDICATE":    diag.UnusedPredicate,
-	"NEVER_FIRES":         diag.NeverFires,
-	"NO_SOURCE":           diag.NoSource,
-	"UNBOUNDED_RECURSION": diag.UnboundedRecursion,
-	"SPECIFIC_STARRED_EDGE_IN_SAFETY_GRAPH_CYCLE": diag.UnboundedRecursion,
 }
 
 func (c *checker) noteIgnored(d *directive, why string) {

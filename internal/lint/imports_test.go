@@ -52,6 +52,7 @@ var layers = []layer{
 	{"frontend/ast", []string{"frontend/source", "frontend/diag"}},
 	{"frontend/parse", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend/core", []string{"frontend/source"}},
+	{"frontend/vocabulary", []string{"frontend/core", "frontend/diag"}},
 	{"frontend/sema/normal", []string{"frontend/source", "frontend/ast", "frontend/core"}},
 	{"frontend/sema/infer", []string{
 		"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/normal",
@@ -65,7 +66,8 @@ var layers = []layer{
 		[]string{"frontend/source", "frontend/diag", "frontend/core", "internal/graph"}},
 	{"frontend/sema", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/sema/emit",
-		"frontend/sema/infer", "frontend/sema/normal", "frontend/sema/strata", "internal/graph",
+		"frontend/sema/infer", "frontend/sema/normal", "frontend/sema/strata", "frontend/vocabulary",
+		"internal/graph",
 	}},
 	{"frontend/delta", []string{
 		"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse", "frontend/core",
@@ -267,10 +269,7 @@ var layers = []layer{
 	{"cmd/redfox/repl", []string{
 		".", "frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/parse",
 	}},
-	{"cmd/redfox", []string{
-		".", "bench/measure", "bench/suite", "cmd/redfox/repl", "frontend/diag", "frontend/lsp",
-		"internal/atomicfile", "internal/rlimit", "internal/ssbgen",
-	}},
+	{"cmd/redfox", []string{".", "bench/measure", "bench/suite", "cmd/redfox/repl", "frontend/diag", "frontend/lsp", "frontend/vocabulary", "internal/atomicfile", "internal/rlimit", "internal/ssbgen"}},
 	{"cmd/redfox-selftest",
 		[]string{".", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
 }
