@@ -22,16 +22,19 @@ func documents(t *testing.T) []string {
 	return out
 }
 
-// TestReadme runs every redfox command line of the documents and compares its
-// output with the text below it. With -rewrite it updates that text.
+// TestReadme compares what the documents show with what redfox does: the output
+// of each command line in a console block, the canonical form of each program
+// in a logiql block, the files that such blocks name, and the answers of the
+// program before each answer block. With -rewrite it updates the documents.
 func TestReadme(t *testing.T) {
 	for _, name := range documents(t) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, commands := replay(t, "../..", string(text))
-		if commands == 0 && strings.HasSuffix(name, "README.md") {
+		r := replay{t: t, dir: "../.."}
+		got := r.document(string(text))
+		if r.commands == 0 && strings.HasSuffix(name, "README.md") {
 			t.Errorf("%s shows no command", name)
 		}
 		switch {
@@ -41,7 +44,7 @@ func TestReadme(t *testing.T) {
 				t.Fatal(err)
 			}
 		default:
-			t.Errorf("%s shows output that redfox does not print; go test ./cmd/redfox -run TestReadme -rewrite puts in\n%s",
+			t.Errorf("%s shows what redfox does not print; go test ./cmd/redfox -run TestReadme -rewrite puts in\n%s",
 				name, firstDifference(string(text), got))
 		}
 	}
@@ -50,35 +53,94 @@ func TestReadme(t *testing.T) {
 // prompts start the command lines of console blocks that are run.
 var prompts = []string{"$ go run ./cmd/redfox ", "$ redfox ", "$ ./redfox "}
 
-// replay returns the document with fresh output under each redfox command line
-// of its console blocks. What stands between a command and the next one, or
-// the end of the block, is its output.
-func replay(t *testing.T, dir, text string) (string, int) {
-	var out strings.Builder
-	inBlock, inOutput, commands := false, false, 0
-	for _, line := range strings.SplitAfter(text, "\n") {
+// replay makes the parts of a document that redfox determines.
+type replay struct {
+	t        *testing.T
+	dir      string // where the commands run
+	commands int    // that have run
+	program  string // of the last logiql block
+}
+
+// document returns the text of a document with fresh blocks.
+func (r *replay) document(text string) string {
+	var out, block strings.Builder
+	fence := "" // the line that opens the current block
+	for line := range strings.Lines(text) {
 		switch {
-		case strings.HasPrefix(line, "```"):
-			inBlock = strings.TrimSpace(line) == "```console"
-			inOutput = false
+		case fence == "" && strings.HasPrefix(line, "```"):
+			fence = line
 			out.WriteString(line)
-		case inBlock && strings.HasPrefix(line, "$ "):
+		case fence == "":
+			out.WriteString(line)
+		case strings.HasPrefix(line, "```"):
+			out.WriteString(r.block(strings.TrimSpace(fence[3:]), block.String()) + line)
+			fence = ""
+			block.Reset()
+		default:
+			block.WriteString(line)
+		}
+	}
+	return out.String() + block.String()
+}
+
+// block returns the contents of a block whose fence has some words.
+func (r *replay) block(fence, text string) string {
+	kind, file, _ := strings.Cut(fence, " ")
+	switch kind {
+	case "console":
+		return r.console(text)
+	case "logiql":
+		if file != "" {
+			written, err := os.ReadFile(filepath.Join(r.dir, file))
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			r.program = string(written)
+			return r.program
+		}
+		r.program = text
+		o := finish(r.t, redfoxProcess(r.t, ".", "fmt", r.file()))
+		if o.code == 0 {
+			r.program = o.stdout
+		}
+		return r.program
+	case "answer":
+		file := r.file()
+		o := finish(r.t, redfoxProcess(r.t, filepath.Dir(file), "run", filepath.Base(file)))
+		return o.stdout + o.stderr
+	}
+	return text
+}
+
+// file writes the last program to a file and returns its path.
+func (r *replay) file() string {
+	return write(r.t, r.t.TempDir(), "program.logic", r.program)
+}
+
+// console returns a console block with fresh output under each command line of
+// redfox. The output of a command ends before the next one.
+func (r *replay) console(text string) string {
+	var out strings.Builder
+	inOutput := false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "$ "):
 			out.WriteString(line)
 			inOutput = false
 			for _, prompt := range prompts {
 				if rest, ok := strings.CutPrefix(line, prompt); ok {
-					o := finish(t, redfoxProcess(t, dir, words(strings.TrimSpace(rest))...))
+					args := words(strings.TrimSpace(rest))
+					o := finish(r.t, redfoxProcess(r.t, r.dir, args...))
 					out.WriteString(o.stdout + o.stderr)
 					inOutput = true
-					commands++
+					r.commands++
 				}
 			}
-		case inBlock && inOutput:
-		default:
+		case !inOutput:
 			out.WriteString(line)
 		}
 	}
-	return out.String(), commands
+	return out.String()
 }
 
 // firstDifference shows the first lines in which two texts differ.
@@ -101,10 +163,11 @@ func TestReadmePrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for rest := string(text); ; blocks[filepath.Base(name)]++ {
-			_, after, ok := strings.Cut(rest, "```logiql\n")
+			_, after, ok := strings.Cut(rest, "```logiql")
 			if !ok {
 				break
 			}
+			_, after, _ = strings.Cut(after, "\n")
 			program, after, _ := strings.Cut(after, "```\n")
 			rest = after
 			file := write(t, t.TempDir(), "block.logic", program)
