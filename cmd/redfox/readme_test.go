@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -154,7 +155,8 @@ func firstDifference(a, b string) string {
 	return ""
 }
 
-// TestReadmePrograms checks every LogiQL block of the documents.
+// TestReadmePrograms checks every LogiQL block of the documents. A block that
+// names a file is part of a program, which a command of the document runs.
 func TestReadmePrograms(t *testing.T) {
 	blocks := map[string]int{}
 	for _, name := range documents(t) {
@@ -167,9 +169,15 @@ func TestReadmePrograms(t *testing.T) {
 			if !ok {
 				break
 			}
-			_, after, _ = strings.Cut(after, "\n")
+			part, after, _ := strings.Cut(after, "\n")
 			program, after, _ := strings.Cut(after, "```\n")
 			rest = after
+			if part = strings.TrimSpace(part); part != "" {
+				if !regexp.MustCompile(`(?m)^\$ .*` + part).Match(text) {
+					t.Errorf("%s: no command runs %s", name, part)
+				}
+				continue
+			}
 			file := write(t, t.TempDir(), "block.logic", program)
 			if o := finish(t, redfoxProcess(t, ".", "check", file)); o.code != 0 || o.stderr != "" {
 				t.Errorf("%s: this program is not accepted:\n%s\n%s", name, program, o)
