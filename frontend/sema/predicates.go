@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/generate"
 	"github.com/redfoxdb/redfox/frontend/sema/infer"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -214,7 +215,8 @@ func (c *checker) enter(name string, span source.Span) *pred {
 			index:     len(c.order),
 			shapeRole: unseen, keysRole: unseen,
 		}
-		_, _, p.Hidden = core.Event(name)
+		_, _, event := core.Event(name)
+		p.Hidden = event || generate.IsName(name)
 		c.preds[name] = p
 		c.order = append(c.order, p)
 	}

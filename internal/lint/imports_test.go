@@ -52,6 +52,7 @@ var layers = []layer{
 	{"frontend/ast", []string{"frontend/source", "frontend/diag"}},
 	{"frontend/parse", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend/core", []string{"frontend/source"}},
+	{"frontend/generate", []string{"frontend/source", "frontend/ast"}},
 	{"frontend/vocabulary", []string{"frontend/core", "frontend/diag"}},
 	{"frontend/sema/normal", []string{"frontend/source", "frontend/ast", "frontend/core"}},
 	{"frontend/sema/infer", []string{
@@ -62,10 +63,12 @@ var layers = []layer{
 		"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/infer",
 		"frontend/sema/normal",
 	}},
-	{"frontend/sema/strata",
-		[]string{"frontend/source", "frontend/diag", "frontend/core", "internal/graph"}},
+	{"frontend/sema/strata", []string{
+		"frontend/source", "frontend/diag", "frontend/core", "frontend/generate", "internal/graph",
+	}},
 	{"frontend/sema", []string{
-		"frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/sema/emit",
+		"frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/generate",
+		"frontend/sema/emit",
 		"frontend/sema/infer", "frontend/sema/normal", "frontend/sema/strata", "frontend/vocabulary",
 		"internal/graph",
 	}},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/generate"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -17,6 +18,10 @@ func (c *strata) warnGrowth(s *core.Stratum) {
 	members := map[*core.Pred]bool{}
 	for _, p := range s.Preds {
 		members[p] = true
+		if generate.IsName(p.Name) {
+			// It ends, but perhaps not in the memory that there is.
+			s.Unbounded = p.Span
+		}
 	}
 	for _, r := range s.Rules {
 		if at := creating(r, members); at.IsValid() {
@@ -30,7 +35,7 @@ func (c *strata) warnGrowth(s *core.Stratum) {
 			continue
 		}
 		v, let := growing(r, members)
-		if v == nil {
+		if v == nil || generate.IsName(r.Head.Pred.Name) {
 			continue
 		}
 		if !s.Unbounded.IsValid() {

@@ -1,0 +1,227 @@
+package generate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// IsName reports whether a predicate is one of this package.
+func IsName(name string) bool {
+	return strings.HasPrefix(name, demand) || strings.HasPrefix(name, each)
+}
+
+// The names of predicates, without their numbers.
+const (
+	demand = "demand#"
+	each   = "each#"
+)
+
+// Rewrite returns the files without generators. A file that has none is
+// returned as it is.
+func Rewrite(files []*ast.File) []*ast.File {
+	g := &generator{}
+	out := slices.Clone(files)
+	for i, f := range files {
+		var clauses []*ast.Clause
+		changed := false
+		for _, c := range f.Clauses {
+			g.made = nil
+			node := g.clause(c)
+			changed = changed || node != c
+			clauses = append(append(clauses, node), g.made...)
+		}
+		if changed {
+			out[i] = &ast.File{Source: f.Source, Comments: f.Comments, Clauses: clauses}
+		}
+	}
+	return out
+}
+
+// generator rewrites clauses one after the other.
+type generator struct {
+	places int           // that enumerate, so far
+	vars   int           // made up so far
+	of     *ast.Clause   // the clause that is rewritten
+	made   []*ast.Clause // its demands and enumerations
+}
+
+// clause returns a clause without generators.
+func (g *generator) clause(c *ast.Clause) *ast.Clause {
+	if !mayGenerate(c) {
+		return c
+	}
+	g.of = c
+	out := *c
+	left, right := c.Left, c.Right
+	if c.Arrow == ast.Constraint {
+		around := g.formula(&left, context{})
+		if right != nil {
+			g.formula(&right, around)
+		}
+	} else if not, ok := ast.Unparen(left).(*ast.Not); ok && right == nil {
+		x := not.X
+		g.formula(&x, context{})
+		if x != not.X {
+			left = &ast.Not{Span: not.Span, X: x}
+		}
+	} else if right != nil {
+		g.formula(&right, context{})
+	}
+	if left == c.Left && right == c.Right {
+		return c
+	}
+	out.Left, out.Right, out.PartOf = left, right, c
+	if c.PartOf != nil {
+		out.PartOf = c.PartOf
+	}
+	return &out
+}
+
+// mayGenerate reports whether a clause has a function or a comparison that may
+// enumerate values.
+func mayGenerate(c *ast.Clause) bool {
+	found := false
+	look := func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Apply:
+			found = found || isRange(n) || n.Name.Text == split || n.Name.Text == substring
+		case *ast.Compare:
+			found = found || slices.ContainsFunc(n.Ops, func(op string) bool {
+				return op[0] == '<' || op[0] == '>'
+			})
+		}
+		return !found
+	}
+	ast.Inspect(c.Left, look)
+	ast.Inspect(c.Right, look)
+	return found
+}
+
+// isRange reports whether an application is int:range or the like of another
+// type of integers.
+func isRange(a *ast.Apply) bool {
+	prefix, ok := strings.CutSuffix(a.Name.Text, ":range")
+	return ok && (strings.HasPrefix(prefix, "int") || strings.HasPrefix(prefix, "uint"))
+}
+
+// The functions whose positions may be free.
+const (
+	split     = "string:split"
+	substring = "string:substring"
+)
+
+// context is what holds around a formula.
+type context struct {
+	items []ast.Node
+	bound vars
+}
+
+// vars is a set of variables.
+type vars map[string]bool
+
+// formula rewrites a conjunction, and returns it as the context of what is
+// under it.
+func (g *generator) formula(n *ast.Node, around context) context {
+	items := conjuncts(*n)
+	c := &conj{g: g, around: around, items: slices.Clone(items)}
+	c.rewrite()
+	inside := context{slices.Concat(around.items, c.items), c.bound}
+	for i, item := range c.items {
+		c.items[i] = g.nested(item, inside)
+	}
+	if !slices.Equal(items, c.items) {
+		*n = conjunction(c.items, (*n).Pos())
+	}
+	return inside
+}
+
+// nested rewrites the formulas in an item that are no part of its conjunction.
+func (g *generator) nested(n ast.Node, around context) ast.Node {
+	switch n := n.(type) {
+	case *ast.Paren:
+		if x := g.nested(n.X, around); x != n.X {
+			return &ast.Paren{Span: n.Span, X: x}
+		}
+	case *ast.Not:
+		x := n.X
+		g.formula(&x, around)
+		if x != n.X {
+			return &ast.Not{Span: n.Span, X: x}
+		}
+	case *ast.Disj:
+		items := slices.Clone(n.Items)
+		for i := range items {
+			g.formula(&items[i], around)
+		}
+		if !slices.Equal(items, n.Items) {
+			return &ast.Disj{Span: n.Span, Items: items}
+		}
+	}
+	return n
+}
+
+// conjuncts returns the items of a conjunction, without parentheses around
+// conjunctions.
+func conjuncts(n ast.Node) []ast.Node {
+	if inner, ok := ast.Unparen(n).(*ast.Conj); ok {
+		var out []ast.Node
+		for _, x := range inner.Items {
+			out = append(out, conjuncts(x)...)
+		}
+		return out
+	}
+	return []ast.Node{n}
+}
+
+func conjunction(items []ast.Node, span source.Span) ast.Node {
+	if len(items) == 1 {
+		return items[0]
+	}
+	return &ast.Conj{Span: span, Items: items}
+}
+
+// rule adds a clause of this package.
+func (g *generator) rule(head ast.Node, body ...ast.Node) {
+	c := &ast.Clause{Span: g.of.Span, Arrow: ast.Rule, Left: head, PartOf: g.of}
+	if len(body) > 0 {
+		c.Right = conjunction(body, head.Pos())
+	}
+	g.made = append(g.made, c)
+}
+
+// fresh makes up a variable.
+func (g *generator) fresh(at source.Span) *ast.Var {
+	g.vars++
+	return &ast.Var{Span: at, Name: fmt.Sprintf("_each%d$", g.vars)}
+}
+
+// The trees of expressions and formulas.
+
+func number(n int64, at source.Span) ast.Node {
+	return &ast.Literal{Span: at, Value: scalar.OfInt(scalar.IntType, n), Raw: fmt.Sprint(n)}
+}
+
+func binary(op string, x, y ast.Node, at source.Span) ast.Node {
+	return &ast.Binary{Span: at, Op: op, OpSpan: at, X: x, Y: y}
+}
+
+func compare(x ast.Node, op string, y ast.Node, at source.Span) ast.Node {
+	return &ast.Compare{Span: at, Operands: []ast.Node{x, y}, Ops: []string{op},
+		OpSpans: []source.Span{at}}
+}
+
+func apply(name string, args []ast.Node, at source.Span) *ast.Apply {
+	return &ast.Apply{Span: at, Name: &ast.Name{Span: at, Text: name}, Args: args, Split: -1}
+}
+
+// value returns the application of a function.
+func value(name string, at source.Span, args ...ast.Node) ast.Node {
+	a := apply(name, args, at)
+	a.Square = true
+	return a
+}
