@@ -22,6 +22,9 @@ func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 		}
 	}
 	chooseBindings(k.literals, k.scope)
+	for lo.invert(k) {
+		chooseBindings(k.literals, k.scope)
+	}
 	for i, l := range k.literals {
 		switch l := l.(type) {
 		case *normal.Equation:

@@ -28,6 +28,7 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 
 	preds, clauses := c.inferred()
 	solver := infer.Solve(&c.types, preds, clauses, c.Reporter)
+	c.refuseInversions()
 	c.explainUnbound()
 	solver.CheckTyped()
 	// From here on everything has a type, or lacks one for a reported reason.
@@ -111,6 +112,9 @@ type checker struct {
 	unbound []*unbound
 	// variables are the occurrences of variables, if Options asks for names.
 	variables []use
+	// inversions has the variables that take their values by inverting a sum or
+	// difference.
+	inversions []*inversion
 	// suggested is the number of binding atoms searched for.
 	suggested int
 	// directives in text order, read before anything else.

@@ -21,6 +21,9 @@ type unbound struct {
 	vars         []*normal.Var // one for each name, in order of discovery
 	seen         map[*normal.Var]bool
 	count        map[string]int // alternatives in which a name is unbound
+	// inverted is set if the variables could be bound by inverting arithmetic,
+	// were their values integers.
+	inverted bool
 }
 
 func (r *unbound) add(v *normal.Var) {
@@ -204,6 +207,10 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 			}
 		}
 		d.Note("%s occurs only %s", v.Base, joinAnd(kinds))
+		if r.inverted {
+			c.explainInversion(d, v, places)
+			return
+		}
 		for _, p := range places {
 			if p.kind == placeInverse {
 				d.Note("an equality binds a variable that stands alone on one side")
@@ -218,6 +225,19 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 		"of their own", v.Base, c.binder(cl, v))
 }
 
+// explainInversion says why arithmetic in an argument does not bind a variable.
+func (c *checker) explainInversion(d *diag.Diagnostic, v *normal.Var, places []place) {
+	t, ok := c.types.TypeOf(v.Node)
+	d.Note("only sums and differences of integers bind a variable in an argument")
+	for _, p := range places {
+		if p.kind == placeKey && ok && t.IsNumeric() {
+			d.Help("%s", p.detail)
+			return
+		}
+	}
+	d.Help("bind %s with an atom of its own", v.Base)
+}
+
 func joinAnd(items []string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
@@ -229,13 +249,8 @@ func joinAnd(items []string) string {
 // that redfox refuses.
 func (c *checker) explainGenerator(cl *clause, v *normal.Var, places []place) bool {
 	for _, p := range places {
-		switch {
-		case p.kind == placeKey:
-			c.refuse(p.span, fmt.Sprintf("binding %s by inverting arithmetic", v.Base),
-				p.detail)
-			return true
-		case p.kind == placeFunction &&
-			(p.detail == "string:split" || p.detail == "string:substring"):
+		if p.kind == placeFunction &&
+			(p.detail == "string:split" || p.detail == "string:substring") {
 			c.refuse(p.span, fmt.Sprintf("enumerating %s with %s", v.Base, p.detail),
 				fmt.Sprintf("bind %s with an atom that lists the indexes", v.Base))
 			return true

@@ -400,6 +400,9 @@ func (e *emitter) body(literals []normal.Literal, depth int) []core.Literal {
 			}
 			out = append(out, &core.Let{Span: l.Span, Var: e.variable(l.Var), Expr: x})
 		case *normal.Test:
+			if l.Solved && oneInteger(l.Expr) {
+				continue // integers wrap around, so the binding solves it exactly
+			}
 			if x, ok := e.test(l); ok {
 				out = append(out, &core.Test{Span: l.Span, Expr: x})
 			}

@@ -104,6 +104,29 @@ func (e *emitter) expr(x normal.Expr, want scalar.Type) (core.Expr, bool) {
 		k.Span)
 }
 
+// oneInteger reports whether all calls of an expression compute with one type
+// of integers.
+func oneInteger(x normal.Expr) bool {
+	var t scalar.Type
+	var same func(x normal.Expr) bool
+	same = func(x normal.Expr) bool {
+		k, ok := x.(*normal.Call)
+		if !ok {
+			return true
+		}
+		for i, p := range k.Sig.Params {
+			if t.Kind == scalar.Invalid {
+				t = p
+			}
+			if p != t || !same(k.Args[i]) {
+				return false
+			}
+		}
+		return normal.IsInteger(t)
+	}
+	return same(x)
+}
+
 // constantAs converts the constant that a variable equals to another type. A
 // literal is converted from its text, because the type of the variable may be
 // wider than want.

@@ -520,7 +520,9 @@ func (s *solver) callType(e *normal.Call, it *item) (scalar.Type, progress) {
 	sig, err := s.resolve(e, types)
 	if err != nil {
 		e.Failed = true
-		s.wrongTypes(e, types, err)
+		if !e.Inverts { // sema reports what cannot be inverted
+			s.wrongTypes(e, types, err)
+		}
 		return scalar.Type{}, broken
 	}
 	e.Resolved, e.Sig = true, sig

@@ -92,10 +92,12 @@ type Binding struct {
 	Expr Expr
 }
 
-// Test is a boolean expression that must hold.
+// Test is a boolean expression that must hold. Solved is set if it is an
+// equality from which a Binding of the body has its expression.
 type Test struct {
-	Span source.Span
-	Expr Expr
+	Span   source.Span
+	Expr   Expr
+	Solved bool
 }
 
 // Negation holds where its body has no binding.
@@ -157,6 +159,9 @@ type Call struct {
 	Args []Expr
 	Item source.Span // of `holds`: the alternative of a tested disjunction that it is in
 	Sig  scalar.Signature
+	// Inverts is set if the program does not write the call: it inverts a sum
+	// or difference, which only integers allow.
+	Inverts bool
 	// state of inference
 	Resolved, Failed bool
 }
