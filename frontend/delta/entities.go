@@ -31,7 +31,10 @@ func (m *model) readEntities() {
 			continue
 		}
 		for _, item := range items(c.node.Left) {
-			a, _ := atomOf(item)
+			a, ok := atomOf(item)
+			if !ok {
+				continue // refused by semantic analysis
+			}
 			switch name := a.apply.Name.Text; {
 			case name == "lang:entity", name == "lang:isEntity" && !isFalse(a.value):
 				e.types[c.about[0]] = true
