@@ -1,12 +1,10 @@
 package lsp
 
 import (
-	"path/filepath"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
-	"github.com/redfoxdb/redfox/frontend/imports"
 	"github.com/redfoxdb/redfox/frontend/lsp/protocol"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -23,7 +21,7 @@ func (s *Server) formatting(p *protocol.DocumentFormattingParams) (any, *protoco
 	var list diag.List
 	text := d.lines.text
 	tree := parse.File(source.NewFile(d.name, text), &list)
-	if list.HasErrors() || isProject(d.name) || filepath.Ext(d.name) == imports.Extension {
+	if list.HasErrors() || isProject(d.name) || isImport(d.name) {
 		return edits, nil
 	}
 	if formatted := ast.Format(tree); formatted != text {

@@ -223,9 +223,7 @@ func (b *indexer) node(n ast.Node, s *scope) {
 		b.apply(n, used, s)
 	case *ast.PredRef:
 		if n.Name != "" {
-			at := n.Span
-			at.Start++ // the backquote
-			b.add(b.predicate(n.Name), at, directed)
+			b.add(b.predicate(n.Name), unquoted(n.Span), directed)
 		}
 		outer := b.clause
 		for _, c := range n.Clauses {
@@ -276,8 +274,21 @@ func (b *indexer) builtin(at source.Span, name string, kind symbolKind) {
 	b.add(sym, at, used)
 }
 
-// add enters an occurrence.
+// unquoted returns the name in a predicate literal, which begins with a
+// backquote in programs and not in import scripts.
+func unquoted(at source.Span) source.Span {
+	if strings.HasPrefix(at.Text(), "`") {
+		at.Start++
+	}
+	return at
+}
+
+// add enters an occurrence that the text has. Import scripts have other words
+// for some names.
 func (b *indexer) add(sym *symbol, at source.Span, r role) {
+	if !at.IsValid() || isImport(at.File.Name) && at.Text() != sym.name {
+		return
+	}
 	p := place{at, r, b.clause}
 	sym.places = append(sym.places, p)
 	b.entries = append(b.entries, entry{p, sym})

@@ -115,7 +115,7 @@ func (s *Server) initialize(p *protocol.InitializeParams) (any, *protocol.Error)
 		Capabilities: protocol.ServerCapabilities{
 			PositionEncoding: protocol.PositionEncodingKindUtf16,
 			TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: true,
-				Change: protocol.TextDocumentSyncKindIncremental},
+				Change: protocol.TextDocumentSyncKindIncremental, Save: true},
 			DocumentFormattingProvider: true,
 			HoverProvider:              true,
 			DefinitionProvider:         true,

@@ -52,10 +52,7 @@ func (p *pointed) byName() *entry {
 			t.Kind != parse.Name && t.Kind != parse.Quoted {
 			continue
 		}
-		at := t.Span
-		if t.Kind == parse.Quoted {
-			at.Start++
-		}
+		at := unquoted(t.Span)
 		if sym := p.meaning(at.Text()); sym != nil {
 			return &entry{place{span: at}, sym}
 		}

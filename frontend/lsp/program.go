@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/imports"
 	"github.com/redfoxdb/redfox/frontend/project"
 	"github.com/redfoxdb/redfox/frontend/sema"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -46,6 +47,8 @@ type snapshot struct {
 }
 
 func isProject(name string) bool { return project.IsProject(name) }
+
+func isImport(name string) bool { return filepath.Ext(name) == imports.Extension }
 
 // assign finds the program of every document. Programs without documents are
 // dropped.

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,9 +44,8 @@ func (s *Server) rename(p *protocol.RenameParams) (any, *protocol.Error) {
 			spans[name] = append(spans[name], span)
 		}
 	}
-	if !at.keepsMeaning(spans, p.NewName) {
-		return nil, protocol.Failed("%s would mean something else in a place where %s is written now",
-			p.NewName, at.entry.span.Text())
+	if failure := at.keepsMeaning(spans, p.NewName); failure != nil {
+		return nil, failure
 	}
 	edit := protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{}}
 	for name, list := range spans {
@@ -120,7 +120,7 @@ func (p *pointed) mayBecome(name string) *protocol.Error {
 
 // keepsMeaning checks the program with a new name in some places: the symbol
 // must occur as often as before, and there must be no new errors.
-func (p *pointed) keepsMeaning(spans map[string][]source.Span, name string) bool {
+func (p *pointed) keepsMeaning(spans map[string][]source.Span, name string) *protocol.Error {
 	var files []*file
 	offset := 0
 	for _, f := range p.order {
@@ -132,7 +132,17 @@ func (p *pointed) keepsMeaning(spans map[string][]source.Span, name string) bool
 	}
 	after := analyse(files, &diag.List{})
 	e := after.files[p.file.Name].index.at(offset)
-	return e != nil && len(e.places) == len(p.entry.places) && after.errors() <= p.errors()
+	before := p.errors()
+	for _, message := range slices.Sorted(maps.Keys(after.errors())) {
+		if !before[message] {
+			return protocol.Failed("with the name %s, the program has an error: %s", name, message)
+		}
+	}
+	if e == nil || len(e.places) != len(p.entry.places) {
+		return protocol.Failed("%s has another meaning in a place where %s is written now", name,
+			p.entry.span.Text())
+	}
+	return nil
 }
 
 // replaced returns a text with a name in some spans, which are sorted, and the
@@ -150,12 +160,13 @@ func replaced(text string, spans []source.Span, name string, offset int) (string
 	return b.String() + text[last:], moved
 }
 
-// errors counts the errors of a program.
-func (s *snapshot) errors() (n int) {
+// errors returns the headlines of the errors of a program.
+func (s *snapshot) errors() map[string]bool {
+	out := map[string]bool{}
 	for _, d := range s.found {
 		if d.Severity == diag.Error {
-			n++
+			out[d.Message] = true
 		}
 	}
-	return n
+	return out
 }

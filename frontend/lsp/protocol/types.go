@@ -126,6 +126,7 @@ type ServerCapabilities struct {
 type TextDocumentSyncOptions struct {
 	OpenClose bool                 `json:"openClose,omitempty"`
 	Change    TextDocumentSyncKind `json:"change,omitempty"`
+	Save      bool                 `json:"save,omitempty"`
 }
 
 // CompletionOptions is a structure of the protocol.
