@@ -85,6 +85,9 @@ func (s *snapshot) enter(trees, resolved []*ast.File) {
 		for _, c := range resolved[i].Clauses {
 			b.enter(c)
 		}
+		if !isImport(f.Name) {
+			b.enterBroken(tree)
+		}
 		slices.SortFunc(b.entries, func(x, y entry) int { return x.span.Start - y.span.Start })
 		f.index = b.index
 	}
