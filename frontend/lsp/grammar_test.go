@@ -187,14 +187,12 @@ func expected(t *testing.T, text string) map[source.Span]string {
 	for i, token := range tokens {
 		kind := classify(tokens, i)
 		switch text := token.Span.Text(); {
-		case token.Kind == parse.Bad || token.Kind == parse.Name && text != "true" &&
-			text != "false":
+		case token.Kind == parse.Bad, token.Kind == parse.Raw,
+			token.Kind == parse.Name && text != "true" && text != "false":
 		case token.Kind == parse.Name:
 			want[token.Span] = "constant.language"
 		case token.Kind == parse.Datetime:
 			want[token.Span] = "constant.other.datetime"
-		case token.Kind == parse.Raw:
-			want[token.Span] = "string.unquoted"
 		case token.Kind == parse.Bracket, strings.Contains(",;.", text):
 			want[token.Span] = "punctuation"
 		default:

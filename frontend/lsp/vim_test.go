@@ -27,7 +27,6 @@ var vimGroups = map[string][]string{
 	"constant.other.datetime": {"logiqlDatetime"},
 	"comment":                 {"logiqlComment"},
 	"string":                  {"logiqlString", "logiqlEscape"},
-	"string.unquoted":         {"logiqlRaw"},
 }
 
 // vimScript writes, for each file of its arguments, the groups of the bytes of

@@ -24,8 +24,7 @@ syntax match logiqlOperator /<--\|-->\|<-\|->\|<=\|>=\|!=\|+=\|[-=<>+*\/^!@:]/
 syntax match logiqlDatetime /#\d[^#]*#/
 
 syntax match logiqlSpecifier /\<\%(agg\|seq\|list\|list_to_seq\|series\|predict\|uid\)\ze\s*<</
-syntax region logiqlSpecified matchgroup=logiqlOperator start=/\%(\<agg\s*\)\@<=<</ end=/>>/ contains=ALLBUT,logiqlEscape
-syntax region logiqlRaw matchgroup=logiqlOperator start=/\%(\<\%(seq\|list\|list_to_seq\|series\|predict\|uid\)\s*\)\@<=<</ end=/>>/
+syntax region logiqlSpecified matchgroup=logiqlOperator start=/<</ end=/>>/ contains=ALLBUT,logiqlEscape
 
 syntax match logiqlEscape /\\\%(u\x\{4}\|.\)/ contained
 syntax region logiqlString start=/"/ end=/"\|$/ contains=logiqlEscape
@@ -47,7 +46,6 @@ highlight default link logiqlNumber Number
 highlight default link logiqlDatetime Constant
 highlight default link logiqlOperator Operator
 highlight default link logiqlSpecifier Keyword
-highlight default link logiqlRaw String
 highlight default link logiqlEscape SpecialChar
 highlight default link logiqlString String
 highlight default link logiqlComment Comment
