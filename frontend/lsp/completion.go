@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/lsp/protocol"
 	"github.com/redfoxdb/redfox/frontend/parse"
-	"github.com/redfoxdb/redfox/frontend/sema"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -149,7 +149,7 @@ func (c *completer) offer() {
 				Documentation: plain(f.Doc)}, name+"[$1]")
 		}
 	}
-	for _, name := range sema.Directives() {
+	for _, name := range vocabulary.DirectiveNames() {
 		if continues(name, c.prefix) {
 			c.add(protocol.CompletionItem{Label: name, SortText: "5" + name,
 				Kind: protocol.CompletionItemKindKeyword}, name)

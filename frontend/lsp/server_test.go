@@ -5,12 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/redfoxdb/redfox/frontend/lsp/protocol"
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // running returns a server that has been initialized, and what it writes.
@@ -111,4 +115,17 @@ func FuzzPositions(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDescriptions wants text for each aggregation function and primitive type.
+func TestDescriptions(t *testing.T) {
+	got, want := slices.Sorted(maps.Keys(aggregates)), vocabulary.AggregationNames()
+	if !slices.Equal(got, want) {
+		t.Errorf("descriptions of %s, and functions %s", got, want)
+	}
+	for name := range primitives {
+		if !scalar.IsPrimitive(name) {
+			t.Errorf("%s is no type", name)
+		}
+	}
 }

@@ -37,9 +37,6 @@ var entityDirectives = map[string]bool{
 // knownDirectives are offered for a misspelt one.
 var knownDirectives = append(vocabulary.DirectiveNames(), "lang:ordered", "lang:defaultValue")
 
-// Directives returns the names of the directives.
-func Directives() []string { return slices.Clone(knownDirectives) }
-
 func (c *checker) readDirective(cl *clause, item ast.Node) {
 	a, value := headAtom(item)
 	if a == nil || cl.Node.Right != nil || cl.Node.Arrow == ast.Constraint {

@@ -88,7 +88,7 @@ var layers = []layer{
 	{"frontend/lsp", []string{
 		"frontend", "frontend/source", "frontend/diag", "frontend/ast", "frontend/parse",
 		"frontend/core", "frontend/imports", "frontend/project", "frontend/sema",
-		"frontend/lsp/protocol", "internal/failure",
+		"frontend/lsp/protocol", "frontend/vocabulary", "internal/failure",
 	}},
 
 	{"queryplan/irtext", []string{"frontend/source"}},
@@ -272,7 +272,10 @@ var layers = []layer{
 	{"cmd/redfox/repl", []string{
 		".", "frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/parse",
 	}},
-	{"cmd/redfox", []string{".", "bench/measure", "bench/suite", "cmd/redfox/repl", "frontend/diag", "frontend/lsp", "frontend/vocabulary", "internal/atomicfile", "internal/rlimit", "internal/ssbgen"}},
+	{"cmd/redfox", []string{
+		".", "bench/measure", "bench/suite", "cmd/redfox/repl", "frontend/diag", "frontend/lsp",
+		"frontend/vocabulary", "internal/atomicfile", "internal/rlimit", "internal/ssbgen",
+	}},
 	{"cmd/redfox-selftest",
 		[]string{".", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
 }
