@@ -138,6 +138,7 @@ func (s *Server) current(p *program) *snapshot {
 	if !p.stale && p.now != nil {
 		return p.now
 	}
+	p.stale = false // also if the check fails: it would fail again
 	var list diag.List
 	var files []*file
 	for _, name := range s.list(p.root, &list) {
@@ -146,7 +147,7 @@ func (s *Server) current(p *program) *snapshot {
 		}
 	}
 	snap := analyse(files, &list)
-	p.now, p.files, p.stale = snap, snap.files, false
+	p.now, p.files = snap, snap.files
 	if !snap.hasSyntaxErrors() {
 		p.good = snap
 	}

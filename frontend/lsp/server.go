@@ -109,14 +109,13 @@ func (s *Server) read(ctx context.Context, queue chan<- incoming) {
 	}
 }
 
-// idle checks the programs that have changed, while the editor asks nothing.
+// idle checks the programs that have changed, while the editor asks nothing. If
+// the check of one fails, the others are checked nevertheless.
 func (s *Server) idle() {
-	s.guarded(func() {
-		for _, p := range s.sortedPrograms() {
-			s.current(p)
-		}
-		s.clear()
-	})
+	for _, p := range s.sortedPrograms() {
+		s.guarded(func() { s.current(p) })
+	}
+	s.guarded(s.clear)
 }
 
 // message handles one message.
