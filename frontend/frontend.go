@@ -68,6 +68,10 @@ type Analysis struct {
 	inactive []*source.File
 }
 
+// Mentions lists the predicates that parts of block clauses name. The trees in
+// Resolved have no block clauses.
+func (a *Analysis) Mentions() []blocks.Mention { return a.names.Mentions() }
+
 // Read parses the files of a program and finds out which predicate each name
 // stands for.
 func Read(files []*source.File) *Analysis {

@@ -49,6 +49,38 @@ func (n Names) Resolve(files []*ast.File, diags *diag.List) ([]*ast.File, Names)
 	return out, Names{r.blocks, r.given}
 }
 
+// Mention is a predicate that a part of a block names: export(`p), or the first
+// argument of an alias.
+type Mention struct {
+	Span source.Span // of the predicate literal
+	Name string      // as Resolve gives it
+}
+
+// Mentions lists the predicates that parts of blocks name, by file and place.
+func (n Names) Mentions() []Mention {
+	var out []Mention
+	add := func(at source.Span, p predicate) {
+		if name, ok := n.given[p]; ok && strings.HasPrefix(at.Text(), "`") {
+			out = append(out, Mention{at, name})
+		}
+	}
+	for _, b := range n.blocks {
+		for name, at := range b.exports {
+			add(at, predicate{b, name})
+		}
+		for _, ref := range b.alias {
+			if ref.pred != "" {
+				add(ref.at, predicate{ref.block, ref.pred})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Mention) int {
+		return cmp.Or(strings.Compare(a.Span.File.Name, b.Span.File.Name),
+			cmp.Compare(a.Span.Start, b.Span.Start))
+	})
+	return out
+}
+
 // resolver resolves the names of some files.
 type resolver struct {
 	*diag.Reporter

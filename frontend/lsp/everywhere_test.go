@@ -136,8 +136,14 @@ func TestRenameEverything(t *testing.T) {
 				after = after[:table.offset(x.Range.Start)] + x.NewText +
 					after[table.offset(x.Range.End):]
 			}
-			if n := strings.Count(after, to); n < len(e.places) {
-				t.Errorf("%s: %s is written %d times, not %d", name, to, n, len(e.places))
+			want := 0 // a place may have an alias
+			for _, x := range e.places {
+				if strings.HasSuffix(x.span.Text(), e.ownName()) {
+					want++
+				}
+			}
+			if n := strings.Count(after, to); n < want {
+				t.Errorf("%s: %s is written %d times, not %d", name, to, n, want)
 			}
 		}
 	}

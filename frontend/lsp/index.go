@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/blocks"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -74,8 +75,9 @@ func (x *index) at(offset int) *entry {
 	return nil
 }
 
-// enter indexes trees, by the same ones with one name for each predicate.
-func (s *snapshot) enter(trees, resolved []*ast.File) {
+// enter indexes trees, by the same ones with one name for each predicate, and
+// what the parts of blocks mention, which is in none of those.
+func (s *snapshot) enter(trees, resolved []*ast.File, mentions []blocks.Mention) {
 	for i, tree := range trees {
 		f := s.files[tree.Source.Name]
 		f.tree = tree
@@ -84,6 +86,12 @@ func (s *snapshot) enter(trees, resolved []*ast.File) {
 			index: &index{entries: make([]entry, 0, len(f.Text)/8)}}
 		for _, c := range resolved[i].Clauses {
 			b.enter(c)
+		}
+		b.clause = nil
+		for _, m := range mentions {
+			if m.Span.File == f.File {
+				b.add(b.predicate(m.Name), unquoted(m.Span), used)
+			}
 		}
 		if !isImport(f.Name) {
 			b.enterBroken(tree)

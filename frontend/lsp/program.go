@@ -171,13 +171,13 @@ func analyse(files []*file, found *diag.List) *snapshot {
 		var err error
 		defer func() { indexed <- err }()
 		defer failure.Recover("the index of names", &err)
-		snap.enter(a.Trees[:read], a.Resolved[:read])
+		snap.enter(a.Trees[:read], a.Resolved[:read], a.Mentions())
 	}()
 	a.Check(frontend.Options{Names: &snap.names})
 	if err := <-indexed; err != nil {
 		panic(err)
 	}
-	snap.enter(a.Trees[read:], a.Resolved[read:])
+	snap.enter(a.Trees[read:], a.Resolved[read:], nil)
 	snap.link()
 	for _, d := range a.Found {
 		found.Add(d)

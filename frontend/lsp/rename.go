@@ -16,7 +16,7 @@ import (
 // cannot be renamed.
 func (s *Server) prepareRename(p *protocol.TextDocumentPositionParams) (any, *protocol.Error) {
 	at, failure := s.point(p.TextDocument.URI, p.Position)
-	if failure != nil || at.entry == nil || !at.entry.isOwn() || isQuery(at.entry.name) {
+	if failure != nil || !at.isRenamable() {
 		return nil, failure
 	}
 	span := at.own(at.entry.symbol, at.entry.span)
@@ -31,8 +31,9 @@ func (s *Server) rename(p *protocol.RenameParams) (any, *protocol.Error) {
 	switch {
 	case failure != nil:
 		return nil, failure
-	case at.entry == nil || !at.entry.isOwn() || isQuery(at.entry.name):
-		return nil, protocol.Failed("there is no predicate and no variable to rename here")
+	case !at.isRenamable():
+		return nil, protocol.Failed("there is no name of a predicate or a variable here; an alias " +
+			"stands for one")
 	}
 	if failure := at.mayBecome(p.NewName); failure != nil {
 		return nil, failure
@@ -56,6 +57,13 @@ func (s *Server) rename(p *protocol.RenameParams) (any, *protocol.Error) {
 		}
 	}
 	return edit, nil
+}
+
+// isRenamable reports whether the position points to a name that the program
+// gives, which an alias in a block is not.
+func (p *pointed) isRenamable() bool {
+	return p.entry != nil && p.entry.isOwn() && !isQuery(p.entry.name) &&
+		p.own(p.entry.symbol, p.entry.span).IsValid()
 }
 
 // isQuery reports whether a predicate is the answer predicate.

@@ -1,7 +1,6 @@
 package sema
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"

@@ -86,8 +86,8 @@ var layers = []layer{
 	{"frontend/lsp/protocol", nil},
 	{"frontend/lsp/protocol/generate", nil},
 	{"frontend/lsp", []string{
-		"frontend", "frontend/source", "frontend/diag", "frontend/ast", "frontend/parse",
-		"frontend/core", "frontend/imports", "frontend/project", "frontend/sema",
+		"frontend", "frontend/source", "frontend/diag", "frontend/ast", "frontend/blocks",
+		"frontend/parse", "frontend/core", "frontend/imports", "frontend/project", "frontend/sema",
 		"frontend/lsp/protocol", "frontend/vocabulary", "internal/failure",
 	}},
 
