@@ -112,6 +112,9 @@ func (s *snapshot) link() {
 	}
 	for i := range s.names.Variables {
 		v := &s.names.Variables[i]
+		if !v.Span.IsValid() {
+			continue // made by the compiler
+		}
 		if e := s.files[v.Span.File.Name].index.at(v.Span.Start); e != nil && e.kind == variable {
 			e.symbol.typ = &v.Type
 		}

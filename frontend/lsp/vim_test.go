@@ -56,6 +56,11 @@ func TestVimSyntax(t *testing.T) {
 	if err != nil {
 		t.Skip("vim is not installed")
 	}
+	features, err := exec.Command(vim, "--version").Output()
+	if err != nil || !strings.Contains(string(features), "+syntax") ||
+		!strings.Contains(string(features), "+eval") {
+		t.Skip("vim has no syntax highlighting")
+	}
 	syntax, err := filepath.Abs("../../editors/vim/syntax/logiql.vim")
 	if err != nil {
 		t.Fatal(err)
