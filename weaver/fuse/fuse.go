@@ -146,6 +146,14 @@ func (f *fuser) uses(t *harmony.Relation) uses {
 				if readsRows(c.Kernel, t) {
 					u.consumers = append(u.consumers, s)
 				}
+			case *harmony.Build: // the most frequent of the others
+				if c.Index.Of == t {
+					u.consumers = append(u.consumers, s)
+				}
+			case *harmony.Merge:
+				if c.Rel == t {
+					u.producers = append(u.producers, s)
+				}
 			case *harmony.Clear:
 				if c.Var == harmony.Managed(t) {
 					u.clears = append(u.clears, s)

@@ -89,10 +89,16 @@ func dependence(w site, why *Reason) Dependence {
 // temp: over groups and over derived relations.
 func (f *fuser) refuseDependences() {
 	var runs []site
+	sinking := map[harmony.Managed][]site{} // by what they add to
 	for _, b := range f.Blocks {
 		for i, c := range b.Cmds {
-			if _, ok := c.(*harmony.Run); ok {
-				runs = append(runs, site{b, i})
+			run, ok := c.(*harmony.Run)
+			if !ok {
+				continue
+			}
+			runs = append(runs, site{b, i})
+			for _, v := range run.Kernel.Writes() {
+				sinking[v] = append(sinking[v], site{b, i})
 			}
 		}
 	}
@@ -114,7 +120,7 @@ func (f *fuser) refuseDependences() {
 			})
 		}
 		from := func(k *harmony.Kernel) bool { return k.Source == c.kernel().Source }
-		for _, w := range runs {
+		for _, w := range sinking[over] {
 			if sinksInto(w.kernel()) {
 				f.refuse(Refusal{Pair: Pair{f.nameOf(w, sinksInto), f.nameOf(c, from)},
 					Var:        over.ManagedName(),

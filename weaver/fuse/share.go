@@ -11,12 +11,14 @@ import (
 // kernel with several sinks cannot take in a consumer that drops rows.
 func (f *fuser) shareRows() {
 	for _, b := range f.Blocks {
+		read := readers(b)
 		for i := 0; i < len(b.Cmds); i++ {
-			for j := i + 1; j < len(b.Cmds); j++ {
+			several := read.several(b.Cmds[i])
+			for j := i + 1; j < len(b.Cmds) && several; j++ {
 				if f.share(site{b, i}, site{b, j}) {
 					// The kernel may have left this place, or may suit one now
 					// that it did not before.
-					j = i
+					j, several = i, read.several(b.Cmds[i])
 				}
 			}
 		}
@@ -79,7 +81,11 @@ func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason,
 // next one of its block that reads the same rows.
 func (f *fuser) refuseRows() {
 	for _, b := range f.Blocks {
+		read := readers(b)
 		for i := range b.Cmds {
+			if !read.several(b.Cmds[i]) {
+				continue
+			}
 			for j := i + 1; j < len(b.Cmds); j++ {
 				if _, _, why, detail := f.tryShare(site{b, i}, site{b, j}); why != nil {
 					first, second := b.Cmds[i].(*harmony.Run).Kernel,
@@ -91,6 +97,39 @@ func (f *fuser) refuseRows() {
 			}
 		}
 	}
+}
+
+// sources counts the kernels of a block that read the same rows. Most rows are
+// read once, so most kernels are compared with no other.
+type sources map[any]int
+
+func readers(b *harmony.Block) sources {
+	n := sources{}
+	for _, c := range b.Cmds {
+		if key := sourceOf(c); key != nil {
+			n[key]++
+		}
+	}
+	return n
+}
+
+// several reports whether other kernels read what a command does.
+func (n sources) several(c harmony.Command) bool {
+	key := sourceOf(c)
+	return key != nil && n[key] > 1
+}
+
+// sourceOf returns a key of the rows that a kernel reads, or nil.
+func sourceOf(c harmony.Command) any {
+	if run, ok := c.(*harmony.Run); ok {
+		switch s := run.Kernel.Source.(type) {
+		case *harmony.Rows:
+			return *s
+		case *harmony.GroupRows:
+			return *s
+		}
+	}
+	return nil
 }
 
 // sameSource reports whether two sources yield the same rows, if nothing
