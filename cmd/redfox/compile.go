@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -18,7 +19,7 @@ func compileCommand(con *console) *cli.Command {
 		Description: "With -o FILE.rfx it writes the compiled program: the plan, which every engine runs, and code " +
 			"of its kernels for each --target. redfox run takes that file as a program, and redfox inspect shows " +
 			"what it holds.\n\n" +
-			"Else it prints a stage: ast, the syntax tree; core, the checked program with types and strata; plan, " +
+			"Else it prints a stage, which --emit or the extension of -o names (.ll is llvm, .s is asm): ast, the syntax tree; core, the checked program with types and strata; plan, " +
 			"the optimised query plan; harmony, the kernel graph, fused for the target; shape, what is decided of " +
 			"each kernel before its code; llvm, LLVM IR before it is optimised; ptx, for a GPU target; asm, for this " +
 			"machine's processor. The last two need libLLVM. Plans and kernel graphs are taken as programs, too, from " +
@@ -39,21 +40,59 @@ func compileCommand(con *console) *cli.Command {
 			if filepath.Ext(c.String("output")) == redfox.CompiledExtension {
 				return writeCompiled(c, con)
 			}
-			return emitStage(c, con)
+			stage, err := stageOf(c)
+			if err != nil {
+				return err
+			}
+			return emitStage(c, con, stage)
 		},
 	}
 }
 
-// emitStage prints a stage of a program.
-func emitStage(c *cli.Context, con *console) error {
+// stageFiles has the extensions of files that hold a stage.
+var stageFiles = map[string]redfox.Stage{
+	".ast": redfox.StageAST, ".normal": redfox.StageNormal, ".core": redfox.StageCore,
+	planExtension: redfox.StagePlan, harmonyExtension: redfox.StageHarmony,
+	".shape": redfox.StageShape, ".ll": redfox.StageLLVM, ".ptx": redfox.StagePTX,
+	".s": redfox.StageASM,
+}
+
+// stageOf returns the stage that --emit names or that the extension of -o
+// stands for. A file never holds another stage than its name says.
+func stageOf(c *cli.Context) (redfox.Stage, error) {
 	var stages []string
 	for _, s := range redfox.Stages() {
 		stages = append(stages, string(s))
 	}
 	stage, err := choice("emit", c.String("emit"), stages...)
 	if err != nil {
-		return err
+		return "", err
 	}
+	file := c.String("output")
+	ext := filepath.Ext(file)
+	named, ok := stageFiles[ext]
+	switch {
+	case ok && c.IsSet("emit") && string(named) != stage:
+		return "", usage("leave out --emit, or name the file otherwise",
+			"%s would hold the stage %s, not %s", shellQuote(file), named, stage)
+	case ok:
+		return named, nil
+	case ext == "", ext == ".txt", file == "-", c.IsSet("emit") && !slices.Contains(binaryFiles, ext):
+		return redfox.Stage(stage), nil
+	}
+	help := "-o FILE.rfx writes the compiled program; FILE.plan, .harmony, .ll, .ptx or .s a stage"
+	if !slices.Contains(binaryFiles, ext) {
+		help += ", and --emit STAGE prints one to a file of any name"
+	}
+	return "", usage(help, "-o %s: redfox does not write %s files", shellQuote(file), ext)
+}
+
+// binaryFiles are extensions of files that no stage, which is a text, belongs
+// in.
+var binaryFiles = []string{".so", ".o", ".a", ".dylib", ".dll", ".exe", ".bc", ".cubin", ".fatbin"}
+
+// emitStage prints a stage of a program.
+func emitStage(c *cli.Context, con *console, stage redfox.Stage) error {
 	targets, err := targetsOf(c)
 	if err != nil {
 		return err
@@ -77,7 +116,7 @@ func emitStage(c *cli.Context, con *console) error {
 			return err
 		}
 		return con.output(c.Context, c.String("output"), func(w writer) error {
-			return graph.Emit(w, redfox.Stage(stage), opts)
+			return graph.Emit(w, stage, opts)
 		})
 	}
 	prog, facts, err := programForFacts(c, con)
@@ -85,11 +124,11 @@ func emitStage(c *cli.Context, con *console) error {
 		return err
 	}
 	opts.Facts = facts
-	if stage == string(redfox.StagePTX) || stage == string(redfox.StageASM) {
+	if stage == redfox.StagePTX || stage == redfox.StageASM {
 		con.noteCodeFolder()
 	}
 	return con.output(c.Context, c.String("output"), func(w writer) error {
-		return prog.Emit(w, redfox.Stage(stage), opts)
+		return prog.Emit(w, stage, opts)
 	})
 }
 

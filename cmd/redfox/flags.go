@@ -82,7 +82,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Category: groupResults,
-			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; of bench, the figures as JSON and Markdown and a chart as SVG"}
+			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; a name such as r.csv is a file, which gets the one predicate that would be printed; of bench, the figures as JSON and Markdown and a chart as SVG"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,
@@ -175,7 +175,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: groupResults,
-			Usage: "write to `FILE` instead of standard output; a name that ends in .rfx gets the compiled program"}
+			Usage: "write to `FILE` instead of standard output; its extension says what: .rfx the compiled program, .ast, .normal, .core, .plan, .harmony, .shape, .ll, .ptx or .s a stage"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "source", Category: groupResults,

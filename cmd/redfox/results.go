@@ -24,7 +24,8 @@ const implicitLimit = 20
 // results is what the flags say of printing and writing.
 type results struct {
 	print  []string
-	dir    string // of --out, or ""
+	dir    string // of --out, or "" if it names a file
+	file   string // of --out, if it names a file
 	format string // "" when not given
 	header bool
 	limit  int64 // 0 for all
@@ -34,7 +35,6 @@ type results struct {
 func newResults(c *cli.Context) (results, error) {
 	r := results{
 		print:  splitList(c.StringSlice("print")),
-		dir:    c.String("out"),
 		format: c.String("format"),
 		header: headerOf(c) == headerBoth || headerOf(c) == headerResults,
 		limit:  c.Int64("limit"),
@@ -47,7 +47,35 @@ func newResults(c *cli.Context) (results, error) {
 			return r, err
 		}
 	}
-	return r, nil
+	return r, r.destination(c.String("out"))
+}
+
+// otherFiles are extensions of files that --out does not write. A folder of
+// such a name would surprise.
+var otherFiles = []string{".txt", ".arrow", ".jsonl", ".ndjson", ".xlsx", ".pq", ".gz", ".zst"}
+
+// destination decides whether --out names a file, which has the extension of a
+// format, or a folder.
+func (r *results) destination(out string) error {
+	ext := strings.ToLower(filepath.Ext(out))
+	info, err := os.Stat(out)
+	switch format := strings.TrimPrefix(ext, "."); {
+	case out == "" || err == nil && info.IsDir():
+		r.dir = out
+		return nil
+	case slices.Contains(otherFiles, ext):
+		return usage("end the name in .tsv, .csv, .json or .parquet for one file, or name a folder",
+			"--out %s: results are not written as %s", shellQuote(out), ext)
+	case format == "table" || !slices.Contains(formats, format):
+		r.dir = out
+		return nil
+	case r.format != "" && r.format != format:
+		return usage("leave out --format, or name the file *."+strings.Replace(r.format, "table", "tsv", 1),
+			"--out %s is a %s file, and --format asks for %s", shellQuote(out), format, r.format)
+	default:
+		r.file, r.format = out, format
+		return checkWritten("out", out)
+	}
 }
 
 // chosen says which predicates go where.
@@ -56,6 +84,8 @@ type chosen struct {
 	shown    []string // to standard output
 	written  []string // to files
 	implicit bool     // shown was not asked for
+	// files has the file of each predicate of written.
+	files map[string]string
 }
 
 // choose decides, knowing the program, what is printed and what is written.
@@ -78,7 +108,7 @@ func (r results) choose(prog *redfox.Program) (chosen, error) {
 			}
 		}
 	}
-	out := chosen{results: r, shown: r.print}
+	out := chosen{results: r, shown: r.print, files: map[string]string{}}
 	if r.dir != "" {
 		out.written = slices.Clone(exported)
 		for _, name := range r.print {
@@ -93,6 +123,10 @@ func (r results) choose(prog *redfox.Program) (chosen, error) {
 			out.shown, out.implicit = exported, true
 		}
 	}
+	if r.file != "" {
+		return out, out.toFile()
+	}
+	out.nameFiles()
 	if format := out.printed(); len(out.shown) > 1 && format != "table" {
 		return chosen{}, &usageError{
 			message: fmt.Sprintf("standard output takes one predicate as %s, and these are %d: %s",
@@ -103,10 +137,51 @@ func (r results) choose(prog *redfox.Program) (chosen, error) {
 	return out, nil
 }
 
+// toFile sends to the file of --out what would have been printed, which is one
+// predicate.
+func (c *chosen) toFile() error {
+	if len(c.shown) != 1 {
+		dir := strings.TrimSuffix(c.file, filepath.Ext(c.file))
+		found := "none: the program has no query and derives nothing"
+		if len(c.shown) > 0 {
+			found = fmt.Sprintf("%d: %s", len(c.shown), strings.Join(c.shown, ", "))
+		}
+		return usage(fmt.Sprintf("name one with --print, or write a folder of files with --out %s --format %s",
+			shellQuote(dir), c.format),
+			"--out %s is a file, which takes one predicate, and these are %s", shellQuote(c.file), found)
+	}
+	c.written, c.shown, c.implicit = c.shown, nil, false
+	c.files[c.written[0]] = filepath.Clean(c.file)
+	return nil
+}
+
+// nameFiles gives each predicate of written a file of its own in the folder:
+// that of a:b is a_b. If several have the same, those with a colon move to
+// folders, such as a/b, as no name holds a slash.
+func (c *chosen) nameFiles() {
+	format := c.format
+	if format == "" || format == "table" {
+		format = "tsv"
+	}
+	flat := func(pred string) string { return strings.ReplaceAll(pred, ":", "_") }
+	same := map[string]int{}
+	for _, name := range c.written {
+		same[flat(name)]++
+	}
+	for _, name := range c.written {
+		stem := flat(name)
+		if same[stem] > 1 {
+			stem = strings.ReplaceAll(name, ":", "/")
+		}
+		c.files[name] = filepath.Join(c.dir, filepath.FromSlash(stem)+"."+format)
+	}
+}
+
 // printed returns the format of what goes to standard output. With --out,
-// --format is that of the files.
+// --format is that of the files, and of a text that a single --print asks for.
 func (c chosen) printed() string {
-	if c.format == "" || c.dir != "" {
+	alone := len(c.print) == 1 && c.format != "parquet"
+	if c.format == "" || c.dir != "" && !alone {
 		return "table"
 	}
 	return c.format
@@ -137,16 +212,6 @@ func (c chosen) prepare(con *console) error {
 		return usage("name a folder, which is made if it is not there",
 			"--out %s: this is a file, not a folder", shellQuote(c.dir))
 	}
-	files := map[string]string{}
-	for _, name := range c.written {
-		file := c.file(name)
-		if other, ok := files[file]; ok {
-			return &usageError{message: fmt.Sprintf("%s and %s would both be written to %s", other,
-				name, file),
-				help: "write them in two runs, each with --print"}
-		}
-		files[file] = name
-	}
 	return nil
 }
 
@@ -154,7 +219,7 @@ func (c chosen) prepare(con *console) error {
 func (c *chosen) leave(exports []redfox.Export) error {
 	files := map[string]string{}
 	for _, name := range c.written {
-		files[c.file(name)] = name
+		files[c.files[name]] = name
 	}
 	for _, x := range exports {
 		path := filepath.Clean(x.Path)
@@ -167,25 +232,16 @@ func (c *chosen) leave(exports []redfox.Export) error {
 		}
 		files[path] = x.Pred
 		c.written = slices.DeleteFunc(c.written, func(name string) bool {
-			return c.file(name) == path
+			return c.files[name] == path
 		})
 	}
 	return nil
 }
 
-// file returns the file that a predicate is written to.
-func (c chosen) file(pred string) string {
-	format := c.format
-	if format == "" || format == "table" {
-		format = "tsv"
-	}
-	return filepath.Join(c.dir, strings.ReplaceAll(pred, ":", "_")+"."+format)
-}
-
 // write prints and writes what was chosen. Files come first, so that what is
 // printed is there when they are.
 func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) error {
-	if c.dir != "" {
+	if c.dir != "" || c.file != "" && len(c.files) > 0 {
 		if err := c.writeFiles(ctx, res); err != nil {
 			return err
 		}
@@ -218,7 +274,7 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 				count(more, "tuple"), name, name)
 		}
 	}
-	if len(c.shown) == 0 && c.dir == "" {
+	if len(c.shown) == 0 && c.dir == "" && c.file == "" {
 		fmt.Fprintln(con.err,
 			"redfox: the program has no query and derives nothing; name what to print with --print")
 	}
@@ -228,8 +284,10 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 // writeFiles writes the files of --out. They get their names when all are
 // whole, so that a failure leaves the results of an earlier run as they were.
 func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
-	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		return cannotWrite(c.dir, err)
+	if c.dir != "" {
+		if err := os.MkdirAll(c.dir, 0o777); err != nil {
+			return cannotWrite(c.dir, err)
+		}
 	}
 	var whole []*atomicfile.File
 	defer func() {
@@ -238,13 +296,19 @@ func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
 		}
 	}()
 	for _, name := range c.written {
-		file := c.file(name)
-		format, err := redfox.ParseFormat(strings.TrimPrefix(filepath.Ext(file), "."))
+		file := c.files[name]
+		ext := strings.ToLower(filepath.Ext(file))
+		format, err := redfox.ParseFormat(strings.TrimPrefix(ext, "."))
 		if err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
+		}
+		if dir := filepath.Dir(file); c.dir != "" {
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return cannotWrite(dir, err)
+			}
 		}
 		f, err := atomicfile.Create(file)
 		if err != nil {
@@ -261,7 +325,7 @@ func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
 	}
 	for i, f := range whole {
 		if err := f.Commit(); err != nil {
-			return cannotWrite(c.file(c.written[i]), err)
+			return cannotWrite(c.files[c.written[i]], err)
 		}
 	}
 	return nil

@@ -157,7 +157,7 @@ func (r *run) inSession(ctx context.Context, c *cli.Context, session *redfox.Ses
 			asked = true
 			shown := chosen{results: results{header: r.results.header, limit: r.results.limit},
 				shown: names}
-			if r.results.dir == "" {
+			if r.results.dir == "" && r.results.file == "" {
 				shown.format = r.results.format
 			}
 			if err := shown.write(ctx, r.con, res); err != nil {

@@ -298,6 +298,10 @@ func (b *binder) folderFile(path, stem string) error {
 			group = append(group, s)
 		}
 	}
+	isExact := func(s *store.Schema) bool { return s.Name == stem }
+	if i := slices.IndexFunc(own, isExact); i >= 0 {
+		own = own[i : i+1] // f_t.tsv holds f_t, even if f:t is a predicate, too
+	}
 	if len(own) > 1 {
 		return &BindError{
 			Reason: fmt.Sprintf("%s could be the file of %s", path,
