@@ -33,7 +33,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "fact", Category: groupFacts,
-			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns"}
+			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; may be repeated, and several files of a predicate are united"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "allow-path", Category: groupFacts,

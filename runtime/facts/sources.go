@@ -37,7 +37,7 @@ func (f *Sources) Dir(dir string) *Sources { f.dir = dir; return f }
 
 // File ties a file to a predicate, in the format of its name. The predicate may
 // also be the part before the colon of several, which then are columns of the
-// file.
+// file. Several files of a predicate are united.
 func (f *Sources) File(pred, path string) *Sources {
 	return f.Add(read.Fact{Pred: pred, Path: path})
 }

@@ -105,15 +105,18 @@ func (e *BindError) Error() string {
 // Names of columns are compared without regard to case.
 //
 // Facts come first: a predicate that one of them names takes nothing from dir.
-// An empty dir is no folder.
+// Several facts of a predicate are united. An empty dir is no folder.
 func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
 	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{},
-		named: map[string]bool{}}
+		named: map[string]bool{}, united: map[string]bool{}}
 	for i := range facts {
+		// A program that names a file names all that the predicate has.
+		b.uniting = facts[i].Open == nil
 		if err := b.fact(&facts[i]); err != nil {
 			return nil, err
 		}
 	}
+	b.uniting = false
 	if dir != "" {
 		for name := range b.taken {
 			b.named[name] = true
@@ -138,6 +141,9 @@ type binder struct {
 	result *Binding
 	taken  map[string]string // predicate → path of the file that fills it
 	named  map[string]bool   // predicates that a Fact fills
+	// uniting says that files which are bound now add to those in united.
+	uniting bool
+	united  map[string]bool
 	// unknown are files of the folder whose names resemble no predicate's. A
 	// folder is often shared by programs, so they make one note together.
 	unknown []string
@@ -406,13 +412,15 @@ func headerLine(s *Source) int64 {
 }
 
 func (b *binder) add(source *Source, s *store.Schema, columns []int) error {
-	if other := b.taken[s.Name]; other != "" {
+	if other := b.taken[s.Name]; other != "" && !(b.uniting && b.united[s.Name]) {
 		return &BindError{
 			Reason: fmt.Sprintf("%s has two files of facts: %s and %s", s.Name, other, source.Path),
-			Help:   "remove one, or say which with PRED=FILE",
+			Help: fmt.Sprintf("remove one, or name each that you mean with --fact %s=FILE",
+				s.Name),
 		}
 	}
 	b.taken[s.Name] = source.Path
+	b.united[s.Name] = b.uniting
 	for i := range b.result.Sources {
 		if have := &b.result.Sources[i]; have.sameAs(source) {
 			have.Uses = append(have.Uses, Use{Schema: *s, Columns: columns})

@@ -81,11 +81,19 @@ type KeyError struct {
 	Values    [2]scalar.Value
 	Lines     [2]int64 // of the file; rows for a file without lines
 	Rows      bool     // Lines are rows
+	// Files are those of the second value and of the first, if two files of a
+	// predicate disagree.
+	Files [2]string
 }
 
 // Error shows the key, both values and where they stand.
 func (e *KeyError) Error() string {
 	key := list.Map(e.Key, quoted)
+	if e.Files[0] != "" {
+		return fmt.Sprintf("%s: %s[%s] has two values: %s here and %s in %s", e.Files[0],
+			e.Predicate, strings.Join(key, ", "), quoted(e.Values[1]), quoted(e.Values[0]),
+			e.Files[1])
+	}
 	what := "line"
 	if e.Rows {
 		what = "row"

@@ -156,27 +156,28 @@ type Report struct {
 	Notes []string // what the user should know of the binding and did not ask for
 }
 
-// Load reads the files of a binding into a database. A predicate that has no
-// file gets an empty relation.
+// Load reads the files of a binding into a database. A predicate that has
+// several files gets their union, one that has none an empty relation.
 func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Report, error) {
 	db := store.NewDatabase()
 	report := &Report{Notes: b.Notes}
-	relations := map[string]*store.Relation{}
 	report.Files = make([]FileReport, len(b.Sources))
+	loaded := make([][]*store.Relation, len(b.Sources))
 	for _, i := range b.loadingOrder() {
-		rels, fr, err := b.Sources[i].Load(ctx, opts)
+		with := opts
+		if b.isPart(i) {
+			with.Column = nil // the union has other columns
+		}
+		rels, fr, err := b.Sources[i].Load(ctx, with)
 		if err != nil {
 			return nil, report, err
 		}
-		for _, r := range rels {
-			relations[r.Name] = r
-		}
-		report.Files[i] = *fr
+		loaded[i], report.Files[i] = rels, *fr
 	}
 	for _, s := range b.Schemas {
-		r := relations[s.Name]
-		if r == nil {
-			r = store.EmptyRelation(s)
+		r, err := b.unite(s, loaded, opts)
+		if err != nil {
+			return nil, report, err
 		}
 		db.Put(r)
 	}

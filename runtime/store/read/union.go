@@ -2,7 +2,9 @@ package read
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -76,4 +78,61 @@ func Concat(s store.Schema, rels ...*store.Relation) (*store.Relation, error) {
 		columns[i] = store.ConcatColumns(a.Type, parts)
 	}
 	return newRelation(s, columns, rows, nil)
+}
+
+// isPart reports whether a source fills a predicate that has further files.
+func (b *Binding) isPart(source int) bool {
+	for _, u := range b.Sources[source].Uses {
+		for i := range b.Sources {
+			if i != source && b.Sources[i].fills(u.Schema.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *Source) fills(pred string) bool {
+	return slices.ContainsFunc(s.Uses, func(u Use) bool { return u.Schema.Name == pred })
+}
+
+// unite returns the union of what the sources hold of a predicate. loaded has
+// their relations.
+func (b *Binding) unite(
+	s store.Schema, loaded [][]*store.Relation, opts Options,
+) (*store.Relation, error) {
+	var parts []*store.Relation
+	var files []string
+	for i := range loaded {
+		for _, r := range loaded[i] {
+			if r.Name == s.Name {
+				parts = append(parts, r)
+				files = append(files, b.Sources[i].Path)
+			}
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	if bytes := bytesOfTables(parts); len(parts) > 1 && opts.Reserve != nil {
+		if err := opts.Reserve("the facts of "+s.Name, bytes); err != nil {
+			return nil, err
+		}
+	}
+	r, err := Concat(s, parts...)
+	var key *KeyError
+	if errors.As(err, &key) {
+		key.Files = [2]string{fileOf(key.Lines[1], parts, files), fileOf(key.Lines[0], parts, files)}
+	}
+	return r, err
+}
+
+// fileOf returns the file of a row, from 1, of the concatenated parts.
+func fileOf(row int64, parts []*store.Relation, files []string) string {
+	for i, r := range parts {
+		if row -= int64(r.Rows()); row <= 0 {
+			return files[i]
+		}
+	}
+	return ""
 }
