@@ -144,6 +144,9 @@ func programForFacts(c *cli.Context, con *console) (*redfox.Program, *redfox.Dat
 		return prog, nil, err
 	}
 	db, err := prog.Load(c.Context, facts.facts, facts.load)
+	if err == nil {
+		err = facts.check(db.Report())
+	}
 	return prog, db, err
 }
 

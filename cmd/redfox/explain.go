@@ -29,7 +29,7 @@ func explainCommand(con *console) *cli.Command {
 			"redfox explain --kernels --why-not-fused reach.logic\n" +
 			"redfox explain RF0101",
 		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "keep-apart",
-			"no-decompose", "target", "facts", "fact", "allow-path", "header", "on-error", "missing-facts",
+			"no-decompose", "target", "facts", "fact", "allow-path", "header", "on-error", "missing-facts", "strict",
 			"print", "engine", "device", "threads", "memory", "device-memory", "max-rounds",
 			"trust-code", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {

@@ -29,11 +29,15 @@ const (
 var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "facts", Category: groupFacts,
-			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv or .parquet holds predicate PRED"}
+			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt or .parquet holds predicate PRED"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "strict", Category: groupFacts,
+			Usage: "fail where a predicate has no file of facts, or a file is that of no predicate; without it, these are notes"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "fact", Category: groupFacts,
-			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; may be repeated, and several files of a predicate are united"}
+			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; several files of a predicate are united"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "allow-path", Category: groupFacts,

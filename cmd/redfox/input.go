@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/frontend/diag"
 )
 
 // The extensions of files that hold a query plan or a kernel graph instead of
@@ -83,7 +84,8 @@ func compileProgram(ctx context.Context, c *cli.Context, con *console,
 }
 
 // factNames are the flags about facts that every command with facts takes.
-var factNames = []string{"facts", "fact", "allow-path", "header", "on-error", "missing-facts"}
+var factNames = []string{"facts", "fact", "allow-path", "header", "on-error", "missing-facts",
+	"strict"}
 
 // factFlags is what the flags say of facts.
 type factFlags struct {
@@ -92,12 +94,13 @@ type factFlags struct {
 	given    bool     // a flag names some
 	allowed  []string // folders of --allow-path
 	load     redfox.LoadOptions
+	strict   bool
 }
 
 // newFactFlags checks the flags about facts, before any are read.
 func newFactFlags(c *cli.Context) (factFlags, error) {
 	f := factFlags{facts: redfox.NewFacts().Dir(c.String("facts")), given: c.IsSet("facts") ||
-		c.IsSet("fact")}
+		c.IsSet("fact"), strict: c.Bool("strict")}
 	onError, err := choice("on-error", c.String("on-error"), "stop", "skip")
 	if err != nil {
 		return f, err
@@ -150,4 +153,18 @@ func (f *factFlags) allow(c *cli.Context) error {
 	}
 	f.facts.Allow(".")
 	return nil
+}
+
+// check returns what --strict makes an error: notes about predicates without
+// files and files without predicates.
+func (f *factFlags) check(report *redfox.LoadReport) error {
+	if !f.strict || len(report.Unmatched) == 0 {
+		return nil
+	}
+	wrong := &redfox.ProgramError{}
+	for _, note := range report.Unmatched {
+		wrong.Diagnostics = append(wrong.Diagnostics, &redfox.Diagnostic{Severity: diag.Error,
+			Code: diag.UnmatchedFacts, Message: note})
+	}
+	return wrong
 }

@@ -33,7 +33,7 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet\n" +
 			"redfox run shop.logic --exec-text '+order(\"ann\", \"pear\").' --print stock",
-		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "missing-facts", "print", "out", "format",
+		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "missing-facts", "strict", "print", "out", "format",
 			"limit", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
 			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json",
@@ -183,6 +183,9 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 	}
 	r.progress.done()
 	r.notes(db.Report())
+	if err := r.check(db.Report()); err != nil {
+		return nil, err
+	}
 	chosen, passed, err := prog.ChooseEngine(db, r.options)
 	if err != nil {
 		return nil, err

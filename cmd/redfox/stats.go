@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 // none, which files are not used, which rows were left out.
 func (r *run) notes(report *redfox.LoadReport) {
 	for _, note := range report.Notes {
+		if r.strict && slices.Contains(report.Unmatched, note) {
+			continue // check reports it
+		}
 		fmt.Fprintln(r.con.err, "redfox: note:", note)
 	}
 	for _, f := range report.Files {

@@ -130,6 +130,9 @@ func (r *run) inSession(ctx context.Context, c *cli.Context, session *redfox.Ses
 		return err
 	}
 	r.told(w)
+	if err := r.check(w.Report()); err != nil {
+		return err
+	}
 	asked, aborted := false, false
 	for i, change := range changes {
 		t, err := change.transaction(i + 1)

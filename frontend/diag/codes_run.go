@@ -64,6 +64,15 @@ n(y) <- n(x), y = x + 1.
 		Fix: "Correct the file at the place that is shown, or run with --on-error skip to leave such " +
 			"rows out and have them counted.",
 	})
+	UnmatchedFacts = newCode(&Code{
+		ID:   "RF1007",
+		Name: "UnmatchedFacts",
+		When: "With --strict, a predicate has no file of facts, a file is that of no predicate, or a " +
+			"file whose first line has the names of columns was read without --header. Without --strict, " +
+			"these are notes.",
+		Fix: "Rename the file or bind it with --fact PRED=FILE; give a predicate without facts an " +
+			"empty file; or leave out --strict.",
+	})
 	BadImport = newCode(&Code{
 		ID:   "RF1023",
 		Name: "BadImport",

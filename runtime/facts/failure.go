@@ -34,7 +34,12 @@ func isAbsent(err *read.LoadError) bool {
 
 // badFacts is the diagnostic of facts that do not fit their predicate.
 func badFacts(err error) *diag.Diagnostic {
-	return &diag.Diagnostic{Severity: diag.Error, Code: diag.BadFacts, Message: err.Error()}
+	d := &diag.Diagnostic{Severity: diag.Error, Code: diag.BadFacts, Message: err.Error()}
+	var bad *read.LoadError
+	if errors.As(err, &bad) && bad.Help != "" {
+		d.Helps = []string{bad.Help}
+	}
+	return d
 }
 
 // Lack returns the error of a load that failed for want of something.

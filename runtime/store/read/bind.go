@@ -64,8 +64,10 @@ func ParseFact(text string) (Fact, error) {
 type Binding struct {
 	Schemas []store.Schema
 	Sources []Source
-	// Notes say which predicates have no file and which files no predicate.
-	Notes []string
+	Notes   []string
+	// Unmatched are the notes that say which predicates have no file and which
+	// files no predicate.
+	Unmatched []string
 }
 
 // Restrict removes the predicates that are not needed.
@@ -97,8 +99,8 @@ func (e *BindError) Error() string {
 
 // Bind finds the files of facts for predicates. A folder's files PRED.tsv, .csv
 // and .parquet (the texts also with .gz or .zst) belong to the predicate of
-// their name; that of a predicate a:b may also be called a_b.* or stand in a
-// folder as a/b.*. A file with named columns feeds more: lineitem.parquet fills
+// their name, and so does PRED.txt, as TSV, if there is no other; that of a
+// predicate a:b may also be called a_b.* or stand in a folder as a/b.*. A file with named columns feeds more: lineitem.parquet fills
 // every predicate lineitem:X whose arguments are named like columns of it. The
 // value of a functional predicate may also be the column that is named like the
 // last part of the predicate's name, or the only one that ends in "_" and that.
@@ -108,10 +110,12 @@ func (e *BindError) Error() string {
 // Several facts of a predicate are united. An empty dir is no folder.
 func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
 	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{},
-		named: map[string]bool{}, united: map[string]bool{}}
+		named: map[string]bool{}, united: map[string]bool{},
+		bound: map[string]bool{}}
 	for i := range facts {
 		// A program that names a file names all that the predicate has.
 		b.uniting = facts[i].Open == nil
+		b.bound[filepath.Clean(facts[i].Path)] = true
 		if err := b.fact(&facts[i]); err != nil {
 			return nil, err
 		}
@@ -129,7 +133,7 @@ func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Bind
 	b.noteAbsent()
 	for _, s := range schemas {
 		if b.taken[s.Name] == "" && !s.Optional {
-			b.note("%s has no file of facts; it is empty", s.Name)
+			b.unmatched("%s has no file of facts; it is empty", s.Name)
 		}
 	}
 	return b.result, nil
@@ -144,6 +148,8 @@ type binder struct {
 	// uniting says that files which are bound now add to those in united.
 	uniting bool
 	united  map[string]bool
+	// bound are paths of facts, which are not looked at in the folder.
+	bound map[string]bool
 	// unknown are files of the folder whose names resemble no predicate's. A
 	// folder is often shared by programs, so they make one note together.
 	unknown []string
@@ -153,7 +159,7 @@ type binder struct {
 // noteUnknown makes a note of the files that no predicate uses.
 func (b *binder) noteUnknown() {
 	if len(b.unknown) > 0 {
-		b.note("not used, for want of a predicate of the name: %s", someOf(b.unknown))
+		b.unmatched("not used, for want of a predicate of the name: %s", someOf(b.unknown))
 	}
 }
 
@@ -185,6 +191,11 @@ func (b *binder) missing(f *Fact) error {
 	b.taken[f.Pred] = f.Path
 	b.absent = append(b.absent, f.Path)
 	return nil
+}
+
+func (b *binder) unmatched(format string, args ...any) {
+	b.note(format, args...)
+	b.result.Unmatched = append(b.result.Unmatched, fmt.Sprintf(format, args...))
 }
 
 func (b *binder) note(format string, args ...any) {
@@ -250,11 +261,12 @@ func (b *binder) folder(dir string) error {
 	}
 	// With the separator, a dir that is a link is followed.
 	root := dir + string(filepath.Separator)
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	var plain []string // are for predicates without another file
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return fileError(path, err)
 		}
-		stem, ok := dataFile(path)
+		_, ok := dataFile(path)
 		if strings.HasPrefix(entry.Name(), ".") && path != root {
 			if entry.IsDir() {
 				return filepath.SkipDir
@@ -267,27 +279,53 @@ func (b *binder) folder(dir string) error {
 		if !ok || path == root {
 			return nil
 		}
-		stem, err = filepath.Rel(dir, stem)
-		if err != nil {
-			return fileError(path, err)
+		if isPlain(path) {
+			plain = append(plain, path)
+			return nil
 		}
-		return b.folderFile(path, filepath.ToSlash(stem))
+		return b.folderFile(dir, path)
 	})
-}
-
-// dataFile returns a data file's path without its extensions.
-func dataFile(path string) (stem string, ok bool) {
-	text := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
-	for _, ext := range []string{".tsv", ".csv"} {
-		if stem, ok := strings.CutSuffix(text, ext); ok {
-			return stem, true
+	for _, path := range plain {
+		if err == nil {
+			err = b.folderFile(dir, path)
 		}
 	}
-	return strings.CutSuffix(path, ".parquet")
+	return err
 }
 
-// folderFile binds the file at dir/stem.EXT.
-func (b *binder) folderFile(path, stem string) error {
+// dataFile returns a data file's path without its extensions, in lower or upper
+// case.
+func dataFile(path string) (stem string, ok bool) {
+	lower := strings.ToLower(path)
+	text := strings.TrimSuffix(strings.TrimSuffix(lower, ".gz"), ".zst")
+	for _, ext := range []string{".tsv", ".csv", ".txt"} {
+		if stem, ok := strings.CutSuffix(text, ext); ok {
+			return path[:len(stem)], true
+		}
+	}
+	stem, ok = strings.CutSuffix(lower, ".parquet")
+	return path[:len(stem)], ok
+}
+
+// isPlain reports whether a file is a text that may be about anything. One that
+// no predicate is named like gets no note, and a predicate that has another
+// file takes nothing from it.
+func isPlain(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".txt")
+}
+
+// folderFile binds a file of a folder.
+func (b *binder) folderFile(dir, path string) error {
+	if b.bound[filepath.Clean(path)] {
+		return nil
+	}
+	stem, _ := dataFile(path)
+	stem, err := filepath.Rel(dir, stem)
+	if err != nil {
+		return fileError(path, err)
+	}
+	stem = filepath.ToSlash(stem)
 	var own, group []*store.Schema
 	var names []string
 	explicit := false
@@ -298,6 +336,9 @@ func (b *binder) folderFile(path, stem string) error {
 		switch {
 		case (full || prefix) && b.named[s.Name]:
 			explicit = true
+		case (full || prefix) && isPlain(path) && b.taken[s.Name] != "":
+			explicit = true
+			b.unmatched("%s is not used: %s has %s", path, s.Name, b.taken[s.Name])
 		case full:
 			own = append(own, s)
 		case prefix:
@@ -321,9 +362,9 @@ func (b *binder) folderFile(path, stem string) error {
 		}
 		near, ok := nearest(stem, names)
 		if ok {
-			b.note("%s is not used: there is no predicate %s; did you mean %s?", path,
+			b.unmatched("%s is not used: there is no predicate %s; did you mean %s?", path,
 				strings.ReplaceAll(stem, "/", ":"), near)
-		} else {
+		} else if !isPlain(path) {
 			b.unknown = append(b.unknown, path)
 		}
 		return nil
@@ -339,7 +380,7 @@ func (b *binder) folderFile(path, stem string) error {
 	}
 	if source.Columns == nil {
 		for _, s := range group {
-			b.note("%s takes nothing from %s, whose columns have no names", s.Name, path)
+			b.unmatched("%s takes nothing from %s, whose columns have no names", s.Name, path)
 		}
 		return nil
 	}
@@ -377,7 +418,7 @@ func (b *binder) feed(source *Source, group []*store.Schema) (misses []error, er
 		var missing *missingColumn
 		if errors.As(err, &missing) {
 			misses = append(misses, missing)
-			b.note("%s takes nothing from %s: %s", s.Name, source.Path, missing.Error())
+			b.unmatched("%s takes nothing from %s: %s", s.Name, source.Path, missing.Error())
 			continue
 		}
 		if err != nil {
@@ -561,18 +602,9 @@ func (s *Source) firstRecord() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var fields []string
-	var room []byte
-	for p := 0; ; {
-		text, end, _, err := s.textFormat().field(block.data, p, &room)
-		if err != nil {
-			return nil, &LoadError{File: s.Path, Line: 1, Column: len(fields) + 1,
-				Reason: err.Error()}
-		}
-		fields = append(fields, string(text))
-		if block.data[end] == '\n' {
-			return fields, nil
-		}
-		p = end + 1
+	fields, _, err := s.textFormat().record(block.data, 0)
+	if err != nil {
+		return nil, &LoadError{File: s.Path, Line: 1, Column: len(fields) + 1, Reason: err.Error()}
 	}
+	return fields, nil
 }

@@ -18,8 +18,8 @@ import (
 // Format is how a file is written.
 type Format uint8
 
-// The formats. FormatAuto goes by the name: .tsv, .csv or .parquet, with .gz or
-// .zst behind; anything else is TSV.
+// The formats. FormatAuto goes by the name: .tsv, .csv or .parquet, in any case
+// and with .gz or .zst behind; anything else is TSV.
 const (
 	FormatAuto Format = iota
 	TSV
@@ -148,19 +148,24 @@ type FileReport struct {
 	Examples   []*LoadError
 	Repeated   int64 // rows dropped because they repeat others in all that is used of them
 	Elapsed    time.Duration
+
+	note string // about the file; may be empty
 }
 
 // Report describes a load.
 type Report struct {
 	Files []FileReport
 	Notes []string // what the user should know of the binding and did not ask for
+	// Unmatched are the notes about predicates without a file, files without a
+	// predicate, and headers that were read as facts.
+	Unmatched []string
 }
 
 // Load reads the files of a binding into a database. A predicate that has
 // several files gets their union, one that has none an empty relation.
 func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Report, error) {
 	db := store.NewDatabase()
-	report := &Report{Notes: b.Notes}
+	report := &Report{Notes: slices.Clone(b.Notes), Unmatched: slices.Clone(b.Unmatched)}
 	report.Files = make([]FileReport, len(b.Sources))
 	loaded := make([][]*store.Relation, len(b.Sources))
 	for _, i := range b.loadingOrder() {
@@ -173,6 +178,12 @@ func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Repo
 			return nil, report, err
 		}
 		loaded[i], report.Files[i] = rels, *fr
+	}
+	for _, f := range report.Files {
+		if f.note != "" {
+			report.Notes = append(report.Notes, f.note)
+			report.Unmatched = append(report.Unmatched, f.note)
+		}
 	}
 	for _, s := range b.Schemas {
 		r, err := b.unite(s, loaded, opts)

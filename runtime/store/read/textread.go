@@ -344,10 +344,12 @@ func (l *load) scanText(
 	})
 	switch {
 	case failed != nil:
+		l.adviseHeader(failed, p.head)
 		return nil, failed
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
+	l.report.note = l.headerNote(p.head)
 	return scanners, p.failed
 }
 
@@ -358,6 +360,7 @@ type textPipeline struct {
 	results chan textRows
 	buffers chan []byte // of blocks that have been scanned
 	failed  error       // of the reader, once blocks is closed
+	head    [][]string  // the first two records, once results is closed
 }
 
 // feed reads blocks until the text ends, or reading fails.
@@ -382,6 +385,9 @@ func (p *textPipeline) feed(ctx context.Context, r *textReader, header bool) {
 			end = min(end, len(b.data))
 			b.data, b.offset, b.header = b.data[end:], b.offset+int64(end), 1+int64(inner)
 			header = false
+		}
+		if b.seq == 0 {
+			p.head = r.format.records(b.data, 2)
 		}
 		select {
 		case p.blocks <- b:

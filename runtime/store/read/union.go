@@ -122,7 +122,9 @@ func (b *Binding) unite(
 	r, err := Concat(s, parts...)
 	var key *KeyError
 	if errors.As(err, &key) {
-		key.Files = [2]string{fileOf(key.Lines[1], parts, files), fileOf(key.Lines[0], parts, files)}
+		for i, row := range []int64{key.Lines[1], key.Lines[0]} {
+			key.Files[i] = fileOf(row, parts, files)
+		}
 	}
 	return r, err
 }
