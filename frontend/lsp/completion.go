@@ -120,17 +120,21 @@ func (c *completer) offer() {
 			Kind: protocol.CompletionItemKindVariable}, name)
 	}
 	if c.aggregates {
-		for _, name := range slices.Sorted(maps.Keys(aggregates)) {
-			c.add(protocol.CompletionItem{Label: name, SortText: "0" + name,
+		for _, a := range vocabulary.Aggregations {
+			c.add(protocol.CompletionItem{Label: a.Name, SortText: "0" + a.Name,
 				Kind:   protocol.CompletionItemKindFunction,
-				Detail: aggregates[name][0], Documentation: plain(aggregates[name][1])}, name)
+				Detail: a.Form, Documentation: plain(a.Doc)}, a.Name)
 		}
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(primitives)) {
-		c.add(protocol.CompletionItem{Label: name, SortText: "2" + name,
-			Kind:          protocol.CompletionItemKindTypeParameter,
-			Documentation: plain(primitives[name])}, name)
+	last := ""
+	for _, t := range vocabulary.Types {
+		if name := typeWord(t); name != last {
+			c.add(protocol.CompletionItem{Label: name, SortText: "2" + name,
+				Kind:          protocol.CompletionItemKindTypeParameter,
+				Documentation: plain(t.Doc)}, name)
+			last = name
+		}
 	}
 	for _, word := range []string{"agg", "seq"} {
 		c.add(protocol.CompletionItem{Label: word, SortText: "4" + word,
@@ -149,10 +153,11 @@ func (c *completer) offer() {
 				Documentation: plain(f.Doc)}, name+"[$1]")
 		}
 	}
-	for _, name := range vocabulary.DirectiveNames() {
-		if continues(name, c.prefix) {
-			c.add(protocol.CompletionItem{Label: name, SortText: "5" + name,
-				Kind: protocol.CompletionItemKindKeyword}, name)
+	for _, d := range vocabulary.Directives {
+		if continues(d.Name, c.prefix) {
+			c.add(protocol.CompletionItem{Label: d.Name, SortText: "5" + d.Name,
+				Kind:   protocol.CompletionItemKindKeyword,
+				Detail: d.Form, Documentation: plain(d.Doc)}, d.Name)
 		}
 	}
 }

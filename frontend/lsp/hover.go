@@ -42,13 +42,11 @@ func (p *pointed) describe(e *entry) string {
 	case function:
 		return describeFunction(e.name)
 	case aggregate:
-		if text, ok := aggregates[e.name]; ok {
-			return code("agg<<"+text[0]+">>") + "\n" + text[1]
-		}
+		return describeAggregation(e.name)
 	case typeName:
-		if text, ok := primitives[e.name]; ok {
-			return code(e.name) + "\n" + text
-		}
+		return describeType(e.name)
+	case directive:
+		return describeDirective(e.name)
 	}
 	return ""
 }
@@ -219,38 +217,4 @@ func plainComment(text string) string {
 		out = append(out, strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*")))
 	}
 	return strings.TrimSpace(strings.Join(out, "\n"))
-}
-
-// describeFunction shows the forms of a built-in function.
-func describeFunction(name string) string {
-	f := scalar.Lookup(name)
-	if f == nil {
-		return ""
-	}
-	var forms []string
-	for _, form := range f.Forms {
-		forms = append(forms, name+"["+form+"]")
-	}
-	return code(strings.Join(forms, "\n")) + "\n" + f.Doc
-}
-
-// aggregates has the form of each aggregation function and what it does.
-var aggregates = map[string][2]string{
-	"count": {"n = count()", "The number of bindings of the body."},
-	"total": {"s = total(x)", "The sum of x over the bindings of the body."},
-	"sum":   {"s = sum(x)", "The sum of x over the bindings of the body."},
-	"min":   {"m = min(x)", "The least x."},
-	"max":   {"m = max(x)", "The greatest x."},
-	"avg":   {"m = avg(x)", "The mean of x over the bindings of the body."},
-}
-
-// primitives says what the values of each primitive type are.
-var primitives = map[string]string{
-	"int":      "Whole numbers of 64 bits. int[8], int[16] and int[32] are narrower.",
-	"uint":     "Whole numbers of 64 bits without sign. uint[8], uint[16] and uint[32] are narrower.",
-	"float":    "Numbers in IEEE double precision. float[32] has single precision.",
-	"decimal":  "Exact decimal numbers. decimal[18,2] has 18 digits, 2 of them after the point.",
-	"string":   "Unicode text.",
-	"datetime": "Points in time, in microseconds.",
-	"boolean":  "true and false.",
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -117,15 +115,26 @@ func FuzzPositions(f *testing.F) {
 	})
 }
 
-// TestDescriptions wants text for each aggregation function and primitive type.
+// TestDescriptions wants text for each word that is built in.
 func TestDescriptions(t *testing.T) {
-	got, want := slices.Sorted(maps.Keys(aggregates)), vocabulary.AggregationNames()
-	if !slices.Equal(got, want) {
-		t.Errorf("descriptions of %s, and functions %s", got, want)
+	words := map[string]func(string) string{}
+	add := func(names []string, describe func(string) string) {
+		for _, name := range names {
+			words[name] = describe
+		}
 	}
-	for name := range primitives {
-		if !scalar.IsPrimitive(name) {
-			t.Errorf("%s is no type", name)
+	add(scalar.Names(), describeFunction)
+	add(vocabulary.AggregationNames(), describeAggregation)
+	add(vocabulary.DirectiveNames(), describeDirective)
+	for _, typ := range vocabulary.Types {
+		add([]string{typeWord(typ)}, describeType)
+		if !scalar.IsPrimitive(typeWord(typ)) {
+			t.Errorf("%s is no type", typeWord(typ))
+		}
+	}
+	for name, describe := range words {
+		if !strings.HasPrefix(describe(name), "```logiql\n") {
+			t.Errorf("%s has the description %q", name, describe(name))
 		}
 	}
 }
