@@ -84,7 +84,7 @@ func bindsAll(d *ast.Disj, bound vars) {
 // isAtom reports whether an application is one of a predicate.
 func isAtom(a *ast.Apply) bool {
 	name := a.Name.Text
-	return !scalar.IsBuiltin(name) && !isRange(a) && (a.Square || !scalar.IsPrimitive(name))
+	return !scalar.IsBuiltin(name) && !IsRange(a) && (a.Square || !scalar.IsPrimitive(name))
 }
 
 // atomBinds adds the variables of an atom.
@@ -226,7 +226,7 @@ func (c *conj) isKnown(item ast.Node) bool {
 	}
 	known := true
 	ast.Inspect(item, func(n ast.Node) bool {
-		if a, ok := n.(*ast.Apply); ok && (isRange(a) || !isAtom(a) && hasWildcard(a)) {
+		if a, ok := n.(*ast.Apply); ok && (IsRange(a) || !isAtom(a) && hasWildcard(a)) {
 			known = false
 		}
 		return known

@@ -1,9 +1,9 @@
 // Package generate rewrites what enumerates values into recursions: int:range
-// and comparisons that bound an integer, and free positions in string:split and
-// string:substring.
+// and comparisons that bound an integer, and free positions in string:split
+// and string:substring.
 //
-// In: syntax trees. Out: syntax trees without int:range, in which every position
-// of a string function has a value. For each place that enumerates there are
+// In: syntax trees. Out: syntax trees without int:range, in which every
+// position of a string function has a value. For each place that enumerates there are
 // two predicates that no program can name:
 //
 //	demand#n   what the place is asked: the values of its bound arguments, for

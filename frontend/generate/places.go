@@ -38,7 +38,7 @@ func (g *generator) named(n ast.Node) ast.Node {
 		out.Args = slices.Clone(n.Args)
 		for i, x := range n.Args {
 			w, open := ast.Unparen(x).(*ast.Wildcard)
-			if open && (isRange(n) && i == 3 || n.Name.Text == split && i == 2 ||
+			if open && (IsRange(n) && i == 3 || n.Name.Text == split && i == 2 ||
 				n.Name.Text == substring && (i == 1 || i == 2)) {
 				out.Args[i] = g.fresh(w.Span)
 			} else {
@@ -87,7 +87,7 @@ func mapped(n ast.Node, f func(ast.Node) ast.Node) ast.Node {
 func (c *conj) ranges() bool {
 	for i, item := range c.items {
 		a, ok := ast.Unparen(item).(*ast.Apply)
-		if !ok || !isRange(a) || a.Square || len(a.Args) != 4 ||
+		if !ok || !IsRange(a) || a.Square || len(a.Args) != 4 ||
 			slices.ContainsFunc(a.Args[:3], func(x ast.Node) bool { return !valued(x, c.bound) }) {
 			continue
 		}
@@ -153,6 +153,10 @@ func (c *conj) count(at source.Span, lo, hi, step, x ast.Node) {
 	}
 	if !literal || by != 0 {
 		e.next(func(k ast.Node) ast.Node { return compare(k, "<=", last, at) })
+	}
+	if from, fixed := integer(lo); fixed && from == 0 && literal && by == 1 && c.isFree(x) {
+		c.items = append(c.items, e.atom(x))
+		return
 	}
 	k := c.g.fresh(at)
 	offset := ast.Node(k)

@@ -89,7 +89,7 @@ func mayGenerate(c *ast.Clause) bool {
 	look := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Apply:
-			found = found || isRange(n) || n.Name.Text == split || n.Name.Text == substring
+			found = found || IsRange(n) || n.Name.Text == split || n.Name.Text == substring
 		case *ast.Compare:
 			found = found || slices.ContainsFunc(n.Ops, func(op string) bool {
 				return op[0] == '<' || op[0] == '>'
@@ -102,9 +102,9 @@ func mayGenerate(c *ast.Clause) bool {
 	return found
 }
 
-// isRange reports whether an application is int:range or the like of another
+// IsRange reports whether an application is int:range or the like of another
 // type of integers.
-func isRange(a *ast.Apply) bool {
+func IsRange(a *ast.Apply) bool {
 	prefix, ok := strings.CutSuffix(a.Name.Text, ":range")
 	return ok && (strings.HasPrefix(prefix, "int") || strings.HasPrefix(prefix, "uint"))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/frontend/generate"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -241,6 +242,10 @@ func (lo *lowering) function(a *ast.Apply) *scalar.Func {
 	f := scalar.Lookup(name)
 	if f == nil {
 		lo.cl.Broken = true
+		if generate.IsRange(a) {
+			lo.openRange(a)
+			return nil
+		}
 		_, err := scalar.Resolve(name, nil)
 		why := ""
 		if err != nil {

@@ -182,7 +182,7 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 	if len(places) == 0 {
 		places = []place{{span: v.Span}}
 	}
-	if c.explainGenerator(cl, v, places) || c.explainInvention(cl, v, places) ||
+	if c.explainInvention(cl, v, places) ||
 		c.explainNull(v) || c.explainName(cl, v) {
 		return
 	}
@@ -243,20 +243,6 @@ func joinAnd(items []string) string {
 		return strings.Join(items, "")
 	}
 	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
-}
-
-// explainGenerator recognises the forms that bind the variable in LogiQL, and
-// that redfox refuses.
-func (c *checker) explainGenerator(cl *clause, v *normal.Var, places []place) bool {
-	for _, p := range places {
-		if p.kind == placeFunction &&
-			(p.detail == "string:split" || p.detail == "string:substring") {
-			c.refuse(p.span, fmt.Sprintf("enumerating %s with %s", v.Base, p.detail),
-				fmt.Sprintf("bind %s with an atom that lists the indexes", v.Base))
-			return true
-		}
-	}
-	return false
 }
 
 // explainInvention recognises value invention, `E(e), E:cons[k] = e <- body.`:

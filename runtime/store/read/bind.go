@@ -100,14 +100,14 @@ func (e *BindError) Error() string {
 // Bind finds the files of facts for predicates. A folder's files PRED.tsv, .csv
 // and .parquet (the texts also with .gz or .zst) belong to the predicate of
 // their name, and so does PRED.txt, as TSV, if there is no other; that of a
-// predicate a:b may also be called a_b.* or stand in a folder as a/b.*. A file with named columns feeds more: lineitem.parquet fills
-// every predicate lineitem:X whose arguments are named like columns of it. The
-// value of a functional predicate may also be the column that is named like the
-// last part of the predicate's name, or the only one that ends in "_" and that.
-// Names of columns are compared without regard to case.
-//
-// Facts come first: a predicate that one of them names takes nothing from dir.
-// Several facts of a predicate are united. An empty dir is no folder.
+// predicate a:b may also be called a_b.* or stand in a folder as a/b.*. A file
+// with named columns feeds more: lineitem.parquet fills every predicate
+// lineitem:X whose arguments are named like columns of it. The value of a
+// functional predicate may also be the column that is named like the last part
+// of the predicate's name, or the only one that ends in "_" and that. Names of
+// columns are compared without regard to case. Facts come first: a predicate
+// that one of them names takes nothing from dir. Several facts of a predicate
+// are united. An empty dir is no folder.
 func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
 	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{},
 		named: map[string]bool{}, united: map[string]bool{},
