@@ -149,9 +149,10 @@ type solver struct {
 	clashed map[int]bool
 	soft    []softHead
 	open    []int // nodes that may be roots without a type
-	// relaxed has what earlier attempts found. again is set if this one found
-	// more.
+	// relaxed has what earlier attempts found. marked is set if this one found
+	// more to relax, and again if there has to be another attempt.
 	relaxed *relaxed
+	marked  bool
 	again   bool
 	// puts has the terms that rules put into the widened columns.
 	puts map[int][]normal.Term
@@ -229,8 +230,7 @@ func (s *solver) attempt(clauses []*normal.Clause) {
 	}
 	s.settle()
 	s.checkLiterals()
-	s.checkWidened()
-	s.checkMixed()
+	s.checkRelaxed()
 	s.checkHeads()
 }
 

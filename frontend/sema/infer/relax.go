@@ -151,7 +151,7 @@ func (s *solver) relax(chain []edge, first, last evidence) bool {
 	}{{both, s.relaxed.widened}, {one, s.relaxed.widened}, {mixed, s.relaxed.mixed}} {
 		for _, n := range found.nodes {
 			found.marks[n] = true
-			s.again = true
+			s.marked = true
 		}
 		if len(found.nodes) > 0 {
 			return true
@@ -235,6 +235,21 @@ func (s *solver) resume(all bool) bool {
 	return found
 }
 
+// waitingRoots returns the roots of the variables that wait for the types of
+// widened columns.
+func (s *solver) waitingRoots() map[int]bool {
+	if len(s.waiting) == 0 {
+		return nil
+	}
+	out := map[int]bool{}
+	for _, w := range s.waiting {
+		if !w.mixed {
+			out[s.find(w.edge.a)] = true
+		}
+	}
+	return out
+}
+
 // needs returns the least type that holds the values of known types in a
 // widened column, with the place of the last one that made it wider, and
 // whether all types are known. Literals count where their value does not fit.
@@ -283,6 +298,19 @@ func (s *solver) needs(column int) (because evidence, complete bool) {
 		widen(l.value.Type, l.span)
 	}
 	return because, complete
+}
+
+// checkRelaxed decides whether another attempt is needed: one that relaxes more,
+// or one with wider types. Types that follow from a clash count for nothing.
+func (s *solver) checkRelaxed() {
+	if s.marked {
+		clear(s.relaxed.floors)
+		clear(s.relaxed.raised)
+		s.again = true
+		return
+	}
+	s.checkWidened()
+	s.checkMixed()
 }
 
 // checkWidened finds the widened columns that need a wider type than they have.

@@ -19,8 +19,8 @@ func (s *solver) settle() {
 		s.compact()
 		if s.typeRelaxed() ||
 			s.guess(func(target, self bool) bool { return !target }, true) ||
-			s.resumeAll() ||
 			s.guess(func(target, self bool) bool { return self }, false) ||
+			s.resumeAll() ||
 			s.fromFunctions() ||
 			s.guess(func(target, self bool) bool { return true }, false) {
 			s.run()
@@ -87,11 +87,11 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 			declared[root] = h
 		}
 	}
-	uses := s.literalUses()
+	uses, waiting := s.literalUses(), s.waitingRoots()
 	found := false
 	for _, n := range s.open {
 		c := &s.class[n]
-		if s.find(n) != n || c.known || c.poisoned || !want(target[n], self[n]) {
+		if s.find(n) != n || c.known || c.poisoned || waiting[n] || !want(target[n], self[n]) {
 			continue
 		}
 		if h, ok := declared[n]; ok {
