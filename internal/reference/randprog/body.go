@@ -242,13 +242,23 @@ func (b *body) negation() {
 func (b *body) headTerms(types []typ, recursive bool) []string {
 	out := make([]string, len(types))
 	for i, t := range types {
-		if b.g.chance(20) {
+		if b.g.chance(20) && b.computes(t) {
 			out[i] = b.expression(t, recursive)
 			continue
 		}
 		out[i] = b.term(t)
 	}
 	return out
+}
+
+// computes reports whether a head may have an expression of a type. A constant
+// one might not fit the column of a program that mixes integers.
+func (b *body) computes(t typ) bool {
+	if b.g.mixing == plain || t != integer {
+		return true
+	}
+	_, ok := b.bound(t)
+	return ok
 }
 
 // term returns a bound variable of the type, or else a constant.
@@ -283,7 +293,7 @@ func (b *body) expression(t typ, recursive bool) string {
 		}
 		return pick(g, []string{
 			fmt.Sprintf("%s + %s", x, y), fmt.Sprintf("%s - %s", x, y),
-			fmt.Sprintf("%s * %d", x, g.IntN(4)), fmt.Sprintf("-%s", b.notConstant(x)),
+			fmt.Sprintf("%s * %d", x, g.IntN(4)), b.negative(x),
 			fmt.Sprintf("%s / %s", x, b.notConstant(y)),
 			fmt.Sprintf("int:mod[%s, %s]", x, b.notConstant(y)),
 			fmt.Sprintf("int:max[%s, %s]", x, y),
@@ -336,6 +346,14 @@ func (b *body) expression(t typ, recursive bool) string {
 		}
 	}
 	return x
+}
+
+// negative writes the negative of an integer, which a uint does not have.
+func (b *body) negative(x string) string {
+	if b.g.mixing == plain {
+		return "-" + b.notConstant(x)
+	}
+	return "0 - " + b.notConstant(x)
 }
 
 // notConstant keeps a bound variable and takes 1 for a constant, which might be

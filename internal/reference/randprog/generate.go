@@ -47,11 +47,12 @@ func (p *pred) atom(args []string) string {
 	return p.name + "[" + strings.Join(args[:p.keys], ", ") + "] = " + args[p.keys]
 }
 
-// declaration writes the clause that gives the predicate its types.
-func (p *pred) declaration() string {
+// declaration writes the clause that gives the predicate the types of its
+// columns.
+func (p *pred) declaration(columns []typ) string {
 	names := make([]string, len(p.args))
 	types := make([]string, len(p.args))
-	for i, t := range p.args {
+	for i, t := range columns {
 		names[i] = fmt.Sprintf("x%d", i)
 		if p.names != nil {
 			names[i] = p.names[i]
@@ -71,6 +72,7 @@ type generator struct {
 	preds []*pred // complete: bodies may negate and aggregate them
 	named int
 	set   map[*pred]bool // functions with a rule that sets values
+	mixing
 }
 
 // New makes the program of a seed. It has a few extensional predicates with
@@ -78,11 +80,13 @@ type generator struct {
 // and some strata of derived ones: plain rules, linear, non-linear and mutual
 // recursion, aggregates, numbering, and a query. Values stay small and
 // recursive heads compute only modulo a number, so evaluation ends. Some
+// programs mix integers of all widths and signs, and widen undeclared columns.
+// Some
 // programs are refused when run: by a constraint, or because a functional
 // predicate gets two values for a key.
 func New(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)),
-		out: &Program{Seed: seed}, set: map[*pred]bool{}}
+		out: &Program{Seed: seed}, set: map[*pred]bool{}, mixing: mixingOf(seed)}
 	for range 2 + g.IntN(3) {
 		g.extensional()
 	}
@@ -91,6 +95,9 @@ func New(seed uint64) *Program {
 	}
 	for range 3 + g.IntN(5) {
 		g.stratum()
+		if g.mixing != plain && g.chance(20) {
+			g.widened()
+		}
 	}
 	g.query()
 	if g.chance(15) {
@@ -175,7 +182,7 @@ func (g *generator) extensional() {
 	if g.chance(30) {
 		p.keys--
 	}
-	g.clause("%s", p.declaration())
+	g.clause("%s", g.declaration(p))
 	seen := map[string]bool{}
 	tuples := 4 + g.IntN(14)
 	if g.chance(8) {
@@ -248,8 +255,8 @@ func (g *generator) derived() *pred {
 func (g *generator) complete(list ...*pred) {
 	for _, p := range list {
 		// Some derived predicates are declared, others inferred.
-		if g.chance(25) {
-			g.clause("%s", p.declaration())
+		if g.mixing == large || g.chance(25) {
+			g.clause("%s", g.declaration(p))
 		}
 		g.preds = append(g.preds, p)
 	}
@@ -378,13 +385,17 @@ func (g *generator) aggregate() {
 		heads = append(heads, p.atom(append(terms, out)))
 		specs = append(specs, out+" = "+spec)
 		if declare {
-			g.clause("%s", p.declaration())
+			g.clause("%s", g.declaration(p))
 			g.preds = append(g.preds, p)
 			continue
 		}
 		made = append(made, p)
 	}
 	g.clause("%s <- agg<<%s>> %s.", strings.Join(heads, ", "), strings.Join(specs, ", "), b.text())
+	if g.mixing != plain {
+		g.preds = append(g.preds, made...) // a total has no narrower column
+		return
+	}
 	g.complete(made...)
 }
 
@@ -395,6 +406,8 @@ func (g *generator) specification(vars []variable) (string, typ) {
 	}
 	v := pick(g, vars)
 	switch fn := pick(g, []string{"total", "sum", "avg", "min", "max"}); {
+	case g.mixing == small && v.t == integer && (fn == "total" || fn == "sum"):
+		return fmt.Sprintf("max(%s)", v.name), v.t // a total of uint[8] is uint
 	case fn == "avg" && (v.t == integer || v.t == money || v.t == fraction || v.t == narrow):
 		return fmt.Sprintf("avg(%s)", v.name), fraction
 	case fn == "avg" && v.t == wide:
@@ -481,7 +494,7 @@ func (g *generator) sequence() {
 	if len(vars) == groups+1 || g.chance(50) {
 		p.keys = groups + 1
 	}
-	g.clause("%s", p.declaration())
+	g.clause("%s", g.declaration(p))
 	g.clause("%s <- seq<<>> %s.", p.atom(head), of.atom(vars))
 	g.preds = append(g.preds, p)
 }

@@ -71,6 +71,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"application of an application": `\[[\w:]+\[`, "several values": `\(x0.*;.*\) ->`,
 			"delta rule": `(?m)^\+.* <- `, "delta fact": `(?m)^\+[^<]*\.$`,
 			"deletion": `(?m)^-l`, "stage": `@prev`,
+			"unsigned integers": `\buint`, "widened columns": `(?m)^w\d+\(`,
 		} {
 			if regexp.MustCompile(pattern).MatchString(text) {
 				counts[name]++
@@ -95,7 +96,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 	for _, name := range []string{"negation", "negated conjunction", "disjunction", "aggregation", "two aggregates", "numbering", "several heads", "nullary", "like", "arithmetic", "functional", "chain", "constraint", "limit", "recursion", "mutual recursion",
 		"table", "applications compared", "application of an application", "several values",
 		"one row read twice", "delta rule", "delta fact",
-		"deletion", "stage"} {
+		"deletion", "stage", "unsigned integers", "widened columns"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}

@@ -28,7 +28,7 @@ func (g *generator) table() {
 		for _, c := range columns {
 			p.args, p.names = append(p.args, types[c]), append(p.names, t.Columns[c])
 		}
-		g.clause("%s", p.declaration())
+		g.clause("%s", g.declaration(p))
 		g.preds = append(g.preds, p)
 	}
 	all := []int{0, 1}[:keys]
