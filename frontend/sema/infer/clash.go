@@ -328,7 +328,7 @@ func (s *solver) checkHeads() {
 			if _, ok := s.literalAs(*v, want.Type); ok {
 				continue
 			}
-		} else if normal.IsInteger(c.typ) && normal.IsInteger(want.Type) && !h.totals() {
+		} else if s.isInteger(h.source()) && normal.IsInteger(want.Type) && !h.totals() {
 			continue
 		}
 		name := h.r.Var.Shown()

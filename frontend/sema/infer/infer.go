@@ -275,6 +275,9 @@ func (s *solver) headArgument(u *normal.Unit, h *normal.Atom, i int, t normal.Te
 			s.soft = append(s.soft, softHead{u, t, h.Pred, i})
 		case normal.BoundLiteral(t) != nil:
 			s.literalHeads = append(s.literalHeads, literalArgument{u, column, t})
+		case s.relaxed.mixed[t.Var.Node]:
+			// The column must not type the variable.
+			s.relaxed.widened[column], s.marked = true, true
 		default:
 			s.unifyHead(t.Var.Node, column, t.Span)
 		}

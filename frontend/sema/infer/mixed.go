@@ -26,6 +26,17 @@ func isWhole(t scalar.Type) bool {
 	return normal.IsInteger(t) || t == scalar.WideDecimalOf(0)
 }
 
+// isInteger reports whether a node has an integer type, or the type of a column
+// with values of int and of uint, unless a declaration says decimal[38,0].
+func (s *solver) isInteger(node int) bool {
+	t, _ := s.TypeOf(node)
+	if t != scalar.WideDecimalOf(0) {
+		return normal.IsInteger(t)
+	}
+	_, because := s.nearest(fact{node, t})
+	return s.relaxed.widened[because.node] || s.relaxed.mixed[because.node]
+}
+
 // isFixed reports whether the variables of a body atom must have the types of
 // their columns: the value of a refmode stands for the entity, and the body of
 // seq<<>> is one atom.

@@ -236,16 +236,14 @@ func (s *solver) resume(all bool) bool {
 }
 
 // waitingRoots returns the roots of the variables that wait for the types of
-// widened columns.
+// columns.
 func (s *solver) waitingRoots() map[int]bool {
 	if len(s.waiting) == 0 {
 		return nil
 	}
 	out := map[int]bool{}
 	for _, w := range s.waiting {
-		if !w.mixed {
-			out[s.find(w.edge.a)] = true
-		}
+		out[s.find(w.edge.a)] = true
 	}
 	return out
 }
@@ -300,8 +298,9 @@ func (s *solver) needs(column int) (because evidence, complete bool) {
 	return because, complete
 }
 
-// checkRelaxed decides whether another attempt is needed: one that relaxes more,
-// or one with wider types. Types that follow from a clash count for nothing.
+// checkRelaxed decides whether another attempt is needed: one that relaxes
+// more, or one with wider types. Types that follow from a clash count for
+// nothing.
 func (s *solver) checkRelaxed() {
 	if s.marked {
 		clear(s.relaxed.floors)

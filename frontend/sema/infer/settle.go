@@ -17,12 +17,13 @@ import (
 func (s *solver) settle() {
 	for {
 		s.compact()
+		waiting := s.waitingRoots()
 		if s.typeRelaxed() ||
-			s.guess(func(target, self bool) bool { return !target }, true) ||
-			s.guess(func(target, self bool) bool { return self }, false) ||
+			s.guess(waiting, func(target, self bool) bool { return !target }, true) ||
+			s.guess(waiting, func(target, self bool) bool { return self }, false) ||
 			s.resumeAll() ||
 			s.fromFunctions() ||
-			s.guess(func(target, self bool) bool { return true }, false) {
+			s.guess(nil, func(target, self bool) bool { return true }, false) {
 			s.run()
 			continue
 		}
@@ -56,8 +57,11 @@ func (s *solver) compact() {
 // guess types open classes by the declared columns that they are put into, or
 // by their literals. want selects the classes: its arguments are whether a
 // pending binding will type the class, and whether that binding waits for the
-// class itself. Unless all is set, guess stops at the first.
-func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
+// class itself. The waiting ones are left out. Unless all is set, guess stops
+// at the first.
+func (s *solver) guess(
+	waiting map[int]bool, want func(target, self bool) bool, all bool,
+) bool {
 	target, self := map[int]bool{}, map[int]bool{}
 	for _, it := range s.items {
 		out := -1
@@ -87,7 +91,7 @@ func (s *solver) guess(want func(target, self bool) bool, all bool) bool {
 			declared[root] = h
 		}
 	}
-	uses, waiting := s.literalUses(), s.waitingRoots()
+	uses := s.literalUses()
 	found := false
 	for _, n := range s.open {
 		c := &s.class[n]
@@ -134,6 +138,17 @@ func (h *softHead) aggregated() *normal.Var {
 		}
 	}
 	return nil
+}
+
+// source returns the node of the argument, or of what it is the least or the
+// greatest of.
+func (h *softHead) source() int {
+	for _, a := range h.unit.Aggs {
+		if a.Out == h.r.Var && (a.Fn == core.Min || a.Fn == core.Max) {
+			return a.In.Node
+		}
+	}
+	return h.r.Var.Node
 }
 
 // totals reports whether the argument is a total.
