@@ -84,13 +84,13 @@ func bindsAll(d *ast.Disj, bound vars) {
 // isAtom reports whether an application is one of a predicate.
 func isAtom(a *ast.Apply) bool {
 	name := a.Name.Text
-	return !scalar.IsBuiltin(name) && !IsRange(a) && (a.Square || !scalar.IsPrimitive(name))
+	return !scalar.IsBuiltin(name) && (a.Square || !scalar.IsPrimitive(name))
 }
 
 // atomBinds adds the variables of an atom.
 func atomBinds(a *ast.Apply, bound vars) {
-	for _, x := range a.Args {
-		if isAtom(a) {
+	for i, x := range a.Args {
+		if isAtom(a) || a.Name.Text == "int:range" && i == 3 {
 			if m, ok := ast.Unparen(x).(*ast.RefMode); ok {
 				solves(m.X, bound)
 				x = m.V
@@ -226,7 +226,7 @@ func (c *conj) isKnown(item ast.Node) bool {
 	}
 	known := true
 	ast.Inspect(item, func(n ast.Node) bool {
-		if a, ok := n.(*ast.Apply); ok && (IsRange(a) || !isAtom(a) && hasWildcard(a)) {
+		if a, ok := n.(*ast.Apply); ok && !isAtom(a) && hasWildcard(a) {
 			known = false
 		}
 		return known

@@ -1,10 +1,9 @@
-// Package generate rewrites what enumerates values into recursions: int:range
-// and comparisons that bound an integer, and free positions in string:split
-// and string:substring.
+// Package generate rewrites free positions in string:split and
+// string:substring into recursions that enumerate them.
 //
-// In: syntax trees. Out: syntax trees without int:range, in which every
-// position of a string function has a value. For each place that enumerates there are
-// two predicates that no program can name:
+// In: syntax trees. Out: syntax trees in which every position of a string
+// function has a value. For each place that enumerates there are two predicates
+// that no program can name:
 //
 //	demand#n   what the place is asked: the values of its bound arguments, for
 //	           the atoms of the body that they come from

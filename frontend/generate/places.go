@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
-	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // rewrite takes the generators of a conjunction one after the other, because
@@ -14,7 +12,7 @@ func (c *conj) rewrite() {
 	c.name()
 	for {
 		c.bind()
-		if !c.ranges() && !c.strings() && !c.interval() {
+		if !c.strings() {
 			return
 		}
 	}
@@ -38,7 +36,7 @@ func (g *generator) named(n ast.Node) ast.Node {
 		out.Args = slices.Clone(n.Args)
 		for i, x := range n.Args {
 			w, open := ast.Unparen(x).(*ast.Wildcard)
-			if open && (IsRange(n) && i == 3 || n.Name.Text == split && i == 2 ||
+			if open && (n.Name.Text == split && i == 2 ||
 				n.Name.Text == substring && (i == 1 || i == 2)) {
 				out.Args[i] = g.fresh(w.Span)
 			} else {
@@ -80,155 +78,6 @@ func mapped(n ast.Node, f func(ast.Node) ast.Node) ast.Node {
 		}
 	}
 	return n
-}
-
-// ranges rewrites the first int:range whose bounds have values. If its variable
-// has a value too and the step is 1, it is a test.
-func (c *conj) ranges() bool {
-	for i, item := range c.items {
-		a, ok := ast.Unparen(item).(*ast.Apply)
-		if !ok || !IsRange(a) || a.Square || len(a.Args) != 4 ||
-			slices.ContainsFunc(a.Args[:3], func(x ast.Node) bool { return !valued(x, c.bound) }) {
-			continue
-		}
-		lo, hi, step, x := a.Args[0], a.Args[1], a.Args[2], a.Args[3]
-		by, literal := integer(step)
-		if valued(x, c.bound) && literal && by == 1 {
-			c.items[i] = &ast.Compare{Span: a.Span, Operands: []ast.Node{lo, x, hi},
-				Ops: []string{"<=", "<="}, OpSpans: []source.Span{a.Span, a.Span}}
-			return true
-		}
-		c.items = slices.Delete(c.items, i, i+1)
-		c.count(a.Span, lo, hi, step, x)
-		return true
-	}
-	return false
-}
-
-// integer returns the value of a literal of type int, with or without a sign.
-func integer(n ast.Node) (int64, bool) {
-	switch n := ast.Unparen(n).(type) {
-	case *ast.Literal:
-		if n.Value.Type.Kind == scalar.Int {
-			return n.Value.Int(), true
-		}
-	case *ast.Unary:
-		v, ok := integer(n.X)
-		if n.Op == "-" {
-			v = -v
-		}
-		return v, ok
-	}
-	return 0, false
-}
-
-// count adds the items that give x the values lo, lo + step and so on to hi.
-func (c *conj) count(at source.Span, lo, hi, step, x ast.Node) {
-	e := c.enumeration(at, lo, hi, step)
-	lo, hi, step = e.params[0], e.params[1], e.params[2]
-	by, literal := integer(step)
-	for _, way := range []struct {
-		sign     int64
-		at, than string
-	}{{1, "<=", ">"}, {-1, ">=", "<"}} {
-		from, fixed := integer(lo)
-		to, alsoFixed := integer(hi)
-		conditions := []ast.Node{compare(lo, way.at, hi, at)}
-		if fixed && alsoFixed {
-			if from*way.sign > to*way.sign {
-				continue
-			}
-			conditions = nil
-		}
-		if !literal {
-			conditions = append(conditions, compare(step, way.than, number(0, at), at))
-		} else if by*way.sign <= 0 {
-			continue
-		}
-		e.first(conditions...)
-	}
-	last := binary("-", hi, lo, at)
-	if !literal || by != 1 {
-		last = binary("/", last, step, at)
-	}
-	if !literal || by != 0 {
-		e.next(func(k ast.Node) ast.Node { return compare(k, "<=", last, at) })
-	}
-	if from, fixed := integer(lo); fixed && from == 0 && literal && by == 1 && c.isFree(x) {
-		c.items = append(c.items, e.atom(x))
-		return
-	}
-	k := c.g.fresh(at)
-	offset := ast.Node(k)
-	if !literal || by != 1 {
-		offset = binary("*", k, e.given[2], at)
-	}
-	c.items = append(c.items, e.atom(k))
-	c.items = append(c.items, compare(x, "=", binary("+", e.given[0], offset, at), at))
-}
-
-// interval enumerates the first variable without a value that comparisons bound
-// from both sides. They stay as tests.
-func (c *conj) interval() bool {
-	type bounds struct {
-		lo, hi ast.Node
-		at     source.Span
-	}
-	found := map[string]*bounds{}
-	var order []string
-	for _, item := range c.items {
-		cmp, ok := ast.Unparen(item).(*ast.Compare)
-		if !ok {
-			continue
-		}
-		for i, op := range cmp.Ops {
-			x, y := cmp.Operands[i], cmp.Operands[i+1]
-			if op[0] == '>' {
-				x, y = y, x
-			} else if op[0] != '<' {
-				continue
-			}
-			// x is at most y.
-			for _, side := range []struct {
-				v, other ast.Node
-				isHi     bool
-			}{{x, y, true}, {y, x, false}} {
-				v, isVar := ast.Unparen(side.v).(*ast.Var)
-				if !isVar || c.bound[v.Name] || !valued(side.other, c.bound) ||
-					!mayBeInteger(side.other) {
-					continue
-				}
-				b := found[v.Name]
-				if b == nil {
-					b = &bounds{at: v.Span}
-					found[v.Name] = b
-					order = append(order, v.Name)
-				}
-				if side.isHi && b.hi == nil {
-					b.hi = side.other
-				} else if !side.isHi && b.lo == nil {
-					b.lo = side.other
-				}
-			}
-		}
-	}
-	for _, name := range order {
-		if b := found[name]; b.lo != nil && b.hi != nil {
-			c.count(b.at, b.lo, b.hi, number(1, b.at), &ast.Var{Span: b.at, Name: name})
-			return true
-		}
-	}
-	return false
-}
-
-// mayBeInteger reports whether no literal shows that an expression is of
-// another type.
-func mayBeInteger(n ast.Node) bool {
-	if lit, ok := ast.Unparen(n).(*ast.Literal); ok {
-		return lit.Value.Type.Kind == scalar.Int
-	}
-	b, ok := ast.Unparen(n).(*ast.Binary)
-	return !ok || mayBeInteger(b.X) && mayBeInteger(b.Y)
 }
 
 // strings gives a value to the first free position of a string function whose

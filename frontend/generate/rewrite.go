@@ -82,31 +82,18 @@ func (g *generator) clause(c *ast.Clause) *ast.Clause {
 	return &out
 }
 
-// mayGenerate reports whether a clause has a function or a comparison that may
-// enumerate values.
+// mayGenerate reports whether a clause has a function whose positions may be
+// free.
 func mayGenerate(c *ast.Clause) bool {
 	found := false
 	look := func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Apply:
-			found = found || IsRange(n) || n.Name.Text == split || n.Name.Text == substring
-		case *ast.Compare:
-			found = found || slices.ContainsFunc(n.Ops, func(op string) bool {
-				return op[0] == '<' || op[0] == '>'
-			})
-		}
+		a, ok := n.(*ast.Apply)
+		found = found || ok && (a.Name.Text == split || a.Name.Text == substring)
 		return !found
 	}
 	ast.Inspect(c.Left, look)
 	ast.Inspect(c.Right, look)
 	return found
-}
-
-// IsRange reports whether an application is int:range or the like of another
-// type of integers.
-func IsRange(a *ast.Apply) bool {
-	prefix, ok := strings.CutSuffix(a.Name.Text, ":range")
-	return ok && (strings.HasPrefix(prefix, "int") || strings.HasPrefix(prefix, "uint"))
 }
 
 // The functions whose positions may be free.

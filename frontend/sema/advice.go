@@ -133,16 +133,3 @@ func (lo *lowering) denial(right ast.Node) bool {
 	d.Help("what must not hold is written !(%s).", lo.cl.Node.Left.Pos().Text())
 	return true
 }
-
-// openRange reports an int:range that enumerates nothing.
-func (lo *lowering) openRange(a *ast.Apply) {
-	name := a.Name.Text
-	if a.Square || len(a.Args) != 4 {
-		d := lo.c.Errorf(diag.WrongArity, a.Span, "%s is a condition with four arguments", name)
-		d.Help("write %s(1, 10, 1, x): x is each number from 1 to 10, in steps of 1", name)
-		return
-	}
-	d := lo.c.Errorf(diag.UnboundVariable, a.Span,
-		"the bounds of %s, or its step, have no value here", name)
-	d.Help("bind their variables by atoms")
-}

@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 )
 
@@ -21,17 +23,20 @@ func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 			}
 		}
 	}
-	chooseBindings(k.literals, k.scope)
-	for lo.invert(k) {
-		chooseBindings(k.literals, k.scope)
-	}
-	for i, l := range k.literals {
+	lo.binding(k)
+	for i, l := range slices.Clone(k.literals) {
 		switch l := l.(type) {
+		case *normal.Range:
+			tests := lo.within(l)
+			k.literals[i] = tests[0]
+			k.literals = append(k.literals, tests[1:]...)
 		case *normal.Equation:
 			k.literals[i] = &normal.Test{Span: l.Span, Expr: &normal.Call{Span: l.Span, Name: "eq",
 				Args: []normal.Expr{l.X, l.Y}}}
 		case *normal.Negation:
+			lo.around = append(lo.around, k)
 			l.Body = lo.order(&conj{scope: l.Scope, literals: l.Body}, report)
+			lo.around = lo.around[:len(lo.around)-1]
 		}
 	}
 	for _, l := range k.literals {

@@ -28,7 +28,8 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 
 	preds, clauses := c.inferred()
 	solver := infer.Solve(&c.types, preds, clauses, c.Reporter)
-	c.refuseInversions()
+	c.refuseNonIntegers()
+	c.checkRanges()
 	c.explainUnbound()
 	solver.CheckTyped()
 	// From here on everything has a type, or lacks one for a reported reason.
@@ -97,6 +98,9 @@ func (c *checker) inferred() (preds []*normal.Pred, clauses []*normal.Clause) {
 	for _, cl := range c.clauses {
 		clauses = append(clauses, &cl.Clause)
 	}
+	for _, cl := range c.hidden {
+		clauses = append(clauses, &cl.Clause)
+	}
 	return preds, clauses
 }
 
@@ -112,9 +116,11 @@ type checker struct {
 	unbound []*unbound
 	// variables are the occurrences of variables, if Options asks for names.
 	variables []use
-	// inversions has the variables that take their values by inverting a sum or
-	// difference.
-	inversions []*inversion
+	// integers has the variables that inverted sums and ranges bind, filters
+	// the ranges that bind none, and hidden the clauses of ranges.
+	integers []*integerVar
+	filters  []*rangeFilter
+	hidden   []*clause
 	// suggested is the number of binding atoms searched for.
 	suggested int
 	// directives in text order, read before anything else.

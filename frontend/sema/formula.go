@@ -5,7 +5,6 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
-	"github.com/redfoxdb/redfox/frontend/generate"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -127,6 +126,10 @@ func (lo *lowering) atomFormula(a *ast.Apply, k *conj) {
 		lo.typeAtom(a, k)
 		return
 	}
+	if name == "int:range" {
+		lo.rangeAtom(a, k)
+		return
+	}
 	if scalar.IsBuiltin(name) {
 		lo.builtinAtom(a, k)
 		return
@@ -242,8 +245,9 @@ func (lo *lowering) function(a *ast.Apply) *scalar.Func {
 	f := scalar.Lookup(name)
 	if f == nil {
 		lo.cl.Broken = true
-		if generate.IsRange(a) {
-			lo.openRange(a)
+		if name == "int:range" {
+			d := lo.c.Errorf(diag.NotAnExpression, a.Span, "int:range is a condition, not a value")
+			d.Help("write int:range(lo, hi, step, x), and use x")
 			return nil
 		}
 		_, err := scalar.Resolve(name, nil)

@@ -2,19 +2,21 @@ package sema
 
 import (
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // An argument of an atom may be a sum or difference, as in f[i - 1] = y. If
 // nothing else binds i, the column does: i = k + 1 for each key k. Integers
 // wrap around, so this is exact. Other numbers round or overflow, and strings
 // have no difference, so only integers are inverted. A body is ordered before
-// its types are known; refuseInversions reports those of other types.
+// its types are known; refuseNonIntegers reports those of other types.
 
-// inversion is a variable that has its value from a column by inversion.
-type inversion struct {
+// integerVar is a variable that has its values by rules for integers alone.
+type integerVar struct {
 	clause *clause
 	v      *normal.Var
-	value  *normal.Call
+	why    string  // the note for values of other types
+	preds  []*pred // the hidden predicates that give it values, or nil
 }
 
 // invert turns the first argument that can be inverted into a binding, and
@@ -38,7 +40,8 @@ func (lo *lowering) invert(k *conj) bool {
 			continue
 		}
 		v.Bound, v.Means = true, value
-		lo.c.inversions = append(lo.c.inversions, &inversion{lo.cl, v, value})
+		lo.c.integers = append(lo.c.integers, &integerVar{lo.cl, v,
+			"only sums and differences of integers bind a variable in an argument", nil})
 		k.literals[i] = &normal.Test{Span: eq.Span, Solved: true,
 			Expr: &normal.Call{Span: eq.Span, Name: "eq", Args: []normal.Expr{column, of}}}
 		k.add(&normal.Binding{Span: eq.Span, Var: v, Expr: value})
@@ -55,7 +58,7 @@ func solved(of *normal.Call, result normal.Expr, s *normal.Scope) (*normal.Var, 
 		return nil, nil
 	}
 	x, y := of.Args[0], of.Args[1]
-	value := &normal.Call{Span: of.Span, Inverts: true}
+	value := &normal.Call{Span: of.Span}
 	open := y
 	switch {
 	case valued(y):
@@ -71,11 +74,14 @@ func solved(of *normal.Call, result normal.Expr, s *normal.Scope) (*normal.Var, 
 	}
 	switch open := open.(type) {
 	case normal.Ref:
-		if !open.Var.Bound && open.Var.Scope == s {
+		if isOpen(open, s) {
+			value.Binds = open.Var
 			return open.Var, value
 		}
 	case *normal.Call:
-		return solved(open, value, s)
+		v, inner := solved(open, value, s)
+		value.Binds = v
+		return v, inner
 	}
 	return nil, nil
 }
@@ -87,30 +93,20 @@ func valued(e normal.Expr) bool {
 	return ok
 }
 
-// refuseInversions reports the variables whose values would have to be found by
-// inverting arithmetic on values that are not integers.
-func (c *checker) refuseInversions() {
-	for _, in := range c.inversions {
-		if in.clause.Broken || c.isInteger(in.v, in.value) {
+// refuseNonIntegers reports the variables that have no value, because what
+// would bind them holds for integers alone.
+func (c *checker) refuseNonIntegers() {
+	for _, in := range c.integers {
+		if in.v.NotInteger.Kind == scalar.Invalid {
 			continue
 		}
-		report := &unbound{clause: in.clause, inverted: true}
+		for _, p := range in.preds {
+			if p != nil {
+				p.Poisoned = true
+			}
+		}
+		report := &unbound{clause: in.clause, why: in.why}
 		report.add(in.v)
 		c.reportUnbound(report, 1)
 	}
-}
-
-// isInteger reports whether an inverted variable has integers as values, or
-// lacks a type for a reported reason.
-func (c *checker) isInteger(v *normal.Var, value *normal.Call) bool {
-	known := true
-	normal.EachVar(value, func(r normal.Ref) {
-		_, ok := c.types.TypeOf(r.Var.Node)
-		known = known && ok
-	})
-	if !known {
-		return true
-	}
-	t, ok := c.types.TypeOf(v.Node)
-	return ok && normal.IsInteger(t)
 }

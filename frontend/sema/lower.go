@@ -21,6 +21,8 @@ type lowering struct {
 	names map[string]int
 	// makes has the heads that create entities.
 	makes []*normal.Atom
+	// around has the conjunctions around the negation being ordered.
+	around []*conj
 }
 
 func (c *checker) lowering(cl *clause, picks []source.Span) *lowering {

@@ -21,9 +21,8 @@ type unbound struct {
 	vars         []*normal.Var // one for each name, in order of discovery
 	seen         map[*normal.Var]bool
 	count        map[string]int // alternatives in which a name is unbound
-	// inverted is set if the variables could be bound by inverting arithmetic,
-	// were their values integers.
-	inverted bool
+	// why is the note if the variables would have values were they integers.
+	why string
 }
 
 func (r *unbound) add(v *normal.Var) {
@@ -207,8 +206,8 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 			}
 		}
 		d.Note("%s occurs only %s", v.Base, joinAnd(kinds))
-		if r.inverted {
-			c.explainInversion(d, v, places)
+		if r.why != "" {
+			c.explainNonInteger(r, d, v, places)
 			return
 		}
 		for _, p := range places {
@@ -225,12 +224,11 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 		"of their own", v.Base, c.binder(cl, v))
 }
 
-// explainInversion says why arithmetic in an argument does not bind a variable.
-func (c *checker) explainInversion(d *diag.Diagnostic, v *normal.Var, places []place) {
-	t, ok := c.types.TypeOf(v.Node)
-	d.Note("only sums and differences of integers bind a variable in an argument")
+// explainNonInteger says why a variable that is no integer has no value.
+func (c *checker) explainNonInteger(r *unbound, d *diag.Diagnostic, v *normal.Var, places []place) {
+	d.Note("%s", r.why)
 	for _, p := range places {
-		if p.kind == placeKey && ok && t.IsNumeric() {
+		if p.kind == placeKey && v.NotInteger.IsNumeric() {
 			d.Help("%s", p.detail)
 			return
 		}
@@ -489,7 +487,7 @@ func (c *checker) binder(cl *clause, v *normal.Var) string {
 		if c.suggested > maxSuggestions {
 			break
 		}
-		if heads[&p.Pred] || p.Query || p.Poisoned || !p.exists() {
+		if heads[&p.Pred] || p.Query || p.Hidden || p.Poisoned || !p.exists() {
 			continue
 		}
 		for i, node := range p.Columns {

@@ -165,10 +165,11 @@ func Lookup(name string) *Func {
 }
 
 // IsBuiltin reports whether a program that writes the name means a function of
-// this table, also one that is not supported yet.
+// this table, also one that is not supported yet, or int:range, which has
+// several values.
 func IsBuiltin(name string) bool {
 	_, later := notYet[name]
-	return strings.Contains(name, ":") && (later || Lookup(name) != nil)
+	return name == "int:range" || strings.Contains(name, ":") && (later || Lookup(name) != nil)
 }
 
 // Names returns the names that programs may call, sorted; of aliases that

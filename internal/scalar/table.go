@@ -15,7 +15,6 @@ var (
 
 // notYet holds the names of LogiQL's built-ins that are refused, and why.
 var notYet = map[string]string{
-	"int:range":         "it is a condition, and has no value",
 	"datetime:partTZ":   "datetimes are in UTC only; use datetime:part",
 	"datetime:formatTZ": "datetimes are in UTC only; use datetime:format",
 	"datetime:offset":   "datetimes are in UTC only; add hours with datetime:add",

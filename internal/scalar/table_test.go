@@ -175,8 +175,6 @@ func TestResolve(t *testing.T) {
 		{"decimal:float:convert", "decimal[18,2]", "decimal[18,2] = float"},
 		{"decimal:float:convert", "int", "decimal[18,0] = float"},
 		{"string:int:convert", "int", "error: string:int:convert takes string, not int"},
-		{"int:range", "int int int",
-			"error: int:range is not supported yet: it is a condition, and has no value"},
 		{"int:frobnicate", "int", "error: there is no function int:frobnicate"},
 	} {
 		got := ""

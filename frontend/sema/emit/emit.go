@@ -274,7 +274,9 @@ func (c *emission) rule(u *normal.Unit, h *normal.Atom) {
 // after an aggregate has to be widened.
 func (c *emission) finish(e *emitter, rule *core.Rule, h *normal.Atom, widen bool) {
 	f := e.fate(e.u.Picks)
-	c.settled(fatesKey{ruleBody, e.u.Clause.Node.Left.Pos()}, f)
+	if !e.u.Hidden {
+		c.settled(fatesKey{ruleBody, e.u.Clause.Node.Left.Pos()}, f)
+	}
 	if !f.holds() {
 		return
 	}

@@ -242,6 +242,9 @@ func (s *solver) enter(u *normal.Unit) {
 		s.learn(a.Var.Node, a.Type, evidence{span: a.Span, says: "said to be {type} here"})
 	}
 	s.enterBody(u, u.Body)
+	for _, a := range u.Alike {
+		s.unify(a.X.Node, a.Y.Node, a.Span)
+	}
 	for i := range u.Aggs {
 		it := &item{unit: u, lit: &u.Aggs[i]}
 		s.items = append(s.items, it)
@@ -523,13 +526,29 @@ func (s *solver) callType(e *normal.Call, it *item) (scalar.Type, progress) {
 	sig, err := s.resolve(e, types)
 	if err != nil {
 		e.Failed = true
-		if !e.Inverts { // sema reports what cannot be inverted
+		if e.Binds != nil {
+			e.Binds.NotInteger = nonInteger(types)
+		} else if !e.Copy {
 			s.wrongTypes(e, types, err)
 		}
 		return scalar.Type{}, broken
 	}
+	if e.Binds != nil && sig.Result.Kind != scalar.Boolean && !normal.IsInteger(sig.Result) {
+		e.Failed, e.Binds.NotInteger = true, sig.Result
+		return scalar.Type{}, broken
+	}
 	e.Resolved, e.Sig = true, sig
 	return sig.Result, typed
+}
+
+// nonInteger returns the first type that is not one of integers.
+func nonInteger(types []scalar.Type) scalar.Type {
+	for _, t := range types {
+		if !normal.IsInteger(t) {
+			return t
+		}
+	}
+	return types[0]
 }
 
 // Comparisons are the operators between values of one type.

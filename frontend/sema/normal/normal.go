@@ -35,6 +35,16 @@ type Unit struct {
 	// come first. TypesOnly is set if the constraint tests nothing.
 	Shown     int
 	TypesOnly bool
+	// Hidden is set if the program does not write the rule: nobody hears that
+	// it derives nothing.
+	Hidden bool
+	Alike  []Alike
+}
+
+// Alike is two variables that have one type.
+type Alike struct {
+	Span source.Span
+	X, Y *Var
 }
 
 // Var is a variable of a unit.
@@ -55,6 +65,9 @@ type Var struct {
 	number *scalar.Value
 	// Created is set if the head creates the entity that is the value.
 	Created bool
+	// NotInteger is the type of a value that a call to bind the variable found
+	// instead of an integer.
+	NotInteger scalar.Type
 	// Out is set if an aggregate or seq<<>> gives it its value.
 	Out bool
 }
@@ -83,6 +96,14 @@ type Atom struct {
 type Equation struct {
 	Span source.Span
 	X, Y Expr
+}
+
+// Range is int:range(from, to, step, x), which may bind x. It becomes an atom
+// or tests when the order of the body is settled.
+type Range struct {
+	Span           source.Span
+	From, To, Step Expr
+	X              Term
 }
 
 // Binding gives a variable the value of an expression.
@@ -159,9 +180,12 @@ type Call struct {
 	Args []Expr
 	Item source.Span // of `holds`: the alternative of a tested disjunction that it is in
 	Sig  scalar.Signature
-	// Inverts is set if the program does not write the call: it inverts a sum
-	// or difference, which only integers allow.
-	Inverts bool
+	// Binds is set if the program does not write the call: it helps to bind the
+	// variable, provided that it computes with integers.
+	Binds *Var
+	// Copy is set if the call is part of another literal as well, so that its
+	// errors are reported there.
+	Copy bool
 	// state of inference
 	Resolved, Failed bool
 }
@@ -198,6 +222,10 @@ func EachVarOf(l Literal, f func(Ref)) {
 	case *Equation:
 		EachVar(l.X, f)
 		EachVar(l.Y, f)
+	case *Range:
+		for _, e := range []Expr{l.From, l.To, l.Step, l.X} {
+			EachVar(e, f)
+		}
 	case *Binding:
 		f(Ref{l.Var, l.Span})
 		EachVar(l.Expr, f)
