@@ -143,8 +143,8 @@ var layers = []layer{
 	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi", "harmony/domain"}},
 	{"weaver/assemble/hostcode", []string{"internal/llvm", "primitives"}},
 	{"weaver/assemble", []string{
-		"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/lower", "harmony/ranges",
-		"harmony/rfx", "primitives", "weaver/assemble/codecache", "weaver/assemble/hostcode",
+		"queryplan", "queryplan/cfg", "harmony", "harmony/abi", "harmony/domain",
+		"harmony/lower", "harmony/ranges", "harmony/rfx", "primitives", "weaver/assemble/codecache", "weaver/assemble/hostcode",
 		"weaver/emit", "weaver/fuse", "weaver/partition", "weaver/target", "internal/buildid",
 		"internal/failure", "internal/kernelcache", "internal/llvm", "internal/trace",
 		"weaver/shape",

@@ -13,6 +13,7 @@ import (
 type boundEntry struct {
 	entry    *abi.Entry
 	function uintptr
+	cold     bool // its code is slow
 	params   []param
 	targets  []machine.Target[*relation]
 	groups   []machine.Target[*groups]
@@ -50,7 +51,8 @@ func (r *run) bindKernel(k *harmony.Kernel, e *abi.Entry) (*boundEntry, error) {
 }
 
 func (r *run) bindEntry(e *abi.Entry) (*boundEntry, error) {
-	b := &boundEntry{entry: e, function: r.code.functions[e.Symbol], run: r}
+	b := &boundEntry{entry: e, function: r.code.functions[e.Symbol],
+		cold: r.code.cold[e.Symbol], run: r}
 	if b.function == 0 {
 		return nil, fmt.Errorf("no code for %s", e.Symbol)
 	}

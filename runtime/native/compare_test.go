@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
@@ -26,6 +27,7 @@ import (
 type generator struct {
 	target  target.Target
 	options hostcode.Options
+	cold    bool // every fourth function is cold
 }
 
 func (g generator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error) {
@@ -37,8 +39,31 @@ func (g generator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error
 	if !g.options.Quick {
 		return &Code{Module: code.Module, IR: code.IR}, nil
 	}
-	objects, err := hostcode.Objects(g.options, code.IR, code.Module.Symbols())
-	return &Code{Module: code.Module, Objects: objects, Calls: hostcode.Calls(code.IR)}, err
+	out := &Code{Module: code.Module, Calls: hostcode.Calls(code.IR)}
+	for i, symbol := range code.Module.Symbols() {
+		if g.cold && i%4 == 0 {
+			out.Cold = append(out.Cold, symbol)
+		}
+	}
+	out.Objects, err = hostcode.Objects(g.options, code.IR, code.Module.Symbols())
+	return out, err
+}
+
+// Improve compiles a function alone.
+func (g generator) Improve(p *harmony.Program, k woven.Knowledge, symbol string) (*Code, error) {
+	code, err := emit.Program(p,
+		emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+	if err != nil {
+		return nil, err
+	}
+	objects, err := hostcode.ObjectsOf(g.options, code.IR, code.Module.Symbols(), []string{symbol})
+	one := &abi.Module{Target: code.Module.Target}
+	for _, e := range code.Module.Entries {
+		if e.Symbol == symbol {
+			one.Entries = append(one.Entries, e)
+		}
+	}
+	return &Code{Module: one, Objects: objects, Calls: hostcode.Calls(code.IR)}, err
 }
 
 // lowerer lowers plans, and fuses their kernels or not.
@@ -76,12 +101,13 @@ func newEngineWith(t testing.TB, items int, apart, quick bool) *engine {
 	cache := kernelcache.Open()
 	e := New(Options{
 		Library: lib, Cache: cache, Lower: lowerer(apart),
-		Generator: generator{target, hostcode.Options{Library: lib, Cache: cache, Quick: quick}},
+		Generator: generator{target, hostcode.Options{Library: lib, Cache: cache, Quick: quick},
+			items < 1024},
 	}).(*engine)
 	if items < 1024 {
 		e.sizes = sizes{policy: layout.Policy{Groups: 4, RowsPerGroup: 16, Ordered: true,
 			Bitmap: 16, Parts: true}, rows: 8, tiles: 1, convert: 0, output: 8,
-			values: 1, partTuples: 8, partBytes: 16}
+			values: 1, partTuples: 8, partBytes: 16, hot: 24}
 	}
 	return e
 }

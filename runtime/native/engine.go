@@ -14,7 +14,6 @@ import (
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
 	"github.com/redfoxdb/redfox/runtime/woven"
-	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
 // Generator makes code of kernel graphs.
@@ -22,6 +21,9 @@ type Generator interface {
 	// Generate returns code for all kernels and index builds of a program, for
 	// tiles of a CPU.
 	Generate(p *harmony.Program, k woven.Knowledge) (*Code, error)
+	// Improve returns better code for one of the symbols in Cold. The knowledge
+	// answers as it did before.
+	Improve(p *harmony.Program, k woven.Knowledge, symbol string) (*Code, error)
 }
 
 // Code is generated code.
@@ -32,6 +34,9 @@ type Code struct {
 	// primitives that it calls. Without them the engine compiles the IR.
 	Objects [][]byte
 	Calls   []string
+	// Cold are the symbols of functions whose code is slow. The engine improves
+	// that of functions that see many rows.
+	Cold []string
 }
 
 // ObjectCache keeps compiled objects from one process to the next. It is safe
@@ -67,10 +72,12 @@ type sizes struct {
 	// bit set of them.
 	values, partTuples, partBytes int
 	output                        int // rows from which an output keeps the bounds that are known
+	hot                           int // rows from which the code of a cold function is improved
 }
 
 var defaults = sizes{policy: layout.CPU, rows: 4096, tiles: 8, convert: 1 << 20, output: 1 << 20,
-	values: 16, partTuples: 1 << 15, partBytes: 1 << 19}
+	values: 16, partTuples: 1 << 15, partBytes: 1 << 19,
+	hot: 1 << 20}
 
 // New returns the cpu engine. It keeps the code of the plans that it has run,
 // so make one and use it for all runs. It is a runtime.Preparer and an
@@ -158,6 +165,11 @@ func (e *engine) with(ctx context.Context, req *runtime.Request,
 	}
 	defer codes.Release(code)
 	r.code = code.Made
+	r.improving = func(symbol string) (uintptr, error) {
+		begin := time.Now()
+		defer func() { req.Traced("host", "improve code", begin, time.Now()) }()
+		return e.improve(r.code, prog.Graph, r.Bound.Knowledge(), symbol)
+	}
 	return f(r, took)
 }
 
@@ -188,33 +200,4 @@ func (r *run) evaluate(ctx context.Context) (*runtime.Answer, error) {
 	answer.Dropped += r.dropped
 	answer.Peak = r.mem.Peak()
 	return answer, nil
-}
-
-// compiled is code in memory.
-type compiled struct {
-	module    *abi.Module
-	functions map[string]uintptr // by symbol
-	code      *hostcode.Code
-}
-
-// close frees the code.
-func (c *compiled) close() { c.code.Close() }
-
-// compile generates code and makes it ready to be called.
-func (e *engine) compile(graph *harmony.Program, k woven.Knowledge) (*compiled, error) {
-	made, err := e.opts.Generator.Generate(graph, k)
-	if err != nil {
-		return nil, err
-	}
-	o := hostcode.Options{Library: e.opts.Library, Cache: e.opts.Cache}
-	var code *hostcode.Code
-	if made.Objects != nil {
-		code, err = hostcode.Link(o, made.Objects, made.Calls, made.Module.Symbols())
-	} else {
-		code, err = hostcode.Load(o, made.IR, made.Module.Symbols())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &compiled{module: made.Module, functions: code.Functions, code: code}, nil
 }

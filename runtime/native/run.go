@@ -14,12 +14,14 @@ import (
 // run is one evaluation of a program: the cpu engine's machine.
 type run struct {
 	*woven.Bound
-	walk    woven.Walk
-	code    *compiled
-	threads int
-	sizes   sizes
-	mem     *account.Memory
-	cancel  canceller
+	walk woven.Walk
+	code *compiled
+	// improving returns the address of better code for a cold function.
+	improving func(symbol string) (uintptr, error)
+	threads   int
+	sizes     sizes
+	mem       *account.Memory
+	cancel    canceller
 
 	machine.Variables
 	relations map[*harmony.Relation]*relation

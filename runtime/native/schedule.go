@@ -101,6 +101,9 @@ func (r *run) exec(j *job) error {
 	if n <= 0 {
 		return nil
 	}
+	if err := r.heat(e, n); err != nil {
+		return err
+	}
 	tile := e.entry.Threads * e.entry.Items
 	tiles := (n + tile - 1) / tile
 	least := r.sizes.tiles

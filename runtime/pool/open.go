@@ -86,5 +86,19 @@ func (g generator) Generate(graph *harmony.Program, k woven.Knowledge) (*native.
 	if err != nil {
 		return nil, err
 	}
-	return &native.Code{Module: code.Module, Objects: code.Objects, Calls: code.Calls}, nil
+	return nativeCode(code), nil
+}
+
+// Improve returns better objects for a function of a graph.
+func (g generator) Improve(graph *harmony.Program, k woven.Knowledge,
+	symbol string) (*native.Code, error) {
+	code, err := g.tools.Improve(graph, g.target, k, symbol)
+	if err != nil {
+		return nil, err
+	}
+	return nativeCode(code), nil
+}
+
+func nativeCode(n *assemble.Native) *native.Code {
+	return &native.Code{Module: n.Module, Objects: n.Objects, Calls: n.Calls, Cold: n.Cold}
 }

@@ -17,6 +17,8 @@ type Native struct {
 	Module  *abi.Module
 	Objects [][]byte // for hostcode.Link
 	Calls   []string // the primitives that the objects call
+	// Cold are the symbols whose code was made with little effort.
+	Cold []string
 }
 
 // Objects compiles a graph for the processor of this machine. If it was
@@ -30,20 +32,29 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 	if err != nil {
 		return nil, err
 	}
-	// The first part of the text lists the primitives that the others call.
+	// The first parts of the text list the cold symbols, and the primitives
+	// that the objects behind them call.
 	code, err := compileOnce(cache, graph, to, compiler, k,
 		func(heard codecache.Knowledge) (*codecache.Code, error) {
 			code, err := t.IR(graph, to, heard)
 			if err != nil {
 				return nil, err
 			}
-			objects, err := hostcode.Objects(options, code.IR, code.Module.Symbols())
+			all := code.Module.Symbols()
+			cold, warm := divide(graph, code.Module)
+			objects, err := hostcode.ObjectsOf(options, code.IR, all, warm)
 			if err != nil {
 				return nil, err
 			}
-			calls := []byte(strings.Join(hostcode.Calls(code.IR), "\n"))
+			options.Quick = true
+			quick, err := hostcode.ObjectsOf(options, code.IR, all, cold)
+			if err != nil {
+				return nil, err
+			}
+			lists := [][]byte{[]byte(strings.Join(cold, "\n")),
+				[]byte(strings.Join(hostcode.Calls(code.IR), "\n"))}
 			return codecache.NewCode(code.Module,
-				string(hostcode.Join(slices.Insert(objects, 0, calls)))), nil
+				string(hostcode.Join(slices.Concat(lists, objects, quick)))), nil
 		})
 	if err != nil {
 		return nil, err
@@ -53,9 +64,10 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 		return nil, &failure.Internal{Phase: "code generation", Err: err}
 	}
 	parts, ok := hostcode.Split([]byte(code.Text))
-	if !ok || len(parts) == 0 {
+	if !ok || len(parts) < 2 {
 		return nil, &failure.Internal{Phase: "code generation",
 			Err: errors.New("the cache has objects that are none")}
 	}
-	return &Native{Module: module, Objects: parts[1:], Calls: strings.Fields(string(parts[0]))}, nil
+	return &Native{Module: module, Objects: parts[2:], Calls: strings.Fields(string(parts[1])),
+		Cold: strings.Fields(string(parts[0]))}, nil
 }

@@ -71,10 +71,19 @@ func Load(o Options, ir string, symbols []string) (*Code, error) {
 // finds them compiled. Functions that differ in nothing but their names are
 // compiled once. The objects call the whole-tile primitives of Calls.
 func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
-	if len(symbols) == 0 {
+	return ObjectsOf(o, ir, symbols, symbols)
+}
+
+// ObjectsOf is Objects for some of all symbols.
+func ObjectsOf(o Options, ir string, all, some []string) ([][]byte, error) {
+	if len(some) == 0 {
 		return nil, nil
 	}
-	key, err := o.Key(ir)
+	about := ir
+	if len(some) < len(all) {
+		about = strings.Join(some, " ") + "\n" + ir
+	}
+	key, err := o.Key(about)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +95,7 @@ func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
 		}
 	}
 	cores := goruntime.GOMAXPROCS(0)
-	modules := modulesOf(ir, symbols, cores)
+	modules := modulesOf(ir, all, some, cores)
 	objects, errs := make([][]byte, len(modules)), make([]error, len(modules))
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -21,11 +21,14 @@ type shape struct {
 // and nothing but nounwind about the function.
 var header = regexp.MustCompile(`^define (\w+) @([\w.$-]+)\(((?:\w+ %\w+(?:, )?)*)\) nounwind \{$`)
 
-// shapesOf divides IR into the functions of some symbols and what all of them
+// shapesOf divides IR into the functions of some of all symbols and what they
 // need. Each shape stands where its first function stood.
-func shapesOf(ir string, symbols []string) (shapes []*shape, rest string) {
-	wanted := map[string]bool{}
-	for _, s := range symbols {
+func shapesOf(ir string, all, some []string) (shapes []*shape, rest string) {
+	wanted := map[string]bool{} // and false for the other symbols
+	for _, s := range all {
+		wanted[s] = false
+	}
+	for _, s := range some {
 		wanted[s] = true
 	}
 	found := map[string]*shape{}
@@ -49,8 +52,14 @@ func shapesOf(ir string, symbols []string) (shapes []*shape, rest string) {
 		ir = ir[size:]
 		line, body, _ := strings.Cut(text, "\n")
 		is := header.FindStringSubmatch(line)
-		if is == nil || !wanted[is[2]] {
+		if is == nil {
 			others.WriteString(text)
+			continue
+		}
+		if want, entry := wanted[is[2]]; !want {
+			if !entry {
+				others.WriteString(text)
+			}
 			continue
 		}
 		f := &shape{symbol: is[2], text: text, typ: typeOf(is[1], is[3])}
@@ -90,13 +99,13 @@ type module struct {
 	size    int
 }
 
-// modulesOf divides IR into modules of about the same size, the largest first:
-// at least one for each core, if there are so many functions. Functions that
-// differ in nothing but their names become one.
-func modulesOf(ir string, symbols []string, cores int) []*module {
-	shapes, rest := shapesOf(ir, symbols)
+// modulesOf divides the functions of some of all symbols into modules of about
+// the same size, the largest first: at least one for each core, if there are so
+// many functions. Functions that differ in nothing but their names become one.
+func modulesOf(ir string, all, some []string, cores int) []*module {
+	shapes, rest := shapesOf(ir, all, some)
 	if len(shapes) == 0 {
-		return []*module{{ir: ir, symbols: symbols}}
+		return []*module{{ir: ir, symbols: some}}
 	}
 	total := 0
 	for _, s := range shapes {

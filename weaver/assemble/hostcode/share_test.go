@@ -41,7 +41,8 @@ define internal i64 @e(i64 %x) nounwind {
 // TestShapes wants functions of one text once, and all else where it can be
 // found.
 func TestShapes(t *testing.T) {
-	shapes, rest := shapesOf(sharedIR, []string{"a", "b", "c", "d"})
+	all := []string{"a", "b", "c", "d"}
+	shapes, rest := shapesOf(sharedIR, all, all)
 	var got []string
 	for _, s := range shapes {
 		got = append(got, fmt.Sprint(s.symbol, s.aliases, s.typ))
@@ -54,14 +55,18 @@ func TestShapes(t *testing.T) {
 		strings.Contains(rest, "@a(") {
 		t.Errorf("the rest is\n%s", rest)
 	}
+	if some, rest := shapesOf(sharedIR, all, all[2:3]); len(some) != 1 || some[0].symbol != "c" ||
+		strings.Contains(rest, "@a(") {
+		t.Errorf("%d shapes of one function, and\n%s", len(some), rest)
+	}
 	for cores, want := range map[int]int{1: 1, 2: 2, 64: 3} {
-		modules := modulesOf(sharedIR, []string{"a", "b", "c", "d"}, cores)
+		modules := modulesOf(sharedIR, all, all, cores)
 		var symbols []string
 		for _, m := range modules {
 			symbols = append(symbols, m.symbols...)
 		}
 		slices.Sort(symbols)
-		if len(modules) != want || !slices.Equal(symbols, []string{"a", "b", "c", "d"}) {
+		if len(modules) != want || !slices.Equal(symbols, all) {
 			t.Errorf("%d cores: %d modules of %q", cores, len(modules), symbols)
 		}
 	}
