@@ -83,7 +83,7 @@ func (p *Program) choose(m *machine.Machine, db *Database,
 	if err != nil {
 		return machine.Choice{}, err
 	}
-	return s.Choose(db.size(), &p.codes)
+	return s.Choose(db.size(p), &p.codes)
 }
 
 // want is what the options say of the engine.

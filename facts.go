@@ -97,12 +97,16 @@ func (db *Database) Report() *LoadReport { return db.report }
 // Bytes returns the size of the columns in memory.
 func (db *Database) Bytes() int64 { return db.bytes }
 
-// size returns what the choice of an engine depends on.
-func (db *Database) size() machine.Size {
+// size returns what the choice of an engine for a program depends on.
+func (db *Database) size(p *Program) machine.Size {
 	if db == nil {
 		return machine.Size{}
 	}
-	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes}
+	commands := 0
+	for range p.plan.Commands() {
+		commands++
+	}
+	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes, Commands: commands}
 }
 
 // held returns the bytes of the facts that count against the bound of a run:
@@ -149,7 +153,7 @@ func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts,
 		return nil, err
 	}
 	if copies != nil {
-		chosen, _ := selected.Choose(db.size(), &p.codes) // an error is the run's to return
+		chosen, _ := selected.Choose(db.size(p), &p.codes) // an error is the run's to return
 		copies.Finish(db.store, chosen)
 		db.prefetch = copies
 	}

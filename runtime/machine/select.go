@@ -17,6 +17,9 @@ import (
 const (
 	FewFacts    = 1 << 15 // for native code
 	FewGPUFacts = 1 << 20
+	// FewPerCommand is for native code of a plan of many commands: each has code
+	// of its own, and most of them see a small part of the facts.
+	FewPerCommand = 256
 )
 
 // CheckEngine returns an error if no engine has that name.
@@ -142,11 +145,12 @@ func (c Choice) Target() string {
 	return ""
 }
 
-// Size is that of facts; the zero value stands for facts that are not known
-// yet.
+// Size is that of facts, and of the plan of the program that runs over them;
+// the zero value stands for facts that are not known yet.
 type Size struct {
-	Rows  int
-	Bytes int64
+	Rows     int
+	Bytes    int64
+	Commands int // of the plan, before it is optimised
 }
 
 // Choose returns the engine of a run over facts, of a program with these codes;
@@ -204,7 +208,7 @@ func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 			return s.onCard(card)
 		}
 	}
-	if facts.Rows >= FewFacts {
+	if facts.Rows >= max(FewFacts, FewPerCommand*facts.Commands) {
 		info := s.machine.Engine(CPU)
 		if info.Available {
 			return Choice{Info: info, Passed: passed}
