@@ -17,8 +17,8 @@ import (
 const (
 	FewFacts    = 1 << 15 // for native code
 	FewGPUFacts = 1 << 20
-	// FewPerCommand is for native code of a plan of many commands: each has code
-	// of its own, and most of them see a small part of the facts.
+	// FewPerCommand is for native code of a plan of many commands: each has
+	// code of its own, and most of them see a small part of the facts.
 	FewPerCommand = 256
 )
 
