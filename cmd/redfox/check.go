@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -24,6 +25,7 @@ func checkCommand(con *console) *cli.Command {
 			"redfox check --json schema.logic rules.logic",
 		Flags: flags("json"),
 		Action: func(c *cli.Context) error {
+			debug.SetGCPercent(checkGCPercent)
 			sources, err := readProgram(c)
 			if err != nil {
 				return err
@@ -63,6 +65,11 @@ func checkCommand(con *console) *cli.Command {
 		},
 	}
 }
+
+// checkGCPercent is gcPercent for checking, where most of the heap is live trees
+// full of pointers. At 20,000 lines it saves a tenth of the memory for a tenth
+// of a second.
+const checkGCPercent = 40
 
 // count renders a number of things.
 func count[N int | int64](n N, thing string) string {
