@@ -66,9 +66,9 @@ func checkCommand(con *console) *cli.Command {
 	}
 }
 
-// checkGCPercent is gcPercent for checking, where most of the heap is live trees
-// full of pointers. At 20,000 lines it saves a tenth of the memory for a tenth
-// of a second.
+// checkGCPercent is gcPercent for checking, where most of the heap is live
+// trees full of pointers. At 20,000 lines it saves a tenth of the memory for a
+// tenth of a second.
 const checkGCPercent = 40
 
 // count renders a number of things.
