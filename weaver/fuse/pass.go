@@ -270,9 +270,26 @@ func (e *edit) add(a attempt, w, c site, k *harmony.Kernel) {
 	e.before[at] = append(e.before[at], k)
 }
 
+// apply changes a block in place. Blocks are long, and an edit touches a few
+// commands, most of which stand near each other.
 func (e *edit) apply(b *harmony.Block) {
+	first, last := len(b.Cmds), -1
+	touch := func(c harmony.Command) {
+		if at := slices.Index(b.Cmds, c); at >= 0 {
+			first, last = min(first, at), max(last, at)
+		}
+	}
+	for c := range e.drop {
+		touch(c)
+	}
+	for c := range e.before {
+		touch(c)
+	}
+	if last < 0 {
+		return
+	}
 	var out []harmony.Command
-	for _, c := range b.Cmds {
+	for _, c := range b.Cmds[first : last+1] {
 		for _, k := range e.before[c] {
 			out = append(out, &harmony.Run{Kernel: k})
 		}
@@ -280,5 +297,5 @@ func (e *edit) apply(b *harmony.Block) {
 			out = append(out, c)
 		}
 	}
-	b.Cmds = out
+	b.Cmds = slices.Replace(b.Cmds, first, last+1, out...)
 }
