@@ -105,9 +105,10 @@ func (e *BindError) Error() string {
 // lineitem:X whose arguments are named like columns of it. The value of a
 // functional predicate may also be the column that is named like the last part
 // of the predicate's name, or the only one that ends in "_" and that. Names of
-// columns are compared without regard to case. Facts come first: a predicate
-// that one of them names takes nothing from dir. Several facts of a predicate
-// are united. An empty dir is no folder.
+// columns are compared without regard to case.
+//
+// Facts come first: a predicate that one of them names takes nothing from dir.
+// Several facts of a predicate are united. An empty dir is no folder.
 func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
 	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{},
 		named: map[string]bool{}, united: map[string]bool{},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -68,6 +69,54 @@ func pow10(n int) int64 {
 // mismatched is the reason why a column cannot be read at all.
 func mismatched(found string, declared scalar.Type) string {
 	return fmt.Sprintf("the file has %s, the declared type is %s", found, declared.Joined())
+}
+
+// declareHelp says how a column of the origin is declared, and which function
+// makes the wanted type of it; "" if there is no type for the column.
+func declareHelp(from origin, wanted scalar.Type) string {
+	var t scalar.Type
+	switch from.kind {
+	case scalar.Float:
+		t = scalar.FloatType
+	case scalar.Int:
+		t = scalar.IntType
+		if from.unsigned {
+			t = scalar.UintType
+		}
+	case scalar.Decimal:
+		t = scalar.WideDecimalOf(uint8(from.scale))
+	case scalar.String:
+		t = scalar.StringType
+	case scalar.Boolean:
+		t = scalar.BooleanType
+	case scalar.Datetime:
+		t = scalar.DatetimeType
+	default:
+		return ""
+	}
+	help := fmt.Sprintf("declare the argument as %s", t)
+	if !scalar.CanConvert(t, wanted.Joined()) {
+		return help
+	}
+	help += fmt.Sprintf(", and convert it in rules with %s:%s:convert", conversionPrefix(t),
+		conversionPrefix(wanted))
+	if wanted.Kind == scalar.Decimal { // the scale of conversions is fixed
+		made := scalar.DecimalType
+		if wanted.Joined().IsWide() {
+			made = scalar.WideDecimalOf(made.Scale)
+		}
+		help += fmt.Sprintf(", which makes a %s", made)
+	}
+	return help
+}
+
+// conversionPrefix returns what names of conversions call a type.
+func conversionPrefix(t scalar.Type) string {
+	name, _, _ := strings.Cut(t.Joined().String(), "[")
+	if bits := t.Joined().Bits; bits != 0 && bits != 64 {
+		name += fmt.Sprint(bits) // int32, decimal128
+	}
+	return name
 }
 
 func lostDigits(t scalar.Type) string {

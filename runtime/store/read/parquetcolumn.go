@@ -19,7 +19,7 @@ type parquetField struct {
 // newParquetField refuses columns whose type is not the field's.
 func newParquetField(f *parquetFile, fd *field) (*parquetField, error) {
 	p := &parquetField{field: fd}
-	mismatch := func(found string) error {
+	mismatch := func(found string) *LoadError {
 		return &LoadError{Column: max(0, fd.index+1), Name: fd.name,
 			Reason: mismatched(found, fd.typ)}
 	}
@@ -31,11 +31,15 @@ func newParquetField(f *parquetFile, fd *field) (*parquetField, error) {
 		return nil, mismatch("lists")
 	}
 	var ok bool
-	if p.conversion, ok = newConversion(parquetOrigin(p.column), fd.typ); !ok {
+	from := parquetOrigin(p.column)
+	if p.conversion, ok = newConversion(from, fd.typ); !ok {
+		found := p.column.Type.String()
 		if p.column.Logical != nil {
-			return nil, mismatch(p.column.Logical.String())
+			found = p.column.Logical.String()
 		}
-		return nil, mismatch(p.column.Type.String())
+		err := mismatch(found)
+		err.Help = declareHelp(from, fd.typ)
+		return nil, err
 	}
 	return p, nil
 }
