@@ -165,10 +165,10 @@ func (b *bench) failed(q suite.Query, err error) int {
 	b.progress.done()
 	var wrong *suite.Mismatch
 	if errors.As(err, &wrong) {
-		fmt.Fprintf(b.con.err, "redfox: %s: wrong answer: %v\n", q.Name, err)
+		fmt.Fprintf(b.con.err, "redfox: error: %s: wrong answer: %v\n", q.Name, err)
 		return exitProgram
 	}
-	fmt.Fprintf(b.con.err, "redfox: %s failed\n", q.Name)
+	fmt.Fprintf(b.con.err, "redfox: error: %s failed\n", q.Name)
 	return b.con.report(err, os.Args)
 }
 

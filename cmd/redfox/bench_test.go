@@ -198,7 +198,7 @@ func TestBenchAgainstDuckDB(t *testing.T) {
 	o = benched(t, "tpch", "--data", smallTPCH, "--engine", "go", "--queries-from", dir,
 		"--queries", "q01,q02", "--runs", "1", "--against", "duckdb", "--python", python)
 	if o.code != exitProgram ||
-		o.stderr != "redfox: q02: wrong answer: row 4, column 2 (name): CANADA, and the peer has Canada\n" ||
+		o.stderr != "redfox: error: q02: wrong answer: row 4, column 2 (name): CANADA, and the peer has Canada\n" ||
 		!strings.Contains(o.stdout, "│ q02 │ failed │") ||
 		!strings.Contains(o.stdout, "\n1 answer equal to DuckDB's\n") {
 		t.Errorf("%v", o)

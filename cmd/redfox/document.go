@@ -70,6 +70,7 @@ func (d *document) note(line string) {
 		d.found[last].Notes = append(d.found[last].Notes, text)
 	default:
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "redfox: "), "note: ")
+		text = strings.Replace(text, ": note: ", ": ", 1) // behind a place
 		d.found = append(d.found, &redfox.Diagnostic{Severity: diag.Note, Message: text})
 	}
 }
@@ -97,7 +98,7 @@ func (con *console) writeDocument(err error, args []string) int {
 	}
 	if failed != nil {
 		if d.toOutput { // standard error has no document, then
-			fmt.Fprintf(con.talk, "redfox: %v\n", &outputError{failed})
+			fmt.Fprintf(con.talk, "redfox: error: %v\n", &outputError{failed})
 		}
 		if exitCode(err) == exitDone {
 			return exitEnvironment

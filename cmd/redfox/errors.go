@@ -82,18 +82,30 @@ func (con *console) report(err error, args []string) int {
 	switch {
 	case err == nil, errors.As(err, &told), errors.Is(err, errFound):
 	case errors.Is(err, errInterrupted):
-		fmt.Fprintln(con.err, "redfox: interrupted")
+		fmt.Fprintln(con.err, "redfox: error: interrupted")
 	case errors.As(err, &program):
 		con.diagnostics(program.Diagnostics)
 	case errors.As(err, &internal):
 		con.internal(internal, args)
 	case errors.As(err, &usage):
-		fmt.Fprintln(con.err, "redfox:", usage)
-		fmt.Fprintf(con.err, "%s.\n", usage.lists())
+		fmt.Fprintln(con.err, "redfox: error:", usage)
+		fmt.Fprintf(con.err, "  help: %s\n", usage.lists())
 	default:
-		fmt.Fprintln(con.err, "redfox:", err)
+		fmt.Fprintln(con.err, headed(err.Error()))
 	}
 	return exitCode(err)
+}
+
+// placed is a message that starts with a place in a file.
+var placed = regexp.MustCompile(`^(\S+:\d+:\d+): `)
+
+// headed puts in front of a message where it is from, which is redfox if it has
+// no place, and that it is an error. All messages have this form.
+func headed(message string) string {
+	if m := placed.FindStringSubmatch(message); m != nil {
+		return m[1] + ": error: " + strings.TrimPrefix(message, m[0])
+	}
+	return "redfox: error: " + message
 }
 
 // exitCode returns the exit code that goes with an error.
@@ -135,7 +147,8 @@ func (con *console) diagnostics(ds []*redfox.Diagnostic) {
 		con.document.add(ds...)
 		return
 	}
-	diag.Render(con.err, ds, diag.RenderOptions{Color: con.color, Max: maxDiagnostics})
+	diag.Render(con.err, ds, diag.RenderOptions{Color: con.color, Max: maxDiagnostics,
+		Program: "redfox"})
 }
 
 // maxDiagnostics caps what one run shows; the rest is counted.

@@ -98,7 +98,7 @@ func TestReport(t *testing.T) {
 		{"usage", &usageError{command: "run", message: "no program is named"}, exitEnvironment,
 			[]string{"no program is named", "redfox help run"}},
 		{"environment", &redfox.EnvironmentError{Message: "cannot read x", Help: "look"},
-			exitEnvironment, []string{"redfox: cannot read x; look"}},
+			exitEnvironment, []string{"redfox: error: cannot read x; look"}},
 		{"internal", &redfox.InternalError{Phase: "sema", Err: errors.New("index out of range")},
 			exitInternal,
 			[]string{"internal error in sema: index out of range",

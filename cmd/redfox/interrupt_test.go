@@ -83,7 +83,7 @@ func TestInterruptDeaf(t *testing.T) {
 	}
 	cmd := redfoxProcess(t, t.TempDir(), "run", "long.logic", "--out", "results")
 	o := interrupted(t, cmd, "q(1, 2).\np(x0, x1000) <- "+rule.String()[2:]+".\n", os.Interrupt)
-	if o.code != exitInterrupted || o.stderr != "redfox: interrupted\n" {
+	if o.code != exitInterrupted || o.stderr != "redfox: error: interrupted\n" {
 		t.Errorf("got %v", o)
 	}
 }

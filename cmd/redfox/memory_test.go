@@ -320,10 +320,10 @@ func TestAddressSpace(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "count.logic", "n(0).\nn(y) <- n(x), x < 2000000000, y = x + 1.\n")
 	for _, c := range []struct{ kilobytes, flags, says string }{
-		{"2500000", "--memory 20M --timeout 60s", "redfox: out of memory: n needs "},
+		{"2500000", "--memory 20M --timeout 60s", "redfox: error: out of memory: n needs "},
 		{"2500000", "--memory 20G --timeout 1s", "redfox: note: --memory is "},
 		{"1500000", "",
-			"redfox: the address space of the process is limited to 1.4 GiB (ulimit -v), and redfox needs "},
+			"redfox: error: the address space of the process is limited to 1.4 GiB (ulimit -v), and redfox needs "},
 	} {
 		cmd := redfoxProcess(t, dir)
 		cmd.Args = []string{"sh", "-c",

@@ -270,13 +270,13 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 			if err := con.out.Flush(); err != nil {
 				return written(err)
 			}
-			fmt.Fprintf(con.err, "redfox: %s of %s more; --print %s prints all\n",
+			fmt.Fprintf(con.err, "redfox: note: %s of %s more; --print %s prints all\n",
 				count(more, "tuple"), name, name)
 		}
 	}
 	if len(c.shown) == 0 && c.dir == "" && c.file == "" {
 		fmt.Fprintln(con.err,
-			"redfox: the program has no query and derives nothing; name what to print with --print")
+			"redfox: note: the program has no query and derives nothing; name what to print with --print")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (r *run) notes(report *redfox.LoadReport) {
 		if f.Skipped == 0 {
 			continue
 		}
-		fmt.Fprintf(r.con.err, "redfox: %s: %s skipped, of %s\n", f.File,
+		fmt.Fprintf(r.con.err, "%s: note: %s skipped, of %s\n", f.File,
 			count(f.Skipped, "malformed row"), count(f.Rows+f.Skipped, "row"))
 		for _, e := range f.Examples {
 			fmt.Fprintf(r.con.err, "  %v\n", e)

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"sort"
+	"strconv"
 
 	"github.com/redfoxdb/redfox/frontend/source"
 )
@@ -31,10 +32,28 @@ type Diagnostic struct {
 	Code     *Code
 	Message  string      // headline: plain words, the user's names, lower-case start, no full stop
 	Span     source.Span // primary place
+	Data     DataPlace   // place in a file of facts, of a diagnostic without Span
 	At       string      // remark at the primary place; may be empty
 	Labels   []Label     // other places that matter, each with its remark
 	Notes    []string    // reasons
 	Helps    []string    // what to do next
+}
+
+// DataPlace is a place in a file of facts; the zero value is none.
+type DataPlace struct {
+	File         string
+	Line, Column int64 // from 1; 0 where the file, or the line, is meant as a whole
+}
+
+// String returns "FILE:LINE:COLUMN", without what is 0.
+func (p DataPlace) String() string {
+	text := p.File
+	for _, n := range []int64{p.Line, p.Column} {
+		if n > 0 {
+			text += ":" + strconv.FormatInt(n, 10)
+		}
+	}
+	return text
 }
 
 // Code is a stable identity of a kind of diagnostic, documented by example.

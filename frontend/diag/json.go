@@ -47,7 +47,7 @@ func JSON(w io.Writer, ds []*Diagnostic) error {
 		j := jsonDiagnostic{
 			Severity:  d.Severity.String(),
 			Message:   d.Message,
-			jsonPlace: placeOf(d.Span),
+			jsonPlace: placeOf(d),
 			At:        d.At,
 			Labels:    []jsonLabel{},
 			Notes:     append([]string{}, d.Notes...),
@@ -57,7 +57,7 @@ func JSON(w io.Writer, ds []*Diagnostic) error {
 			j.Code, j.Name = d.Code.ID, d.Code.Name
 		}
 		for _, l := range d.Labels {
-			j.Labels = append(j.Labels, jsonLabel{placeOf(l.Span), l.Message})
+			j.Labels = append(j.Labels, jsonLabel{placeOfSpan(l.Span), l.Message})
 		}
 		out = append(out, j)
 	}
@@ -67,7 +67,17 @@ func JSON(w io.Writer, ds []*Diagnostic) error {
 	return enc.Encode(out)
 }
 
-func placeOf(s source.Span) jsonPlace {
+// placeOf returns the place of a diagnostic. One in a file of facts has no
+// extent.
+func placeOf(d *Diagnostic) jsonPlace {
+	if at := d.Data; !d.Span.IsValid() && at.File != "" {
+		line, column := int(at.Line), int(at.Column)
+		return jsonPlace{at.File, line, column, line, column}
+	}
+	return placeOfSpan(d.Span)
+}
+
+func placeOfSpan(s source.Span) jsonPlace {
 	if !s.IsValid() {
 		return jsonPlace{}
 	}

@@ -15,6 +15,8 @@ import (
 type RenderOptions struct {
 	Color bool // with ANSI escape sequences
 	Max   int  // diagnostics shown; 0 shows all
+	// Program stands where a diagnostic has no place.
+	Program string
 }
 
 // Render writes diagnostics for people, with the source text that they refer
@@ -30,7 +32,7 @@ type RenderOptions struct {
 // Carets mark the primary place and dashes the others. A remark without a place
 // becomes a note. An empty line separates diagnostics. The error is that of w.
 func Render(w io.Writer, ds []*Diagnostic, opt RenderOptions) error {
-	r := &renderer{color: opt.Color}
+	r := &renderer{color: opt.Color, program: opt.Program}
 	for i, d := range ds {
 		if opt.Max > 0 && i == opt.Max {
 			fmt.Fprintf(&r.out, "\n... and %d more\n", len(ds)-i)
@@ -46,8 +48,9 @@ func Render(w io.Writer, ds []*Diagnostic, opt RenderOptions) error {
 }
 
 type renderer struct {
-	out   strings.Builder
-	color bool
+	out     strings.Builder
+	color   bool
+	program string
 }
 
 // style is the parameter of an ANSI "select graphic rendition" sequence.
@@ -71,9 +74,16 @@ func (r *renderer) paint(s style, text string) string {
 }
 
 func (r *renderer) diagnostic(d *Diagnostic) {
-	if d.Span.IsValid() {
+	place := r.program
+	switch {
+	case d.Span.IsValid():
 		p := d.Span.Position()
-		r.out.WriteString(r.paint(bold, fmt.Sprintf("%s:%d:%d:", p.File, p.Line, p.Column)) + " ")
+		place = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	case d.Data.File != "":
+		place = d.Data.String()
+	}
+	if place != "" {
+		r.out.WriteString(r.paint(bold, place+":") + " ")
 	}
 	message := d.Message
 	if d.Code != nil {

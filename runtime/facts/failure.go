@@ -17,7 +17,8 @@ func Failure(err error) *diag.Diagnostic {
 	var row *RowError
 	switch {
 	case errors.As(err, &key):
-		return &diag.Diagnostic{Severity: diag.Error, Code: diag.KeyConflict, Message: key.Error(),
+		return &diag.Diagnostic{Severity: diag.Error, Code: diag.KeyConflict,
+			Data: diag.DataPlace(key.Place()), Message: key.Text(),
 			Notes: []string{key.Predicate + " is a functional predicate: each key has one value"}}
 	case errors.As(err, &bad) && !isAbsent(bad):
 		return badFacts(bad)
@@ -36,8 +37,11 @@ func isAbsent(err *read.LoadError) bool {
 func badFacts(err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{Severity: diag.Error, Code: diag.BadFacts, Message: err.Error()}
 	var bad *read.LoadError
-	if errors.As(err, &bad) && bad.Help != "" {
-		d.Helps = []string{bad.Help}
+	if errors.As(err, &bad) {
+		d.Data, d.Message = diag.DataPlace(bad.Place()), bad.Text()
+		if bad.Help != "" {
+			d.Helps = []string{bad.Help}
+		}
 	}
 	return d
 }

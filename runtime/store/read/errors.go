@@ -12,6 +12,23 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
+// Place is a place in a file of facts.
+type Place struct {
+	File         string
+	Line, Column int64 // from 1; 0 where the file, or the line, is meant as a whole
+}
+
+// String returns "FILE:LINE:COLUMN", without what is 0.
+func (p Place) String() string {
+	text := p.File
+	for _, n := range []int64{p.Line, p.Column} {
+		if n > 0 {
+			text += ":" + strconv.FormatInt(n, 10)
+		}
+	}
+	return text
+}
+
 // LoadError is an error in a file of facts, with its place.
 type LoadError struct {
 	File   string // as the user gave it
@@ -25,16 +42,19 @@ type LoadError struct {
 }
 
 // Error returns "FILE:LINE:COLUMN: column COLUMN (NAME): reason".
-func (e *LoadError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d", e.Line)
-		if e.Column > 0 {
-			fmt.Fprintf(&b, ":%d", e.Column)
-		}
+func (e *LoadError) Error() string { return e.Place().String() + ": " + e.Text() }
+
+// Place returns the place without the number of a row.
+func (e *LoadError) Place() Place {
+	if e.Line == 0 {
+		return Place{File: e.File}
 	}
-	b.WriteString(": ")
+	return Place{e.File, e.Line, int64(e.Column)}
+}
+
+// Text returns the message without the place.
+func (e *LoadError) Text() string {
+	var b strings.Builder
 	if e.Row > 0 {
 		fmt.Fprintf(&b, "row %d: ", e.Row)
 	}
@@ -88,23 +108,41 @@ type KeyError struct {
 
 // Error shows the key, both values and where they stand.
 func (e *KeyError) Error() string {
-	key := list.Map(e.Key, quoted)
-	if e.Files[0] != "" {
-		return fmt.Sprintf("%s: %s[%s] has two values: %s here and %s in %s", e.Files[0],
-			e.Predicate, strings.Join(key, ", "), quoted(e.Values[1]), quoted(e.Values[0]),
-			e.Files[1])
+	if place := e.Place().String(); place != "" {
+		return place + ": " + e.Text()
 	}
+	return e.Text()
+}
+
+// Place returns the place of the second value; it is zero for facts that come
+// from Go.
+func (e *KeyError) Place() Place {
+	switch {
+	case e.Files[0] != "":
+		return Place{File: e.Files[0]}
+	case e.File == "":
+		return Place{}
+	}
+	return Place{File: e.File, Line: e.Lines[1]}
+}
+
+// Text returns the message without the place.
+func (e *KeyError) Text() string {
 	what := "line"
 	if e.Rows {
 		what = "row"
 	}
-	where := fmt.Sprintf("%s:%d: ", e.File, e.Lines[1])
-	if e.File == "" {
-		where = fmt.Sprintf("row %d: ", e.Lines[1])
+	row := ""
+	first := fmt.Sprintf("%s %d", what, e.Lines[0])
+	switch {
+	case e.Files[0] != "":
+		first = e.Files[1]
+	case e.File == "":
+		row = fmt.Sprintf("row %d: ", e.Lines[1])
 	}
-	return fmt.Sprintf("%s%s[%s] has two values: %s here and %s in %s %d",
-		where, e.Predicate, strings.Join(key, ", "), quoted(e.Values[1]), quoted(e.Values[0]), what,
-		e.Lines[0])
+	return fmt.Sprintf("%s%s[%s] has two values: %s here and %s in %s", row, e.Predicate,
+		strings.Join(list.Map(e.Key, quoted), ", "), quoted(e.Values[1]), quoted(e.Values[0]),
+		first)
 }
 
 func quoted(v scalar.Value) string {
