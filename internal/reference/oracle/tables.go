@@ -94,7 +94,8 @@ rows:
 	for i, row := range t.rows {
 		tuple := make(Tuple, len(at))
 		for j, c := range at {
-			if row[c].missing {
+			empty := row[c].text == "" && pred.Args[j].Type.Kind != scalar.String
+			if row[c].missing || empty {
 				if j < pred.Keys {
 					return nil, fmt.Errorf("row %d: %s is missing", i+1, t.columns[c])
 				}

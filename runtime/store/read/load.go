@@ -172,6 +172,12 @@ func (l *load) takeText(r textRows) error {
 			d := &l.data[i]
 			d.chunks = append(d.chunks, c)
 			d.owner = append(d.owner, int32(r.worker))
+			if err := l.ledger.Take(l.names[i], 4*int64(len(r.nulls[i]))); err != nil {
+				return err
+			}
+			for _, row := range r.nulls[i] {
+				d.nulls = append(d.nulls, uint32(l.rows)+row)
+			}
 		}
 	}
 	l.rows += int64(r.rows)

@@ -37,7 +37,7 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 		}
 		var keep []uint32
 		if !unique {
-			if keep, err = store.FirstOfEach(ctx, with, table.Columns, table.Rows); err != nil {
+			if keep, err = l.firstOfEach(ctx, with, table); err != nil {
 				return nil, err
 			}
 		}
@@ -62,6 +62,30 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 		rels[i] = rel
 	}
 	return rels, nil
+}
+
+// firstOfEach returns the first row of each different one, or nil if no row
+// repeats another. A column has a word also where its value is missing, so rows
+// are different if one has a value that the other does not have.
+func (l *load) firstOfEach(
+	ctx context.Context, with store.Sorting, table *store.Table,
+) ([]uint32, error) {
+	columns := slices.Clone(table.Columns)
+	for _, d := range l.data {
+		if len(d.nulls) == 0 {
+			continue
+		}
+		if err := l.ledger.Take(with.What, int64(table.Rows)); err != nil {
+			return nil, err
+		}
+		defer l.ledger.Give(int64(table.Rows))
+		missing := make([]uint8, table.Rows)
+		for _, row := range d.nulls {
+			missing[row] = 1
+		}
+		columns = append(columns, store.BooleanColumn(missing))
+	}
+	return store.FirstOfEach(ctx, with, columns, table.Rows)
 }
 
 // keyCache says of lists of a table's columns whether no two rows agree in

@@ -55,6 +55,7 @@ type textRows struct {
 	// line is a row.
 	rowLines []uint32
 	chunks   []store.Chunk // of each field
+	nulls    [][]uint32    // of each field: the rows, from 0, without a value
 	skipped  int64
 	examples []*LoadError // lines are from 0 in the block
 	err      *LoadError   // likewise
@@ -77,7 +78,8 @@ type textScanner struct {
 	offsets int // the field that is the byte offset, or -1
 	strings []*store.Interner
 	words   [][]int64
-	text    []byte // an unquoted or unescaped field
+	nulls   [][]uint32 // of the current block
+	text    []byte     // an unquoted or unescaped field
 }
 
 func newTextScanner(
@@ -88,6 +90,7 @@ func newTextScanner(
 	s.fill = make([][]int, arity)
 	s.strings = make([]*store.Interner, len(fields))
 	s.words = make([][]int64, len(fields))
+	s.nulls = make([][]uint32, len(fields))
 	for i, f := range fields {
 		if f.typ.Kind == scalar.String {
 			s.strings[i] = newInterner(i)
@@ -124,6 +127,7 @@ func (s *textScanner) scan(b textBlock) textRows {
 				out.err = err
 				return out
 			}
+			s.forget(out.rows)
 			out.irregular()
 			if out.skipped++; len(out.examples) < maxExamples {
 				out.examples = append(out.examples, err)
@@ -158,8 +162,19 @@ func (s *textScanner) scan(b textBlock) textRows {
 		for i, f := range s.fields {
 			out.chunks[i] = store.Narrow(f.typ.Kind, s.words[i][:out.rows], 1)
 		}
+		out.nulls = s.nulls
+		s.nulls = make([][]uint32, len(s.fields))
 	}
 	return out
+}
+
+// forget drops the missing values of a row that is left out.
+func (s *textScanner) forget(row int) {
+	for i, rows := range s.nulls {
+		if n := len(rows); n > 0 && rows[n-1] == uint32(row) {
+			s.nulls[i] = rows[:n-1]
+		}
+	}
 }
 
 // irregular records the lines of the rows so far, before the first line that is
@@ -254,6 +269,8 @@ func fitsInt(n int64, bits uint8) bool {
 }
 
 // set parses the text of a field. It returns the reason if it refuses the text.
+// An empty text is a missing value, except of a string, if the field may have
+// none.
 func (s *textScanner) set(f, row int, text []byte) string {
 	t := s.fields[f].typ
 	if t.Kind == scalar.String {
@@ -262,6 +279,11 @@ func (s *textScanner) set(f, row int, text []byte) string {
 			return badText(text)
 		}
 		s.words[f][row] = int64(code)
+		return ""
+	}
+	if len(text) == 0 && s.fields[f].nullable {
+		s.nulls[f] = append(s.nulls[f], uint32(row))
+		s.words[f][row] = 0
 		return ""
 	}
 	var word uint64
