@@ -152,9 +152,15 @@ func factSections() []section {
 		},
 		{
 			title: "Missing values",
-			text: "A NULL of a Parquet file in the value of a function means that its key has no " +
-				"value; elsewhere it is an error. An empty field of a text file is the empty " +
-				"string in a column of strings, and an error in other columns.",
+			text: "An empty field of a text file, or a NULL of a Parquet file, in the value of a " +
+				"function means that its key has no value. Elsewhere it is an error. In a column " +
+				"of strings an empty field is the empty string.",
+		},
+		{
+			title: "Quotes and escapes",
+			text: "A field of a CSV file may stand in double quotes, with double quotes doubled " +
+				"inside. In a TSV file \\t, \\n, \\r and \\\\ stand for a tab, the ends of lines " +
+				"and a backslash.",
 		},
 	}
 }
