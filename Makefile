@@ -68,7 +68,7 @@ docs:
 	@set -e; for file in $$(grep -rlE '^[[:space:]]"github.com/cockroachdb/datadriven"$$' --include='*_test.go' .); do \
 	  dirname $$file; \
 	done | sort -u | while read -r dir; do $(GO) test $$dir -rewrite; done
-	$(GO) test ./cmd/redfox -run TestReadme -rewrite
+	$(GO) test ./cmd/redfox -run 'TestReadme|TestReference' -rewrite
 	$(GO) run ./bench docs
 
 # A plain go test takes one kernel of each kind.

@@ -165,7 +165,7 @@ func TestReadmePrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for rest := string(text); ; blocks[filepath.Base(name)]++ {
-			_, after, ok := strings.Cut(rest, "```logiql")
+			_, after, ok := strings.Cut(rest, "\n```logiql")
 			if !ok {
 				break
 			}
