@@ -173,7 +173,7 @@ func TestReadmePrograms(t *testing.T) {
 			program, after, _ := strings.Cut(after, "```\n")
 			rest = after
 			if part = strings.TrimSpace(part); part != "" {
-				if !regexp.MustCompile(`(?m)^\$ .*` + part).Match(text) {
+				if !regexp.MustCompile(`(?m)^\$ .*` + regexp.QuoteMeta(part)).Match(text) {
 					t.Errorf("%s: no command runs %s", name, part)
 				}
 				continue

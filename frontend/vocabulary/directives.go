@@ -46,19 +46,21 @@ var Directives = []Directive{
 		Name: "lang:physical:hasColumnNames",
 		Form: "lang:physical:hasColumnNames[`p] = true.",
 		Doc: "Whether the first line of the file has the names of the columns. By default as " +
-			"--header says.",
+			"--header says. A file that a program names gives its columns to the arguments by " +
+			"their place, not by their names.",
 		Example: "p(x, y) -> int(x), int(y).\nlang:physical:filePath[`p] = \"p.csv\".\n" +
 			"lang:physical:hasColumnNames[`p] = true.\n",
 	},
 	{
 		Name: "lang:physical:columnNames",
 		Form: "lang:physical:columnNames[`p] = \"id,price\".",
-		Doc: "The columns of the file that are the arguments of p, in order. A comma, a tab, a " +
-			"bar or a semicolon separates them.",
-		Example: "price[id] = n -> int(id), decimal(n).\n" +
-			"lang:physical:filePath[`price] = \"items.csv\".\n" +
-			"lang:physical:hasColumnNames[`price] = true.\n" +
-			"lang:physical:columnNames[`price] = \"id,price\".\n",
+		Doc: "The names of all columns of the file, as a header that is written has them. A " +
+			"comma, a tab, a bar or a semicolon separates them.",
+		Example: "sold[id] = n -> int(id), decimal(n).\nsold[1] = 2.50.\n" +
+			"report(id, n) <- sold[id] = n.\n" +
+			"lang:physical:filePath[`report] = \"report.csv\".\n" +
+			"lang:physical:hasColumnNames[`report] = true.\n" +
+			"lang:physical:columnNames[`report] = \"Number,Price\".\n",
 	},
 	{
 		Name: "lang:output:orderBy",
