@@ -515,8 +515,9 @@ r(y) <- (p(x) ; x = 0), y = 6 / x.
 	NotSupportedYet = newCode(&Code{
 		ID: "RF0901", Name: "NotSupportedYet",
 		When: "A program uses a part of LogiQL that redfox recognises but does not run yet.",
-		Example: `stock[p] = n -> string(p), int(n).
-lang:ordered(` + "`stock).\n",
+		Example: `p(x) -> int(x).
+toss[x] = v <- series<< v = rnd_binomial<10, 0.5, 1>[x] >> p(x).
+`,
 		Fix: "The help line says what to write instead.",
 	})
 

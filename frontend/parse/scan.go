@@ -235,12 +235,16 @@ func (s *scanner) startsLine() bool {
 
 // rawEnd returns the offset of the >> that closes a << before the current
 // position, or -1. The text in between has no << and no arrow, which would
-// belong to another clause.
+// belong to another clause. In f<-5, 5> it is a bracket and a sign.
 func (s *scanner) rawEnd() int {
 	inside, _, closed := strings.Cut(s.text[s.pos:], ">>")
-	if !closed || strings.Contains(inside, "<<") || strings.Contains(inside, "<-") ||
-		strings.Contains(inside, "->") {
+	if !closed || strings.Contains(inside, "<<") || strings.Contains(inside, "->") {
 		return -1
+	}
+	for i := 0; i+2 < len(inside); i++ {
+		if inside[i:i+2] == "<-" && !isDigit(inside[i+2]) {
+			return -1
+		}
 	}
 	return s.pos + len(inside)
 }

@@ -3,8 +3,8 @@ package sema
 import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/diag"
-	"github.com/redfoxdb/redfox/frontend/generate"
 	"github.com/redfoxdb/redfox/frontend/sema/emit"
 	"github.com/redfoxdb/redfox/frontend/sema/infer"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
@@ -64,7 +64,7 @@ func normalise(files []*ast.File, opts Options, diags *diag.List) *checker {
 		opts:     opts,
 		preds:    map[string]*pred{},
 	}
-	for _, f := range generate.Rewrite(files) {
+	for _, f := range desugar.Rewrite(files) {
 		c.files = append(c.files, f.Source)
 		for _, node := range f.Clauses {
 			c.clauses = append(c.clauses,

@@ -23,9 +23,12 @@ type directive struct {
 
 // laterDirectives belong to features that are not built yet.
 var laterDirectives = map[string]string{
-	"ordered":      "ordered entities",
-	"defaultValue": "default values", "default": "default values",
 	"recursiveMin": "recursive aggregation", "recursiveMax": "recursive aggregation",
+}
+
+// rewrittenDirectives have done their work when the checker reads them.
+var rewrittenDirectives = map[string]bool{
+	"pulse": true, "ordered": true, "defaultValue": true, "default": true,
 }
 
 // entityDirectives are read by readEntities.
@@ -174,7 +177,7 @@ func (c *checker) unknownDirective(d *directive) {
 func (c *checker) applyBindings() {
 	for _, d := range c.directives {
 		if strings.HasPrefix(d.name, "compiler:") || strings.HasPrefix(d.name, "solve:") ||
-			laterDirectives[d.name] != "" || entityDirectives[d.name] || d.name == "pulse" {
+			laterDirectives[d.name] != "" || entityDirectives[d.name] || rewrittenDirectives[d.name] {
 			continue
 		}
 		handler := c.predicateDirective(d.name)

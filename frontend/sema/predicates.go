@@ -6,8 +6,8 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/diag"
-	"github.com/redfoxdb/redfox/frontend/generate"
 	"github.com/redfoxdb/redfox/frontend/sema/infer"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -216,7 +216,7 @@ func (c *checker) enter(name string, span source.Span) *pred {
 			shapeRole: unseen, keysRole: unseen,
 		}
 		_, _, event := core.Event(name)
-		p.Hidden = event || generate.IsName(name)
+		p.Hidden = event || desugar.IsName(name)
 		c.preds[name] = p
 		c.order = append(c.order, p)
 	}
@@ -487,7 +487,7 @@ func (c *checker) nameArguments(p *pred) {
 		copy(names, p.ArgNames)
 	} else if p.firstHead != nil {
 		for i, t := range p.firstHead.Args {
-			if r, ok := t.(normal.Ref); ok && !r.Var.Made {
+			if r, ok := t.(normal.Ref); ok && !r.Var.Made && !desugar.IsVariable(r.Var.Base) {
 				names[i] = normal.PlainName(r.Var.Base)
 			}
 		}

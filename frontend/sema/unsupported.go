@@ -71,10 +71,12 @@ func (c *checker) refuseP2P(p *ast.P2P) bool {
 	case "agg", "seq":
 		return false
 	case "list", "list_to_seq":
-		c.refuse(p.Span, p.Name+"<<>>", "number the tuples with seq<<>>")
+		c.refuse(p.Span, p.Name+"<<>> of this form",
+			"write first[] = x, next[x] = y <- list<<>> p(x), or a[i] = x <- list_to_seq<<>> first[] = _, "+
+				"next[_] = _")
 	case "series":
-		c.refuse(p.Span, "series<<>>",
-			"a running total can be written as an aggregate over all smaller indexes")
+		c.refuse(p.Span, "series<<>> of this form",
+			"the functions are v = runtotal[i](x), rnd_uniform_int<lo, hi, seed>[i] and rnd_uniform_real")
 	case "uid":
 		c.refuse(p.Span, "uid<<>>", "number the tuples with seq<<>>")
 	case "predict":

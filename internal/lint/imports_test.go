@@ -52,7 +52,8 @@ var layers = []layer{
 	{"frontend/ast", []string{"frontend/source", "frontend/diag"}},
 	{"frontend/parse", []string{"frontend/source", "frontend/diag", "frontend/ast"}},
 	{"frontend/core", []string{"frontend/source"}},
-	{"frontend/generate", []string{"frontend/source", "frontend/ast"}},
+	{"frontend/desugar",
+		[]string{"frontend/source", "frontend/diag", "frontend/ast", "frontend/parse"}},
 	{"frontend/vocabulary", []string{"frontend/core", "frontend/diag"}},
 	{"frontend/sema/normal", []string{"frontend/source", "frontend/ast", "frontend/core"}},
 	{"frontend/sema/infer", []string{
@@ -64,10 +65,10 @@ var layers = []layer{
 		"frontend/sema/normal",
 	}},
 	{"frontend/sema/strata", []string{
-		"frontend/source", "frontend/diag", "frontend/core", "frontend/generate", "internal/graph",
+		"frontend/source", "frontend/diag", "frontend/core", "frontend/desugar", "internal/graph",
 	}},
 	{"frontend/sema", []string{
-		"frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/generate",
+		"frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/desugar",
 		"frontend/sema/emit",
 		"frontend/sema/infer", "frontend/sema/normal", "frontend/sema/strata", "frontend/vocabulary",
 		"internal/graph",

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/diag"
-	"github.com/redfoxdb/redfox/frontend/generate"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -18,7 +18,7 @@ func (c *strata) warnGrowth(s *core.Stratum) {
 	members := map[*core.Pred]bool{}
 	for _, p := range s.Preds {
 		members[p] = true
-		if generate.IsName(p.Name) {
+		if desugar.IsName(p.Name) {
 			// It ends, but perhaps not in the memory that there is.
 			s.Unbounded = p.Span
 		}
@@ -35,7 +35,7 @@ func (c *strata) warnGrowth(s *core.Stratum) {
 			continue
 		}
 		v, let := growing(r, members)
-		if v == nil || generate.IsName(r.Head.Pred.Name) {
+		if v == nil || desugar.IsName(r.Head.Pred.Name) {
 			continue
 		}
 		if !s.Unbounded.IsValid() {
