@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -45,6 +46,12 @@ func helpCommand(con *console) *cli.Command {
 			if e, ok := scalar.EntryOf(name); ok {
 				fmt.Fprint(con.out, entryHelp(functionEntry(e)))
 				return nil
+			}
+			for _, g := range vocabulary.Generators {
+				if g.Name == name {
+					fmt.Fprint(con.out, entryHelp(generatorEntry(g)))
+					return nil
+				}
 			}
 			return noCommand(c)
 		},

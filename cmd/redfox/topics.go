@@ -49,6 +49,7 @@ func functionSections() []section {
 		}
 		out = append(out, s)
 	}
+	out = append(out, generatorSection())
 	aggregations := section{
 		title: "Aggregations",
 		text: "The specifiers of agg<<>>. A head groups by its keys. The examples are about " +
@@ -65,6 +66,23 @@ func functionSections() []section {
 		})
 	}
 	return append(out, aggregations)
+}
+
+func generatorSection() section {
+	s := section{
+		title: "Generators",
+		text: "Conditions that give a variable several values. Each example gives x the values " +
+			"after it.",
+	}
+	for _, g := range vocabulary.Generators {
+		s.entries = append(s.entries, generatorEntry(g))
+	}
+	return s
+}
+
+func generatorEntry(g vocabulary.Generator) topicEntry {
+	return topicEntry{heads: []string{g.Form}, text: g.Doc,
+		code: []string{g.Example + " // " + strings.Join(g.Results, ", ")}}
 }
 
 func functionEntry(e scalar.Entry) topicEntry {

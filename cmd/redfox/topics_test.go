@@ -87,6 +87,9 @@ func TestManualListsFunctions(t *testing.T) {
 	name := regexp.MustCompile(`[a-z0-9]+:[a-z0-9_:]+`)
 	listed := map[string]bool{}
 	for _, s := range functionSections() {
+		if s.title == generatorSection().title {
+			continue
+		}
 		for _, e := range s.entries {
 			for _, text := range append(slices.Clone(e.heads), e.names...) {
 				if n := name.FindString(text); n != "" {
@@ -138,6 +141,22 @@ func TestManualExamples(t *testing.T) {
 	o := finish(t, redfoxProcess(t, ".", "run", file, "--print", "holds", "--format", "tsv"))
 	if o.code != 0 || o.stderr != "" || o.stdout != want.String() {
 		t.Errorf("not all examples hold:\n%s\n%s\n%s", program.String(), o, want.String())
+	}
+}
+
+// TestManualGenerators runs the example of each generator.
+func TestManualGenerators(t *testing.T) {
+	for _, g := range vocabulary.Generators {
+		if g.Name != "" && !scalar.IsBuiltin(g.Name) {
+			t.Errorf("%s is no name of the language", g.Name)
+		}
+		program := "_(x) <- " + g.Example + ".\n"
+		file := write(t, t.TempDir(), "generator.logic", program)
+		o := finish(t, redfoxProcess(t, ".", "run", file, "--format", "tsv"))
+		want := strings.Join(g.Results, "\n") + "\n"
+		if o.code != 0 || o.stderr != "" || o.stdout != want {
+			t.Errorf("%s\n%s\nwant %s", program, o, want)
+		}
 	}
 }
 
