@@ -115,9 +115,19 @@ var placeholder = regexp.MustCompile("`([^`]+)`")
 
 // flagHelp is the entry of a flag: its names and value, then what it does.
 func flagHelp(f cli.Flag) string {
+	head, text := flagWords(f)
+	if head == "" {
+		return ""
+	}
+	lines := strings.ReplaceAll(wrapAt(text, helpWidth-8), "\n", "\n        ")
+	return fmt.Sprintf("    %s\n        %s\n", head, lines)
+}
+
+// flagWords returns the names of a flag with its value, and what it does.
+func flagWords(f cli.Flag) (head, text string) {
 	doc, ok := f.(cli.DocGenerationFlag)
 	if !ok {
-		return ""
+		return "", ""
 	}
 	var names []string
 	for _, n := range slices.Backward(f.Names()) {
@@ -143,8 +153,7 @@ func flagHelp(f cli.Flag) string {
 	if text := strings.Trim(doc.GetDefaultText(), `"`); text != "" && !isSwitch(f) {
 		usage += " (default: " + text + ")"
 	}
-	lines := strings.ReplaceAll(wrapAt(usage, helpWidth-8), "\n", "\n        ")
-	return fmt.Sprintf("    %s%s\n        %s\n", strings.Join(names, ", "), value, lines)
+	return strings.Join(names, ", ") + value, usage
 }
 
 // isSwitch reports whether a flag stands without a value.

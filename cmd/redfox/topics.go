@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/redfoxdb/redfox/frontend/vocabulary"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -134,34 +136,19 @@ func factSections() []section {
 		{
 			title: "Files of --facts DIR",
 			entries: []topicEntry{
-				{heads: []string{"DIR/road.tsv, DIR/road.csv, DIR/road.parquet"},
+				{heads: []string{"DIR/road.tsv, DIR/road.csv, DIR/road.parquet, DIR/road.txt"},
 					text: "The facts of the predicate road. A file may end in .gz or .zst as well. " +
+						"A .txt file is read if there is no other; tabs separate its fields. " +
 						"The fields of a text file are the arguments, in order, and the values " +
 						"of functions come last."},
 				{heads: []string{"DIR/item_price.tsv, DIR/item/price.tsv"},
 					text: "The facts of the predicate item:price."},
 				{heads: []string{"DIR/item.parquet, or DIR/item.csv with --header"},
 					text: "The facts of all predicates item:NAME whose arguments have the names of " +
-						"columns."},
+						"columns. The column of a value may have the name NAME instead."},
 			},
 		},
-		{
-			title: "Flags",
-			entries: []topicEntry{
-				{heads: []string{"--fact PRED=FILE, --fact 'PRED=FILE(column, ...)'"},
-					text: "Reads one file, and names its columns."},
-				{heads: []string{"--header"},
-					text: "The first line of each text file has the names of its columns. They " +
-						"then find their arguments by name."},
-				{heads: []string{"--on-error skip"},
-					text: "Skips malformed lines and reports their number. Otherwise the first one " +
-						"ends the run."},
-				{heads: []string{"--missing-facts empty"},
-					text: "Takes a file that the program names, and that is not there, as empty."},
-				{heads: []string{"--allow-path DIR"},
-					text: "Lets the program read and write files that it names below DIR."},
-			},
-		},
+		{title: "Flags", entries: flagEntries(groupFacts)},
 		{
 			title: "In the program",
 			text: "lang:physical:filePath and its siblings bind a predicate to a file: redfox " +
@@ -181,6 +168,19 @@ func factSections() []section {
 				"and a backslash.",
 		},
 	}
+}
+
+// flagEntries describes the flags of a group.
+func flagEntries(group string) []topicEntry {
+	var out []topicEntry
+	for _, newFlag := range flagTable {
+		f := newFlag()
+		if c, ok := f.(cli.CategorizableFlag); ok && c.GetCategory() == group {
+			head, text := flagWords(f)
+			out = append(out, topicEntry{heads: []string{head}, text: text + "."})
+		}
+	}
+	return out
 }
 
 // topicHelp is the text of redfox help TOPIC.
