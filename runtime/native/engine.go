@@ -75,7 +75,7 @@ type sizes struct {
 	hot                           int // rows from which the code of a cold function is improved
 }
 
-var defaults = sizes{policy: layout.CPU, rows: 4096, tiles: 8, convert: 1 << 20, output: 1 << 20,
+var defaults = sizes{policy: layout.CPU, rows: 1024, tiles: 8, convert: 1 << 20, output: 1 << 20,
 	values: 16, partTuples: 1 << 15, partBytes: 1 << 19,
 	hot: 1 << 20}
 

@@ -69,8 +69,7 @@ func (p *Pool) openCPU(how assemble.Fusing) (runtime.Engine, error) {
 func lowering(t assemble.Target,
 	how assemble.Fusing) func(*queryplan.Plan) (*harmony.Program, error) {
 	return func(plan *queryplan.Plan) (*harmony.Program, error) {
-		graph, _, err := assemble.Graph(plan, t, how)
-		return graph, err
+		return assemble.Kernels(plan, t, how)
 	}
 }
 

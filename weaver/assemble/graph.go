@@ -65,10 +65,23 @@ func parsePair(text string) (fuse.Pair, error) {
 	return fuse.Pair{Producer: producer, Consumer: consumer}, nil
 }
 
-// Graph lowers a plan and fuses its kernels for a target. It is the one place
-// where plans become kernels, for all engines and for compiled programs.
+// Graph lowers a plan and fuses its kernels for a target, and reports what was
+// fused and what was refused.
 func Graph(plan *queryplan.Plan, t Target,
 	how Fusing) (graph *harmony.Program, report *fuse.Report, err error) {
+	return fused(plan, t, how, false)
+}
+
+// Kernels is Graph without a report, for runs.
+func Kernels(plan *queryplan.Plan, t Target, how Fusing) (*harmony.Program, error) {
+	graph, _, err := fused(plan, t, how, true)
+	return graph, err
+}
+
+// fused is the one place where plans become kernels, for all engines and for
+// compiled programs.
+func fused(plan *queryplan.Plan, t Target, how Fusing,
+	brief bool) (graph *harmony.Program, report *fuse.Report, err error) {
 	// Operators become kernels over managed variables. From here on nothing
 	// knows operators.
 	graph, err = lowered(plan)
@@ -89,7 +102,8 @@ func Graph(plan *queryplan.Plan, t Target,
 	// Kernels that can pass rows on in registers become one. From here on an
 	// operator may be in several kernels, and a kernel has several operators.
 	graph, report, err = fuse.Fuse(graph,
-		fuse.Options{Off: how.Off, Keep: pairs, Budget: t.Budget, Distinct: harmony.Distinct(plan)})
+		fuse.Options{Off: how.Off, Keep: pairs, Budget: t.Budget,
+			Distinct: harmony.Distinct(plan), Brief: brief})
 	if err != nil {
 		return nil, nil, &failure.Internal{Phase: "fusion", Err: err, Dump: plan.String()}
 	}

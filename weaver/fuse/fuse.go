@@ -21,6 +21,9 @@ type Options struct {
 	// Budget is what a kernel may take; the zero Budget is that of sm_80, whose
 	// kernels every later GPU runs.
 	Budget target.Budget
+	// Brief leaves refusals out of the report. Finding all of them takes longer
+	// than fusing.
+	Brief bool
 }
 
 // Pair names a producer and a consumer as the program before fusion does.
@@ -53,6 +56,7 @@ func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 	f.refuseDependences()
 	f.orderInPlace()
 	f.shareRows()
+	f.refuseRows()
 	f.describe()
 	if err := harmony.Verify(f.Program); err != nil {
 		return nil, nil, fmt.Errorf("the fused program is wrong: %w", err)

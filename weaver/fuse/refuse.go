@@ -9,7 +9,7 @@ import (
 
 // refuse records a refusal once.
 func (f *fuser) refuse(r Refusal) {
-	if !f.seen[r] {
+	if !f.opts.Brief && !f.seen[r] {
 		f.seen[r] = true
 		f.report.Refusals = append(f.report.Refusals, r)
 	}
@@ -88,6 +88,9 @@ func dependence(w site, why *Reason) Dependence {
 // refuseDependences records the kernel dependences that do not go through a
 // temp: over groups and over derived relations.
 func (f *fuser) refuseDependences() {
+	if f.opts.Brief {
+		return
+	}
 	var runs []site
 	sinking := map[harmony.Managed][]site{} // by what they add to
 	for _, b := range f.Blocks {

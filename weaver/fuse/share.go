@@ -23,7 +23,6 @@ func (f *fuser) shareRows() {
 			}
 		}
 	}
-	f.refuseRows()
 }
 
 // share merges two kernels into one if they have the same rows and that pays,
@@ -80,6 +79,9 @@ func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason,
 // refuseRows records, when all is done, why each kernel is not one with the
 // next one of its block that reads the same rows.
 func (f *fuser) refuseRows() {
+	if f.opts.Brief {
+		return
+	}
 	for _, b := range f.Blocks {
 		read := readers(b)
 		for i := range b.Cmds {
