@@ -42,13 +42,17 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 			}
 			all := code.Module.Symbols()
 			cold, warm := divide(graph, code.Module)
-			objects, err := hostcode.ObjectsOf(options, code.IR, all, warm)
+			var objects, quick [][]byte
+			if len(cold) == 0 {
+				objects, err = hostcode.Objects(options, code.IR, all)
+			} else {
+				objects, err = hostcode.ObjectsOf(options, code.IR, all, warm)
+			}
 			if err != nil {
 				return nil, err
 			}
 			options.Quick = true
-			quick, err := hostcode.ObjectsOf(options, code.IR, all, cold)
-			if err != nil {
+			if quick, err = hostcode.ObjectsOf(options, code.IR, all, cold); err != nil {
 				return nil, err
 			}
 			lists := [][]byte{[]byte(strings.Join(cold, "\n")),

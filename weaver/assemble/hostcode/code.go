@@ -71,19 +71,10 @@ func Load(o Options, ir string, symbols []string) (*Code, error) {
 // finds them compiled. Functions that differ in nothing but their names are
 // compiled once. The objects call the whole-tile primitives of Calls.
 func Objects(o Options, ir string, symbols []string) ([][]byte, error) {
-	return ObjectsOf(o, ir, symbols, symbols)
-}
-
-// ObjectsOf is Objects for some of all symbols.
-func ObjectsOf(o Options, ir string, all, some []string) ([][]byte, error) {
-	if len(some) == 0 {
+	if len(symbols) == 0 {
 		return nil, nil
 	}
-	about := ir
-	if len(some) < len(all) {
-		about = strings.Join(some, " ") + "\n" + ir
-	}
-	key, err := o.Key(about)
+	key, err := o.Key(ir)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +84,19 @@ func ObjectsOf(o Options, ir string, all, some []string) ([][]byte, error) {
 				return objects, nil
 			}
 		}
+	}
+	objects, err := ObjectsOf(o, ir, symbols, symbols)
+	if err == nil && o.Cache != nil {
+		o.Cache.Put(key, Join(objects))
+	}
+	return objects, err
+}
+
+// ObjectsOf is Objects for some of all symbols, whose objects it does not look
+// for in the cache.
+func ObjectsOf(o Options, ir string, all, some []string) ([][]byte, error) {
+	if len(some) == 0 {
+		return nil, nil
 	}
 	cores := goruntime.GOMAXPROCS(0)
 	modules := modulesOf(ir, all, some, cores)
@@ -109,9 +113,6 @@ func ObjectsOf(o Options, ir string, all, some []string) ([][]byte, error) {
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
-	}
-	if o.Cache != nil {
-		o.Cache.Put(key, Join(objects))
 	}
 	return objects, nil
 }

@@ -31,7 +31,8 @@ func shapesOf(ir string, all, some []string) (shapes []*shape, rest string) {
 	for _, s := range some {
 		wanted[s] = true
 	}
-	found := map[string]*shape{}
+	type key struct{ typ, body string }
+	found := map[key]*shape{}
 	var others strings.Builder
 	const begin, end = "define ", "\n}\n"
 	for ir != "" {
@@ -64,15 +65,15 @@ func shapesOf(ir string, all, some []string) (shapes []*shape, rest string) {
 		}
 		f := &shape{symbol: is[2], text: text, typ: typeOf(is[1], is[3])}
 		// A function that names itself, or variables of its own, stays apart.
-		key := is[1] + "(" + is[3] + ")\n" + body
+		k := key{is[1] + is[3], body}
 		if strings.Contains(body, "@"+f.symbol) {
-			key = text
+			k.body = text
 		}
-		if same := found[key]; same != nil {
+		if same := found[k]; same != nil {
 			same.aliases = append(same.aliases, f.symbol)
 			continue
 		}
-		found[key] = f
+		found[k] = f
 		shapes = append(shapes, f)
 	}
 	return shapes, others.String()
