@@ -225,10 +225,18 @@ func bindingText(cols []queryplan.Column, tuple []scalar.Value) string {
 	var parts []string
 	tuple = scalar.JoinedRow(tuple)
 	for i, c := range queryplan.JoinedColumns(cols) {
-		parts = append(parts, c.Name+" = "+scalar.Literal(tuple[i]))
+		name := c.Name
+		if strings.HasPrefix(name, wildcard) {
+			name = "_"
+		}
+		parts = append(parts, name+" = "+scalar.Literal(tuple[i]))
 	}
 	return strings.Join(parts, ", ")
 }
+
+// wildcard begins the names of variables that stand for wildcards. They keep
+// the order that they have in the constraint.
+const wildcard = "_$"
 
 // texts returns the values of a tuple as messages show them. An entity that a
 // constructor made has no value: the number that stands for it depends on the

@@ -364,7 +364,8 @@ func (c *emission) check(u *normal.Unit) {
 	}
 	check := &core.Check{Span: u.Clause.Node.Span, Text: u.Clause.Node.Span.Text(), Body: body}
 	for _, v := range u.Vars[:u.Shown] {
-		if v.Made || v.Scope.Parent != nil || e.consts[v.Index] != nil || c.isNumber(v) {
+		isNested := v.Made && !v.IsWildcard() || v.Scope.Parent != nil
+		if isNested || e.consts[v.Index] != nil || c.isNumber(v) {
 			continue
 		}
 		if x := e.variable(v); !slices.Contains(check.Vars, x) {

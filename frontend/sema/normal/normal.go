@@ -81,6 +81,9 @@ func (v *Var) Shown() string {
 	return v.Base
 }
 
+// IsWildcard reports whether the variable stands for a wildcard.
+func (v *Var) IsWildcard() bool { return v.Made && v.Span.Text() == "_" }
+
 // Literal is *Atom, *Binding, *Test or *Negation. It may be *Equation until the
 // order of the body is settled.
 type Literal any

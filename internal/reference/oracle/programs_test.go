@@ -114,7 +114,8 @@ func compareRefusal(t *testing.T, file string, result *Result, err error) {
 				}
 				parts := make([]string, len(binding))
 				for c, v := range binding {
-					parts[c] = violation.Check.Vars[c].Name + " = " + scalar.Literal(v)
+					name, _, _ := strings.Cut(violation.Check.Vars[c].Name, "$") // of a wildcard
+					parts[c] = name + " = " + scalar.Literal(v)
 				}
 				want = append(want, "note: "+strings.Join(parts, ", ")+"\n")
 			}
