@@ -215,16 +215,7 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	}
 	facts.NameTables(db)
 	out := &Database{store: db, report: report, time: time.Since(start)}
-	dicts := map[*store.Dict]bool{}
-	for _, t := range facts.Tables(db) {
-		for _, c := range t.Columns {
-			out.bytes += c.Bytes()
-			if c.Dict != nil && !dicts[c.Dict] {
-				dicts[c.Dict] = true
-				out.text += c.Dict.Bytes()
-			}
-		}
-	}
+	out.bytes, out.text = facts.Bytes(db)
 	out.print = facts.Fingerprint(out.catalog())
 	return out, nil
 }

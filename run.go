@@ -48,6 +48,9 @@ type RunOptions struct {
 	// Resident leaves the tuples of the result on the GPU that computed them
 	// until they are asked for; see Result.Fetch.
 	Resident bool
+	// KeepGoing returns the result also if constraints do not hold, beside the
+	// error that says so.
+	KeepGoing bool
 	// MaxRounds bounds the rounds of each recursion that RF0604 warns about. 0
 	// means the larger of DefaultMaxRounds and the number of facts; NoMaxRounds
 	// means no bound. At the bound the run fails with RF1005.
@@ -219,11 +222,16 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 	if err != nil {
 		return nil, err
 	}
+	var violated error
 	if len(answered.Violations) > 0 {
-		return nil, &ProgramError{Diagnostics: diagnose.Violations(answered.Violations)}
+		violated = &ProgramError{Diagnostics: diagnose.Violations(answered.Violations)}
+		if !opts.KeepGoing || diagnose.Incomplete(answered.Violations) {
+			return nil, violated
+		}
 	}
 	trace.Func(opts.Trace).Since("run on "+q.engine.Name, start)
-	return q.result(answered, opts, time.Since(start))
+	res, err = q.result(answered, opts, time.Since(start))
+	return res, cmp.Or(err, violated)
 }
 
 // result turns an engine's answer into a result.

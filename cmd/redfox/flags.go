@@ -97,6 +97,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "print at most `N` tuples of each predicate; 0 prints all", DefaultText: "all"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "keep-going", Category: groupResults,
+			Usage: "print and write the results also if constraints do not hold, and then exit with 1"}
+	},
+	func() cli.Flag {
 		return &cli.BoolFlag{Name: "stats", Category: groupResults,
 			Usage: "say on standard error what was loaded, derived and written, and how long it took, kernel by kernel"}
 	},

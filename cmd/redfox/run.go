@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -34,7 +35,7 @@ func runCommand(con *console) *cli.Command {
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet\n" +
 			"redfox run shop.logic --exec-text '+order(\"ann\", \"pear\").' --print stock",
 		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "missing-facts", "strict", "print", "out", "format",
-			"limit", "stats", "profile",
+			"limit", "keep-going", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
 			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json",
 			"add", "exec", "exec-text", "exec-block", "on-abort"),
@@ -127,6 +128,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		DeviceMemory: deviceMemory,
 		MaxRounds:    roundsOf(c),
 		NoDecompose:  c.Bool("no-decompose"),
+		KeepGoing:    c.Bool("keep-going"),
 		Progress:     r.showRun,
 		Profile:      r.stats,
 	}
@@ -226,9 +228,9 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	}
 	at.loaded = time.Now()
 	r.traced("load facts", at.compiled, at.loaded)
-	res, err := prog.RunOn(ctx, db, r.options)
-	if err != nil {
-		return err
+	res, violated := prog.RunOn(ctx, db, r.options)
+	if res == nil {
+		return violated
 	}
 	at.ran = time.Now()
 	r.progress.done()
@@ -253,7 +255,7 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 		}
 		r.printStats(db, res, wanted.all(), at)
 	}
-	return r.writeProfile()
+	return cmp.Or(violated, r.writeProfile())
 }
 
 // traced adds what the command did to the profile.

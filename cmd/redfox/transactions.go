@@ -97,6 +97,11 @@ func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change
 			message: "--stats and --profile are of one run, and transactions are several",
 			help:    "leave them out"}
 	}
+	if r.options.KeepGoing {
+		return &usageError{command: c.Command.Name,
+			message: "--keep-going is of one run, and a transaction that violates a constraint changes nothing",
+			help:    "leave it out, or write --on-abort continue to run the transactions after it"}
+	}
 	sources, err := readProgram(c)
 	if err != nil {
 		return err

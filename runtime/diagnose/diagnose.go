@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -210,6 +211,12 @@ func Violations(violations []runtime.Violation) []*diag.Diagnostic {
 		out = append(out, d)
 	}
 	return out
+}
+
+// Incomplete reports whether answers are missing: some result does not fit.
+func Incomplete(violations []runtime.Violation) bool {
+	return slices.ContainsFunc(violations,
+		func(v runtime.Violation) bool { return v.Check.Result != nil })
 }
 
 // firstLine cuts a span at its first line break, so that a long clause is not

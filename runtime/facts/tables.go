@@ -38,3 +38,19 @@ func NameTables(db *store.Database) {
 		t.Name = name
 	}
 }
+
+// Bytes returns the memory of the columns of a database, and that of their
+// dictionaries.
+func Bytes(db *store.Database) (columns, text int64) {
+	dicts := map[*store.Dict]bool{}
+	for _, t := range Tables(db) {
+		for _, c := range t.Columns {
+			columns += c.Bytes()
+			if c.Dict != nil && !dicts[c.Dict] {
+				dicts[c.Dict] = true
+				text += c.Dict.Bytes()
+			}
+		}
+	}
+	return columns, text
+}
