@@ -29,8 +29,9 @@ type ExplainOptions struct {
 }
 
 // Explain writes the plan as trees, with the optimiser's estimates or the
-// measurements of a run, and the kernels that its operators become. With a nil
-// db the optimiser knows nothing of the data.
+// measurements of a run, and the kernels that its operators become. A run on
+// engine go shows kernels only if an option asks for them. With a nil db the
+// optimiser knows nothing of the data.
 func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 	opts ExplainOptions) error {
 	wanted := opts.Outputs
@@ -74,8 +75,13 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 		expected, measured := estimates(plan, db), runtime.Notes(plan, ran.profile)
 		annotate = func(x any) string { return cmp.Or(expected(x), measured(x)) }
 	}
-	if _, err = io.WriteString(w, plan.Tree(annotate)); err != nil {
-		return err
+	text := plan.Tree(annotate)
+	if opts.Run {
+		text = runtime.Total(ran.Engine, ran.Plan, ran.Compile, ran.Run) + "\n" + text
+	}
+	asked := opts.Kernels || opts.WhyNotFused || opts.Target != ""
+	if _, err = io.WriteString(w, text); err != nil || opts.Run && ran.target == "" && !asked {
+		return err // engine go has no kernels
 	}
 	return p.explainKernels(w, plan, db, ran, opts)
 }

@@ -262,7 +262,8 @@ func (q *Prepared) result(answered *runtime.Answer, opts RunOptions,
 			}
 			continue
 		}
-		res.owned[v.Name] = answer.New(v, columnNames(v.Cols), rel, pending, threads)
+		names := queryplan.NamesOf(queryplan.JoinedColumns(v.Cols))
+		res.owned[v.Name] = answer.New(v, names, rel, pending, threads)
 	}
 	shown, err := answer.Show(q.program.shapes(), res.owned)
 	if err != nil {
@@ -326,9 +327,4 @@ func (p *Program) outputs(wanted []string) (derived, inputs []string, err error)
 		}
 	}
 	return derived, inputs, nil
-}
-
-// columnNames returns the names of the columns that the program sees.
-func columnNames(cols []queryplan.Column) []string {
-	return queryplan.NamesOf(queryplan.JoinedColumns(cols))
 }

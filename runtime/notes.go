@@ -8,10 +8,36 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Notes annotates the commands of a plan with the measurements of a run.
+// Total says on which engine a run was and how long its parts took.
+func Total(engine string, plan, compile, run time.Duration) string {
+	short := func(t time.Duration) time.Duration { return t.Round(time.Microsecond) }
+	return fmt.Sprintf("engine %s, total %v: plan %v, compile %v, run %v\n", engine,
+		short(plan+compile+run), short(plan), short(compile), short(run))
+}
+
+// hotSpot returns the number of the costliest command and its share of the time
+// of all, or -1 if no command took time.
+func hotSpot(profile []CommandProfile) (costliest int, share float64) {
+	costliest = -1
+	var most, all time.Duration
+	for i, c := range profile {
+		all += c.Time
+		if c.Time > most {
+			costliest, most = i, c.Time
+		}
+	}
+	if costliest >= 0 {
+		share = float64(most) / float64(all)
+	}
+	return costliest, share
+}
+
+// Notes annotates the commands of a plan with the measurements of a run, and
+// marks the costliest one.
 func Notes(plan *queryplan.Plan, profile []CommandProfile) func(any) string {
 	notes := map[queryplan.Command]string{}
-	for _, c := range profile {
+	costliest, share := hotSpot(profile)
+	for i, c := range profile {
 		for _, b := range plan.Blocks {
 			if b.Name == c.Block && c.Command < len(b.Cmds) {
 				note := fmt.Sprintf("%v", c.Time.Round(time.Microsecond))
@@ -23,6 +49,9 @@ func Notes(plan *queryplan.Plan, profile []CommandProfile) func(any) string {
 				}
 				if c.Calls > 1 {
 					note += fmt.Sprintf(", %d times", c.Calls)
+				}
+				if i == costliest {
+					note += fmt.Sprintf("  ◄ hot spot, %.0f%% of the commands' time", 100*share)
 				}
 				notes[b.Cmds[c.Command]] = note
 			}

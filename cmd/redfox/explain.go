@@ -20,7 +20,7 @@ func explainCommand(con *console) *cli.Command {
 		ArgsUsage: "PROGRAM... | CODE",
 		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it " +
 			"knows how many tuples there are. --steps shows what each pass changed; --run runs the plan and " +
-			"adds tuples and times. The kernels that the plan becomes come last; --kernels says what each is expected " +
+			"adds the engine, tuples and times, and marks the costliest command. The kernels that the plan becomes come last, but not after a run on engine go, which has none; --kernels says what each is expected " +
 			"to take and what is decided of its code, with reasons, and --why-not-fused lists those that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
 			examplesMark +
 			"redfox explain reach.logic\n" +
