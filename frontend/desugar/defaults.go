@@ -8,8 +8,8 @@ import (
 )
 
 // A function with a default has that value for each key that a body asks for
-// and the function lacks. A body asks for the keys that its other atoms bind. If
-// none binds them, it asks for those of all its functions with defaults that
+// and the function lacks. A body asks for the keys that its other atoms bind.
+// If none binds them, it asks for those of all its functions with defaults that
 // have the same keys, so that net[k] = sales[k] - returns[k] has a value where
 // one of both has.
 

@@ -214,7 +214,7 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 		lo.u.Heads = append(lo.u.Heads, at)
 	}
 	if p.firstHead == nil {
-		p.firstHead = at
+		p.firstHead, p.firstArgs = at, args
 	}
 	if !p.ruleSpan.IsValid() && a.Delta == "" && (lo.cl.body != nil || len(k.literals) > 0) {
 		p.ruleSpan = h.Pos()

@@ -28,6 +28,7 @@ type pred struct {
 	decl      *declaration // the first that declares it, or nil
 	named     bool         // argNames are final
 	firstHead *normal.Atom // of its first rule or fact
+	firstArgs []ast.Node   // of firstHead, as they are written
 
 	facts       int
 	loadSpan    source.Span // the first delta rule or fact
@@ -471,7 +472,7 @@ func headAtom(h ast.Node) (*ast.Apply, ast.Node) {
 }
 
 // nameArguments names the arguments of a predicate that has no declaration
-// after the variables of its first rule.
+// after the variables of its first rule, and after its expressions.
 func (c *checker) nameArguments(p *pred) {
 	if len(p.ArgNames) == p.Arity && p.named {
 		return
@@ -482,13 +483,16 @@ func (c *checker) nameArguments(p *pred) {
 		p.ArgNames = c.preds[name].ArgNames
 		return
 	}
-	names := make([]string, p.Arity)
+	names, computed := make([]string, p.Arity), make([]string, p.Arity)
 	if p.decl != nil {
 		copy(names, p.ArgNames)
 	} else if p.firstHead != nil {
 		for i, t := range p.firstHead.Args {
-			if r, ok := t.(normal.Ref); ok && !r.Var.Made && !desugar.IsVariable(r.Var.Base) {
+			switch r, ok := t.(normal.Ref); {
+			case ok && !r.Var.Made && !desugar.IsVariable(r.Var.Base):
 				names[i] = normal.PlainName(r.Var.Base)
+			case ok && i < len(p.firstArgs) && !(p.Functional() && i == p.Arity-1):
+				computed[i] = expressionName(p.firstArgs[i])
 			}
 		}
 	}
@@ -505,8 +509,11 @@ func (c *checker) nameArguments(p *pred) {
 			continue
 		}
 		name := normal.ArgName(i)
-		if p.Functional() && i == p.Arity-1 {
+		switch {
+		case p.Functional() && i == p.Arity-1:
 			name = "value"
+		case computed[i] != "" && !taken[computed[i]]:
+			name = computed[i]
 		}
 		for n := 2; taken[name]; n++ {
 			name = fmt.Sprintf("%s%d", normal.ArgName(i), n)
