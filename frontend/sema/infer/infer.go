@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -162,6 +163,9 @@ type solver struct {
 	waiting []waitingUse
 	columns map[int][]ownColumn
 	homes   map[int]evidence
+	// openColumns and openMixed are the widened columns and the mixed variables
+	// that may lack a type.
+	openColumns, openMixed []int
 	// scope is the negation being entered, or nil.
 	scope *normal.Scope
 	// literalBodies and literalHeads are the arguments that stand for literals.
@@ -220,6 +224,12 @@ func (s *solver) attempt(clauses []*normal.Clause) {
 	for _, cl := range clauses {
 		for _, u := range cl.Units {
 			s.enter(u)
+		}
+	}
+	s.openColumns = slices.Sorted(maps.Keys(s.relaxed.widened))
+	for _, n := range slices.Sorted(maps.Keys(s.columns)) {
+		if s.nodes[n].v.Means == nil {
+			s.openMixed = append(s.openMixed, n)
 		}
 	}
 	s.run()

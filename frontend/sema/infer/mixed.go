@@ -94,22 +94,21 @@ func mixedType(a, b scalar.Type) scalar.Type {
 	return scalar.UintOf(max(a.Bits, b.Bits))
 }
 
-// typeMixed types one mixed variable that no expression binds. If all is set,
-// it wants to know the types of all its columns.
+// typeMixed types the mixed variables that no expression binds and whose
+// columns all have types, or the first of which some have. It reports whether
+// there is one.
 func (s *solver) typeMixed(all bool) bool {
-	for _, n := range slices.Sorted(maps.Keys(s.columns)) {
-		v := s.nodes[n].v
-		if c := s.classOf(n); c.known || c.poisoned || v.Means != nil {
-			continue
+	return s.typeEach(&s.openMixed, func(n int) bool {
+		t, complete := s.home(n)
+		if t.Kind == scalar.Invalid || all && !complete {
+			return false
 		}
-		if t, complete := s.home(n); t.Kind != scalar.Invalid && (complete || !all) {
-			because := evidence{span: v.Span, says: "the columns of {place} make it {type}", typ: t}
-			s.homes[n] = because
-			s.learn(n, t, because)
-			return true
-		}
-	}
-	return false
+		because := evidence{span: s.nodes[n].v.Span, typ: t,
+			says: "the columns of {place} make it {type}"}
+		s.homes[n] = because
+		s.learn(n, t, because)
+		return true
+	}, all)
 }
 
 // checkMixed finds the mixed variables that have not the type of their columns.

@@ -178,20 +178,34 @@ func (s *solver) typeRelaxed() bool {
 		s.typeMixed(false)
 }
 
-// typeColumn types one widened column. If all is set, it wants to know all
-// values of the column.
+// typeColumn types the widened columns of whose values all types are known, or
+// the first of which some are. It reports whether there is one.
 func (s *solver) typeColumn(all bool) bool {
-	for _, n := range slices.Sorted(maps.Keys(s.relaxed.widened)) {
-		if c := s.classOf(n); c.known || c.poisoned {
-			continue
-		}
+	return s.typeEach(&s.openColumns, func(n int) bool {
 		because, complete := s.needs(n)
-		if because.typ.Kind != scalar.Invalid && (complete || !all) {
-			s.learn(n, because.typ, because)
-			return true
+		if because.typ.Kind == scalar.Invalid || all && !complete {
+			return false
 		}
-	}
-	return false
+		s.learn(n, because.typ, because)
+		return true
+	}, all)
+}
+
+// typeEach tries to type the nodes of a list, or the first that it can, and
+// drops those with types.
+func (s *solver) typeEach(nodes *[]int, try func(n int) bool, all bool) bool {
+	found := false
+	*nodes = slices.DeleteFunc(*nodes, func(n int) bool {
+		switch c := s.classOf(n); {
+		case c.known || c.poisoned:
+			return true
+		case found && !all || !try(n):
+			return false
+		}
+		found = true
+		return true
+	})
+	return found
 }
 
 // resumeAll resumes the uses of columns that have no types either. Where

@@ -16,10 +16,12 @@ import (
 // that a weak guess is made only where nothing stronger will come.
 func (s *solver) settle() {
 	for {
+		for s.typeRelaxed() {
+			s.run()
+		}
 		s.compact()
 		waiting := s.waitingRoots()
-		if s.typeRelaxed() ||
-			s.guess(waiting, func(target, self bool) bool { return !target }, true) ||
+		if s.guess(waiting, func(target, self bool) bool { return !target }, true) ||
 			s.guess(waiting, func(target, self bool) bool { return self }, false) ||
 			s.resumeAll() ||
 			s.fromFunctions() ||
