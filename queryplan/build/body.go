@@ -405,7 +405,7 @@ func conditions(body []core.Literal) (queryplan.Expr, bool) {
 }
 
 // needsOuter reports whether a negated body uses an outer variable where its
-// own atoms and computations do not bind it.
+// own atoms, computations and conversions do not bind it.
 func needsOuter(body []core.Literal, outer map[*core.Var]bool) bool {
 	binds := map[*core.Var]bool{}
 	for _, l := range body {
@@ -424,7 +424,12 @@ func needsOuter(body []core.Literal, outer map[*core.Var]bool) bool {
 	}
 	for range body {
 		for _, l := range body {
-			if let, ok := l.(*core.Let); ok && !missing(let.Expr) {
+			let, ok := l.(*core.Let)
+			if t, isTest := l.(*core.Test); isTest {
+				let = stream{bound: binds}.computes(t)
+				ok = let != nil && isConversion(let.Expr)
+			}
+			if ok && !missing(let.Expr) {
 				binds[let.Var] = true
 			}
 		}
@@ -436,6 +441,17 @@ func needsOuter(body []core.Literal, outer map[*core.Var]bool) bool {
 		}
 	}
 	return found
+}
+
+// isConversion reports whether an expression is the value of a variable in
+// another type.
+func isConversion(e core.Expr) bool {
+	k, ok := e.(*core.Call)
+	if !ok || k.Func.Name != "convert" {
+		return false
+	}
+	_, ok = k.Args[0].(core.VarExpr)
+	return ok
 }
 
 // onlyColumns projects onto the named columns where n has others; their order

@@ -89,8 +89,12 @@ func (e *emitter) occurrence(r normal.Ref, want scalar.Type) core.Term {
 	case other == nil:
 		other = v
 	}
-	e.mixed.pending = append(e.mixed.pending, &core.Test{Span: r.Span,
-		Expr: equal(core.VarExpr{Var: other}, core.VarExpr{Var: c}, r.Span)})
+	x, y := core.VarExpr{Var: other}, core.VarExpr{Var: c}
+	if len(e.mixed.bodies) > 1 && !scalar.CanWiden(v.Type, want) {
+		// Under negation, the atom computes the variable of the body around it.
+		x, y = y, x
+	}
+	e.mixed.pending = append(e.mixed.pending, &core.Test{Span: r.Span, Expr: equal(x, y, r.Span)})
 	return c
 }
 
