@@ -191,8 +191,9 @@ func (lo *lowering) typeAtom(a *ast.Apply, k *conj) {
 			a.Name.Text)
 		return
 	}
-	lo.u.Asserts = append(lo.u.Asserts, normal.Assertion{Span: a.Span, Var: lo.variable(v, k.scope),
-		Type: t})
+	x := lo.variable(v, k.scope)
+	lo.u.Asserts = append(lo.u.Asserts, normal.Assertion{Span: a.Span, Var: x, Type: t,
+		Inside: x.Scope != k.scope})
 }
 
 // builtinAtom lowers string:like(s, p) and int:add(x, 1, y).

@@ -225,6 +225,10 @@ func (s *solver) clashHelp(d *diag.Diagnostic, a, b fact) {
 		narrow = y
 	}
 	switch {
+	case a.node == b.node && s.nodes[a.node].pred != nil:
+		d.Help("keep one of the two declarations")
+	case normal.IsInteger(x) && normal.IsInteger(y) && (s.firm[a.node] || s.firm[b.node]):
+		d.Help("compare the values here, for example 0 <= x <= 255")
 	case normal.IsInteger(x) && normal.IsInteger(y):
 		d.Help("derive a helper predicate whose arguments have one type, and use it here")
 	case narrow.Kind != wide.Kind:

@@ -166,6 +166,9 @@ type solver struct {
 	// openColumns and openMixed are the widened columns and the mixed variables
 	// that may lack a type.
 	openColumns, openMixed []int
+	// firm has the variables to which type atoms of constraints and of inner
+	// negations give types.
+	firm map[int]bool
 	// scope is the negation being entered, or nil.
 	scope *normal.Scope
 	// literalBodies and literalHeads are the arguments that stand for literals.
@@ -200,7 +203,7 @@ func Solve(
 		s := &solver{
 			Types: types, Reporter: &diag.Reporter{List: &diag.List{}, Levels: report.Levels},
 			preds: preds, clashed: map[int]bool{}, relaxed: relaxed, puts: map[int][]normal.Term{},
-			columns: map[int][]ownColumn{}, homes: map[int]evidence{},
+			columns: map[int][]ownColumn{}, homes: map[int]evidence{}, firm: map[int]bool{},
 		}
 		s.attempt(clauses)
 		if !s.again {
@@ -249,6 +252,9 @@ func (s *solver) enter(u *normal.Unit) {
 	s.current = u
 	defer func() { s.current = nil }()
 	for _, a := range u.Asserts {
+		if u.Clause.Checks || a.Inside {
+			s.firm[a.Var.Node] = true
+		}
 		s.learn(a.Var.Node, a.Type, evidence{span: a.Span, says: "said to be {type} here"})
 	}
 	s.enterBody(u, u.Body)

@@ -52,10 +52,11 @@ func (s *solver) owns(v *normal.Var) bool {
 
 // mixable reports whether a node on a chain between two integer types is a
 // variable that can have both: neither side is a head, and on one side stands a
-// column of a body.
+// column of a body. A type atom of a constraint or a negation is no test of the
+// values.
 func (s *solver) mixable(node int, before, after edge) bool {
-	return s.nodes[node].v != nil && !s.relaxed.mixed[node] && !before.inHead && !after.inHead &&
-		!(before.fixed && after.fixed)
+	return s.nodes[node].v != nil && !s.firm[node] && !s.relaxed.mixed[node] &&
+		!before.inHead && !after.inHead && !(before.fixed && after.fixed)
 }
 
 // home returns the type that the columns with known types give a mixed

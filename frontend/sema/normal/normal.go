@@ -138,6 +138,9 @@ type Assertion struct {
 	Span source.Span
 	Var  *Var
 	Type scalar.Type
+	// Inside is set if it stands in a negation inside the variable's
+	// conjunction.
+	Inside bool
 }
 
 // Aggregate is one specifier of agg<<>>.
