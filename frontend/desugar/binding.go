@@ -90,7 +90,7 @@ func isAtom(a *ast.Apply) bool {
 // atomBinds adds the variables of an atom.
 func atomBinds(a *ast.Apply, bound vars) {
 	for i, x := range a.Args {
-		if isAtom(a) || a.Name.Text == "int:range" && i == 3 {
+		if isAtom(a) || enumerates(a.Name.Text, i) {
 			if m, ok := ast.Unparen(x).(*ast.RefMode); ok {
 				solves(m.X, bound)
 				x = m.V
@@ -99,6 +99,19 @@ func atomBinds(a *ast.Apply, bound vars) {
 		}
 		atomsBind(x, bound)
 	}
+}
+
+// enumerates reports whether a function gives values to an argument.
+func enumerates(function string, i int) bool {
+	switch function {
+	case "int:range":
+		return i == 3
+	case "string:split":
+		return i == 2
+	case "string:substring":
+		return i == 1 || i == 2
+	}
+	return false
 }
 
 // atomsBind adds the variables of the atoms in an expression.

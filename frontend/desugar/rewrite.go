@@ -16,14 +16,11 @@ func IsName(name string) bool { return strings.Contains(name, "#") }
 
 // IsVariable reports whether a variable is one of this package.
 func IsVariable(name string) bool {
-	return strings.HasPrefix(name, "_each") && strings.HasSuffix(name, "$")
+	return strings.HasPrefix(name, "_made") && strings.HasSuffix(name, "$")
 }
 
-// The names of the predicates that enumerate, without their numbers.
-const (
-	demand = "demand#"
-	each   = "each#"
-)
+// demand names the predicates of keys that are asked for, without their number.
+const demand = "demand#"
 
 // Rewrite returns the files without shorthand. A file that has none is returned
 // as it is.
@@ -65,7 +62,7 @@ type generator struct {
 
 // clause returns a clause without generators.
 func (g *generator) clause(c *ast.Clause) *ast.Clause {
-	if !g.mayGenerate(c) {
+	if !g.isShort(c.Left) && !g.isShort(c.Right) {
 		return c
 	}
 	out := *c
@@ -148,28 +145,16 @@ func (g *generator) emptied(head ast.Node) (ast.Node, []ast.Node) {
 	return conjunction(items, head.Pos()), equations
 }
 
-// mayGenerate reports whether a clause has a function whose positions may be
-// free, or one with a default.
-func (g *generator) mayGenerate(c *ast.Clause) bool {
-	return g.isShort(c.Left) || g.isShort(c.Right)
-}
-
+// isShort reports whether a formula has a function with a default.
 func (g *generator) isShort(n ast.Node) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {
 		a, ok := n.(*ast.Apply)
-		found = found || ok && (a.Name.Text == split || a.Name.Text == substring ||
-			g.defaults[a.Name.Text] != nil)
+		found = found || ok && g.defaults[a.Name.Text] != nil
 		return !found
 	})
 	return found
 }
-
-// The functions whose positions may be free.
-const (
-	split     = "string:split"
-	substring = "string:substring"
-)
 
 // context is what holds around a formula.
 type context struct {
@@ -185,7 +170,9 @@ type vars map[string]bool
 func (g *generator) formula(n *ast.Node, around context) context {
 	items := conjuncts(*n)
 	c := &conj{g: g, around: around, items: slices.Clone(items)}
-	c.rewrite()
+	for c.defaults() {
+	}
+	c.bind()
 	inside := context{slices.Concat(around.items, c.items), c.bound}
 	for i, item := range c.items {
 		c.items[i] = g.nested(item, inside)
@@ -253,7 +240,7 @@ func (g *generator) rule(head ast.Node, body ...ast.Node) {
 // fresh makes up a variable.
 func (g *generator) fresh(at source.Span) *ast.Var {
 	g.vars++
-	return &ast.Var{Span: at, Name: fmt.Sprintf("_each%d$", g.vars)}
+	return &ast.Var{Span: at, Name: fmt.Sprintf("_made%d$", g.vars)}
 }
 
 // The trees of expressions and formulas.
@@ -280,4 +267,43 @@ func value(name string, at source.Span, args ...ast.Node) ast.Node {
 	a := apply(name, args, at)
 	a.Square = true
 	return a
+}
+
+// mapped returns a node with its operands replaced.
+func mapped(n ast.Node, f func(ast.Node) ast.Node) ast.Node {
+	switch n := n.(type) {
+	case *ast.Paren:
+		if x := f(n.X); x != n.X {
+			return &ast.Paren{Span: n.Span, X: x}
+		}
+	case *ast.Unary:
+		if x := f(n.X); x != n.X {
+			return &ast.Unary{Span: n.Span, Op: n.Op, X: x}
+		}
+	case *ast.Binary:
+		if x, y := f(n.X), f(n.Y); x != n.X || y != n.Y {
+			return &ast.Binary{Span: n.Span, Op: n.Op, OpSpan: n.OpSpan, X: x, Y: y}
+		}
+	case *ast.Compare:
+		out := *n
+		out.Operands = nil
+		for _, x := range n.Operands {
+			out.Operands = append(out.Operands, f(x))
+		}
+		if !slices.Equal(out.Operands, n.Operands) {
+			return &out
+		}
+	}
+	return n
+}
+
+// isLiteral reports whether a node is a literal, perhaps with a sign.
+func isLiteral(n ast.Node) bool {
+	switch n := ast.Unparen(n).(type) {
+	case *ast.Literal:
+		return true
+	case *ast.Unary:
+		return isLiteral(n.X)
+	}
+	return false
 }

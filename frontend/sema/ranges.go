@@ -45,7 +45,7 @@ func (lo *lowering) generate(k *conj) bool {
 			return true
 		}
 	}
-	return lo.compared(k)
+	return lo.enumerate(k) || lo.compared(k)
 }
 
 func isOpen(r normal.Ref, s *normal.Scope) bool { return !r.Var.Bound && r.Var.Scope == s }

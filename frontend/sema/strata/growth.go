@@ -95,7 +95,7 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 			for _, v := range inputs[l.Var] {
 				if recursive[v] {
 					recursive[l.Var] = true
-					if isCall && grows(call) || computed[v] != nil {
+					if isCall && grows(call) && !isMeasured(call, v) || computed[v] != nil {
 						computed[l.Var] = l
 					}
 				}
@@ -176,6 +176,19 @@ func grows(k *core.Call) bool {
 		}
 	}
 	return false
+}
+
+// isMeasured reports whether an expression uses a variable for the lengths of
+// texts only. They grow no further than the texts do.
+func isMeasured(e core.Expr, v *core.Var) bool {
+	switch e := e.(type) {
+	case core.VarExpr:
+		return e.Var != v
+	case *core.Call:
+		return e.Func.Name == "string:length" ||
+			!slices.ContainsFunc(e.Args, func(a core.Expr) bool { return !isMeasured(a, v) })
+	}
+	return true
 }
 
 // creating returns the place of a rule that creates entities from entities of
