@@ -101,7 +101,7 @@ func (s *Source) fills(pred string) bool {
 func (b *Binding) unite(
 	s store.Schema, loaded [][]*store.Relation, opts Options,
 ) (*store.Relation, error) {
-	var parts []*store.Relation
+	var parts, own []*store.Relation // own are those whose tables serve no other predicate
 	var files []string
 	for i := range loaded {
 		for _, r := range loaded[i] {
@@ -109,15 +109,20 @@ func (b *Binding) unite(
 				parts = append(parts, r)
 				files = append(files, b.Sources[i].Path)
 			}
+			if r.Name == s.Name && len(loaded[i]) == 1 {
+				own = append(own, r)
+			}
 		}
 	}
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	if bytes := bytesOfTables(parts); len(parts) > 1 && opts.Reserve != nil {
-		if err := opts.Reserve("the facts of "+s.Name, bytes); err != nil {
+	if len(parts) > 1 && opts.Reserve != nil {
+		what := "the facts of " + s.Name
+		if err := opts.Reserve(what, bytesOfTables(parts)); err != nil {
 			return nil, err
 		}
+		defer opts.Reserve(what, -bytesOfTables(own)) // freeing does not fail
 	}
 	r, err := Concat(s, parts...)
 	var key *KeyError
