@@ -19,6 +19,9 @@ type body struct {
 	conjuncts []string
 	vars      []variable // bound by a positive atom
 	named     int
+	// recursive is set in a recursive rule. The ends of a range in a negation
+	// cannot come from the recursion.
+	recursive bool
 }
 
 func (b *body) fresh(t typ) string {
@@ -54,7 +57,7 @@ func (g *generator) startBody(head []typ) *body {
 // newBody draws a body for a head of the given types. Its atoms are of complete
 // predicates and, if there is a recursive group, one or two of that.
 func (g *generator) newBody(group []*pred, head []typ) *body {
-	b := &body{g: g}
+	b := &body{g: g, recursive: len(group) > 0}
 	if len(group) > 0 {
 		b.positive(pick(g, group))
 		if g.chance(35) {
@@ -68,6 +71,9 @@ func (g *generator) newBody(group []*pred, head []typ) *body {
 		if len(group) == 0 && len(b.conjuncts) < 2 || g.chance(60) || len(b.conjuncts) == 0 {
 			b.positive(pick(g, g.preds))
 		}
+	}
+	if g.chance(12) {
+		b.generated()
 	}
 	b.provideAll(head)
 	b.tests()
@@ -91,6 +97,9 @@ func (g *generator) newConjunction() *body {
 	}
 	for len(b.conjuncts) < 1 || len(b.conjuncts) < 2 && g.chance(50) {
 		b.positive(pick(g, g.preds))
+	}
+	if g.chance(12) {
+		b.generated()
 	}
 	b.tests()
 	if g.chance(25) {
@@ -227,6 +236,17 @@ func (b *body) negation() {
 		}
 	}
 	switch {
+	case own != "" && g.chance(20):
+		b.conjuncts = append(b.conjuncts, fmt.Sprintf("!(%s, %s <= %s, %s < %s)",
+			p.atom(list.Map(args, func(a string) string {
+				if a == own {
+					return own + " - 1"
+				}
+				return a
+			})), b.end(), own, own, b.end()))
+	case !b.recursive && g.chance(5):
+		b.conjuncts = append(b.conjuncts, fmt.Sprintf("!(%s <= w, w < %s, w * w = %s)", b.end(),
+			b.end(), b.term(integer)))
 	case own != "":
 		b.conjuncts = append(b.conjuncts,
 			fmt.Sprintf("!(%s, %s < %d)", p.atom(args), own, 1+g.IntN(4)))

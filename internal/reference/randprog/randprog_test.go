@@ -72,6 +72,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"delta rule": `(?m)^\+.* <- `, "delta fact": `(?m)^\+[^<]*\.$`,
 			"deletion": `(?m)^-l`, "stage": `@prev`,
 			"unsigned integers": `\buint`, "widened columns": `(?m)^w\d+\(`,
+			"sum in an atom": `\w[(\[][^<]*v\d+ [+-] [123][,)\]]`, "range": `int:range|\w < v\d+ <= `,
+			"parts of a text": `string:split|, v\d+, [1_]\] = v`,
 		} {
 			if regexp.MustCompile(pattern).MatchString(text) {
 				counts[name]++
@@ -96,7 +98,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 	for _, name := range []string{"negation", "negated conjunction", "disjunction", "aggregation", "two aggregates", "numbering", "several heads", "nullary", "like", "arithmetic", "functional", "chain", "constraint", "limit", "recursion", "mutual recursion",
 		"table", "applications compared", "application of an application", "several values",
 		"one row read twice", "delta rule", "delta fact",
-		"deletion", "stage", "unsigned integers", "widened columns"} {
+		"deletion", "stage", "unsigned integers", "widened columns", "sum in an atom", "range",
+		"parts of a text"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}
