@@ -141,6 +141,14 @@ func spread(text string, r *rand.Rand) *spreadProgram {
 				file = firsts[name]
 			}
 		})
+		// A block has a clause of each of its predicates.
+		ast.EachName(c, func(at source.Span, name string) {
+			name, ok := own(name)
+			inHead := c.Left != nil && at.End <= c.Left.Pos().End
+			if _, known := firsts[name]; ok && inHead && !known {
+				firsts[name] = max(file, 0)
+			}
+		})
 		return max(file, 0)
 	}
 	numbers := make([]int, len(s.named))
