@@ -7,7 +7,10 @@
 // diagnostics. It must not import any later phase. `redfox compile --emit
 // normal` and `--emit core` print what it makes.
 //
-// The parts of LogiQL that redfox does not run (entities, constructors, default
-// values, delta rules, blocks, series and lists, generative built-ins) are
-// recognised and refused by name in unsupported.go.
+// A variable that no atom binds may get its values from an inverted sum
+// (invert.go), from a range (ranges.go) or from the parts of a text (parts.go).
+// The latter are hidden rules, so later phases know nothing of them.
+//
+// The parts of LogiQL that redfox does not run are recognised and refused by
+// name in unsupported.go.
 package sema

@@ -244,6 +244,13 @@ func (c *strata) explainCycle(program *core.Program, d dependency, rest []depend
 		code, how, through = diag.SequenceInRecursion, "numbers", "seq<<>>"
 	}
 	e := c.Errorf(code, d.span, "%s depends on itself through %s", name(d.from), through)
+	if p := program.Preds[d.to]; p.Hidden && strings.Contains(p.Name, "$range") {
+		e.At = "the ends of this range come from the recursion, through " + through
+		e.Note("the values of a range here can only be known when %s is complete", name(d.to))
+		e.Help("derive the largest range that is needed in a predicate of its own, for example " +
+			"number(i) <- 0 <= i, i < 100, and use number here")
+		return
+	}
 	e.At = fmt.Sprintf("%s %s %s here", name(d.from), how, name(d.to))
 	cycle := []string{name(d.from), name(d.to)}
 	for _, step := range rest {

@@ -10,6 +10,9 @@ import (
 // range, or the parts of a text bind them. They have few values, also in a
 // recursive body.
 func (b *body) generated() {
+	if b.g.mixing != plain {
+		return // the ends of a range have one type
+	}
 	switch s, isText := b.bound(text); {
 	case isText && b.g.chance(40):
 		b.parts(s)
