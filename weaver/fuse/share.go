@@ -152,6 +152,9 @@ func sameSource(a, b harmony.Source) bool {
 // two must keep the same rows: value numbering over the stages has to find each
 // filter, need and probe of one in the other.
 func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
+	if rowChanges(a) != rowChanges(b) {
+		return nil, DifferentRows // as each of one has to be in the other
+	}
 	ren := harmony.Renaming{}
 	k := &harmony.Kernel{
 		Name:   a.Name + "_" + b.Name,
@@ -196,6 +199,18 @@ func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 	}
 	k.TakeSinks(b, b.Sinks, other)
 	return k, nil
+}
+
+// rowChanges counts the stages of a kernel that drop rows or make several of
+// one.
+func rowChanges(k *harmony.Kernel) int {
+	n := 0
+	for _, s := range k.Stages {
+		if harmony.ChangesRows(s) {
+			n++
+		}
+	}
+	return n
 }
 
 // sameStage reports whether two stages compute, or drop, the same.
