@@ -164,7 +164,7 @@ func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts,
 func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	copies *prefetch.Prefetch) (_ *Database, err error) {
 	defer failure.Recover("the loader", &err)
-	start := time.Now()
+	start, given := time.Now(), cmp.Or(given, NewFacts())
 	schemas, held := facts.Missing(p.schemas(), opts.held)
 	isDerived := func(name string) bool {
 		return slices.ContainsFunc(p.preds,
