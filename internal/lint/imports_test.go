@@ -288,7 +288,8 @@ var testOnly = []string{
 	"internal/ptxas", "internal/cuda/cudatest",
 	"internal/cuda/driver/conformance", "internal/lint",
 	"internal/reference/enginetest", "internal/reference/harmonyref", "internal/reference/oracle",
-	"internal/reference/planref", "internal/reference/starprog", "internal/reference/testprograms",
+	"internal/reference/planref", "internal/reference/pointsto", "internal/reference/starprog",
+	"internal/reference/testprograms",
 }
 
 // TestImports holds every package against the import table.
