@@ -40,7 +40,8 @@ func runProject(t *testing.T, s *Session, dir, path string) {
 		t.Fatalf("no inactive block: %v", err)
 	}
 	for _, after := range blocks {
-		if _, err := s.Exec(ctx, w, Transaction{Block: filepath.Base(after)}, RunOptions{}); err != nil {
+		change := Transaction{Block: filepath.Base(after)}
+		if _, err := s.Exec(ctx, w, change, RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		compareContents(t, s, w, after)
