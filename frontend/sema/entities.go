@@ -330,6 +330,9 @@ func (c *checker) makesInHead(cl *clause, name string) bool {
 		if value != nil {
 			args = append(args[:len(args):len(args)], value)
 		}
+		if len(args) == 0 {
+			return false // the number of arguments is refused elsewhere
+		}
 		entity := args[len(args)-1]
 		if c.preds[a.Name.Text].Maker.Refmode {
 			entity = args[0]

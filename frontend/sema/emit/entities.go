@@ -217,7 +217,7 @@ func (c *emission) saysIsA(a *normal.Atom, v *normal.Var, of *normal.Pred) bool 
 // entityType returns the entity type of a column: the declared one, or the most
 // general one of an undeclared column's family; nil if it has no entities.
 func (c *emission) entityType(p *normal.Pred, i int) *normal.Pred {
-	if p.EntityTypes[i] != nil {
+	if i < len(p.EntityTypes) && p.EntityTypes[i] != nil {
 		return p.EntityTypes[i]
 	}
 	t, _ := c.types.TypeOf(p.Columns[i])
