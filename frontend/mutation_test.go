@@ -85,7 +85,8 @@ func mutate(r *rand.Rand, text string) string {
 }
 
 // compileChanged compiles a program, and shows it if that panics.
-func compileChanged(t *testing.T, file *source.File, text string) (*core.Program, []*diag.Diagnostic) {
+func compileChanged(t *testing.T, file *source.File, text string) (*core.Program,
+	[]*diag.Diagnostic) {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
