@@ -287,7 +287,7 @@ func (lo *lowering) comparison(n *ast.Compare, k *conj) {
 
 var operatorNames = map[string]string{
 	"=": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
-	"+": "add", "-": "sub", "*": "mul", "/": "div",
+	"+": "add", "-": "sub", "*": "mul", "/": "div", "^": "float:pow",
 }
 
 // equality lowers x = y. With a functional application on one side it is the

@@ -9,7 +9,7 @@ import (
 )
 
 // operatorWords are the words for operators in names of columns.
-var operatorWords = map[string]string{"+": "plus", "-": "minus", "*": "times", "/": "by"}
+var operatorWords = map[string]string{"+": "plus", "-": "minus", "*": "times", "/": "by", "^": "to"}
 
 // longestName bounds names that are made of expressions.
 const longestName = 24

@@ -44,10 +44,6 @@ func (c *checker) refuseClause(cl *clause) bool {
 		case *ast.Block:
 			refuse(n.Span, "hierarchical syntax", "write each atom out, with its keys")
 			return false
-		case *ast.Binary:
-			if n.Op == "^" {
-				refuse(n.Span, "the operator ^", "use float:pow[x, y]")
-			}
 		case *ast.PredRef:
 			if len(n.Clauses) > 0 {
 				refuse(n.Span, "quoted clauses", "write the clauses at the top level")
