@@ -87,6 +87,47 @@ func (c *conj) uses(n ast.Node) []*ast.Apply {
 	return out
 }
 
+// certain returns items without the parts that functions with defaults decide,
+// in alternatives as well. What is left holds for more keys, so that it can say
+// which keys are asked for.
+func (c *conj) certain(items []ast.Node) []ast.Node {
+	var out []ast.Node
+	for _, item := range items {
+		switch n := ast.Unparen(item).(type) {
+		case *ast.Not:
+			if !c.g.isShort(n) {
+				out = append(out, item)
+			}
+		case *ast.Disj:
+			if rest := c.certainAlternatives(n); rest != nil {
+				out = append(out, rest)
+			}
+		default:
+			if len(c.uses(item)) == 0 {
+				out = append(out, item)
+			}
+		}
+	}
+	return out
+}
+
+// certainAlternatives is certain for a disjunction: nil if an alternative has
+// nothing that is certain.
+func (c *conj) certainAlternatives(d *ast.Disj) ast.Node {
+	if !c.g.isShort(d) {
+		return d
+	}
+	out := &ast.Disj{Span: d.Span}
+	for _, alternative := range d.Items {
+		items := c.certain(conjuncts(alternative))
+		if len(items) == 0 {
+			return nil
+		}
+		out.Items = append(out.Items, conjunction(items, alternative.Pos()))
+	}
+	return out
+}
+
 // keys returns the keys of an application: f[k], or f(k, v).
 func (c *conj) keys(a *ast.Apply) []ast.Node {
 	if a.Square || len(a.Args) == 0 {
@@ -98,9 +139,7 @@ func (c *conj) keys(a *ast.Apply) []ast.Node {
 // bindOthers computes what the items bind without the functions with defaults.
 func (c *conj) bindOthers() {
 	all := c.items
-	c.items = slices.DeleteFunc(slices.Clone(all), func(n ast.Node) bool {
-		return len(c.uses(n)) > 0
-	})
+	c.items = c.certain(all)
 	c.bind()
 	c.items = all
 }
@@ -161,12 +200,7 @@ func (c *conj) complete(a *ast.Apply) {
 		args = append(args, v)
 		equations = append(equations, compare(v, "=", x, x.Pos()))
 	}
-	others := &conj{g: c.g, around: c.around, bound: c.bound}
-	for _, item := range c.items {
-		if len(c.uses(item)) == 0 {
-			others.items = append(others.items, item)
-		}
-	}
+	others := &conj{g: c.g, around: c.around, bound: c.bound, items: c.certain(c.items)}
 	c.g.rule(apply(asked, args, at), append(others.sources(keys), equations...)...)
 	v := c.g.fresh(at)
 	of := func(name string) *ast.Apply {

@@ -172,8 +172,8 @@ func (g *generator) formula(n *ast.Node, around context) context {
 	c := &conj{g: g, around: around, items: slices.Clone(items)}
 	for c.defaults() {
 	}
-	c.bind()
-	inside := context{slices.Concat(around.items, c.items), c.bound}
+	c.bindOthers()
+	inside := context{slices.Concat(around.items, c.certain(c.items)), c.bound}
 	for i, item := range c.items {
 		c.items[i] = g.nested(item, inside)
 	}
