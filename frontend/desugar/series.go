@@ -74,7 +74,8 @@ func terms(text string, at source.Span) []ast.Node {
 
 // runningTotal adds up the inputs of each group in the order of the index. sums
 // has the total of the last d inputs up to a rank, for powers d of 2, so that n
-// inputs take log n rounds.
+// inputs take log n rounds. Each binding of the variables of the body is an
+// input of its own, as for agg<<>>, so the inputs have all variables.
 func (g *generator) runningTotal(c *ast.Clause, out *ast.Var, index, input ast.Node) []*ast.Clause {
 	f, v, ok := function(c.Left)
 	i, isVar := index.(*ast.Var)
@@ -98,33 +99,99 @@ func (g *generator) runningTotal(c *ast.Clause, out *ast.Var, index, input ast.N
 	of := func(kind string, args ...ast.Node) ast.Node {
 		return apply(fmt.Sprintf("%s#%d", kind, g.places), slices.Concat(groups, args), at)
 	}
+	body := g.named(c.Right)
+	others := otherVariables(body, append(f.Args[:len(f.Args):len(f.Args)], out))
 	ranked := func(rank, i, x ast.Node) ast.Node {
-		a := of("ranked", rank, i, x).(*ast.Apply)
+		a := of("ranked", append([]ast.Node{rank, i, x}, others...)...).(*ast.Apply)
 		a.Split = len(groups) + 1
 		return a
 	}
+	inputs := func(x ast.Node) ast.Node {
+		return of("input", append([]ast.Node{i, x}, others...)...)
+	}
 	rank, before, d, p, q := g.fresh(at), g.fresh(at), g.fresh(at), g.fresh(at), g.fresh(at)
 	x := g.fresh(at)
-	numbered := g.clauseOf(ranked(rank, i, x), of("input", i, x))
+	numbered := g.clauseOf(ranked(rank, i, x), inputs(x))
 	numbered.P2P = &ast.P2P{Span: at, Name: "seq"}
 	last := value(fmt.Sprintf("last#%d", g.places), at, groups...)
-	most := g.clauseOf(compare(last, "=", p, at), of("ranked", rank, i, x))
+	most := g.clauseOf(compare(last, "=", p, at), ranked(rank, i, x))
 	most.P2P = &ast.P2P{Span: at, Name: "agg", Specs: []*ast.Spec{{Span: at,
 		Out: &ast.Name{Span: at, Text: p.Name}, Fn: &ast.Name{Span: at, Text: "max"}, In: rank}}}
 	double := binary("*", number(2, at), d, at)
 	total := value(f.Name.Text, f.Span, f.Args...)
 	return []*ast.Clause{
-		g.clauseOf(of("input", i, x), append(conjuncts(c.Right), compare(x, "=", input, at))...),
+		g.clauseOf(inputs(x), append(conjuncts(body), compare(x, "=", input, at))...),
 		numbered, most,
-		g.clauseOf(of("sums", rank, number(1, at), x), of("ranked", rank, i, x)),
+		g.clauseOf(of("sums", rank, number(1, at), x), ranked(rank, i, x)),
 		g.clauseOf(of("sums", rank, double, binary("+", p, q, at)),
 			of("sums", rank, d, p), compare(d, "<=", last, at), compare(rank, ">=", d, at),
 			compare(before, "=", binary("-", rank, d, at), at), of("sums", before, d, q)),
 		g.clauseOf(of("sums", rank, double, p),
 			of("sums", rank, d, p), compare(d, "<=", last, at), compare(rank, "<", d, at)),
-		g.clauseOf(compare(total, "=", out, at), of("ranked", rank, i, &ast.Wildcard{Span: at}),
+		g.clauseOf(compare(total, "=", out, at), ranked(rank, i, x),
 			of("sums", rank, d, out), compare(d, ">", last, at)),
 	}
+}
+
+// named returns a formula with variables for the wildcards that bind values,
+// which are those outside of negations and alternatives.
+func (g *generator) named(n ast.Node) ast.Node {
+	list := func(nodes []ast.Node) []ast.Node {
+		out := make([]ast.Node, len(nodes))
+		for i, x := range nodes {
+			out[i] = g.named(x)
+		}
+		return out
+	}
+	switch n := n.(type) {
+	case *ast.Wildcard:
+		return g.fresh(n.Span)
+	case *ast.Conj:
+		return &ast.Conj{Span: n.Span, Items: list(n.Items)}
+	case *ast.Apply:
+		out := *n
+		out.Args = list(n.Args)
+		return &out
+	case *ast.RefMode:
+		return &ast.RefMode{Span: n.Span, X: g.named(n.X), V: g.named(n.V)}
+	}
+	return mapped(n, g.named)
+}
+
+// otherVariables returns the variables that a formula binds, without those that
+// are given. An alternative binds what all alternatives bind.
+func otherVariables(n ast.Node, given []ast.Node) []ast.Node {
+	var out []ast.Node
+	seen := func(v *ast.Var) bool {
+		return slices.ContainsFunc(slices.Concat(given, out), func(x ast.Node) bool {
+			y, ok := ast.Unparen(x).(*ast.Var)
+			return ok && y.Name == v.Name
+		})
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Not:
+			return false
+		case *ast.Disj:
+			for _, v := range otherVariables(n.Items[0], given) {
+				inAll := !slices.ContainsFunc(n.Items[1:], func(x ast.Node) bool {
+					return !slices.ContainsFunc(otherVariables(x, given), func(y ast.Node) bool {
+						return y.(*ast.Var).Name == v.(*ast.Var).Name
+					})
+				})
+				if inAll && !seen(v.(*ast.Var)) {
+					out = append(out, v)
+				}
+			}
+			return false
+		case *ast.Var:
+			if !seen(n) {
+				out = append(out, n)
+			}
+		}
+		return true
+	})
+	return out
 }
 
 // uniform returns the items that give a variable the pseudo-random number of a
