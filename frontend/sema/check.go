@@ -32,6 +32,7 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 	c.checkRanges()
 	c.explainUnbound()
 	solver.CheckTyped()
+	c.checkOrders()
 	// From here on everything has a type, or lacks one for a reported reason.
 
 	c.applyBindings()

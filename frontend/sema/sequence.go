@@ -145,3 +145,44 @@ func (lo *lowering) sequenceOrder(s *normal.Sequence, body *normal.Atom) bool {
 	}
 	return true
 }
+
+// checkOrders reports sequences over entities that constructors made. Such
+// entities have no order, so their numbers would depend on the evaluation.
+func (c *checker) checkOrders() {
+	for _, cl := range c.clauses {
+		for _, u := range cl.Units {
+			if u.Seq != nil {
+				c.checkOrder(cl, u.Seq)
+			}
+		}
+	}
+}
+
+func (c *checker) checkOrder(cl *clause, s *normal.Sequence) {
+	for _, v := range s.Order {
+		t, ok := c.types.TypeOf(v.Node)
+		if !ok {
+			continue
+		}
+		f := c.types.Family(t)
+		if f == nil || f.ByValue() {
+			continue
+		}
+		d := c.Errorf(diag.WrongArgumentTypes, s.Span,
+			"%s needs an order, which %s does not have", orders(cl.Node), t)
+		d.Note("%s is made by constructors; an entity with a refmode has the order of its values", t)
+		d.Help("order the values that belong to the entities")
+		return
+	}
+}
+
+// orders names what a clause orders by, in the words of the program.
+func orders(node *ast.Clause) string {
+	if node.PartOf != nil {
+		node = node.PartOf
+	}
+	if node.P2P == nil {
+		return "lang:ordered"
+	}
+	return node.P2P.Name + "<<>>"
+}
