@@ -100,7 +100,7 @@ func (g *generator) runningTotal(c *ast.Clause, out *ast.Var, index, input ast.N
 		return apply(fmt.Sprintf("%s#%d", kind, g.places), slices.Concat(groups, args), at)
 	}
 	body := g.named(c.Right)
-	others := otherVariables(body, append(f.Args[:len(f.Args):len(f.Args)], out))
+	others := otherVariables(body, append(f.Args[:len(f.Args):len(f.Args)], out, input))
 	ranked := func(rank, i, x ast.Node) ast.Node {
 		a := of("ranked", append([]ast.Node{rank, i, x}, others...)...).(*ast.Apply)
 		a.Split = len(groups) + 1
