@@ -41,6 +41,8 @@ var shapes = map[string]shape{
 	"RestrictAggregates": anyData(randomComparison),
 	"ScanOnceForGroups":  anyData(randomComparison),
 	"SelectMultijoin":    cyclicJoin,
+
+	"AggregateBeforeJoins": anyData(repeatingJoin),
 }
 
 func anyData(text func(*rand.Rand) string) shape {
@@ -243,6 +245,20 @@ t:w(k, c, a) -> int(k), int(c), int(a).
 g(k; x, y) -> int(k), int(x), int(y).
 h(x) -> int(x).
 _(` + some(x, y, x+", "+y) + ") <- " + strings.Join(atoms, ", ") + ".\n", cat
+}
+
+// repeatingJoin aggregates over joins that repeat the tuples of a relation.
+func repeatingJoin(rng *rand.Rand) string {
+	some := oneOf(rng)
+	body := some("e(x, y), g(y, z)", "e(x, y), e(y, z)", "e(x, y), g(y, z), g(z, w)",
+		"e(x, y), g(y, z), h(z)", "e(x, y), g(y, _), g(y, z)", "e(x, y), g(y, z), x != z")
+	group := some("z", "z", "y", "x", "")
+	return `e(x, y) -> int(x), int(y).
+g(x, y) -> int(x), int(y).
+h(x) -> int(x).
+_[` + group + `] = n <- agg<<n = ` + some("count()", "count()", "max(x)", "min(y)", "total(x)") +
+		`>> ` + body + some("", "", ", x > 1", ", !h(y)") + `.
+`
 }
 
 // boundedSequence numbers tuples, in groups or not, and asks for few of the
