@@ -104,14 +104,12 @@ func atomBinds(a *ast.Apply, bound vars) {
 // enumerates reports whether a function gives values to an argument.
 func enumerates(function string, i int) bool {
 	switch function {
-	case "int:range":
-		return i == 3
 	case "string:split":
 		return i == 2
 	case "string:substring":
 		return i == 1 || i == 2
 	}
-	return false
+	return i == 3 && scalar.IsRange(function)
 }
 
 // atomsBind adds the variables of the atoms in an expression.

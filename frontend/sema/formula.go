@@ -126,7 +126,7 @@ func (lo *lowering) atomFormula(a *ast.Apply, k *conj) {
 		lo.typeAtom(a, k)
 		return
 	}
-	if name == "int:range" {
+	if scalar.IsRange(name) {
 		lo.rangeAtom(a, k)
 		return
 	}
@@ -246,7 +246,7 @@ func (lo *lowering) function(a *ast.Apply) *scalar.Func {
 	f := scalar.Lookup(name)
 	if f == nil {
 		lo.cl.Broken = true
-		if name == "int:range" {
+		if scalar.IsRange(name) {
 			d := lo.c.Errorf(diag.NotAnExpression, a.Span, "int:range is a condition, not a value")
 			d.Help("write int:range(lo, hi, step, x), and use x")
 			return nil

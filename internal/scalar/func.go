@@ -132,13 +132,15 @@ var names = sync.OnceValue(func() map[string]entry {
 	return m
 })
 
-// prefixes are the type names that start a built-in's name; the sized ones are
+// prefix is a type name that starts a built-in's name; the sized ones are
 // LB3's.
-var prefixes = []struct {
+type prefix struct {
 	name string
 	Type
 	sized bool
-}{
+}
+
+var prefixes = []prefix{
 	{"boolean", BooleanType, false},
 	{"int", IntType, false}, {"int8", IntOf(8), true}, {"int16", IntOf(16), true},
 	{"int32", IntOf(32), true}, {"int64", IntType, true},
@@ -169,7 +171,16 @@ func Lookup(name string) *Func {
 // several values.
 func IsBuiltin(name string) bool {
 	_, later := notYet[name]
-	return name == "int:range" || strings.Contains(name, ":") && (later || Lookup(name) != nil)
+	return IsRange(name) || strings.Contains(name, ":") && (later || Lookup(name) != nil)
+}
+
+// IsRange reports whether a name is int:range, or the same of integers of a
+// width or without a sign, as in uint32:range.
+func IsRange(name string) bool {
+	of, ok := strings.CutSuffix(name, ":range")
+	return ok && slices.ContainsFunc(prefixes, func(p prefix) bool {
+		return p.name == of && isInteger(p.Type)
+	})
 }
 
 // Names returns the names that programs may call, sorted; of aliases that
