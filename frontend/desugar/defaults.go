@@ -51,6 +51,9 @@ func (c *conj) defaults() bool {
 	c.bindOthers()
 	for _, a := range uses {
 		keys := c.keys(a)
+		if slices.ContainsFunc(keys, func(x ast.Node) bool { return len(c.uses(x)) > 0 }) {
+			continue // the functions in its keys come first
+		}
 		if slices.ContainsFunc(keys, func(x ast.Node) bool { return !valued(x, c.bound) }) {
 			c.unite(a, uses)
 			c.bindOthers()
