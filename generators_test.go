@@ -17,11 +17,18 @@ func compareGenerated(
 	t *testing.T, text string, facts *redfox.Facts, want map[string][]string,
 ) {
 	t.Helper()
+	compareProgram(t, compile(t, text, redfox.Options{}), facts, want)
+}
+
+// compareProgram is compareGenerated for a compiled program.
+func compareProgram(
+	t *testing.T, prog *redfox.Program, facts *redfox.Facts, want map[string][]string,
+) {
+	t.Helper()
 	engines := []string{"go"}
 	if _, _, err := redfox.ChooseEngine("cpu"); err == nil && !testing.Short() {
 		engines = append(engines, "cpu")
 	}
-	prog := compile(t, text, redfox.Options{})
 	for _, engine := range engines {
 		res, err := prog.Run(context.Background(), facts, redfox.RunOptions{Engine: engine})
 		if err != nil {
