@@ -16,6 +16,7 @@ import (
 // The groups of flags, as help shows them.
 const (
 	groupBench        = "Benchmark"
+	groupProgram      = "Program"
 	groupFacts        = "Facts"
 	groupTransactions = "Transactions"
 	groupResults      = "Results"
@@ -65,6 +66,10 @@ var flagTable = []func() cli.Flag{
 		return &cli.GenericFlag{Name: "exec", Category: groupTransactions,
 			Value: &changes{kind: execFile},
 			Usage: "run `FILE` as a transaction, and print its queries; may be repeated"}
+	},
+	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "clauses", Aliases: []string{"c"}, Category: groupProgram,
+			Usage: "add the clauses in `TEXT` to the program, or take them alone; may be repeated"}
 	},
 	func() cli.Flag {
 		return &cli.GenericFlag{Name: "exec-text", Category: groupTransactions,

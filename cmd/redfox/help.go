@@ -17,8 +17,8 @@ import (
 const helpWidth = 80
 
 // groups orders the groups of flags in help.
-var groups = []string{groupBench, groupFacts, groupTransactions, groupResults, groupEngine,
-	groupCompiler, groupMessages}
+var groups = []string{groupBench, groupProgram, groupFacts, groupTransactions, groupResults,
+	groupEngine, groupCompiler, groupMessages}
 
 // helpCommand replaces cli's own, so that help looks the same whichever way it
 // is asked for.

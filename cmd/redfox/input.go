@@ -31,11 +31,19 @@ func isProgram(name string) bool {
 
 // readProgram reads the files that the arguments name; "-" is standard input.
 func readProgram(c *cli.Context) ([]redfox.Source, error) {
-	if !c.Args().Present() {
+	clauses := c.StringSlice("clauses")
+	if !c.Args().Present() && len(clauses) == 0 {
 		return nil, &usageError{command: c.Command.Name, message: "no program is named",
 			help: "write redfox " + c.Command.Name + " PROGRAM, or - for standard input"}
 	}
-	sources, err := redfox.ReadSources(c.Args().Slice()...)
+	var sources []redfox.Source
+	var err error
+	if c.Args().Present() {
+		sources, err = redfox.ReadSources(c.Args().Slice()...)
+	}
+	for i, text := range clauses {
+		sources = append(sources, redfox.Text(fmt.Sprintf("<clauses %d>", i+1), text))
+	}
 	for _, s := range sources {
 		if ext := filepath.Ext(s.Name); len(sources) > 1 && ext != ".logic" && isProgram(s.Name) {
 			return nil, &usageError{command: c.Command.Name,

@@ -31,10 +31,11 @@ func runCommand(con *console) *cli.Command {
 			"exit code 130; a result that cannot be written is exit code 2.\n\n" +
 			examplesMark +
 			"redfox run reach.logic --facts data\n" +
+			"redfox run reach.logic --facts data -c '_(x) <- reach(1, x).'\n" +
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet\n" +
 			"redfox run shop.logic --exec-text '+order(\"ann\", \"pear\").' --print stock",
-		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "missing-facts", "strict", "print", "out", "format",
+		Flags: flags("clauses", "facts", "fact", "allow-path", "header", "on-error", "missing-facts", "strict", "print", "out", "format",
 			"limit", "keep-going", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
 			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json",
