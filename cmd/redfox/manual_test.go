@@ -127,7 +127,7 @@ func hasHeading(t *testing.T, path, anchor string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dropped := regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	dropped := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	for line := range strings.Lines(string(text)) {
 		title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")
 		if !ok || !strings.HasPrefix(line, "#") {
