@@ -36,7 +36,7 @@ quick:
 	$(GO) run ./internal/runtests -short ./...
 
 # These packages have tests that look at short.Every.
-EVERY = . ./primitives ./runtime/native ./weaver/expr
+EVERY = ./internal/driver ./primitives ./runtime/native ./weaver/expr
 
 every:
 	REDFOX_EVERY_CASE=1 $(GO) run ./internal/runtests $(EVERY)
@@ -74,7 +74,7 @@ docs:
 # A plain go test takes one kernel of each kind.
 ptx:
 	$(GO) test ./weaver/emit -run TestPTXRegisters -every -v -timeout 2h
-	$(GO) test . -run TestPTXOfQueries -both -v -timeout 2h
+	$(GO) test ./internal/driver -run TestPTXOfQueries -both -v -timeout 2h
 
 # redfox-selftest runs on machines without Go, too: copy it and testdata there.
 # Without cgo, it runs with any C library.

@@ -1,30 +1,30 @@
 // Package redfox compiles LogiQL, a typed Datalog, and runs it.
 //
-// A program is compiled once and run over any number of fact sets:
+// Compile turns the text of a program into a Program, which runs over any
+// number of facts:
 //
 //	sources := []redfox.Source{redfox.Text("reach.logic", text)}
 //	prog, err := redfox.Compile(ctx, sources, redfox.Options{})
-//	res, err := prog.Run(ctx, redfox.NewFacts().File("edge", "edge.tsv"), redfox.RunOptions{})
-//	for row := range res.Rows("reach") {
-//		fmt.Println(row...)
+//	...
+//	res, err := prog.Run(ctx, redfox.NewFacts().Structs("edge", edges), redfox.RunOptions{})
+//	...
+//	for pair, err := range redfox.All[Pair](res, "reach") {
+//		...
 //	}
 //
-// Facts come from folders, files, readers, Go slices and Arrow records; results
-// leave as sorted rows, Arrow records, or files in any of the formats. Failures
-// are values: a *ProgramError holds diagnostics about the program or its data,
-// an *EnvironmentError says what the machine lacks, and an *InternalError is a
-// bug of redfox.
+// Facts come from Go structs and slices, files, folders, readers and Arrow
+// records. Results leave as Go structs, rows, Arrow records or files. A Session
+// runs programs over facts that it loads once, and holds the Workspaces that
+// transactions change.
 //
-// WriteCompiled writes a file with the plan of a program and the code of its
-// kernels, and ParseCompiled reads it. The cpu engine needs libLLVM; the gpu
-// engine needs NVIDIA's driver as well. Engines and Devices describe what the
-// machine can run.
+// An error is a *ProgramError with diagnostics about the program or its data,
+// an *EnvironmentError, which says what the machine or the call lacks, an
+// *InternalError, which is a bug of redfox, or the cause of a context that has
+// ended a run.
 //
-// A Session keeps engines, code and facts on a GPU for many runs, and frees
-// them at its end. Runs outside sessions share one set of engines.
+// The library needs no cgo. It opens libLLVM and the driver of a GPU at run
+// time, if they are there and an engine wants them.
 //
-// This package is the API. It hands the work down: to frontend and queryplan,
-// to runtime/machine for the choice of an engine, to runtime/pool for the
-// engine, and to weaver/assemble for code. None of them imports it. compile.go
-// is the column of calls to read first.
+// This package imports internal/driver, which joins the phases of the compiler
+// and the engines, and presents it to programs that embed redfox.
 package redfox

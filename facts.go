@@ -1,309 +1,184 @@
 package redfox
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	goruntime "runtime"
-	"slices"
-	"sync"
-	"time"
+	"io"
 
-	"github.com/redfoxdb/redfox/internal/failure"
-	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/queryplan/stats"
-	"github.com/redfoxdb/redfox/runtime/facts"
-	"github.com/redfoxdb/redfox/runtime/machine"
-	"github.com/redfoxdb/redfox/runtime/pool"
-	"github.com/redfoxdb/redfox/runtime/prefetch"
-	"github.com/redfoxdb/redfox/runtime/store"
-	"github.com/redfoxdb/redfox/runtime/store/read"
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/redfoxdb/redfox/internal/driver"
+	"github.com/redfoxdb/redfox/internal/govalue"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// FactFormat is a format of files of facts; the zero value derives it from the
-// name of the file.
-type FactFormat = read.Format
-
-// The formats of fact files.
-const (
-	AutoFacts    = read.FormatAuto
-	TSVFacts     = read.TSV
-	CSVFacts     = read.CSV
-	ParquetFacts = read.Parquet
-)
-
-// FactFile ties a file or a reader to a predicate and describes its layout.
-type FactFile = read.Fact
-
-// ParseFact reads the form PRED=FILE or PRED=FILE(column, ...) of --fact.
-func ParseFact(text string) (FactFile, error) { return read.ParseFact(text) }
-
-// Facts lists the sources of the facts of a run; Load reads them. The methods
-// add a source and return the Facts, so that they chain.
-type Facts = facts.Sources
+// Facts lists the sources of the facts of a run or a session, which read them.
+// The methods add a source and return the Facts, so that they chain. Facts of a
+// predicate from several sources are united, and repeated tuples count once.
+type Facts struct {
+	sources driver.Facts
+}
 
 // NewFacts returns no facts.
 func NewFacts() *Facts { return &Facts{} }
 
-// LoadProgress is how far the reading of a file is.
-type LoadProgress = read.Progress
-
-// LoadOptions are the options of Load.
-type LoadOptions struct {
-	Threads int  // 0 means all cores
-	Header  bool // text files name their columns in the first line
-	// SkipMalformed skips malformed rows and counts them in the report, instead
-	// of refusing the file.
-	SkipMalformed bool
-	// MissingEmpty takes a file that the program names, and that is not there,
-	// as empty, instead of failing.
-	MissingEmpty bool
-	Memory       int64 // bound in bytes for the facts; 0 means none
-	// Predicates are read even if no rule uses them.
-	Predicates []string
-	// Progress, if set, is called now and then from one goroutine at a time.
-	Progress func(LoadProgress)
-	// held are relations of a workspace, which are there already.
-	held map[string]*store.Relation
+// driver returns the sources. Without any it returns nil.
+func (f *Facts) driver() *driver.Facts {
+	if f == nil {
+		return nil
+	}
+	return &f.sources
 }
 
-// LoadReport lists what was read.
-type LoadReport = read.Report
+// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. It
+// serves predicates that have no other source.
+func (f *Facts) Dir(dir string) *Facts { f.sources.Dir(dir); return f }
 
-// Database is loaded facts, ready for programs that agree on the types of their
-// predicates. It is immutable and safe for concurrent use.
-type Database struct {
-	store  *store.Database
-	report *LoadReport
-	bytes  int64 // of columns
-	text   int64 // bytes of dictionaries
-	time   time.Duration
-	print  string
-
-	prefetch *prefetch.Prefetch // copies columns to a GPU; nil if no run takes one
-	keepers  pool.Keepers
-
-	cataloguing sync.Once
-	known       *stats.Catalog // what catalog returns
-
-	digesting sync.Once
-	content   string // what digest returns
+// File ties a file to a predicate, in the format of its name. The predicate may
+// also be the part before the colon of several, which then are columns of the
+// file. A path may also be a folder, which stands for its files, or a pattern
+// of path/filepath, which stands for those that match. A folder year=2024 in
+// the path of such a file gives it a column year.
+func (f *Facts) File(pred, path string) *Facts {
+	return f.Add(FactFile{Pred: pred, Path: path})
 }
 
-// Report lists what was read of each file.
-func (db *Database) Report() *LoadReport { return db.report }
-
-// Bytes returns the size of the columns in memory.
-func (db *Database) Bytes() int64 { return db.bytes }
-
-// size returns what the choice of an engine for a program depends on.
-func (db *Database) size(p *Program) machine.Size {
-	if db == nil {
-		return machine.Size{}
-	}
-	commands := 0
-	for range p.plan.Commands() {
-		commands++
-	}
-	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes, Commands: commands}
+// Reader ties what r yields, until its end, to a predicate. It is read once.
+func (f *Facts) Reader(pred string, format Format, r io.Reader) *Facts {
+	return f.Add(FactFile{Pred: pred, Reader: r, Format: format})
 }
 
-// held returns the bytes of the facts that count against the bound of a run:
-// columns and dictionaries.
-func (db *Database) held() int64 {
-	if db == nil {
-		return 0
-	}
-	return db.bytes + db.text
+// FactFile ties a file to a predicate and describes its layout.
+type FactFile struct {
+	// Pred is a predicate, or the part of predicates' names before a colon:
+	// then the file feeds all of them whose arguments it has columns for.
+	Pred      string
+	Path      string    // a file, a folder of files or a pattern that matches some
+	Reader    io.Reader // read instead of the file, when not nil
+	Format    Format
+	Delimiter byte  // 0 is the format's own: tab or comma
+	Header    *bool // the first line names the columns; nil is LoadOptions.Header
+	// Columns holds the file's column for each argument: a name, or a number
+	// from 1. Nil finds them by the arguments' names or, without names, by
+	// position.
+	Columns []string
 }
 
-// Load reads the facts that the program uses into columns. A malformed row, or
-// a functional predicate with two values for a key, is a *ProgramError with its
-// place.
-func (p *Program) Load(ctx context.Context, given *Facts, opts LoadOptions) (*Database, error) {
-	return p.load(ctx, given, opts, nil)
+// Add ties a file to a predicate with explicit layout.
+func (f *Facts) Add(file FactFile) *Facts {
+	out := driver.FactFile{Pred: file.Pred, Path: file.Path, Reader: file.Reader,
+		Delimiter: file.Delimiter, Header: file.Header, Columns: file.Columns}
+	if file.Reader != nil && file.Path == "" {
+		out.Path = "<" + file.Pred + ">"
+	}
+	switch file.Format {
+	case AutoFormat:
+	case TSV:
+		out.Format = driver.TSVFacts
+	case CSV:
+		out.Format = driver.CSVFacts
+	case Parquet:
+		out.Format = driver.ParquetFacts
+	case JSON, JSONLines:
+		out.Format = driver.JSONFacts
+	default:
+		f.sources.Typed(file.Pred, func([]driver.FactPredicate) ([][]any, error) {
+			return nil, &driver.EnvironmentError{
+				Message: fmt.Sprintf("facts of %s are not read as %s", file.Pred, file.Format),
+				Help:    "the formats of facts are tsv, csv, parquet and json"}
+		})
+		return f
+	}
+	f.sources.Add(out)
+	return f
 }
 
-// LoadFor loads facts as Load does, using opts.Load, for runs with the options.
-// If these take a GPU, columns are copied to it while others are still being
-// read, as long as its memory has room. The copying goes on after LoadFor has
-// returned.
-func (p *Program) LoadFor(ctx context.Context, given *Facts, opts RunOptions) (*Database, error) {
-	return loadFor(ctx, process, p, given, opts)
-}
-
-// loadFor loads facts for runs in a pool.
-func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts,
-	opts RunOptions) (*Database, error) {
-	selected, err := engines.Machine.Select(opts.want())
-	if err != nil {
-		return nil, err
-	}
-	load := opts.Load
-	load.Threads = cmp.Or(load.Threads, opts.Threads)
-	load.Memory = cmp.Or(load.Memory, opts.Memory)
-	if engines.Closed() {
-		return nil, pool.ErrClosed
-	}
-	copies := prefetch.New(engines, selected, &p.codes, p.fusing, opts.Trace)
-	db, err := p.load(ctx, given, load, copies)
-	if err != nil {
-		copies.Stop()
-		return nil, err
-	}
-	if copies != nil {
-		chosen, _ := selected.Choose(db.size(p), &p.codes) // an error is the run's to return
-		copies.Finish(db.store, chosen)
-		db.prefetch = copies
-	}
-	return db, nil
-}
-
-// load loads facts, whose columns copies gets as they are read.
-func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
-	copies *prefetch.Prefetch) (_ *Database, err error) {
-	defer failure.Recover("the loader", &err)
-	start, given := time.Now(), cmp.Or(given, NewFacts())
-	schemas, held := facts.Missing(p.schemas(), opts.held)
-	isDerived := func(name string) bool {
-		return slices.ContainsFunc(p.preds,
-			func(q predicate) bool { return q.Name == name && q.Derived })
-	}
-	if opts.held != nil {
-		given = facts.Only(given, schemas)
-		for i := range schemas {
-			schemas[i].Optional = true // transactions insert
+// Rows adds tuples of Go values to a predicate: ints of any size, floats,
+// strings, bools, Decimal, time.Time, or text that reads as the column's type.
+// It suits few tuples of mixed types; Structs and Columns check types once.
+func (f *Facts) Rows(pred string, rows ...[]any) *Facts {
+	list := make([][]any, len(rows))
+	for i, row := range rows {
+		list[i] = make([]any, len(row))
+		for j, x := range row {
+			if d, ok := x.(Decimal); ok {
+				x = govalue.Decimal{Unscaled: d.unscaled, Scale: d.scale}
+			}
+			list[i][j] = x
 		}
-	} else if err := facts.CheckNames(given, schemas, isDerived); err != nil {
-		return nil, err
 	}
-	imports, err := p.imports(given, schemas)
-	if err != nil {
-		return nil, err
+	f.sources.Rows(pred, list...)
+	return f
+}
+
+// Columns adds tuples to a predicate as one slice for each argument, all of one
+// length: of integers of any size, floats, bools, strings, Decimal or
+// time.Time. Integers and Decimals fill numeric columns that hold them exactly.
+// It is the fastest way for facts that are in memory. The slices must not
+// change afterwards.
+func (f *Facts) Columns(pred string, slices ...any) *Facts {
+	f.sources.Typed(pred, func(found []driver.FactPredicate) ([][]any, error) {
+		out := make([][]any, len(found))
+		for i, p := range found {
+			if p.Name == pred {
+				var err error
+				out[i], err = withDecimals(p, slices)
+				return out, err
+			}
+		}
+		return nil, &driver.EnvironmentError{Message: "the program has no predicate " + pred,
+			Help: "Structs gives facts to " + found[0].Name + " and its like"}
+	})
+	return f
+}
+
+// withDecimals returns slices for a predicate, with Decimals as values of its
+// types.
+func withDecimals(p driver.FactPredicate, slices []any) ([]any, error) {
+	out := make([]any, len(slices))
+	for i, slice := range slices {
+		out[i] = slice
+		decimals, ok := slice.([]Decimal)
+		if !ok || i >= len(p.Args) { // too many slices are the driver's to refuse
+			continue
+		}
+		values := make([]scalar.Value, len(decimals))
+		for n, d := range decimals {
+			v, err := d.value(p.Args[i].Type)
+			if err != nil {
+				return nil, fmt.Errorf("argument %d (%s) of %s: row %d: %w", i+1, p.Args[i].Name,
+					p.Name, n+1, err)
+			}
+			values[n] = v
+		}
+		out[i] = values
 	}
-	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress,
-		MissingEmpty: opts.MissingEmpty}
-	if opts.Memory > 0 {
-		so.Reserve, so.Bound = facts.Reservation(opts.Memory), opts.Memory
-	}
-	if opts.SkipMalformed {
-		so.OnError = read.Skip
-	}
-	binding, err := facts.Bind(given, schemas, imports, so)
-	if err != nil {
-		return nil, loadError(ctx, err)
-	}
-	needed, plan, err := p.needed(append(facts.Predicates(given), opts.Predicates...))
-	if err != nil {
-		return nil, err
-	}
-	binding.Restrict(needed)
-	if copies != nil {
-		copies.Plan(plan)
-		so.Column = copies.Column
-	}
-	db, report, err := read.Load(ctx, binding, so)
-	if err != nil {
-		return nil, loadError(ctx, err)
-	}
-	if err := facts.AddValues(db, schemas, given); err != nil {
-		return nil, loadError(context.Background(), err)
-	}
-	for _, rel := range held {
-		db.Put(rel)
-	}
-	facts.NameTables(db)
-	out := &Database{store: db, report: report, time: time.Since(start)}
-	out.bytes, out.text = facts.Bytes(db)
-	out.print = facts.Fingerprint(out.catalog())
 	return out, nil
 }
 
-// schemas describes the program's inputs to the loader.
-func (p *Program) schemas() []store.Schema {
-	var out []store.Schema
-	for _, v := range p.plan.Vars {
-		if v.Kind != queryplan.Input {
-			continue
-		}
-		// The name differs from the source if the predicate also has facts in
-		// the program.
-		s := store.Schema{Name: v.Source, Keys: v.Keys, Optional: v.Name != v.Source}
-		for _, c := range v.Cols {
-			s.Args = append(s.Args, store.Field{Name: c.Joined().Name, Type: c.Type})
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// needed returns the inputs that an output or a check of the program reads,
-// with the extra ones, and the plan that reads them. An extra predicate may be
-// an input, or a helper whose inputs no output reads.
-func (p *Program) needed(extra []string) (map[string]bool, *queryplan.Plan, error) {
-	var all []string
-	for _, v := range p.plan.Vars {
-		if v.Output || v.Kind != queryplan.Input && slices.Contains(extra, v.Name) {
-			all = append(all, v.Name)
-		}
-	}
-	plan, err := p.optimise(all, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	needed := map[string]bool{}
-	for _, name := range extra {
-		needed[name] = true
-	}
-	for _, v := range plan.Vars {
-		if v.Kind == queryplan.Input {
-			needed[v.Source] = true
-		}
-	}
-	return needed, plan, nil
-}
-
-// catalog describes the database to the optimiser.
-func (db *Database) catalog() *stats.Catalog {
-	if db == nil {
-		return nil
-	}
-	db.cataloguing.Do(func() { db.known = facts.Catalog(db.store) })
-	return db.known
-}
-
-func (db *Database) fingerprint() string {
-	if db == nil {
-		return ""
-	}
-	return db.print
-}
-
-// loadError words a failed load.
-func loadError(ctx context.Context, err error) error {
-	var env *EnvironmentError
-	if errors.As(err, &env) {
-		return env
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if d := facts.Failure(err); d != nil {
-		return &ProgramError{Diagnostics: []*Diagnostic{d}}
-	}
-	return facts.Lack(err)
-}
-
-// digest identifies a database by its contents. The first call reads all
-// columns.
-func (db *Database) digest() string {
-	if db == nil {
-		return ""
-	}
-	db.digesting.Do(func() {
-		sum := db.store.Digest(goruntime.GOMAXPROCS(0))
-		db.content = fmt.Sprintf("%x", sum)
+// Structs adds a slice of structs to a predicate: one tuple for each element,
+// one field for each argument. All describes how fields and columns match, and
+// which Go types hold which types of LogiQL; every column needs a field.
+//
+// A field of person without a column gives facts to the function person:field,
+// whose keys are the leading columns of person. If there is no person, they are
+// the fields of their names.
+//
+// A nil pointer is a missing value: its tuple is left out.
+func (f *Facts) Structs(pred string, slice any) *Facts {
+	f.sources.Typed(pred, func(found []driver.FactPredicate) ([][]any, error) {
+		return structFacts(pred, found, slice)
 	})
-	return db.content
+	return f
 }
+
+// Arrow adds a record's rows to a predicate, columns by position.
+func (f *Facts) Arrow(pred string, record arrow.RecordBatch) *Facts {
+	f.sources.Arrow(pred, record)
+	return f
+}
+
+// Allow lets the program read files that lang:physical:filePath names if they
+// lie below the folders, or below that of Dir. Links do not lead out of them.
+// Without a folder, the program reads no file that it names. Files of File and
+// Add need not be allowed.
+func (f *Facts) Allow(dirs ...string) *Facts { f.sources.Allow(dirs...); return f }

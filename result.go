@@ -5,250 +5,158 @@ import (
 	"errors"
 	"io"
 	"iter"
-	goruntime "runtime"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/redfoxdb/redfox/internal/govalue"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/answer"
-	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
 // Result is the answer of a run: relations by predicate. It is immutable and
-// safe for concurrent use.
+// safe for concurrent use. Asking for a predicate that it does not hold is an
+// *EnvironmentError; RunOptions.Outputs says what a result holds.
 type Result struct {
-	Stats     Stats
-	relations map[string]*relation
-	names     []string
-	owned     map[string]*answer.Relation // all tuples that the run returned
-	failure   atomic.Pointer[error]
+	Stats   Stats
+	result  *driver.Result
+	program *driver.Program // that was run; nil for a transaction
 }
-
-// relation is a predicate of a result.
-type relation struct {
-	*answer.Relation
-	cols []Column
-}
-
-// KernelStats is the cost of one kernel in a run.
-type KernelStats = runtime.KernelProfile
-
-// DeviceStats is the cost of a run on a GPU beside its kernels.
-type DeviceStats = runtime.DeviceProfile
-
-// Transfer is the amount and the time of copies between host and GPU.
-type Transfer = runtime.Transfer
 
 // Stats is the cost of a run.
 type Stats struct {
-	Engine  string
+	Engine  string        // the engine that ran
 	Load    time.Duration // reading facts
 	Plan    time.Duration // optimising; next to nothing when the plan was at hand
 	Compile time.Duration // making code; 0 when it was at hand
 	Run     time.Duration
 	Peak    int64 // bytes of facts, relations and indexes, on the host
 	Dropped int64 // decimals that did not fit their type, so that their atom was false
-	// Kernels is the cost of each kernel, if a profile was asked for and the
-	// engine runs kernels.
-	Kernels []KernelStats
-	// Device is the cost on a GPU; nil for other engines.
-	Device  *DeviceStats
-	plan    *queryplan.Plan
-	profile []runtime.CommandProfile
-	target  string // that kernels were made for; "" if there are none
 }
 
-// Fills lists the predicates that a block of the plan adds tuples to.
-// KernelStats names blocks.
-func (s Stats) Fills(block string) []string {
-	var out []string
-	if s.plan == nil {
+func newResult(r *driver.Result, p *driver.Program) *Result {
+	if r == nil {
 		return nil
 	}
-	for _, b := range s.plan.Blocks {
-		for _, c := range b.Cmds {
-			if c, ok := c.(*queryplan.Insert); ok && b.Name == block &&
-				!slices.Contains(out, c.Var.Name) {
-				out = append(out, c.Var.Name)
-			}
+	s := r.Stats
+	return &Result{result: r, program: p, Stats: Stats{Engine: s.Engine, Load: s.Load, Plan: s.Plan,
+		Compile: s.Compile, Run: s.Run, Peak: s.Peak, Dropped: s.Dropped}}
+}
+
+// check returns the error of asking for a predicate that the result does not
+// hold.
+func (r *Result) check(pred string) error {
+	err := r.result.Check(pred)
+	if err == nil || r.program == nil {
+		return public(err)
+	}
+	for _, p := range r.program.Predicates() {
+		if p.Name == pred {
+			return &EnvironmentError{Message: "the result does not hold " + pred,
+				Help: "name it in RunOptions.Outputs"}
 		}
 	}
-	return out
+	return public(err)
 }
 
-// add adds a predicate.
-func (r *Result) add(name string, x *answer.Relation, cols []Column) {
-	r.relations[name] = &relation{x, cols}
-	r.names = append(r.names, name)
-}
-
-// Fetch copies the tuples of a resident run from the GPU. Methods that need
-// tuples copy them as well, but cannot all return an error. A predicate is
-// copied once.
-func (r *Result) Fetch(ctx context.Context) error {
-	for _, name := range r.names {
-		if err := r.relations[name].Fetch(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Err returns the error with which Rows or Tuples failed to copy tuples from
-// the GPU; nil if there was none.
-func (r *Result) Err() error {
-	if err := r.failure.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
-// Release frees tuples on the GPU that were not copied. They are lost.
-func (r *Result) Release() {
-	for _, x := range r.owned {
-		x.Release()
-	}
-}
-
-// releaseAtEnd releases what is pending when nothing refers to the result.
-func (r *Result) releaseAtEnd() {
-	var list []runtime.Pending
-	for _, x := range r.owned {
-		if p := x.Pending(); p != nil {
-			list = append(list, p)
-		}
-	}
-	if list == nil {
-		return
-	}
-	goruntime.AddCleanup(r, func(list []runtime.Pending) {
-		for _, p := range list {
-			p.Release()
-		}
-	}, list)
-}
-
-// Predicates returns the names of the result's relations in the program's
+// Predicates returns the names of the result's predicates in the program's
 // order.
-func (r *Result) Predicates() []string { return slices.Clone(r.names) }
+func (r *Result) Predicates() []string { return r.result.Predicates() }
 
-// Has reports whether the result holds a predicate.
-func (r *Result) Has(pred string) bool { return r.relations[pred] != nil }
-
-// Columns returns the columns of a predicate; nil if the result does not hold
-// it.
-func (r *Result) Columns(pred string) []Column {
-	if x := r.relations[pred]; x != nil {
-		return x.cols
+// Columns returns the columns of a predicate.
+func (r *Result) Columns(pred string) ([]Column, error) {
+	if err := r.check(pred); err != nil {
+		return nil, err
 	}
-	return nil
+	return columns(r.result.Columns(pred)), nil
 }
 
-// Len returns the number of tuples of a predicate, which takes no copying.
-func (r *Result) Len(pred string) int64 {
-	if x := r.relations[pred]; x != nil {
-		return x.Rows()
+// Len returns the number of tuples of a predicate, which copies nothing from a
+// GPU.
+func (r *Result) Len(pred string) (int64, error) {
+	if err := r.check(pred); err != nil {
+		return 0, err
 	}
-	return 0
+	return r.result.Len(pred), nil
 }
-
-// errDone ends an iteration early.
-var errDone = errors.New("done")
 
 // Rows yields the tuples of a predicate, sorted, as Go values: int64, uint64,
-// float64, bool, string, Decimal, WideDecimal and time.Time. It yields nothing
-// for a predicate that the result does not hold, or whose tuples cannot be
-// copied from the GPU; then Err returns the reason.
-func (r *Result) Rows(pred string) iter.Seq[[]any] {
-	return func(yield func([]any) bool) {
-		for tuple := range r.Tuples(pred) {
+// float64, bool, string, Decimal and time.Time. An error ends the sequence. All
+// yields structs in place of slices.
+func (r *Result) Rows(pred string) iter.Seq2[[]any, error] {
+	return func(yield func([]any, error) bool) {
+		for tuple, err := range r.tuples(pred) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
 			row := make([]any, len(tuple))
 			for i, v := range tuple {
-				row[i] = govalue.Of(v)
+				row[i] = goValue(v)
 			}
-			if !yield(row) {
+			if !yield(row, nil) {
 				return
 			}
 		}
 	}
 }
 
-// Tuples yields the tuples of a predicate, sorted. The slice is used again.
-func (r *Result) Tuples(pred string) iter.Seq[[]Value] {
-	return func(yield func([]Value) bool) {
-		x := r.relations[pred]
-		if x == nil {
+// errStop ends an iteration early.
+var errStop = errors.New("stop")
+
+// tuples yields the tuples of a predicate, sorted. The slice is used again.
+func (r *Result) tuples(pred string) iter.Seq2[[]scalar.Value, error] {
+	return func(yield func([]scalar.Value, error) bool) {
+		if err := r.check(pred); err != nil {
+			yield(nil, err)
 			return
 		}
-		if err := x.Fetch(context.Background()); err != nil {
-			r.failure.CompareAndSwap(nil, &err)
-			return
-		}
-		columns := x.Columns()
-		if len(columns) == 0 { // a flag: true is one empty tuple
-			if x.Rows() > 0 {
-				yield([]Value{})
-			}
-			return
-		}
-		words, tuple := make([]Value, len(columns)), make([]Value, len(x.cols))
-		out, err := x.Output(context.Background())
-		if err != nil {
-			r.failure.CompareAndSwap(nil, &err)
-			return
-		}
-		// The only error is the yield's.
-		_ = out.Each(func(block [][]int64, n int) error {
-			for i := range n {
-				for c, column := range columns {
-					words[c] = column.ValueOf(block[c][i])
-				}
-				tuple = scalar.AppendJoined(tuple[:0], words)
-				if !yield(tuple) {
-					return errDone
-				}
+		err := r.result.Each(pred, func(tuple []scalar.Value) error {
+			if !yield(tuple, nil) {
+				return errStop
 			}
 			return nil
 		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(nil, public(err))
+		}
 	}
 }
 
 // Arrow returns a predicate's tuples, sorted, as one Arrow record. The caller
 // releases it.
 func (r *Result) Arrow(pred string) (arrow.RecordBatch, error) {
-	x := r.relations[pred]
-	if x == nil {
-		return nil, r.missing(pred)
-	}
-	out, err := x.Output(context.Background())
-	if err != nil {
+	if err := r.check(pred); err != nil {
 		return nil, err
 	}
-	return write.ToArrow(out)
+	record, err := r.result.Arrow(pred)
+	return record, public(err)
 }
 
-// Format is a format of results.
-type Format = write.Format
+// Fetch copies the tuples of a resident run from the GPU. Methods that need
+// tuples copy them as well. A predicate is copied once.
+func (r *Result) Fetch(ctx context.Context) error { return public(r.result.Fetch(ctx)) }
 
-// The output formats.
+// Release frees tuples on the GPU that were not copied. They are lost. A result
+// that is garbage is released, too.
+func (r *Result) Release() { r.result.Release() }
+
+// Format is a format of facts and results.
+type Format string
+
+// The formats. Facts are in all but Table, and JSON lines are read as JSON;
+// AutoFormat derives the format from the name of the file. Table is aligned
+// text to look at.
 const (
-	Table   = write.Table
-	TSV     = write.TSV
-	CSV     = write.CSV
-	JSON    = write.JSON
-	Parquet = write.Parquet
+	AutoFormat Format = ""
+	TSV        Format = "tsv"
+	CSV        Format = "csv"
+	Parquet    Format = "parquet"
+	JSON       Format = "json"
+	JSONLines  Format = "jsonl"
+	Table      Format = "table"
 )
 
-// ParseFormat returns the format of a name: table, tsv, csv, json or parquet.
-func ParseFormat(name string) (Format, error) { return write.ParseFormat(name) }
-
-// WriteOptions are the options of Write.
+// WriteOptions are the options of Write and WriteFile.
 type WriteOptions struct {
 	Header bool  // TSV and CSV: column names in the first line
 	Limit  int64 // at most so many tuples; 0 means all
@@ -256,35 +164,28 @@ type WriteOptions struct {
 
 // Write writes a predicate's tuples, sorted, in a format.
 func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOptions) error {
-	x := r.relations[pred]
-	if x == nil {
-		return r.missing(pred)
-	}
-	out, err := x.Output(context.Background())
+	f, err := r.format(pred, format)
 	if err != nil {
 		return err
 	}
-	if opts.Limit > 0 && (out.Limit < 0 || out.Limit > opts.Limit) {
-		out.Limit = opts.Limit
-	}
-	return x.InMemory(out, func(out *write.Output) error {
-		return write.Rows(w, out, format, write.Options{Header: opts.Header})
-	})
+	return public(r.result.Write(w, pred, f, driver.WriteOptions(opts)))
 }
 
 // WriteFile writes a predicate as Write does, to a file that appears only when
 // it is complete.
 func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) error {
-	err := write.File(path, func(w io.Writer) error { return r.Write(w, pred, format, opts) })
+	f, err := r.format(pred, format)
 	if err != nil {
-		return fileError("write", path, err)
+		return err
 	}
-	return nil
+	return public(r.result.WriteFile(path, pred, f, driver.WriteOptions(opts)))
 }
 
-// Decimal is an exact decimal number: Unscaled divided by 10^Scale.
-type Decimal = govalue.Decimal
-
-// WideDecimal is an exact decimal number of up to 38 digits: the signed number
-// 2^64 High + Low, divided by 10^Scale.
-type WideDecimal = govalue.WideDecimal
+// format returns the format in which a predicate is written.
+func (r *Result) format(pred string, format Format) (driver.Format, error) {
+	f, err := driver.ParseFormat(string(format))
+	if err != nil {
+		return f, &EnvironmentError{Message: err.Error(), Err: err}
+	}
+	return f, r.check(pred)
+}

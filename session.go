@@ -1,19 +1,13 @@
 package redfox
 
 import (
-	"cmp"
 	"context"
 
-	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/gpu"
-	"github.com/redfoxdb/redfox/runtime/machine"
-	"github.com/redfoxdb/redfox/runtime/pool"
-	"github.com/redfoxdb/redfox/weaver/assemble"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // SessionOptions says what a session runs programs on. Its fields mean what
-// those of RunOptions mean. They replace the engine and the GPU of the options
-// of a run.
+// those of RunOptions mean.
 type SessionOptions struct {
 	Engine       string
 	Device       string
@@ -22,95 +16,84 @@ type SessionOptions struct {
 	Memory       int64 // of each run
 }
 
-// Session runs many programs over facts that are loaded once. Its engines keep
-// the code of programs and, on a GPU, the columns of facts. It is safe for
-// concurrent use.
+// Session runs programs over facts that are loaded once. It keeps engines,
+// plans and code and, on a GPU, the columns of facts, so that a repeated run
+// does nothing but run. It is safe for concurrent use.
 type Session struct {
-	pool    *pool.Pool
-	options SessionOptions
+	session *driver.Session
 }
 
 // OpenSession returns a session. It fails if the machine lacks the engine; auto
 // is decided for each program and its facts. A GPU is opened while the
 // session's first program is compiled and its facts are loaded.
 func OpenSession(opts SessionOptions) (*Session, error) {
-	s := &Session{pool: pool.New(process.Machine), options: opts}
-	run := s.complete(RunOptions{})
-	selected, err := s.pool.Machine.Select(run.want())
-	if err == nil {
-		_, err = selected.Choose(machine.Size{}, nil)
-	}
+	s, err := driver.OpenSession(driver.SessionOptions(opts))
 	if err != nil {
-		return nil, err
+		return nil, public(err)
 	}
-	s.pool.Start(selected, assemble.Fusing{}, nil)
-	return s, nil
+	return &Session{s}, nil
 }
 
-// complete fills the options of a run with those of the session.
-func (s *Session) complete(opts RunOptions) RunOptions {
-	opts.Engine, opts.Device = s.options.Engine, s.options.Device
-	opts.DeviceMemory = s.options.DeviceMemory
-	opts.Threads = cmp.Or(opts.Threads, s.options.Threads)
-	opts.Memory = cmp.Or(opts.Memory, s.options.Memory)
-	return opts
+// Database is loaded facts, ready for programs that agree on the types of their
+// predicates. It is immutable and safe for concurrent use.
+type Database struct {
+	db *driver.Database
 }
 
-// Load loads the facts that a program uses, as Program.LoadFor does, for runs
-// of the session.
+// LoadReport says what was read of files.
+type LoadReport struct {
+	Rows    int64    // of all files
+	Skipped int64    // malformed rows, which LoadOptions.SkipMalformed allows
+	Notes   []string // such as a predicate without a file, or a file of no predicate
+}
+
+// Report says what was read of files.
+func (db *Database) Report() LoadReport { return newReport(db.db.Report()) }
+
+func newReport(r *driver.LoadReport) LoadReport {
+	out := LoadReport{Notes: r.Notes}
+	for _, f := range r.Files {
+		out.Rows += f.Rows
+		out.Skipped += f.Skipped
+	}
+	return out
+}
+
+// Bytes returns the size of the columns in memory.
+func (db *Database) Bytes() int64 { return db.db.Bytes() }
+
+// Load reads the facts that a program uses into columns. If the session has a
+// GPU, finished columns are copied to it while others are being read, as long
+// as its memory has room. A malformed row, or a functional predicate with two
+// values for a key, is a *ProgramError with its place.
 func (s *Session) Load(ctx context.Context, p *Program, facts *Facts,
 	opts LoadOptions) (*Database, error) {
-	return loadFor(ctx, s.pool, p, facts, s.complete(RunOptions{Load: opts}))
+	db, err := s.session.Load(ctx, p.program, facts.driver(), opts.driver())
+	if err != nil {
+		return nil, public(err)
+	}
+	return &Database{db}, nil
 }
 
-// Run runs a program over loaded facts, as Program.RunOn does, on the session's
-// engine.
+// Run runs a program over loaded facts, as Program.Run does, on the session's
+// engine. The first run of a program plans it and makes its code. A nil db
+// stands for no facts.
 func (s *Session) Run(ctx context.Context, p *Program, db *Database,
 	opts RunOptions) (*Result, error) {
-	opts = s.complete(opts)
-	q, err := prepare(s.pool, p, db, opts)
-	if err != nil {
-		return nil, err
-	}
-	return q.Run(ctx, opts)
-}
-
-// Prepare plans a program for facts, makes its code and copies the facts to the
-// GPU, so that its runs do nothing but run. Outputs names what the runs
-// compute.
-func (s *Session) Prepare(ctx context.Context, p *Program, db *Database,
-	opts RunOptions) (*Prepared, error) {
-	opts = s.complete(opts)
-	q, err := prepare(s.pool, p, db, opts)
-	if err != nil {
-		return nil, err
-	}
-	q.threads, q.memory = opts.Threads, opts.Memory
-	return q, q.with(ctx, func(e runtime.Engine) error {
-		if able, ok := e.(runtime.Preparer); ok {
-			return able.Prepare(ctx, q.request(opts))
+	if db == nil {
+		var err error
+		if db, err = s.Load(ctx, p, nil, LoadOptions{Predicates: opts.Outputs}); err != nil {
+			return nil, err
 		}
-		return nil
-	})
+	}
+	res, err := s.session.Run(ctx, p.program, db.db, opts.driver())
+	return newResult(res, p.program), public(err)
 }
 
 // Forget frees what the session keeps of facts on the GPU. Another run over
 // them copies them again.
-func (s *Session) Forget(db *Database) {
-	db.prefetch.StopIn(s.pool)
-	s.pool.Forget(db.store)
-}
-
-// Trim frees the memory of the GPU that the session keeps for later runs and
-// that nothing uses. Facts stay.
-func (s *Session) Trim() error { return s.pool.Trim() }
+func (s *Session) Forget(db *Database) { s.session.Forget(db.db) }
 
 // Close waits for the runs at work and frees all memory, also that of results
 // that were not fetched. Later runs fail.
-func (s *Session) Close() error { return s.pool.Close() }
-
-// DeviceUse is what engines hold of GPUs' memory, in bytes.
-type DeviceUse = gpu.Use
-
-// DeviceUse returns what the session holds of the GPU's memory.
-func (s *Session) DeviceUse() DeviceUse { return s.pool.Use() }
+func (s *Session) Close() error { return public(s.session.Close()) }

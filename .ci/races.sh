@@ -9,4 +9,4 @@ if ! command -v "${CC:-gcc}" > /dev/null; then
     exit 0
 fi
 CGO_ENABLED=1 ${GO:-go} test -race -short -timeout 60m \
-    ./internal/atomicfile ./internal/confine ./internal/kernelcache ./runtime/... .
+    ./internal/atomicfile ./internal/confine ./internal/kernelcache ./internal/driver ./runtime/... .

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // benchCheck measures redfox check and redfox compile, each in a new process.
@@ -66,7 +65,10 @@ func benchMemory(ctx context.Context, c config) error {
 					return nil, fmt.Errorf("%s tuples, published are %d", got, g.tc)
 				}
 				state := cmd.ProcessState
-				peak := float64(state.SysUsage().(*syscall.Rusage).Maxrss) * 1024
+				peak, err := peakMemory(state)
+				if err != nil {
+					return nil, err
+				}
 				return &entry{labels: []any{g.tc, fmt.Sprintf("%.0f MB", peak/1e6),
 					fmt.Sprintf("%.1f", peak/float64(g.tc))},
 					times: []float64{(state.UserTime() + state.SystemTime()).Seconds()}}, nil

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // comparison is the table of a suite: pieces of work, each measured on the same
@@ -184,7 +184,7 @@ func (c config) measured() []string {
 		return strings.Split(c.engines, ",")
 	}
 	var names []string
-	for _, e := range redfox.Engines() {
+	for _, e := range driver.Engines() {
 		if e.Available {
 			names = append(names, e.Name)
 		}
@@ -211,10 +211,11 @@ func repeat(n int, f func() error) (float64, error) {
 // timeRuns runs a program repeatedly over loaded facts. It returns the median
 // time and the last answer. If -repeat is more than 1, a first run, which
 // optimises the plan and generates code, is not counted.
-func (c config) timeRuns(ctx context.Context, engine string, n int, prog *redfox.Program,
-	db *redfox.Database) (float64, *redfox.Result, error) {
-	opts := redfox.RunOptions{Engine: engine, Threads: c.threads, Outputs: []string{"_"}}
-	var res *redfox.Result
+func (c config) timeRuns(ctx context.Context, engine string, n int, prog *driver.Program,
+	db *driver.Database) (float64, *driver.Result, error) {
+	opts := driver.RunOptions{Engine: engine, Threads: c.threads, Outputs: []string{"_"},
+		NoTiers: true}
+	var res *driver.Result
 	run := func() (err error) {
 		res, err = prog.RunOn(ctx, db, opts)
 		return err

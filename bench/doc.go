@@ -1,8 +1,8 @@
 // Command bench measures redfox beside DuckDB, on the same machine with the
 // same number of threads, and prints one table a suite.
 //
-//	go run ./bench [flags] [tc|triangles|tpch|ssb|cpu|fusion|latency|gpu|load|check|memory|
-//		large]...
+//	go run ./bench [flags] [tc|triangles|cliques|tpch|ssb|cpu|fusion|latency|gpu|load|check|
+//		memory|large|first|cspa|andersen|pointsto|doop|crdt]...
 //	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
 //	go run ./bench docs
 //
@@ -12,7 +12,8 @@
 // calls the peer, which is the Python package duckdb. An answer that differs
 // from the peer's fails the run. Times are medians over repetitions on loaded
 // data, after a run that is not counted, unless a column says otherwise. The
-// suites fusion, latency and large measure redfox alone. bench/history.md holds
-// what was learned from the tables. The command imports redfox as any program
-// does and must not import any phase or engine.
+// suites fusion, latency, large and first measure redfox alone; pointsto has a
+// solver of its own as the peer, cspa and andersen the command of -peer.
+// bench/history.md holds what was learned from the tables. The command imports
+// redfox as any program does and must not import any phase or engine.
 package main

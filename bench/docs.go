@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // performancePage is the document that shows the figures.
@@ -27,7 +27,7 @@ type documentTable struct {
 type documentRow struct{ work, text, command string }
 
 var documentTables = []documentTable{
-	{"two cores", "bench/figures/two-cores.json", []string{redfox.EngineCPU, redfox.EngineGo}, []documentRow{
+	{"two cores", "bench/figures/two-cores.json", []string{driver.EngineCPU, driver.EngineGo}, []documentRow{
 		{"tpch/sum", "TPC-H SF1: the sum of 22 queries, hot", "tpch"},
 		{"ssb/sum", "Star Schema Benchmark SF1: the sum of 13 queries, hot", "ssb"},
 		{"tc/SF.cedge", "transitive closure of a road network (SF.cedge), 80,498,014 pairs", "tc"},
@@ -35,7 +35,7 @@ var documentTables = []documentTable{
 		{"load/tsv", "loading 267 MB of TSV", "load"},
 		{"load/parquet", "loading 9 columns of lineitem from Parquet", "load"},
 	}},
-	{"one NVIDIA H200", "bench/figures/h200.json", []string{redfox.EngineGPU}, []documentRow{
+	{"one NVIDIA H200", "bench/figures/h200.json", []string{driver.EngineGPU}, []documentRow{
 		{"tpch-sf10/sum", "TPC-H SF10: the sum of 22 queries, hot", "gpu"},
 		{"tpch-sf100/sum", "TPC-H SF100: the sum of 22 queries, hot", ""},
 		{"ssb-sf20/sum", "Star Schema Benchmark SF20: the sum of 13 queries, hot", ""},
@@ -122,7 +122,7 @@ func (t documentTable) render(all *figures) (string, error) {
 func (t documentTable) peers(f *figure, best float64) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(f.Seconds)) {
-		if redfox.CheckEngine(name) == nil {
+		if driver.CheckEngine(name) == nil {
 			continue
 		}
 		text := fmt.Sprintf("%s %s", name, inUnit(f.Seconds[name]))

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // pattern is a program whose operators form one of the patterns of Kernel
@@ -34,14 +34,14 @@ const keys = 1_000_000
 // variant is a way to compile a pattern.
 type variant struct {
 	name    string
-	options redfox.Options
+	options driver.Options
 }
 
 // variants differ in fusion alone. Both omit PushFilters, which merges selects,
 // so that each select stays an operator.
 var variants = []variant{
-	{"apart", redfox.Options{Disable: []string{"PushFilters"}, NoFuse: true}},
-	{"fused", redfox.Options{Disable: []string{"PushFilters"}}},
+	{"apart", driver.Options{Disable: []string{"PushFilters"}, NoFuse: true}},
+	{"fused", driver.Options{Disable: []string{"PushFilters"}}},
 }
 
 // benchFusion runs each pattern on the cpu engine with its kernels apart and
@@ -93,13 +93,13 @@ func (e *entry) measurePattern(ctx context.Context, c config, dir string, p patt
 	if err != nil {
 		return "", err
 	}
-	db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir),
-		redfox.LoadOptions{Threads: c.threads, Header: true})
+	db, err := prog.Load(ctx, driver.NewFacts().Dir(dir),
+		driver.LoadOptions{Threads: c.threads, Header: true})
 	if err != nil {
 		return "", err
 	}
 	// A separate run takes the profile. It also generates the code.
-	res, err := prog.RunOn(ctx, db, redfox.RunOptions{Engine: redfox.EngineCPU,
+	res, err := prog.RunOn(ctx, db, driver.RunOptions{Engine: driver.EngineCPU,
 		Threads: c.threads, Outputs: []string{"_"}, Profile: true})
 	if err != nil {
 		return "", err
@@ -109,7 +109,7 @@ func (e *entry) measurePattern(ctx context.Context, c config, dir string, p patt
 		bytes += k.Bytes
 	}
 	e.labels = append(e.labels, len(res.Stats.Kernels), fmt.Sprintf("%.0f", float64(bytes)/1e6))
-	took, res, err := c.timeRuns(ctx, redfox.EngineCPU, c.repeat, prog, db)
+	took, res, err := c.timeRuns(ctx, driver.EngineCPU, c.repeat, prog, db)
 	if err != nil {
 		return "", err
 	}

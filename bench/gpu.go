@@ -12,15 +12,15 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // job is one row of the suite gpu: a program over facts that lie on the device.
 type job struct {
 	name    string
-	program []redfox.Source
+	program []driver.Source
 	output  string // the predicate that is computed, and stays on the device
 	rows    int64  // that the rate counts
 	unit    string // of the rows
@@ -28,10 +28,10 @@ type job struct {
 	ceiling ceiling
 	bar     float64 // seconds; 0 if there is none
 	peer    string  // the figure of another system, with its origin
-	check   func(*redfox.Result) error
+	check   func(*driver.Result) error
 	// verify, if set, runs once over the same facts. Its value of `_` must be
 	// verified.
-	verify   []redfox.Source
+	verify   []driver.Source
 	verified int64
 	// prepare, if set, computes what check and verify expect. It is called if
 	// -only selects the job.
@@ -94,7 +94,7 @@ type machine struct {
 type gpuSuite struct {
 	config
 	engine  string
-	session *redfox.Session
+	session *driver.Session
 	machine machine
 	failed  int
 }
@@ -102,7 +102,7 @@ type gpuSuite struct {
 // benchGPU measures runs over facts on the device with compiled code, whose
 // results stay on the device. Times are wall clock round a call of Run.
 func benchGPU(ctx context.Context, c config) (err error) {
-	s := &gpuSuite{config: c, engine: redfox.EngineGPU}
+	s := &gpuSuite{config: c, engine: driver.EngineGPU}
 	if c.engines != "" {
 		s.engine = c.engines
 	}
@@ -111,7 +111,7 @@ func benchGPU(ctx context.Context, c config) (err error) {
 			"name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit")}
 	// Other processes come before this one opens the device.
 	s.parts(ctx, s.cold, s.kernels)
-	s.session, err = redfox.OpenSession(redfox.SessionOptions{Engine: s.engine,
+	s.session, err = driver.OpenSession(driver.SessionOptions{Engine: s.engine,
 		Threads: c.threads})
 	if err != nil {
 		return err
@@ -138,10 +138,10 @@ func (s *gpuSuite) parts(ctx context.Context, parts ...func(context.Context) err
 // recordGPU puts a row into the file of -figures, if the engine is gpu.
 func (s *gpuSuite) recordGPU(work string, seconds float64, peer string, theirs float64,
 	source string) error {
-	if s.engine != redfox.EngineGPU {
+	if s.engine != driver.EngineGPU {
 		return nil
 	}
-	return s.record(work, map[string]float64{redfox.EngineGPU: seconds, peer: theirs},
+	return s.record(work, map[string]float64{driver.EngineGPU: seconds, peer: theirs},
 		map[string]string{peer: source})
 }
 
@@ -168,7 +168,7 @@ func (s *gpuSuite) fail(name string, err error) {
 
 // measure measures the jobs that -only selects over the same facts, and removes
 // these from the device. It returns the outcomes of jobs that succeed.
-func (s *gpuSuite) measure(ctx context.Context, db *redfox.Database,
+func (s *gpuSuite) measure(ctx context.Context, db *driver.Database,
 	jobs ...*job) (done []*outcome) {
 	for _, j := range jobs {
 		if !s.wants(j.name, true) {
@@ -215,20 +215,20 @@ func (s *gpuSuite) add(out *outcome) {
 const longRun = time.Second
 
 // one measures a job.
-func (s *gpuSuite) one(ctx context.Context, db *redfox.Database, j *job) (*outcome, error) {
-	prog, err := redfox.Compile(ctx, j.program, redfox.Options{})
+func (s *gpuSuite) one(ctx context.Context, db *driver.Database, j *job) (*outcome, error) {
+	prog, err := driver.Compile(ctx, j.program, driver.Options{})
 	if err != nil {
 		return nil, err
 	}
-	opts := redfox.RunOptions{Outputs: []string{j.output}, Resident: true}
+	opts := driver.RunOptions{Outputs: []string{j.output}, Resident: true}
 	start := time.Now()
 	prepared, err := s.session.Prepare(ctx, prog, db, opts)
 	if err != nil {
 		return nil, err
 	}
 	p := &profile{Prepare: time.Since(start).Seconds()}
-	var stats redfox.Stats
-	run := func(opts redfox.RunOptions) (time.Duration, error) {
+	var stats driver.Stats
+	run := func(opts driver.RunOptions) (time.Duration, error) {
 		start := time.Now()
 		res, err := prepared.Run(ctx, opts)
 		took := time.Since(start)
@@ -277,12 +277,12 @@ func (s *gpuSuite) one(ctx context.Context, db *redfox.Database, j *job) (*outco
 }
 
 // verify runs the program that proves an answer.
-func (s *gpuSuite) verify(ctx context.Context, db *redfox.Database, j *job) error {
-	prog, err := redfox.Compile(ctx, j.verify, redfox.Options{})
+func (s *gpuSuite) verify(ctx context.Context, db *driver.Database, j *job) error {
+	prog, err := driver.Compile(ctx, j.verify, driver.Options{})
 	if err != nil {
 		return err
 	}
-	res, err := s.session.Run(ctx, prog, db, redfox.RunOptions{Outputs: []string{"_"}})
+	res, err := s.session.Run(ctx, prog, db, driver.RunOptions{Outputs: []string{"_"}})
 	if err != nil {
 		return err
 	}
@@ -305,15 +305,15 @@ func (s *gpuSuite) outcome(j *job, times measure.Times, kernels []measure.Kernel
 	}
 	o.Rate, o.Bandwidth = float64(o.Rows)/o.Median, float64(o.Bytes)/o.Median
 	o.Ceiling, o.CeilingOf, o.Share = limit.seconds, limit.of, limit.seconds/o.Median
-	if s.scale == 1 && s.engine == redfox.EngineGPU {
+	if s.scale == 1 && s.engine == driver.EngineGPU {
 		o.Bar, o.Met = j.bar, j.bar > 0 && o.Median <= j.bar
 	}
 	return o
 }
 
 // wantValue checks the one value of a nullary functional predicate.
-func wantValue(pred string, want int64) func(*redfox.Result) error {
-	return func(res *redfox.Result) error {
+func wantValue(pred string, want int64) func(*driver.Result) error {
+	return func(res *driver.Result) error {
 		got, err := scalarInt(res, pred)
 		if err := errors.Join(err, res.Err()); err != nil {
 			return err
@@ -326,8 +326,8 @@ func wantValue(pred string, want int64) func(*redfox.Result) error {
 }
 
 // wantRows checks the number of a predicate's tuples, which stay on the device.
-func wantRows(pred string, want int64) func(*redfox.Result) error {
-	return func(res *redfox.Result) error {
+func wantRows(pred string, want int64) func(*driver.Result) error {
+	return func(res *driver.Result) error {
 		if got := res.Len(pred); got != want {
 			return fmt.Errorf("%d tuples of %s, not %d", got, pred, want)
 		}

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // closure is a graph whose closure is measured on a GPU. Times are in seconds,
@@ -38,7 +38,7 @@ var closures = []closure{
 
 // closures measures the transitive closures of those graphs whose files exist.
 func (s *gpuSuite) closures(ctx context.Context) error {
-	sources, err := redfox.ReadSources(testFile("graphs", "tc.logic"))
+	sources, err := driver.ReadSources(testFile("graphs", "tc.logic"))
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *gpuSuite) closures(ctx context.Context) error {
 			errors.Is(err, fs.ErrNotExist) || s.scale < 1 && g.tuples > 20e6 {
 			continue
 		}
-		_, db, err := s.loadGraph(ctx, "tc.logic", g.name, redfox.Options{})
+		_, db, err := s.loadGraph(ctx, "tc.logic", g.name, driver.Options{})
 		if err != nil {
 			s.fail(g.name, err)
 			continue

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // large measures the reading of one column of 8 GiB, and the insertion of its
@@ -20,10 +20,10 @@ func (s *gpuSuite) large(ctx context.Context) error {
 	n, keyBits := 1<<power, power-2
 	start := time.Now()
 	const declaration = "long(id, x) -> int(id), int(x).\n"
-	text := func(rules string) []redfox.Source {
-		return []redfox.Source{redfox.Text("program.logic", declaration+rules)}
+	text := func(rules string) []driver.Source {
+		return []driver.Source{driver.Text("program.logic", declaration+rules)}
 	}
-	facts := redfox.NewFacts().Columns("long", column[uint32](n, row),
+	facts := driver.NewFacts().Columns("long", column[uint32](n, row),
 		column[uint32](n, func(i uint64) uint64 { return permute(i, keyBits) }))
 	db, err := s.loadColumns(ctx, text(""), facts)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *gpuSuite) sorting(ctx context.Context) error {
 			continue
 		}
 		start := time.Now()
-		facts := redfox.NewFacts()
+		facts := driver.NewFacts()
 		if j.name == "sort" {
 			facts.Columns("word", column[uint64](n, mix))
 		} else {
@@ -94,7 +94,7 @@ func (s *gpuSuite) sorting(ctx context.Context) error {
 
 const pairsRule = "sorted(i; k, v) -> int(i), int(k), int(v).\nsorted(i; k, v) <- seq<<>> pair[k] = v.\n"
 
-func sortProgram(rules string) []redfox.Source {
-	return []redfox.Source{redfox.Text("program.logic",
+func sortProgram(rules string) []driver.Source {
+	return []driver.Source{driver.Text("program.logic",
 		"word(x) -> uint(x).\npair[k] = v -> int(k), int(v).\n"+rules)}
 }

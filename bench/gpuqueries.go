@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // queryBars are the bars of TPC-H's queries at scale factor 10, in seconds.
@@ -49,7 +49,7 @@ func (s *gpuSuite) tpchQueries(ctx context.Context) error {
 		j := &job{name: q.Name, program: measure.Sources(question.Query), output: "_", rows: items,
 			unit: "items", peer: fmt.Sprintf("%s: %s", r.Report.Peers[0].Source,
 				measure.FormatTime(peer)),
-			check: func(res *redfox.Result) error {
+			check: func(res *driver.Result) error {
 				return errors.Join(suite.SameRows(res.Rows("_"), question.Want), res.Err())
 			}}
 		if r.Report.Scale == 10 {

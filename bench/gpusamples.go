@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // samples is the table that selects, probes and groups read, and tables that
@@ -50,13 +50,13 @@ func newSamples(scale float64) *samples {
 
 // facts generates the tables. Keys of sparse and scattered are far apart, so
 // that they are not looked up by position.
-func (t *samples) facts() *redfox.Facts {
+func (t *samples) facts() *driver.Facts {
 	sample := []any{column[uint32](t.n, row)}
 	for _, c := range t.specs {
 		t.columns[c.name] = randomNumbers(t.n, c.seed, c.least, c.count)
 		sample = append(sample, t.columns[c.name].values)
 	}
-	return redfox.NewFacts().Columns("sample", sample...).
+	return driver.NewFacts().Columns("sample", sample...).
 		Columns("dim", column[uint32](t.many, row), column[uint32](t.many, weight)).
 		Columns("large", column[uint32](t.most, row), column[uint32](t.most, weight)).
 		Columns("sparse", column[uint64](t.many, spread), column[uint32](t.many, weight)).
@@ -78,8 +78,8 @@ func (t *samples) sample(used ...string) string {
 }
 
 // program returns rules over the tables.
-func (t *samples) program(rules string) []redfox.Source {
-	return []redfox.Source{redfox.Text("program.logic", t.declarations+rules)}
+func (t *samples) program(rules string) []driver.Source {
+	return []driver.Source{driver.Text("program.logic", t.declarations+rules)}
 }
 
 // samples measures selects, probes and groups.
@@ -100,13 +100,13 @@ func (s *gpuSuite) samples(ctx context.Context) error {
 }
 
 // loadColumns loads generated columns.
-func (s *gpuSuite) loadColumns(ctx context.Context, declarations []redfox.Source,
-	facts *redfox.Facts) (*redfox.Database, error) {
-	loader, err := redfox.Compile(ctx, declarations, redfox.Options{})
+func (s *gpuSuite) loadColumns(ctx context.Context, declarations []driver.Source,
+	facts *driver.Facts) (*driver.Database, error) {
+	loader, err := driver.Compile(ctx, declarations, driver.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return loader.Load(ctx, facts, redfox.LoadOptions{Threads: s.threads})
+	return loader.Load(ctx, facts, driver.LoadOptions{Threads: s.threads})
 }
 
 // selects is a sum over rows that pass three filters.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // graph is an edge list with the published size of its closure.
@@ -35,7 +35,7 @@ func benchTC(ctx context.Context, c config) error {
 		systems: c.measured(), figures: "tc"}
 	for _, g := range graphs {
 		t.works = append(t.works, work{name: g.name, onDemand: g.big, run: func() (*entry, error) {
-			prog, db, err := c.loadGraph(ctx, "tc.logic", g.name, redfox.Options{})
+			prog, db, err := c.loadGraph(ctx, "tc.logic", g.name, driver.Options{})
 			if err != nil {
 				return nil, err
 			}
@@ -77,11 +77,11 @@ func benchTriangles(ctx context.Context, c config) error {
 			e, count := &entry{}, int64(-1)
 			for _, disable := range [][]string{nil, {"SelectMultijoin"}} {
 				prog, db, err := c.loadGraph(ctx, "triangles.logic", name,
-					redfox.Options{Disable: disable})
+					driver.Options{Disable: disable})
 				if err != nil {
 					return nil, err
 				}
-				took, res, err := c.timeRuns(ctx, redfox.EngineAuto, c.repeat, prog, db)
+				took, res, err := c.timeRuns(ctx, driver.EngineAuto, c.repeat, prog, db)
 				if err != nil {
 					return nil, err
 				}
@@ -104,13 +104,13 @@ func benchTriangles(ctx context.Context, c config) error {
 
 // loadGraph compiles a program about graphs and loads one.
 func (c config) loadGraph(ctx context.Context, program, name string,
-	opts redfox.Options) (*redfox.Program, *redfox.Database, error) {
+	opts driver.Options) (*driver.Program, *driver.Database, error) {
 	prog, err := compile(ctx, opts, testFile("graphs", program))
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := prog.Load(ctx, redfox.NewFacts().File("edge", c.graphFile(name)),
-		redfox.LoadOptions{Threads: c.threads})
+	db, err := prog.Load(ctx, driver.NewFacts().File("edge", c.graphFile(name)),
+		driver.LoadOptions{Threads: c.threads})
 	return prog, db, err
 }
 
@@ -118,16 +118,16 @@ func (c config) loadGraph(ctx context.Context, program, name string,
 func (c config) graphFile(name string) string { return filepath.Join(c.graphs, name+".tsv.gz") }
 
 // compile compiles program files.
-func compile(ctx context.Context, opts redfox.Options, files ...string) (*redfox.Program, error) {
-	sources, err := redfox.ReadSources(files...)
+func compile(ctx context.Context, opts driver.Options, files ...string) (*driver.Program, error) {
+	sources, err := driver.ReadSources(files...)
 	if err != nil {
 		return nil, err
 	}
-	return redfox.Compile(ctx, sources, opts)
+	return driver.Compile(ctx, sources, opts)
 }
 
 // scalarInt returns the one value of a nullary functional predicate.
-func scalarInt(res *redfox.Result, pred string) (int64, error) {
+func scalarInt(res *driver.Result, pred string) (int64, error) {
 	for row := range res.Rows(pred) {
 		return row[0].(int64), nil
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/internal/bitcodegen"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // benchLarge measures a program of 4,000 clauses on each engine: redfox check,
@@ -39,7 +39,7 @@ func benchLarge(ctx context.Context, c config) error {
 	rows := []table.Row{{"check", "", measure.FormatTime(check.wall), "",
 		measure.FormatTime(check.processor), ""}}
 	var base measured
-	for _, engine := range append([]string{redfox.EngineGo}, c.others()...) {
+	for _, engine := range append([]string{driver.EngineGo}, c.others()...) {
 		for _, name := range []string{"first", "second"} {
 			one, err := l.command(ctx, engine, "run", "--engine", engine, "--threads",
 				fmt.Sprint(c.threads), "--out", l.answers(engine))
@@ -49,7 +49,7 @@ func benchLarge(ctx context.Context, c config) error {
 			if err := l.compare(engine); err != nil {
 				return err
 			}
-			if engine == redfox.EngineGo {
+			if engine == driver.EngineGo {
 				base = one
 			}
 			rows = append(rows, table.Row{engine, name, measure.FormatTime(one.wall),
@@ -66,8 +66,8 @@ func benchLarge(ctx context.Context, c config) error {
 // others returns the engines that are measured beside go.
 func (c config) others() []string {
 	var out []string
-	for _, name := range append(c.measured(), redfox.EngineAuto) {
-		if name != redfox.EngineGo {
+	for _, name := range append(c.measured(), driver.EngineAuto) {
+		if name != driver.EngineGo {
 			out = append(out, name)
 		}
 	}
@@ -128,7 +128,7 @@ func (l *largeProgram) answers(engine string) string {
 
 // compare returns an error if an engine's answers are not those of go.
 func (l *largeProgram) compare(engine string) error {
-	want := l.answers(redfox.EngineGo)
+	want := l.answers(driver.EngineGo)
 	files := 0
 	err := filepath.WalkDir(want, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

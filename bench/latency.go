@@ -13,9 +13,9 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // The bounds of the time to compile a query, in seconds.
@@ -55,8 +55,8 @@ func benchLatency(ctx context.Context, c config) error {
 			if err != nil {
 				return err
 			}
-			db, err := prog.Load(ctx, redfox.NewFacts().Dir(dir),
-				redfox.LoadOptions{Threads: c.threads})
+			db, err := prog.Load(ctx, driver.NewFacts().Dir(dir),
+				driver.LoadOptions{Threads: c.threads})
 			if err != nil {
 				return err
 			}
@@ -84,9 +84,9 @@ func newLatencyTables(facts string) latencyTables {
 	return latencyTables{
 		cold: &latencyTable{bar: coldBar, slowest: compilation{},
 			title: title + ", nothing compiled before, LLVM on all cores",
-			columns: []string{phaseFirst, phaseTotal, phaseLeast, phaseFront, redfox.TracePlan,
-				redfox.TraceKernels, redfox.TraceFacts, redfox.TraceCode, redfox.TraceRead,
-				redfox.TraceOptimise, redfox.TraceBackEnd}},
+			columns: []string{phaseFirst, phaseTotal, phaseLeast, phaseFront, driver.TracePlan,
+				driver.TraceKernels, driver.TraceFacts, driver.TraceCode, driver.TraceRead,
+				driver.TraceOptimise, driver.TraceBackEnd}},
 		cached: &latencyTable{bar: cachedBar, slowest: compilation{},
 			title:   title + ", compiled before",
 			columns: []string{phaseTotal, phaseLeast, phaseFront, phaseRest}},
@@ -165,7 +165,7 @@ const cachedRuns = 9
 // measure compiles a query repeatedly, each time with a new cache on disk and
 // then several times with its contents. facts may be nil.
 func (t latencyTables) measure(ctx context.Context, c config, name string, q suite.Query,
-	facts *redfox.Database) error {
+	facts *driver.Database) error {
 	var size int64
 	var first compilation
 	var cold, cached []compilation
@@ -190,7 +190,7 @@ func (t latencyTables) measure(ctx context.Context, c config, name string, q sui
 				if n != same {
 					return fmt.Errorf("%d bytes of PTX, and %d from the cache", n, same)
 				}
-				if _, planned := two[redfox.TracePlan]; planned {
+				if _, planned := two[driver.TracePlan]; planned {
 					return errors.New("a program that was compiled before is planned again")
 				}
 				again = append(again, two)
@@ -213,18 +213,18 @@ func (t latencyTables) measure(ctx context.Context, c config, name string, q sui
 
 // emitPTX compiles a query and returns the phases and the length of the PTX.
 func emitPTX(ctx context.Context, q suite.Query,
-	facts *redfox.Database) (compilation, int64, error) {
-	var trace redfox.Tracer
+	facts *driver.Database) (compilation, int64, error) {
+	var trace driver.Tracer
 	c := compilation{}
 	start := time.Now()
-	prog, err := redfox.Compile(ctx, measure.Sources(q), redfox.Options{})
+	prog, err := driver.Compile(ctx, measure.Sources(q), driver.Options{})
 	if err != nil {
 		return nil, 0, err
 	}
 	c[phaseFront] = time.Since(start).Seconds()
 	var size counter
-	err = prog.Emit(&size, redfox.StagePTX,
-		redfox.EmitOptions{Facts: facts, Target: "gpu:sm_90", Trace: trace.Add})
+	err = prog.Emit(&size, driver.StagePTX,
+		driver.EmitOptions{Facts: facts, Target: "gpu:sm_90", Trace: trace.Add})
 	c[phaseTotal] = time.Since(start).Seconds()
 	for _, s := range trace.Spans() {
 		c[s.Name] += s.Duration.Seconds()

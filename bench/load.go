@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // countEdges reads all of a file of pairs.
@@ -30,30 +30,30 @@ func benchLoad(ctx context.Context, c config) error {
 	}); err != nil {
 		return err
 	}
-	queries, err := redfox.ReadSources(testFile("tpch", "schema.logic"),
+	queries, err := driver.ReadSources(testFile("tpch", "schema.logic"),
 		testFile("tpch", "q01.logic"))
 	if err != nil {
 		return err
 	}
 	t := comparison{title: "loading",
 		labels:  []string{"what", "of", "file", "rate of a thread"},
-		systems: []string{redfox.EngineGo}, figures: "load"}
+		systems: []string{driver.EngineGo}, figures: "load"}
 	for _, w := range []struct {
 		name, figure, of string
 		file, data       string // a file of the measured size; what the peer reads
 		peer             peerWork
-		program          []redfox.Source
-		facts            *redfox.Facts
+		program          []driver.Source
+		facts            *driver.Facts
 	}{
 		{"tsv-load", "tsv", "TSV, two int columns", pairs, pairs, peerTSV,
-			[]redfox.Source{redfox.Text("edge.logic", countEdges)},
-			redfox.NewFacts().File("edge", pairs)},
+			[]driver.Source{driver.Text("edge.logic", countEdges)},
+			driver.NewFacts().File("edge", pairs)},
 		{"tpch-load", "parquet", "Parquet, 9 columns of lineitem",
 			filepath.Join(c.tpch, "lineitem.parquet"), c.tpch, peerParquet, queries,
-			redfox.NewFacts().Dir(c.tpch)},
+			driver.NewFacts().Dir(c.tpch)},
 	} {
 		t.works = append(t.works, work{name: w.name, figure: w.figure, run: func() (*entry, error) {
-			prog, err := redfox.Compile(ctx, w.program, redfox.Options{})
+			prog, err := driver.Compile(ctx, w.program, driver.Options{})
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +62,7 @@ func benchLoad(ctx context.Context, c config) error {
 				return nil, err
 			}
 			took, err := repeat(3, func() error {
-				_, err := prog.Load(ctx, w.facts, redfox.LoadOptions{Threads: c.threads})
+				_, err := prog.Load(ctx, w.facts, driver.LoadOptions{Threads: c.threads})
 				return err
 			})
 			if err != nil {

@@ -7,9 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/redfoxdb/redfox/internal/collector"
 )
 
 // config holds the flags.
@@ -30,6 +31,7 @@ type config struct {
 	sf      float64
 	out     string
 	seed    uint64
+	peer    string
 }
 
 // command is what one argument of the program names.
@@ -41,6 +43,7 @@ type command struct {
 var suites = []command{
 	{"tc", "transitive closure of real graphs", benchTC},
 	{"triangles", "triangles of real graphs, by multijoin and by binary joins", benchTriangles},
+	{"cliques", "triangles and 4-cliques of real graphs on each engine", benchCliques},
 	{"tpch", "TPC-H from loaded columns", benchTPCH},
 	{"ssb", "the Star Schema Benchmark from loaded columns", benchSSB},
 	{"cpu", "the engines beside one another, on TPC-H and two closures", benchCPU},
@@ -48,9 +51,16 @@ var suites = []command{
 	{"latency", "from LogiQL to PTX", benchLatency},
 	{"gpu", "the GPU at work on what it holds, beside its ceilings", benchGPU},
 	{"load", "reading TSV and Parquet", benchLoad},
+	{"whole", "TPC-H from Parquet, a process each", benchWhole},
 	{"check", "checking and compiling a program of 5,000 lines", benchCheck},
 	{"memory", "peak memory of a closure, a process each", benchMemory},
 	{"large", "a program of 4,000 clauses on each engine, a process each", benchLarge},
+	{"first", "first and second runs of each engine and of auto, a process each", benchFirst},
+	{"cspa", "a pointer analysis of mutually recursive rules, a process each", benchCSPA},
+	{"andersen", "Andersen's pointer analysis, a process each", benchAndersen},
+	{"pointsto", "a points-to analysis of up to 1,000,000 facts beside a worklist", benchPointsTo},
+	{"doop", "Doop's core rules on the go and cpu engines beside a worklist", benchDoop},
+	{"crdt", "a list CRDT, as written and with invariants named by hand", benchCRDT},
 }
 
 // generators make data and documents. They run only if they are named.
@@ -83,14 +93,18 @@ func main() {
 		"folder of SSB's Parquet files; made with: go run ./bench ssbgen")
 	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
 	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder for the files")
-	flag.Uint64Var(&c.seed, "seed", 1, "of ssbgen and large: seed of the data")
+	flag.Uint64Var(&c.seed, "seed", 1,
+		"of ssbgen, large, first, cspa, andersen, pointsto, doop and crdt: seed of the data")
+	flag.StringVar(&c.peer, "peer", "",
+		"of cspa and andersen: command that is called with the suite's name and a folder of facts,\n"+
+			"and prints the numbers of tuples; none when empty")
 	flag.Usage = usage
 	flag.Parse()
 	if c.repeat < 1 {
 		fmt.Fprintf(os.Stderr, "bench: -repeat %d is less than 1\n", c.repeat)
 		os.Exit(2)
 	}
-	debug.SetGCPercent(25) // as the command line does
+	collector.Allow(25, 128<<20) // as the command line does
 	names := flag.Args()
 	if len(names) == 0 {
 		for _, s := range suites {

@@ -23,6 +23,11 @@ var (
 		select count(*) from tc`}
 	peerTriangles = peerWork{loadEdges, `select count(*) from edge a, edge b, edge c
 		where a.y = b.x and a.x = c.x and b.y = c.y`}
+	peerCliques = peerWork{loadEdges, `with pair as materialized (
+		select x, y from edge where x < y union select y, x from edge where y < x)
+		select count(*) from pair a, pair b, pair c, pair d, pair e, pair f
+		where a.x = b.x and a.y = c.x and b.y = c.y
+		and d.x = a.x and e.x = a.y and f.x = b.y and d.y = e.y and d.y = f.y`}
 	peerParquet = peerWork{query: `create or replace table t as select l_orderkey, l_linenumber, l_quantity,
 		l_extendedprice, l_discount, l_tax, l_returnflag, l_linestatus, l_shipdate from '{file}/lineitem.parquet'`}
 	peerTSV = peerWork{query: `create or replace table t as from read_csv('{file}', delim='\t',

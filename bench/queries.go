@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/ssbgen"
 )
 
@@ -24,7 +24,7 @@ func (c config) runner(name string) (*measure.Runner, error) {
 		return nil, err
 	}
 	r := &measure.Runner{Suite: s, All: all, Dir: c.folder(name), Runs: c.repeat, HotOnly: true,
-		Run:     redfox.RunOptions{Threads: c.threads, Outputs: []string{"_"}},
+		Run:     driver.RunOptions{Threads: c.threads, Outputs: []string{"_"}},
 		Against: []string{measure.DuckDB}, Python: c.python}
 	for _, q := range all {
 		if c.wants(q.Name, true) {

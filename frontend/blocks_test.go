@@ -42,7 +42,7 @@ func TestBlocksOnlyName(t *testing.T) {
 		s := spread(p.Text(), rand.New(rand.NewSource(int64(seed))))
 		program, found := frontend.Compile(s.files, frontend.Options{})
 		if program == nil {
-			t.Fatalf("seed %d: %s\n%s", seed, found[0].Message, s)
+			t.Fatalf("seed %d: %s\n%s", seed, firstError(found), s)
 		}
 		renamed := oracle.Facts{}
 		for name, tuples := range facts {
@@ -213,4 +213,14 @@ func spread(text string, r *rand.Rand) *spreadProgram {
 type edit struct {
 	at   source.Span
 	text string
+}
+
+// firstError returns the message of the first error.
+func firstError(found []*diag.Diagnostic) string {
+	for _, d := range found {
+		if d.Severity == diag.Error {
+			return d.Message
+		}
+	}
+	return "no error"
 }

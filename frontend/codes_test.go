@@ -1,6 +1,8 @@
 package frontend_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend"
@@ -55,5 +57,35 @@ func TestCodes(t *testing.T) {
 	}
 	if n < 40 {
 		t.Errorf("only %d codes of semantic analysis", n)
+	}
+}
+
+// TestMended compiles the mended example of each code, which has no error, and
+// no diagnostic of the code. A clause in the advice is one of its clauses.
+func TestMended(t *testing.T) {
+	span := regexp.MustCompile("`` (.+?) ``|`([^`]+)`")
+	for _, code := range diag.Codes() {
+		text := code.Mended()
+		if (text != "") != (code.ID < "RF1000") {
+			t.Errorf("%s: has a mended example: %t", code.ID, text != "")
+		}
+		if text == "" || text == code.Example {
+			continue
+		}
+		program, found := compile(t, text)
+		if program == nil {
+			t.Errorf("%s: %s\n%s", code.ID, found[0].Message, text)
+		}
+		for _, d := range found {
+			if d.Code == code {
+				t.Errorf("%s: %s\n%s", code.ID, d.Message, text)
+			}
+		}
+		for _, m := range span.FindAllStringSubmatch(code.Fix, -1) {
+			clause := m[1] + m[2]
+			if strings.HasSuffix(clause, ".") && !strings.Contains(text, clause) {
+				t.Errorf("%s: %s is not in\n%s", code.ID, clause, text)
+			}
+		}
 	}
 }

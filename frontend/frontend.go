@@ -72,6 +72,9 @@ type Analysis struct {
 // Resolved have no block clauses.
 func (a *Analysis) Mentions() []blocks.Mention { return a.names.Mentions() }
 
+// Blocks lists the places that name blocks.
+func (a *Analysis) Blocks() []blocks.BlockMention { return a.names.Blocks() }
+
 // Read parses the files of a program and finds out which predicate each name
 // stands for.
 func Read(files []*source.File) *Analysis {
@@ -101,7 +104,19 @@ func (a *Analysis) Check(opts Options) {
 	if a.list.HasErrors() {
 		a.Program = nil
 	}
+	addPaths(a.Program, a.names)
 	a.Found = a.list.All()
+}
+
+// addPaths gives the predicates of a program the paths of their blocks.
+func addPaths(program *core.Program, names blocks.Names) {
+	if program == nil {
+		return
+	}
+	paths := names.Paths()
+	for _, p := range program.Preds {
+		p.Path = paths[p.Name]
+	}
 }
 
 // steps checks the inactive blocks of a program as transactions.

@@ -31,6 +31,14 @@ func FuzzCompile(f *testing.F) {
 	for _, code := range diag.Codes() {
 		f.Add(code.Example)
 	}
+	for _, text := range mistakes {
+		f.Add(text)
+	}
+	// A constraint that reads one predicate, on its right side.
+	f.Add("animal(0)&A(A:0)->(0).0->animal@A[]")
+	f.Add("0<-series<<A=rnd_uniform_real<0&0&0>[0]>>") // a series without a body
+	f.Add("p(1). q[x] = s / n <- agg<<s = total(if x in {1, 2} then x else 0), n = count()>> p(x).")
+	f.Add("p(#2026-01-01#). q(d + 1, d - #2020-01-01#) <- p(d), !(d in {#2026-01-01#}).")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<14 {
 			return

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/frontend"
@@ -19,8 +20,13 @@ import (
 // lexer cuts them.
 var lexeme = regexp.MustCompile(`(?s)//[^\n]*|"(?:[^"\\]|\\.)*"|[?$\pL\d_:]+|\s+|<-|->|<<|>>|.`)
 
+// made matches the names that the front end makes up. Programs have no number
+// sign, and no dollar sign before these words or at the end of a word.
+var made = regexp.MustCompile(`_made\d|[a-z]#\d|\$\d|\$(range|wanted|keys|made|number|last|most|y|c\d*)\b`)
+
 // TestErrorsHavePlaces drops, swaps and repeats parts of the programs of
-// testdata. Every error has a place within the file.
+// testdata. Every error has a place within the file, and no message shows a
+// name that the front end makes up.
 func TestErrorsHavePlaces(t *testing.T) {
 	var paths []string
 	for _, pattern := range []string{"../testdata/programs/*/program.logic",
@@ -38,7 +44,7 @@ func TestErrorsHavePlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(uint64(n), 1))
-		for range 12 {
+		for range 60 {
 			changed := mutate(r, string(text))
 			file := source.NewFile("program.logic", changed)
 			program, found := compileChanged(t, file, changed)
@@ -49,12 +55,24 @@ func TestErrorsHavePlaces(t *testing.T) {
 				if d.Severity == diag.Error && !isWithin(d.Span, file, len(changed)) {
 					t.Errorf("%s: no place within the file: %v\n%s", path, d, changed)
 				}
+				if text := wordsOf(d); made.MatchString(text) && !made.MatchString(changed) {
+					t.Errorf("%s: a made-up name in %q of\n%s", path, text, changed)
+				}
 			}
 		}
 	}
 	if refused == 0 {
 		t.Error("no changed program is refused")
 	}
+}
+
+// wordsOf returns what a diagnostic says.
+func wordsOf(d *diag.Diagnostic) string {
+	out := d.Message + "\n" + d.At
+	for _, l := range d.Labels {
+		out += "\n" + l.Message
+	}
+	return out + "\n" + strings.Join(slices.Concat(d.Notes, d.Helps), "\n")
 }
 
 func isWithin(s source.Span, file *source.File, size int) bool {

@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -87,9 +88,22 @@ func CompileStep(w *Workspace, files []*source.File, kind Kind,
 	for _, d := range wrong.All() {
 		list.Add(d)
 	}
+	opts.Made = w.made()
+	read := opts.Held
+	opts.Held = func(name string) bool {
+		return w.Stored(name) != nil || w.Derives(name) || read != nil && read(name)
+	}
 	step.Program = sema.Check(step.Files, opts, &list)
-	if step.Program != nil && !step.keepsNumbered(diag.NewReporter(&list)) {
+	addPaths(step.Program, step.names)
+	if step.Program != nil && !step.keepsEntities(w, diag.NewReporter(&list)) {
 		step.Program = nil
+	}
+	if step.Program != nil {
+		for _, name := range step.Program.Naming {
+			if !slices.Contains(step.Changed, name) {
+				step.Changed = append(step.Changed, name)
+			}
+		}
 	}
 	found := slices.DeleteFunc(list.All(), func(d *diag.Diagnostic) bool {
 		return d.Severity != diag.Error && !slices.Contains(told, d.Span.File) ||
@@ -110,25 +124,62 @@ func (s *Step) Commit(w *Workspace, stored []string) {
 	}
 }
 
-// keepsNumbered leaves predicates of numbered entities to be derived in each
-// transaction, and reports whether none of them has to be stored: the numbers
-// mean nothing to another transaction.
-func (s *Step) keepsNumbered(report *diag.Reporter) bool {
+// made names the stored predicates that have the numbers of entities.
+func (w *Workspace) made() map[string]bool {
+	out := map[string]bool{}
+	for _, name := range w.StoredNames() {
+		if strings.HasSuffix(name, core.MadeSuffix) || strings.HasSuffix(name, core.NamedSuffix) {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// keepsEntities leaves predicates of entities that exist within one transaction
+// to be derived in each, and reports whether none of them has to be stored:
+// their numbers mean nothing to another transaction.
+func (s *Step) keepsEntities(w *Workspace, report *diag.Reporter) bool {
 	ok := true
+	was := map[string]string{} // the family that another one was before, by name
 	for _, p := range s.Program.Preds {
-		isNumbered := p.Numbers != nil ||
-			slices.ContainsFunc(p.Args, func(a core.Arg) bool { return a.Family != nil })
-		if !isNumbered {
+		if stored, f := w.Stored(p.Name), p.Family(); stored != nil && f != nil {
+			joined := p.Makes != nil && cmp.Or(was[f.Name], w.Family(p.Name)) != w.Family(p.Name)
+			if stored.Family() == nil || !f.Lasting || joined {
+				s.changesIdentity(w, p, report)
+				return false
+			}
+			if p.Makes != nil {
+				was[f.Name] = w.Family(p.Name)
+			}
+		}
+		isPassing := p.Numbers != nil && p.Makes != nil || slices.ContainsFunc(p.Args,
+			func(a core.Arg) bool { return a.Family != nil && !a.Family.Lasting })
+		if !isPassing {
 			continue
 		}
 		if slices.Contains(s.Changed, p.Name) {
 			ok = false
 			d := report.Errorf(diag.NumberedEntities, p.Span,
-				"%s would have to keep entities that constructors make", p.Name)
-			d.Note("transactions keep values and entities that a single refmode identifies")
-			d.Help("derive %s by rules without +, or identify the entities by a refmode", p.Name)
+				"%s would have to keep entities that no refmode or constructor identifies", p.Name)
+			d.Note("an entity without a name exists within one transaction")
+			d.Help("create the entities with a constructor, or derive %s by rules without +", p.Name)
 		}
 		s.Kept = slices.DeleteFunc(s.Kept, func(name string) bool { return name == p.Name })
 	}
 	return ok
+}
+
+// changesIdentity refuses a declaration that changes what identifies the
+// entities in a stored predicate.
+func (s *Step) changesIdentity(w *Workspace, p *core.Pred, report *diag.Reporter) {
+	f, at := p.Family(), p.Span
+	for _, m := range f.Makers {
+		if !w.Knows(m.Makes.Name) {
+			at = m.Span
+		}
+	}
+	d := report.Errorf(diag.NumberedEntities, at,
+		"this changes what identifies the entities of %s, and there are some", f.Name)
+	d.Note("%s holds entities that earlier transactions have identified", p.Name)
+	d.Help("declare the constructors and subtypes of %s before the first entity", f.Name)
 }

@@ -1,8 +1,6 @@
 package harmony
 
 import (
-	"slices"
-
 	"github.com/redfoxdb/redfox/internal/bitset"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
@@ -75,20 +73,23 @@ func ColumnsRead(c Command, visit func(r *Relation, col int)) {
 			visit(c.Index.Of, col)
 		}
 	case *Number:
-		for _, col := range slices.Concat(c.Group, c.Keys()) {
-			visit(c.From, col)
-		}
+		visitOrder(c.From, c.Group, c.Keys(), visit)
 	case *TopK:
-		for _, col := range c.Group {
-			visit(c.From, col)
-		}
-		for _, k := range c.Keys() {
-			visit(c.From, ColumnIndex(c.From.Cols, k.Col))
-		}
+		visitOrder(c.From, c.Group, c.Keys(), visit)
 	case *Check:
 		all(c.Rel)
 	case *CheckKey:
 		all(c.Rel)
+	}
+}
+
+// visitOrder calls visit for the columns of groups and of an order.
+func visitOrder(from *Relation, group []int, by []OrderKey, visit func(r *Relation, col int)) {
+	for _, col := range group {
+		visit(from, col)
+	}
+	for _, k := range by {
+		visit(from, ColumnIndex(from.Cols, k.Col))
 	}
 }
 

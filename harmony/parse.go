@@ -70,7 +70,8 @@ func (p *parser) program() *Program {
 
 func (p *parser) leaf(ln *irtext.Line) { cfg.Leaf(&p.Cursor, ln, ln.Tokens[0].Text) }
 
-// index reads `edge_x multi delta edge(x)`, or `nth unique edge position`.
+// index reads `edge_x multi delta edge(x)`, `pair exists edge(x, y) busy` or
+// `nth unique edge position`.
 func (p *parser) index() *Index {
 	x := &Index{Name: p.Name("the name of an index")}
 	t := p.Next()
@@ -82,9 +83,10 @@ func (p *parser) index() *Index {
 	x.Of, x.Version = p.version()
 	if p.AcceptWord("position") {
 		x.Key = []int{x.Of.Position()}
-		return x
+	} else {
+		p.Tuple(func() { x.Key = append(x.Key, p.columnOf(x.Of.Cols)) })
 	}
-	p.Tuple(func() { x.Key = append(x.Key, p.columnOf(x.Of.Cols)) })
+	x.Busy = p.AcceptWord("busy")
 	return x
 }
 
@@ -194,7 +196,7 @@ func (p *parser) command(ln *irtext.Line) Command {
 		n.To, n.From, n.Cols = p.taken(true)
 		n.Group = p.group(n.From.Cols)
 		p.ExpectWord("order")
-		p.List(func() { n.Order = append(n.Order, p.columnOf(n.From.Cols)) })
+		n.Order = queryplan.ParseOrder(&p.Cursor)
 		c = n
 	case "topk":
 		n := &TopK{Span: p.Span(ln)}

@@ -45,6 +45,9 @@ func (p *Program) Format(opts FormatOptions) string {
 		if x.ByPosition() {
 			key = " position"
 		}
+		if x.Busy {
+			key += " busy"
+		}
 		w.Line(0, "index "+irtext.QuoteName(x.Name)+" "+x.Kind.String()+" "+
 			versionText(x.Of, x.Version)+key)
 	}
@@ -142,7 +145,7 @@ func CommandString(c Command) string {
 	case *Number:
 		return "number " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, true) +
 			" = " + irtext.QuoteName(c.From.Name) +
-			groupText(c.From.Cols, c.Group) + " order [" + columnsAt(c.From.Cols, c.Order) + "]"
+			groupText(c.From.Cols, c.Group) + " order " + queryplan.OrderText(c.Order)
 	case *TopK:
 		return "topk " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, false) +
 			" = " + irtext.QuoteName(c.From.Name) + " limit " +

@@ -112,7 +112,10 @@ type Index struct {
 	Of      *Relation
 	Version Version
 	Key     []int // columns of Of, each once; none: all rows have one key
-	Span    source.Span
+	// Busy says that an index of kind Exists is probed far more often than it
+	// has rows, so that faster probes are worth a larger table.
+	Busy bool
+	Span source.Span
 }
 
 // ByPosition reports whether the key is the position of a row. Such an index is
@@ -202,18 +205,18 @@ type Run struct{ Kernel *Kernel }
 type Build struct{ Index *Index }
 
 // Number appends to To the tuples of From's full part, each with its number,
-// from 0, within the tuples of equal Group columns, in ascending order of the
-// columns Order, ties broken by the other columns of Cols, ascending, as From
-// has them.
+// from 0, within the tuples of equal Group columns, in the order of Order, ties
+// broken by the other columns of Cols, ascending, as From has them.
 //
 // To is a temp or, if the tuples are known to be new, a derived relation, which
 // gets them as an Insert would add them. Cols says what its columns are: places
 // in From, or Numbered for the number, an int.
 type Number struct {
-	To, From     *Relation
-	Cols         []int
-	Group, Order []int
-	Span         source.Span
+	To, From *Relation
+	Cols     []int
+	Group    []int
+	Order    []OrderKey
+	Span     source.Span
 }
 
 // Numbered stands for the number in Number.Cols.
@@ -249,26 +252,19 @@ type TopK struct {
 	Span     source.Span
 }
 
-// Keys returns the columns of From by which the tuples of a group are in order,
-// all that To takes among them.
-func (n *Number) Keys() []int {
-	keys := slices.Clone(n.Order)
-	for at := range n.From.Cols {
-		if slices.Contains(n.Cols, at) && !slices.Contains(n.Group, at) &&
-			!slices.Contains(keys, at) {
-			keys = append(keys, at)
-		}
-	}
-	return keys
-}
+// Keys returns the order of the tuples of a group, by all columns that To takes
+// among others.
+func (n *Number) Keys() []OrderKey { return orderOf(n.From, n.Cols, n.Group, n.Order) }
 
 // Keys returns the order of the tuples of a group, by all columns that To takes
 // among others.
-func (k *TopK) Keys() []OrderKey {
-	keys := slices.Clone(k.By)
-	for at, c := range k.From.Cols {
+func (k *TopK) Keys() []OrderKey { return orderOf(k.From, k.Cols, k.Group, k.By) }
+
+func orderOf(from *Relation, taken, group []int, by []OrderKey) []OrderKey {
+	keys := slices.Clone(by)
+	for at, c := range from.Cols {
 		ordered := slices.ContainsFunc(keys, func(by OrderKey) bool { return by.Col == c.Name })
-		if slices.Contains(k.Cols, at) && !slices.Contains(k.Group, at) && !ordered {
+		if slices.Contains(taken, at) && !slices.Contains(group, at) && !ordered {
 			keys = append(keys, OrderKey{Col: c.Name})
 		}
 	}

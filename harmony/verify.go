@@ -67,6 +67,8 @@ func (v *verifier) index(x *Index) error {
 	switch {
 	case x.Kind > Exists:
 		return fmt.Errorf("unknown kind %d", x.Kind)
+	case x.Busy && x.Kind != Exists:
+		return fmt.Errorf("it is busy and %s: only exists is", x.Kind)
 	case !v.vars[x.Of]:
 		return fmt.Errorf("its relation is not one of the program")
 	}
@@ -157,7 +159,10 @@ func (v *verifier) command(c Command) error {
 	case *Build:
 		return nil
 	case *Number:
-		if err := columnsExist(c.From.Cols, c.Group, c.Order); err != nil {
+		if err := columnsExist(c.From.Cols, c.Group); err != nil {
+			return err
+		}
+		if err := queryplan.VerifyOrder(c.Order, c.From.Cols); err != nil {
 			return err
 		}
 		return takes(c.To, c.From, c.Cols, true)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"github.com/redfoxdb/redfox/internal/dynlib"
 	"github.com/redfoxdb/redfox/internal/short"
 )
 
@@ -75,7 +76,7 @@ func build(t testing.TB, name string, args ...string) launcher {
 	library := writeFile(t, name+".so", nil)
 	compile(t,
 		append([]string{"-std=c++17", "-fPIC", "-shared", "host.cpp", "-o", library}, args...)...)
-	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := dynlib.Open(library, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/queryplan/irtext"
@@ -127,6 +128,11 @@ func KeyedText(cols []Column, keys int) string {
 		b.WriteString(ColumnText(c))
 	}
 	return b.String()
+}
+
+// OrderColumns returns the columns of an order.
+func OrderColumns(keys []OrderKey) []string {
+	return list.Map(keys, func(k OrderKey) string { return k.Col })
 }
 
 // OrderText writes `[x, y desc]`.

@@ -229,11 +229,11 @@ type Agg struct {
 type Union struct{ Nodes []Node }
 
 // Seq appends an int column Index that numbers the tuples of each group from 0
-// in ascending order of Order.
+// in the order of Order.
 type Seq struct {
 	Input Node
 	Group []string
-	Order []string
+	Order []OrderKey
 	Index string
 }
 

@@ -108,7 +108,7 @@ func (p *parser) node(ln *irtext.Line) Node {
 			n.Group = p.Names()
 		}
 		p.ExpectWord("order")
-		n.Order = p.Names()
+		n.Order = ParseOrder(&p.Cursor)
 		p.End()
 		return n
 	case "topk":

@@ -192,8 +192,8 @@ func NodeHead(n Node) string {
 	case *MultiJoin:
 		return strings.TrimSuffix("multijoin "+namesText(n.Order), " ")
 	case *Seq:
-		return "seq " + irtext.QuoteColumn(n.Index) + groupText(n.Group) + " order [" +
-			namesText(n.Order) + "]"
+		return "seq " + irtext.QuoteColumn(n.Index) + groupText(n.Group) + " order " +
+			OrderText(n.Order)
 	case *TopK:
 		return "topk " + strconv.FormatInt(n.Limit, 10) + groupText(n.Group) + " order " +
 			OrderText(n.By)

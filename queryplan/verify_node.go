@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -137,7 +136,7 @@ func (v *verifier) operator(n Node, inputs [][]Column) ([]Column, error) {
 	case *MultiJoin:
 		return verifyMultiJoin(n, inputs)
 	case *Seq:
-		if err := columnsExist(inputs[0], n.Group, n.Order); err != nil {
+		if err := columnsExist(inputs[0], n.Group, OrderColumns(n.Order)); err != nil {
 			return nil, err
 		}
 		return append(slices.Clone(inputs[0]), Column{n.Index, scalar.IntType}), nil
@@ -334,6 +333,6 @@ func columnsExist(in []Column, lists ...[]string) error {
 
 // VerifyOrder checks that an ordering is by columns that are there, none twice.
 func VerifyOrder(keys []OrderKey, in []Column) error {
-	names := list.Map(keys, func(k OrderKey) string { return k.Col })
+	names := OrderColumns(keys)
 	return columnsExist(in, names)
 }

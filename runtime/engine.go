@@ -48,10 +48,23 @@ type Request struct {
 	// NoDecompose says that every loop goes round by round over all of its
 	// tuples, also where a column decomposes it. The answer is the same.
 	NoDecompose bool
+	// NoTiers keeps an engine from running parts of the plan on another one.
+	// The answer is the same.
+	NoTiers bool
+	// Adaptive lets an engine of native code begin on a simpler one, and go on
+	// as native code once that is worth it. The answer is the same.
+	Adaptive bool
 	// MaxViolations bounds the tuples kept of each violated constraint.
 	MaxViolations int
 	// Progress, if set, is called now and then from one goroutine at a time.
 	Progress func(Progress)
+	// Round, if set, is called before each round of a loop of one block, also
+	// before the first. If it returns true, the run ends there: the answer has
+	// no outputs, and the caller has taken what it wants of the loop. Only the
+	// go engine calls it.
+	Round func(Round) (leave bool)
+	// NoDeviceLoops has the host lead every round of a loop on a device.
+	NoDeviceLoops bool
 	// Profile asks for the times and rows of each command.
 	Profile bool
 	// Trace, if set, is told what took how long. It is safe for concurrent use.
@@ -59,6 +72,8 @@ type Request struct {
 	// Resident lets an engine leave outputs where it has computed them; the
 	// answer has them in Pending.
 	Resident bool
+	// Rounds asks for Answer.Rounds. Only the go engine has them.
+	Rounds bool
 }
 
 // Preparer is an engine that can make ready what a run needs beside the memory
@@ -69,6 +84,17 @@ type Preparer interface {
 	// there. Later runs of the same plan over the same facts, by their
 	// pointers, find both.
 	Prepare(ctx context.Context, req *Request) error
+}
+
+// Compiler is an engine whose code can be made before a run needs it.
+type Compiler interface {
+	Engine
+	// Find reports whether the code for a request was made before. A later run
+	// of the plan then has it at hand.
+	Find(ctx context.Context, req *Request) (bool, error)
+	// Compile makes the code for a request on so many cores. The facts need not
+	// be all there: a run can have others of the same layout.
+	Compile(ctx context.Context, req *Request, cores int) error
 }
 
 // Prefetcher is an engine of a device with memory of its own, which can have
@@ -102,6 +128,39 @@ type Progress struct {
 	Total     int64    // tuples of these variables
 }
 
+// Round is a loop before one of its rounds.
+type Round struct {
+	Block  string
+	Number int64 // rounds that it has taken
+	Total  int64 // tuples of what it fills
+	// Dropped is that of the answer so far.
+	Dropped int64
+	// Copy returns relations of parts of variables, nil if they cannot be
+	// copied: tuples wait for a merge, or strings are still being computed. The
+	// columns have the bounds that hold for all rounds.
+	Copy func(how Copying, parts []Part) []*store.Relation
+}
+
+// Part is a version of a variable of the plan, for a relation of a name.
+type Part struct {
+	Var      string
+	Version  queryplan.Version
+	Relation string
+}
+
+// Copying says what Round.Copy does.
+type Copying uint8
+
+const (
+	// Bounds makes relations without tuples, whose columns have bounds.
+	Bounds Copying = iota
+	// Tuples copies the tuples.
+	Tuples
+	// Take is Tuples and gives the memory of the variables back. The caller
+	// leaves the run.
+	Take
+)
+
 // Answer is what a run yields.
 type Answer struct {
 	// Outputs has the contents of the plan's output variables by name, in no
@@ -111,6 +170,10 @@ type Answer struct {
 	// name; they are not in Outputs. Whoever gets the answer fetches or
 	// releases each. An answer with violations has none.
 	Pending map[string]Pending
+	// Rounds tells, by name, in which round of its loop each tuple of an output
+	// was found: the tuples are in the order of the rounds. An output that no
+	// loop fills has none.
+	Rounds map[string]Rounds
 	// Violations are the integrity constraints that do not hold.
 	Violations []Violation
 	// Dropped counts the decimals that did not fit their type, so that their
@@ -122,6 +185,8 @@ type Answer struct {
 	// Kernels is the profile of an engine that runs kernels, in the order of
 	// the kernel graph.
 	Kernels []KernelProfile
+	// Segments are the parts of a run that several engines shared, in order.
+	Segments []SegmentProfile
 	// Compile is what making the code took, up to what the machine executes; 0
 	// when it was at hand.
 	Compile time.Duration
@@ -157,11 +222,32 @@ type DeviceProfile struct {
 	Resident   int64 // bytes of columns of facts that the run found on the device
 	Launches   int64 // of kernels
 	Waits      int64 // of the host for the device
+	Enlarged   int64 // tables that were full or were about to be
+	// Replayed counts the times that the run took counters from the record of
+	// an earlier run and did not wait.
+	Replayed int64
+	Origin   Origin
+	Rounds   int64 // of loops, that the device ran by itself
 	// Nodes is how many commands the graph has that was launched in place of
 	// them, one by one, because the run repeats an earlier one; 0 if there was
 	// none.
 	Nodes int64
 }
+
+// Origin says from where a run on a device knows how large its tables become.
+type Origin uint8
+
+const (
+	// NoRun is the origin of a run that has estimates alone.
+	NoRun Origin = iota
+	// OtherFacts is that of a run that follows runs over other facts.
+	OtherFacts
+	// EarlierRun is that of a run that follows another of its process, over the
+	// same facts.
+	EarlierRun
+	// EarlierProcess is that of a run over the facts of an earlier process.
+	EarlierProcess
+)
 
 // Transfer is what was copied between host and device.
 type Transfer struct {
@@ -209,6 +295,26 @@ type KernelProfile struct {
 	Device time.Duration
 }
 
+// SegmentProfile says what a part of a run cost, which one engine did.
+type SegmentProfile struct {
+	Engine   string
+	Commands int // of the plan
+	// Fills are the predicates that it added tuples to, in the order of the
+	// plan.
+	Fills   []string
+	Compile time.Duration
+	Run     time.Duration
+	// Loop is the block of the loop with which it began or which it left, after
+	// so many Rounds; "" if there is none.
+	Loop   string
+	Rounds int64
+	// Left says that it left the loop, and that the next segment goes on.
+	Left bool
+	// Dropped says that the engine was stopped because the segment turned out
+	// to be worth native code. The segments behind it have its commands.
+	Dropped bool
+}
+
 // KeyError is a functional predicate that got two values for one key.
 type KeyError struct {
 	Var           *queryplan.Var
@@ -245,6 +351,9 @@ func (e *OverflowError) Error() string {
 type RoundsError struct {
 	Loop   *queryplan.Branch
 	Rounds int64
+	// Tuples is the number of tuples that the loop has derived; 0 if the engine
+	// does not know it.
+	Tuples int64
 }
 
 // Error names the relations that the loop fills.

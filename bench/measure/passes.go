@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // variant is the optimiser without one pass, or without kernel fusion.
 type variant struct {
 	name   string
-	change func(*redfox.Options)
+	change func(*driver.Options)
 	kernel bool // changes kernels and not the plan
 
 	ratios []queryRatio // of the queries whose plan or kernels change
@@ -98,16 +98,16 @@ func (r *Runner) EachPassOff(ctx context.Context) (*PassReport, error) {
 // kernels.
 func (r *Runner) variants() []*variant {
 	var out []*variant
-	for _, p := range redfox.Passes() {
+	for _, p := range driver.Passes() {
 		if !p.Required && !slices.Contains(r.Compile.Disable, p.Name) {
-			out = append(out, &variant{name: p.Name, change: func(o *redfox.Options) {
+			out = append(out, &variant{name: p.Name, change: func(o *driver.Options) {
 				o.Disable = append(slices.Clone(o.Disable), p.Name)
 			}})
 		}
 	}
-	if r.Run.Engine != redfox.EngineGo && !r.Compile.NoFuse {
+	if r.Run.Engine != driver.EngineGo && !r.Compile.NoFuse {
 		out = append(out, &variant{name: "kernel fusion", kernel: true,
-			change: func(o *redfox.Options) { o.NoFuse = true }})
+			change: func(o *driver.Options) { o.NoFuse = true }})
 	}
 	return out
 }
@@ -115,8 +115,8 @@ func (r *Runner) variants() []*variant {
 // baseline is a query with all passes.
 type baseline struct {
 	query    suite.Query
-	session  *redfox.Session
-	prepared *redfox.Prepared
+	session  *driver.Session
+	prepared *driver.Prepared
 	plan     string
 	answer   string
 	cost     cost
@@ -150,19 +150,19 @@ func (r *Runner) baseline(ctx context.Context, q suite.Query) (*baseline, error)
 }
 
 // planOf returns the text of the plan over the facts.
-func (r *Runner) planOf(prog *redfox.Program) (string, error) {
+func (r *Runner) planOf(prog *driver.Program) (string, error) {
 	var out bytes.Buffer
-	err := prog.Emit(&out, redfox.StagePlan, redfox.EmitOptions{Facts: r.db})
+	err := prog.Emit(&out, driver.StagePlan, driver.EmitOptions{Facts: r.db})
 	return out.String(), err
 }
 
 // answerOf returns the text of an answer, in its order.
-func answerOf(res *redfox.Result, err error) (string, error) {
+func answerOf(res *driver.Result, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	var out bytes.Buffer
-	err = res.Write(&out, "_", redfox.TSV, redfox.WriteOptions{})
+	err = res.Write(&out, "_", driver.TSV, driver.WriteOptions{})
 	return out.String(), err
 }
 
@@ -209,7 +209,7 @@ func (r *Runner) vary(ctx context.Context, base *baseline, v *variant) error {
 	begin := time.Now()
 	for i := 0; i < r.Runs && (i < 3 || time.Since(begin) < hotLimit); i++ {
 		for _, side := range []struct {
-			prepared *redfox.Prepared
+			prepared *driver.Prepared
 			cost     *cost
 		}{{base.prepared, &with}, {prepared, &without}} {
 			took, err := hot(ctx, side.prepared, r.Run, 1)

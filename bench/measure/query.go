@@ -9,8 +9,8 @@ import (
 	goruntime "runtime"
 	"time"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // hotLimit bounds the time of the repetitions of a query; three happen anyway.
@@ -20,7 +20,7 @@ const hotLimit = 20 * time.Second
 // answer of DuckDB.
 type Question struct {
 	suite.Query
-	Facts *redfox.Database
+	Facts *driver.Database
 	Load  float64       // seconds; 0 if the facts were loaded with others
 	Want  *suite.Answer // nil if DuckDB is no peer
 	Peers []PeerTimes
@@ -64,7 +64,7 @@ func (r *Runner) Measure(ctx context.Context, q *Question) (*Measurement, error)
 		return m, r.repeated(ctx, q, m)
 	}
 	return m, WithCache(func() error {
-		if err := r.repeated(ctx, q, m); err != nil || m.Engine == redfox.EngineGo {
+		if err := r.repeated(ctx, q, m); err != nil || m.Engine == driver.EngineGo {
 			return err
 		}
 		// An engine of its own finds the code that the other one left on disk.
@@ -88,7 +88,7 @@ const cacheVariable = "REDFOX_CACHE"
 func WithCache(f func() error) error {
 	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
-		return &redfox.EnvironmentError{Message: "cannot make a folder for compiled code: " +
+		return &driver.EnvironmentError{Message: "cannot make a folder for compiled code: " +
 			err.Error(), Help: "name a folder that can be written with TMPDIR", Err: err}
 	}
 	defer os.RemoveAll(dir)
@@ -104,22 +104,24 @@ func WithCache(f func() error) error {
 	return f()
 }
 
-func (r *Runner) session() (*redfox.Session, error) {
-	return redfox.OpenSession(redfox.SessionOptions{Engine: r.Run.Engine, Device: r.Run.Device,
+func (r *Runner) session() (*driver.Session, error) {
+	return driver.OpenSession(driver.SessionOptions{Engine: r.Run.Engine, Device: r.Run.Device,
 		DeviceMemory: r.Run.DeviceMemory, Threads: r.Run.Threads, Memory: r.Run.Memory})
 }
 
 // first compiles a query and runs it once. It also returns the phases of the
 // compilation.
-func (r *Runner) first(ctx context.Context, session *redfox.Session,
-	q *Question) (*redfox.Prepared, *redfox.Result, Compilation, error) {
+func (r *Runner) first(ctx context.Context, session *driver.Session,
+	q *Question) (*driver.Prepared, *driver.Result, Compilation, error) {
 	start := time.Now()
 	prog, err := r.Program(ctx, q.Query)
 	if err != nil {
 		return nil, nil, Compilation{}, err
 	}
 	compiled := Compilation{FrontEnd: time.Since(start).Seconds()}
-	res, err := session.Run(ctx, prog, q.Facts, r.Run)
+	opts := r.Run
+	opts.NoTiers = true // the hot runs have native code, so this one makes it
+	res, err := session.Run(ctx, prog, q.Facts, opts)
 	if err != nil {
 		return nil, nil, compiled, err
 	}
@@ -151,7 +153,7 @@ func (r *Runner) repeated(ctx context.Context, q *Question, m *Measurement) (err
 	m.Cold, m.Compile.Cold = time.Since(start).Seconds(), compiled
 	m.Engine, m.Rows, m.Bytes = res.Stats.Engine, res.Len("_"), prepared.FactBytes()
 	if m.Engine != r.Run.Engine {
-		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s ran on engine %s, not on %s",
+		return &driver.EnvironmentError{Message: fmt.Sprintf("%s ran on engine %s, not on %s",
 			q.Name, m.Engine, r.Run.Engine)}
 	}
 	if q.Want != nil {
@@ -173,7 +175,7 @@ func (r *Runner) repeated(ctx context.Context, q *Question, m *Measurement) (err
 }
 
 // hot times repetitions of a query that has run.
-func hot(ctx context.Context, prepared *redfox.Prepared, opts redfox.RunOptions,
+func hot(ctx context.Context, prepared *driver.Prepared, opts driver.RunOptions,
 	runs int) (Times, error) {
 	var took []time.Duration
 	goruntime.GC()
@@ -197,7 +199,7 @@ func hot(ctx context.Context, prepared *redfox.Prepared, opts redfox.RunOptions,
 
 // ordered makes the columns of an answer in its order, as the times of the peer
 // include.
-func ordered(res *redfox.Result) error {
+func ordered(res *driver.Result) error {
 	columns, err := res.Arrow("_")
 	if err != nil {
 		return err
@@ -207,7 +209,7 @@ func ordered(res *redfox.Result) error {
 }
 
 // profile copies memory and kernels from the statistics of a run.
-func (m *Measurement) profile(stats redfox.Stats) {
+func (m *Measurement) profile(stats driver.Stats) {
 	m.PeakHost = stats.Peak
 	if d := stats.Device; d != nil {
 		m.PeakDevice, m.Launches, m.Waits = d.Peak, d.Launches, d.Waits
@@ -216,7 +218,7 @@ func (m *Measurement) profile(stats redfox.Stats) {
 }
 
 // Kernels returns the kernels of a run in which kernels were timed.
-func Kernels(stats redfox.Stats) (out []Kernel) {
+func Kernels(stats driver.Stats) (out []Kernel) {
 	for _, k := range stats.Kernels {
 		out = append(out, Kernel{Name: k.Kernel, Rules: k.Rules, Calls: k.Calls, Rows: k.Rows,
 			Kept: k.Kept, Bytes: k.Bytes, Seconds: cmp.Or(k.Device, k.Time).Seconds()})

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // The peers of a Runner.
@@ -30,8 +30,8 @@ type Runner struct {
 	Dir     string        // of the data
 	Scale   float64       // of the data; 0 finds it from the numbers of rows
 	Runs    int           // of a hot query
-	Compile redfox.Options
-	Run     redfox.RunOptions
+	Compile driver.Options
+	Run     driver.RunOptions
 	Against []string // DuckDB, DuckDBFiles, Published
 	Python  string   // the interpreter that has the module duckdb
 	Shared  bool     // load the facts of all queries at once
@@ -43,7 +43,7 @@ type Runner struct {
 	// Report holds what was measured. The caller sets EngineDetail.
 	Report Report
 
-	db   *redfox.Database // of all queries, if Shared
+	db   *driver.Database // of all queries, if Shared
 	peer *suite.DuckDB    // nil if DuckDB is no peer
 	// otherScale is the error that the data have another scale factor.
 	otherScale error
@@ -90,7 +90,7 @@ func (r *Runner) MeasureAll(ctx context.Context) error {
 	// The array of the bandwidth measurement does not count as the queries'
 	// memory.
 	r.Report.Peak = PeakMemory()
-	if r.Run.Engine != redfox.EngineGPU {
+	if r.Run.Engine != driver.EngineGPU {
 		r.Report.Bandwidth = Bandwidth(r.Run.Threads)
 	}
 	r.Report.Finish()
@@ -146,25 +146,25 @@ func (r *Runner) describe() error {
 	out.Suite, out.Scale = r.Suite.Name, r.Scale
 	out.Date = time.Now().UTC().Format(time.RFC3339)
 	out.Machine = ThisMachine()
-	out.Redfox = redfox.Version()
+	out.Redfox = driver.Version()
 	out.Engine, out.Threads, out.SharedFacts = r.Run.Engine, r.Run.Threads, r.Shared
 	out.Rows = map[string]int64{}
-	if r.Run.Engine != redfox.EngineGPU {
+	if r.Run.Engine != driver.EngineGPU {
 		out.BandwidthBy = "half a GiB read by " + threads(r.Run.Threads)
 		return nil
 	}
-	devices, err := redfox.Devices()
+	devices, err := driver.Devices()
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(devices, func(d redfox.Device) bool {
+	i := slices.IndexFunc(devices, func(d driver.Device) bool {
 		if r.Run.Device == "" {
 			return d.Usable
 		}
 		return r.Run.Device == d.UUID || r.Run.Device == strconv.Itoa(d.Number)
 	})
 	if i < 0 {
-		return &redfox.EnvironmentError{Message: fmt.Sprintf("there is no GPU %q that can be used",
+		return &driver.EnvironmentError{Message: fmt.Sprintf("there is no GPU %q that can be used",
 			r.Run.Device), Help: "see redfox engines"}
 	}
 	out.Device, out.Driver = devices[i].Name, "CUDA "+devices[i].Driver
@@ -221,7 +221,7 @@ func (r *Runner) AddPublished(m *Measurement) error {
 		for _, s := range suite.PublishedScales(r.Suite.Name) {
 			scales = append(scales, suite.FormatScale(s))
 		}
-		return &redfox.EnvironmentError{
+		return &driver.EnvironmentError{
 			Message: fmt.Sprintf("there are no published figures here for %s at scale factor %s",
 				r.Suite.Title, suite.FormatScale(r.Report.Scale)),
 			Help: "there are some for " + strings.Join(scales, ", ")}
@@ -243,14 +243,14 @@ func (r *Runner) AddPublished(m *Measurement) error {
 }
 
 // Program compiles the text of a query.
-func (r *Runner) Program(ctx context.Context, q suite.Query) (*redfox.Program, error) {
-	return redfox.Compile(ctx, Sources(q), r.Compile)
+func (r *Runner) Program(ctx context.Context, q suite.Query) (*driver.Program, error) {
+	return driver.Compile(ctx, Sources(q), r.Compile)
 }
 
 // Sources returns the text of a query.
-func Sources(q suite.Query) (sources []redfox.Source) {
+func Sources(q suite.Query) (sources []driver.Source) {
 	for _, f := range q.Program {
-		sources = append(sources, redfox.Text(f.Name, f.Text))
+		sources = append(sources, driver.Text(f.Name, f.Text))
 	}
 	return sources
 }
@@ -306,10 +306,10 @@ func (r *Runner) loadAll(ctx context.Context) error {
 // load loads the facts of a program from the data, or of certain predicates,
 // and checks that the data have the scale factor. It returns the seconds that
 // loading took.
-func (r *Runner) load(ctx context.Context, prog *redfox.Program,
-	preds []string) (*redfox.Database, float64, error) {
+func (r *Runner) load(ctx context.Context, prog *driver.Program,
+	preds []string) (*driver.Database, float64, error) {
 	start := time.Now()
-	db, err := prog.Load(ctx, redfox.NewFacts().Dir(r.Dir), redfox.LoadOptions{
+	db, err := prog.Load(ctx, driver.NewFacts().Dir(r.Dir), driver.LoadOptions{
 		Threads: r.Run.Threads, Memory: r.Run.Memory, Predicates: preds})
 	if err != nil {
 		return nil, 0, err

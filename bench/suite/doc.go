@@ -5,6 +5,6 @@
 //
 // In: the name of a suite. Out: texts of queries; answers and times of the
 // peer; mismatches. Package measure times redfox on them. This package must not
-// import any phase, any engine or the root package, because tests of all of
+// import any phase, any engine or internal/driver, because tests of all of
 // these use it. `redfox bench list` prints the suites and their queries.
 package suite

@@ -7,11 +7,11 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // difference returns the first difference of two results, "" if there is none.
-func difference(want, got *redfox.Result) string {
+func difference(want, got *driver.Result) string {
 	if !slices.Equal(want.Predicates(), got.Predicates()) {
 		return fmt.Sprintf("the predicates are %v, not %v", got.Predicates(), want.Predicates())
 	}
@@ -24,7 +24,7 @@ func difference(want, got *redfox.Result) string {
 }
 
 // differentTuples compares a predicate, whose tuples come sorted.
-func differentTuples(want, got *redfox.Result, pred string) string {
+func differentTuples(want, got *driver.Result, pred string) string {
 	next, stop := iter.Pull(want.Tuples(pred))
 	defer stop()
 	why, n := "", int64(0)
@@ -56,11 +56,11 @@ func differentTuples(want, got *redfox.Result, pred string) string {
 }
 
 // checksum returns the SHA-256 of a result's bytes as TSV.
-func checksum(res *redfox.Result) (string, error) {
+func checksum(res *driver.Result) (string, error) {
 	h := sha256.New()
 	for _, pred := range res.Predicates() {
 		fmt.Fprintln(h, pred)
-		if err := res.Write(h, pred, redfox.TSV, redfox.WriteOptions{}); err != nil {
+		if err := res.Write(h, pred, driver.TSV, driver.WriteOptions{}); err != nil {
 			return "", err
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"os/signal"
 	"time"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // config is what the flags say.
 type config struct {
-	session redfox.SessionOptions
+	session driver.SessionOptions
 	data    string
 	tpch    string
 	only    string
@@ -38,7 +38,7 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 	c := &config{}
 	f := flag.NewFlagSet("redfox-selftest", flag.ContinueOnError)
 	f.SetOutput(errs)
-	f.StringVar(&c.session.Engine, "engine", redfox.EngineAuto,
+	f.StringVar(&c.session.Engine, "engine", driver.EngineAuto,
 		"engine to test: gpu, cpu or go; auto is the best that the machine has")
 	f.StringVar(&c.session.Device, "device", "", "number or UUID of the GPU")
 	f.Int64Var(&c.session.DeviceMemory, "device-memory", 0,

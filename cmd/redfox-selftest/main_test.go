@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/reference/randprog"
 )
 
@@ -21,7 +21,7 @@ func run(args ...string) (string, int) {
 
 // TestSelf runs a few programs on each engine that the machine has.
 func TestSelf(t *testing.T) {
-	for _, e := range redfox.Engines() {
+	for _, e := range driver.Engines() {
 		t.Run(e.Name, func(t *testing.T) {
 			if !e.Available {
 				t.Skip(e.Detail)
@@ -43,21 +43,21 @@ func TestMadeUp(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 	ctx := context.Background()
-	sources, err := redfox.ReadSources("../../testdata/fusion/joins.logic")
+	sources, err := driver.ReadSources("../../testdata/fusion/joins.logic")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := redfox.OpenSession(redfox.SessionOptions{Engine: "go"})
+	s, err := driver.OpenSession(driver.SessionOptions{Engine: "go"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, db, err := load(ctx, s, sources, func(p *redfox.Program) *redfox.Facts {
+	prog, db, err := load(ctx, s, sources, func(p *driver.Program) *driver.Facts {
 		return madeUp(p, 500)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := prog.RunOn(ctx, db, redfox.RunOptions{})
+	res, err := prog.RunOn(ctx, db, driver.RunOptions{})
 	if err != nil || res.Len("_") != 1 {
 		t.Errorf("the joins lead nowhere: %v", err)
 	}
@@ -90,14 +90,14 @@ func TestWrongCalls(t *testing.T) {
 // TestDifferences compares results that differ in one way each.
 func TestDifferences(t *testing.T) {
 	ctx := context.Background()
-	result := func(text string) *redfox.Result {
+	result := func(text string) *driver.Result {
 		t.Helper()
-		prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("p.logic", text)},
-			redfox.Options{})
+		prog, err := driver.Compile(ctx, []driver.Source{driver.Text("p.logic", text)},
+			driver.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := prog.Run(ctx, redfox.NewFacts(), redfox.RunOptions{Engine: "go"})
+		res, err := prog.Run(ctx, driver.NewFacts(), driver.RunOptions{Engine: "go"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	ctx := context.Background()
 	tested, err := newTester(ctx, config{data: "../../testdata", runs: 1, timeout: 1, keep: dir,
-		session: redfox.SessionOptions{Engine: "go"}}, io.Discard)
+		session: driver.SessionOptions{Engine: "go"}}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

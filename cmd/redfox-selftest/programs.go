@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/reference/randprog"
 )
 
@@ -20,7 +20,7 @@ type testCase struct {
 	name  string
 	again string // the flags that choose it
 	// load loads the facts for runs of a session.
-	load func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database, error)
+	load func(ctx context.Context, s *driver.Session) (*driver.Program, *driver.Database, error)
 	// program is what a random case is made of.
 	program *randprog.Program
 }
@@ -38,7 +38,7 @@ func (t *tester) cases() ([]testCase, error) {
 	}
 	all = slices.DeleteFunc(all, func(c testCase) bool { return !strings.Contains(c.name, t.only) })
 	for i := range t.random {
-		all = append(all, randomCase(randprog.New(t.seed+uint64(i))))
+		all = append(all, randomCase(randprog.New(t.seed+uint64(i)).WithTerms()))
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no program of %s has %q in its name", t.data, t.only)
@@ -47,11 +47,11 @@ func (t *tester) cases() ([]testCase, error) {
 }
 
 // fileCase is a program in one or several files.
-func fileCase(name string, facts func(*redfox.Program) *redfox.Facts, program ...string) testCase {
+func fileCase(name string, facts func(*driver.Program) *driver.Facts, program ...string) testCase {
 	return testCase{name: name, again: "-only " + name,
-		load: func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database,
+		load: func(ctx context.Context, s *driver.Session) (*driver.Program, *driver.Database,
 			error) {
-			sources, err := redfox.ReadSources(program...)
+			sources, err := driver.ReadSources(program...)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -59,13 +59,13 @@ func fileCase(name string, facts func(*redfox.Program) *redfox.Facts, program ..
 		}}
 }
 
-func load(ctx context.Context, s *redfox.Session, sources []redfox.Source,
-	facts func(*redfox.Program) *redfox.Facts) (*redfox.Program, *redfox.Database, error) {
-	prog, err := redfox.Compile(ctx, sources, redfox.Options{})
+func load(ctx context.Context, s *driver.Session, sources []driver.Source,
+	facts func(*driver.Program) *driver.Facts) (*driver.Program, *driver.Database, error) {
+	prog, err := driver.Compile(ctx, sources, driver.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := s.Load(ctx, prog, facts(prog), redfox.LoadOptions{})
+	db, err := s.Load(ctx, prog, facts(prog), driver.LoadOptions{})
 	return prog, db, err
 }
 
@@ -81,7 +81,7 @@ func (t *tester) folders() ([]testCase, error) {
 	for _, file := range files {
 		dir := filepath.Dir(file)
 		out = append(out,
-			fileCase("programs/"+filepath.Base(dir), func(*redfox.Program) *redfox.Facts {
+			fileCase("programs/"+filepath.Base(dir), func(*driver.Program) *driver.Facts {
 				return factsIn(filepath.Join(dir, "facts"))
 			}, file))
 	}
@@ -91,8 +91,8 @@ func (t *tester) folders() ([]testCase, error) {
 // factsIn returns the facts of a folder, if there is one: PRED.tsv without a
 // header, and tables of several predicates, NAME.csv with a header and
 // NAME.parquet.
-func factsIn(dir string) *redfox.Facts {
-	facts := redfox.NewFacts()
+func factsIn(dir string) *driver.Facts {
+	facts := driver.NewFacts()
 	if _, err := os.Stat(dir); err != nil {
 		return facts
 	}
@@ -104,15 +104,15 @@ func factsIn(dir string) *redfox.Facts {
 }
 
 // tableFile is a CSV file with a header, which feeds the predicates NAME:*.
-func tableFile(name, path string) redfox.FactFile {
+func tableFile(name, path string) driver.FactFile {
 	header := true
-	return redfox.FactFile{Pred: name, Path: path, Format: redfox.CSVFacts, Header: &header}
+	return driver.FactFile{Pred: name, Path: path, Format: driver.CSVFacts, Header: &header}
 }
 
 func (t *tester) quickstart() ([]testCase, error) {
 	dir := filepath.Join(t.data, "quickstart")
-	return []testCase{fileCase("quickstart", func(*redfox.Program) *redfox.Facts {
-		return redfox.NewFacts().Dir(filepath.Join(dir, "facts"))
+	return []testCase{fileCase("quickstart", func(*driver.Program) *driver.Facts {
+		return driver.NewFacts().Dir(filepath.Join(dir, "facts"))
 	}, filepath.Join(dir, "reach.logic"))}, nil
 }
 
@@ -125,11 +125,11 @@ func (t *tester) made() ([]testCase, error) {
 	var out []testCase
 	for _, file := range files {
 		name := "fusion/" + strings.TrimSuffix(filepath.Base(file), ".logic")
-		out = append(out, fileCase(name, func(p *redfox.Program) *redfox.Facts {
+		out = append(out, fileCase(name, func(p *driver.Program) *driver.Facts {
 			return madeUp(p, 20_000)
 		}, file))
 	}
-	return append(out, fileCase("graphs/cspa", func(p *redfox.Program) *redfox.Facts {
+	return append(out, fileCase("graphs/cspa", func(p *driver.Program) *driver.Facts {
 		return madeUp(p, 300)
 	},
 		filepath.Join(t.data, "graphs", "cspa.logic"))), nil
@@ -138,8 +138,8 @@ func (t *tester) made() ([]testCase, error) {
 // madeUp returns n tuples for each predicate that takes facts. The keys of
 // functional ones count from 0, and other numbers are below n, so that they
 // lead somewhere.
-func madeUp(p *redfox.Program, n int) *redfox.Facts {
-	facts := redfox.NewFacts()
+func madeUp(p *driver.Program, n int) *driver.Facts {
+	facts := driver.NewFacts()
 	for _, pred := range p.Predicates() {
 		if pred.Derived {
 			continue
@@ -214,8 +214,8 @@ func (t *tester) closures() ([]testCase, error) {
 	var out []testCase
 	add := func(program, graph string) {
 		out = append(out,
-			fileCase("graphs/"+program+"/"+graph, func(*redfox.Program) *redfox.Facts {
-				return redfox.NewFacts().File("edge", filepath.Join(dir, graph+".tsv.gz"))
+			fileCase("graphs/"+program+"/"+graph, func(*driver.Program) *driver.Facts {
+				return driver.NewFacts().File("edge", filepath.Join(dir, graph+".tsv.gz"))
 			}, filepath.Join(dir, program+".logic")))
 	}
 	for _, row := range table[1:] {
@@ -256,8 +256,8 @@ func (t *tester) queries() ([]testCase, error) {
 		}
 		for _, file := range files {
 			name := of.folder + "/" + strings.TrimSuffix(filepath.Base(file), ".logic")
-			c := fileCase(name, func(*redfox.Program) *redfox.Facts {
-				return redfox.NewFacts().Dir(of.facts)
+			c := fileCase(name, func(*driver.Program) *driver.Facts {
+				return driver.NewFacts().Dir(of.facts)
 			},
 				filepath.Join(dir, "schema.logic"), file)
 			c.again += of.again
@@ -273,11 +273,11 @@ func randomCase(p *randprog.Program) testCase {
 		name:    fmt.Sprintf("random/%d", p.Seed),
 		again:   fmt.Sprintf("-only random/ -random 1 -seed %d", p.Seed),
 		program: p,
-		load: func(ctx context.Context, s *redfox.Session) (*redfox.Program, *redfox.Database,
+		load: func(ctx context.Context, s *driver.Session) (*driver.Program, *driver.Database,
 			error) {
-			return load(ctx, s, []redfox.Source{redfox.Text("program.logic", p.Text())},
-				func(*redfox.Program) *redfox.Facts {
-					facts := redfox.NewFacts()
+			return load(ctx, s, []driver.Source{driver.Text("program.logic", p.Text())},
+				func(*driver.Program) *driver.Facts {
+					facts := driver.NewFacts()
 					files := p.FactFiles()
 					var names []string
 					for name := range files {
@@ -291,7 +291,7 @@ func randomCase(p *randprog.Program) testCase {
 							facts.Add(table)
 							continue
 						}
-						facts.Reader(strings.TrimSuffix(name, ".tsv"), redfox.TSVFacts,
+						facts.Reader(strings.TrimSuffix(name, ".tsv"), driver.TSVFacts,
 							strings.NewReader(files[name]))
 					}
 					return facts

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // soak runs all programs, mixed, in one process: several at a time, in one
@@ -22,7 +22,7 @@ import (
 // measured. Wrong answers fail the test, and so does memory that grows.
 type soak struct {
 	*tester
-	tight *redfox.Session // with little of the GPU's memory
+	tight *driver.Session // with little of the GPU's memory
 	cases []*soakCase
 	// working is held for reading by work, and for writing by who measures.
 	working sync.RWMutex
@@ -39,10 +39,10 @@ type soak struct {
 type soakCase struct {
 	testCase
 	mu   sync.RWMutex // held for reading by who runs it
-	prog *redfox.Program
-	db   *redfox.Database
+	prog *driver.Program
+	db   *driver.Database
 	want expectation
-	hot  atomic.Pointer[redfox.Prepared] // in the session under test; nil before
+	hot  atomic.Pointer[driver.Prepared] // in the session under test; nil before
 	// refused says that the program or its facts are, so that there is nothing
 	// to run.
 	refused bool
@@ -55,7 +55,7 @@ type expectation struct{ sum, failure string }
 // keptResult is a result on the GPU.
 type keptResult struct {
 	of   *soakCase
-	res  *redfox.Result
+	res  *driver.Result
 	want expectation
 }
 
@@ -104,10 +104,10 @@ func (t *tester) soakFor(ctx context.Context) error {
 		return err
 	}
 	little := t.session
-	if little.Engine == redfox.EngineGPU {
+	if little.Engine == driver.EngineGPU {
 		little.DeviceMemory = tightMemory
 	}
-	if s.tight, err = redfox.OpenSession(little); err != nil {
+	if s.tight, err = driver.OpenSession(little); err != nil {
 		return err
 	}
 	// Once each, which compiles most of the code, against another engine.
@@ -236,7 +236,7 @@ func (s *soak) open(ctx context.Context, c *soakCase) (why string) {
 		return ""
 	}
 	prog, db, err := c.load(ctx, s.tested)
-	var wrong *redfox.ProgramError
+	var wrong *driver.ProgramError
 	switch {
 	case errors.As(err, &wrong):
 		c.refused = true
@@ -290,8 +290,8 @@ func (s *soak) check(o outcome, want expectation) (why string) {
 
 // checkLimited is check for a run that may find no memory.
 func (s *soak) checkLimited(o outcome, want expectation) (why string) {
-	var environment *redfox.EnvironmentError
-	if errors.As(o.err, &environment) && redfox.IsOutOfMemory(o.err) {
+	var environment *driver.EnvironmentError
+	if errors.As(o.err, &environment) && driver.IsOutOfMemory(o.err) {
 		s.count("found no memory")
 		return ""
 	}
@@ -316,7 +316,7 @@ func (s *soak) again(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	hot := c.hot.Load()
 	if hot == nil {
 		var err error
-		if hot, err = s.tested.Prepare(ctx, c.prog, c.db, redfox.RunOptions{}); err != nil {
+		if hot, err = s.tested.Prepare(ctx, c.prog, c.db, driver.RunOptions{}); err != nil {
 			return "cannot be prepared: " + err.Error()
 		}
 		c.hot.Store(hot)
@@ -335,7 +335,7 @@ func (s *soak) again(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 
 // keeps leaves a result on the GPU.
 func (s *soak) keeps(ctx context.Context, c *soakCase, rng *rand.Rand) string {
-	o := s.runWith(ctx, s.tested, c.prog, c.db, redfox.RunOptions{Resident: true}, nil)
+	o := s.runWith(ctx, s.tested, c.prog, c.db, driver.RunOptions{Resident: true}, nil)
 	if o.err != nil {
 		return s.check(o, c.want)
 	}
@@ -380,10 +380,10 @@ func (s *soak) takes(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 // still there.
 func (s *soak) apart(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	opts := s.session
-	if opts.Engine == redfox.EngineGPU {
+	if opts.Engine == driver.EngineGPU {
 		opts.DeviceMemory = []int64{0, 1 << 20, 16 << 20, 256 << 20}[rng.IntN(4)]
 	}
-	own, err := redfox.OpenSession(opts)
+	own, err := driver.OpenSession(opts)
 	if err != nil {
 		return err.Error()
 	}
@@ -393,7 +393,7 @@ func (s *soak) apart(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 			break
 		}
 	}
-	left := s.runWith(ctx, own, c.prog, c.db, redfox.RunOptions{Resident: true}, nil)
+	left := s.runWith(ctx, own, c.prog, c.db, driver.RunOptions{Resident: true}, nil)
 	if err := own.Close(); err != nil && why == "" {
 		why = "closing: " + err.Error()
 	}
@@ -407,7 +407,7 @@ func (s *soak) apart(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 func (s *soak) cancelled(ctx context.Context, c *soakCase, rng *rand.Rand) string {
 	short, cancel := context.WithTimeout(ctx, time.Duration(rng.Int64N(int64(s.patience))))
 	defer cancel()
-	o := s.runWith(short, s.tested, c.prog, c.db, redfox.RunOptions{Resident: rng.IntN(2) == 0},
+	o := s.runWith(short, s.tested, c.prog, c.db, driver.RunOptions{Resident: rng.IntN(2) == 0},
 		nil)
 	if short.Err() != nil && errors.Is(o.err, context.DeadlineExceeded) {
 		s.count("was cancelled")

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/malloc"
 )
 
 // TestSoak does all there is to do, on each engine that the machine has.
 func TestSoak(t *testing.T) {
-	for _, e := range redfox.Engines() {
+	for _, e := range driver.Engines() {
 		t.Run(e.Name, func(t *testing.T) {
 			if !e.Available {
 				t.Skip(e.Detail)
@@ -52,7 +52,7 @@ func TestSoakFinds(t *testing.T) {
 	for _, w := range soakWorks {
 		var out strings.Builder
 		c := config{data: "../../testdata", runs: 1, timeout: time.Hour,
-			session: redfox.SessionOptions{Engine: "go"}, only: "quickstart"}
+			session: driver.SessionOptions{Engine: "go"}, only: "quickstart"}
 		tested, err := newTester(t.Context(), c, &out)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestSoakFinds(t *testing.T) {
 // that can be told.
 func TestMemory(t *testing.T) {
 	tested, err := newTester(t.Context(),
-		config{data: "../../testdata", session: redfox.SessionOptions{Engine: "go"}}, io.Discard)
+		config{data: "../../testdata", session: driver.SessionOptions{Engine: "go"}}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/malloc"
 )
 
@@ -32,7 +32,7 @@ type memory struct {
 
 // held measures what is left when nothing runs in the sessions, which give back
 // what they keep for later runs.
-func (t *tester) held(sessions ...*redfox.Session) memory {
+func (t *tester) held(sessions ...*driver.Session) memory {
 	// Cleanups of what is collected first run before the second collection.
 	for range 2 {
 		goruntime.GC()
@@ -60,10 +60,10 @@ func (t *tester) held(sessions ...*redfox.Session) memory {
 
 // cardBytes returns what is in use of the GPU, 0 if another engine is tested.
 func (t *tester) cardBytes() int64 {
-	if t.session.Engine != redfox.EngineGPU {
+	if t.session.Engine != driver.EngineGPU {
 		return 0
 	}
-	devices, err := redfox.Devices()
+	devices, err := driver.Devices()
 	if err != nil {
 		return 0
 	}

@@ -14,15 +14,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/reference/randprog"
 )
 
 // tester compares two engines.
 type tester struct {
 	config
-	reference *redfox.Session // of the go engine
-	tested    *redfox.Session
+	reference *driver.Session // of the go engine
+	tested    *driver.Session
 	skipped   []string
 	started   time.Time
 
@@ -46,9 +46,9 @@ func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
 	if _, err := os.ReadDir(c.data); err != nil {
 		return nil, fmt.Errorf("%w; -data names the folder testdata of the source tree", err)
 	}
-	t.session.Engine = redfox.EngineFor(t.session.Engine, t.session.Device)
-	if t.session.Engine == redfox.EngineAuto || t.session.Engine == "" {
-		best, _, err := redfox.ChooseEngine(redfox.EngineAuto)
+	t.session.Engine = driver.EngineFor(t.session.Engine, t.session.Device)
+	if t.session.Engine == driver.EngineAuto || t.session.Engine == "" {
+		best, _, err := driver.ChooseEngine(driver.EngineAuto)
 		if err != nil {
 			return nil, err
 		}
@@ -56,11 +56,11 @@ func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
 	}
 	var err error
 	if t.reference,
-		err = redfox.OpenSession(redfox.SessionOptions{Engine: redfox.EngineGo,
+		err = driver.OpenSession(driver.SessionOptions{Engine: driver.EngineGo,
 		Threads: c.session.Threads}); err != nil {
 		return nil, err
 	}
-	if t.tested, err = redfox.OpenSession(t.session); err != nil {
+	if t.tested, err = driver.OpenSession(t.session); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -172,14 +172,14 @@ func (t *tester) test(ctx context.Context, c testCase) {
 
 // outcome is what a run of a program gives.
 type outcome struct {
-	res *redfox.Result
+	res *driver.Result
 	err error
 }
 
 // failure is the text of a program's own failure; other errors are the
 // engine's.
 func (o outcome) failure() (text string, own bool) {
-	var wrong *redfox.ProgramError
+	var wrong *driver.ProgramError
 	if errors.As(o.err, &wrong) {
 		return wrong.Error(), true
 	}
@@ -190,7 +190,7 @@ func (o outcome) failure() (text string, own bool) {
 // in nothing.
 func (t *tester) compare(ctx context.Context, c testCase) string {
 	prog, db, err := c.load(ctx, t.tested)
-	var wrong *redfox.ProgramError
+	var wrong *driver.ProgramError
 	switch {
 	case errors.As(err, &wrong):
 		return "" // no engine sees a program or facts that are refused
@@ -204,11 +204,11 @@ func (t *tester) compare(ctx context.Context, c testCase) string {
 		return "the go engine fails: " + want.err.Error()
 	}
 	var first string
-	var prepared *redfox.Prepared
+	var prepared *driver.Prepared
 	for i := range t.runs {
 		if i == 1 && want.err == nil {
 			var err error
-			if prepared, err = t.tested.Prepare(ctx, prog, db, redfox.RunOptions{}); err != nil {
+			if prepared, err = t.tested.Prepare(ctx, prog, db, driver.RunOptions{}); err != nil {
 				return "cannot be prepared: " + err.Error()
 			}
 		}
@@ -249,9 +249,9 @@ func (t *tester) compare(ctx context.Context, c testCase) string {
 
 // run runs a program in a session. Odd runs leave their results on the GPU, and
 // fetch them then.
-func (t *tester) run(ctx context.Context, s *redfox.Session, prog *redfox.Program,
-	db *redfox.Database, number int, prepared *redfox.Prepared) outcome {
-	opts := redfox.RunOptions{Resident: number%2 == 1, Profile: number%3 == 2}
+func (t *tester) run(ctx context.Context, s *driver.Session, prog *driver.Program,
+	db *driver.Database, number int, prepared *driver.Prepared) outcome {
+	opts := driver.RunOptions{Resident: number%2 == 1, Profile: number%3 == 2}
 	o := t.runWith(ctx, s, prog, db, opts, prepared)
 	if o.err == nil && opts.Resident {
 		o.err = o.res.Fetch(ctx)
@@ -260,8 +260,8 @@ func (t *tester) run(ctx context.Context, s *redfox.Session, prog *redfox.Progra
 }
 
 // runWith runs a program in a session.
-func (t *tester) runWith(ctx context.Context, s *redfox.Session, prog *redfox.Program,
-	db *redfox.Database, opts redfox.RunOptions, prepared *redfox.Prepared) outcome {
+func (t *tester) runWith(ctx context.Context, s *driver.Session, prog *driver.Program,
+	db *driver.Database, opts driver.RunOptions, prepared *driver.Prepared) outcome {
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
@@ -283,7 +283,7 @@ func (t *tester) runWith(ctx context.Context, s *redfox.Session, prog *redfox.Pr
 }
 
 // text renders a tuple for people.
-func text(row []redfox.Value) string {
+func text(row []driver.Value) string {
 	var b bytes.Buffer
 	for i, v := range row {
 		if i > 0 {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/ssbgen"
 )
 
@@ -109,7 +109,7 @@ func newBench(c *cli.Context, con *console) (*bench, error) {
 		progress: newProgress(con)}
 	b.Runner = measure.Runner{Suite: s, Scale: c.Float64("sf"), Dir: c.String("data"),
 		Runs: c.Int("runs"), Python: c.String("python"), Shared: c.Bool("shared-facts"),
-		Progress: b.progress.show, Compile: redfox.Options{
+		Progress: b.progress.show, Compile: driver.Options{
 			Disable: splitList(c.StringSlice("disable")), NoFuse: c.Bool("no-fuse")}}
 	for _, check := range []func(*cli.Context) error{b.checkNumbers, b.checkEngine,
 		b.checkQueries, b.checkAgainst, b.checkData} {
@@ -195,7 +195,7 @@ func (b *bench) checkNumbers(c *cli.Context) error {
 		return err
 	}
 	deviceMemory, err := sizeFlag(c, "device-memory")
-	b.Run = redfox.RunOptions{Threads: cmp.Or(c.Int("threads"), goruntime.NumCPU()),
+	b.Run = driver.RunOptions{Threads: cmp.Or(c.Int("threads"), goruntime.NumCPU()),
 		Memory: memory, Device: c.String("device"), DeviceMemory: deviceMemory,
 		NoDecompose: c.Bool("no-decompose"), Outputs: []string{"_"}}
 	return err
@@ -208,7 +208,7 @@ func (b *bench) checkEngine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	chosen, _, err := redfox.ChooseEngine(engine)
+	chosen, _, err := driver.ChooseEngine(engine)
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (b *bench) checkAgainst(c *cli.Context) error {
 	}
 	for _, q := range b.Queries {
 		if q.SQL == "" {
-			return &redfox.EnvironmentError{Message: fmt.Sprintf("there is no SQL for %s, which DuckDB could run", q.Name),
+			return &driver.EnvironmentError{Message: fmt.Sprintf("there is no SQL for %s, which DuckDB could run", q.Name),
 				Help: fmt.Sprintf("put it into sql/%s.sql beside the query", q.Name)}
 		}
 	}
@@ -284,7 +284,7 @@ func (b *bench) checkData(c *cli.Context) error {
 	missing := b.missing(tables)
 	if len(missing) > 0 && c.Bool("generate") {
 		if b.Suite.Name != "ssb" {
-			return &redfox.EnvironmentError{Message: "redfox does not make the data of " +
+			return &driver.EnvironmentError{Message: "redfox does not make the data of " +
 				b.Suite.Title, Help: "make them with: " + b.Suite.Command(scale, b.Dir)}
 		}
 		b.progress.show("making the data")
@@ -295,7 +295,7 @@ func (b *bench) checkData(c *cli.Context) error {
 		missing = b.missing(tables)
 	}
 	if len(missing) > 0 {
-		return &redfox.EnvironmentError{Message: fmt.Sprintf("%s lacks %s", b.Dir,
+		return &driver.EnvironmentError{Message: fmt.Sprintf("%s lacks %s", b.Dir,
 			strings.Join(missing, ", ")),
 			Help: "make the data with: " + b.Suite.Command(scale, b.Dir) +
 				"; or name their folder with --data"}

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/bench/measure"
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
 	tests "github.com/redfoxdb/redfox/internal/short"
 )
 
@@ -138,7 +138,7 @@ func TestBenchNative(t *testing.T) {
 // withDuckDB names a Python that has the module duckdb, or skips the test.
 func withDuckDB(t *testing.T) string {
 	t.Helper()
-	var none *redfox.EnvironmentError
+	var none *driver.EnvironmentError
 	for _, python := range []string{os.Getenv("REDFOX_PYTHON"), "../../bench/data/venv/bin/python",
 		"python3"} {
 		if python == "" {
@@ -301,8 +301,8 @@ func TestBenchStopped(t *testing.T) {
 	b := &bench{con: con, out: dir, progress: newProgress(con),
 		Runner: measure.Runner{Suite: s, All: all, Queries: all, Runs: 1,
 			Dir: filepath.FromSlash("../../" + smallTPCH),
-			Run: redfox.RunOptions{Engine: "go", Threads: 1, Outputs: []string{"_"},
-				Progress: func(p redfox.RunProgress) {
+			Run: driver.RunOptions{Engine: "go", Threads: 1, Outputs: []string{"_"},
+				Progress: func(p driver.RunProgress) {
 					if p.Iteration > 10 {
 						cancel(errInterrupted)
 					}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func checkCommand(con *console) *cli.Command {
@@ -32,16 +32,16 @@ func checkCommand(con *console) *cli.Command {
 			}
 			switch filepath.Ext(sources[0].Name) {
 			case planExtension:
-				_, err := redfox.ParsePlan(sources[0], redfox.Options{})
+				_, err := driver.ParsePlan(sources[0], driver.Options{})
 				return err
 			case harmonyExtension:
-				_, err := redfox.ParseHarmony(sources[0])
+				_, err := driver.ParseHarmony(sources[0])
 				return err
-			case redfox.CompiledExtension:
-				_, err := redfox.ParseCompiled(sources[0])
+			case driver.CompiledExtension:
+				_, err := driver.ParseCompiled(sources[0])
 				return err
 			}
-			found, err := redfox.Check(c.Context, sources, redfox.Options{})
+			found, err := driver.Check(c.Context, sources, driver.Options{})
 			if err != nil {
 				return err
 			}

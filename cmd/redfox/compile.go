@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func compileCommand(con *console) *cli.Command {
@@ -37,7 +37,7 @@ func compileCommand(con *console) *cli.Command {
 		Flags: flags(append([]string{"emit", "target", "lines", "no-fuse", "keep-apart", "output",
 			"disable", "json"}, factNames...)...),
 		Action: func(c *cli.Context) error {
-			if filepath.Ext(c.String("output")) == redfox.CompiledExtension {
+			if filepath.Ext(c.String("output")) == driver.CompiledExtension {
 				return writeCompiled(c, con)
 			}
 			stage, err := stageOf(c)
@@ -50,18 +50,18 @@ func compileCommand(con *console) *cli.Command {
 }
 
 // stageFiles has the extensions of files that hold a stage.
-var stageFiles = map[string]redfox.Stage{
-	".ast": redfox.StageAST, ".normal": redfox.StageNormal, ".core": redfox.StageCore,
-	planExtension: redfox.StagePlan, harmonyExtension: redfox.StageHarmony,
-	".shape": redfox.StageShape, ".ll": redfox.StageLLVM, ".ptx": redfox.StagePTX,
-	".s": redfox.StageASM,
+var stageFiles = map[string]driver.Stage{
+	".ast": driver.StageAST, ".normal": driver.StageNormal, ".core": driver.StageCore,
+	planExtension: driver.StagePlan, harmonyExtension: driver.StageHarmony,
+	".shape": driver.StageShape, ".ll": driver.StageLLVM, ".ptx": driver.StagePTX,
+	".s": driver.StageASM,
 }
 
 // stageOf returns the stage that --emit names or that the extension of -o
 // stands for. A file never holds another stage than its name says.
-func stageOf(c *cli.Context) (redfox.Stage, error) {
+func stageOf(c *cli.Context) (driver.Stage, error) {
 	var stages []string
-	for _, s := range redfox.Stages() {
+	for _, s := range driver.Stages() {
 		stages = append(stages, string(s))
 	}
 	stage, err := choice("emit", c.String("emit"), stages...)
@@ -78,7 +78,7 @@ func stageOf(c *cli.Context) (redfox.Stage, error) {
 	case ok:
 		return named, nil
 	case ext == "", ext == ".txt", file == "-", c.IsSet("emit") && !slices.Contains(binaryFiles, ext):
-		return redfox.Stage(stage), nil
+		return driver.Stage(stage), nil
 	}
 	help := "-o FILE.rfx writes the compiled program; FILE.plan, .harmony, .ll, .ptx or .s a stage"
 	if !slices.Contains(binaryFiles, ext) {
@@ -92,7 +92,7 @@ func stageOf(c *cli.Context) (redfox.Stage, error) {
 var binaryFiles = []string{".so", ".o", ".a", ".dylib", ".dll", ".exe", ".bc", ".cubin", ".fatbin"}
 
 // emitStage prints a stage of a program.
-func emitStage(c *cli.Context, con *console, stage redfox.Stage) error {
+func emitStage(c *cli.Context, con *console, stage driver.Stage) error {
 	targets, err := targetsOf(c)
 	if err != nil {
 		return err
@@ -100,9 +100,9 @@ func emitStage(c *cli.Context, con *console, stage redfox.Stage) error {
 	if len(targets) > 1 {
 		return &usageError{message: fmt.Sprintf("a stage is of one target, and these are %s",
 			strings.Join(targets, ", ")),
-			help: "name one, or write a file with -o FILE" + redfox.CompiledExtension}
+			help: "name one, or write a file with -o FILE" + driver.CompiledExtension}
 	}
-	opts := redfox.EmitOptions{Lines: c.Bool("lines")}
+	opts := driver.EmitOptions{Lines: c.Bool("lines")}
 	if len(targets) == 1 {
 		opts.Target = targets[0]
 	}
@@ -111,7 +111,7 @@ func emitStage(c *cli.Context, con *console, stage redfox.Stage) error {
 		if err != nil {
 			return err
 		}
-		graph, err := redfox.ParseHarmony(sources[0])
+		graph, err := driver.ParseHarmony(sources[0])
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func emitStage(c *cli.Context, con *console, stage redfox.Stage) error {
 		return err
 	}
 	opts.Facts = facts
-	if stage == redfox.StagePTX || stage == redfox.StageASM {
+	if stage == driver.StagePTX || stage == driver.StageASM {
 		con.noteCodeFolder()
 	}
 	return con.output(c.Context, c.String("output"), func(w writer) error {
@@ -134,7 +134,7 @@ func emitStage(c *cli.Context, con *console, stage redfox.Stage) error {
 
 // programForFacts compiles the program that the arguments name, and loads the
 // facts that the flags name, if they do.
-func programForFacts(c *cli.Context, con *console) (*redfox.Program, *redfox.Database, error) {
+func programForFacts(c *cli.Context, con *console) (*driver.Program, *driver.Database, error) {
 	facts, err := newFactFlags(c)
 	if err != nil {
 		return nil, nil, err
@@ -169,10 +169,10 @@ func writeCompiled(c *cli.Context, con *console) error {
 		return err
 	}
 	name := filepath.Base(c.Args().First())
-	opts := redfox.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)),
+	opts := driver.CompiledOptions{Name: strings.TrimSuffix(name, filepath.Ext(name)),
 		Targets: targets, Facts: facts, Lines: c.Bool("lines")}
 	con.noteCodeFolder()
-	var left []redfox.LeftOut
+	var left []driver.LeftOut
 	err = con.output(c.Context, c.String("output"), func(w writer) error {
 		left, err = prog.WriteCompiled(w, opts)
 		return err
@@ -189,7 +189,7 @@ func targetsOf(c *cli.Context) ([]string, error) {
 	var out []string
 	seen := map[string]bool{}
 	for _, name := range splitList(c.StringSlice("target")) {
-		if err := redfox.CheckTarget(name); err != nil {
+		if err := driver.CheckTarget(name); err != nil {
 			return nil, err
 		}
 		if !seen[name] {

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // console is what a command talks to: results go to out, all talk to err.
@@ -60,7 +60,7 @@ func (s stoppable) Write(p []byte) (int, error) {
 
 // noteCodeFolder says if code that was compiled before is not looked for.
 func (con *console) noteCodeFolder() {
-	if _, err := redfox.CodeFolder(); err != nil {
+	if _, err := driver.CodeFolder(); err != nil {
 		fmt.Fprintln(con.err, "redfox: note:", err)
 	}
 }
@@ -94,9 +94,9 @@ func writeFailed(name string, err error) error {
 // written makes an error of a writer one about the output, unless it is one of
 // the kinds that have a form of their own.
 func written(err error) error {
-	var env *redfox.EnvironmentError
-	var program *redfox.ProgramError
-	var internal *redfox.InternalError
+	var env *driver.EnvironmentError
+	var program *driver.ProgramError
+	var internal *driver.InternalError
 	switch {
 	case err == nil, errors.Is(err, errInterrupted), errors.Is(err, errTimeout),
 		errors.As(err, &env), errors.As(err, &program), errors.As(err, &internal):
@@ -119,6 +119,6 @@ func cannot(do, name string, err error) error {
 	case errors.As(err, &link):
 		reason = link.Err
 	}
-	return &redfox.EnvironmentError{Message: fmt.Sprintf("cannot %s %s: %v", do, name, reason),
+	return &driver.EnvironmentError{Message: fmt.Sprintf("cannot %s %s: %v", do, name, reason),
 		Err: err}
 }

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // document is what a command with --json has to say. It is written once, when
 // the command ends: one array of diagnostics, whatever happened.
 type document struct {
 	mu       sync.Mutex // an interrupt reports from its own goroutine
-	found    []*redfox.Diagnostic
+	found    []*driver.Diagnostic
 	line     []byte // of what is printed, without its end yet
 	toOutput bool   // standard output, not standard error
 }
@@ -71,11 +71,11 @@ func (d *document) note(line string) {
 	default:
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "redfox: "), "note: ")
 		text = strings.Replace(text, ": note: ", ": ", 1) // behind a place
-		d.found = append(d.found, &redfox.Diagnostic{Severity: diag.Note, Message: text})
+		d.found = append(d.found, &driver.Diagnostic{Severity: diag.Note, Message: text})
 	}
 }
 
-func (d *document) add(ds ...*redfox.Diagnostic) {
+func (d *document) add(ds ...*driver.Diagnostic) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.found = append(d.found, ds...)
@@ -110,13 +110,13 @@ func (con *console) writeDocument(err error, args []string) int {
 // diagnosticsOf returns what an error says as diagnostics. Those that no
 // program causes have no code and no place, and the kind of the error as their
 // name.
-func diagnosticsOf(err error, args []string) []*redfox.Diagnostic {
-	var program *redfox.ProgramError
+func diagnosticsOf(err error, args []string) []*driver.Diagnostic {
+	var program *driver.ProgramError
 	var usage *usageError
-	var internal *redfox.InternalError
-	var environment *redfox.EnvironmentError
+	var internal *driver.InternalError
+	var environment *driver.EnvironmentError
 	var told *toldError
-	d := &redfox.Diagnostic{Severity: diag.Error, Code: &diag.Code{Name: "Environment"}}
+	d := &driver.Diagnostic{Severity: diag.Error, Code: &diag.Code{Name: "Environment"}}
 	switch {
 	case err == nil, errors.As(err, &told), errors.Is(err, errFound):
 		return nil
@@ -141,7 +141,7 @@ func diagnosticsOf(err error, args []string) []*redfox.Diagnostic {
 	default:
 		d.Message = err.Error()
 	}
-	return []*redfox.Diagnostic{d}
+	return []*driver.Diagnostic{d}
 }
 
 func nonempty(text string) []string {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func enginesCommand(con *console) *cli.Command {
@@ -18,7 +18,7 @@ func enginesCommand(con *console) *cli.Command {
 			if c.Args().Present() {
 				return &usageError{command: "engines", message: "engines takes no arguments"}
 			}
-			for _, e := range redfox.Engines() {
+			for _, e := range driver.Engines() {
 				state := "no "
 				if e.Available {
 					state = "yes"
@@ -27,16 +27,16 @@ func enginesCommand(con *console) *cli.Command {
 				if !e.Available && e.Help != "" {
 					fmt.Fprintf(con.out, "           %s\n", e.Help)
 				}
-				if e.Name == redfox.EngineGPU {
+				if e.Name == driver.EngineGPU {
 					printDevices(con)
 				}
 			}
-			auto, _, err := redfox.ChooseEngine(redfox.EngineAuto)
+			auto, _, err := driver.ChooseEngine(driver.EngineAuto)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(con.out, "auto  %s", auto.Name)
-			if auto.Name != redfox.EngineGo {
+			if auto.Name != driver.EngineGo {
 				fmt.Fprint(con.out,
 					"; a simpler engine over few facts, as compiling takes longer than the run")
 			}
@@ -49,7 +49,7 @@ func enginesCommand(con *console) *cli.Command {
 // printDevices lists the GPUs. If there are none, the line of the engine says
 // why.
 func printDevices(con *console) {
-	devices, err := redfox.Devices()
+	devices, err := driver.Devices()
 	if err != nil {
 		return
 	}
@@ -63,15 +63,15 @@ func printDevices(con *console) {
 	}
 }
 
-// engineFlags returns the engine that the flags mean (redfox.EngineFor). Flags
+// engineFlags returns the engine that the flags mean (driver.EngineFor). Flags
 // about a GPU are a mistake beside an engine that uses none.
 func engineFlags(c *cli.Context) (string, error) {
-	engine := redfox.EngineFor(c.String("engine"), c.String("device"))
-	if err := redfox.CheckEngine(engine); err != nil {
+	engine := driver.EngineFor(c.String("engine"), c.String("device"))
+	if err := driver.CheckEngine(engine); err != nil {
 		return "", err
 	}
 	switch engine {
-	case redfox.EngineGPU, redfox.EngineAuto, "":
+	case driver.EngineGPU, driver.EngineAuto, "":
 		return engine, nil
 	}
 	for _, flag := range []string{"device", "device-memory"} {

@@ -17,8 +17,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // The exit codes. They are part of the interface.
@@ -75,9 +75,9 @@ func (con *console) report(err error, args []string) int {
 	if con.document != nil {
 		return con.writeDocument(err, args)
 	}
-	var program *redfox.ProgramError
+	var program *driver.ProgramError
 	var usage *usageError
-	var internal *redfox.InternalError
+	var internal *driver.InternalError
 	var told *toldError
 	switch {
 	case err == nil, errors.As(err, &told), errors.Is(err, errFound):
@@ -110,8 +110,8 @@ func headed(message string) string {
 
 // exitCode returns the exit code that goes with an error.
 func exitCode(err error) int {
-	var program *redfox.ProgramError
-	var internal *redfox.InternalError
+	var program *driver.ProgramError
+	var internal *driver.InternalError
 	var told *toldError
 	switch {
 	case err == nil:
@@ -125,7 +125,7 @@ func exitCode(err error) int {
 	case errors.As(err, &internal):
 		return exitInternal
 	}
-	// The other errors are the machine's, such as *redfox.EnvironmentError, a
+	// The other errors are the machine's, such as *driver.EnvironmentError, a
 	// closed pipe, a full disk and a timeout, or the command line's.
 	return exitEnvironment
 }
@@ -139,7 +139,7 @@ func (e *usageError) lists() string {
 }
 
 // diagnostics prints findings the way the command line asks for.
-func (con *console) diagnostics(ds []*redfox.Diagnostic) {
+func (con *console) diagnostics(ds []*driver.Diagnostic) {
 	if len(ds) == 0 {
 		return
 	}
@@ -158,7 +158,7 @@ const maxDiagnostics = 50
 func recovered(r any) error {
 	stack := make([]byte, 16<<10)
 	stack = stack[:goruntime.Stack(stack, false)]
-	return &redfox.InternalError{Phase: "the command line", Err: fmt.Errorf("%v", r),
+	return &driver.InternalError{Phase: "the command line", Err: fmt.Errorf("%v", r),
 		Stack: string(stack)}
 }
 
@@ -168,7 +168,7 @@ const debugVariable = "REDFOX_DEBUG"
 
 // internal prints a bug of ours and the command that dumps what mending it
 // needs: the same command line, with debugVariable set.
-func (con *console) internal(e *redfox.InternalError, args []string) {
+func (con *console) internal(e *driver.InternalError, args []string) {
 	fmt.Fprintln(con.err, "redfox:", e)
 	if os.Getenv(debugVariable) == "" {
 		fmt.Fprintln(con.err,
@@ -189,7 +189,7 @@ func debugCommand(args []string) string {
 }
 
 // internalReport writes what mending a bug needs.
-func internalReport(w io.Writer, e *redfox.InternalError, args []string) {
+func internalReport(w io.Writer, e *driver.InternalError, args []string) {
 	fmt.Fprintln(w, "version:", buildVersion())
 	fmt.Fprintln(w, "command line:", strings.Join(args[1:], " "))
 	for _, name := range programArguments(args) {
@@ -211,7 +211,7 @@ func internalReport(w io.Writer, e *redfox.InternalError, args []string) {
 func programArguments(args []string) []string {
 	var out []string
 	for _, a := range args[1:] {
-		if isProgram(a) && filepath.Ext(a) != redfox.CompiledExtension {
+		if isProgram(a) && filepath.Ext(a) != driver.CompiledExtension {
 			out = append(out, a)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func explainCommand(con *console) *cli.Command {
@@ -29,7 +29,7 @@ func explainCommand(con *console) *cli.Command {
 			"redfox explain --kernels --why-not-fused reach.logic\n" +
 			"redfox explain RF0101",
 		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "keep-apart",
-			"no-decompose", "target", "facts", "fact", "allow-path", "header", "on-error", "missing-facts", "strict",
+			"no-decompose", "no-tiers", "target", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict",
 			"print", "engine", "device", "threads", "memory", "device-memory", "max-rounds",
 			"trust-code", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
@@ -67,10 +67,10 @@ func (r *run) explain(ctx context.Context, c *cli.Context) error {
 	if _, _, err := prog.ChooseEngine(nil, r.options); err != nil {
 		return err
 	}
-	opts := redfox.ExplainOptions{Target: strings.Join(targets, ""), Steps: c.Bool("steps"),
+	opts := driver.ExplainOptions{Target: strings.Join(targets, ""), Steps: c.Bool("steps"),
 		Run:     c.Bool("run"),
 		Kernels: c.Bool("kernels"), WhyNotFused: c.Bool("why-not-fused"), RunOptions: r.options}
-	var db *redfox.Database
+	var db *driver.Database
 	if r.given || opts.Run {
 		if db, err = r.read(ctx, prog); err != nil {
 			return err
@@ -111,6 +111,9 @@ func explainCode(con *console, name string) error {
 	}
 	if code.Fix != "" {
 		fmt.Fprintf(con.out, "\n%s\n", wrap("To mend it: "+code.Fix))
+	}
+	if text := code.Mended(); text != "" && text != code.Example {
+		fmt.Fprintf(con.out, "\nMended:\n\n%s\n", indent(text))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // The groups of flags, as help shows them.
@@ -30,7 +30,7 @@ const (
 var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "facts", Category: groupFacts,
-			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt or .parquet holds predicate PRED"}
+			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl or .parquet holds predicate PRED"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "strict", Category: groupFacts,
@@ -38,7 +38,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "fact", Category: groupFacts,
-			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; several files of a predicate are united"}
+			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; several files of a predicate are united; FILE may also be a folder, or a pattern such as part-*.csv"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "allow-path", Category: groupFacts,
@@ -47,11 +47,19 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.GenericFlag{Name: "header", Category: groupFacts, Value: new(header),
-			Usage: "TSV and CSV files start with a line of column names, by which facts are bound; `WHICH` is facts, results or, when left out, both"}
+			Usage: "TSV and CSV files start with a line of column names, by which facts are bound; `WHICH` is facts, results, none or, when left out, both; without the flag, a first line of facts that cannot be a fact has the names"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "on-error", Category: groupFacts, Value: "stop",
 			Usage: "at a malformed line of facts, `WHAT`: stop, or skip it and report how many were skipped"}
+	},
+	func() cli.Flag {
+		return &cli.GenericFlag{Name: "delimiter", Category: groupFacts, Value: new(delimiter),
+			Usage: "`CHAR` separates the fields of text files; tab is \\t", DefaultText: "comma in .csv files, tab in others, or what the file shows"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "null", Category: groupFacts,
+			Usage: "take the field `TEXT` of a text file for a missing value", DefaultText: "the empty field"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "missing-facts", Category: groupFacts, Value: "error",
@@ -69,7 +77,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "clauses", Aliases: []string{"c"}, Category: groupProgram,
-			Usage: "add the clauses in `TEXT` to the program, or take them alone; may be repeated"}
+			Usage: "add the clauses in `TEXT` to the program, or take them alone"}
 	},
 	func() cli.Flag {
 		return &cli.GenericFlag{Name: "exec-text", Category: groupTransactions,
@@ -95,15 +103,19 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,
-			Usage: "`FORMAT` of results, or with --out of its files: table, tsv, csv, json or parquet", DefaultText: "table, and tsv in files"}
+			Usage: "`FORMAT` of results, or with --out of its files: table, tsv, csv, json, parquet or jsonl", DefaultText: "table, and tsv in files"}
+	},
+	func() cli.Flag {
+		return &cli.IntFlag{Name: "depth", Category: groupResults, Value: 10,
+			Usage: "show `N` levels of a derivation; 0 shows all"}
 	},
 	func() cli.Flag {
 		return &cli.Int64Flag{Name: "limit", Category: groupResults,
-			Usage: "print at most `N` tuples of each predicate; 0 prints all", DefaultText: "all"}
+			Usage: "print at most `N` tuples of each predicate; 0 prints all", DefaultText: "all, and 40 in a table on a terminal"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "keep-going", Category: groupResults,
-			Usage: "print and write the results also if constraints do not hold, and then exit with 1"}
+			Usage: "print and write the results also if constraints do not hold, keep such transactions, and then exit with 1"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "stats", Category: groupResults,
@@ -114,7 +126,7 @@ var flagTable = []func() cli.Flag{
 			Usage: "write to `FILE` what took how long, as JSON that Perfetto (ui.perfetto.dev) and Chrome show"}
 	},
 	func() cli.Flag {
-		return &cli.StringFlag{Name: "engine", Category: groupEngine, Value: redfox.EngineAuto,
+		return &cli.StringFlag{Name: "engine", Category: groupEngine, Value: driver.EngineAuto,
 			Usage: "run on `ENGINE`: auto, go, cpu or gpu, as redfox engines tells"}
 	},
 	func() cli.Flag {
@@ -179,6 +191,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "run every loop round by round over all tuples, also where a column decomposes it"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "no-tiers", Category: groupCompiler,
+			Usage: "run all of a program as native code on engine cpu, also what begins sooner on engine go"}
+	},
+	func() cli.Flag {
 		return &cli.BoolFlag{Name: "kernels", Category: groupCompiler,
 			Usage: "say of the kernels what they are expected to take"}
 	},
@@ -225,6 +241,10 @@ var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "write", Aliases: []string{"w"}, Category: groupResults,
 			Usage: "rewrite the files in place"}
+	},
+	func() cli.Flag {
+		return &cli.BoolFlag{Name: "stdio", Category: groupMessages,
+			Usage: "talk over standard input and output, as always; clients add this flag"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Category: groupResults,
@@ -290,17 +310,18 @@ const (
 	headerFacts   header = "facts"
 	headerResults header = "results"
 	headerBoth    header = "both"
+	headerNone    header = "none"
 )
 
 // Set takes the text behind the flag, or "true" for none.
 func (h *header) Set(text string) error {
 	switch value := header(text); value {
-	case headerFacts, headerResults, headerBoth:
+	case headerFacts, headerResults, headerBoth, headerNone:
 		*h = value
 	case "true":
 		*h = headerBoth
 	default:
-		return fmt.Errorf("it is facts, results or both")
+		return fmt.Errorf("it is facts, results, both or none")
 	}
 	return nil
 }
@@ -311,6 +332,29 @@ func (h *header) String() string { return string(*h) }
 // IsBoolFlag lets the flag stand without a value, as package flag has it.
 func (h *header) IsBoolFlag() bool { return true }
 
+// delimiter is the value of --delimiter: a character, or 0.
+type delimiter byte
+
+// Set takes a character, also as it is escaped in Go.
+func (d *delimiter) Set(text string) error {
+	if text == `\t` || text == "tab" {
+		text = "\t"
+	}
+	if len(text) != 1 || text[0] >= 0x80 || strings.Contains("\r\n\"\\", text) {
+		return errors.New(`it is one ASCII character, such as ; or \t, and no quote, backslash or end of line`)
+	}
+	*d = delimiter(text[0])
+	return nil
+}
+
+// String returns the value; it is empty when the flag was not given.
+func (d *delimiter) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return string(*d)
+}
+
 // rounds is the value of --max-rounds, as RunOptions.MaxRounds has it.
 type rounds int64
 
@@ -319,7 +363,7 @@ func (r *rounds) Set(text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case text == "none", err == nil && n == 0:
-		*r = redfox.NoMaxRounds
+		*r = driver.NoMaxRounds
 	case err == nil && n > 0:
 		*r = rounds(n)
 	default:

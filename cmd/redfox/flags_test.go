@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func TestPermute(t *testing.T) {
@@ -97,9 +97,9 @@ func TestReport(t *testing.T) {
 		{"interrupted", errInterrupted, exitInterrupted, []string{"interrupted"}},
 		{"usage", &usageError{command: "run", message: "no program is named"}, exitEnvironment,
 			[]string{"no program is named", "redfox help run"}},
-		{"environment", &redfox.EnvironmentError{Message: "cannot read x", Help: "look"},
+		{"environment", &driver.EnvironmentError{Message: "cannot read x", Help: "look"},
 			exitEnvironment, []string{"redfox: error: cannot read x; look"}},
-		{"internal", &redfox.InternalError{Phase: "sema", Err: errors.New("index out of range")},
+		{"internal", &driver.InternalError{Phase: "sema", Err: errors.New("index out of range")},
 			exitInternal,
 			[]string{"internal error in sema: index out of range",
 				"REDFOX_DEBUG=1 redfox run 'my program.logic' --facts d 2> redfox-bug.txt"}},

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func formatCommand(con *console) *cli.Command {
@@ -31,10 +31,10 @@ func formatCommand(con *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			var wrong []*redfox.Diagnostic
+			var wrong []*driver.Diagnostic
 			for i, s := range sources {
 				err := f.format(s, c.Args().Get(i) == "-")
-				var program *redfox.ProgramError
+				var program *driver.ProgramError
 				switch {
 				case errors.As(err, &program):
 					wrong = append(wrong, program.Diagnostics...)
@@ -44,7 +44,7 @@ func formatCommand(con *console) *cli.Command {
 			}
 			switch {
 			case len(wrong) > 0:
-				return &redfox.ProgramError{Diagnostics: wrong}
+				return &driver.ProgramError{Diagnostics: wrong}
 			case f.changed && (f.diff || f.list) && !f.write:
 				return errFound
 			}
@@ -60,8 +60,8 @@ type formatter struct {
 	changed           bool // some file would
 }
 
-func (f *formatter) format(s redfox.Source, stdin bool) error {
-	text, err := redfox.FormatSource(s)
+func (f *formatter) format(s driver.Source, stdin bool) error {
+	text, err := driver.FormatSource(s)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (f *formatter) format(s redfox.Source, stdin bool) error {
 	}
 	if changed && f.diff {
 		fmt.Fprintf(f.con.out, "--- %s\n+++ %s, formatted\n%s", s.Name, s.Name,
-			redfox.Diff(s.Text, text))
+			driver.Diff(s.Text, text))
 	}
 	switch {
 	case f.write && stdin:

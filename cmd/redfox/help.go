@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/vocabulary"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -25,8 +27,13 @@ var groups = []string{groupBench, groupProgram, groupFacts, groupTransactions, g
 func helpCommand(con *console) *cli.Command {
 	return &cli.Command{
 		Name:      "help",
-		Usage:     "print this list, or help about a command, a topic or a function",
-		ArgsUsage: "[COMMAND | TOPIC | FUNCTION]",
+		Usage:     "print this list, or help about a command, a topic or a word of the language",
+		ArgsUsage: "[COMMAND | TOPIC | WORD]",
+		BashComplete: func(c *cli.Context) {
+			for _, name := range helpNames(c.App) {
+				fmt.Fprintln(con.out, name)
+			}
+		},
 		Action: func(c *cli.Context) error {
 			if !c.Args().Present() {
 				fmt.Fprint(con.out, appHelp(c.App))
@@ -43,19 +50,59 @@ func helpCommand(con *console) *cli.Command {
 					return nil
 				}
 			}
-			if e, ok := scalar.EntryOf(name); ok {
-				fmt.Fprint(con.out, entryHelp(functionEntry(e)))
+			if s, ok := sectionOf(name); ok {
+				fmt.Fprint(con.out, sectionHelp(s))
 				return nil
 			}
-			for _, g := range vocabulary.Generators {
-				if g.Name == name {
-					fmt.Fprint(con.out, entryHelp(generatorEntry(g)))
-					return nil
-				}
+			if e, ok := entryOf(name); ok {
+				fmt.Fprint(con.out, entryHelp(e))
+				return nil
 			}
-			return noCommand(c)
+			if entries := entriesNamed(name); len(entries) > 0 {
+				for _, e := range entries {
+					fmt.Fprint(con.out, entryHelp(e))
+				}
+				return nil
+			}
+			err := noCommand(c)
+			if e := new(usageError); errors.As(err, &e) && e.help == "" {
+				e.message, e.help = fmt.Sprintf("there is no page about %q", name), otherHelp(name)
+			}
+			return err
 		},
 	}
+}
+
+// otherHelp says where there is help about a name that is no topic.
+func otherHelp(name string) string {
+	if code := diag.Lookup(name); code != nil {
+		return "did you mean redfox explain " + code.ID + "?"
+	}
+	if names := scalar.WithLastName(name); len(names) > 0 {
+		return "did you mean redfox help " + strings.Join(names, " or ") + "?"
+	}
+	return "redfox help functions, types and directives list the words of the language"
+}
+
+// helpNames lists what help has pages about: commands, topics and functions.
+func helpNames(app *cli.App) []string {
+	var out []string
+	for _, cmd := range app.Commands {
+		out = append(out, cmd.Name)
+	}
+	for _, t := range topics() {
+		out = append(out, t.name)
+	}
+	for _, e := range vocabulary.Extensions {
+		out = append(out, e.Words...)
+	}
+	for _, g := range vocabulary.Generators {
+		if g.Name != "" {
+			out = append(out, g.Name)
+		}
+	}
+	out = append(append(out, "agg", "seq", "number"), vocabulary.AggregationNames()...)
+	return append(out, scalar.Names()...)
 }
 
 // appHelp is the text of redfox help.

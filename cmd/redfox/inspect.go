@@ -10,14 +10,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // parts are the flags of inspect that print a part of the file, in the order of
 // the help.
-var parts = []redfox.CompiledPart{redfox.PartSource, redfox.PartPlan, redfox.PartHarmony,
-	redfox.PartABI,
-	redfox.PartLLVM, redfox.PartPTX}
+var parts = []driver.CompiledPart{driver.PartSource, driver.PartPlan, driver.PartHarmony,
+	driver.PartABI,
+	driver.PartLLVM, driver.PartPTX}
 
 func inspectCommand(con *console) *cli.Command {
 	names := []string{"target"}
@@ -40,12 +40,12 @@ func inspectCommand(con *console) *cli.Command {
 			if c.NArg() != 1 {
 				return &usageError{message: fmt.Sprintf("inspect takes one file, and these are %d",
 					c.NArg()),
-					help: "write redfox inspect FILE" + redfox.CompiledExtension}
+					help: "write redfox inspect FILE" + driver.CompiledExtension}
 			}
 			if name := c.Args().First(); isProgram(name) &&
-				filepath.Ext(name) != redfox.CompiledExtension {
+				filepath.Ext(name) != driver.CompiledExtension {
 				return &usageError{message: fmt.Sprintf("%s is not compiled", name),
-					help: "compile it with redfox compile -o FILE" + redfox.CompiledExtension}
+					help: "compile it with redfox compile -o FILE" + driver.CompiledExtension}
 			}
 			return inspect(c, con)
 		},
@@ -61,7 +61,7 @@ func inspect(c *cli.Context, con *console) error {
 		return &usageError{message: fmt.Sprintf("--target chooses one target, and these are %s",
 			strings.Join(targets, ", "))}
 	}
-	var wanted []redfox.CompiledPart
+	var wanted []driver.CompiledPart
 	for _, p := range parts {
 		if c.Bool(string(p)) {
 			wanted = append(wanted, p)
@@ -75,7 +75,7 @@ func inspect(c *cli.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	compiled, err := redfox.ParseCompiled(sources[0])
+	compiled, err := driver.ParseCompiled(sources[0])
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func inspect(c *cli.Context, con *console) error {
 const shortSum = 16
 
 // printInfo writes the tables of inspect.
-func printInfo(w writer, info redfox.CompiledInfo, targets []string) {
+func printInfo(w writer, info driver.CompiledInfo, targets []string) {
 	fmt.Fprintf(w, "program   %s, compiled by redfox %s\n", info.Program, info.Redfox)
 	fmt.Fprintf(w, "checksum  %s\n", info.Checksum)
 	kernels := "for all facts"

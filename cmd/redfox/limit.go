@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/rlimit"
 )
 
@@ -20,7 +20,7 @@ const leastSpace = 16 << 20
 
 // tooLittle is the error of an address space that does not suffice.
 func tooLittle(limit, needed int64) error {
-	return &redfox.EnvironmentError{
+	return &driver.EnvironmentError{
 		Message: fmt.Sprintf("the address space of the process is limited to %s (ulimit -v), and redfox needs %s before it reads facts", size(limit), size(needed)),
 		Help:    fmt.Sprintf("raise the limit to %s or more, or bound the run with --memory in its place", size(needed+8*leastSpace)),
 	}
@@ -45,7 +45,7 @@ func (con *console) withinLimit(memory int64, engine string) (int64, error) {
 		return memory, nil
 	}
 	others := int64(threadSpace)
-	if engine != redfox.EngineGo {
+	if engine != driver.EngineGo {
 		others += llvmSpace
 	}
 	left := (limit - used - others) / 2

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/frontend/lsp"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // lspGarbage is GOGC for the language server. Each edit makes a whole new
@@ -25,13 +25,14 @@ func lspCommand(con *console) *cli.Command {
 			"defined and used. A .project file in the folder of a program file, or above, says which files " +
 			"belong together. docs/editors.md shows how to set up an editor.\n\n" +
 			examplesMark + "redfox lsp",
+		Flags: flags("stdio"),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return &usageError{command: "lsp", message: "lsp takes no arguments",
 					help: "the editor names the files"}
 			}
 			debug.SetGCPercent(lspGarbage)
-			server := lsp.New(con.in, flushing{con.out}, redfox.Version(),
+			server := lsp.New(con.in, flushing{con.out}, driver.Version(),
 				func(text string) { fmt.Fprintln(con.err, "redfox:", text) })
 			err := server.Run(c.Context)
 			if errors.Is(err, lsp.ErrNoShutdown) {

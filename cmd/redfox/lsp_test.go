@@ -9,12 +9,13 @@ import (
 // TestLSP has a conversation with the language server: it opens a program with
 // a mistake and gets the diagnostic.
 func TestLSP(t *testing.T) {
+	flags := []string{"lsp"}
 	converse := func(bodies ...string) outcome {
 		var in strings.Builder
 		for _, body := range bodies {
 			fmt.Fprintf(&in, "Content-Length: %d\r\n\r\n%s", len(body), body)
 		}
-		cmd := redfoxProcess(t, t.TempDir(), "lsp")
+		cmd := redfoxProcess(t, t.TempDir(), flags...)
 		cmd.Stdin = strings.NewReader(in.String())
 		return finish(t, cmd)
 	}
@@ -29,6 +30,12 @@ func TestLSP(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"exit"}`)...)
 	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, `"code":"RF0003"`) {
 		t.Errorf("got\n%s", got)
+	}
+	// VS Code's client adds the name of the transport.
+	flags = append(flags, "--stdio")
+	if again := converse(append(hello, `{"jsonrpc":"2.0","id":3,"method":"shutdown"}`,
+		`{"jsonrpc":"2.0","method":"exit"}`)...); again != got {
+		t.Errorf("with --stdio:\n%s", again)
 	}
 	// An editor that dies leaves no process behind.
 	if got = converse(hello...); got.code != 1 || got.stderr != "" {

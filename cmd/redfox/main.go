@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func main() { os.Exit(execute(os.Args, newConsole(os.Stdin, os.Stdout, os.Stderr))) }
@@ -117,6 +117,7 @@ func newApp(con *console) *cli.App {
 			compileCommand(con),
 			inspectCommand(con),
 			explainCommand(con),
+			whyCommand(con),
 			formatCommand(con),
 			lspCommand(con),
 			replCommand(con),
@@ -151,6 +152,6 @@ func versionCommand(con *console) *cli.Command {
 
 // buildVersion names the version of redfox and what it was built with.
 func buildVersion() string {
-	return fmt.Sprintf("%s %s %s/%s", redfox.Version(), goruntime.Version(), goruntime.GOOS,
+	return fmt.Sprintf("%s %s %s/%s", driver.Version(), goruntime.Version(), goruntime.GOOS,
 		goruntime.GOARCH)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // asCommand, when set, makes the test binary behave as redfox, so that tests
@@ -49,7 +49,7 @@ func redfoxProcess(t *testing.T, dir string, args ...string) *exec.Cmd {
 // there is none.
 func withLLVM(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
-	if _, _, err := redfox.ChooseEngine("cpu"); err != nil {
+	if _, _, err := driver.ChooseEngine("cpu"); err != nil {
 		t.Skip(err)
 	}
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 	tests "github.com/redfoxdb/redfox/internal/short"
 )
 
@@ -124,29 +124,29 @@ func memoryFacts(t *testing.T, dir string) {
 		w.WriteByte('\n')
 	})
 	// The formats that redfox writes itself.
-	prog, err := redfox.Compile(context.Background(),
-		[]redfox.Source{{Name: "facts.logic",
+	prog, err := driver.Compile(context.Background(),
+		[]driver.Source{{Name: "facts.logic",
 			Text: "s(i, x) -> int(i), string(x).\nfew(i, x) -> int(i), string(x).\n"}},
-		redfox.Options{})
+		driver.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	res, err := prog.Run(context.Background(),
-		redfox.NewFacts().File("s", filepath.Join(dir, "s.tsv")).File("few",
+		driver.NewFacts().File("s", filepath.Join(dir, "s.tsv")).File("few",
 			filepath.Join(dir, "few.tsv")),
-		redfox.RunOptions{Engine: "go", Outputs: []string{"s", "few"}})
+		driver.RunOptions{Engine: "go", Outputs: []string{"s", "few"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, format := range map[string]redfox.Format{"s.parquet": redfox.Parquet,
-		"s.tsv.zst": redfox.TSV} {
+	for name, format := range map[string]driver.Format{"s.parquet": driver.Parquet,
+		"s.tsv.zst": driver.TSV} {
 		if err := res.WriteFile(filepath.Join(dir, name), "s", format,
-			redfox.WriteOptions{}); err != nil {
+			driver.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := res.WriteFile(filepath.Join(dir, "few.parquet"), "few", redfox.Parquet,
-		redfox.WriteOptions{}); err != nil {
+	if err := res.WriteFile(filepath.Join(dir, "few.parquet"), "few", driver.Parquet,
+		driver.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

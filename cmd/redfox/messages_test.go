@@ -20,7 +20,7 @@ var messageForms = []*regexp.Regexp{
 	regexp.MustCompile(`^ |^$`),
 	regexp.MustCompile(`^\.\.\. and \d+ more$`),
 	regexp.MustCompile(`^\d+ errors?, \d+ warnings?$`),
-	regexp.MustCompile(`^(read|result|engine|time) +\S`),
+	regexp.MustCompile(`^(run|read|result|engine|time) +\S`),
 	regexp.MustCompile(`^(\[\]?|\])$`),
 }
 

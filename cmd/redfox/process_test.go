@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // write makes a file in a folder and returns its path.
@@ -108,7 +108,7 @@ func TestSameBytes(t *testing.T) {
 func TestSteps(t *testing.T) {
 	o := finish(t,
 		redfoxProcess(t, "../..", "explain", "--steps", "testdata/quickstart/reach.logic"))
-	for _, p := range redfox.Passes() {
+	for _, p := range driver.Passes() {
 		if !strings.Contains(o.stdout, "== "+p.Name+" (") {
 			t.Errorf("the steps lack %s", p.Name)
 		}

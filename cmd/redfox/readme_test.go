@@ -26,7 +26,8 @@ func documents(t *testing.T) []string {
 // TestReadme compares what the documents show with what redfox does: the output
 // of each command line in a console block, the canonical form of each program
 // in a logiql block, the files that such blocks name, and the answers of the
-// program before each answer block. With -rewrite it updates the documents.
+// program before each answer block, conversations at the prompt, and the files
+// that text blocks name. With -rewrite it updates the documents.
 func TestReadme(t *testing.T) {
 	for _, name := range documents(t) {
 		text, err := os.ReadFile(name)
@@ -105,6 +106,14 @@ func (r *replay) block(fence, text string) string {
 			r.program = o.stdout
 		}
 		return r.program
+	case "text":
+		if file != "" {
+			written, err := os.ReadFile(filepath.Join(r.dir, file))
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			return string(written)
+		}
 	case "answer":
 		file := r.file()
 		o := finish(r.t, redfoxProcess(r.t, filepath.Dir(file), "run", filepath.Base(file)))
@@ -125,6 +134,8 @@ func (r *replay) console(text string) string {
 	inOutput := false
 	for line := range strings.Lines(text) {
 		switch {
+		case strings.HasPrefix(line, "$ redfox repl "):
+			return out.String() + r.conversation(line, text)
 		case strings.HasPrefix(line, "$ "):
 			out.WriteString(line)
 			inOutput = false
@@ -142,6 +153,34 @@ func (r *replay) console(text string) string {
 		}
 	}
 	return out.String()
+}
+
+// conversation returns a conversation at the prompt, which is the rest of its
+// block, with fresh answers. The answer to an input is what one more input adds
+// to those before it.
+func (r *replay) conversation(line, text string) string {
+	args := words(strings.TrimSpace(strings.TrimPrefix(line, "$ redfox ")))
+	var inputs []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "redfox> ") {
+			inputs = append(inputs, line)
+		} else if strings.HasPrefix(line, "     .. ") && len(inputs) > 0 {
+			inputs[len(inputs)-1] += line
+		}
+	}
+	out, typed := line, ""
+	var before outcome
+	for _, input := range inputs {
+		typed += strings.NewReplacer("redfox> ", "", "     .. ", "").Replace(input)
+		cmd := redfoxProcess(r.t, r.dir, args...)
+		cmd.Stdin = strings.NewReader(typed)
+		o := finish(r.t, cmd)
+		out += input + strings.TrimPrefix(o.stdout, before.stdout) +
+			strings.TrimPrefix(o.stderr, before.stderr)
+		before = o
+	}
+	r.commands++
+	return out
 }
 
 // firstDifference shows the first lines in which two texts differ.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/cmd/redfox/repl"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func replCommand(con *console) *cli.Command {
@@ -23,14 +23,14 @@ func replCommand(con *console) *cli.Command {
 			examplesMark +
 			"redfox repl reach.logic --facts data\n" +
 			"echo 'p(1). p(x)?' | redfox repl",
-		Flags: flags("facts", "fact", "allow-path", "header", "on-error", "missing-facts", "limit", "engine",
+		Flags: flags("facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "limit", "engine",
 			"device", "threads", "memory", "device-memory", "max-rounds"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {
 				return err
 			}
-			var sources []redfox.Source
+			var sources []driver.Source
 			if c.Args().Present() {
 				if sources, err = readProgram(c); err != nil {
 					return err
@@ -38,7 +38,7 @@ func replCommand(con *console) *cli.Command {
 			}
 			// Ctrl-C belongs to the prompt.
 			signal.Reset(os.Interrupt)
-			session, err := redfox.OpenSession(redfox.SessionOptions{Engine: r.options.Engine,
+			session, err := driver.OpenSession(driver.SessionOptions{Engine: r.options.Engine,
 				Device: r.options.Device, DeviceMemory: r.options.DeviceMemory,
 				Threads: r.options.Threads, Memory: r.options.Memory})
 			if err != nil {

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,6 +98,59 @@ func (s *terminal) within(want string, d time.Duration) (before string, ok bool)
 		case <-deadline:
 			return "", false
 		}
+	}
+}
+
+// TestTableOnTerminal prints more rows than a terminal shows, and all of them
+// where it is told to.
+func TestTableOnTerminal(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	for i := range 1050 {
+		fmt.Fprintln(&rows, i)
+	}
+	write(t, dir, "n.tsv", rows.String())
+	write(t, dir, "derived.logic", "n(x) -> int(x). m(x) <- n(x).")
+	write(t, dir, "query.logic", "n(x) -> int(x). _(x) <- n(x).")
+	for _, c := range []struct {
+		args []string
+		rows int
+		note string
+	}{
+		{[]string{"query.logic"}, 40, "1,010 tuples of _ more; --limit 0 prints all"},
+		{[]string{"derived.logic"}, 20, "1,030 tuples of m more; --limit 0 prints all"},
+		{[]string{"query.logic", "--limit", "0"}, 1050, ""},
+		{[]string{"query.logic", "--limit", "50"}, 50, ""},
+		{[]string{"query.logic", "--format", "tsv"}, 1050, ""},
+	} {
+		term, slave := openTerminal(t)
+		args := append([]string{"run", "--engine", "go", "--facts", "."}, c.args...)
+		cmd := redfoxProcess(t, dir, args...)
+		cmd.Stdout, cmd.Stderr = slave, slave
+		ended := make(chan error, 1)
+		go func() {
+			ended <- cmd.Run()
+			fmt.Fprint(slave, "the end")
+		}()
+		text := term.until("the end")
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		slave.Close()
+		shown := 0
+		for line := range strings.Lines(text) {
+			if _, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+				shown++
+			}
+		}
+		noted := strings.Contains(text, "more; --limit")
+		if shown != c.rows || !strings.Contains(text, c.note) || noted != (c.note != "") {
+			t.Errorf("%q: %d rows, want %d and %q:\n%s", c.args, shown, c.rows, c.note, text)
+		}
+	}
+	cmd := redfoxProcess(t, dir, "run", "--engine", "go", "--facts", ".", "derived.logic")
+	if out := finish(t, cmd); !strings.Contains(out.stdout, "\n1049\n") || out.stderr != "" {
+		t.Errorf("a pipe gets %d bytes, and %s", len(out.stdout), out.stderr)
 	}
 }
 

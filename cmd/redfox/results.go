@@ -10,16 +10,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // formats are the names that --format takes.
-var formats = []string{"table", "tsv", "csv", "json", "parquet"}
+var formats = []string{"table", "tsv", "csv", "json", "parquet", "jsonl"}
 
-// implicitLimit bounds what is shown of a predicate that was not asked for: a
-// program without queries shows the beginning of what it derives.
-const implicitLimit = 20
+// A terminal shows the beginning of a long table: terminalLimit rows of it, and
+// implicitLimit of a predicate that was not asked for. Files and pipes get all.
+const (
+	terminalLimit = 40
+	implicitLimit = 20
+)
 
 // results is what the flags say of printing and writing.
 type results struct {
@@ -29,6 +32,7 @@ type results struct {
 	format string // "" when not given
 	header bool
 	limit  int64 // 0 for all
+	cut    bool  // no limit is given, so that terminals show the beginning
 }
 
 // newResults checks the flags about results.
@@ -38,6 +42,7 @@ func newResults(c *cli.Context) (results, error) {
 		format: c.String("format"),
 		header: headerOf(c) == headerBoth || headerOf(c) == headerResults,
 		limit:  c.Int64("limit"),
+		cut:    !c.IsSet("limit"),
 	}
 	if err := notNegative("limit", r.limit); err != nil {
 		return r, err
@@ -52,19 +57,29 @@ func newResults(c *cli.Context) (results, error) {
 
 // otherFiles are extensions of files that --out does not write. A folder of
 // such a name would surprise.
-var otherFiles = []string{".txt", ".arrow", ".jsonl", ".ndjson", ".xlsx", ".pq", ".gz", ".zst"}
+var otherFiles = []string{".txt", ".arrow", ".xlsx", ".pq", ".gz", ".zst"}
+
+// formatNamed returns the format that the extension of a file stands for, which
+// may be none of formats.
+func formatNamed(file string) string {
+	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
+	if ext == "ndjson" {
+		return "jsonl"
+	}
+	return ext
+}
 
 // destination decides whether --out names a file, which has the extension of a
 // format, or a folder.
 func (r *results) destination(out string) error {
 	ext := strings.ToLower(filepath.Ext(out))
 	info, err := os.Stat(out)
-	switch format := strings.TrimPrefix(ext, "."); {
+	switch format := formatNamed(out); {
 	case out == "" || err == nil && info.IsDir():
 		r.dir = out
 		return nil
 	case slices.Contains(otherFiles, ext):
-		return usage("end the name in .tsv, .csv, .json or .parquet for one file, or name a folder",
+		return usage("end the name in .tsv, .csv, .json, .jsonl, .ndjson or .parquet for one file, or name a folder",
 			"--out %s: results are not written as %s", shellQuote(out), ext)
 	case format == "table" || !slices.Contains(formats, format):
 		r.dir = out
@@ -88,8 +103,38 @@ type chosen struct {
 	files map[string]string
 }
 
+// predicateOf returns the predicate that --print means: by its name in results,
+// or by its own name with its block, or the end of the path of that, before it.
+func predicateOf(prog *driver.Program, name string, names []string) (string, error) {
+	if slices.Contains(names, name) {
+		return name, nil
+	}
+	var found, paths []string
+	for _, p := range prog.Predicates() {
+		if p.Path == "" {
+			continue
+		}
+		if strings.HasSuffix(":"+p.Path, ":"+strings.TrimPrefix(name, "$")) {
+			found, paths = append(found, p.Name), append(paths, p.Path)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", &usageError{
+			message: fmt.Sprintf("--print %s: the program has no such predicate", name),
+			help:    nearest(name, names),
+		}
+	case 1:
+		return found[0], nil
+	}
+	return "", &usageError{
+		message: fmt.Sprintf("--print %s may mean several predicates", name),
+		help:    "write " + strings.Join(paths, " or "),
+	}
+}
+
 // choose decides, knowing the program, what is printed and what is written.
-func (r results) choose(prog *redfox.Program) (chosen, error) {
+func (r results) choose(prog *driver.Program) (chosen, error) {
 	var names, queries, exported []string
 	for _, p := range prog.Predicates() {
 		names = append(names, p.Name)
@@ -100,13 +145,13 @@ func (r results) choose(prog *redfox.Program) (chosen, error) {
 			exported = append(exported, p.Name)
 		}
 	}
-	for _, name := range r.print {
-		if !slices.Contains(names, name) {
-			return chosen{}, &usageError{
-				message: fmt.Sprintf("--print %s: the program has no such predicate", name),
-				help:    nearest(name, names),
-			}
+	r.print = slices.Clone(r.print)
+	for i, name := range r.print {
+		found, err := predicateOf(prog, name, names)
+		if err != nil {
+			return chosen{}, err
 		}
+		r.print[i] = found
 	}
 	out := chosen{results: r, shown: r.print, files: map[string]string{}}
 	if r.dir != "" {
@@ -216,7 +261,7 @@ func (c chosen) prepare(con *console) error {
 }
 
 // leave leaves the files that the program itself names to its exports.
-func (c *chosen) leave(exports []redfox.Export) error {
+func (c *chosen) leave(exports []driver.Export) error {
 	files := map[string]string{}
 	for _, name := range c.written {
 		files[c.files[name]] = name
@@ -240,20 +285,23 @@ func (c *chosen) leave(exports []redfox.Export) error {
 
 // write prints and writes what was chosen. Files come first, so that what is
 // printed is there when they are.
-func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) error {
+func (c chosen) write(ctx context.Context, con *console, res *driver.Result) error {
 	if c.dir != "" || c.file != "" && len(c.files) > 0 {
 		if err := c.writeFiles(ctx, res); err != nil {
 			return err
 		}
 	}
-	format, err := redfox.ParseFormat(c.printed())
+	format, err := driver.ParseFormat(c.printed())
 	if err != nil {
 		return &usageError{message: err.Error()}
 	}
 	for i, name := range c.shown {
-		limit := c.limit
-		if c.implicit && limit == 0 && format == redfox.Table {
+		limit, cut := c.limit, c.cut && con.outTerminal && format == driver.Table
+		switch {
+		case cut && c.implicit:
 			limit = implicitLimit
+		case cut:
+			limit = terminalLimit
 		}
 		if i > 0 {
 			fmt.Fprintln(con.out)
@@ -263,15 +311,15 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 		}
 		w := stoppable{ctx, con.out}
 		if err := res.Write(w, name, format,
-			redfox.WriteOptions{Header: c.header, Limit: limit}); err != nil {
+			driver.WriteOptions{Header: c.header, Limit: limit}); err != nil {
 			return written(err)
 		}
-		if more := res.Len(name) - limit; c.implicit && limit > 0 && more > 0 {
+		if more := res.Len(name) - limit; cut && more > 0 {
 			if err := con.out.Flush(); err != nil {
 				return written(err)
 			}
-			fmt.Fprintf(con.err, "redfox: note: %s of %s more; --print %s prints all\n",
-				count(more, "tuple"), name, name)
+			fmt.Fprintf(con.err, "redfox: note: %s of %s more; --limit 0 prints all\n",
+				count(more, "tuple"), name)
 		}
 	}
 	if len(c.shown) == 0 && c.dir == "" && c.file == "" {
@@ -283,7 +331,7 @@ func (c chosen) write(ctx context.Context, con *console, res *redfox.Result) err
 
 // writeFiles writes the files of --out. They get their names when all are
 // whole, so that a failure leaves the results of an earlier run as they were.
-func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
+func (c chosen) writeFiles(ctx context.Context, res *driver.Result) error {
 	if c.dir != "" {
 		if err := os.MkdirAll(c.dir, 0o777); err != nil {
 			return cannotWrite(c.dir, err)
@@ -297,8 +345,7 @@ func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
 	}()
 	for _, name := range c.written {
 		file := c.files[name]
-		ext := strings.ToLower(filepath.Ext(file))
-		format, err := redfox.ParseFormat(strings.TrimPrefix(ext, "."))
+		format, err := driver.ParseFormat(formatNamed(file))
 		if err != nil {
 			return err
 		}
@@ -316,7 +363,7 @@ func (c chosen) writeFiles(ctx context.Context, res *redfox.Result) error {
 		}
 		whole = append(whole, f)
 		if err := res.Write(stoppable{ctx, f}, name, format,
-			redfox.WriteOptions{Header: c.header}); err != nil {
+			driver.WriteOptions{Header: c.header}); err != nil {
 			return written(writeFailed(file, err))
 		}
 		if err := f.Finish(); err != nil {

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/collector"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 func runCommand(con *console) *cli.Command {
@@ -35,10 +36,10 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet\n" +
 			"redfox run shop.logic --exec-text '+order(\"ann\", \"pear\").' --print stock",
-		Flags: flags("clauses", "facts", "fact", "allow-path", "header", "on-error", "missing-facts", "strict", "print", "out", "format",
+		Flags: flags("clauses", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict", "print", "out", "format",
 			"limit", "keep-going", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
-			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "json",
+			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "no-tiers", "json",
 			"add", "exec", "exec-text", "exec-block", "on-abort"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
@@ -54,7 +55,15 @@ func runCommand(con *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if len(changes) > 0 {
+			ordered := false
+			if len(changes) == 0 && hasProject(c) {
+				sources, err := readProgram(c)
+				if err != nil {
+					return err
+				}
+				_, _, ordered = driver.Executions(sources)
+			}
+			if len(changes) > 0 || ordered {
 				return r.transactions(ctx, c, changes)
 			}
 			return r.do(ctx, c)
@@ -62,27 +71,32 @@ func runCommand(con *console) *cli.Command {
 	}
 }
 
-// gcPercent makes Go's collector run when the heap has grown by this share. The
-// large arrays of loaded facts hold no pointers and cost nothing to mark, so
-// running it often is cheap and keeps the peak of memory near what is in use.
-const gcPercent = 25
+// gcPercent and gcSlack make Go's collector run when the heap has grown by this
+// share and by so many bytes. The large arrays of loaded facts hold no pointers
+// and cost nothing to mark, so running it often is cheap and keeps the peak of
+// memory near what is in use. The trees of a large program are costly to mark
+// and small.
+const (
+	gcPercent = 25
+	gcSlack   = 128 << 20
+)
 
 // limitHeap keeps the garbage of loading and running small. Compiling makes too
 // little of it to be worth the collector's time.
 func limitHeap(memory int64) {
-	debug.SetGCPercent(gcPercent)
-	redfox.LimitProcess(memory)
+	collector.Allow(gcPercent, gcSlack)
+	driver.LimitProcess(memory)
 }
 
 // run is one execution of the run or explain --run command.
 type run struct {
 	con *console
 	factFlags
-	options  redfox.RunOptions
+	options  driver.RunOptions
 	results  results
 	stats    bool
 	profile  string // the file of --profile, or ""
-	tracer   redfox.Tracer
+	tracer   driver.Tracer
 	progress *progress
 }
 
@@ -121,7 +135,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		return nil, err
 	}
 	r.load.Threads, r.load.Memory, r.load.Progress = threads, memory, r.showLoad
-	r.options = redfox.RunOptions{
+	r.options = driver.RunOptions{
 		Engine:       engine,
 		Threads:      threads,
 		Memory:       memory,
@@ -129,6 +143,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		DeviceMemory: deviceMemory,
 		MaxRounds:    roundsOf(c),
 		NoDecompose:  c.Bool("no-decompose"),
+		NoTiers:      c.Bool("no-tiers"),
 		KeepGoing:    c.Bool("keep-going"),
 		Progress:     r.showRun,
 		Profile:      r.stats,
@@ -141,7 +156,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 }
 
 // prepare compiles the program and decides what is wanted of it.
-func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, chosen, error) {
+func (r *run) prepare(ctx context.Context, c *cli.Context) (*driver.Program, chosen, error) {
 	prog, err := compileProgram(ctx, c, r.con, r.external)
 	if err != nil {
 		return nil, chosen{}, err
@@ -163,7 +178,7 @@ func (r *run) prepare(ctx context.Context, c *cli.Context) (*redfox.Program, cho
 
 // read loads the facts and prints what is noteworthy about them. It ends as
 // soon as the engine turns out to be unavailable.
-func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database, error) {
+func (r *run) read(ctx context.Context, prog *driver.Program) (*driver.Database, error) {
 	defer r.progress.done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -177,6 +192,7 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 	}()
 	opts := r.options
 	opts.Load = r.load
+	opts.Load.Once = true
 	db, err := prog.LoadFor(ctx, r.facts, opts)
 	if none := <-missing; none != nil {
 		return nil, none
@@ -193,7 +209,7 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 	if err != nil {
 		return nil, err
 	}
-	if chosen.Name != redfox.EngineGo {
+	if chosen.Name != driver.EngineGo {
 		r.con.noteCodeFolder()
 	}
 	for _, e := range passed {
@@ -208,12 +224,12 @@ func (r *run) read(ctx context.Context, prog *redfox.Program) (*redfox.Database,
 func (r *run) do(ctx context.Context, c *cli.Context) error {
 	defer r.progress.done()
 	at := moments{start: time.Now()}
-	redfox.StartEngine(r.options, programOptions(c, r.external))
+	driver.StartEngine(r.options, programOptions(c, r.external))
 	prog, wanted, err := r.prepare(ctx, c)
 	if err != nil {
 		return err
 	}
-	exports, err := prog.ResolveExports(redfox.ExportOptions{Dir: wanted.dir, Allow: r.allowed})
+	exports, err := prog.ResolveExports(driver.ExportOptions{Dir: wanted.dir, Allow: r.allowed})
 	if err == nil {
 		err = wanted.leave(exports)
 	}
@@ -240,6 +256,7 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 			"redfox: note: %s did not fit the type, so the atoms that need them are false\n",
 			count(n, "decimal"))
 	}
+	r.noteCombinations(prog, res)
 	if err := wanted.write(ctx, r.con, res); err != nil {
 		return err
 	}
@@ -259,9 +276,22 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	return cmp.Or(violated, r.writeProfile())
 }
 
+// noteCombinations prints how many combinations of entities the rules tried of
+// which RF0806 warns.
+func (r *run) noteCombinations(prog *driver.Program, res *driver.Result) {
+	for _, c := range prog.Combinations(res) {
+		var sizes []string
+		for i, name := range c.Types {
+			sizes = append(sizes, fmt.Sprintf("%d of %s", c.Sizes[i], name))
+		}
+		fmt.Fprintf(r.con.err, "redfox: note: the rule at %s:%d:%d tries %s: %s\n", c.At.File,
+			c.At.Line, c.At.Column, count(c.Count, "combination"), strings.Join(sizes, " times "))
+	}
+}
+
 // traced adds what the command did to the profile.
 func (r *run) traced(name string, start, end time.Time) {
-	r.tracer.Add(redfox.Span{Track: redfox.HostTrack, Name: name, Start: start,
+	r.tracer.Add(driver.Span{Track: driver.HostTrack, Name: name, Start: start,
 		Duration: end.Sub(start)})
 }
 

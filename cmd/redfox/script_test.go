@@ -34,7 +34,9 @@ func TestScripts(t *testing.T) {
 		dir := t.TempDir()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			name := func() string {
-				return filepath.Join(dir, filepath.FromSlash(d.CmdArgs[0].Key))
+				a := d.CmdArgs[0]
+				return filepath.Join(dir, filepath.FromSlash(
+					strings.Join(append([]string{a.Key}, a.Vals...), "=")))
 			}
 			switch d.Cmd {
 			case "file":

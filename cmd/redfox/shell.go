@@ -19,6 +19,10 @@ var (
 	zshScript string
 )
 
+// fishHelp completes what redfox help has pages about.
+const fishHelp = "complete -c redfox -n '__fish_seen_subcommand_from help' -f " +
+	"-a '(redfox help " + completeFlag + ")'\n"
+
 // completionCommand prints the script that makes a shell complete redfox's
 // command lines.
 func completionCommand(con *console) *cli.Command {
@@ -26,7 +30,8 @@ func completionCommand(con *console) *cli.Command {
 		Name:      "completion",
 		Usage:     "print the script that completes redfox's command lines in a shell",
 		ArgsUsage: "bash|zsh|fish",
-		Description: "The script completes commands, flags and file names.\n\n" + examplesMark +
+		Description: "The script completes commands, flags, file names, and the pages of help.\n\n" +
+			examplesMark +
 			"source <(redfox completion bash)\n" +
 			"redfox completion zsh > \"${fpath[1]}/_redfox\"\n" +
 			"redfox completion fish > ~/.config/fish/completions/redfox.fish",
@@ -42,6 +47,7 @@ func completionCommand(con *console) *cli.Command {
 				if script, err = c.App.ToFishCompletion(); err != nil {
 					return err
 				}
+				script += fishHelp
 			case "":
 				return &usageError{command: "completion", message: "the name of a shell is missing",
 					help: "write redfox completion bash, zsh or fish"}

@@ -17,6 +17,8 @@ func TestCompletion(t *testing.T) {
 		{nil, []string{"run", "check", "help"}},
 		{[]string{"run", "--pr"}, []string{"--print", "--profile"}},
 		{[]string{"run", "p.logic", "--mem"}, []string{"--memory"}},
+		{[]string{"help"}, []string{"run", "functions", "types", "directives", "facts",
+			"string:upper", "int:range"}},
 	} {
 		o := finish(t, redfoxProcess(t, t.TempDir(), append(c.line, completeFlag)...))
 		got := strings.Fields(o.stdout)
@@ -55,6 +57,14 @@ _redfox_complete; echo "${COMPREPLY[@]}"`
 		out, err := exec.Command(shell, "-c", line).CombinedOutput()
 		if err != nil || string(out) != "--print\n" {
 			t.Errorf("bash completes --pri as %q: %v", out, err)
+		}
+		topic := `redfox() { echo "functions facts"; }
+source ` + file + `
+COMP_WORDS=(redfox help fu); COMP_CWORD=2
+_redfox_complete; echo "${COMPREPLY[@]}"`
+		if out, err := exec.Command(shell, "-c", topic).CombinedOutput(); err != nil ||
+			string(out) != "functions\n" {
+			t.Errorf("bash completes help fu as %q: %v", out, err)
 		}
 	}
 }

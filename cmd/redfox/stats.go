@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // notes says what the user should know of the facts: which predicates have
 // none, which files are not used, which rows were left out.
-func (r *run) notes(report *redfox.LoadReport) {
+func (r *run) notes(report *driver.LoadReport) {
 	for _, note := range report.Notes {
 		if r.strict && slices.Contains(report.Unmatched, note) {
 			continue // check reports it
@@ -36,40 +36,70 @@ func (r *run) notes(report *redfox.LoadReport) {
 type moments struct{ start, compiled, loaded, ran, written time.Time }
 
 // printStats says what a run read, derived and wrote, and where the time went.
-func (r *run) printStats(db *redfox.Database, res *redfox.Result, names []string, at moments) {
+func (r *run) printStats(db *driver.Database, res *driver.Result, names []string, at moments) {
+	r.printLoaded(db.Report())
+	r.printRun(res, res.Stats, names)
+	r.printTime(res.Stats, at)
+}
+
+// printLoaded says what was read of files.
+func (r *run) printLoaded(report *driver.LoadReport) {
 	w := r.con.err
-	for _, f := range db.Report().Files {
+	for _, f := range report.Files {
 		repeated := ""
 		if f.Repeated > 0 {
 			repeated = fmt.Sprintf(", %s repeated", grouped(f.Repeated))
 		}
-		fmt.Fprintf(w, "read     %s: %s%s, %s, %s\n", f.File, count(f.Rows, "row"), repeated,
-			size(f.Bytes), short(f.Elapsed))
+		left := ""
+		if len(f.Left) > 0 {
+			left = ", without " + strings.Join(f.Left, ", ")
+		}
+		selected := ""
+		if f.Selected {
+			selected = grouped(f.Kept) + " of "
+		}
+		fmt.Fprintf(w, "read     %s: %s%s%s, %s, %s%s\n", f.File, selected, count(f.Rows, "row"), repeated,
+			size(f.Bytes), short(f.Elapsed), left)
 	}
+}
+
+// printRun says how many tuples a result has, and what the engine did.
+func (r *run) printRun(res *driver.Result, stats driver.Stats, names []string) {
+	w := r.con.err
 	for _, name := range names {
 		fmt.Fprintf(w, "result   %s: %s\n", name, count(res.Len(name), "tuple"))
 	}
-	fmt.Fprintf(w, "engine   %s, at most %s of facts, relations and indexes\n", res.Stats.Engine,
-		size(res.Stats.Peak))
-	if d := res.Stats.Device; d != nil {
+	fmt.Fprintf(w, "engine   %s, at most %s of facts, relations and indexes\n", stats.Engine,
+		size(stats.Peak))
+	if d := stats.Device; d != nil {
 		printDevice(w, d)
 	}
-	printKernels(w, res.Stats)
+	printSegments(w, stats.Segments)
+	printKernels(w, stats)
+}
+
+// printTime says where the time of a run went.
+func (r *run) printTime(stats driver.Stats, at moments) {
 	code := ""
-	if res.Stats.Compile > 0 {
-		code = " code " + short(res.Stats.Compile) + ","
+	if stats.Compile > 0 {
+		code = " code " + short(stats.Compile) + ","
 	}
-	fmt.Fprintf(w, "time     %s: compile %s, load %s, plan %s,%s run %s, write %s\n",
+	fmt.Fprintf(r.con.err, "time     %s: compile %s, load %s, plan %s,%s run %s, write %s\n",
 		short(at.written.Sub(at.start)), short(at.compiled.Sub(at.start)),
 		short(at.loaded.Sub(at.compiled)),
-		short(res.Stats.Plan), code, short(res.Stats.Run), short(at.written.Sub(at.ran)))
+		short(stats.Plan), code, short(stats.Run), short(at.written.Sub(at.ran)))
 }
 
 // printDevice says what a run did on a GPU beside its kernels.
-func printDevice(w io.Writer, d *redfox.DeviceStats) {
+func printDevice(w io.Writer, d *driver.DeviceStats) {
 	fmt.Fprintf(w,
 		"device   %s: at most %s held, %s of facts were there already, %s, %s for the host\n",
 		d.Name, size(d.Peak), size(d.Resident), count(d.Launches, "launch"), count(d.Waits, "wait"))
+	fmt.Fprintf(w, "sizes    %s, %s enlarged, %s taken from a record\n", origins[d.Origin],
+		count(d.Enlarged, "table"), count(d.Replayed, "count"))
+	if d.Rounds > 0 {
+		fmt.Fprintf(w, "loops    %s that the device ran by itself\n", count(d.Rounds, "round"))
+	}
 	fmt.Fprintf(w, "copied   %s to the device, %s from it\n", transfer(d.ToDevice),
 		transfer(d.FromDevice))
 	if d.Load > 0 {
@@ -77,8 +107,16 @@ func printDevice(w io.Writer, d *redfox.DeviceStats) {
 	}
 }
 
+// origins say from where a run on a GPU knows how large its tables become.
+var origins = map[driver.Origin]string{
+	driver.NoRun:          "of no earlier run",
+	driver.OtherFacts:     "of a run over other facts",
+	driver.EarlierRun:     "of an earlier run over these facts",
+	driver.EarlierProcess: "of an earlier process over these facts",
+}
+
 // transfer renders what was copied in one direction, and how fast.
-func transfer(t redfox.Transfer) string {
+func transfer(t driver.Transfer) string {
 	text := size(t.Bytes)
 	if t.Time > 0 {
 		text += fmt.Sprintf(" in %s, %s", short(t.Time), rate(float64(t.Bytes)/t.Time.Seconds()))
@@ -97,11 +135,39 @@ func rate(bytes float64) string {
 	return fmt.Sprintf("%.0f MB/s", bytes/1e6)
 }
 
+// printSegments says which engine ran which part of a program.
+func printSegments(w io.Writer, segments []driver.SegmentStats) {
+	const named = 3
+	for _, s := range segments {
+		names := s.Fills
+		more := ""
+		if len(names) > named {
+			more = fmt.Sprintf(" and %d more", len(names)-named)
+			names = names[:named]
+		}
+		line := fmt.Sprintf("segment  on %s: %s for %s%s, run %s", s.Engine,
+			count(s.Commands, "command"), strings.Join(names, ", "), more, short(s.Run))
+		if s.Compile > 0 {
+			line += ", code " + short(s.Compile)
+		}
+		switch {
+		case s.Left:
+			line += fmt.Sprintf(", left %s after %s", s.Loop, count(int(s.Rounds), "round"))
+		case s.Loop != "":
+			line += fmt.Sprintf(", from round %d of %s on", s.Rounds+1, s.Loop)
+		}
+		if s.Dropped {
+			line += ", stopped as a loop derives many tuples"
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
 // printKernels says what each kernel did, by the strata of the plan. On a GPU
 // times are those by its events, and rates also are shares of the bandwidth of
 // its memory.
-func printKernels(w io.Writer, stats redfox.Stats) {
-	took := func(k redfox.KernelStats) time.Duration { return cmp.Or(k.Device, k.Time) }
+func printKernels(w io.Writer, stats driver.Stats) {
+	took := func(k driver.KernelStats) time.Duration { return cmp.Or(k.Device, k.Time) }
 	for i, k := range stats.Kernels {
 		if i == 0 || k.Block != stats.Kernels[i-1].Block {
 			var total time.Duration
@@ -163,7 +229,7 @@ func size(n int64) string {
 }
 
 // showLoad shows how far the reading of a file is.
-func (r *run) showLoad(p redfox.LoadProgress) {
+func (r *run) showLoad(p driver.LoadProgress) {
 	text := fmt.Sprintf("loading %s: %s, %.0f MB/s", p.File, count(p.Rows, "row"), p.Rate()/1e6)
 	if p.Size > 0 {
 		text += fmt.Sprintf(", %d%%", 100*p.Bytes/p.Size)
@@ -172,7 +238,7 @@ func (r *run) showLoad(p redfox.LoadProgress) {
 }
 
 // showRun shows where the evaluation is.
-func (r *run) showRun(p redfox.RunProgress) {
+func (r *run) showRun(p driver.RunProgress) {
 	what := p.Block
 	if len(p.Vars) > 0 {
 		what = p.Vars[0]

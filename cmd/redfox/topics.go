@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,23 +53,56 @@ func functionSections() []section {
 		}
 		out = append(out, s)
 	}
-	out = append(out, generatorSection())
-	aggregations := section{
+	out = append(out, extensionSection(), generatorSection())
+	return append(out, aggregationSection(), numberingSection())
+}
+
+func aggregationSection() section {
+	s := section{
 		title: "Aggregations",
 		text: "The specifiers of agg<<>>. A head groups by its keys. The examples are about " +
 			vocabulary.ReferenceScores,
 	}
 	for _, a := range vocabulary.Aggregations {
-		out, _, _ := strings.Cut(a.Form, " ")
-		rule := fmt.Sprintf("f[] = %s <- agg<<%s>> score[_] = x.", out, a.Form)
-		if a.Name == "count" {
-			rule = fmt.Sprintf("f[] = %s <- agg<<%s>> score[_] = _.", out, a.Form)
-		}
-		aggregations.entries = append(aggregations.entries, topicEntry{
-			heads: []string{a.Form}, text: a.Doc, code: []string{rule, "f[] = " + a.Result},
-		})
+		s.entries = append(s.entries, aggregationEntry(a))
 	}
-	return append(out, aggregations)
+	return s
+}
+
+func aggregationEntry(a vocabulary.Aggregation) topicEntry {
+	out, _, _ := strings.Cut(a.Form, " ")
+	rule := fmt.Sprintf("f[] = %s <- agg<<%s>> %s.", out, a.Form, a.Body())
+	return topicEntry{heads: []string{a.Form}, text: a.Doc,
+		code: []string{rule, "f[] = " + a.Result}}
+}
+
+func numberingSection() section {
+	s := section{
+		title: "Numbering",
+		text:  "Numbers in an order. The examples are about " + vocabulary.ReferenceScores,
+	}
+	for _, n := range vocabulary.Numberings {
+		s.entries = append(s.entries, topicEntry{heads: []string{n.Form}, text: n.Doc,
+			code: append(slices.Clone(n.Rules), n.Result)})
+	}
+	return s
+}
+
+func extensionSection() section {
+	s := section{
+		title: "Extensions",
+		text: "Forms that LogiQL does not have. Each example gives x the values after it. The value " +
+			"in the head of an aggregate may also be an expression of its results.",
+	}
+	for _, e := range vocabulary.Extensions {
+		s.entries = append(s.entries, extensionEntry(e))
+	}
+	return s
+}
+
+func extensionEntry(e vocabulary.Extension) topicEntry {
+	return topicEntry{heads: []string{e.Form}, text: e.Doc,
+		code: []string{e.Example + " // " + strings.Join(e.Results, ", ")}}
 }
 
 func generatorSection() section {
@@ -136,16 +171,30 @@ func factSections() []section {
 		{
 			title: "Files of --facts DIR",
 			entries: []topicEntry{
-				{heads: []string{"DIR/road.tsv, DIR/road.csv, DIR/road.parquet, DIR/road.txt"},
+				{heads: []string{"DIR/road.tsv, DIR/road.csv, DIR/road.json, DIR/road.parquet, DIR/road.txt"},
 					text: "The facts of the predicate road. A file may end in .gz or .zst as well. " +
-						"A .txt file is read if there is no other; tabs separate its fields. " +
+						"A .txt or .json file is read if there is no other; tabs separate the " +
+						"fields of a .txt file. " +
 						"The fields of a text file are the arguments, in order, and the values " +
 						"of functions come last."},
 				{heads: []string{"DIR/item_price.tsv, DIR/item/price.tsv"},
 					text: "The facts of the predicate item:price."},
-				{heads: []string{"DIR/item.parquet, or DIR/item.csv with --header"},
+				{heads: []string{"DIR/item.parquet, DIR/item.json, or DIR/item.csv with --header"},
 					text: "The facts of all predicates item:NAME whose arguments have the names of " +
 						"columns. The column of a value may have the name NAME instead."},
+			},
+		},
+		{
+			title: "Files of --fact PRED=FILE",
+			entries: []topicEntry{
+				{heads: []string{"--fact road=more.csv, --fact 'road=more.csv(from, to)'"},
+					text: "The facts of the predicate road, also from the columns from and to."},
+				{heads: []string{"--fact 'road=part-*.parquet', --fact road=DIR"},
+					text: "Those of all files that match, or of all files in the folder. In the " +
+						"path of a file, a folder year=2024 is a column year of it."},
+				{heads: []string{"--fact road=-, --fact road=csv:-, --fact road=csv:FILE"},
+					text: "Those of standard input, or of a file whose name does not say its " +
+						"format: tsv, csv, json or parquet."},
 			},
 		},
 		{title: "Flags", entries: flagEntries(groupFacts)},
@@ -158,8 +207,15 @@ func factSections() []section {
 		{
 			title: "Missing values",
 			text: "An empty field of a text file, or a NULL of a Parquet file, in the value of a " +
-				"function means that its key has no value. Elsewhere it is an error. In a column " +
-				"of strings an empty field is the empty string.",
+				"function means that its key has no value. Elsewhere it is an error. The empty " +
+				"string is \"\" in a CSV file and an empty field in a TSV file. With --null TEXT, " +
+				"the field TEXT means a missing value, and an empty field of a string is the " +
+				"empty string in both.",
+		},
+		{
+			title: "Entities",
+			text: "The value of a refmode stands for its entity. An entity of a constructor " +
+				"is its term, such as cons[1, nil[]], as results show it.",
 		},
 		{
 			title: "Quotes and escapes",
@@ -168,6 +224,37 @@ func factSections() []section {
 				"and a backslash.",
 		},
 	}
+}
+
+// entryOf returns the entry of a word of the language.
+func entryOf(name string) (topicEntry, bool) {
+	if e, ok := scalar.EntryOf(name); ok {
+		return functionEntry(e), true
+	}
+	if e, ok := vocabulary.ExtensionOf(name); ok {
+		return extensionEntry(e), true
+	}
+	if a, ok := vocabulary.AggregationOf(name); ok {
+		return aggregationEntry(a), true
+	}
+	for _, g := range vocabulary.Generators {
+		if g.Name == name {
+			return generatorEntry(g), true
+		}
+	}
+	return topicEntry{}, false
+}
+
+// sectionOf returns the section of a word that stands before <<>>, and of the
+// function of seq<<>>.
+func sectionOf(name string) (section, bool) {
+	switch name {
+	case "agg":
+		return aggregationSection(), true
+	case "seq", "number":
+		return numberingSection(), true
+	}
+	return section{}, false
 }
 
 // flagEntries describes the flags of a group.
@@ -183,18 +270,55 @@ func flagEntries(group string) []topicEntry {
 	return out
 }
 
+// entriesNamed returns the entries about a type, an aggregation, a directive, a
+// warning or an operator: those whose first line has the name as a word.
+func entriesNamed(name string) []topicEntry {
+	isWord := func(r rune) bool {
+		return r == ':' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	var out []topicEntry
+	for _, t := range topics() {
+		for _, s := range t.sections {
+			switch s.title {
+			case "Operators", "Aggregations", "Types", "Directives", "Warnings":
+			default:
+				continue
+			}
+			for _, e := range s.entries {
+				heads := strings.Join(e.heads, " ")
+				words := append(strings.Fields(heads), strings.FieldsFunc(heads, func(r rune) bool {
+					return !isWord(r)
+				})...)
+				// The heads of operators name types, the other heads variables.
+				isOther := isWord([]rune(name)[0]) && (s.title == "Operators" || len(name) == 1)
+				if slices.Contains(words, name) && !isOther {
+					out = append(out, e)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // topicHelp is the text of redfox help TOPIC.
 func topicHelp(t topic) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "redfox help %s: %s.\n", t.name, t.usage)
 	for _, s := range t.sections {
-		fmt.Fprintf(&b, "\n%s:\n", s.title)
-		if s.text != "" {
-			b.WriteString(indent(wrapAt(s.text, helpWidth-4)) + "\n")
-		}
-		for _, e := range s.entries {
-			b.WriteString(entryHelp(e))
-		}
+		b.WriteString("\n" + sectionHelp(s))
+	}
+	return b.String()
+}
+
+// sectionHelp is the text of a section of a topic.
+func sectionHelp(s section) string {
+	var b strings.Builder
+	b.WriteString(s.title + ":\n")
+	if s.text != "" {
+		b.WriteString(indent(wrapAt(s.text, helpWidth-4)) + "\n")
+	}
+	for _, e := range s.entries {
+		b.WriteString(entryHelp(e))
 	}
 	return b.String()
 }

@@ -87,7 +87,7 @@ func TestManualListsFunctions(t *testing.T) {
 	name := regexp.MustCompile(`[a-z0-9]+:[a-z0-9_:]+`)
 	listed := map[string]bool{}
 	for _, s := range functionSections() {
-		if s.title == generatorSection().title {
+		if s.title == generatorSection().title || s.title == extensionSection().title {
 			continue
 		}
 		for _, e := range s.entries {
@@ -109,8 +109,8 @@ func TestManualListsFunctions(t *testing.T) {
 	}
 }
 
-// TestManualExamples runs each example of a function and of an aggregation as a
-// rule, and requires that all hold.
+// TestManualExamples runs each example of a function, an aggregation and a
+// numbering as a rule, and requires that all hold.
 func TestManualExamples(t *testing.T) {
 	var program, want strings.Builder
 	program.WriteString(vocabulary.ReferenceScores + "\nholds(n) -> int(n).\n")
@@ -133,8 +133,12 @@ func TestManualExamples(t *testing.T) {
 	}
 	for _, a := range vocabulary.Aggregations {
 		out, _, _ := strings.Cut(a.Form, " ")
-		fmt.Fprintf(&program, "by_%s[] = %s <- agg<<%s>> score[_] = x.\n", a.Name, out, a.Form)
+		fmt.Fprintf(&program, "by_%s[] = %s <- agg<<%s>> %s.\n", a.Name, out, a.Form, a.Body())
 		example(fmt.Sprintf("by_%s[] = %s", a.Name, a.Result))
+	}
+	for _, n := range vocabulary.Numberings {
+		program.WriteString(strings.Join(n.Rules, "\n") + "\n")
+		example(n.Result)
 	}
 	program.WriteString("lang:compiler:warning:SINGLE_OCCURRENCE[] = false.\n")
 	file := write(t, t.TempDir(), "examples.logic", program.String())
@@ -150,13 +154,26 @@ func TestManualGenerators(t *testing.T) {
 		if g.Name != "" && !scalar.IsBuiltin(g.Name) {
 			t.Errorf("%s is no name of the language", g.Name)
 		}
-		program := "_(x) <- " + g.Example + ".\n"
-		file := write(t, t.TempDir(), "generator.logic", program)
-		o := finish(t, redfoxProcess(t, ".", "run", file, "--format", "tsv"))
-		want := strings.Join(g.Results, "\n") + "\n"
-		if o.code != 0 || o.stderr != "" || o.stdout != want {
-			t.Errorf("%s\n%s\nwant %s", program, o, want)
-		}
+		gives(t, g.Example, g.Results)
+	}
+}
+
+// TestManualExtensions runs the example of each extension.
+func TestManualExtensions(t *testing.T) {
+	for _, e := range vocabulary.Extensions {
+		gives(t, e.Example, e.Results)
+	}
+}
+
+// gives runs a condition on x, and compares the values that x has.
+func gives(t *testing.T, condition string, results []string) {
+	t.Helper()
+	program := "_(x) <- " + condition + ".\n"
+	file := write(t, t.TempDir(), "condition.logic", program)
+	o := finish(t, redfoxProcess(t, ".", "run", file, "--format", "tsv"))
+	want := strings.Join(results, "\n") + "\n"
+	if o.code != 0 || o.stderr != "" || o.stdout != want {
+		t.Errorf("%s\n%s\nwant %s", program, o, want)
 	}
 }
 

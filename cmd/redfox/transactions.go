@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/redfoxdb/redfox"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // changeKind is a flag that is a transaction.
@@ -35,6 +36,15 @@ type change struct {
 
 // String returns the change as it is on the command line.
 func (c change) String() string { return "--" + string(c.kind) + " " + shellQuote(c.text) }
+
+// label names the change in what --stats and --profile show. number is its
+// place among the changes, which messages about a text show.
+func (c change) label(number int) string {
+	if c.kind == execText {
+		return fmt.Sprintf("--%s %d", c.kind, number)
+	}
+	return c.String()
+}
 
 // changes is the value of a flag of transactions.
 type changes struct {
@@ -74,34 +84,31 @@ func changesOf(c *cli.Context) ([]change, error) {
 }
 
 // transaction reads a transaction.
-func (c change) transaction(number int) (t redfox.Transaction, err error) {
+func (c change) transaction(number int) (t driver.Transaction, err error) {
 	t.Install = c.kind == addFile
 	switch c.kind {
 	case execBlock:
 		t.Block = c.text
 		return t, nil
 	case execText:
-		t.Sources = []redfox.Source{redfox.Text(fmt.Sprintf("<exec-text %d>", number), c.text)}
+		t.Sources = []driver.Source{driver.Text(fmt.Sprintf("<exec-text %d>", number), c.text)}
 		return t, nil
 	}
-	t.Sources, err = redfox.ReadSources(c.text)
+	t.Sources, err = driver.ReadSources(c.text)
 	return t, err
+}
+
+// hasProject reports whether an argument names a project.
+func hasProject(c *cli.Context) bool {
+	return slices.ContainsFunc(c.Args().Slice(), func(name string) bool {
+		return filepath.Ext(name) == projectExtension
+	})
 }
 
 // transactions runs the program and the transactions after it, and prints the
 // results of the program at the end.
 func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change) error {
 	defer r.progress.done()
-	if r.stats || r.profile != "" {
-		return &usageError{command: c.Command.Name,
-			message: "--stats and --profile are of one run, and transactions are several",
-			help:    "leave them out"}
-	}
-	if r.options.KeepGoing {
-		return &usageError{command: c.Command.Name,
-			message: "--keep-going is of one run, and a transaction that violates a constraint changes nothing",
-			help:    "leave it out, or write --on-abort continue to run the transactions after it"}
-	}
 	sources, err := readProgram(c)
 	if err != nil {
 		return err
@@ -111,7 +118,7 @@ func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change
 			message: name + " has no clauses that transactions could follow",
 			help:    "name the files of LogiQL that it was made from"}
 	}
-	session, err := redfox.OpenSession(redfox.SessionOptions{Engine: r.options.Engine,
+	session, err := driver.OpenSession(driver.SessionOptions{Engine: r.options.Engine,
 		Device: r.options.Device, DeviceMemory: r.options.DeviceMemory,
 		Threads: r.options.Threads, Memory: r.options.Memory})
 	if err != nil {
@@ -124,28 +131,43 @@ func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change
 		}
 	}
 	r.options.Load = r.load
+	if program, executed, ordered := driver.Executions(sources); ordered {
+		sources = program
+		for i, s := range executed {
+			changes = slices.Insert(changes, i, change{kind: execFile, text: s.Name})
+		}
+	}
 	err = r.inSession(ctx, c, session, sources, changes)
 	return errors.Join(err, session.Close())
 }
 
-func (r *run) inSession(ctx context.Context, c *cli.Context, session *redfox.Session,
-	sources []redfox.Source, changes []change) error {
-	w, err := session.OpenWorkspace(ctx, sources, r.facts, programOptions(c, r.external), r.options)
+// inSession runs the transactions of a session. --keep-going keeps those that
+// violate a constraint; others are rolled back.
+func (r *run) inSession(ctx context.Context, c *cli.Context, session *driver.Session,
+	sources []driver.Source, changes []change) error {
+	x := r.executing("the program")
+	w, err := session.OpenWorkspace(ctx, sources, r.facts, programOptions(c, r.external), x.options)
+	violated, err := r.kept(w != nil, err)
 	if err != nil {
 		return err
 	}
 	r.told(w)
+	if err := x.end(w, nil); err != nil {
+		return err
+	}
 	if err := r.check(w.Report()); err != nil {
 		return err
 	}
-	asked, aborted := false, false
+	asked, aborted := false, violated
 	for i, change := range changes {
 		t, err := change.transaction(i + 1)
 		if err != nil {
 			return err
 		}
-		res, err := session.Exec(ctx, w, t, r.options)
-		var wrong *redfox.ProgramError
+		x := r.executing(change.label(i + 1))
+		res, err := session.Exec(ctx, w, t, x.options)
+		violated, err := r.kept(res != nil, err)
+		var wrong *driver.ProgramError
 		switch {
 		case errors.As(err, &wrong) && c.String("on-abort") == "continue":
 			aborted = true
@@ -160,10 +182,13 @@ func (r *run) inSession(ctx context.Context, c *cli.Context, session *redfox.Ses
 		case err != nil:
 			return err
 		}
+		aborted = aborted || violated
 		r.told(w)
+		x.ran = time.Now()
 		if names := res.Predicates(); len(names) > 0 {
 			asked = true
-			shown := chosen{results: results{header: r.results.header, limit: r.results.limit},
+			shown := chosen{results: results{header: r.results.header, limit: r.results.limit,
+				cut: r.results.cut},
 				shown: names}
 			if r.results.dir == "" && r.results.file == "" {
 				shown.format = r.results.format
@@ -172,16 +197,34 @@ func (r *run) inSession(ctx context.Context, c *cli.Context, session *redfox.Ses
 				return err
 			}
 		}
+		if err := x.end(w, res); err != nil {
+			return err
+		}
 	}
-	if err := r.final(ctx, session, w, asked); err != nil || !aborted {
+	if err := r.final(ctx, session, w, asked); err != nil {
+		return err
+	}
+	if err := r.writeProfile(); err != nil || !aborted {
 		return err
 	}
 	return &toldError{exitProgram}
 }
 
+// kept reports whether a transaction was kept although it violates a
+// constraint, and prints which. Another error is returned.
+func (r *run) kept(isDone bool, err error) (bool, error) {
+	var wrong *driver.ProgramError
+	if !r.options.KeepGoing || !isDone || !errors.As(err, &wrong) {
+		return false, err
+	}
+	r.progress.done()
+	r.con.diagnostics(wrong.Diagnostics)
+	return true, nil
+}
+
 // told prints the warnings of a transaction, and what is noteworthy about the
 // facts that it read.
-func (r *run) told(w *redfox.Workspace) {
+func (r *run) told(w *driver.Workspace) {
 	r.progress.done()
 	r.con.diagnostics(w.Warnings())
 	r.notes(w.Report())
@@ -190,7 +233,7 @@ func (r *run) told(w *redfox.Workspace) {
 // final prints and writes what the program derives from the contents of the
 // workspace. If queries have been asked already, a program without queries
 // prints only what --print names.
-func (r *run) final(ctx context.Context, session *redfox.Session, w *redfox.Workspace,
+func (r *run) final(ctx context.Context, session *driver.Session, w *driver.Workspace,
 	asked bool) error {
 	prog, err := w.Program(ctx)
 	if err != nil {
@@ -206,14 +249,15 @@ func (r *run) final(ctx context.Context, session *redfox.Session, w *redfox.Work
 	if wanted.implicit && asked {
 		wanted.shown = nil
 	}
-	exports, err := prog.ResolveExports(redfox.ExportOptions{Dir: wanted.dir, Allow: r.allowed})
+	exports, err := prog.ResolveExports(driver.ExportOptions{Dir: wanted.dir, Allow: r.allowed})
 	if err == nil {
 		err = wanted.leave(exports)
 	}
 	if err != nil {
 		return err
 	}
-	opts := r.options
+	x := r.executing("results")
+	opts := x.options
 	opts.Outputs = wanted.all()
 	for _, x := range exports {
 		if !slices.Contains(opts.Outputs, x.Pred) {
@@ -224,10 +268,12 @@ func (r *run) final(ctx context.Context, session *redfox.Session, w *redfox.Work
 		return nil
 	}
 	res, err := session.Read(ctx, w, opts)
-	if err != nil {
+	if res == nil {
 		return err
 	}
+	// A constraint that does not hold has been reported.
 	r.progress.done()
+	x.ran = time.Now()
 	if err := wanted.write(ctx, r.con, res); err != nil {
 		return err
 	}
@@ -236,5 +282,55 @@ func (r *run) final(ctx context.Context, session *redfox.Session, w *redfox.Work
 			return err
 		}
 	}
+	return x.end(w, res)
+}
+
+// execution is one run of a sequence of transactions, as --stats and --profile
+// show it.
+type execution struct {
+	run        *run
+	label      string
+	options    driver.RunOptions
+	start, ran time.Time
+}
+
+// executing begins a run. Its spans are on tracks of its own.
+func (r *run) executing(label string) *execution {
+	x := &execution{run: r, label: label, options: r.options, start: time.Now()}
+	if r.profile != "" {
+		x.options.Trace = func(s driver.Span) {
+			s.Track = label + ": " + s.Track
+			r.tracer.Add(s)
+		}
+	}
+	return x
+}
+
+// end prints what --stats says of the run. res is nil if nothing is shown of
+// it.
+func (x *execution) end(w *driver.Workspace, res *driver.Result) error {
+	r, now := x.run, time.Now()
+	x.ran = cmp.Or(x.ran, now)
+	if res != nil && r.profile != "" {
+		x.options.Trace(driver.Span{Track: driver.HostTrack, Name: "write results", Start: x.ran,
+			Duration: now.Sub(x.ran)})
+	}
+	if !r.stats {
+		return nil
+	}
+	if err := r.con.out.Flush(); err != nil {
+		return &outputError{err}
+	}
+	stats, compile := w.Latest()
+	var names []string
+	if res != nil {
+		names = res.Predicates()
+	}
+	fmt.Fprintf(r.con.err, "run      %s\n", x.label)
+	r.printLoaded(w.Report())
+	r.printRun(res, stats, names)
+	compiled := x.start.Add(compile)
+	r.printTime(stats, moments{start: x.start, compiled: compiled,
+		loaded: compiled.Add(stats.Load), ran: x.ran, written: now})
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // fitting has a value that each flag takes which is a number, a time or a size.
 var fitting = map[string]string{
-	"limit": "10", "threads": "4", "runs": "10", "sf": "10", "timeout": "30s",
+	"limit": "10", "depth": "10", "threads": "4", "runs": "10", "sf": "10", "timeout": "30s",
 	"memory": "8G", "device-memory": "8G",
 }
 

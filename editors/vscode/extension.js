@@ -1,7 +1,7 @@
 // Starts `redfox lsp` for files of LogiQL, and again after redfox.path changes.
 
 const vscode = require("vscode");
-const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
 
@@ -10,7 +10,7 @@ async function start() {
   client = new LanguageClient(
     "redfox",
     "redfox",
-    { command, args: ["lsp"], transport: TransportKind.stdio },
+    { command, args: ["lsp"] },
     { documentSelector: [{ language: "logiql" }, { pattern: "**/*.project" }] },
   );
   try {

@@ -45,6 +45,9 @@ type Clause struct {
 	// head, nil if it has all. Warnings about how it is written are about that
 	// clause.
 	PartOf *Clause
+	// Frame is set for a rule by which the contents of a predicate follow from
+	// events: the constructor of its head creates nothing.
+	Frame bool
 }
 
 // P2P is a predicate-to-predicate specifier, such as `agg<<u = total(x)>>`.
@@ -55,12 +58,23 @@ type P2P struct {
 	Text  string  // the raw text between << and >>
 }
 
-// Spec is one specifier `Out = Fn(In)`.
+// Spec is one specifier `Out = Fn(In, Args)`.
 type Spec struct {
 	Span source.Span
 	Out  *Name
 	Fn   *Name
-	In   Node // nil for count()
+	In   Node // nil for count() and in seq<<>>
+	// Args are the arguments after In, all of them in seq<<>>. They apply no
+	// predicates: what looks like one is order(x) or partition(x).
+	Args []Node
+}
+
+// Arguments returns In, if there is one, and Args.
+func (s *Spec) Arguments() []Node {
+	if s.In == nil {
+		return s.Args
+	}
+	return append([]Node{s.In}, s.Args...)
 }
 
 // Node is a formula or an expression; LogiQL's grammar does not tell them apart
@@ -97,6 +111,19 @@ type (
 		Operands []Node
 		Ops      []string
 		OpSpans  []source.Span
+	}
+	// In is `x in {1, 2}`.
+	In struct {
+		Span   source.Span
+		X      Node
+		OpSpan source.Span
+		Items  []Node
+	}
+	// If is `if c then a else b`, with the places of the words.
+	If struct {
+		Span             source.Span
+		Cond, Then, Else Node
+		ThenAt, ElseAt   source.Span
 	}
 	// Binary is `a + b` and so on; Op is "+", "-", "*", "/" or "^".
 	Binary struct {
@@ -177,6 +204,12 @@ func (n *Paren) Pos() source.Span { return n.Span }
 
 // Pos returns the span of the node.
 func (n *Compare) Pos() source.Span { return n.Span }
+
+// Pos returns the span of the node.
+func (n *In) Pos() source.Span { return n.Span }
+
+// Pos returns the span of the node.
+func (n *If) Pos() source.Span { return n.Span }
 
 // Pos returns the span of the node.
 func (n *Binary) Pos() source.Span { return n.Span }

@@ -14,6 +14,10 @@ func Children(n Node) []Node {
 		return []Node{n.X}
 	case *Compare:
 		return n.Operands
+	case *In:
+		return append([]Node{n.X}, n.Items...)
+	case *If:
+		return []Node{n.Cond, n.Then, n.Else}
 	case *Binary:
 		return []Node{n.X, n.Y}
 	case *Unary:

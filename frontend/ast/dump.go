@@ -52,8 +52,8 @@ func (d *dumper) clause(depth int, c *Clause) {
 		d.line(depth+1, c.P2P.Name+"<<>>", c.P2P.Span, text)
 		for _, s := range c.P2P.Specs {
 			d.line(depth+2, "spec", s.Span, s.Out.Text, "=", s.Fn.Text)
-			if s.In != nil {
-				d.node(depth+3, s.In)
+			for _, n := range s.Arguments() {
+				d.node(depth+3, n)
 			}
 		}
 	}
@@ -74,6 +74,10 @@ func (d *dumper) node(depth int, n Node) {
 		d.line(depth, "paren", n.Span)
 	case *Compare:
 		d.line(depth, "compare", n.Span, n.Ops...)
+	case *In:
+		d.line(depth, "in", n.Span)
+	case *If:
+		d.line(depth, "if", n.Span)
 	case *Binary:
 		d.line(depth, "binary", n.Span, n.Op)
 	case *Unary:

@@ -286,8 +286,8 @@ func (p *printer) p2p(s *P2P) doc {
 		}
 		parts = append(parts, group(p.gap(spec.Span.Start, usual),
 			text(spec.Out.Text+" = "+spec.Fn.Text+"(")))
-		if spec.In != nil {
-			parts = append(parts, p.before(spec.In, text("")))
+		if args := spec.Arguments(); len(args) > 0 {
+			parts = append(parts, group(p.list(args, ",")))
 		}
 		parts = append(parts, p.closing(spec.Span.End-1, ")"))
 	}
@@ -342,6 +342,10 @@ func (p *printer) node(n Node) doc {
 			parts = append(parts, text(" "+op), nest(4, group(p.before(n.Operands[i+1], line))))
 		}
 		return concat(parts...)
+	case *In:
+		return p.in(n)
+	case *If:
+		return p.conditional(n)
 	case *Binary:
 		x := p.node(n.X)
 		g := p.gap(n.OpSpan.Start, line)
@@ -366,6 +370,25 @@ func (p *printer) node(n Node) doc {
 		return group(head, text(" {"), items, p.closingLine(n.Span.End-1, "}"))
 	}
 	return doc{}
+}
+
+// in prints x in {1, 2}. A long set fills its lines.
+func (p *printer) in(n *In) doc {
+	x, g := p.node(n.X), p.gap(n.OpSpan.Start, text(" "))
+	parts := []doc{p.before(n.Items[0], text(""))}
+	for i, item := range n.Items[1:] {
+		from, to := n.Items[i].Pos().End, item.Pos().Start
+		parts = append(parts, p.separator(from, to, ","), group(p.before(item, line)))
+	}
+	return concat(x, g, text("in {"), nest(4, parts...), p.closing(n.Span.End-1, "}"))
+}
+
+// conditional prints if c then a else b, with breaks before the words.
+func (p *printer) conditional(n *If) doc {
+	cond := group(p.before(n.Cond, text("")))
+	then := concat(p.gap(n.ThenAt.Start, line), text("then "), group(p.before(n.Then, text(""))))
+	other := concat(p.gap(n.ElseAt.Start, line), text("else "), group(p.before(n.Else, text(""))))
+	return group(text("if "), nest(4, cond, then, other))
 }
 
 // braces prints the attributes of a block, indented.

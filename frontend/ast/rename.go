@@ -79,6 +79,14 @@ func (r renamer) node(n Node) Node {
 		c := *n
 		c.Operands = r.list(n.Operands)
 		return &c
+	case *In:
+		c := *n
+		c.X, c.Items = r.node(n.X), r.list(n.Items)
+		return &c
+	case *If:
+		c := *n
+		c.Cond, c.Then, c.Else = r.node(n.Cond), r.node(n.Then), r.node(n.Else)
+		return &c
 	case *Binary:
 		c := *n
 		c.X, c.Y = r.node(n.X), r.node(n.Y)

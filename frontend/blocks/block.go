@@ -20,10 +20,12 @@ type block struct {
 
 	clauses []*ast.Clause
 	defines map[string]source.Span // predicates by where a clause defines them
-	exports map[string]source.Span
-	sealed  map[string]bool // of the exports
-	alias   map[string]*reference
-	all     []*reference
+	// subtypes has the predicates that the block says to be subtypes.
+	subtypes map[string]bool
+	exports  map[string]source.Span
+	sealed   map[string]bool // of the exports
+	alias    map[string]*reference
+	all      []*reference
 }
 
 // reference is a name of another block, or of a predicate of one.
@@ -37,7 +39,8 @@ type reference struct {
 
 func newBlock(file *ast.File, path []string) *block {
 	return &block{file: file, path: path, defines: map[string]source.Span{},
-		exports: map[string]source.Span{}, sealed: map[string]bool{},
+		subtypes: map[string]bool{},
+		exports:  map[string]source.Span{}, sealed: map[string]bool{},
 		alias: map[string]*reference{}}
 }
 
@@ -190,6 +193,9 @@ func (b *block) isSealed(name string) bool { return b.sealed[name] || b.sealed["
 
 // define enters the predicates that a clause defines.
 func (b *block) define(c *ast.Clause) {
+	if sub, ok := subtype(c); ok {
+		b.subtypes[sub] = true
+	}
 	for _, n := range defined(c) {
 		if _, ok := b.defines[n.Text]; !ok {
 			b.defines[n.Text] = n.Span
@@ -218,6 +224,22 @@ func defined(c *ast.Clause) []*ast.Name {
 		}
 	}
 	return out
+}
+
+// subtype returns the predicate on the left of sub(x) -> super(x), which
+// declares a subtype if super is an entity type.
+func subtype(c *ast.Clause) (string, bool) {
+	if c.Arrow != ast.Constraint {
+		return "", false
+	}
+	sub, ok := ast.Unparen(c.Left).(*ast.Apply)
+	super, isAtom := ast.Unparen(c.Right).(*ast.Apply)
+	if !ok || !isAtom || len(sub.Args) != 1 || len(super.Args) != 1 {
+		return "", false
+	}
+	x, ok := sub.Args[0].(*ast.Var)
+	y, isVar := super.Args[0].(*ast.Var)
+	return sub.Name.Text, ok && isVar && x.Name == y.Name
 }
 
 // declares reports whether the right side of a constraint shows a declaration:

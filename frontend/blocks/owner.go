@@ -56,6 +56,8 @@ func (r *resolver) lookUpName(b *block, at source.Span, name string) (p predicat
 		return p, true
 	case isPrivate(name), isOwn && b.named && !isQuery(name):
 		return predicate{b, name}, true
+	case hidden.owner != nil:
+		// A clause outside of the block does not make a predicate of its name.
 	case isQuery(name), r.inProgram[name]:
 		return program, true
 	}
@@ -139,7 +141,9 @@ func (r *resolver) qualified(b *block, name string) (p predicate, hidden predica
 }
 
 // elsewhere resolves a name that neither its block nor the program defines. It
-// is a predicate with facts from outside, unless another block hides it.
+// is a predicate with facts from outside, unless another block hides it: then
+// it is reported, and stands for that one, so that nothing else is said of it.
+// What a block says to be a subtype is its own.
 func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name string) (
 	predicate, bool) {
 	for _, other := range r.inBlocks[name] {
@@ -148,6 +152,8 @@ func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name st
 		}
 	}
 	switch {
+	case b.named && b.subtypes[name]:
+		return predicate{b, name}, true
 	case hidden.owner != nil:
 	case r.missing(b, at, name):
 		return predicate{}, false
@@ -157,7 +163,7 @@ func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name st
 		return predicate{nil, name}, true
 	}
 	r.notExported(b, hidden.owner, at, hidden.name)
-	return predicate{}, false
+	return hidden, true
 }
 
 // missing reports block:p where there is a block of that name without a

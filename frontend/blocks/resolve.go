@@ -81,6 +81,18 @@ func (n Names) Mentions() []Mention {
 	return out
 }
 
+// Paths returns the path of the block and the own name, as model:stock:price,
+// of each predicate of a block, by the name that Resolve gives it.
+func (n Names) Paths() map[string]string {
+	out := map[string]string{}
+	for p, name := range n.given {
+		if p.owner != nil {
+			out[name] = p.owner.name() + ":" + p.name
+		}
+	}
+	return out
+}
+
 // resolver resolves the names of some files.
 type resolver struct {
 	*diag.Reporter

@@ -13,12 +13,27 @@ type Program struct {
 	Preds  []*Pred    // by first appearance in the text
 	Strata []*Stratum // in evaluation order
 	Checks []*Check   // integrity constraints, tested when all strata are done
+	// Combinations are the rules whose variables range over entity types, in
+	// the order of the text.
+	Combinations []Combination
+	// Naming lists the predicates of a transaction that get tuples when facts
+	// from outside name entities.
+	Naming []string
+}
+
+// Combination is the head of a rule some of whose variables range over all
+// entities of a type, and the name of the type of each.
+type Combination struct {
+	Span  source.Span
+	Types []string
 }
 
 // Pred is a predicate.
 type Pred struct {
 	Name string // as the user writes it; queries to `_` are "_", then "_2" and so on
 	Span source.Span
+	// Path is the name with that of its block before it, "" outside of blocks.
+	Path string
 	Args []Arg
 	// Keys is the number of leading arguments that determine the rest. It is
 	// len(Args) for a relation and less for a functional predicate.
@@ -29,10 +44,15 @@ type Pred struct {
 	// Numbers is set if the value of the predicate is an entity: each new key
 	// gets a number of its own.
 	Numbers *Numbering
+	// Makes is set if the predicate has all entities of a maker. It is Numbers,
+	// or the predicate has numbers from earlier transactions too.
+	Makes *Numbering
 	// Exported is set if --out writes the predicate: a query, or a derived
 	// predicate that the program names and whose name has no underscore at the
 	// start.
 	Exported bool
+	// Keeps is set by lang:recursiveMin and lang:recursiveMax.
+	Keeps Keep
 	// OrderBy and Limit present the result (lang:output:orderBy and limit).
 	OrderBy []OrderKey
 	Limit   int64 // -1 when there is none
@@ -45,10 +65,25 @@ type Pred struct {
 // Functional reports whether the predicate was declared or used as p[k] = v.
 func (p *Pred) Functional() bool { return p.Keys < len(p.Args) }
 
+// KeysHold reports whether the keys are known to determine the rest, because
+// numbers are given to keys.
+func (p *Pred) KeysHold() bool { return p.Numbers != nil || p.Makes != nil }
+
 // HasNumbers reports whether numbers stand for entities in some column. They
 // differ between runs.
 func (p *Pred) HasNumbers() bool {
 	return slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Family != nil })
+}
+
+// Family returns the family of the last column with numbered entities; nil if
+// there is none.
+func (p *Pred) Family() *Family {
+	for _, a := range slices.Backward(p.Args) {
+		if a.Family != nil {
+			return a.Family
+		}
+	}
+	return nil
 }
 
 // Arg is one argument of a predicate.
@@ -65,13 +100,15 @@ type Arg struct {
 // Family is a hierarchy of entity types whose entities are numbered.
 type Family struct {
 	Name   string  // of the most general type
-	Makers []*Pred // all have Numbers
+	Makers []*Pred // all have Makes
+	// Lasting is set if an entity is the same one in later transactions.
+	Lasting bool
 }
 
 // Numbering says which entities a predicate makes: those with the numbers
 // Start, Start + Step and so on, one for each key in an order that is not
 // specified. The makers of a family have one Step, the number of makers, and
-// differ in Start.
+// differ in Start. Step is 0 if the numbers follow no rule.
 type Numbering struct {
 	Start, Step int64
 	// Name is that of the maker in terms. Refmode is set if the entity shows as
@@ -132,6 +169,24 @@ type AggSpec struct {
 	Out  *Var
 	Fn   AggFn
 	In   *Var // nil for count
+	// At is the part of a quantile, a decimal from 0 to 1.
+	At scalar.Value
+	// Separator and By are those of string_join. Texts that are equal in By are
+	// in ascending order.
+	Separator string
+	By        []SeqKey
+}
+
+// Inputs returns the variables that the aggregation reads.
+func (a *AggSpec) Inputs() []*Var {
+	var out []*Var
+	if a.In != nil {
+		out = append(out, a.In)
+	}
+	for _, k := range a.By {
+		out = append(out, k.Var)
+	}
+	return out
 }
 
 // AggFn is an aggregation function.
@@ -144,17 +199,44 @@ const (
 	Min
 	Max
 	Avg
+	CountDistinct
+	// Median is the mean of the one or two values in the middle.
+	Median
+	// Quantile is the least value that is not below the part At of all values.
+	Quantile
+	// StringJoin concatenates texts in the order By, with Separator between.
+	StringJoin
 )
 
-// String returns the name of the function in LogiQL.
-func (f AggFn) String() string { return [...]string{"count", "total", "min", "max", "avg"}[f] }
+var aggNames = [...]string{
+	"count", "total", "min", "max", "avg", "count_distinct", "median", "quantile",
+	"string_join",
+}
 
-// Seq is `seq<<>>`: Index numbers, from 0, the bindings of the body's one atom
-// in ascending order of Order within each group of equal Group.
+// String returns the name of the function in LogiQL.
+func (f AggFn) String() string { return aggNames[f] }
+
+// Seq is `seq<<>>`: Index numbers, from 0, the bindings of the body in the
+// order of Order within each group of equal Group.
 type Seq struct {
 	Index *Var
 	Group []*Var
-	Order []*Var
+	Order []SeqKey
+}
+
+// SeqKey is one variable of the order of a Seq.
+type SeqKey struct {
+	Var  *Var
+	Desc bool
+}
+
+// Vars returns the variables that the sequence reads.
+func (s *Seq) Vars() []*Var {
+	out := slices.Clone(s.Group)
+	for _, k := range s.Order {
+		out = append(out, k.Var)
+	}
+	return out
 }
 
 // Var is a variable of one rule; rules share no variables.

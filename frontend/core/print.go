@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -66,6 +67,9 @@ func (p *Pred) signature() string {
 	}
 	if n := p.Numbers; n != nil {
 		fmt.Fprintf(&b, " numbers %d step %d", n.Start, n.Step)
+	}
+	if p.Improves() {
+		b.WriteString(" keeps " + p.Keeps.String())
 	}
 	if p.Source != "" {
 		b.WriteString(" facts of " + p.Source)
@@ -159,6 +163,15 @@ func (r *Rule) String() string {
 			if a.In != nil {
 				in = a.In.Name
 			}
+			if a.Fn == Quantile {
+				in += ", " + scalar.Literal(a.At)
+			}
+			if a.Fn == StringJoin {
+				in += ", " + scalar.Quote(a.Separator)
+			}
+			if len(a.By) > 0 {
+				in += ", order " + strings.Join(list.Map(a.By, SeqKey.String), ", ")
+			}
 			fmt.Fprintf(&b, "%s: %s = %s(%s)", a.Out.Name, a.Out.Type, a.Fn, in)
 		}
 		b.WriteString(">> ")
@@ -168,9 +181,17 @@ func (r *Rule) String() string {
 		if len(s.Group) > 0 {
 			b.WriteString(" group " + varNames(s.Group))
 		}
-		b.WriteString(" order " + varNames(s.Order) + ">> ")
+		b.WriteString(" order " + strings.Join(list.Map(s.Order, SeqKey.String), ", ") + ">> ")
 	}
 	return b.String() + bodyText(r.Body) + "."
+}
+
+// String prints `x` or `x desc`.
+func (k SeqKey) String() string {
+	if k.Desc {
+		return k.Var.Name + " desc"
+	}
+	return k.Var.Name
 }
 
 func varNames(vars []*Var) string {

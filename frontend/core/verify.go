@@ -81,6 +81,9 @@ func (p *Pred) verify() error {
 	if p.Numbers != nil && (p.Keys != len(p.Args)-1 || p.Args[p.Keys].Type != scalar.IntType) {
 		return fmt.Errorf("%s has no number as its value", p.Name)
 	}
+	if err := p.verifyKeep(); err != nil {
+		return err
+	}
 	for _, k := range p.OrderBy {
 		if k.Arg < 0 || k.Arg >= len(p.Args) {
 			return fmt.Errorf("%s is ordered by argument %d of %d", p.Name, k.Arg+1, len(p.Args))
@@ -108,8 +111,13 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 		if (a.In == nil) != (a.Fn == Count) {
 			return fmt.Errorf("%s with the wrong number of inputs", a.Fn)
 		}
-		if a.In != nil && !bound[a.In] {
-			return fmt.Errorf("%s has no value", a.In.Name)
+		for _, x := range a.Inputs() {
+			if !bound[x] {
+				return fmt.Errorf("%s has no value", x.Name)
+			}
+		}
+		if (a.Fn == Quantile) != (a.At.Type.Kind == scalar.Decimal) {
+			return fmt.Errorf("%s at %s", a.Fn, a.At.Type)
 		}
 		if bound[a.Out] {
 			return fmt.Errorf("%s is bound before the aggregate", a.Out.Name)
@@ -122,7 +130,7 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 		bound[a.Out] = true
 	}
 	if s := r.Seq; s != nil {
-		for _, x := range append(append([]*Var(nil), s.Group...), s.Order...) {
+		for _, x := range s.Vars() {
 			if !bound[x] {
 				return fmt.Errorf("%s has no value", x.Name)
 			}
@@ -310,9 +318,11 @@ func (c *Call) typed() error {
 // gives.
 func (a *AggSpec) typed() bool {
 	switch a.Fn {
-	case Count:
+	case Count, CountDistinct:
 		return a.Out.Type == scalar.IntType
-	case Min, Max:
+	case StringJoin:
+		return a.Out.Type == scalar.StringType && a.In.Type == scalar.StringType
+	case Min, Max, Quantile:
 		return a.Out.Type == a.In.Type
 	case Total:
 		return a.In.Type.IsNumeric() && scalar.CanWiden(a.In.Type, a.Out.Type)

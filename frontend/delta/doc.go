@@ -14,5 +14,8 @@
 //	R         (R@start minus -R) with +R, the frame rule
 //	+D, -D    for a derived D: D minus D@start, and D@start minus D
 //
+// A constructor is a predicate like any other here. Semantic analysis numbers
+// its entities so that each keeps its number.
+//
 // It imports the syntax tree and diagnostics; types come later.
 package delta

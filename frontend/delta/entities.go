@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
-	"github.com/redfoxdb/redfox/frontend/diag"
 )
 
 // entities is what a program says of entity types, as far as transactions have
@@ -18,12 +17,17 @@ type entities struct {
 	// create entities.
 	columns map[string][]string
 	makers  map[string]bool // constructors
+	// makes has the type of a constructor's entities, supers the types directly
+	// above one.
+	makes  map[string]string
+	supers map[string][]string
 }
 
 // readEntities finds the entity types that the clauses declare.
 func (m *model) readEntities() {
 	e := &entities{types: map[string]bool{}, parts: map[string][]string{},
-		columns: map[string][]string{}, makers: map[string]bool{}}
+		columns: map[string][]string{}, makers: map[string]bool{}, makes: map[string]string{},
+		supers: map[string][]string{}}
 	m.entities = e
 	plain := map[string]bool{} // of lang:isEntity[`p] = false
 	for _, c := range m.clauses {
@@ -57,6 +61,7 @@ func (m *model) readEntities() {
 			if ok && e.types[super] && !plain[sub] && !slices.Contains(e.parts[sub], super) {
 				e.types[sub], again = true, true
 				e.connect(sub, super)
+				e.supers[sub] = append(e.supers[sub], super)
 			}
 		}
 	}
@@ -71,8 +76,97 @@ func (m *model) readEntities() {
 					e.columns[name] = append(e.columns[name], r.name())
 				}
 			}
+			e.readConstructor(c)
 		}
 	}
+	m.completeHeads()
+}
+
+// readConstructor reads the type of the entities from c[k] = e -> ..., E(e).
+func (e *entities) readConstructor(c *clause) {
+	left, ok := atomOf(c.node.Left)
+	if !ok || !e.makers[left.apply.Name.Text] || len(left.args()) == 0 {
+		return
+	}
+	args := left.args()
+	value, ok := ast.Unparen(args[len(args)-1]).(*ast.Var)
+	for _, item := range items(c.node.Right) {
+		if of, v := unary(item); ok && of != nil && e.types[of.Name.Text] && v.Name == value.Name {
+			e.makes[left.apply.Name.Text] = of.Name.Text
+		}
+	}
+}
+
+// unary returns the application p(x) of a variable, or nil.
+func unary(n ast.Node) (*ast.Apply, *ast.Var) {
+	a, ok := ast.Unparen(n).(*ast.Apply)
+	if !ok || a.Square || len(a.Args) != 1 {
+		return nil, nil
+	}
+	v, _ := ast.Unparen(a.Args[0]).(*ast.Var)
+	if v == nil {
+		return nil, nil
+	}
+	return a, v
+}
+
+// completeHeads adds the types of the entities that a head creates to the head,
+// so that what a constructor changes is plain to see.
+func (m *model) completeHeads() {
+	for _, c := range m.clauses {
+		if c.kind != rule {
+			continue
+		}
+		var missing []ast.Node
+		for _, h := range c.heads {
+			of, args := m.makes[h.apply.Name.Text], h.args()
+			if of == "" || h.apply.Delta != "" && h.apply.Delta != "+" || len(args) == 0 {
+				continue
+			}
+			if e, ok := ast.Unparen(args[len(args)-1]).(*ast.Var); ok {
+				missing = append(missing, m.typesMissing(c, h.apply, of, e)...)
+			}
+		}
+		if missing == nil {
+			continue
+		}
+		node := *c.node
+		node.Left = conjunction(append(items(c.node.Left), missing...))
+		c.node = &node
+		for _, x := range missing {
+			a := atom{apply: x.(*ast.Apply)}
+			m.enterHead(c, a)
+			m.derive(c, a)
+		}
+	}
+}
+
+// typesMissing returns the atoms of entity types that a head lacks which
+// creates an entity of a type.
+func (m *model) typesMissing(c *clause, maker *ast.Apply, of string, e *ast.Var) []ast.Node {
+	has := map[string]bool{}
+	types := []string{of}
+	for _, h := range c.heads {
+		if a, v := unary(h.apply); a != nil && m.types[a.Name.Text] && v.Name == e.Name {
+			has[a.Name.Text] = true
+			types = append(types, a.Name.Text)
+		}
+	}
+	var out []ast.Node
+	for i := 0; i < len(types); i++ {
+		if name := types[i]; !has[name] {
+			has[name] = true
+			a := apply(name, []ast.Node{e}, maker.Span)
+			a.Delta = maker.Delta
+			out = append(out, a)
+		}
+		for _, s := range m.supers[types[i]] {
+			if !slices.Contains(types, s) {
+				types = append(types, s)
+			}
+		}
+	}
+	return out
 }
 
 func isFalse(n ast.Node) bool {
@@ -110,27 +204,6 @@ func (c *clause) subtype() (sub, super string, ok bool) {
 	a, b := c.reads[0].apply, c.reads[1].apply
 	ok = !a.Square && !b.Square && len(a.Args) == 1 && len(b.Args) == 1 && a != b
 	return a.Name.Text, b.Name.Text, ok
-}
-
-// checkMakers refuses events of constructors: what they make exists within one
-// transaction.
-func (t *transaction) checkMakers() {
-	for _, c := range t.clauses {
-		if !c.live {
-			continue
-		}
-		for _, h := range c.heads {
-			name := h.apply.Name.Text
-			if h.apply.Delta == "" || !t.makers[name] || !t.framed[name] {
-				continue
-			}
-			d := t.Errorf(diag.NumberedEntities, h.apply.Span,
-				"%s is a constructor, and the entities that it makes exist within one transaction",
-				name)
-			d.Help("create the entities by a rule without +, or identify them by a refmode")
-			c.live = false
-		}
-	}
 }
 
 func (e *entities) connect(a, b string) {

@@ -17,15 +17,23 @@ func (p *pred) functional() bool { return p.keys >= 0 && p.keys < p.arity }
 // reads, needs none: its delta rules derive it.
 func (t *transaction) frame() {
 	events, staged := map[string]bool{}, map[string]bool{}
+	final := map[string]bool{} // predicates of which something reads what they hold afterwards
 	for _, c := range t.clauses {
 		if !c.live {
 			continue
 		}
+		isDeclaration := t.givesTypes(c)
 		for _, r := range c.reads {
+			if r.apply.Delta == "" && !r.before() && !isDeclaration {
+				final[r.name()] = true
+			}
 			if d := r.apply.Delta; d != "" {
 				events[d+r.name()] = true
+				if t.preds[r.name()].derived {
+					t.readAtStart(r.name(), staged)
+				}
 			} else if r.before() {
-				staged[r.name()] = true
+				t.readAtStart(r.name(), staged)
 			}
 		}
 	}
@@ -40,15 +48,17 @@ func (t *transaction) frame() {
 		if (events["+"+p.name] || minus || set) && t.ws.Knows(p.name) {
 			t.included[p.name] = true
 		}
+		if t.onlyGrows(p) && !minus && !set && !final[p.name] {
+			t.framed[p.name], t.included[p.name] = true, true
+			t.grown = append(t.grown, p.name)
+			continue
+		}
 		isPulse := p.pulse && t.included[p.name]
 		if !isPulse && !t.changed[p.name] || p.entity || !isPulse &&
 			!events["+"+p.name] && !minus && !set && !staged[p.name] {
 			continue
 		}
 		t.framed[p.name] = true
-		if t.makers[p.name] {
-			continue // checkMakers refuses it
-		}
 		all, old := variables("x", p.arity, p.span), variables("y", p.arity, p.span)
 		plusAtom, minusAtom := apply("+"+p.name, all, p.span), apply("-"+p.name, all, p.span)
 		if set && p.functional() {
@@ -79,6 +89,50 @@ func (t *transaction) frame() {
 	}
 }
 
+// givesTypes reports whether a clause is a declaration and constrains no value.
+func (t *transaction) givesTypes(c *clause) bool {
+	if !t.isDeclaration(c) {
+		return false
+	}
+	isVar := func(x ast.Node) bool { _, ok := ast.Unparen(x).(*ast.Var); return ok }
+	left, ok := atomOf(c.node.Left)
+	if !ok || slices.ContainsFunc(left.args(), func(x ast.Node) bool { return !isVar(x) }) {
+		return false
+	}
+	return !slices.ContainsFunc(items(c.node.Right), func(x ast.Node) bool {
+		of, _ := unary(x)
+		return of == nil
+	})
+}
+
+// onlyGrows reports whether a transaction does nothing to a relation but insert
+// tuples, so that the tuples which it has need not be computed again. Functions
+// and entities have more to check.
+func (t *transaction) onlyGrows(p *pred) bool {
+	return t.kind == Execution && t.changed[p.name] && t.fired["+"+p.name] &&
+		t.ws.holds(p.name) && !p.pulse && !p.entity && !p.functional() && p.arity > 0 &&
+		t.ws.Stored(p.name).Keys == p.arity && !t.types[p.name] && len(t.parts[p.name]) == 0 &&
+		len(t.columns[p.name]) == 0
+}
+
+// readAtStart marks a predicate whose start something reads, and those from
+// which it is derived anew for the start.
+func (t *transaction) readAtStart(name string, staged map[string]bool) {
+	if staged[name] {
+		return
+	}
+	staged[name] = true
+	p := t.preds[name]
+	if !p.derived || !t.affected[name] || t.ws.stored[name] {
+		return
+	}
+	for _, c := range p.rules {
+		for _, r := range c.reads {
+			t.readAtStart(r.name(), staged)
+		}
+	}
+}
+
 // derivedEvents makes the rules of the events of a derived predicate that
 // rules read: what it holds now and not before, and the other way round.
 func (t *transaction) derivedEvents(p *pred, read map[string]bool) {
@@ -100,7 +154,7 @@ func (t *transaction) derivedEvents(p *pred, read map[string]bool) {
 // rule adds a rule.
 func (t *transaction) rule(head ast.Node, body ...ast.Node) {
 	t.made = append(t.made, &ast.Clause{Span: head.Pos(), Arrow: ast.Rule, Left: head,
-		Right: conjunction(body)})
+		Right: conjunction(body), Frame: true})
 }
 
 // apply returns an atom of a relation.

@@ -31,6 +31,12 @@ func FuzzTransactions(f *testing.F) {
 		"+e(x), +e:id(x:\"a\").", "-e(x) <- p@final(x) ; +p(x).")
 	f.Add("f[x] = y -> int(x), int(y). f[1] = 2.", "^f[x] += y <- f[x] = y.",
 		"-f[1]. -f[x] = _ <- f(x; y).")
+	f.Add("e(x), e:id(x:s) -> string(s). lc -> e(x)", "+p(1).", "^f[x] = y <- -q(x, y).")
+	f.Add("s[a] = v <- series<< v = runtotal[a](x) >>.", "+p(1).", "^f[x] = y <- -q(x, y).")
+	f.Add("e(x) -> . c[n] = x -> int(n), e(x). lang:constructor(`c). q(n) -> int(n). "+
+		"s(x) -> e(x). e(x), c[n] = x <- q(n). +s(x) <- +e(x), !c@prev[_] = x.",
+		"+q(1). -s(x) <- c[2] = x.", "d[x] = y -> e(x), e(y). lang:constructor(`d). +d[x] = y <- +s(x).")
+	f.Add("animal(0), a(a:0) -> . (0) -> animal().", "+a(0).", "a(0).")
 	f.Fuzz(func(t *testing.T, program, exec, add string) {
 		if len(program)+len(exec)+len(add) > 4000 {
 			return

@@ -139,25 +139,7 @@ func (m *model) add(node *ast.Clause, file int, isNew bool) {
 		if !ok {
 			continue
 		}
-		c.heads = append(c.heads, a)
-		p := m.pred(a.apply)
-		if p.pulse && a.apply.Delta == "" {
-			inserted := *a.apply
-			inserted.Delta = "+"
-			a.apply = &inserted
-			c.heads[len(c.heads)-1] = a
-		}
-		for _, x := range a.args() {
-			m.collect(c, x, true)
-		}
-		if a.apply.Delta != "" {
-			if len(p.changes) == 0 {
-				p.span = a.apply.Span
-			}
-			p.changes[a.apply.Delta] = append(p.changes[a.apply.Delta], c)
-		} else {
-			p.rules = append(p.rules, c)
-		}
+		m.enterHead(c, a)
 	}
 	if node.Update != "" && len(c.heads) == 1 {
 		m.collect(c, node.Left, false)
@@ -169,9 +151,38 @@ func (m *model) add(node *ast.Clause, file int, isNew bool) {
 		}
 	}
 	for _, a := range c.heads {
-		if a.apply.Delta == "" && !c.isFact() {
-			m.preds[a.apply.Name.Text].derived = true
+		m.derive(c, a)
+	}
+}
+
+// enterHead enters an atom of the head of a rule.
+func (m *model) enterHead(c *clause, a atom) {
+	c.heads = append(c.heads, a)
+	p := m.pred(a.apply)
+	if p.pulse && a.apply.Delta == "" {
+		inserted := *a.apply
+		inserted.Delta = "+"
+		a.apply = &inserted
+		c.heads[len(c.heads)-1] = a
+	}
+	for _, x := range a.args() {
+		m.collect(c, x, true)
+	}
+	if a.apply.Delta != "" {
+		if len(p.changes) == 0 {
+			p.span = a.apply.Span
 		}
+		p.changes[a.apply.Delta] = append(p.changes[a.apply.Delta], c)
+	} else {
+		p.rules = append(p.rules, c)
+	}
+}
+
+// derive marks the predicate of a head as derived, unless a fact or a delta
+// rule fills it.
+func (m *model) derive(c *clause, a atom) {
+	if a.apply.Delta == "" && !c.isFact() {
+		m.preds[a.apply.Name.Text].derived = true
 	}
 }
 

@@ -29,7 +29,7 @@ func (t *transaction) rewrite(c *clause) []*ast.Clause {
 	if c.kind != rule {
 		return []*ast.Clause{&node}
 	}
-	var heads []ast.Node
+	var heads, found []ast.Node
 	var out []*ast.Clause
 	for _, item := range items(c.node.Left) {
 		h, ok := atomOf(item)
@@ -58,10 +58,16 @@ func (t *transaction) rewrite(c *clause) []*ast.Clause {
 			heads = append(heads, w.renamedHead(h, delta+name))
 		case h.apply.Delta != "" || c.isNew || t.derives[name]:
 			heads = append(heads, w.head(h))
+		case t.isMaker(h):
+			// The stored tuples have the entities of the other heads.
+			found = append(found, w.relation(h, name))
 		}
 	}
 	if len(heads) > 0 {
 		node.Left = conjunction(heads)
+		if found != nil {
+			node.Arrow, node.Right = ast.Rule, conjunction(append(items(node.Right), found...))
+		}
 		out = append(out, &node)
 	}
 	if len(heads) < len(items(c.node.Left)) {
@@ -160,6 +166,14 @@ func (w rewriter) node(n ast.Node) ast.Node {
 		return &ast.Not{Span: n.Span, X: w.node(n.X)}
 	case *ast.Paren:
 		return &ast.Paren{Span: n.Span, X: w.node(n.X)}
+	case *ast.In:
+		c := *n
+		c.X, c.Items = w.node(n.X), w.list(n.Items)
+		return &c
+	case *ast.If:
+		c := *n
+		c.Cond, c.Then, c.Else = w.node(n.Cond), w.node(n.Then), w.node(n.Else)
+		return &c
 	case *ast.Binary:
 		c := *n
 		c.X, c.Y = w.node(n.X), w.node(n.Y)
@@ -229,8 +243,31 @@ func (t *transaction) copyAtStart(p *pred) {
 			if h.apply.Name.Text == p.name {
 				node.Left, node.PartOf = w.renamedHead(h, p.name+core.StartSuffix), c.node
 				copied := node
+				if made := w.madeAtStart(c, p.name); made != nil {
+					body := append(items(node.Right), made...)
+					copied.Arrow, copied.Right = ast.Rule, conjunction(body)
+				}
 				t.made = append(t.made, &copied)
 			}
 		}
 	}
+}
+
+// madeAtStart returns what finds the entities that a head of a clause has and
+// another head of it creates.
+func (w rewriter) madeAtStart(c *clause, head string) []ast.Node {
+	var out []ast.Node
+	for _, h := range c.heads {
+		if name := h.apply.Name.Text; name != head && w.isMaker(h) {
+			out = append(out, w.relation(h, w.start(name)))
+		}
+	}
+	return out
+}
+
+// isMaker reports whether an atom of a head creates an entity: whether it is
+// one of a refmode or a constructor.
+func (t *transaction) isMaker(h atom) bool {
+	return t.makes[h.apply.Name.Text] != "" || slices.ContainsFunc(h.apply.Args,
+		func(x ast.Node) bool { _, ok := x.(*ast.RefMode); return ok })
 }

@@ -21,6 +21,9 @@ type Transaction struct {
 	Changed, Kept, Stale []string
 	// Pulses are predicates that are empty after the transaction.
 	Pulses []string
+	// Grown lists the relations R that get the tuples of +R and do not change
+	// otherwise.
+	Grown []string
 }
 
 // transaction is the making of a Transaction.
@@ -42,7 +45,8 @@ type transaction struct {
 	queue    []string        // of atStart, to be written
 	framed   map[string]bool // predicates whose events are predicates
 
-	made []*ast.Clause // frame rules and their like
+	made  []*ast.Clause // frame rules and their like
+	grown []string
 }
 
 // Rewrite returns a program as the one transaction that it is. A program whose
@@ -102,8 +106,7 @@ func (t *transaction) build() *Transaction {
 	// From here on it is fixed which clauses belong to the program.
 
 	t.frame()
-	t.checkMakers()
-	out := &Transaction{}
+	out := &Transaction{Grown: t.grown}
 	for i, f := range t.files {
 		g := &ast.File{Source: f.Source, Comments: f.Comments}
 		for _, c := range t.clauses {
@@ -129,6 +132,7 @@ func (t *transaction) build() *Transaction {
 		switch {
 		case p.pulse:
 			out.Pulses = append(out.Pulses, p.name)
+		case slices.Contains(t.grown, p.name):
 		case t.changed[p.name] && !t.isLocal(p):
 			out.Changed = append(out.Changed, p.name)
 		case t.kept[p.name]:
@@ -199,6 +203,14 @@ func (t *transaction) checkHead(c *clause, h atom) {
 		d := t.Errorf(diag.BadHead, h.apply.Span, "a head cannot have a stage")
 		d.Help("write %s without @%s: a rule derives what holds after the transaction", name,
 			h.apply.Stage)
+	case h.apply.Delta == "^" && t.makers[name]:
+		at := h.apply.Span
+		if h.value != nil {
+			at = at.To(h.value.Pos())
+		}
+		d := t.Errorf(diag.NumberedEntities, at,
+			"%s is a constructor, and the entity of a key never changes", name)
+		d.Help("insert with +%s, or keep the entity of a key in a predicate of its own", name)
 	case h.apply.Delta != "":
 		t.checkChange(h, p)
 	case name == "_" || t.isLocal(p):
@@ -371,7 +383,11 @@ func (t *transaction) changes(c *clause) {
 		if h.apply.Delta != "" || name != "_" && !t.preds[name].derived { // by a fact
 			t.changed[name] = true
 			t.changedWith(name, func(part string) {
-				if p := t.preds[part]; p != nil && !p.derived {
+				switch p := t.preds[part]; {
+				case p == nil:
+				case p.derived:
+					t.affected[part] = true
+				default:
 					t.changed[part] = true
 				}
 			})
@@ -480,5 +496,11 @@ func (t *transaction) needRules(p *pred, active bool) {
 	t.derives[p.name] = true
 	for _, c := range p.rules {
 		t.need(c, active)
+		for _, h := range c.heads {
+			name := h.apply.Name.Text
+			if h.apply.Delta == "" && t.isMaker(h) && !t.derives[name] {
+				t.needPred(name, active)
+			}
+		}
 	}
 }

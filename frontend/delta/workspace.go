@@ -33,10 +33,27 @@ type Workspace struct {
 	pulses map[string]bool
 	// stored has the predicates whose tuples are stored.
 	stored map[string]bool
+	// families has the family of the numbered entities of a predicate.
+	families map[string]string
 }
 
 // Knows reports whether a predicate belongs to the workspace.
 func (w *Workspace) Knows(name string) bool { return w.preds[name] != nil }
+
+// Stored returns a predicate whose tuples are stored; nil for another one.
+func (w *Workspace) Stored(name string) *core.Pred {
+	if !w.stored[name] {
+		return nil
+	}
+	return w.preds[name]
+}
+
+// Derives reports whether rules of the workspace derive a predicate.
+func (w *Workspace) Derives(name string) bool { return w.Knows(name) && w.preds[name].Derived }
+
+// Family returns the name that the family of a predicate's entities had in the
+// latest transaction with the predicate.
+func (w *Workspace) Family(name string) string { return w.families[name] }
 
 // holds reports whether the tuples of an extensional predicate are stored.
 func (w *Workspace) holds(name string) bool {
@@ -80,6 +97,7 @@ func (w *Workspace) Commit(files []*ast.File, kind Kind, t *Transaction, program
 	stored []string) {
 	if w.preds == nil {
 		w.preds, w.stored, w.pulses = map[string]*core.Pred{}, map[string]bool{}, map[string]bool{}
+		w.families = map[string]string{}
 	}
 	install := kind == Program || kind == Addition
 	m := model{preds: map[string]*pred{}, pulses: w.pulses}
@@ -96,8 +114,13 @@ func (w *Workspace) Commit(files []*ast.File, kind Kind, t *Transaction, program
 		w.stored[name] = true
 	}
 	for _, p := range program.Preds {
+		if f := p.Family(); f != nil {
+			w.families[p.Name] = f.Name
+		}
 		// A predicate that an executed rule derives is gone.
-		if !p.Hidden && !p.Query && w.preds[p.Name] == nil && (install || w.stored[p.Name]) {
+		isShown := !p.Hidden && !p.Query && (install || w.stored[p.Name])
+		hasNumbers := p.Makes != nil || strings.HasSuffix(p.Name, core.NamedSuffix)
+		if w.preds[p.Name] == nil && (isShown || hasNumbers && w.stored[p.Name]) {
 			w.preds[p.Name] = p
 		}
 	}
@@ -155,7 +178,8 @@ func (t *transaction) isDeclaration(c *clause) bool {
 	rest := c.reads[1:]
 	if _, ok := atomOf(c.node.Left); !ok {
 		// E(x), E:id(x:v) -> string(v).
-		if !t.types[c.reads[0].name()] || len(t.parts[c.reads[0].name()]) == 0 {
+		if len(rest) == 0 || !t.types[c.reads[0].name()] ||
+			len(t.parts[c.reads[0].name()]) == 0 {
 			return false
 		}
 		rest = rest[1:]

@@ -23,7 +23,7 @@ import (
 //	read      reads what the program derives
 //
 // The output is the core program of the transaction, and which predicates it
-// changes, keeps and affects.
+// changes, grows, keeps and affects.
 func TestWorkspace(t *testing.T) {
 	kinds := map[string]frontend.Kind{"program": frontend.Whole, "add": frontend.Addition,
 		"exec": frontend.Execution, "read": frontend.Reading}
@@ -49,7 +49,7 @@ func TestWorkspace(t *testing.T) {
 			for _, list := range []struct {
 				what  string
 				names []string
-			}{{"changed", step.Changed}, {"kept", step.Kept}, {"stale", step.Stale}} {
+			}{{"changed", step.Changed}, {"grown", step.Grown}, {"kept", step.Kept}, {"stale", step.Stale}} {
 				if len(list.names) > 0 {
 					fmt.Fprintf(&b, "%s: %s\n", list.what, strings.Join(list.names, ", "))
 				}

@@ -46,6 +46,9 @@ func binds(item ast.Node, bound vars) {
 		bindsAll(item, bound)
 	case *ast.Apply:
 		atomBinds(item, bound)
+	case *ast.In:
+		atomsBind(item.X, bound)
+		solves(item.X, bound)
 	case *ast.Compare:
 		for _, x := range item.Operands {
 			atomsBind(x, bound)
@@ -104,7 +107,7 @@ func atomBinds(a *ast.Apply, bound vars) {
 // enumerates reports whether a function gives values to an argument.
 func enumerates(function string, i int) bool {
 	switch function {
-	case "string:split":
+	case "string:split", "string:captures":
 		return i == 2
 	case "string:substring":
 		return i == 1 || i == 2

@@ -14,7 +14,7 @@ func (g *generator) specified(c *ast.Clause) []*ast.Clause {
 	if e := orderedType(c); e != "" {
 		return g.order(c, e)
 	}
-	if c.P2P == nil {
+	if c.P2P == nil || c.Right == nil {
 		return []*ast.Clause{c}
 	}
 	var out []*ast.Clause

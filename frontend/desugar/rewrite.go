@@ -33,17 +33,26 @@ func Rewrite(files []*ast.File) []*ast.File {
 		for _, c := range f.Clauses {
 			g.made, g.of = nil, c
 			node := g.unfold(c)
-			for _, part := range g.specified(node) {
+			for _, part := range g.parts(node) {
 				node := g.clause(part)
 				changed = changed || node != c
-				if node != nil {
-					clauses = append(clauses, node)
-				}
+				clauses = append(clauses, node)
 			}
 			clauses = append(clauses, g.made...)
 		}
 		if changed {
 			out[i] = &ast.File{Source: f.Source, Comments: f.Comments, Clauses: clauses}
+		}
+	}
+	return out
+}
+
+// parts returns the clauses that a clause becomes, apart from defaults.
+func (g *generator) parts(c *ast.Clause) []*ast.Clause {
+	var out []*ast.Clause
+	for _, c := range g.specified(c) {
+		for _, c := range g.results(c) {
+			out = append(out, g.conditionals(c)...)
 		}
 	}
 	return out
@@ -283,6 +292,12 @@ func mapped(n ast.Node, f func(ast.Node) ast.Node) ast.Node {
 	case *ast.Binary:
 		if x, y := f(n.X), f(n.Y); x != n.X || y != n.Y {
 			return &ast.Binary{Span: n.Span, Op: n.Op, OpSpan: n.OpSpan, X: x, Y: y}
+		}
+	case *ast.In:
+		if x := f(n.X); x != n.X {
+			out := *n
+			out.X = x
+			return &out
 		}
 	case *ast.Compare:
 		out := *n

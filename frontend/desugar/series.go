@@ -21,7 +21,7 @@ var specifier = regexp.MustCompile(
 // and rnd_uniform_real.
 func (g *generator) series(c *ast.Clause) []*ast.Clause {
 	m := specifier.FindStringSubmatch(c.P2P.Text)
-	if m == nil {
+	if m == nil || c.Right == nil {
 		return nil
 	}
 	at := c.P2P.Span
@@ -52,8 +52,9 @@ func terms(text string, at source.Span) []ast.Node {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	f := parse.File(source.NewFile(at.File.Name, "p("+text+")."), &diag.List{})
-	if len(f.Clauses) != 1 {
+	var found diag.List
+	f := parse.File(source.NewFile(at.File.Name, "p("+text+")."), &found)
+	if found.HasErrors() || len(f.Clauses) != 1 {
 		return nil
 	}
 	a, ok := ast.Unparen(f.Clauses[0].Left).(*ast.Apply)

@@ -64,3 +64,6 @@ func (c *Code) Explain() string {
 	}
 	return b.String()
 }
+
+// Mended returns the example as its Fix says, or "" for a code of runs.
+func (c *Code) Mended() string { return mended[c.Name] }

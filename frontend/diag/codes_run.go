@@ -83,10 +83,11 @@ n(y) <- n(x), y = x + 1.
 	NumberedEntities = newCode(&Code{
 		ID:   "RF1022",
 		Name: "NumberedEntities",
-		When: "A program that several transactions run over stores, by a fact or a delta rule, entities " +
-			"that constructors make or that have no refmode. Such entities exist within one transaction.",
-		Fix: "Derive the predicate by rules without +, identify the entities by a refmode, or run the " +
-			"program as one transaction.",
+		When: "A transaction stores, by a fact or a delta rule, entities that no refmode or constructor " +
+			"identifies; it sets a constructor with ^; or it changes what identifies entities that are " +
+			"stored: it adds a constructor to a type that had a refmode only, or joins two types.",
+		Fix: "Create the entities with a constructor, and declare the constructors, refmodes and " +
+			"subtypes of a type before it has entities.",
 	})
 	RuleInExecution = newCode(&Code{
 		ID:   "RF1021",

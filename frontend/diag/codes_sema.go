@@ -256,17 +256,17 @@ p(x) <- (a(x) ; b(x)),
 		ID: "RF0501", Name: "UnknownAggregation",
 		When: "A specifier names an aggregation that does not exist, or none at all.",
 		Example: `p(1).
-m[] = v <- agg<<v = median(x)>> p(x).
+m[] = v <- agg<<v = product(x)>> p(x).
 `,
-		Fix: "The aggregations are count(), total(x), min(x), max(x) and avg(x).",
+		Fix: "`redfox help functions` lists the aggregations, such as count(), total(x) and max(x).",
 	})
 
-	// ExpressionInAggregateHead: the head of an aggregate contains an
-	// expression; it may only contain the groups and the result.
+	// ExpressionInAggregateHead: a key in the head of an aggregate is an
+	// expression, or its value has more than results and keys.
 	ExpressionInAggregateHead = newCode(&Code{
 		ID: "RF0502", Name: "ExpressionInAggregateHead",
-		When: "The head of an aggregate contains an expression; it may only contain the groups and the " +
-			"result.",
+		When: "A key in the head of an aggregate is an expression, or its value is one of variables that " +
+			"are neither results nor keys.",
 		Example: `p(1, 2).
 s[x + 1] = v <- agg<<v = total(y)>> p(x, y).
 `,
@@ -283,17 +283,17 @@ n[] = c <- agg<<c = count()>> (p(x) ; q(x)).
 		Fix: "Move the disjunction to a helper predicate and aggregate over that.",
 	})
 
-	// AggregateOutput: the result of an aggregate is not the value of a
+	// AggregateOutput: the result of an aggregate is not part of the value of a
 	// functional head atom, is missing from the head, is computed twice, or
 	// occurs in the body.
 	AggregateOutput = newCode(&Code{
 		ID: "RF0504", Name: "AggregateOutput",
-		When: "The result of an aggregate is not the value of a functional head atom, is missing from " +
-			"the head, is computed twice, or occurs in the body.",
+		When: "The result of an aggregate is not part of the value of a functional head atom, is missing " +
+			"from the head, is computed twice, or occurs in the body.",
 		Example: `p(1, 2).
 s(x, v) <- agg<<v = total(y)>> p(x, y).
 `,
-		Fix: "Write `s[x] = v`",
+		Fix: "Write `s[x] = v`, or an expression of the results and keys, as in `s[x] = v / 2`",
 	})
 
 	// AggregateInput: an aggregation has an argument that it does not take, or
@@ -337,6 +337,16 @@ s[i] = x <- seq<<>> p(x), q(x).
 s[x] = x <- seq<<>> p(x).
 `,
 		Fix: "Write `s[i] = x <- seq<<>> p(x).`",
+	})
+
+	// SequenceSpecifier: what stands between << and >> of seq has no meaning.
+	SequenceSpecifier = newCode(&Code{
+		ID: "RF0509", Name: "SequenceSpecifier",
+		When: "What stands between << and >> of seq is not number(order(...), partition(...)).",
+		Example: `score["ann"] = 3.
+place[i] = s <- seq<<order by n desc>> score[s] = n.
+`,
+		Fix: "Write `place[i] = s <- seq<<i = number(order(desc(n)))>> score[s] = n.`",
 	})
 
 	// RF06xx: recursion.
@@ -397,6 +407,22 @@ n(y) <- n(x), y = x + 1.
 		Example: `lang:compiler:disableError:NEGATION_RECURSION[] = true.
 `,
 		Fix: "Remove the directive; where there is a cycle, break it.",
+	})
+
+	// NotMonotone: a value that a recursion keeps the least or the greatest of
+	// goes through a step after which a better one may derive less.
+	NotMonotone = newCode(&Code{
+		ID: "RF0606", Name: "NotMonotone",
+		When: "A value of a predicate with lang:recursiveMin or lang:recursiveMax goes through a step of " +
+			"its recursion after which a better value may derive less than a worse one: it is looked " +
+			"up, becomes a key, fails a comparison, or goes through a function that is not monotone.",
+		Example: `edge(x, y, w) -> int(x), int(y), int(w).
+dist[1] = 0.
+dist[y] = d + w <- dist[x] = d, edge(x, y, w), d > 3.
+lang:recursiveMin(` + "`dist" + `).
+`,
+		Fix: "Compare least values by < and <= only, and greatest ones by > and >=; or bound the " +
+			"recursion without the directive, and aggregate its result.",
 	})
 
 	// RF07xx: values.
@@ -612,7 +638,7 @@ m[] = v <- predict<<v = logist(y|x)>> p(x, y).
 		ID: "RF0806", Name: "RangesOverType",
 		When: "No positive atom binds a variable of a rule, but it stands in a column of an entity " +
 			"type, so that it ranges over all entities of that type. A warning, because several such " +
-			"variables make every combination.",
+			"variables make every combination. A run prints how many combinations that were.",
 		Example: "person(x), person:name(x:n) -> string(n).\n" +
 			"friend(x, y) -> person(x), person(y).\n" +
 			"stranger(x, y) -> person(x), person(y).\n" +

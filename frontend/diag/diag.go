@@ -37,6 +37,25 @@ type Diagnostic struct {
 	Labels   []Label     // other places that matter, each with its remark
 	Notes    []string    // reasons
 	Helps    []string    // what to do next
+	Fixes    []Fix       // advice that a program can follow
+}
+
+// Fix is advice that replaces a text. An empty Span is where to insert one.
+type Fix struct {
+	Span source.Span
+	Text string
+}
+
+// Title words the fix as an instruction.
+func (f *Fix) Title() string {
+	switch old := f.Span.Text(); {
+	case old == "":
+		return "insert " + f.Text
+	case f.Text == "":
+		return "remove " + old
+	default:
+		return "write " + f.Text
+	}
 }
 
 // DataPlace is a place in a file of facts; the zero value is none.

@@ -24,6 +24,12 @@ type jsonLabel struct {
 	Message string `json:"message"`
 }
 
+// jsonFix is a text to write in place of another one.
+type jsonFix struct {
+	jsonPlace
+	Text string `json:"text"`
+}
+
 // jsonDiagnostic is one diagnostic in JSON.
 type jsonDiagnostic struct {
 	Severity string `json:"severity"` // "error", "warning" or "note"
@@ -35,12 +41,14 @@ type jsonDiagnostic struct {
 	Labels []jsonLabel `json:"labels"`
 	Notes  []string    `json:"notes"`
 	Helps  []string    `json:"helps"`
+	Fixes  []jsonFix   `json:"fixes"`
 }
 
 // JSON writes diagnostics as one array of objects with the members severity,
 // code, name, message, file, line, column, end_line, end_column, at, labels,
-// notes and helps. No member is ever left out. A label has the members of a
-// place (file to end_column) and a message. The error is that of w.
+// notes, helps and fixes. No member is ever left out. A label has the members
+// of a place (file to end_column) and a message, a fix those of a place and a
+// text. The error is that of w.
 func JSON(w io.Writer, ds []*Diagnostic) error {
 	out := make([]jsonDiagnostic, 0, len(ds))
 	for _, d := range ds {
@@ -52,12 +60,16 @@ func JSON(w io.Writer, ds []*Diagnostic) error {
 			Labels:    []jsonLabel{},
 			Notes:     append([]string{}, d.Notes...),
 			Helps:     append([]string{}, d.Helps...),
+			Fixes:     []jsonFix{},
 		}
 		if d.Code != nil {
 			j.Code, j.Name = d.Code.ID, d.Code.Name
 		}
 		for _, l := range d.Labels {
 			j.Labels = append(j.Labels, jsonLabel{placeOfSpan(l.Span), l.Message})
+		}
+		for _, f := range d.Fixes {
+			j.Fixes = append(j.Fixes, jsonFix{placeOfSpan(f.Span), f.Text})
 		}
 		out = append(out, j)
 	}

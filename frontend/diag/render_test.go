@@ -170,6 +170,7 @@ func TestJSON(t *testing.T) {
 		Span:   at(f, "q", 0),
 		At:     "here",
 		Labels: []Label{{at(f, "r(1)", 0), "there"}}, Notes: []string{"n"},
+		Fixes: []Fix{{at(f, "q", 0), "<="}},
 	}}
 	var b bytes.Buffer
 	if err := JSON(&b, ds); err != nil {
@@ -200,7 +201,17 @@ func TestJSON(t *testing.T) {
     "notes": [
       "n"
     ],
-    "helps": []
+    "helps": [],
+    "fixes": [
+      {
+        "file": "f.logic",
+        "line": 1,
+        "column": 11,
+        "end_line": 1,
+        "end_column": 12,
+        "text": "<="
+      }
+    ]
   }
 ]
 `

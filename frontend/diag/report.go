@@ -62,6 +62,11 @@ func (d *Diagnostic) Note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
+// Replace adds a text that mends the program in place of another one.
+func (d *Diagnostic) Replace(at source.Span, text string) {
+	d.Fixes = append(d.Fixes, Fix{at, text})
+}
+
 // Help adds what to do next.
 func (d *Diagnostic) Help(format string, args ...any) {
 	d.Helps = append(d.Helps, fmt.Sprintf(format, args...))

@@ -20,13 +20,24 @@ func describeFunction(name string) string {
 	return text
 }
 
-// describeAggregation shows the form of a function of agg<<>>.
-func describeAggregation(name string) string {
-	a, ok := vocabulary.AggregationOf(name)
+// describeKeyword shows the form that has a word.
+func describeKeyword(word string) string {
+	e, ok := vocabulary.ExtensionOf(word)
 	if !ok {
 		return ""
 	}
-	return code("agg<<"+a.Form+">>") + "\n" + a.Doc
+	return code(e.Form) + "\n" + e.Doc + " An extension of LogiQL."
+}
+
+// describeAggregation shows the form of a function of agg<<>> or seq<<>>.
+func describeAggregation(name string) string {
+	if a, ok := vocabulary.AggregationOf(name); ok {
+		return code("agg<<"+a.Form+">>") + "\n" + a.Doc
+	}
+	if n, ok := vocabulary.NumberingOf(name); ok {
+		return code("seq<<"+n.Form+">>") + "\n" + n.Doc
+	}
+	return ""
 }
 
 // describeType says what the values of a primitive type are, and of its widths.

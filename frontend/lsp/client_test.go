@@ -305,7 +305,11 @@ func (c *client) text(v any, indent string) string {
 	case string:
 		text := c.name(v)
 		if strings.Contains(text, "\n") {
-			text = "|\n" + indent + "  " + strings.ReplaceAll(text, "\n", "\n"+indent+"  ")
+			lines := strings.Split(text, "\n")
+			text = "|"
+			for _, line := range lines {
+				text += "\n" + strings.TrimRight(indent+"  "+line, " ")
+			}
 		}
 		return indent + text + "\n"
 	default:

@@ -38,6 +38,8 @@ type completer struct {
 	prefix     string      // of it, before the position
 	quoted     bool        // it stands behind a backquote
 	aggregates bool        // it stands in agg<<>>
+	numbers    bool        // it stands in seq<<>>
+	alias      bool        // it is the block of an alias
 	called     bool        // arguments stand behind it
 	variables  []string    // of the clause
 }
@@ -73,6 +75,10 @@ func (c *completer) look() bool {
 	c.prefix = c.file.Text[c.written.Start:c.offset]
 	c.called = next < len(tokens) && opens(tokens[next]) &&
 		tokens[next].Span.Start == c.written.End
+	if i := next - 1; c.quoted && i >= 2 && tokens[i-1].Span.Text() == "(" {
+		word := tokens[i-2].Span.Text()
+		c.alias = word == "alias" || word == "alias_all"
+	}
 	c.surroundings(tokens, next, current)
 	return true
 }
@@ -97,8 +103,9 @@ func (c *completer) surroundings(tokens []parse.Token, next, current int) {
 		case i >= next:
 		case text == "<<":
 			c.aggregates = i > 0 && tokens[i-1].Span.Text() == "agg"
+			c.numbers = i > 0 && tokens[i-1].Span.Text() == "seq"
 		case text == ">>":
-			c.aggregates = false
+			c.aggregates, c.numbers = false, false
 		}
 		isVariable := t.Kind == parse.Name && i != current && !strings.Contains(text, ":") &&
 			!isQuery(text) && text != "true" && text != "false"
@@ -111,6 +118,9 @@ func (c *completer) surroundings(tokens []parse.Token, next, current int) {
 
 // offer adds the names that begin or continue as what is written.
 func (c *completer) offer() {
+	if c.quoted && c.alias {
+		c.blockNames()
+	}
 	c.predicates()
 	if c.quoted {
 		return
@@ -127,6 +137,12 @@ func (c *completer) offer() {
 		}
 		return
 	}
+	if n, ok := vocabulary.NumberingOf("number"); ok && c.numbers {
+		c.add(protocol.CompletionItem{Label: n.Name, SortText: "0" + n.Name,
+			Kind:   protocol.CompletionItemKindFunction,
+			Detail: n.Form, Documentation: plain(n.Doc)}, n.Name+"(order($1))")
+		return
+	}
 	last := ""
 	for _, t := range vocabulary.Types {
 		if name := typeWord(t); name != last {
@@ -136,6 +152,8 @@ func (c *completer) offer() {
 			last = name
 		}
 	}
+	c.add(protocol.CompletionItem{Label: "if", SortText: "4if",
+		Kind: protocol.CompletionItemKindKeyword}, "if $1 then $2 else $3")
 	for _, word := range []string{"agg", "seq"} {
 		c.add(protocol.CompletionItem{Label: word, SortText: "4" + word,
 			Kind: protocol.CompletionItemKindKeyword}, word+"<<$1>>")

@@ -109,7 +109,7 @@ func TestRenameEverything(t *testing.T) {
 		before := s.documents["untitled:p"].program.now
 		seen := map[*symbol]bool{}
 		for _, e := range before.files["untitled:p"].index.entries {
-			if seen[e.symbol] || !e.isOwn() || isQuery(e.name) {
+			if seen[e.symbol] || !e.isOwn() || isQuery(e.name) || e.kind == blockName {
 				continue
 			}
 			seen[e.symbol] = true
@@ -119,7 +119,7 @@ func TestRenameEverything(t *testing.T) {
 			}
 			result, wrong := ask(t, s, "textDocument/rename", protocol.RenameParams{
 				TextDocument: protocol.TextDocumentIdentifier{URI: "untitled:p"},
-				Position:     before.at(e.span).Start, NewName: to})
+				Position:     before.at(e.span).End, NewName: to})
 			edit, ok := result.(protocol.WorkspaceEdit)
 			if !ok {
 				// Strings name columns, and parts of blocks name predicates.

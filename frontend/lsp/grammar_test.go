@@ -187,10 +187,10 @@ func expected(t *testing.T, text string) map[source.Span]string {
 	for i, token := range tokens {
 		kind := classify(tokens, i)
 		switch text := token.Span.Text(); {
-		case token.Kind == parse.Bad, token.Kind == parse.Raw,
-			token.Kind == parse.Name && text != "true" && text != "false":
-		case token.Kind == parse.Name:
+		case token.Kind == parse.Bad, token.Kind == parse.Raw:
+		case text == "true", text == "false":
 			want[token.Span] = "constant.language"
+		case token.Kind == parse.Name && kind.typ != keywordToken:
 		case token.Kind == parse.Datetime:
 			want[token.Span] = "constant.other.datetime"
 		case token.Kind == parse.Bracket, strings.Contains(",;.", text):
@@ -234,6 +234,8 @@ const peculiar = `# 3 "file.logic"
 #line 4 "file.logic"
 /* a comment "of
 two" lines */ p(x) <- q(x). // and "one"
+one(in) <- p(in), in in {1, "a"}, f[in] in{"b"}, in = in.
+two(if x > 1, (a(x);b) then 1 else fif(x) + (if (c) then if_ else thenx)) <- iff(x, else_y).
 integer(intx, float_y) <- int[64](intx), decimal[18, 2](float_y), string(s), s = "a\"b\\" "c".
 string_like[?x] = ?y <- string:like(?x, """a "quoted"
 text"""), ?y = 1e3 + 1.5e-2f - 3d * 2.50 / 0f ^ 12, !café:größe(?x, true), x != false.

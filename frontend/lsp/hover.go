@@ -9,24 +9,42 @@ import (
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/lsp/protocol"
+	"github.com/redfoxdb/redfox/frontend/parse"
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // hover says what the name at a position means.
 func (s *Server) hover(p *protocol.TextDocumentPositionParams) (any, *protocol.Error) {
 	at, failure := s.point(p.TextDocument.URI, p.Position)
-	if failure != nil || at.entry == nil {
+	if failure != nil {
 		return nil, failure
 	}
-	text := at.describe(at.entry)
+	text, where := at.keyword()
+	if at.entry != nil {
+		text, where = at.describe(at.entry), at.entry.span
+	}
 	if text == "" {
 		return nil, nil
 	}
-	span := at.at(at.entry.span)
+	span := at.at(where)
 	return protocol.Hover{
 		Contents: protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: text},
 		Range:    &span,
 	}, nil
+}
+
+// keyword returns Markdown about the keyword at the position, if there is one,
+// and its place.
+func (p *pointed) keyword() (string, source.Span) {
+	tokens := parse.Tokens(p.file.File)
+	for i, t := range tokens {
+		if t.Kind == parse.Name && t.Span.Start <= p.offset && p.offset <= t.Span.End &&
+			classify(tokens, i).typ == keywordToken {
+			return describeKeyword(t.Span.Text()), t.Span
+		}
+	}
+	return "", source.Span{}
 }
 
 // describe returns Markdown about a symbol.
@@ -47,6 +65,8 @@ func (p *pointed) describe(e *entry) string {
 		return describeType(e.name)
 	case directive:
 		return describeDirective(e.name)
+	case blockName:
+		return code("block(`" + e.ownName() + ")")
 	}
 	return ""
 }

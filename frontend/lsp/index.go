@@ -15,7 +15,7 @@ import (
 // symbol is what a name means.
 type symbol struct {
 	kind   symbolKind
-	name   string // of a predicate, as the front end has it
+	name   string // of a predicate or a block, as the front end has it
 	places []place
 	pred   *core.Pred   // of a predicate, or nil where the front end has none
 	typ    *scalar.Type // of a variable, or nil
@@ -30,6 +30,7 @@ const (
 	typeName  // built in
 	aggregate // built in
 	directive // lang:...
+	blockName
 )
 
 // place is an occurrence of a symbol.
@@ -168,6 +169,15 @@ func (b *indexer) enter(c *ast.Clause) {
 			b.builtin(spec.Fn.Span, spec.Fn.Text, aggregate)
 			b.note(s, spec.In)
 			b.node(spec.In, s)
+			for _, n := range spec.Args {
+				b.note(s, n)
+				ast.Inspect(n, func(n ast.Node) bool {
+					if v, ok := n.(*ast.Var); ok {
+						b.variable(v.Span, v.Name, s)
+					}
+					return true
+				})
+			}
 		}
 	}
 	switch {

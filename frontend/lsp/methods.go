@@ -23,6 +23,7 @@ var requests = map[string]func(*Server, json.RawMessage) (any, *protocol.Error){
 	"workspace/symbol":                 request((*Server).workspaceSymbol),
 	"textDocument/prepareRename":       request((*Server).prepareRename),
 	"textDocument/rename":              request((*Server).rename),
+	"textDocument/codeAction":          request((*Server).codeAction),
 	"textDocument/completion":          request((*Server).completion),
 	"textDocument/semanticTokens/full": request((*Server).semanticTokens),
 }
@@ -125,6 +126,8 @@ func (s *Server) initialize(p *protocol.InitializeParams) (any, *protocol.Error)
 			DocumentSymbolProvider:     true,
 			WorkspaceSymbolProvider:    true,
 			RenameProvider:             &protocol.RenameOptions{PrepareProvider: true},
+			CodeActionProvider: &protocol.CodeActionOptions{
+				CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
 			CompletionProvider: &protocol.CompletionOptions{
 				TriggerCharacters: []string{"`", ":"}},
 			SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend, Full: true},

@@ -34,6 +34,11 @@ func (s *Server) point(uri string, at protocol.Position) (*pointed, *protocol.Er
 	if p.entry = p.file.index.at(p.offset); p.entry == nil {
 		p.entry = p.byName()
 	}
+	if p.entry != nil {
+		if e := snap.qualifier(p.file, p.entry); e != nil && p.offset <= e.span.End {
+			p.entry = e
+		}
+	}
 	return p, nil
 }
 
@@ -118,9 +123,11 @@ func (sym *symbol) sorted() []place {
 }
 
 // isOwn reports whether the program gives the symbol its meaning.
-func (sym *symbol) isOwn() bool { return sym.kind == predicate || sym.kind == variable }
+func (sym *symbol) isOwn() bool {
+	return sym.kind == predicate || sym.kind == variable || sym.kind == blockName
+}
 
-// references lists the occurrences of a predicate or a variable.
+// references lists the occurrences of a predicate, a variable or a block.
 func (s *Server) references(p *protocol.ReferenceParams) (any, *protocol.Error) {
 	at, failure := s.point(p.TextDocument.URI, p.Position)
 	if failure != nil || at.entry == nil || !at.entry.isOwn() {

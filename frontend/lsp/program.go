@@ -44,6 +44,10 @@ type snapshot struct {
 	found []*diag.Diagnostic
 	names sema.Names
 	preds map[string]*symbol // by the names that the front end gives them
+	// blocks has the blocks by their full names, aliases those of each file by
+	// what it calls them.
+	blocks  map[string]*symbol
+	aliases map[string]map[string]*symbol
 }
 
 func isProject(name string) bool { return project.IsProject(name) }
@@ -178,6 +182,7 @@ func analyse(files []*file, found *diag.List) *snapshot {
 		panic(err)
 	}
 	snap.enter(a.Trees[read:], a.Resolved[read:], nil)
+	snap.enterBlocks(a.Blocks())
 	snap.link()
 	for _, d := range a.Found {
 		found.Add(d)

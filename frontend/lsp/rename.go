@@ -62,7 +62,8 @@ func (s *Server) rename(p *protocol.RenameParams) (any, *protocol.Error) {
 // isRenamable reports whether the position points to a name that the program
 // gives, which an alias in a block is not.
 func (p *pointed) isRenamable() bool {
-	return p.entry != nil && p.entry.isOwn() && !isQuery(p.entry.name) &&
+	return p.entry != nil && p.entry.isOwn() && p.entry.kind != blockName &&
+		!isQuery(p.entry.name) &&
 		p.own(p.entry.symbol, p.entry.span).IsValid()
 }
 
@@ -85,6 +86,11 @@ func (p *pointed) own(sym *symbol, at source.Span) source.Span {
 func (sym *symbol) ownName() string {
 	if home := sym.home(nil); sym.kind == predicate && home.clause != nil {
 		return home.span.Text()
+	}
+	for _, x := range sym.places {
+		if sym.kind == blockName && x.role.defines() {
+			return x.span.Text()
+		}
 	}
 	return sym.places[0].span.Text()
 }

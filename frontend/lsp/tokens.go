@@ -93,6 +93,8 @@ func (e *entry) token() classification {
 		return classification{typeToken, libraryModifier}
 	case directive:
 		return classification{typ: macroToken}
+	case blockName:
+		return classification{typ: functionToken}
 	}
 	c := classification{typ: functionToken}
 	if e.symbolKind() == protocol.SymbolKindClass {
@@ -112,7 +114,11 @@ func classify(tokens []parse.Token, i int) classification {
 	text := tokens[i].Span.Text()
 	switch tokens[i].Kind {
 	case parse.Name:
-		return classifyName(text, i+1 < len(tokens) && opens(tokens[i+1]))
+		next := ""
+		if i+1 < len(tokens) {
+			next = tokens[i+1].Span.Text()
+		}
+		return classifyName(text, next)
 	case parse.Number:
 		return classification{typ: numberToken}
 	case parse.String, parse.Datetime:
@@ -135,10 +141,13 @@ func opens(t parse.Token) bool {
 	return text == "(" || text == "["
 }
 
-// classifyName classifies a name in a clause with a syntax error.
-func classifyName(name string, hasArguments bool) classification {
+// classifyName classifies a name that the index does not have: a keyword, or a
+// name in a clause with a syntax error. Next is the token behind it.
+func classifyName(name, next string) classification {
+	hasArguments := next == "(" || next == "["
 	switch {
-	case name == "true", name == "false":
+	case name == "true", name == "false", name == "in" && next == "{",
+		name == "if", name == "then", name == "else":
 		return classification{typ: keywordToken}
 	case name == "_":
 		return none

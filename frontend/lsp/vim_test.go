@@ -20,7 +20,7 @@ var vimGroups = map[string][]string{
 	"storage.type":            {"logiqlType"},
 	"variable":                {"logiqlVariable"},
 	"keyword.other.directive": {"logiqlDirective"},
-	"keyword.control":         {"logiqlSpecifier"},
+	"keyword.control":         {"logiqlSpecifier", "logiqlKeyword"},
 	"keyword.operator":        {"logiqlOperator"},
 	"constant.language":       {"logiqlBoolean"},
 	"constant.numeric":        {"logiqlNumber"},

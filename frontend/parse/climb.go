@@ -77,8 +77,9 @@ func (c *climber) name(t token) *ast.Name {
 func (c *climber) fail(d *diag.Diagnostic) {
 	if !c.failed {
 		c.failed = true
-		c.translate(d)
-		c.report(d)
+		if !isForeign(d.Span.Text()) && c.translate(d) {
+			c.report(d)
+		}
 	}
 	c.next = c.end
 }
@@ -171,6 +172,8 @@ func (c *climber) negation() ast.Node {
 			Message: "negation is not written as a word",
 			Span:    c.span(not, not),
 			At:      "write !",
+			Fixes: []diag.Fix{{Text: "!", Span: source.Span{File: c.file, Start: not.start,
+				End: c.tokens[c.next].start}}},
 		})
 	}
 	if !c.enter() {
@@ -221,6 +224,9 @@ func isComparison(k lexer.TokenType) bool { return tokEq <= k && k <= tokGe }
 // belongs to the atom; any other comparison makes f[x] a number with a sign.
 func (c *climber) comparison(formulaStart bool) ast.Node {
 	first := c.sum(formulaStart)
+	if c.isIn() {
+		return c.in(signed(first))
+	}
 	if !isComparison(c.kind()) {
 		return first
 	}
@@ -236,6 +242,36 @@ func (c *climber) comparison(formulaStart bool) ast.Node {
 		n.Operands[0] = signed(first)
 	}
 	n.Span = ends(n.Operands)
+	return n
+}
+
+// isIn reports whether the tokens at hand are `in {`.
+func (c *climber) isIn() bool {
+	return c.kind() == tokIdent && c.text(c.tokens[c.next]) == "in" && c.ahead(1) == tokLBrace
+}
+
+// in parses `in {1, 2}` behind x.
+func (c *climber) in(x ast.Node) ast.Node {
+	if c.failed || !c.enter() {
+		return broken
+	}
+	defer c.leave()
+	word := c.take()
+	n := &ast.In{X: x, OpSpan: c.span(word, word)}
+	open := c.open()
+	if c.kind() == tokRBrace {
+		c.expected("a value of the set", "an empty set has no member; leave out what can never hold")
+		return broken
+	}
+	for {
+		n.Items = append(n.Items, c.sum(false))
+		if c.kind() != tokComma {
+			break
+		}
+		c.next++
+	}
+	c.close(open, tokRBrace)
+	n.Span = x.Pos().To(c.span(c.last(), c.last()))
 	return n
 }
 
@@ -360,6 +396,9 @@ func (c *climber) isAtom(n int) bool {
 func (c *climber) primary(formulaStart bool) ast.Node {
 	switch c.kind() {
 	case tokIdent:
+		if c.isConditional() {
+			return c.conditional()
+		}
 		return c.identifier()
 	case tokInt, tokDecimal, tokFloat:
 		return c.number(c.take(), token{})
@@ -377,6 +416,58 @@ func (c *climber) primary(formulaStart bool) ast.Node {
 	}
 	c.missingOperand()
 	return broken
+}
+
+// isConditional reports whether the name at hand is the word of `if c then a
+// else b`: whether then stands behind an operand, in the same brackets.
+func (c *climber) isConditional() bool {
+	if c.text(c.tokens[c.next]) != "if" {
+		return false
+	}
+	depth := 0
+	for i := c.next + 1; i < c.end && depth >= 0; i++ {
+		switch c.tokens[i].kind {
+		case tokLParen, tokLBracket, tokLBrace:
+			depth++
+		case tokRParen, tokRBracket, tokRBrace:
+			depth--
+		case tokIdent:
+			if depth == 0 && endsOperand[c.tokens[i-1].kind] && c.text(c.tokens[i]) == "then" {
+				return i > c.next+1
+			}
+		}
+	}
+	return false
+}
+
+// conditional parses `if c then a else b`.
+func (c *climber) conditional() ast.Node {
+	if !c.enter() {
+		return broken
+	}
+	defer c.leave()
+	word := c.take()
+	n := &ast.If{Cond: c.disjunction()}
+	if n.ThenAt = c.keyword("then"); c.failed {
+		return broken
+	}
+	n.Then = c.sum(false)
+	if n.ElseAt = c.keyword("else"); c.failed {
+		return broken
+	}
+	n.Else = c.sum(false)
+	n.Span = c.span(word, word).To(n.Else.Pos())
+	return n
+}
+
+// keyword consumes a word of a conditional value.
+func (c *climber) keyword(word string) source.Span {
+	if c.kind() != tokIdent || c.text(c.tokens[c.next]) != word {
+		c.expected(word, "a conditional value has both cases: if x > 1 then 2 else 3")
+		return source.Span{}
+	}
+	t := c.take()
+	return c.span(t, t)
 }
 
 func (c *climber) paren(formulaStart bool) ast.Node {

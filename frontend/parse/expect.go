@@ -115,6 +115,16 @@ func (c *climber) leftover() {
 	}
 }
 
+// numbersRows reports whether the last specifier that tokens open is seq<<>>.
+func (c *climber) numbersRows(tokens []token) bool {
+	for i := len(tokens) - 1; i > 0; i-- {
+		if tokens[i].kind == tokLShift {
+			return c.text(tokens[i-1]) == "seq"
+		}
+	}
+	return false
+}
+
 func isClosing(k lexer.TokenType) bool {
 	return k == tokRParen || k == tokRBracket || k == tokRBrace
 }
@@ -262,8 +272,16 @@ func (c *climber) misplacedSpecifier(tokens []token, i int) {
 		d.Message = fmt.Sprintf("%s does not go with << >>", name)
 		d.Span = c.span(tokens[i-1], tokens[i])
 		switch name {
-		case "count", "total", "sum", "min", "max", "avg":
+		case "total", "sum", "min", "max", "avg", "count_distinct", "median":
 			d.Helps = []string{fmt.Sprintf("write agg<<v = %s(x)>>", name)}
+		case "count":
+			d.Helps = []string{"write agg<<v = count()>>"}
+		case "quantile":
+			d.Helps = []string{"write agg<<v = quantile(x, 0.9)>>"}
+		case "string_join":
+			d.Helps = []string{`write agg<<v = string_join(s, ", ")>>`}
+		case "number", "rank", "row_number":
+			d.Helps = []string{"write seq<<i = number(order(x))>>"}
 		default:
 			d.Helps = []string{"the words before << are agg, seq, list, list_to_seq, series, predict and " +
 				"uid"}
@@ -286,6 +304,8 @@ func (c *climber) unexpected(tokens []token, i int) {
 	}
 	what := "an arrow or the full stop that ends the clause"
 	switch {
+	case inside > 0 && c.numbersRows(tokens[:i]):
+		what = "a specifier such as i = number(order(x)), then >>"
 	case inside > 0:
 		what = "specifiers such as v = total(x), then >>"
 	case i > 0 && tokens[i-1].kind == tokPlusEq:

@@ -175,7 +175,14 @@ func (c *climber) specifier(syntax *p2pSyntax) *ast.P2P {
 		spec := &ast.Spec{Span: c.span(outName, c.scanned(s.Close)), Out: c.name(outName),
 			Fn: c.name(fn)}
 		if s.In != nil {
-			spec.In = c.formula(tokens(*s.In))
+			args := c.formula(tokens(*s.In))
+			spec.Args = []ast.Node{args}
+			if list, ok := args.(*ast.Conj); ok {
+				spec.Args = list.Items
+			}
+			if out.Name != "seq" {
+				spec.In, spec.Args = spec.Args[0], spec.Args[1:]
+			}
 		}
 		out.Specs = append(out.Specs, spec)
 	}
@@ -291,6 +298,8 @@ func (p *parser) startsClause(tokens []token, brackets int) bool {
 	switch {
 	case line == 0 || p.text(last) == "not":
 		return false
+	case p.text(next) == "then", p.text(next) == "else":
+		return false
 	case next.kind == tokIdent, next.kind == tokNot:
 		return brackets <= 0 || atMargin && !closesBracket(tokens[1:])
 	case next.kind == tokPlus, next.kind == tokMinus, next.kind == tokCaret:
@@ -329,6 +338,7 @@ func (p *parser) missingFullStop(last, next token) {
 		Span:    source.Span{File: p.file, Start: end, End: end},
 		At:      "put . here",
 	}
+	d.Replace(d.Span, ".")
 	if next.kind != tokEOF {
 		d.Labels = []diag.Label{{Span: p.span(next, next), Message: "the next clause starts here"}}
 	}

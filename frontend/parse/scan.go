@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,6 +34,10 @@ type scanner struct {
 	badEncoding         bool // invalid UTF-8 or NUL has been reported
 	preprocessor        bool // a directive of the C preprocessor has been reported
 }
+
+// numbers matches the specifier of seq<<i = number(...)>>, which is LogiQL. In
+// LogicBlox 3 other text stands there, which has no meaning.
+var numbers = regexp.MustCompile(`^\s*<<\s*[\pL_?][\pL\d_?$]*\s*=\s*\w+\s*(\(|>>)`)
 
 func newScanner(f *source.File, diags *diag.List) *scanner {
 	s := &scanner{file: f, text: f.Text, diags: diags}
@@ -281,11 +286,29 @@ var operators = [128][]operator{
 	'!': {{"!==", tokNe, "!="}, {"!=", tokNe, ""}},
 	'>': {{">=", tokGe, ""}, {">>", tokRShift, ""}},
 	'+': {{"+=", tokPlusEq, ""}},
-	'=': {{"===", tokEq, "="}, {"==", tokEq, "="}, {"=>", tokRArrow, "->"}, {"=<", tokLe, "<="}},
-	':': {{":-", tokLArrow, "<-"}, {":=", tokEq, "="}},
-	'&': {{"&&", tokComma, ","}, {"&", tokComma, ","}},
-	'|': {{"||", tokSemicolon, ";"}, {"|", tokSemicolon, ";"}},
-	'~': {{"~=", tokNe, "!="}, {"~", tokNot, "!"}},
+	'=': {{"===", tokEq, "="}, {"==", tokEq, "="}, {"=>", tokRArrow, "->"}, {"=<", tokLe, "<="},
+		{`=\=`, tokNe, "!="}, {"=:=", tokEq, "="}},
+	'\\': {{`\==`, tokNe, "!="}, {`\=`, tokNe, "!="}, {`\+`, tokNot, "!"}},
+	':':  {{":-", tokLArrow, "<-"}, {":=", tokEq, "="}},
+	'&':  {{"&&", tokComma, ","}, {"&", tokComma, ","}},
+	'|':  {{"||", tokSemicolon, ";"}, {"|", tokSemicolon, ";"}},
+	'~':  {{"~=", tokNe, "!="}, {"~", tokNot, "!"}},
+}
+
+// operatorHelp says what signs mean that have several meanings in other
+// languages.
+var operatorHelp = map[string]string{
+	"=>": "write >= to compare, and -> in a constraint",
+	"||": "write ; for or, and + to join texts",
+}
+
+// isForeign reports whether a text is an operator of another language, which
+// the scanner reports.
+func isForeign(text string) bool {
+	return text != "" && text[0] < utf8.RuneSelf &&
+		slices.ContainsFunc(operators[text[0]], func(op operator) bool {
+			return op.text == text && op.meant != ""
+		})
 }
 
 // unicodeOperators are signs that editors and papers use for LogiQL's
@@ -355,12 +378,18 @@ func (s *scanner) operator(op operator) lexer.TokenType {
 		s.rawNext = s.rawEnd() > s.pos
 	}
 	if op.meant != "" {
-		s.report(&diag.Diagnostic{
+		d := &diag.Diagnostic{
 			Code:    diag.ForeignOperator,
 			Message: fmt.Sprintf("%s is not an operator of LogiQL", op.text),
 			Span:    s.span(start),
 			At:      "write " + op.meant,
-		})
+		}
+		if help := operatorHelp[op.text]; help != "" {
+			d.At = help
+		} else {
+			d.Replace(d.Span, op.meant)
+		}
+		s.report(d)
 	}
 	return op.kind
 }
@@ -419,12 +448,23 @@ func (s *scanner) unknown() lexer.TokenType {
 	case '%':
 		d.Helps = []string{"a comment starts with //; the remainder of a division is int:mod[a, b]"}
 	case '?':
-		d.Helps = []string{"a variable may start with ?, directly before its name: ?x"}
+		d.Helps = []string{s.questionHelp()}
 	case '$':
-		d.Helps = []string{"$ may stand inside a name, not before it"}
+		d.Helps = []string{"$ may stand inside a name, not before it; seq<<>> numbers tuples"}
 	}
 	s.report(d)
 	return tokBad
+}
+
+// questionHelp says what a question mark may mean that is no part of a name.
+func (s *scanner) questionHelp() string {
+	rest := strings.TrimLeft(s.text[s.pos:], " \t")
+	switch {
+	case strings.HasPrefix(rest, "-"), rest == "", rest[0] == '\n', rest[0] == '\r', rest[0] == '.':
+		return "a question is a rule for _, as in _(x) <- p(x, 1)."
+	}
+	return "a conditional value is written if x > 1 then 2 else 3; a variable may start with ?, " +
+		"directly before its name: ?x"
 }
 
 // foreignString reports a string in quotes other than ", and consumes it up to
@@ -448,10 +488,14 @@ func (s *scanner) foreignString(quote string) lexer.TokenType {
 		Message: fmt.Sprintf("quotation mark %s does not start a string", quote),
 		Helps:   []string{`strings stand in straight double quotes: "text"`},
 	}
-	if n := strings.Index(line, closing); n >= 0 {
+	n := strings.Index(line, closing)
+	if n >= 0 {
 		s.pos += n + len(closing)
 	}
 	d.Span = s.span(start)
+	if n >= 0 && !strings.ContainsAny(line[:n], "\"\\") {
+		d.Replace(d.Span, `"`+line[:n]+`"`)
+	}
 	s.report(d)
 	return tokBad
 }
@@ -555,7 +599,8 @@ func (s *scanner) ident() lexer.TokenType {
 	s.pos = s.identEnd(start)
 	if c := s.text[start]; c == 'a' || c == 's' || c == 'l' || c == 'p' || c == 'u' {
 		if logiql, ok := p2pNames[s.text[start:s.pos]]; ok && s.angleFollows() {
-			s.rawPending = !logiql
+			rest := s.text[s.pos:]
+			s.rawPending = !logiql && !(s.text[start:s.pos] == "seq" && numbers.MatchString(rest))
 			return tokP2P
 		}
 	}

@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
@@ -39,17 +40,22 @@ func (c *checker) disjunctionUnderP2P(cl *clause, d *ast.Disj) {
 func (lo *lowering) p2p(k *conj) {
 	if lo.cl.body == nil {
 		lo.cl.Broken = true
-		d := lo.c.Errorf(diag.EmptyAggregateBody, lo.cl.Node.P2P.Span,
-			"%s<<>> has nothing to work on",
-			lo.cl.Node.P2P.Name)
-		d.Help("write a body after >>")
+		lo.c.nothingToWorkOn(lo.cl.Node.P2P)
 		return
 	}
-	if lo.cl.Node.P2P.Name == "seq" {
+	switch p2p := lo.cl.Node.P2P; {
+	case p2p.Name == "seq" && len(p2p.Specs) > 0:
+		lo.numbering(k)
+	case p2p.Name == "seq":
 		lo.sequence(k)
-		return
+	default:
+		lo.aggregation(k)
 	}
-	lo.aggregation(k)
+}
+
+func (c *checker) nothingToWorkOn(p *ast.P2P) {
+	d := c.Errorf(diag.EmptyAggregateBody, p.Span, "%s<<>> has nothing to work on", p.Name)
+	d.Help("write a body after >>")
 }
 
 func (lo *lowering) aggregation(k *conj) {
@@ -88,12 +94,7 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 	fn := aggregation.Fn
 	if !ok {
 		lo.cl.Broken = true
-		d := lo.c.Errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s",
-			s.Fn.Text)
-		if near, ok := diag.Suggest(s.Fn.Text, vocabulary.AggregationNames()); ok {
-			d.Help("did you mean %s?", near)
-		}
-		d.Help("the aggregations are count(), total(x), min(x), max(x) and avg(x)")
+		lo.unknownAggregation(s)
 		return
 	}
 	if other := outs[s.Out.Text]; other != nil {
@@ -110,30 +111,24 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 		d := lo.c.Errorf(diag.AggregateInput, s.In.Pos(), "count takes no argument")
 		d.Note("it counts the bindings of the body, not the distinct values of %s",
 			s.In.Pos().Text())
-		d.Help("write count(), and to count distinct values project them into a helper predicate first")
+		d.Help("write count(), or count_distinct(%s) to count the distinct values",
+			s.In.Pos().Text())
 		return
 	case fn != core.Count && s.In == nil:
 		lo.cl.Broken = true
 		d := lo.c.Errorf(diag.AggregateInput, s.Span, "%s needs a variable of the body", s.Fn.Text)
-		d.Help("write %s = %s(x)", s.Out.Text, s.Fn.Text)
+		_, call, _ := strings.Cut(aggregation.Form, " = ")
+		d.Help("write %s = %s", s.Out.Text, call)
 		return
 	}
-	// A name of the body is bound there and cannot be the output.
-	for _, item := range conjuncts(lo.cl.body) {
-		if at := occurrence(item, s.Out.Text); at != nil {
-			lo.cl.Broken = true
-			d := lo.c.Errorf(diag.AggregateOutput, s.Out.Span,
-				"%s is the aggregate's result, but the body uses it too", s.Out.Text)
-			d.Label(at.Span, "used here, before the aggregate has a value")
-			d.Help("name the result differently; to filter by it, write a second rule over the " +
-				"aggregate's predicate")
-			return
-		}
+	a := normal.Aggregate{Span: s.Span, Fn: fn}
+	if !lo.parameters(s, &a, k) {
+		lo.cl.Broken = true
+		return
 	}
-	k.scope.Write(s.Out.Text)
-	out := lo.variable(&ast.Var{Span: s.Out.Span, Name: s.Out.Text}, k.scope)
-	out.Out = true
-	a := normal.Aggregate{Span: s.Span, Out: out, Fn: fn}
+	if a.Out = lo.output(s, "aggregate", k); a.Out == nil {
+		return
+	}
 	if s.In != nil {
 		in := lo.aggregateInput(s, k)
 		if in == nil {
@@ -143,6 +138,41 @@ func (lo *lowering) spec(s *ast.Spec, outs map[string]*ast.Spec, k *conj) {
 		a.In = in
 	}
 	lo.u.Aggs = append(lo.u.Aggs, a)
+}
+
+func (lo *lowering) unknownAggregation(s *ast.Spec) {
+	d := lo.c.Errorf(diag.UnknownAggregation, s.Fn.Span, "there is no aggregation %s", s.Fn.Text)
+	if vocabulary.IsNumbering(s.Fn.Text) {
+		d.Help("numbers are written " + numberingExample)
+		return
+	}
+	if near, ok := vocabulary.SynonymOf(s.Fn.Text); ok {
+		d.Help("did you mean %s?", near)
+	} else if near, ok := diag.Suggest(s.Fn.Text, vocabulary.AggregationNames()); ok {
+		d.Help("did you mean %s?", near)
+		d.Replace(s.Fn.Span, near)
+	}
+	d.Help("the aggregations are %s", vocabulary.AggregationCalls())
+}
+
+// output makes the variable of the result of a specifier.
+func (lo *lowering) output(s *ast.Spec, what string, k *conj) *normal.Var {
+	// A name of the body is bound there and cannot be the output.
+	for _, item := range conjuncts(lo.cl.body) {
+		if at := occurrence(item, s.Out.Text); at != nil {
+			lo.cl.Broken = true
+			d := lo.c.Errorf(diag.AggregateOutput, s.Out.Span,
+				"%s is the %s's result, but the body uses it too", s.Out.Text, what)
+			d.Label(at.Span, "used here, before the %s has a value", what)
+			d.Help("name the result differently; to filter by it, write a second rule over the "+
+				"%s's predicate", what)
+			return nil
+		}
+	}
+	k.scope.Write(s.Out.Text)
+	out := lo.variable(&ast.Var{Span: s.Out.Span, Name: s.Out.Text}, k.scope)
+	out.Out = true
+	return out
 }
 
 func (lo *lowering) aggregateInput(s *ast.Spec, k *conj) *normal.Var {
@@ -190,6 +220,7 @@ func (lo *lowering) aggregateHead(
 	if value != nil {
 		args = append(args[:len(args):len(args)], value)
 	}
+	isRefused := false
 	for i, arg := range args {
 		switch arg := ast.Unparen(arg).(type) {
 		case *ast.Var:
@@ -203,16 +234,20 @@ func (lo *lowering) aggregateHead(
 				keys = p.Keys
 			}
 			if i < len(args)-1 || keys != len(args)-1 {
-				lo.cl.Broken = true
+				lo.cl.Broken, isRefused = true, true
 				d := lo.c.Errorf(diag.AggregateOutput, arg.Span,
 					"%s is the aggregate's result and can only be the value of a function",
 					arg.Name)
 				d.Label(s.Span, "computed here")
-				d.Help("write %s", functionHead(a, args, i))
+				write := functionHead(a, args, value, i, outs)
+				d.Help("write %s", write)
+				d.Replace(h.Pos(), write)
 			}
 		case *ast.Literal, *ast.Wildcard:
 		default:
-			lo.aggregateExpression(h, arg, outs)
+			if !isRefused {
+				lo.aggregateExpression(h, arg, outs)
+			}
 		}
 	}
 	if lo.cl.Broken {
@@ -221,15 +256,34 @@ func (lo *lowering) aggregateHead(
 	lo.head(h, k)
 }
 
-// functionHead rewrites p(k, u) as p[k] = u for the help of a diagnostic.
-func functionHead(a *ast.Apply, args []ast.Node, out int) string {
+// functionHead rewrites p(k, u) and p[k, u] = v as p[k] = u for the help of a
+// diagnostic. A value that has results stays the value.
+func functionHead(
+	a *ast.Apply, args []ast.Node, value ast.Node, out int, outs map[string]*ast.Spec,
+) string {
+	result := args[out]
+	if value != nil && mentions(value, outs) {
+		result = value
+	}
 	var keys []string
-	for i, arg := range args {
-		if i != out {
-			keys = append(keys, arg.Pos().Text())
+	for _, arg := range args {
+		text := arg.Pos().Text()
+		if !mentions(arg, outs) && !slices.Contains(keys, text) {
+			keys = append(keys, text)
 		}
 	}
-	return fmt.Sprintf("%s[%s] = %s", a.Name.Text, strings.Join(keys, ", "), args[out].Pos().Text())
+	return fmt.Sprintf("%s[%s] = %s", a.Name.Text, strings.Join(keys, ", "), result.Pos().Text())
+}
+
+// mentions reports whether an expression has results of an aggregate.
+func mentions(n ast.Node, outs map[string]*ast.Spec) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		v, ok := n.(*ast.Var)
+		found = found || ok && outs[v.Name] != nil
+		return !found
+	})
+	return found
 }
 
 // lowerUpdate lowers total[k] += e: an aggregate with the function total.

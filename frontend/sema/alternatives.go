@@ -44,7 +44,7 @@ func dnf(n ast.Node, bound map[string]bool) ([]alternative, bool) {
 		return []alternative{{}}, true
 	case *ast.Paren:
 		switch ast.Unparen(n).(type) {
-		case *ast.Conj, *ast.Disj, *ast.Not, *ast.Compare, *ast.Apply:
+		case *ast.Conj, *ast.Disj, *ast.Not, *ast.Compare, *ast.In, *ast.Apply:
 			return dnf(n.X, bound)
 		}
 	case *ast.Disj:
@@ -167,6 +167,9 @@ func isTest(n ast.Node, bound map[string]bool) bool {
 		return all(n.Items)
 	case *ast.Disj:
 		return all(n.Items)
+	case *ast.In:
+		v, ok := ast.Unparen(n.X).(*ast.Var)
+		return ok && bound[v.Name] && len(n.Items) <= maxTested
 	case *ast.Compare:
 		for _, x := range n.Operands {
 			if !isComputed(x, bound) {

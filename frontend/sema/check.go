@@ -16,6 +16,13 @@ import (
 type Options struct {
 	// External names the predicates whose facts are bound from outside.
 	External map[string]bool
+	// Made is set if the program is one of several transactions. It names the
+	// predicates of makers, ending in core.MadeSuffix, whose numbers earlier
+	// ones have stored.
+	Made map[string]bool
+	// Held reports whether a predicate takes no facts from outside, perhaps
+	// because earlier transactions have read them.
+	Held func(name string) bool
 	// Names, if it is not nil, gets what the checker finds out about names.
 	Names *Names
 }
@@ -39,9 +46,10 @@ func Check(files []*ast.File, opts Options, diags *diag.List) *core.Program {
 	for _, p := range c.order {
 		c.nameArguments(p)
 	}
-	program, rules := emit.Program(c.files, preds, clauses, &c.types, c.Reporter)
+	program, rules := emit.Program(c.files, preds, clauses, &c.types, opts.Made, c.Reporter)
 	// From here on nothing is added but the order of the rules.
 
+	program.Combinations = c.combinations
 	strata.Order(program, rules, c.Reporter)
 	c.warnUse()
 	c.recordNames(program)
@@ -64,6 +72,7 @@ func normalise(files []*ast.File, opts Options, diags *diag.List) *checker {
 		Reporter: diag.NewReporter(diags),
 		opts:     opts,
 		preds:    map[string]*pred{},
+		sets:     map[*ast.In]*pred{},
 	}
 	for _, f := range desugar.Rewrite(files) {
 		c.files = append(c.files, f.Source)
@@ -80,6 +89,7 @@ func normalise(files []*ast.File, opts Options, diags *diag.List) *checker {
 	for _, cl := range c.clauses {
 		c.collect(cl)
 	}
+	c.settleLasting()
 	c.settleShapes()
 	c.declareEntities()
 	c.resolveNames()
@@ -88,6 +98,7 @@ func normalise(files []*ast.File, opts Options, diags *diag.List) *checker {
 	for _, cl := range c.clauses {
 		c.lower(cl)
 	}
+	c.widenDemands()
 	return c
 }
 
@@ -121,7 +132,9 @@ type checker struct {
 	// the ranges that bind none, and hidden the clauses of ranges.
 	integers []*integerVar
 	filters  []*rangeFilter
+	sets     map[*ast.In]*pred // of constants
 	hidden   []*clause
+	demands  []*demand // of ranges under negation
 	// suggested is the number of binding atoms searched for.
 	suggested int
 	// directives in text order, read before anything else.
@@ -130,6 +143,8 @@ type checker struct {
 	// makers their refmodes and constructors.
 	entities            map[string]*pred
 	entityOrder, makers []*pred
+	// combinations are the rules whose variables range over entity types.
+	combinations []core.Combination
 }
 
 // clauseKind is what a clause is for, by its shape.
@@ -155,4 +170,5 @@ type clause struct {
 	// refmode that of the latter, E:id(x:v).
 	entity, refmode *ast.Apply
 	anonymous       []*anonymous // the entities that the head creates without a maker
+	asked           bool         // a message shows the clause as a question
 }

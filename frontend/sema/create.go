@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -52,7 +53,9 @@ func (lo *lowering) create() {
 		for _, at := range waiting {
 			m := at.Pred.Maker
 			r, ok := m.Entity(at).(normal.Ref)
-			if !ok || r.Var.Bound || r.Var.Created {
+			if isGiven := !ok || r.Var.Bound || r.Var.Created; isGiven && lo.cl.Node.Frame {
+				continue
+			} else if isGiven {
 				lo.alreadyMade(at)
 				return
 			}
@@ -101,25 +104,28 @@ func (lo *lowering) rangeOver(k *conj, report *unbound) {
 	}
 	var atoms []normal.Literal
 	var names []string
+	of := core.Combination{Span: lo.cl.Node.Left.Pos()}
 	for _, v := range lo.u.Vars {
 		if v.Bound || v.Created || v.Out || v.Scope != k.scope {
 			continue
 		}
-		of := lo.entityTypeOf(v)
-		if of == nil {
+		t := lo.entityTypeOf(v)
+		if t == nil {
 			continue
 		}
 		v.Bound = true
 		report.drop(v)
-		names = append(names, v.Shown()+" over "+of.Name)
-		atoms = append(atoms, &normal.Atom{Span: v.Span, Pred: of,
+		names = append(names, v.Shown()+" over "+t.Name)
+		of.Types = append(of.Types, t.Name)
+		atoms = append(atoms, &normal.Atom{Span: v.Span, Pred: t,
 			Args: []normal.Term{normal.Ref{Var: v, Span: v.Span}}})
-		lo.c.preds[of.Name].uses++
+		lo.c.preds[t.Name].uses++
 	}
 	if len(atoms) == 0 {
 		return
 	}
-	d := lo.c.Warnf(diag.RangesOverType, lo.cl.Node.Left.Pos(),
+	lo.c.combinations = append(lo.c.combinations, of)
+	d := lo.c.Warnf(diag.RangesOverType, of.Span,
 		"this rule tries every combination of %s", joinWords(names))
 	d.Note("no positive atom of the body binds %s", boundNames(atoms))
 	d.Help("bind them in the body if fewer will do")

@@ -270,15 +270,18 @@ func (c *checker) unknownType(p *pred, near *neighbours) {
 	d := c.Errorf(diag.UnknownType, p.Span, "there is no type and no predicate %s", p.Name)
 	if s, ok := synonyms[strings.ToLower(p.Name)]; ok {
 		d.Help("LogiQL calls it %s", s)
+		d.Replace(p.Span, s)
 		return
 	}
 	names := slices.Sorted(maps.Keys(primitiveTypes))
 	if s, ok := diag.Suggest(p.Name, names); ok {
 		d.Help("did you mean %s?", s)
+		d.Replace(p.Span, s)
 		return
 	}
 	if s, ok := near.suggest(p.Name); ok {
 		d.Help("did you mean %s?", s)
+		d.Replace(p.Span, s)
 		return
 	}
 	d.Help("the types are %s; a unary predicate serves as a type when it is declared too",

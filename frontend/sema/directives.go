@@ -21,11 +21,6 @@ type directive struct {
 	arity int
 }
 
-// laterDirectives belong to features that are not built yet.
-var laterDirectives = map[string]string{
-	"recursiveMin": "recursive aggregation", "recursiveMax": "recursive aggregation",
-}
-
 // rewrittenDirectives have done their work when the checker reads them.
 var rewrittenDirectives = map[string]bool{
 	"pulse": true, "ordered": true, "defaultValue": true, "default": true,
@@ -65,12 +60,6 @@ func (c *checker) readDirectives() {
 			c.compilerDirective(d)
 		case entityDirectives[d.name]:
 			c.checkEntityDirective(d)
-		case laterDirectives[d.name] != "":
-			c.refuse(d.at, laterDirectives[d.name]+" (lang:"+d.name+")", "")
-			if d.pred != nil {
-				p := c.enter(d.pred.Name, d.pred.Span)
-				p.Poisoned = true
-			}
 		case strings.HasPrefix(d.name, "solve:"):
 			c.refuseForGood(d.at, "lang:"+d.name,
 				"redfox evaluates rules; it does not solve linear programs")
@@ -170,6 +159,7 @@ func (c *checker) unknownDirective(d *directive) {
 	e := c.Errorf(diag.UnknownDirective, d.at, "there is no directive lang:%s", d.name)
 	if s, ok := diag.Suggest("lang:"+d.name, knownDirectives); ok {
 		e.Help("did you mean %s?", s)
+		e.Replace(d.at, s)
 	}
 }
 
@@ -177,7 +167,7 @@ func (c *checker) unknownDirective(d *directive) {
 func (c *checker) applyBindings() {
 	for _, d := range c.directives {
 		if strings.HasPrefix(d.name, "compiler:") || strings.HasPrefix(d.name, "solve:") ||
-			laterDirectives[d.name] != "" || entityDirectives[d.name] || rewrittenDirectives[d.name] {
+			entityDirectives[d.name] || rewrittenDirectives[d.name] {
 			continue
 		}
 		handler := c.predicateDirective(d.name)
@@ -191,7 +181,12 @@ func (c *checker) applyBindings() {
 			}
 			continue
 		}
-		if d.pred == nil || d.value == nil {
+		if d.pred == nil || d.value == nil && keeps[d.name] == core.KeepAll {
+			if keeps[d.name] != core.KeepAll {
+				e := c.Errorf(diag.BadDirective, d.span, "lang:%s needs a predicate", d.name)
+				e.Help("write lang:%s(`p).", d.name)
+				continue
+			}
 			e := c.Errorf(diag.BadDirective, d.span, "lang:%s needs a predicate and a value",
 				d.name)
 			e.Help("write lang:%s[`p] = ...", d.name)
@@ -207,6 +202,7 @@ func (c *checker) applyBindings() {
 			}
 			if s, ok := diag.Suggest(d.pred.Name, names); ok {
 				e.Help("did you mean `%s?", s)
+				e.Replace(d.pred.Span, "`"+s)
 			}
 			continue
 		}
@@ -225,6 +221,8 @@ func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 		return c.orderBy
 	case "output:limit":
 		return c.limit
+	case "recursiveMin", "recursiveMax":
+		return c.keepBest
 	case "physical:filePath":
 		return func(d *directive, p *pred) {
 			if s, ok := c.stringValue(d); ok {

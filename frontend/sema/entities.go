@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -17,10 +18,8 @@ import (
 // arguments returns the arguments of an application as columns: E:id(x:v) has
 // two.
 func arguments(a *ast.Apply) []ast.Node {
-	if len(a.Args) == 1 {
-		if r, ok := ast.Unparen(a.Args[0]).(*ast.RefMode); ok {
-			return []ast.Node{r.X, r.V}
-		}
+	if _, r := refModeOf(a); r != nil {
+		return []ast.Node{r.X, r.V}
 	}
 	return a.Args
 }
@@ -116,18 +115,23 @@ func (c *checker) readEntityClause(cl *clause, kinds map[string]entityKind) {
 		}
 		return
 	}
-	var typ *ast.Apply
-	var mode *ast.Apply
-	for _, n := range slices.Concat(left, conjuncts(cl.Node.Right)) {
+	var mode, typ *ast.Apply
+	var of string // the entity variable
+	for _, n := range left {
 		if a, r := refModeOf(n); r != nil && mode == nil {
 			mode = a
-		} else if a, v := unary(n); a != nil && !isReserved(a) && typ == nil && v != nil {
+			if x, ok := ast.Unparen(r.X).(*ast.Var); ok {
+				of = x.Name
+			}
+		}
+	}
+	for _, n := range slices.Concat(left, conjuncts(cl.Node.Right)) {
+		a, v := unary(n)
+		if a != nil && !isReserved(a) && typ == nil && v != nil && (of == "" || v.Name == of) {
 			typ = a
 		}
 	}
-	if mode == nil || typ == nil || !slices.ContainsFunc(left, func(n ast.Node) bool {
-		return ast.Unparen(n) == ast.Node(mode)
-	}) {
+	if mode == nil || typ == nil {
 		return
 	}
 	kinds[typ.Name.Text] = entityType
@@ -158,12 +162,18 @@ func (c *checker) readSubtypes(kinds map[string]entityKind) {
 		}
 	}
 	for _, cl := range c.clauses {
+		if cl.refmode != nil {
+			c.enterEntity(cl.entity.Name)
+		}
 		ast.Inspect(cl.Node.Left, func(n ast.Node) bool {
 			if a, _ := unary(n); a != nil && kinds[a.Name.Text] == entityType {
 				c.enterEntity(a.Name)
 			}
 			return true
 		})
+		if cl.refmode != nil { // its entity may stand on the right: E:id(x:v) -> E(x), T(v).
+			c.enterEntity(cl.entity.Name)
+		}
 	}
 	for _, d := range c.directives {
 		if d.pred != nil && kinds[d.pred.Name] == entityType {
@@ -217,10 +227,16 @@ func (c *checker) enterRefmode(cl *clause) {
 	of := c.entities[cl.entity.Name.Text]
 	x, xOK := ast.Unparen(r.X).(*ast.Var)
 	v, vOK := ast.Unparen(r.V).(*ast.Var)
+	if p == of {
+		d := c.Errorf(diag.BadEntity, mode.Span, "%s cannot be the refmode of itself", p.Name)
+		d.Help("write %s(x), %s:id(x:v) -> string(v).", of.Name, p.Name)
+		cl.Broken, p.Poisoned = true, true
+		return
+	}
 	if !xOK || !vOK {
 		d := c.Errorf(diag.BadEntity, r.Span, "a refmode is declared with two variables")
 		d.Help("write %s(x), %s(x:v) -> string(v).", of.Name, p.Name)
-		cl.Broken = true
+		cl.Broken, p.Poisoned = true, true
 		return
 	}
 	for _, n := range conjuncts(cl.Node.Right) {
@@ -284,10 +300,12 @@ func (c *checker) readAnonymous() {
 			of := c.entities[a.Name.Text]
 			p := c.enter(c.madeUpName(of.Name), a.Name.Span)
 			p.Maker = &normal.Maker{Pred: &p.Pred, Of: &of.Pred, Anonymous: true}
+			p.Hidden = true
 			c.makers = append(c.makers, p)
 			made := &anonymous{maker: p, of: a}
 			ast.Inspect(cl.body, func(n ast.Node) bool {
 				x, ok := n.(*ast.Var)
+				ok = ok && !desugar.IsVariable(x.Name)
 				if ok && !slices.ContainsFunc(made.keys, func(k *ast.Var) bool {
 					return k.Name == x.Name
 				}) {

@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"fmt"
+
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
@@ -58,6 +60,12 @@ func (lo *lowering) operand(n ast.Node, k *conj) normal.Expr {
 	case *ast.PredRef:
 		lo.notExpression(n, "a predicate cannot be a value",
 			"quoted predicates stand in lang: directives only")
+	case *ast.RefMode:
+		lo.notExpression(n, fmt.Sprintf("%s is no value", n.Span.Text()),
+			"a colon joins an entity and its value as the only argument of a refmode, as in person:id(x:v)")
+	case *ast.If:
+		lo.notExpression(n, "a conditional value cannot stand here",
+			"bind it to a variable in the body of a rule of its own: v = "+n.Span.Text())
 	case nil:
 		lo.cl.Broken = true
 	default:

@@ -1,9 +1,11 @@
 package sema
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -19,6 +21,8 @@ func (lo *lowering) formula(n ast.Node, k *conj) {
 		lo.atomFormula(n, k)
 	case *ast.Compare:
 		lo.comparison(n, k)
+	case *ast.In:
+		lo.in(n, k)
 	case *ast.Not:
 		lo.negated(n.X, n.Span, k)
 	case *ast.Disj:
@@ -64,6 +68,10 @@ func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) normal.Expr
 		if parts := each(n.Items, true); parts != nil {
 			return join("or", n.Span, parts)
 		}
+	case *ast.In:
+		if of := lo.setOf(n, k); of != nil {
+			return lo.tested(of, item)
+		}
 	case *ast.Compare:
 		operands, ok := lo.exprs(n.Operands, k)
 		if !ok {
@@ -86,8 +94,16 @@ func (lo *lowering) condition(n ast.Node, item source.Span, k *conj) normal.Expr
 func (lo *lowering) notFormula(n ast.Node) {
 	lo.cl.Broken = true
 	text := n.Pos().Text()
+	if text == "_" {
+		lo.c.Errorf(diag.NotAFormula, n.Pos(), "_ is not a formula")
+		return
+	}
 	switch n := ast.Unparen(n).(type) {
 	case *ast.Var:
+		if desugar.IsVariable(n.Name) {
+			lo.valueAsFormula(n.Span)
+			return
+		}
 		d := lo.c.Errorf(diag.NotAFormula, n.Span, "%s is a variable, not a formula", n.Name)
 		d.Help("compare it, for example %s = true, or write the predicate %s()", n.Name, n.Name)
 	case *ast.Literal:
@@ -101,12 +117,14 @@ func (lo *lowering) notFormula(n ast.Node) {
 		} else {
 			d.Help("compare it with something, for example x = %s", text)
 		}
-	case *ast.Wildcard:
-		lo.c.Errorf(diag.NotAFormula, n.Span, "_ is not a formula")
 	default:
-		d := lo.c.Errorf(diag.NotAFormula, n.Pos(), "%s is a value, not a formula", text)
-		d.Help("compare it with something, for example x = %s", text)
+		lo.valueAsFormula(n.Pos())
 	}
+}
+
+func (lo *lowering) valueAsFormula(at source.Span) {
+	d := lo.c.Errorf(diag.NotAFormula, at, "%s is a value, not a formula", at.Text())
+	d.Help("compare it with something, for example x = %s", at.Text())
 }
 
 // atomFormula lowers p(x, y), a type atom, or a built-in used as a relation.
@@ -117,8 +135,10 @@ func (lo *lowering) atomFormula(a *ast.Apply, k *conj) {
 		d := lo.c.Errorf(diag.NotAFormula, a.Span, "%s is a value, not a formula", a.Span.Text())
 		if f := scalar.Lookup(name); f != nil && scalar.IsBuiltin(name) {
 			d.Help("write %s(%s) for a condition", name, argText(a.Args))
+			d.Replace(a.Span, fmt.Sprintf("%s(%s)", name, argText(a.Args)))
 		} else {
 			d.Help("write %s = _ to ask whether it has a value", a.Span.Text())
+			d.Replace(a.Span, a.Span.Text()+" = _")
 		}
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/graph"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -107,16 +108,136 @@ func (lo *lowering) demand(cl *clause, p *pred, vars []normal.Ref, k *conj) {
 		body = append(body, outer.literals...)
 	}
 	body = append(body, k.literals...)
-	r := lo.c.hiddenRule(cl, p.Span, nil)
+	d := &demand{clause: cl, pred: p, vars: vars, body: body}
+	d.unit = lo.c.supply(d, supporting(body, vars))
+	if len(lo.around) > 0 {
+		lo.c.demands = append(lo.c.demands, d)
+	}
+}
+
+// demand is the rule of a hidden predicate that stands under negation.
+type demand struct {
+	clause *clause
+	pred   *pred
+	vars   []normal.Ref     // whose values the predicate holds
+	body   []normal.Literal // around the range, from which the rule takes literals
+	unit   *normal.Unit
+}
+
+// supply makes the rule of a demand with copies of literals.
+func (c *checker) supply(d *demand, literals []normal.Literal) *normal.Unit {
+	r := c.hiddenRule(d.clause, d.pred.Span, nil)
 	cp := &copier{to: r, vars: map[*normal.Var]*normal.Var{}}
-	for _, l := range supporting(body, vars) {
+	for _, l := range literals {
 		r.k.add(cp.literal(l))
 	}
 	var head []normal.Term
-	for _, v := range vars {
+	for _, v := range d.vars {
 		head = append(head, cp.expr(v))
 	}
-	r.derive(p, head)
+	r.derive(d.pred, head)
+	return r.lo.u
+}
+
+// widenDemands drops the atoms of the recursion from the demands that a
+// recursive rule has under negation, if others give the variables their values.
+// A demand may hold more values than are needed, and without these atoms no
+// cycle goes through the negation.
+func (c *checker) widenDemands() {
+	if len(c.demands) == 0 {
+		return
+	}
+	component := c.components()
+	for _, d := range c.demands {
+		own := component[&d.pred.Pred]
+		body := slices.DeleteFunc(slices.Clone(d.body), func(l normal.Literal) bool {
+			a, ok := l.(*normal.Atom)
+			return ok && component[a.Pred] == own
+		})
+		if len(body) == len(d.body) {
+			continue
+		}
+		literals := supporting(body, d.vars)
+		if !givesValues(literals, d.vars) {
+			continue
+		}
+		units := d.clause.Units
+		at := slices.Index(units, d.unit)
+		wider := c.supply(d, literals)
+		d.clause.Units[at] = wider
+		d.clause.Units = d.clause.Units[:len(units)]
+		for _, v := range d.unit.Vars {
+			c.types.Drop(v)
+		}
+	}
+}
+
+// components numbers the predicates so that those which depend on one another
+// have one number.
+func (c *checker) components() map[*normal.Pred]int {
+	number := map[*normal.Pred]int{}
+	for i, p := range c.order {
+		number[&p.Pred] = i
+	}
+	uses := make([][]int, len(c.order))
+	_, clauses := c.inferred()
+	for _, cl := range clauses {
+		for _, u := range cl.Units {
+			for _, h := range slices.Concat(u.Heads, u.Creates) {
+				head := number[h.Pred]
+				eachAtom(u.Body, func(a *normal.Atom) {
+					uses[head] = append(uses[head], number[a.Pred])
+				})
+			}
+		}
+	}
+	component := map[*normal.Pred]int{}
+	for i, nodes := range graph.Components(uses) {
+		for _, n := range nodes {
+			component[&c.order[n].Pred] = i
+		}
+	}
+	return component
+}
+
+// eachAtom calls f for the atoms of a body, also inside negations.
+func eachAtom(body []normal.Literal, f func(*normal.Atom)) {
+	for _, l := range body {
+		switch l := l.(type) {
+		case *normal.Atom:
+			f(l)
+		case *normal.Negation:
+			eachAtom(l.Body, f)
+		}
+	}
+}
+
+// givesValues reports whether literals give values to variables and to all that
+// the bindings among them need.
+func givesValues(literals []normal.Literal, vars []normal.Ref) bool {
+	known := map[*normal.Var]bool{}
+	var open []*normal.Binding
+	for _, l := range literals {
+		switch l := l.(type) {
+		case *normal.Atom:
+			normal.EachVarOf(l, func(r normal.Ref) { known[r.Var] = true })
+		case *normal.Binding:
+			open = append(open, l)
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		open = slices.DeleteFunc(open, func(b *normal.Binding) bool {
+			ready := true
+			normal.EachVar(b.Expr, func(r normal.Ref) { ready = ready && known[r.Var] })
+			if ready {
+				known[b.Var], changed = true, true
+			}
+			return ready
+		})
+	}
+	return len(open) == 0 &&
+		!slices.ContainsFunc(vars, func(r normal.Ref) bool { return !known[r.Var] })
 }
 
 // supporting returns the literals of a body that give variables their values,

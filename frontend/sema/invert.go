@@ -6,12 +6,15 @@ import (
 )
 
 // An argument of an atom may be a sum or difference, as in f[i - 1] = y. If
-// nothing else binds i, the column does: i = k + 1 for each key k. Integers
-// wrap around, so this is exact. Other numbers round or overflow, and strings
-// have no difference, so only integers are inverted. A body is ordered before
-// its types are known; refuseNonIntegers reports those of other types.
+// nothing else binds i, the column does: i = k + 1 for each key k. Likewise
+// y = x + 1 binds x if y has a value. Integers wrap around, and the difference
+// of decimals has the digits of both, so this is exact; a decimal or date that
+// overflows makes the equality false. Floats round and strings have no
+// difference, so they are not inverted. A body is ordered before its types are
+// known; refuseNonIntegers reports those of other types.
 
-// integerVar is a variable that has its values by rules for integers alone.
+// integerVar is a variable that has its values by rules for integers alone, or
+// for exact values.
 type integerVar struct {
 	clause *clause
 	v      *normal.Var
@@ -19,46 +22,71 @@ type integerVar struct {
 	preds  []*pred // the hidden predicates that give it values, or nil
 }
 
-// invert turns the first argument that can be inverted into a binding, and
-// keeps the argument as a test. It reports whether there is one.
-func (lo *lowering) invert(k *conj) bool {
+// invertArgument turns the first argument that can be inverted into a binding,
+// and keeps the argument as a test. It reports whether there is one.
+func (lo *lowering) invertArgument(k *conj) bool {
 	for i, l := range k.literals {
 		eq, ok := l.(*normal.Equation)
 		if !ok {
 			continue
 		}
 		column, isVar := eq.X.(normal.Ref)
-		if !isVar || !column.Var.Made || !column.Var.Bound {
-			continue
+		if isVar && column.Var.Made && column.Var.Bound && lo.invert(k, i, column, eq.Y) {
+			return true
 		}
-		of, ok := eq.Y.(*normal.Call)
+	}
+	return false
+}
+
+// invertEquation does so with the first equality that the program writes. The
+// ranges come before: they bind floats as well.
+func (lo *lowering) invertEquation(k *conj) bool {
+	for i, l := range k.literals {
+		eq, ok := l.(*normal.Equation)
 		if !ok {
 			continue
 		}
-		v, value := solved(of, column, k.scope)
-		if v == nil {
-			continue
+		if lo.invert(k, i, eq.X, eq.Y) || lo.invert(k, i, eq.Y, eq.X) {
+			return true
 		}
-		v.Bound, v.Means = true, value
-		lo.c.integers = append(lo.c.integers, &integerVar{lo.cl, v,
-			"only sums and differences of integers bind a variable in an argument", nil})
-		k.literals[i] = &normal.Test{Span: eq.Span, Solved: true,
-			Expr: &normal.Call{Span: eq.Span, Name: "eq", Args: []normal.Expr{column, of}}}
-		k.add(&normal.Binding{Span: eq.Span, Var: v, Expr: value})
-		return true
 	}
 	return false
+}
+
+// invert binds the variable without a value of the equation at place i, one of
+// whose sides has a value. It reports whether there is one.
+func (lo *lowering) invert(k *conj, i int, side, other normal.Expr) bool {
+	of, ok := other.(*normal.Call)
+	if !ok || !valued(side) {
+		return false
+	}
+	if v, _ := solved(of, side, k.scope); v == nil {
+		return false
+	}
+	span := k.literals[i].(*normal.Equation).Span
+	result := lo.bound(side, k)
+	v, value := solved(of, result, k.scope)
+	v.Bound, v.Means = true, value
+	lo.c.integers = append(lo.c.integers, &integerVar{lo.cl, v,
+		"only a sum or difference of integers or decimals binds a variable", nil})
+	k.literals[i] = &normal.Test{Span: span, Solved: true,
+		Expr: &normal.Call{Span: span, Name: "eq", Args: []normal.Expr{result, of}}}
+	k.add(&normal.Binding{Span: span, Var: v, Expr: value})
+	return true
 }
 
 // solved returns the one variable of a sum or difference that has no value, and
 // the value for which the sum or difference has the given result. It returns
 // nil if there is no such variable.
 func solved(of *normal.Call, result normal.Expr, s *normal.Scope) (*normal.Var, *normal.Call) {
+	if of.Name == "datetime:add" {
+		return moved(of, result, s)
+	}
 	if of.Name != "add" && of.Name != "sub" {
 		return nil, nil
 	}
 	x, y := of.Args[0], of.Args[1]
-	value := &normal.Call{Span: of.Span}
+	value := &normal.Call{Span: of.Span, Exact: true}
 	open := y
 	switch {
 	case valued(y):
@@ -72,6 +100,11 @@ func solved(of *normal.Call, result normal.Expr, s *normal.Scope) (*normal.Var, 
 	default:
 		value.Name, value.Args = "sub", []normal.Expr{x, result}
 	}
+	return opened(open, value, s)
+}
+
+// opened is solved for the operand without a value, which has to equal value.
+func opened(open normal.Expr, value *normal.Call, s *normal.Scope) (*normal.Var, *normal.Call) {
 	switch open := open.(type) {
 	case normal.Ref:
 		if isOpen(open, s) {
@@ -84,6 +117,23 @@ func solved(of *normal.Call, result normal.Expr, s *normal.Scope) (*normal.Var, 
 		return v, inner
 	}
 	return nil, nil
+}
+
+// moved is solved for a date that moves by a number of units of one length.
+func moved(of *normal.Call, result normal.Expr, s *normal.Scope) (*normal.Var, *normal.Call) {
+	if len(of.Args) != 3 || !valued(of.Args[1]) {
+		return nil, nil
+	}
+	unit, ok := of.Args[2].(*normal.Const)
+	if !ok || unit.Value.Type.Kind != scalar.String {
+		return nil, nil
+	}
+	if u, ok := scalar.ParseUnit(unit.Value.Str()); !ok || !u.HasOneLength() {
+		return nil, nil
+	}
+	back := &normal.Call{Span: of.Span, Name: "neg", Args: []normal.Expr{of.Args[1]}, Copy: true}
+	return opened(of.Args[0], &normal.Call{Span: of.Span, Name: of.Name, Exact: true,
+		Args: []normal.Expr{result, back, unit}}, s)
 }
 
 // valued reports whether all variables of an expression have values.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -112,7 +113,9 @@ func (c *checker) lowerRule(cl *clause) {
 		}
 		if node.P2P != nil {
 			for _, s := range node.P2P.Specs {
-				k.scope.Note(s.In)
+				for _, n := range s.Arguments() {
+					k.scope.Note(n)
+				}
 			}
 		}
 		for _, n := range alt.items {
@@ -155,6 +158,23 @@ func (lo *lowering) checkHeads(report *unbound) {
 	for _, a := range lo.u.Aggs {
 		if a.In != nil && !a.In.Bound {
 			report.add(a.In)
+		}
+		for _, k := range a.By {
+			if !k.Var.Bound {
+				report.add(k.Var)
+			}
+		}
+	}
+	if s := lo.u.Seq; s != nil {
+		for _, v := range s.Group {
+			if !v.Bound {
+				report.add(v)
+			}
+		}
+		for _, k := range s.Order {
+			if !k.Var.Bound {
+				report.add(k.Var)
+			}
 		}
 	}
 	for _, a := range lo.u.Asserts {
@@ -210,7 +230,8 @@ func (lo *lowering) head(h ast.Node, k *conj) {
 	}
 	if p.Maker != nil {
 		lo.makes = append(lo.makes, at)
-	} else {
+	}
+	if m := p.Maker; m == nil || m.Pred != &p.Pred || m.Family.Lasting && !m.Refmode {
 		lo.u.Heads = append(lo.u.Heads, at)
 	}
 	if p.firstHead == nil {
@@ -239,7 +260,14 @@ func (lo *lowering) badHead(h ast.Node) {
 			return
 		}
 		d.Help("move %s to the body, after <-", h.Span.Text())
+	case *ast.In:
+		d.Message = "a head cannot be a condition"
+		d.Help("move %s to the body, after <-", h.Span.Text())
 	case *ast.Var:
+		if desugar.IsVariable(h.Name) {
+			d.Help("a conditional value stands in a head as an argument: p(%s)", h.Span.Text())
+			return
+		}
 		d.Help("%s alone is a variable; a predicate without arguments is written %s()", h.Name,
 			h.Name)
 	}

@@ -9,7 +9,8 @@ import (
 // binds it. string:substring[s, i, n] gives i and n all starts and lengths of
 // what lies inside of s: 0 <= i, 0 <= n, i + n <= string:length[s]. Both are
 // ranges whose ends are computed from s. If the substring itself is known, so
-// is its length.
+// is its length. string:captures[s, p, i] gives i the parts in parentheses of
+// the pattern p, which is a literal; those without a match have no value.
 
 // enumerate makes a range of the first open index or length of a part of a
 // string. It reports whether there is one.
@@ -38,6 +39,7 @@ func (lo *lowering) enumerateIn(e, equal normal.Expr, k *conj) bool {
 	}
 	switch {
 	case call.Name == "string:split" && lo.enumerateSplit(call, k),
+		call.Name == "string:captures" && lo.enumerateCaptures(call, k),
 		call.Name == "string:substring" && lo.enumerateSubstring(call, equal, k):
 		return true
 	}
@@ -63,6 +65,26 @@ func (lo *lowering) enumerateSplit(call *normal.Call, k *conj) bool {
 	p := parts{call}
 	less := p.call("sub", p.length(s), p.length(p.call("string:replace", s, d, p.text(""))))
 	lo.rangeOf(p.upTo(p.call("div", less, p.length(d))), i, k)
+	return true
+}
+
+// enumerateCaptures gives the number of a part of a pattern a range.
+func (lo *lowering) enumerateCaptures(call *normal.Call, k *conj) bool {
+	lit := normal.BoundLiteral(call.Args[1])
+	if lit == nil || lit.Value.Type.Kind != scalar.String {
+		return false
+	}
+	pattern, err := scalar.CompilePattern(lit.Value.Str())
+	i, ok := lo.openArgument(call, 2, k)
+	if !ok {
+		return false
+	}
+	last := 0
+	if err == nil { // type inference reports the error
+		last = pattern.NumSubexp()
+	}
+	p := parts{call}
+	lo.rangeOf(p.upTo(p.number(int64(last))), i, k)
 	return true
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/sema/infer"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -131,7 +132,9 @@ func (c *checker) collect(cl *clause) {
 		c.collectBody(cl.body)
 		if cl.Node.P2P != nil {
 			for _, s := range cl.Node.P2P.Specs {
-				c.collectBody(s.In)
+				if _, known := vocabulary.AggregationOf(s.Fn.Text); known {
+					c.collectBody(s.In)
+				}
 			}
 		}
 	}
@@ -281,6 +284,7 @@ func (c *checker) settleEvent(p *pred) {
 	if start && p.Rules == 0 {
 		p.Source = name
 	}
+	settleMaker(p, base, start)
 }
 
 // resolveNames refuses misspelt names: predicates that occur only in bodies and
@@ -308,7 +312,7 @@ func (c *checker) resolveNames() {
 	}
 	var known []string
 	for _, p := range c.order {
-		if p.exists() {
+		if p.exists() && !p.Hidden {
 			known = append(known, p.Name)
 		}
 	}
@@ -331,6 +335,7 @@ func (c *checker) resolveNames() {
 			d := c.Errorf(diag.UnknownPredicate, p.Span, "this file has no predicate %s", p.Span.Text())
 			d.Label(q.Span, "this one belongs to its file alone, because its name begins with _")
 			d.Help("write $%s, or name the predicate without the underscore", q.Name)
+			d.Replace(p.Span, "$"+q.Name)
 			continue
 		}
 		if asType[p] {
@@ -340,8 +345,11 @@ func (c *checker) resolveNames() {
 		if ns, _, ok := strings.Cut(p.Name, ":"); ok && builtinNamespace[ns] {
 			p.Poisoned = true
 			d := c.Errorf(diag.UnknownFunction, p.Span, "there is no function %s", p.Name)
-			if s, ok := diag.Suggest(p.Name, scalar.Names()); ok {
+			if s, ok := vocabulary.SynonymOf(p.Name); ok {
 				d.Help("did you mean %s?", s)
+			} else if s, ok := diag.Suggest(p.Name, scalar.Names()); ok {
+				d.Help("did you mean %s?", s)
+				d.Replace(p.Span, s)
 			} else {
 				d.Help("the functions of %s are %s", ns, functionsOf(ns))
 			}
@@ -359,6 +367,7 @@ func (c *checker) resolveNames() {
 			d.Label(other.Span, "%s is here", s)
 			d.Help("did you mean %s? If %s is another predicate, whose facts come from outside, declare "+
 				"it: %s", s, p.Name, p.DeclarationExample())
+			d.Replace(p.Span, s)
 		}
 	}
 }

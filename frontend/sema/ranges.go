@@ -26,7 +26,7 @@ import (
 // binding generates until each variable that can have a value has one.
 func (lo *lowering) binding(k *conj) {
 	chooseBindings(k.literals, k.scope)
-	for lo.invert(k) || lo.generate(k) {
+	for lo.invertArgument(k) || lo.generate(k) || lo.invertEquation(k) {
 		chooseBindings(k.literals, k.scope)
 	}
 }
@@ -45,7 +45,7 @@ func (lo *lowering) generate(k *conj) bool {
 			return true
 		}
 	}
-	return lo.enumerate(k) || lo.compared(k)
+	return lo.chooseMember(k) || lo.enumerate(k) || lo.compared(k)
 }
 
 func isOpen(r normal.Ref, s *normal.Scope) bool { return !r.Var.Bound && r.Var.Scope == s }

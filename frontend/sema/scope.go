@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
 )
@@ -22,6 +23,7 @@ func (lo *lowering) variable(n *ast.Var, s *normal.Scope) *normal.Var {
 	v := s.Vars[n.Name]
 	if v == nil {
 		v = lo.newVariable(n.Name, n.Span, s)
+		v.Short = desugar.IsVariable(n.Name)
 		s.Vars[n.Name] = v
 	}
 	lo.c.recordVariable(n, v)

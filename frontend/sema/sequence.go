@@ -13,6 +13,11 @@ import (
 // body does not have is the index, the other keys are groups, and the order is
 // that of the atom's remaining columns.
 func (lo *lowering) sequence(k *conj) {
+	if text := lo.cl.Node.P2P; !isLegacyText(text.Text) {
+		d := lo.failSequence(diag.SequenceSpecifier, text.Span, "the text of this seq<<>> has no meaning")
+		d.Help("write seq<<>> to order by the columns of the body's atom, or " + numberingExample)
+		return
+	}
 	body := lo.sequenceBody(k)
 	if body == nil || !lo.sequenceHead(k) {
 		return
@@ -139,50 +144,16 @@ func (lo *lowering) sequenceOrder(s *normal.Sequence, body *normal.Atom) bool {
 			d.Help("number a helper predicate that has only the columns you want")
 			return false
 		}
-		if !slices.Contains(s.Group, r.Var) && !slices.Contains(s.Order, r.Var) {
-			s.Order = append(s.Order, r.Var)
-		}
+		orderBy(s, normal.OrderKey{Var: r.Var})
 	}
 	return true
 }
 
-// checkOrders reports sequences over entities that constructors made. Such
-// entities have no order, so their numbers would depend on the evaluation.
-func (c *checker) checkOrders() {
-	for _, cl := range c.clauses {
-		for _, u := range cl.Units {
-			if u.Seq != nil {
-				c.checkOrder(cl, u.Seq)
-			}
-		}
+// orderBy adds a variable that is no group to the end of an order.
+func orderBy(s *normal.Sequence, key normal.OrderKey) {
+	isOrdered := slices.ContainsFunc(s.Order,
+		func(k normal.OrderKey) bool { return k.Var == key.Var })
+	if !isOrdered && !slices.Contains(s.Group, key.Var) {
+		s.Order = append(s.Order, key)
 	}
-}
-
-func (c *checker) checkOrder(cl *clause, s *normal.Sequence) {
-	for _, v := range s.Order {
-		t, ok := c.types.TypeOf(v.Node)
-		if !ok {
-			continue
-		}
-		f := c.types.Family(t)
-		if f == nil || f.ByValue() {
-			continue
-		}
-		d := c.Errorf(diag.WrongArgumentTypes, s.Span,
-			"%s needs an order, which %s does not have", orders(cl.Node), t)
-		d.Note("%s is made by constructors; an entity with a refmode has the order of its values", t)
-		d.Help("order the values that belong to the entities")
-		return
-	}
-}
-
-// orders names what a clause orders by, in the words of the program.
-func orders(node *ast.Clause) string {
-	if node.PartOf != nil {
-		node = node.PartOf
-	}
-	if node.P2P == nil {
-		return "lang:ordered"
-	}
-	return node.P2P.Name + "<<>>"
 }

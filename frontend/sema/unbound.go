@@ -2,11 +2,12 @@ package sema
 
 import (
 	"fmt"
-	"github.com/redfoxdb/redfox/frontend/core"
 	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -56,10 +57,10 @@ func (c *checker) explainUnbound() {
 	}
 	for _, r := range c.unbound {
 		r.vars = r.causes()
-		named := slices.ContainsFunc(r.vars, func(v *normal.Var) bool { return !v.Made })
+		named := slices.ContainsFunc(r.vars, isNamed)
 		for _, v := range r.vars {
 			switch {
-			case !v.Made:
+			case isNamed(v):
 				c.explainVariable(r, v)
 			case strings.HasPrefix(v.Name, "_"):
 				d := c.Errorf(diag.UnboundVariable, v.Span, "_ has no value here")
@@ -71,6 +72,9 @@ func (c *checker) explainUnbound() {
 		}
 	}
 }
+
+// isNamed reports whether the program has the name of a variable.
+func isNamed(v *normal.Var) bool { return !v.Made && !v.Short }
 
 // causes drops the variables that would have a value if another one of the
 // report had.
@@ -114,10 +118,10 @@ func (r *unbound) causes() []*normal.Var {
 			out = append(out, v)
 		}
 	}
-	if len(out) == 0 {
-		return r.vars[:1]
+	if len(out) > 0 {
+		return out
 	}
-	return out
+	return r.vars[max(0, slices.IndexFunc(r.vars, isNamed)):][:1]
 }
 
 // place is an occurrence that does not bind its variable, and why.
@@ -132,6 +136,7 @@ type placeKind uint8
 const (
 	placeHead placeKind = iota
 	placeNegation
+	placeCondition // of a conditional value
 	placeComparison
 	placeEquation
 	placeExpression
@@ -139,12 +144,14 @@ const (
 	placeKey     // inside + or - as an argument of an atom
 	placeFunction
 	placeAggregate
+	placeOrder
 	placeAtom
 )
 
 var placeNames = [...]string{
 	placeHead:       "in the head",
 	placeNegation:   "under negation",
+	placeCondition:  "in a condition",
 	placeComparison: "in a comparison",
 	placeEquation:   "in an equality whose other side has no value either",
 	placeExpression: "inside an expression",
@@ -152,6 +159,7 @@ var placeNames = [...]string{
 	placeKey:        "inside an expression",
 	placeFunction:   "as an argument of a function",
 	placeAggregate:  "in an aggregate",
+	placeOrder:      "in an order",
 	placeAtom:       "in some alternatives",
 }
 
@@ -161,6 +169,8 @@ func (p place) remark(name string) string {
 		return "the head needs a value of " + name
 	case placeNegation:
 		return "a negated formula tests " + name + ", it does not bind it"
+	case placeCondition:
+		return "a condition tests " + name + ", it does not bind it"
 	case placeComparison:
 		return "a comparison tests " + name + ", it does not bind it"
 	case placeEquation:
@@ -171,6 +181,8 @@ func (p place) remark(name string) string {
 		return p.detail + " needs a value of " + name
 	case placeAggregate:
 		return "the aggregate needs a value of " + name
+	case placeOrder:
+		return "the order needs a value of " + name
 	}
 	return "bound here, but only in this alternative"
 }
@@ -182,7 +194,7 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 		places = []place{{span: v.Span}}
 	}
 	if c.explainInvention(cl, v, places) ||
-		c.explainNull(v) || c.explainName(cl, v) {
+		c.explainNull(cl, v) || c.explainName(cl, v) {
 		return
 	}
 	code := diag.UnboundVariable
@@ -212,9 +224,8 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 		}
 		for _, p := range places {
 			if p.kind == placeInverse {
-				d.Note("an equality binds a variable that stands alone on one side")
-				d.Help("%s", p.detail)
-				return
+				d.Note("an equality binds a variable if all others in it have values")
+				break
 			}
 		}
 		d.Help("bind it first, for example with %s", c.binder(cl, v))
@@ -228,7 +239,7 @@ func (c *checker) explainVariable(r *unbound, v *normal.Var) {
 func (c *checker) explainNonInteger(r *unbound, d *diag.Diagnostic, v *normal.Var, places []place) {
 	d.Note("%s", r.why)
 	for _, p := range places {
-		if p.kind == placeKey && v.NotInteger.IsNumeric() {
+		if (p.kind == placeKey || p.kind == placeInverse) && v.NotInteger.IsNumeric() {
 			d.Help("%s", p.detail)
 			return
 		}
@@ -292,6 +303,7 @@ func occurrences(cl *clause, name string) []place {
 		if p2p := cl.Node.P2P; p2p != nil {
 			for _, s := range p2p.Specs {
 				w.expression(s.In, placeAggregate, "")
+				w.orders(s)
 			}
 		}
 		if cl.Node.Update != "" {
@@ -301,15 +313,20 @@ func occurrences(cl *clause, name string) []place {
 		}
 	}
 	slices.SortStableFunc(w.places, func(a, b place) int { return a.span.Start - b.span.Start })
-	return w.places
+	// The condition of a conditional value stands in both alternatives.
+	return slices.Compact(w.places)
 }
 
 type placeWalk struct {
-	name   string
-	places []place
+	name      string
+	places    []place
+	condition bool // inside of the condition of a conditional value
 }
 
 func (w *placeWalk) add(span source.Span, kind placeKind, detail string) {
+	if kind == placeNegation && w.condition {
+		kind = placeCondition
+	}
 	w.places = append(w.places, place{span, kind, detail})
 }
 
@@ -326,11 +343,24 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 	case *ast.Paren:
 		w.formula(n.X, negated)
 	case *ast.Not:
+		outer := w.condition
+		// A negation that nobody has written begins where its formula does.
+		w.condition = outer || n.Span.Start == n.X.Pos().Start
 		w.formula(n.X, true)
+		w.condition = outer
+	case *ast.In:
+		kind := placeComparison
+		if negated {
+			kind = placeNegation
+		}
+		w.expression(n.X, kind, "")
 	case *ast.Compare:
 		kind := placeComparison
 		if len(n.Ops) == 1 && n.Ops[0] == "=" {
 			kind = placeEquation
+			if isMadeUp(n.Operands[0]) || isMadeUp(n.Operands[1]) {
+				kind = placeExpression
+			}
 			// f[k] = x is an atom, and binds x.
 			if isFunctionAtom(ast.Unparen(n.Operands[0])) ||
 				isFunctionAtom(ast.Unparen(n.Operands[1])) {
@@ -368,6 +398,13 @@ func (w *placeWalk) formula(n ast.Node, negated bool) {
 	}
 }
 
+// isMadeUp reports whether an expression is a variable that stands for another
+// expression.
+func isMadeUp(n ast.Node) bool {
+	v, ok := ast.Unparen(n).(*ast.Var)
+	return ok && desugar.IsVariable(v.Name)
+}
+
 // argument walks an argument of an atom, where arithmetic could be inverted.
 func (w *placeWalk) argument(n ast.Node, kind placeKind, detail string) {
 	if b, ok := ast.Unparen(n).(*ast.Binary); ok && kind == placeAtom &&
@@ -403,6 +440,18 @@ func solve(b *ast.Binary, name, result string) (string, bool) {
 		return x + " - " + result, true
 	}
 	return "", false
+}
+
+// orders finds the variable in the order and the partition of a specifier.
+func (w *placeWalk) orders(s *ast.Spec) {
+	for _, arg := range s.Args {
+		ast.Inspect(arg, func(n ast.Node) bool {
+			if v, ok := n.(*ast.Var); ok && v.Name == w.name {
+				w.add(v.Span, placeOrder, "")
+			}
+			return true
+		})
+	}
 }
 
 func (w *placeWalk) expression(n ast.Node, kind placeKind, detail string) {

@@ -36,7 +36,7 @@ func (c *checker) refuseClause(cl *clause) bool {
 			"of <-- and -->, only block(`name) { clauses(`{ ... }) } <-- . is known")
 		return true
 	}
-	if node.P2P != nil && c.refuseP2P(node.P2P) {
+	if node.P2P != nil && c.refuseP2P(node.P2P, node.Right) {
 		return true
 	}
 	visit := func(n ast.Node) bool {
@@ -62,10 +62,17 @@ func (c *checker) refuseClause(cl *clause) bool {
 }
 
 // refuseP2P reports a predicate-to-predicate specifier other than agg and seq.
-func (c *checker) refuseP2P(p *ast.P2P) bool {
+func (c *checker) refuseP2P(p *ast.P2P, body ast.Node) bool {
 	switch p.Name {
 	case "agg", "seq":
 		return false
+	case "list", "list_to_seq", "series":
+		if body == nil {
+			c.nothingToWorkOn(p)
+			return true
+		}
+	}
+	switch p.Name {
 	case "list", "list_to_seq":
 		c.refuse(p.Span, p.Name+"<<>> of this form",
 			"write first[] = x, next[x] = y <- list<<>> p(x), or a[i] = x <- list_to_seq<<>> first[] = _, "+

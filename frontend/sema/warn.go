@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
 )
 
 // warnUse reports what is legal but probably not meant.
@@ -33,8 +34,18 @@ func (c *checker) warnUse() {
 			!p.Given && !p.fileBound && !p.Poisoned && !p.Hidden {
 			d := c.Warnf(diag.NoSource, p.Span, "%s has no rule and no fact", p.Name)
 			d.Note("it stays empty unless facts are bound to it from outside")
+			if of, ok := strings.CutSuffix(p.Name, ":prev"); ok && c.preds[of+":next"] != nil {
+				d.Help("write %s:next[x] = y for the x before y", of)
+				continue
+			}
+			if help, _ := vocabulary.OfForeign(p.Name, "x"); help != "" {
+				d.Help("%s", help)
+			}
 			d.Help("declare it if they will be: %s", c.inferredDeclaration(p))
 		}
+	}
+	if c.HasErrors() {
+		return // a refused clause may have the use
 	}
 	anyRule := false
 	for _, p := range c.order {
@@ -104,7 +115,13 @@ func (c *checker) warnSingle(node *ast.Clause) {
 	for _, name := range order {
 		if count[name] == 1 && !strings.HasPrefix(normal.PlainName(name), "_") {
 			d := c.Warnf(diag.SingleOccurrence, where[name], "variable %s occurs only once", name)
+			if nulls[strings.ToLower(name)] {
+				d.Note("there is no missing value: a function has a value for a key, or no tuple")
+				d.Help("%s", nullHelp)
+			}
 			d.Help("write _ if any value will do, or _%s to keep the name", normal.PlainName(name))
+			d.Replace(where[name], "_")
+			d.Replace(where[name], "_"+normal.PlainName(name))
 		}
 	}
 }

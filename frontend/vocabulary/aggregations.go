@@ -1,6 +1,10 @@
 package vocabulary
 
-import "github.com/redfoxdb/redfox/frontend/core"
+import (
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/core"
+)
 
 // Aggregation is a function of agg<<>>.
 type Aggregation struct {
@@ -20,6 +24,8 @@ const ReferenceScores = `score["ann"] = 10. score["bob"] = 20. score["cat"] = 60
 // Aggregations lists the functions of agg<<>>.
 var Aggregations = []Aggregation{
 	{"count", core.Count, "n = count()", "The number of bindings of the body's variables.", "3"},
+	{"count_distinct", core.CountDistinct, "n = count_distinct(x)",
+		"The number of different values that x has, of any type. An extension of LogiQL.", "3"},
 	{"total", core.Total, "s = total(x)", "The sum of x over the bindings of the body.", "90"},
 	{"sum", core.Total, "s = sum(x)", "The same as total.", "90"},
 	{"min", core.Min, "m = min(x)", "The least x, of any type with an order.", "10"},
@@ -27,6 +33,32 @@ var Aggregations = []Aggregation{
 	{"avg", core.Avg, "m = avg(x)",
 		"The mean of x over the bindings of the body: a decimal, or a float of floats.",
 		"30.000000"},
+	{"median", core.Median, "m = median(x)",
+		"The value in the middle, or the mean of the two in the middle, of the numbers x in " +
+			"ascending order. It has the type of avg(x). An extension of LogiQL: " +
+			"percentile_cont(0.5) of SQL.",
+		"20.000000"},
+	{"quantile", core.Quantile, "q = quantile(x, 0.9)",
+		"Of n values x in ascending order, of any type with an order, the one in place 0.9 * n, " +
+			"rounded up; another literal from 0 to 1 gives another place. An extension of " +
+			"LogiQL: percentile_disc of SQL.",
+		"60"},
+	{"string_join", core.StringJoin, `t = string_join(s, ", ")`,
+		"The strings s with a separator between them, a literal. They are in ascending order, " +
+			"or in the order of a third argument, as in order(x, desc(y)). An extension of " +
+			"LogiQL: string_agg of SQL.",
+		`"ann, bob, cat"`},
+}
+
+// Body is the formula over ReferenceScores that the example aggregates.
+func (a Aggregation) Body() string {
+	switch a.Fn {
+	case core.Count:
+		return "score[_] = _"
+	case core.StringJoin:
+		return "score[s] = _"
+	}
+	return "score[_] = x"
 }
 
 // AggregationOf returns the aggregation of a name.
@@ -37,6 +69,17 @@ func AggregationOf(name string) (Aggregation, bool) {
 		}
 	}
 	return Aggregation{}, false
+}
+
+// AggregationCalls lists the calls of agg<<>>: count(), total(x) and so on.
+func AggregationCalls() string {
+	var out []string
+	for _, a := range Aggregations {
+		_, call, _ := strings.Cut(a.Form, " = ")
+		out = append(out, call)
+	}
+	last := len(out) - 1
+	return strings.Join(out[:last], ", ") + " and " + out[last]
 }
 
 // AggregationNames returns the names of the functions of agg<<>>.

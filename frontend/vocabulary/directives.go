@@ -77,6 +77,22 @@ var Directives = []Directive{
 		Example: "p(1). p(2).\n_(x) <- p(x).\nlang:output:limit[`_] = 1.\n",
 	},
 	{
+		Name: "lang:recursiveMin",
+		Form: "lang:recursiveMin(`p).",
+		Doc: "The value of a key of p is the least that a rule derives, also in a recursion. An " +
+			"extension of redfox.",
+		Example: "edge(1, 2, 5). edge(2, 1, 3).\nlang:recursiveMin(`dist).\ndist[1] = 0.\n" +
+			"dist[y] = dist[x] + d <- edge(x, y, d).\n",
+	},
+	{
+		Name: "lang:recursiveMax",
+		Form: "lang:recursiveMax(`p).",
+		Doc: "The value of a key of p is the greatest that a rule derives, also in a recursion. An " +
+			"extension of redfox.",
+		Example: "edge(1, 2, 5). edge(2, 1, 3).\nlang:recursiveMax(`width).\nwidth[1] = 100.\n" +
+			"width[y] = int:min[width[x], d] <- edge(x, y, d).\n",
+	},
+	{
 		Name: "lang:compiler:warning",
 		Form: "lang:compiler:warning:NAME[] = true.",
 		Doc:  "Switches a warning on or off.",

@@ -31,6 +31,11 @@ var Generators = []Generator{
 		Example: `string:split["a/b", "/", x] = _`, Results: []string{"0", "1"},
 	},
 	{
+		Form:    "string:captures[s, pattern, i] = part",
+		Doc:     "The parts i in parentheses of a regular expression that match; 0 is the whole match.",
+		Example: `string:captures["k=v", "(.*)=(.*)", x] = _`, Results: []string{"0", "1", "2"},
+	},
+	{
 		Form:    "string:substring[s, i, n] = part",
 		Doc:     "The positions i, from 0, and the lengths n of which at least one is free.",
 		Example: `string:substring["abab", x, 2] = "ab"`, Results: []string{"0", "2"},

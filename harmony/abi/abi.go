@@ -28,6 +28,7 @@ const (
 	BuildInsert             // enters the rows of an index that is unique or exists
 	BuildCount              // counts the rows of each key of a multi index, into Begins
 	BuildFill               // enters them into Rows, after Begins is summed up
+	Loop                    // runs rounds of a block that branches back to itself, see loop.go
 )
 
 // Chunk is how many consecutive rows a thread of a GPU reads at once. Its tiles
@@ -40,7 +41,7 @@ const Chunk = 4
 type Entry struct {
 	Symbol string
 	Role   Role
-	// Of is the name of the kernel, or of the index being built.
+	// Of is the name of the kernel, of the index being built, or of the block.
 	Of     string
 	Params []Param
 	// Threads and Items give the tile's shape: 1 thread on a CPU, and on a GPU

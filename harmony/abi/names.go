@@ -33,6 +33,7 @@ var roleNames = [...]string{
 	BuildInsert: "build_insert",
 	BuildCount:  "build_count",
 	BuildFill:   "build_fill",
+	Loop:        "loop",
 }
 
 var formNames = [...]string{None: "none", Direct: "direct", Hash: "hash", Wide: "wide",

@@ -15,9 +15,9 @@
 // set, a union is a kernel for each input, with one sink. An operator that an
 // insert or a union stands over directly has their variable as its sink.
 //
-// A multijoin becomes binary joins, in an order in which each has a column in
-// common with those before where there is one: its worst-case bound is lost, as
-// there is no kernel over tries.
+// A multijoin becomes binary joins, in an order that keeps nodes with many
+// tuples from multiplying (multijoin.go). Inputs without a column of their own
+// filter. The worst-case bound is lost, as there is no kernel over tries.
 //
 // Indexes are built where they are used, and then once where a rebuild finds
 // nothing new, and before a loop that leaves their relation alone.

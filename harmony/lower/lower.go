@@ -16,10 +16,11 @@ import (
 // *SurvivorError, or what is wrong with the plan.
 func Lower(p *queryplan.Plan) (*harmony.Program, error) {
 	l := &lowerer{
-		out:   &harmony.Program{},
-		rels:  map[*queryplan.Var]*harmony.Relation{},
-		taken: map[string]bool{},
-		next:  map[string]int{},
+		out:     &harmony.Program{},
+		rels:    map[*queryplan.Var]*harmony.Relation{},
+		taken:   map[string]bool{},
+		next:    map[string]int{},
+		closing: map[*queryplan.Join]bool{},
 	}
 	for _, v := range p.Vars {
 		r := &harmony.Relation{
@@ -59,6 +60,8 @@ type lowerer struct {
 	taken   map[string]bool
 	next    map[string]int // number to try next for a base
 	kernels int            // finished
+	// closing are the semijoins of multijoins, whose left sides are expanded.
+	closing map[*queryplan.Join]bool
 }
 
 // fresh returns the base with the first number that makes it a new name.
@@ -183,7 +186,7 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 		r := l.relation("t", queryplan.Temp, n.Columns())
 		l.emit(&harmony.Number{To: r, From: from, Cols: harmony.Whole(from.Cols, true),
 			Group: positions(from.Cols, n.Group),
-			Order: positions(from.Cols, n.Order), Span: l.span})
+			Order: n.Order, Span: l.span})
 		return viewOf(r), nil
 	case *queryplan.TopK:
 		from, err := l.whole(n.Input)

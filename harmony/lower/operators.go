@@ -52,7 +52,7 @@ func (l *lowerer) into(n queryplan.Node, t target) error {
 	case *queryplan.Join:
 		return l.join(n, t)
 	case *queryplan.MultiJoin:
-		return l.into(binary(n), t)
+		return l.into(l.binary(n), t)
 	case *queryplan.Aggregate:
 		return l.aggregate(n, t)
 	case *queryplan.Union:
@@ -154,6 +154,7 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 		kind, probe = harmony.Multi, harmony.ProbeMulti
 	}
 	x := l.index(kind, right, on)
+	x.Busy = x.Busy || l.closing[n]
 	l.emit(&harmony.Build{Index: x})
 	k := l.over(left, queryplan.NodeHead(n))
 	s := &harmony.Probe{Kind: probe, Index: x}
@@ -240,21 +241,6 @@ func (l *lowerer) index(kind harmony.IndexKind, v view, on []string) *harmony.In
 		Span: l.span}
 	l.out.Indexes = append(l.out.Indexes, x)
 	return x
-}
-
-// binary turns a multijoin into joins from left to right. The next input is the
-// first that has a column in common with those before, if there is one.
-func binary(n *queryplan.MultiJoin) queryplan.Node {
-	left := slices.Clone(n.Nodes)
-	acc := left[0]
-	for left = left[1:]; len(left) > 0; {
-		at := max(0, slices.IndexFunc(left, func(right queryplan.Node) bool {
-			return len((&queryplan.Join{Left: acc, Right: right}).On()) > 0
-		}))
-		acc = &queryplan.Join{Left: acc, Right: left[at]}
-		left = slices.Delete(left, at, at+1)
-	}
-	return acc
 }
 
 // aggregate accumulates in groups and reads them.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // Leftovers is the pattern, as filepath.Match takes it, of the names that files
@@ -140,16 +141,16 @@ func (s stepping) Write(data []byte) (int, error) {
 }
 
 // createBeside makes the partial file, in the folder of place, and claims it.
-// Unlike os.CreateTemp it leaves the permissions to the user's mask. Numbers
-// are tried in turn: another process that writes to the folder has its own
-// number, and a name that a process with the same number has left is passed
-// over.
+// Unlike os.CreateTemp it leaves the permissions to the user's mask. Each file
+// of the process has its own number: another process that writes to the folder
+// has another one, and a name that an earlier process with the same number has
+// left is passed over.
 func (a *File) createBeside(perm fs.FileMode) error {
 	dir := filepath.Dir(a.place)
 	sweepOnce(a.in, dir)
 	mark := kernelMark() + "-"
-	for i := 0; ; i++ {
-		name := fmt.Sprintf(".redfox-%s%d-%d.partial", mark, os.Getpid(), i)
+	for {
+		name := fmt.Sprintf(".redfox-%s%d-%d.partial", mark, os.Getpid(), partials.Add(1)-1)
 		a.partial = filepath.Join(dir, name)
 		step("create")
 		f, err := a.in.OpenFile(a.partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
@@ -175,6 +176,9 @@ func (a *File) createBeside(perm fs.FileMode) error {
 		}
 	}
 }
+
+// partials counts the names of partial files that this process has tried.
+var partials atomic.Int64
 
 // errSwept says that a sweep has removed a file before it was claimed.
 var errSwept = errors.New("the file is gone")

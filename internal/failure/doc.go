@@ -1,6 +1,6 @@
 // Package failure defines the two failures that are not the user's program:
 // [Environment] for what the machine or the call lacks, and [Internal] for a
-// bug. Package redfox exports both under longer names. [Recover] turns a panic
-// of a phase into an [Internal]. The package imports nothing of redfox, so
-// every layer can return its errors in their final form.
+// bug. [Recover] turns a panic of a phase into an [Internal]. The package
+// imports nothing of redfox, so every layer can return its errors in their
+// final form.
 package failure

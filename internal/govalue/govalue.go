@@ -9,28 +9,15 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Decimal is an exact decimal number: Unscaled divided by 10^Scale.
+// Decimal is a value of a decimal type of either width: Unscaled divided by
+// 10^Scale.
 type Decimal struct {
-	Unscaled int64
+	Unscaled scalar.Int128
 	Scale    uint8
 }
 
 // String returns the number with all its digits after the point.
-func (d Decimal) String() string { return scalar.Format(scalar.OfDecimal(d.Scale, d.Unscaled)) }
-
-// WideDecimal is an exact decimal number of up to 38 digits: the signed number
-// 2^64 High + Low, divided by 10^Scale.
-type WideDecimal struct {
-	High  int64
-	Low   uint64
-	Scale uint8
-}
-
-// String returns the number with all its digits after the point.
-func (d WideDecimal) String() string {
-	return scalar.Format(scalar.OfInt128(scalar.WideDecimalOf(d.Scale),
-		scalar.Int128{Hi: d.High, Lo: d.Low}))
-}
+func (d Decimal) String() string { return d.Unscaled.Text(int(d.Scale)) }
 
 // To converts a Go value to a type; it must fit.
 func To(t scalar.Type, x any) (scalar.Value, error) {
@@ -57,10 +44,6 @@ func To(t scalar.Type, x any) (scalar.Value, error) {
 		if t.IsNumeric() {
 			return scalar.ParseText(t, x.String())
 		}
-	case WideDecimal:
-		if t.IsNumeric() {
-			return scalar.ParseText(t, x.String())
-		}
 	}
 	v := reflect.ValueOf(x)
 	switch {
@@ -79,7 +62,7 @@ func To(t scalar.Type, x any) (scalar.Value, error) {
 }
 
 // Of returns the Go value of a value: int64, uint64, float64, bool, string,
-// Decimal, WideDecimal or time.Time.
+// Decimal or time.Time.
 func Of(v scalar.Value) any {
 	switch v.Type.Kind {
 	case scalar.Int:
@@ -91,11 +74,7 @@ func Of(v scalar.Value) any {
 	case scalar.Boolean:
 		return v.Bool()
 	case scalar.Decimal:
-		if v.Type.IsWide() {
-			n := v.Int128()
-			return WideDecimal{High: n.Hi, Low: n.Lo, Scale: v.Type.Scale}
-		}
-		return Decimal{Unscaled: v.Int(), Scale: v.Type.Scale}
+		return Decimal{Unscaled: v.Int128(), Scale: v.Type.Scale}
 	case scalar.Datetime:
 		return time.UnixMicro(v.Int()).UTC()
 	}

@@ -21,7 +21,7 @@ func TestRoundTrip(t *testing.T) {
 		{"float", 3, 3.0},
 		{"boolean", true, true},
 		{"string", "größe", "größe"},
-		{"decimal[18,2]", Decimal{Unscaled: 1999, Scale: 2}, Decimal{Unscaled: 1999, Scale: 2}},
+		{"decimal[18,2]", Decimal{scalar.Int128Of(1999), 2}, Decimal{scalar.Int128Of(1999), 2}},
 		{"datetime", time.UnixMicro(12).UTC(), time.UnixMicro(12).UTC()},
 		// Values that do not fit.
 		{"int", 1.5, nil}, {"int", "one", nil}, {"uint", -1, nil}, {"boolean", 1, nil},

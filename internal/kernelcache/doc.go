@@ -1,5 +1,6 @@
 // Package kernelcache keeps compiled code on disk, so that a program that was
-// compiled before need not be compiled again.
+// compiled before need not be compiled again, and what loading has proven about
+// files.
 //
 // In: objects under keys that say everything the object depends on. Out: the
 // same objects, in this process and in later ones. A cache makes nothing fail:

@@ -15,8 +15,8 @@ type layer struct {
 }
 
 // layers is the import table, in pipeline order. The frontend knows no plan,
-// the plan knows no engine, and an engine knows no syntax: phases meet in the
-// root package only. A package that is not listed fails the test.
+// the plan knows no engine, and an engine knows no syntax: phases meet in
+// internal/driver only. A package that is not listed fails the test.
 var layers = []layer{
 	{"internal/list", nil},
 	{"internal/scalar", nil},
@@ -33,15 +33,20 @@ var layers = []layer{
 	{"internal/atomicfile", nil},
 	{"internal/confine", []string{"internal/atomicfile"}},
 	{"internal/kernelcache", []string{"internal/atomicfile"}},
+	{"internal/fileid", nil},
+	{"internal/reference/pointsto", nil},
+	{"internal/reference/recursive", nil},
 	{"internal/reference/randprog", nil},
 	{"internal/buildid", nil},
 	{"internal/parallel", nil},
 	{"internal/parquet", nil},
+	{"internal/pointergen", nil},
 	{"internal/bitcodegen", nil},
 	{"internal/ssbgen", []string{"internal/atomicfile", "internal/parquet"}},
 	{"primitives", nil},
 	{"internal/failure", nil},
 	{"internal/govalue", nil},
+	{"internal/collector", nil},
 	{"internal/rlimit", nil},
 	{"internal/trace", nil},
 	{"internal/await", nil},
@@ -57,8 +62,8 @@ var layers = []layer{
 	{"frontend/vocabulary", []string{"frontend/core", "frontend/diag"}},
 	{"frontend/sema/normal", []string{"frontend/source", "frontend/ast", "frontend/core"}},
 	{"frontend/sema/infer", []string{
-		"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/normal",
-		"internal/graph",
+		"frontend/source", "frontend/diag", "frontend/core", "frontend/desugar",
+		"frontend/sema/normal", "frontend/vocabulary", "internal/graph",
 	}},
 	{"frontend/sema/emit", []string{
 		"frontend/source", "frontend/diag", "frontend/core", "frontend/sema/infer",
@@ -96,6 +101,7 @@ var layers = []layer{
 	{"queryplan/cfg", []string{"frontend/source", "queryplan/irtext"}},
 	{"queryplan", []string{"frontend/source", "queryplan/cfg", "queryplan/irtext"}},
 	{"queryplan/stats", []string{"queryplan"}},
+	{"queryplan/segments", []string{"queryplan"}},
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
 	{"queryplan/rewrite/trees", []string{"queryplan"}},
 	{"queryplan/rewrite/loops", []string{"internal/graph", "queryplan"}},
@@ -154,7 +160,7 @@ var layers = []layer{
 	{"runtime/order", nil},
 	{"runtime/store", []string{"internal/parallel", "runtime/order"}},
 	{"runtime", []string{"frontend/source", "internal/trace", "queryplan", "runtime/store"}},
-	{"runtime/store/read", []string{"internal/parallel", "internal/parquet", "runtime/store"}},
+	{"runtime/store/read", []string{"internal/fileid", "internal/parallel", "internal/parquet", "runtime/store"}},
 	{"runtime/store/write",
 		[]string{"internal/atomicfile", "internal/parallel", "internal/parquet", "runtime/order",
 			"runtime/store"}},
@@ -203,7 +209,8 @@ var layers = []layer{
 	}},
 	{"runtime/gpu/device",
 		[]string{"primitives/service", "internal/cuda", "internal/cuda/driver", "runtime"}},
-	{"runtime/gpu/replay", []string{"harmony", "internal/cuda", "runtime/gpu/device"}},
+	{"runtime/gpu/replay",
+		[]string{"harmony", "internal/cuda", "runtime", "runtime/gpu/device"}},
 	{"runtime/gpu/tables", []string{
 		"queryplan", "harmony", "harmony/abi", "internal/interval", "internal/cuda",
 		"internal/cuda/driver",
@@ -216,8 +223,8 @@ var layers = []layer{
 		"runtime/gpu/device", "runtime/gpu/tables", "runtime/order",
 	}},
 	{"runtime/gpu", []string{
-		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval",
-		"internal/cuda", "internal/cuda/driver",
+		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/buildid",
+		"internal/interval", "internal/cuda", "internal/cuda/driver",
 		"runtime", "runtime/account", "runtime/layout", "runtime/order", "runtime/prepare",
 		"runtime/store", "runtime/woven", "runtime/woven/machine", "runtime/gpu/device",
 		"runtime/gpu/order", "runtime/gpu/replay", "runtime/gpu/tables",
@@ -227,8 +234,9 @@ var layers = []layer{
 			"internal/llvm", "weaver/assemble/hostcode"}},
 
 	{"runtime/facts", []string{
-		"frontend/diag", "queryplan", "queryplan/stats", "runtime", "runtime/store",
-		"runtime/store/read", "internal/confine", "internal/failure", "internal/govalue",
+		"frontend/diag", "queryplan", "queryplan/stats", "runtime", "runtime/answer",
+		"runtime/store", "runtime/store/read", "internal/confine", "internal/failure",
+		"internal/govalue",
 	}},
 	{"runtime/diagnose", []string{
 		"frontend/diag", "frontend/source", "queryplan", "runtime", "internal/confine",
@@ -237,48 +245,56 @@ var layers = []layer{
 		"frontend/diag", "harmony/rfx", "weaver/assemble", "weaver/target", "runtime",
 		"internal/cuda", "internal/cuda/driver", "internal/failure", "internal/llvm",
 	}},
+	{"runtime/tiers", []string{
+		"queryplan", "queryplan/segments", "runtime", "runtime/prepare", "runtime/store",
+	}},
 	{"runtime/pool", []string{
 		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",
-		"runtime/native", "runtime/portable", "runtime/store", "runtime/woven", "internal/cuda",
-		"internal/cuda/driver", "internal/failure", "internal/kernelcache", "internal/trace",
+		"runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
+		"internal/cuda", "internal/cuda/driver", "internal/failure", "internal/kernelcache",
+		"internal/trace",
 	}},
 	{"runtime/answer", []string{
 		"queryplan", "runtime", "runtime/account", "runtime/machine", "runtime/store",
 		"runtime/store/write", "internal/failure",
+	}},
+	{"runtime/provenance", []string{
+		"frontend/core", "frontend/source", "runtime", "runtime/store",
 	}},
 	{"runtime/prefetch", []string{
 		"queryplan", "weaver/assemble", "runtime", "runtime/machine", "runtime/pool",
 		"runtime/store", "internal/failure", "internal/trace",
 	}},
 
-	{".", []string{
+	{"internal/driver", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse",
 		"frontend/project",
 		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
 		"runtime/account", "runtime/answer", "runtime/diagnose", "runtime/facts", "runtime/gpu",
 		"runtime/layout",
-		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch", "runtime/store",
-		"runtime/store/read", "runtime/store/write",
+		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch",
+		"runtime/provenance", "runtime/store", "runtime/store/read", "runtime/store/write",
 		"runtime/woven", "internal/buildid", "internal/confine", "internal/cuda",
 		"internal/failure", "internal/govalue", "internal/kernelcache", "internal/linediff",
 		"internal/llvm",
 		"internal/trace",
 	}},
+	{".", []string{"frontend/diag", "internal/driver", "internal/govalue"}},
 	{"bench/suite", []string{"internal/failure", "testdata"}},
-	{"bench/measure", []string{".", "bench/suite"}},
-	{"bench", []string{".", "bench/measure", "bench/suite", "internal/atomicfile",
-		"internal/bitcodegen", "internal/ssbgen"}},
+	{"bench/measure", []string{"internal/driver", "bench/suite"}},
+	{"bench", []string{"bench/measure", "bench/suite", "internal/atomicfile", "internal/bitcodegen", "internal/collector", "internal/driver", "internal/pointergen", "internal/reference/pointsto", "internal/reference/recursive", "internal/ssbgen"}},
 	{"internal/runtests", nil},
 	{"cmd/redfox/repl", []string{
-		".", "frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/parse",
+		"internal/driver", "frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/parse",
 	}},
 	{"cmd/redfox", []string{
-		".", "bench/measure", "bench/suite", "cmd/redfox/repl", "frontend/diag", "frontend/lsp",
-		"frontend/vocabulary", "internal/atomicfile", "internal/rlimit", "internal/ssbgen",
+		"internal/driver", "bench/measure", "bench/suite", "cmd/redfox/repl", "frontend/diag",
+		"frontend/lsp", "frontend/vocabulary", "internal/atomicfile", "internal/collector",
+		"internal/rlimit", "internal/ssbgen",
 	}},
 	{"cmd/redfox-selftest",
-		[]string{".", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
+		[]string{"internal/driver", "internal/atomicfile", "internal/malloc", "internal/reference/randprog"}},
 }
 
 // testOnly lists packages that only test files may import, and each other. The
@@ -288,8 +304,7 @@ var testOnly = []string{
 	"internal/ptxas", "internal/cuda/cudatest",
 	"internal/cuda/driver/conformance", "internal/lint",
 	"internal/reference/enginetest", "internal/reference/harmonyref", "internal/reference/oracle",
-	"internal/reference/planref", "internal/reference/pointsto", "internal/reference/starprog",
-	"internal/reference/testprograms",
+	"internal/reference/planref", "internal/reference/starprog", "internal/reference/testprograms",
 }
 
 // TestImports holds every package against the import table.
@@ -323,12 +338,13 @@ func TestImports(t *testing.T) {
 }
 
 // TestGround keeps the phases out of internal: a ground library serves all of
-// them. The rooms of internal/reference imitate phases and may import them.
+// them. The rooms of internal/reference imitate phases and internal/driver
+// joins them, so both may import them.
 func TestGround(t *testing.T) {
 	for _, f := range ownFiles(t) {
 		pkg := f.Package()
 		if !strings.HasPrefix(pkg, "internal/") || strings.HasPrefix(pkg, "internal/reference/") ||
-			f.Test() {
+			pkg == "internal/driver" || f.Test() {
 			continue
 		}
 		for _, imported := range f.Imports() {
@@ -341,13 +357,17 @@ func TestGround(t *testing.T) {
 	}
 }
 
-// phases orders the top-level folders: a folder may use those before it.
+// phases orders the top-level folders and the driver: each may use those before
+// it.
 var phases = []string{"internal", "primitives", "frontend", "queryplan", "harmony", "weaver",
-	"runtime", ".", "bench", "cmd"}
+	"runtime", "internal/driver", ".", "bench", "cmd"}
 
 // TestPhases checks the import table itself: no folder looks ahead.
 func TestPhases(t *testing.T) {
 	rank := func(pkg string) int {
+		if pkg == "internal/driver" {
+			return slices.Index(phases, pkg)
+		}
 		top, _, _ := strings.Cut(pkg, "/")
 		return slices.Index(phases, top)
 	}
@@ -382,9 +402,10 @@ func TestImportTableIsCurrent(t *testing.T) {
 var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
 	"github.com/apache/arrow-go/v18": {"runtime/facts", "runtime/store/read",
-		"runtime/store/write", "internal/reference/starprog", "."},
-	"github.com/dsnet/compress":       {"internal/parquet"},
-	"github.com/jedib0t/go-pretty/v6": {"runtime/store/write", "cmd/redfox", "bench"},
+		"runtime/store/write", "internal/reference/starprog", "internal/driver", "."},
+	"github.com/dsnet/compress":          {"internal/parquet"},
+	"github.com/jedib0t/go-pretty/v6":    {"runtime/store/write", "cmd/redfox", "bench"},
+	"github.com/go-json-experiment/json": {"runtime/store/read"},
 	"github.com/klauspost/compress": {"internal/parquet", "internal/ssbgen",
 		"runtime/store/read", "runtime/store/write"},
 	"github.com/llir/llvm":      {"weaver/expr", "weaver/emit", "weaver/emit/ir"},

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ const maxDepth = 100
 type Footer struct {
 	Rows    int64
 	Columns []Column
-	Groups  []RowGroup // each with a chunk for each column
+	Groups  []RowGroup        // each with a chunk for each column
+	Digest  [sha256.Size]byte // of the footer's bytes
 }
 
 // Column is a column without parts.
@@ -62,7 +64,7 @@ func ReadFooter(r io.ReaderAt, size int64) (*Footer, error) {
 	if meta.Rows < 0 || len(meta.Schema) == 0 || meta.Schema[0].Children == nil {
 		return nil, damaged("its footer has no schema or no number of rows")
 	}
-	f := &Footer{Rows: meta.Rows, Groups: meta.Groups}
+	f := &Footer{Rows: meta.Rows, Groups: meta.Groups, Digest: sha256.Sum256(data)}
 	root := meta.Schema[0]
 	rest, err := f.children(meta.Schema[1:], &root, Column{}, 0)
 	if err == nil && len(rest) > 0 {

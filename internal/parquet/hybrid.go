@@ -22,8 +22,17 @@ var (
 	errWideNumber = damaged("a page has a number of more bits than its numbers have")
 )
 
+// Number is the type of decoded numbers.
+type Number interface{ ~uint8 | ~uint16 | ~uint32 }
+
 // Read decodes the next len(dst) numbers.
-func (h *Hybrid) Read(dst []uint32) error {
+func (h *Hybrid) Read(dst []uint32) error { return ReadNumbers(h, dst) }
+
+// Width returns the bits of a number.
+func (h *Hybrid) Width() int { return h.width }
+
+// ReadNumbers decodes the next len(dst) numbers, which T has the bits for.
+func ReadNumbers[T Number](h *Hybrid, dst []T) error {
 	for len(dst) > 0 {
 		if h.left == 0 {
 			if err := h.next(); err != nil {
@@ -32,11 +41,11 @@ func (h *Hybrid) Read(dst []uint32) error {
 		}
 		n := min(h.left, len(dst))
 		if h.packed {
-			h.unpack(dst[:n])
+			h.at = unpack(dst[:n], h.data, h.at, h.width)
 		} else {
-			part := dst[:n]
+			part, value := dst[:n], T(h.value)
 			for i := range part {
-				part[i] = h.value
+				part[i] = value
 			}
 		}
 		h.left -= n
@@ -81,25 +90,6 @@ func (h *Hybrid) next() error {
 		h.data = h.data[size:]
 	}
 	return nil
-}
-
-// unpack decodes numbers of a packed run.
-func (h *Hybrid) unpack(dst []uint32) {
-	data, at, width := h.data, h.at, h.width
-	mask := uint64(1)<<width - 1
-	// Eight bytes are read at once where there are as many.
-	whole := min(len(dst), max(0, ((len(data)-8)*8-at)/width))
-	for i := range dst[:whole] {
-		dst[i] = uint32(binary.LittleEndian.Uint64(data[at>>3:]) >> (at & 7) & mask)
-		at += width
-	}
-	for i := range dst[whole:] {
-		var last [8]byte
-		copy(last[:], data[min(at>>3, len(data)):])
-		dst[whole+i] = uint32(binary.LittleEndian.Uint64(last[:]) >> (at & 7) & mask)
-		at += width
-	}
-	h.at = at
 }
 
 // packed returns n numbers that are packed from the lowest bit of each byte.

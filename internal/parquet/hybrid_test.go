@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -32,5 +33,43 @@ func TestHybrid(t *testing.T) {
 	zeros := make([]uint32, 16)
 	if h := (Hybrid{data: []byte{2<<1 | 1}}); h.Read(zeros) != nil || slices.Max(zeros) > 0 {
 		t.Error("numbers of no bits are not zeros")
+	}
+}
+
+// TestUnpack decodes packed numbers of every width, from every place on.
+func TestUnpack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	for width := 1; width <= 32; width++ {
+		want := make([]uint32, 83)
+		for i := range want {
+			want[i] = uint32(rng.Uint64() & (1<<width - 1))
+		}
+		data := appendPacked(nil, want, width)
+		for from := range want {
+			unpackAs[uint32](t, data, want, width, from)
+			if width <= 16 {
+				unpackAs[uint16](t, data, want, width, from)
+			}
+			if width <= 8 {
+				unpackAs[uint8](t, data, want, width, from)
+			}
+		}
+	}
+}
+
+func unpackAs[T Number](t *testing.T, data []byte, want []uint32, width, from int) {
+	t.Helper()
+	got := make([]T, len(want))
+	h := packed(data, width, len(want))
+	if err := ReadNumbers(&h, got[:from]); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReadNumbers(&h, got[from:]); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		if uint32(v) != want[i] {
+			t.Fatalf("%d bits, from %d: number %d is %d, want %d", width, from, i, v, want[i])
+		}
 	}
 }

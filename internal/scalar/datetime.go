@@ -167,6 +167,12 @@ func evalPart(_ Type, args []Value) (Value, bool) {
 	return OfInt(IntType, n), ok
 }
 
+// HasOneLength reports whether every unit of the kind is as long as another.
+func (u Unit) HasOneLength() bool {
+	months, _, ok := u.length()
+	return ok && months == 0
+}
+
 // DatetimePart returns a field of a datetime. Millisecond and Microsecond are
 // the rest after whole seconds; DayOfWeek counts from 0 for Sunday,
 // DayOfYear and Quarter from 1.

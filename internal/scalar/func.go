@@ -93,6 +93,15 @@ func (f *Func) Check(constants []*Value) error {
 	return f.check(constants)
 }
 
+// ArgumentError is an error of Check about one argument.
+type ArgumentError struct {
+	Arg           int
+	Message, Help string
+}
+
+// Error returns the message.
+func (e *ArgumentError) Error() string { return e.Message }
+
 // errNoForm is returned by an overload that does not take the arguments;
 // Resolve words the message.
 var errNoForm = errors.New("no such form")

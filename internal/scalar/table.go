@@ -410,6 +410,43 @@ var table = []*Func{
 		overload: fixed(BooleanType, StringType, StringType), eval: evalNotLike, check: checkLike,
 	},
 	{
+		Name: "string:matches",
+		Doc: "Whether a part of the text matches a regular expression of RE2; ^ and $ stand for the " +
+			"ends of the text. An extension of LogiQL.",
+		Forms: []string{"string, string"}, arity: 2, Partial: true,
+		Examples: [][2]string{{`string:matches["order 66", "[0-9]+"]`, "true"},
+			{`string:matches["order 66", "^[0-9]+$"]`, "false"},
+			{`string:matches["Naïve", "(?i)^n.ï"]`, "true"}},
+		overload: fixed(BooleanType, StringType, StringType), eval: evalMatches,
+		check: checkPattern,
+	},
+	{
+		Name: "string:captures",
+		Doc: "What a part in parentheses of a regular expression has in the first match: 0 is the " +
+			"whole match, 1 the first part; no value without a match. An extension of LogiQL.",
+		Forms: []string{"string, string, int"}, arity: 3, Partial: true,
+		Examples: [][2]string{{`string:captures["k=v", "(.*)=(.*)", 2]`, `"v"`},
+			{`string:captures["a 12 b 7", "[0-9]+", 0]`, `"12"`},
+			{`string:captures["a", "(b)?a", 1]`, ""}, {`string:captures["a", "(b)", 1]`, ""}},
+		overload: fixed(StringType, StringType, StringType, IntType), eval: evalCaptures,
+		check: checkCaptures,
+	},
+	{
+		Name: "string:replacematches",
+		Doc: "The text with each match of a regular expression replaced. In the third argument, $1 " +
+			"or ${1} is the first part in parentheses, ${name} a part with a name, and $$ a dollar. " +
+			"An extension of LogiQL.",
+		Forms: []string{"string, string, string"}, arity: 3, Partial: true,
+		Examples: [][2]string{
+			{`string:replacematches["2024-01-31", "(\\d+)-(\\d+)-(\\d+)", "$3.$2.$1"]`,
+				`"31.01.2024"`},
+			{`string:replacematches["a  b", " +", " "]`, `"a b"`},
+			{`string:replacematches["k=v", "(.*)=(.*)", "$2_$1"]`, `"v_k"`},
+			{`string:replacematches["5 EUR", "(?P<n>\\d+) EUR", "$$${n}"]`, `"$5"`}},
+		overload: fixed(StringType, StringType, StringType, StringType), eval: evalReplaceMatches,
+		check: checkReplacement,
+	},
+	{
 		Name: "string:length", Doc: "The number of code points.",
 		Forms: []string{"string"}, arity: 1,
 		Examples: [][2]string{{`string:length["naïve"]`, "5"}, {`string:length[""]`, "0"}},
@@ -539,7 +576,7 @@ var table = []*Func{
 	},
 	{
 		Name:  "datetime:add",
-		Doc:   "The datetime moved by a number of units; months and longer ones end at the month's last day at the latest.",
+		Doc:   "The datetime moved by a number of units; months and longer ones end at the month's last day at the latest. d + n and d - n count in days.",
 		Forms: []string{"datetime, int, string"}, arity: 3, Partial: true,
 		Examples: [][2]string{
 			{`datetime:add[#1996-01-31#, 1, "months"]`, "#1996-02-29#"},
@@ -552,7 +589,7 @@ var table = []*Func{
 	},
 	{
 		Name:  "datetime:subtract",
-		Doc:   "The whole units from the second datetime to the first, truncated toward zero.",
+		Doc:   "The whole units from the second datetime to the first, truncated toward zero. d2 - d1 is the number of days.",
 		Forms: []string{"datetime, datetime, string"}, arity: 3, Partial: true,
 		Examples: [][2]string{
 			{`datetime:subtract[#1998-12-01#, #1998-09-02#, "days"]`, "90"},

@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/redfoxdb/redfox/internal/dynlib"
 )
 
 // machine runs launches: a card, or blocks of fibers on this machine's CPU.
@@ -52,7 +54,7 @@ var hostCode = sync.OnceValues(func() (launch func(string, int64, uint64, *int64
 		filepath.Join("src", "host.cpp"), "-o", library).CombinedOutput(); err != nil {
 		return nil, &exec.Error{Name: "clang-15", Err: errorText(string(out) + err.Error())}
 	}
-	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := dynlib.Open(library, false)
 	if err != nil {
 		return nil, err
 	}

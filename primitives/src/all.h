@@ -28,6 +28,7 @@
 #include "merge.h"
 #include "segment.h"
 #include "lookback.h"
+#include "loop.h"
 #include "strings.h"
 #include "like.h"
 #include "dates.h"

@@ -49,6 +49,7 @@ type builder struct {
 	vars, facts map[*core.Pred]*queryplan.Var
 	// keys has the keys of a predicate that numbers them.
 	keys  map[*core.Pred]*queryplan.Var
+	names *queryplan.Names // of variables
 	block *queryplan.Block // that commands are added to
 }
 
@@ -70,6 +71,7 @@ func (b *builder) variables(prog *core.Program) {
 		}
 	}
 	names, held := queryplan.NewNames(), map[string]bool{}
+	b.names = names
 	for _, p := range prog.Preds {
 		names.Take(p.Name)
 		held[p.Source] = p.Source != ""
@@ -85,7 +87,7 @@ func (b *builder) variables(prog *core.Program) {
 		case hasRules[p]:
 			f := &queryplan.Var{Name: names.Fresh(p.Name + "$facts"), Kind: queryplan.Input,
 				Cols: v.Cols,
-				Keys: p.Keys, Source: p.Name, Limit: -1, Span: p.Span}
+				Keys: p.Keys, Source: cmp.Or(p.Source, p.Name), Limit: -1, Span: p.Span}
 			b.facts[p] = f
 			b.plan.Vars = append(b.plan.Vars, f)
 		default:
@@ -94,6 +96,7 @@ func (b *builder) variables(prog *core.Program) {
 		if p.Numbers != nil {
 			b.numbered(p, v, names)
 		}
+		v.Unique = v.Unique || p.Makes != nil && v.Kind == queryplan.Derived
 		if p.Exported {
 			v.Output, v.Limit = true, p.Limit
 			for _, k := range p.OrderBy {
@@ -150,12 +153,16 @@ func (b *builder) once(s *stratum) error {
 		if len(ins) == 0 {
 			continue
 		}
+		if p.Improves() {
+			ins = []*queryplan.Insert{{Var: b.vars[p], Node: best(p, ins), Span: p.Span}}
+		}
 		for _, in := range ins {
 			b.add(in)
 		}
 		v := b.vars[p]
 		b.merge(p)
-		if !p.Functional() || p.Numbers != nil {
+		if !hasToCheck(p) {
+			v.Unique = v.Unique || p.Improves()
 			continue
 		}
 		if v.Unique = keepsKey(ins, p.Keys); !v.Unique {
@@ -165,6 +172,9 @@ func (b *builder) once(s *stratum) error {
 	}
 	return nil
 }
+
+// hasToCheck reports whether two values for one key end the run.
+func hasToCheck(p *core.Pred) bool { return p.Functional() && !p.KeysHold() && !p.Improves() }
 
 // keepsKey reports whether it is proved that the first columns of what is
 // inserted determine the rest. Facts of the program are looked at, however
@@ -255,11 +265,15 @@ func factRow(r *core.Rule) ([]scalar.Value, error) {
 // old and those after it over full. So every combination of tuples with a new
 // one among them is met in exactly one of these runs.
 func (b *builder) recursive(s *stratum) error {
+	done := b.steps(s)
 	var vars []*queryplan.Var
 	for _, p := range s.Preds {
 		ins, err := b.base(s, p)
 		if err != nil {
 			return err
+		}
+		if p.Improves() && len(ins) > 0 {
+			ins = []*queryplan.Insert{{Var: b.vars[p], Node: best(p, ins), Span: p.Span}}
 		}
 		for _, in := range ins {
 			b.add(in)
@@ -273,6 +287,7 @@ func (b *builder) recursive(s *stratum) error {
 
 	b.startBlock()
 	loop := b.block
+	found := map[*core.Pred][]*queryplan.Insert{}
 	for _, r := range s.Rules {
 		atoms := s.recursiveAtoms(r)
 		for i, at := range atoms {
@@ -284,8 +299,16 @@ func (b *builder) recursive(s *stratum) error {
 			if err != nil {
 				return err
 			}
-			b.add(&queryplan.Insert{Var: b.filled(r.Head.Pred), Node: n, Span: r.Span})
+			in := &queryplan.Insert{Var: b.filled(r.Head.Pred), Node: n, Span: r.Span}
+			if r.Head.Pred.Improves() {
+				found[r.Head.Pred] = append(found[r.Head.Pred], in)
+				continue
+			}
+			b.add(in)
 		}
+	}
+	for _, p := range s.Preds {
+		b.improve(p, found[p])
 	}
 	b.endRound(s, inLoop)
 	again := &queryplan.Branch{Vars: vars, Then: loop, Unbounded: s.Unbounded.IsValid(),
@@ -294,8 +317,9 @@ func (b *builder) recursive(s *stratum) error {
 
 	b.startBlock()
 	enter.Then, enter.Else, again.Else = loop, b.block, b.block
+	done()
 	for _, p := range s.Preds {
-		if !inLoop && p.Functional() && p.Numbers == nil {
+		if !inLoop && hasToCheck(p) {
 			b.add(&queryplan.CheckKey{Var: b.vars[p], Span: p.Span})
 		}
 	}
@@ -309,7 +333,7 @@ func (b *builder) endRound(s *stratum, checkKeys bool) {
 		b.merge(p)
 	}
 	for _, p := range s.Preds {
-		if v := b.vars[p]; checkKeys && p.Functional() && p.Numbers == nil {
+		if v := b.vars[p]; checkKeys && hasToCheck(p) {
 			b.add(&queryplan.CheckKey{Var: v, Span: p.Span})
 			v.Checked = true
 		}

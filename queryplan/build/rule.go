@@ -85,7 +85,7 @@ func (b *builder) rule(
 ) (queryplan.Node, error) {
 	r := newRule(b, cr.Head.Args, ruleVars(cr), cr.Body)
 	r.first, r.versions = first, versions
-	r.set = cr.Agg == nil && cr.Seq == nil
+	r.set = cr.Agg == nil && cr.Seq == nil || countsDistinct(cr)
 	n, err := r.body(cr)
 	if err == nil {
 		n, err = r.head(n, &cr.Head)
@@ -100,13 +100,10 @@ func (b *builder) rule(
 func ruleVars(cr *core.Rule) []*core.Var {
 	var out []*core.Var
 	for _, a := range cr.Agg {
-		out = append(out, a.Out)
-		if a.In != nil {
-			out = append(out, a.In)
-		}
+		out = append(append(out, a.Out), a.Inputs()...)
 	}
 	if s := cr.Seq; s != nil {
-		out = append(append(append(out, s.Index), s.Group...), s.Order...)
+		out = append(append(out, s.Index), s.Vars()...)
 	}
 	return out
 }
@@ -121,18 +118,19 @@ func (r *rule) body(cr *core.Rule) (queryplan.Node, error) {
 		return r.aggregate(s.orUnit(), cr)
 	case cr.Seq != nil:
 		return &queryplan.Seq{Input: s.orUnit(), Group: varNames(cr.Seq.Group),
-			Order: varNames(cr.Seq.Order), Index: cr.Seq.Index.Name}, nil
+			Order: orderKeys(cr.Seq.Order), Index: cr.Seq.Index.Name}, nil
 	}
 	return s.orUnit(), nil
 }
 
-func varNames(vars []*core.Var) []string {
-	return list.Map(vars, func(v *core.Var) string { return v.Name })
+func orderKeys(keys []core.SeqKey) []queryplan.OrderKey {
+	return list.Map(keys, func(k core.SeqKey) queryplan.OrderKey {
+		return queryplan.OrderKey{Col: k.Var.Name, Desc: k.Desc}
+	})
 }
 
-var aggFns = map[core.AggFn]queryplan.AggFn{
-	core.Count: queryplan.Count, core.Total: queryplan.Total,
-	core.Min: queryplan.Min, core.Max: queryplan.Max, core.Avg: queryplan.Avg,
+func varNames(vars []*core.Var) []string {
+	return list.Map(vars, func(v *core.Var) string { return v.Name })
 }
 
 // aggregate groups the bindings of a body by the head's other variables. A
@@ -149,18 +147,24 @@ func (r *rule) aggregate(in queryplan.Node, cr *core.Rule) (queryplan.Node, erro
 			n.By = append(n.By, v.Name)
 		}
 	}
+	if chooses(cr) && len(cr.Agg) > 1 {
+		return nil, fmt.Errorf("%s beside other aggregations", cr.Agg[0].Fn)
+	}
+	if cr.Agg[0].Fn == core.StringJoin {
+		return r.joined(in, n.By, cr), nil
+	}
 	before, after := &queryplan.Map{}, &queryplan.Map{}
 	for _, a := range cr.Agg {
-		agg := queryplan.Agg{Out: column(a.Out), Fn: aggFns[a.Fn]}
+		agg := queryplan.Agg{Out: column(a.Out), Fn: planFns[a.Fn]}
 		switch {
-		case a.Fn == core.Count && a.Out.Type != scalar.IntType:
+		case agg.Fn == queryplan.Count && a.Out.Type != scalar.IntType:
 			agg.Out = queryplan.Column{Name: r.names.Fresh(a.Out.Name), Type: scalar.IntType}
 			after.Exprs = append(after.Exprs, queryplan.NamedExpr{Name: a.Out.Name,
 				Expr: convert(ref(agg.Out), a.Out.Type)})
-		case a.Fn == core.Count:
+		case agg.Fn == queryplan.Count:
 		case a.Fn == core.Total && a.Out.Type.IsWide() && !a.In.Type.IsWide():
 			agg.In = a.In.Name
-		case a.Fn != core.Avg && a.In.Type != a.Out.Type:
+		case agg.Fn != queryplan.Avg && a.In.Type != a.Out.Type:
 			agg.In = r.names.Fresh(a.In.Name)
 			before.Exprs = append(before.Exprs,
 				queryplan.NamedExpr{Name: agg.In, Expr: convert(ref(column(a.In)), a.Out.Type)})
@@ -168,6 +172,9 @@ func (r *rule) aggregate(in queryplan.Node, cr *core.Rule) (queryplan.Node, erro
 			agg.In = a.In.Name
 		}
 		n.Aggs = append(n.Aggs, agg)
+	}
+	if chooses(cr) {
+		in = r.chosen(in, n.By, cr)
 	}
 	if n.Input = in; len(before.Exprs) > 0 {
 		before.Input, n.Input = in, before

@@ -25,6 +25,9 @@ func (b *builder) splitWide() {
 			case *queryplan.Insert:
 				s.span = x.Span
 				c = queryplan.WithNode(c, s.node(x.Node))
+			case *queryplan.Assign:
+				s.span = x.Var.Span
+				c = queryplan.WithNode(c, s.node(x.Node))
 			case *queryplan.Check:
 				s.span = x.Span
 				c = queryplan.WithNode(c, s.node(x.Node))
@@ -101,7 +104,7 @@ func (s *splitter) node(n queryplan.Node) queryplan.Node {
 		return s.aggregate(n, inputs[0], cols)
 	case *queryplan.Seq:
 		return &queryplan.Seq{Input: inputs[0], Group: splitNames(n.Group, cols),
-			Order: splitNames(n.Order, cols), Index: n.Index}
+			Order: splitOrder(n.Order, cols), Index: n.Index}
 	}
 	return queryplan.WithInputs(n, inputs)
 }

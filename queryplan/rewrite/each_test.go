@@ -42,6 +42,7 @@ var shapes = map[string]shape{
 	"ScanOnceForGroups":  anyData(randomComparison),
 	"SelectMultijoin":    cyclicJoin,
 
+	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
 }
 
@@ -170,12 +171,14 @@ func checkRun(t *testing.T, pass *Pass, seed uint64, origin *queryplan.Plan, pro
 func withoutThresholds(f func()) {
 	left, saved, probes, gain := mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain
 	before, times, scanned := leastBefore, leastShare, leastScanned
+	split := splitGain
 	defer func() {
+		splitGain = split
 		mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = left, saved, probes, gain
 		leastBefore, leastShare, leastScanned = before, times, scanned
 	}()
 	mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = 2, -1e12, 0, -1e12
-	leastBefore, leastShare, leastScanned = 0, 0, 0
+	leastBefore, leastShare, leastScanned, splitGain = 0, 0, 0, 0
 	f()
 }
 
@@ -331,6 +334,43 @@ block b0:
   merge out
   halt
 `
+}
+
+// loopedRule joins two or three tuples of a recursion in one rule, with columns
+// of stored relations between them.
+func loopedRule(rng *rand.Rand) (string, *stats.Catalog) {
+	some := oneOf(rng)
+	group := func() string { return some("p", "p", "q") }
+	body := some("e(y, x), P(x, z), P(z, w)", "d(y, x), P(z, w), P(x, z)",
+		"e(x, y), P(x, z), P(w, z)", "P(x, z), e(y, x), d(z, u), P(u, w)",
+		"e(x, y), P(x, z), P(z, u), P(u, w)", "e(x, x), P(x, y), P(y, w)",
+		"e(y, x), P(x, z), P(z, x), P(z, w)", "f(y, x, u), P(x, z), P(z, w), e(u, w)",
+		"e(x, 2), P(x, y), P(y, w)", "e(x, y), P(x, x), P(y, w)")
+	for strings.Contains(body, "P") {
+		body = strings.Replace(body, "P", group(), 1)
+	}
+	body += some("", "", "", ", z != y", ", !d(y, w)", ", y <= w", ", d(w, _)")
+	if strings.Contains(body, "z != y") && !strings.Contains(body, "z)") {
+		body = strings.Replace(body, "z != y", "w != y", 1)
+	}
+	text := "e(x, y) -> int(x), int(y).\nd(x, y) -> int(x), int(y).\n" +
+		"f(x, y, z) -> int(x), int(y), int(z).\n" +
+		"p(x, y) <- d(x, y).\np(x, y) <- q(y, x), d(x, _).\n" +
+		"q(x, y) <- f(x, y, _).\nq(x, y) <- p(x, y).\n" +
+		group() + "(y, w) <- " + body + ".\n_(x, y) <- " + group() + "(x, y).\n"
+	cat := &stats.Catalog{Relations: map[string]*stats.Relation{},
+		Tables: map[string]*stats.Table{}}
+	for name, columns := range map[string]int{"e": 2, "d": 2, "f": 3} {
+		c := stats.Column{Name: "c", Min: 0, Max: 7, Distinct: 8}
+		t := &stats.Table{Name: name, Rows: 60}
+		r := &stats.Relation{Name: name, Table: name, Rows: 60}
+		for i := range columns {
+			t.Columns = append(t.Columns, c)
+			r.Cols = append(r.Cols, i)
+		}
+		cat.Tables[name], cat.Relations[name] = t, r
+	}
+	return text, cat
 }
 
 // cyclicJoin joins relations in a cycle of three or four, of sizes that make

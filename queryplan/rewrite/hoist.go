@@ -1,8 +1,6 @@
 package rewrite
 
 import (
-	"slices"
-
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
@@ -11,10 +9,9 @@ import (
 var hoistLoopInvariants = &Pass{
 	Name: "HoistLoopInvariants",
 	Reason: "A part of a recursive rule that reads nothing the loop changes is computed once before " +
-		"the loop, into a temporary.",
+		"the loop, into a temporary. If it is the right side of a join, its index is built once, too.",
 	Unless: "It only reads, chooses and renames columns, or computes what may change from call to " +
-		"call; or it is the right side of a join and computes no column, as engines keep the index for " +
-		"as long as what it is made of stays the same.",
+		"call.",
 	Before: "block loop:\n  insert tc\n    join y\n      join x\n        scan start(x)\n" +
 		"        scan edge(x, y)\n      scan delta tc(y, z)",
 	After: "block entry:\n  assign invariant\n    join x\n      scan start(x)\n" +
@@ -50,14 +47,8 @@ func hoistInvariants(p *program) error {
 			if !trees.IsInvariant(n, changed) {
 				in := n.Inputs()
 				out := make([]queryplan.Node, len(in))
-				_, isJoin := n.(*queryplan.Join)
-				_, isMulti := n.(*queryplan.MultiJoin)
 				for i, x := range in {
-					// An index on stored columns is kept anyway.
-					kept := (isMulti || isJoin && i > 0) && !computes(x)
-					if out[i] = x; !kept || !trees.IsInvariant(x, changed) {
-						out[i] = visit(x)
-					}
+					out[i] = visit(x)
 				}
 				if len(in) == 0 {
 					return n
@@ -87,12 +78,6 @@ func hoistInvariants(p *program) error {
 		}
 	}
 	return nil
-}
-
-// computes reports whether a tree has columns that are not stored.
-func computes(n queryplan.Node) bool {
-	_, isMap := n.(*queryplan.Map)
-	return isMap || slices.ContainsFunc(n.Inputs(), computes)
 }
 
 // loopEntries returns for the blocks of each loop the one block from which

@@ -117,10 +117,7 @@ func limitSequence(n queryplan.Node) queryplan.Node {
 		len(rest) > 0 {
 		return n
 	}
-	top := &queryplan.TopK{Input: seq.Input, Group: seq.Group, Limit: limit}
-	for _, col := range seq.Order {
-		top.By = append(top.By, queryplan.OrderKey{Col: col})
-	}
+	top := &queryplan.TopK{Input: seq.Input, Group: seq.Group, By: seq.Order, Limit: limit}
 	return trees.Filter(&queryplan.Seq{Input: top, Group: seq.Group, Order: seq.Order,
 		Index: seq.Index}, rest)
 }

@@ -33,6 +33,7 @@ var orderJoins = &Pass{
 						return n
 					}
 					q.Restrict(at)
+					q.KeepIndexes(loop[b])
 					return q.Assemble(joins.NewGraph(q, est, loop[b]).Order(), at)
 				})
 		})

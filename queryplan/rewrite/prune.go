@@ -113,7 +113,7 @@ func (p pruner) node(n queryplan.Node, need []string) queryplan.Node {
 		if !slices.Contains(need, n.Index) {
 			return p.node(n.Input, need)
 		}
-		return p.input(n, n.Input, need, n.Group, n.Order)
+		return p.input(n, n.Input, need, n.Group, queryplan.OrderColumns(n.Order))
 	}
 	inputs := slices.Clone(n.Inputs())
 	for i, in := range inputs {

@@ -90,43 +90,68 @@ func NewEstimator(p *queryplan.Plan, cat *Catalog) *Estimator {
 
 // derived walks the commands in their order and adds what each puts into its
 // variable. Rules that read a delta are passed over; instead what starts their
-// loop is taken to grow. Only a variable that has no other rule is estimated by
-// them.
+// loop is taken to grow, at least to the domains of its columns. Only a
+// variable that has no other rule is estimated by them, too.
 func (e *Estimator) derived(p *queryplan.Plan) {
 	recursive := map[*queryplan.Var]bool{}
 	read := map[*queryplan.Var]bool{}
+	rules := map[*queryplan.Var][]queryplan.Node{}
 	for _, c := range p.Commands() {
-		if n := queryplan.CommandNode(c); n != nil {
+		if v, n := queryplan.CommandVar(c), queryplan.CommandNode(c); n != nil {
 			for _, s := range queryplan.Scans(n) {
 				read[s.Var] = true
 			}
+			recursive[v] = recursive[v] || readsDelta(n)
+			rules[v] = append(rules[v], n)
 		}
 	}
-	each := func(f func(v *queryplan.Var, n queryplan.Node, loop bool)) {
-		for _, c := range p.Commands() {
-			if v, n := queryplan.CommandVar(c), queryplan.CommandNode(c); read[v] && n != nil {
-				f(v, n, readsDelta(n))
+	raised := map[*queryplan.Var]bool{}
+	started := map[*queryplan.Var]bool{}
+	for _, b := range p.Blocks {
+		if filled := filledByDeltas(b); filled != nil {
+			var vars []*queryplan.Var
+			for _, v := range filled {
+				if read[v] && !raised[v] {
+					raised[v], started[v] = true, e.vars[v] != nil
+					vars = append(vars, v)
+				}
+			}
+			e.raise(vars, rules)
+		}
+		for _, c := range b.Cmds {
+			v, n := queryplan.CommandVar(c), queryplan.CommandNode(c)
+			switch {
+			case n == nil || !read[v] || readsDelta(n) && started[v]:
+			case recursive[v] && !readsDelta(n):
+				e.add(v, n, growth)
+			default:
+				e.add(v, n, 1)
 			}
 		}
 	}
-	each(func(v *queryplan.Var, _ queryplan.Node, loop bool) {
-		recursive[v] = recursive[v] || loop
-	})
-	inLoop := map[*queryplan.Var]bool{}
-	each(func(v *queryplan.Var, n queryplan.Node, loop bool) {
-		switch {
-		case loop && e.vars[v] != nil && !inLoop[v]:
-		case loop:
-			inLoop[v] = true
-			e.add(v, n, 1)
-		case recursive[v]:
-			e.add(v, n, growth)
-		default:
-			e.add(v, n, 1)
-		}
-	})
 	// Estimates made on the way are about variables that have grown since.
 	clear(e.nodes)
+}
+
+// filledByDeltas returns the variables that a block fills if one of its rules
+// reads a delta: the block is a loop, or part of one.
+func filledByDeltas(b *queryplan.Block) []*queryplan.Var {
+	var out []*queryplan.Var
+	seen := map[*queryplan.Var]bool{}
+	loop := false
+	for _, c := range b.Cmds {
+		if v, n := queryplan.CommandVar(c), queryplan.CommandNode(c); n != nil {
+			loop = loop || readsDelta(n)
+			if !seen[v] {
+				seen[v] = true
+				out = append(out, v)
+			}
+		}
+	}
+	if !loop {
+		return nil
+	}
+	return out
 }
 
 func readsDelta(n queryplan.Node) bool {
@@ -220,6 +245,10 @@ func wordNumber(t scalar.Type, word int64) float64 {
 // Stored returns the table that holds an Input or Table variable, and the
 // table's column for each of the variable's; nil if nothing is known of it.
 func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.Stored(v) }
+
+// Assume takes a variable that the plan does not fill yet to hold the tuples of
+// an operator.
+func (e *Estimator) Assume(v *queryplan.Var, n queryplan.Node) { e.add(v, n, 1) }
 
 // Rows estimates the number of tuples that an operator yields.
 func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }

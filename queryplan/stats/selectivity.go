@@ -170,7 +170,7 @@ func selectivity(in *Estimate, e queryplan.Expr) float64 {
 			return share
 		}
 		return rangeShare
-	case "string:like":
+	case "string:like", "string:matches":
 		return equalShare
 	case "string:notlike":
 		return 1 - equalShare

@@ -83,38 +83,30 @@ func endless(e *runtime.RoundsError) *diag.Diagnostic {
 	if e.Rounds < again/10 {
 		again = 10 * e.Rounds
 	}
-	return &diag.Diagnostic{
+	d := &diag.Diagnostic{
 		Severity: diag.Error,
 		Code:     diag.EndlessRecursion,
 		Span:     e.Loop.Span,
 		Message: fmt.Sprintf("the recursion of %s still derives new tuples after %s",
-			fills(e.Loop), roundsText(e.Rounds)),
+			fills(e.Loop), counted(e.Rounds, "round")),
 		At: "this grows from round to round",
 		Helps: []string{"add a bound to the body of the rule",
 			fmt.Sprintf("if the recursion ends later, allow it more rounds, "+
 				"for example with --max-rounds %d, or any number with --max-rounds none", again)},
 	}
-}
-
-// MemoryHelp names a recursion that may have exhausted the memory; "" if there
-// is none.
-func (p Program) MemoryHelp() string {
-	for _, b := range p.Plan.Blocks {
-		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded {
-			pos := loop.Span.Position()
-			return fmt.Sprintf("the recursion of %s may never end, because of %s at %s:%d:%d "+
-				"(see redfox explain RF0604)",
-				fills(loop), firstLine(loop.Span).Text(), pos.File, pos.Line, pos.Column)
-		}
+	if e.Tuples > 0 {
+		d.Notes = []string{fmt.Sprintf("it has derived %s so far", counted(e.Tuples, "tuple"))}
 	}
-	return ""
+	return d
 }
 
 // fills names the predicates that a loop derives.
 func fills(loop *queryplan.Branch) string {
 	var names []string
 	for _, v := range loop.Vars {
-		names = append(names, v.Name)
+		if name, _, _ := strings.Cut(v.Name, "$"); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	if last := len(names) - 1; last > 0 {
 		return strings.Join(names[:last], ", ") + " and " + names[last]
@@ -122,15 +114,16 @@ func fills(loop *queryplan.Branch) string {
 	return strings.Join(names, "")
 }
 
-func roundsText(n int64) string {
+// counted writes a number of things, with commas.
+func counted(n int64, thing string) string {
 	if n == 1 {
-		return "1 round"
+		return "1 " + thing
 	}
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}
-	return text + " rounds"
+	return text + " " + thing + "s"
 }
 
 // maxClauses bounds how many clauses a diagnostic points at.

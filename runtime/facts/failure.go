@@ -15,6 +15,7 @@ func Failure(err error) *diag.Diagnostic {
 	var bad *read.LoadError
 	var key *read.KeyError
 	var row *RowError
+	var term *TermError
 	switch {
 	case errors.As(err, &key):
 		return &diag.Diagnostic{Severity: diag.Error, Code: diag.KeyConflict,
@@ -24,6 +25,10 @@ func Failure(err error) *diag.Diagnostic {
 		return badFacts(bad)
 	case errors.As(err, &row):
 		return badFacts(row)
+	case errors.As(err, &term):
+		d := badFacts(term)
+		d.Helps = []string{term.Err.Help()}
+		return d
 	}
 	return nil
 }

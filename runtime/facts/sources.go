@@ -29,6 +29,8 @@ type given struct {
 	pred     string
 	relation func(store.Schema) (*store.Relation, error)
 	bag      bool // tuples may repeat
+	// slices, in place of relation, has the facts of several predicates.
+	slices Slices
 }
 
 // Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. It
@@ -51,8 +53,8 @@ func (f *Sources) Reader(pred string, format read.Format, r io.Reader) *Sources 
 func (f *Sources) Add(file read.Fact) *Sources { f.files = append(f.files, file); return f }
 
 // Rows adds tuples of Go values to a predicate: ints of any size, floats,
-// strings, bools, Decimal, WideDecimal, time.Time, or text that reads as the
-// column's type.
+// strings, bools, govalue.Decimal, time.Time, or text that reads as the type of
+// the column.
 func (f *Sources) Rows(pred string, rows ...[]any) *Sources {
 	return f.give(pred, true,
 		func(s store.Schema) (*store.Relation, error) { return FromRows(s, rows) })
@@ -75,7 +77,7 @@ func (f *Sources) Arrow(pred string, record arrow.RecordBatch) *Sources {
 
 func (f *Sources) give(pred string, bag bool,
 	relation func(store.Schema) (*store.Relation, error)) *Sources {
-	f.values = append(f.values, given{pred, relation, bag})
+	f.values = append(f.values, given{pred: pred, relation: relation, bag: bag})
 	return f
 }
 
@@ -90,6 +92,9 @@ func Predicates(f *Sources) []string {
 	}
 	return out
 }
+
+// HasValues reports whether some facts are values, not files.
+func HasValues(f *Sources) bool { return len(f.values) > 0 }
 
 // Allow lets the program read files that lang:physical:filePath names if they
 // lie below the folders, or below that of Dir. Links do not lead out of them.
@@ -186,6 +191,12 @@ func CheckNames(f *Sources, schemas []store.Schema, derived func(string) bool) e
 func AddValues(db *store.Database, schemas []store.Schema, f *Sources) error {
 	parts, bags := map[string][]*store.Relation{}, map[string]bool{}
 	for _, x := range f.values {
+		if x.slices != nil {
+			if err := addSlices(parts, schemas, x); err != nil {
+				return err
+			}
+			continue
+		}
 		schema := store.Schema{Name: x.pred} // of no arguments, which refuses every tuple
 		isOf := func(s store.Schema) bool { return s.Name == x.pred }
 		if i := slices.IndexFunc(schemas, isOf); i >= 0 {

@@ -223,6 +223,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	}()
 	defer r.recovered(&err) // before the above
 	r.follow(bound)
+	r.repeat(bound)
 	if !r.log.Replays() {
 		return nil, device.ErrCaptured
 	}
@@ -469,4 +470,5 @@ func (r *run) note() {
 	r.NoteSizes()
 	r.log.Leave()
 	r.graphs.note(r)
+	r.leave()
 }

@@ -40,6 +40,8 @@ type card struct {
 	// dynamic are bytes of shared memory that blocks have beyond what they
 	// declare.
 	dynamic int
+	// left is what processes leave to each other, or nil.
+	left ObjectCache
 }
 
 // lower makes kernels for GPUs of a plan.
@@ -110,7 +112,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	}
 	d := emulated.New(c.Options)
 	e, err := New(Options{Device: d.Devices()[0], Version: d.Version(), Limit: c.limit,
-		Lower: c.lower, Compile: c.compile})
+		Cache: c.left, Lower: c.lower, Compile: c.compile})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -105,13 +106,17 @@ type sizes struct {
 	// ordered is how many tuples of a result the device orders at least; fewer
 	// the host orders sooner.
 	ordered int64
+	// looped is how many rows a delta has at most while a block of the device
+	// runs rounds by itself.
+	looped int64
 	// replays is how many runs in succession have replayed the whole record
 	// before one is captured.
 	replays int
 }
 
 var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16,
-	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9, replays: 1}
+	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9,
+	looped: 1 << 13, replays: 1}
 
 // sorts are the kernels that sort. They load on demand, since few programs
 // sort.
@@ -123,11 +128,13 @@ type sorts struct {
 
 // program is what the engine keeps of a plan.
 type program struct {
-	codes woven.Codes[*code]
-	sizes *replay.Sizes // of runs over facts that the program is not bound to
+	codes   woven.Codes[*code]
+	history *replay.History // or nil
 
 	mu     sync.Mutex
+	sizes  *replay.Sizes // of runs over facts that the program is not bound to, or nil
 	bounds []*boundFacts // most recently used first
+	known  bool          // the program was bound to facts that stay
 }
 
 // boundFacts is a program bound to facts, for the next run over the same.
@@ -137,6 +144,11 @@ type boundFacts struct {
 	bound   *woven.Bound
 	record  *replay.Record
 	graphs  graphs
+
+	history   *replay.History
+	identity  replay.Facts  // without their digest until digested is closed
+	digested  chan struct{} // or nil if the facts are not digested
+	recalling sync.Once
 }
 
 // keptBounds is the number of databases to which a program stays bound.
@@ -161,9 +173,9 @@ func Start(o Options) *Engine {
 	e.version = o.Version.String()
 	e.bandwidth = e.info.PeakBandwidth()
 	e.programs = woven.Programs[*program]{
-		Make: func(*woven.Program) *program {
+		Make: func(p *woven.Program) *program {
 			return &program{codes: woven.Codes[*code]{Drop: (*code).close},
-				sizes: replay.NewSizes()}
+				history: e.openHistory(p.Graph)}
 		},
 		Drop: (*program).close,
 	}
@@ -391,6 +403,8 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	}
 	r.follow(bound)
 	if !known {
+		go e.recall(bound) // beside the making and loading of code
+		defer e.recall(bound)
 		r.beginCopies()
 		defer r.ahead.end()
 	}
@@ -407,6 +421,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	}
 	defer kept.codes.Release(code)
 	r.code = code.Made
+	r.repeat(bound)
 	if err := r.open(); err != nil {
 		return e.failure(err)
 	}
@@ -438,14 +453,20 @@ func (r *run) open() (err error) {
 	return err
 }
 
-// follow binds the run to facts and to the record of earlier runs over them.
+// follow binds the run to facts.
 func (r *run) follow(bound *boundFacts) {
 	r.Bound, r.walk.Bound = bound.bound, bound.bound
-	r.record, r.graphs = bound.record, &bound.graphs
+	r.facts, r.graphs = bound, &bound.graphs
+	r.Slab.Closed = r.walk.Request.Resident && r.capture == nil // outputs outlive the run
+}
+
+// repeat has the run replay the record of earlier runs over its facts.
+func (r *run) repeat(bound *boundFacts) {
+	r.engine.recall(bound)
+	r.record = bound.record
+	r.origin = r.record.Origin()
 	r.log, r.Sizes = r.record.Open(&r.State.Run), r.record.Sizes
-	req := r.walk.Request
-	r.Slab.Closed = req.Resident && r.capture == nil // outputs outlive the run
-	if !req.Profile && req.Trace == nil {            // which want commands one after the other
+	if r.walk.Request.Trace == nil { // which wants commands one after the other
 		r.log.Replay(r.Fits)
 	}
 }
@@ -511,16 +532,28 @@ func (p *program) bind(
 	if err != nil {
 		return nil, err
 	}
-	if !bound.Data.Constant() || facts == nil {
-		return &boundFacts{bound: bound, record: replay.NewRecordOfSizes(p.sizes)}, nil
+	made := &boundFacts{facts: key, bound: bound, history: p.history}
+	for _, decl := range prog.Graph.Relations {
+		made.identity.Rows += int64(bound.Data.Rows(decl))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !bound.Data.Constant() || facts == nil {
+		if p.sizes == nil {
+			p.sizes = cmp.Or(p.history.Hints(made.identity.Rows), replay.NewSizes())
+		}
+		made.record = replay.NewRecordOfSizes(p.sizes)
+		return made, nil
+	}
 	if found := p.boundTo(key); found != nil { // another run was faster
 		return found, nil
 	}
-	made := &boundFacts{facts: key, bound: bound,
-		record: replay.NewRecord(prog.Graph)}
+	made.record = replay.NewRecord(prog.Graph, p.history.Hints(made.identity.Rows))
+	if p.history != nil && !p.known {
+		// An earlier process may have had the first facts of this one.
+		made.digest(facts, threads)
+	}
+	p.known = true
 	p.bounds = append([]*boundFacts{made}, p.bounds...)
 	if len(p.bounds) > keptBounds {
 		p.bounds[keptBounds].leave()

@@ -37,7 +37,9 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		return err
 	}
 	for first := true; ; first = false {
-		stop := false // the launch may stop before it is through
+		// The launch may stop before it is through. The launch that ends what
+		// another began is always waited for: later runs may need its numbers.
+		stop := !first
 		for _, t := range e.targets {
 			// Without expansions a row becomes at most one tuple.
 			most := n * int64(t.Sinks)
@@ -94,7 +96,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		if !stopped {
 			return nil
 		}
-		r.log.Discard()
+		r.log.Again()
 	}
 }
 
@@ -134,6 +136,7 @@ func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 		}
 	}
 	r.Control.Fresh = false
+	r.Settled()
 	r.Launches++
 	r.log.Launched()
 	if err := r.Lane.Stream.Launch(j.entry.f, shape, words); err != nil {

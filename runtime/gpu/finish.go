@@ -22,6 +22,8 @@ func (r *run) Finish(a *runtime.Answer) error {
 		ToDevice:   runtime.Transfer{Bytes: r.ToDevice},
 		FromDevice: runtime.Transfer{Bytes: r.ToHost},
 		Resident:   r.ResidentBytes, Launches: r.Launches, Waits: r.Waits,
+		Enlarged: r.Enlarged, Replayed: r.log.Replayed(), Origin: r.origin,
+		Rounds: r.LoopRounds,
 	}
 	a.Device = p
 	if !r.Timing {

@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 	"testing"
 
@@ -82,6 +83,38 @@ func TestReplay(t *testing.T) {
 			if err := d.Check(); err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
+		}
+	}
+}
+
+// TestReplayInParts has a log that holds few of the numbers that a replay
+// takes: it waits for each part of them, and finds a wrong number in any part.
+func TestReplayInParts(t *testing.T) {
+	for wrong := range 4 {
+		plan, db := enginetest.Stored(t, spread, apart(20))
+		e, _ := card{small: true}.open(t)
+		e.sizes.replays = math.MaxInt // no run becomes a graph
+		waits(t, e, plan, db)
+		record := allBound(e)[0].record
+		all := record.Numbers()
+		block := device.FirstGauge + (len(all[0])-3)*device.GaugeWords
+		for _, part := range []int64{1, 3, 7, int64(len(all))} {
+			record.LogWords = int(part) * block
+			answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := answer.Device
+			if d.Replayed < 10 || d.Waits != 1+(d.Replayed-1)/part {
+				t.Errorf("with %d at a time %d numbers are replayed, in %d waits", part,
+					d.Replayed, d.Waits)
+			}
+		}
+		record.LogWords = 5 * block
+		all[wrong*(len(all)-1)/3][device.DroppedWord]++
+		check(t, "with a wrong number", e, plan, db)
+		if !record.Differs() {
+			t.Errorf("number %d of %d is not compared", wrong*(len(all)-1)/3, len(all))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/order"
 	"github.com/redfoxdb/redfox/runtime/gpu/replay"
@@ -20,7 +21,9 @@ type run struct {
 	walk   woven.Walk
 	code   *code
 	log    replay.Log // of the run's numbers
-	record *replay.Record
+	facts  *boundFacts
+	record *replay.Record // of the facts
+	origin runtime.Origin
 	graphs *graphs
 	sizes  sizes
 
@@ -29,6 +32,7 @@ type run struct {
 
 	sorter  order.Sorter
 	entries map[string][]*boundEntry      // of a kernel one; of an index those that build it
+	rounds  map[*harmony.Block]*rounds    // of the loops that the device can run
 	ahead   *copyAhead                    // or nil
 	capture *capture                      // what the run becomes if it is captured, or nil
 	arrived map[*tables.Relation][][]byte // outputs that were copied together, or nil
@@ -39,6 +43,7 @@ type run struct {
 func (r *run) begin() {
 	r.entries = map[string][]*boundEntry{}
 	r.Declare(r.Names(r.walk.Request.Plan))
+	r.declareRounds()
 }
 
 // allocate makes the empty variables, and the memory that all runs need.
@@ -52,6 +57,7 @@ func (r *run) allocate() error {
 // which it waits.
 func (r *run) sync(ctx context.Context) error {
 	if r.Control.Fresh {
+		r.log.Known()
 		return nil
 	}
 	replayed, err := r.log.Take()
@@ -99,20 +105,11 @@ func (r *run) fetch(ctx context.Context, copies ...device.HostCopy) error {
 // Kernel runs a kernel over all rows of its source.
 func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	r.log.Command()
-	if r.entries[k.Name] == nil {
-		for _, f := range r.code.functions {
-			if f.entry.Of == k.Name && f.entry.Role == abi.Kernel {
-				b, err := r.bindKernel(k, f)
-				if err != nil {
-					return woven.Work{}, err
-				}
-				r.entries[k.Name] = []*boundEntry{b}
-			}
-		}
+	e, err := r.boundKernel(k)
+	if err != nil {
+		return woven.Work{}, err
 	}
-	e := r.entries[k.Name][0]
 	j := &job{entry: e}
-	var err error
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
 		j.from, j.until, err = r.Relations[s.Rel].Version(r.Ctx, s.Version)
@@ -139,6 +136,22 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 		return woven.Work{}, r.overflow(k)
 	}
 	return work, nil
+}
+
+// boundKernel returns a kernel's function, bound when it is first asked for.
+func (r *run) boundKernel(k *harmony.Kernel) (*boundEntry, error) {
+	if r.entries[k.Name] == nil {
+		for _, f := range r.code.functions {
+			if f.entry.Of == k.Name && f.entry.Role == abi.Kernel {
+				b, err := r.bindKernel(k, f)
+				if err != nil {
+					return nil, err
+				}
+				r.entries[k.Name] = []*boundEntry{b}
+			}
+		}
+	}
+	return r.entries[k.Name][0], nil
 }
 
 // filled adds the tuples of the relations that an entry fills, times sign, if

@@ -20,6 +20,8 @@ type Key struct {
 	// dense, and code reads its base and the table's form from parameters.
 	Parted bool
 	Part   int
+	// Busy says that the keys are those of a busy index.
+	Busy bool
 	// ByRow says that keys are the numbers of rows from 0 on: packed keys are
 	// below the number of rows, not Size. The form is None.
 	ByRow bool
@@ -44,6 +46,10 @@ const (
 	smallDirect = 1 << 12
 	// maxDirect is the number of keys beyond which they never are.
 	maxDirect = 1 << 32
+	// busyBytes is the size of a bit set for a row of a busy index up to which
+	// it is preferred to a hash table. Multijoins probe with keys that begin
+	// with the same values many times, whose bits lie in few cache lines.
+	busyBytes = 256
 )
 
 // Pack lays out keys of columns with the given bounds; the form of keys that do
@@ -124,10 +130,14 @@ func eightKeys(kind harmony.IndexKind) uint64 {
 func (k *Key) tableBytes(kind harmony.IndexKind) uint64 { return (k.Size/8 + 1) * eightKeys(kind) }
 
 // FormFor returns the form of an index over that many rows: a directly
-// addressed table unless it would be larger than a hash table.
+// addressed table unless it would be larger than a hash table, or than what a
+// busy index may take.
 func (k *Key) FormFor(kind harmony.IndexKind, rows int) abi.Form {
 	hash := uint64(32) // bytes of a table, half full, for a row
-	if kind == harmony.Exists {
+	switch {
+	case k.Busy:
+		hash = busyBytes
+	case kind == harmony.Exists:
 		hash = 16
 	}
 	if k.Size > 0 && k.Size <= maxDirect &&

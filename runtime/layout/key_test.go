@@ -97,3 +97,20 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%d groups on a CPU", got)
 	}
 }
+
+// TestBusyIndex gives a busy index a bit set where a hash table is smaller.
+func TestBusyIndex(t *testing.T) {
+	pair := interval.Interval{Lo: 0, Hi: 1<<12 - 1} // keys of 24 bits: 2 MiB
+	k := Pack([]interval.Interval{pair, pair})
+	const rows = 1 << 14
+	if got := k.FormFor(harmony.Exists, rows); got != abi.Hash {
+		t.Errorf("an index has form %v", got)
+	}
+	k.Busy = true
+	if got := k.FormFor(harmony.Exists, rows); got != abi.Direct {
+		t.Errorf("a busy index has form %v", got)
+	}
+	if got := k.FormFor(harmony.Exists, rows/4); got != abi.Hash {
+		t.Errorf("a busy index with few rows has form %v", got)
+	}
+}

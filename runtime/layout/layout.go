@@ -235,6 +235,7 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 			key[i] = f.Column(x.Of, c)
 		}
 		k := Pack(key)
+		k.Busy = x.Busy
 		switch {
 		case k.Form == abi.Hash && x.Kind != harmony.Multi && f.Numbered(x):
 			k.Form = abi.None

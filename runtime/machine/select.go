@@ -131,6 +131,9 @@ type Choice struct {
 	Card   driver.Device // of the gpu engine
 	Memory int64         // bound on the memory of the card that it may take; 0 for none
 	Passed []Info        // that Auto would have taken had they been available
+	// Adaptive says that Auto chose the cpu engine, whose runs may begin on the
+	// go engine, or the go engine, whose runs may go on as native code.
+	Adaptive bool
 }
 
 // Target returns the name of the target of the engine's kernels; "" if it runs
@@ -211,11 +214,11 @@ func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 	if facts.Rows >= max(FewFacts, FewPerCommand*facts.Commands) {
 		info := s.machine.Engine(CPU)
 		if info.Available {
-			return Choice{Info: info, Passed: passed}
+			return Choice{Info: info, Passed: passed, Adaptive: true}
 		}
 		passed = append(passed, info)
 	}
-	return Choice{Info: s.machine.Engine(Go), Passed: passed}
+	return Choice{Info: s.machine.Engine(Go), Passed: passed, Adaptive: true}
 }
 
 // holds reports whether a GPU has room for facts and as much again, which is

@@ -37,6 +37,15 @@ func (r *run) bindKernel(k *harmony.Kernel, e *abi.Entry) (*boundEntry, error) {
 	}
 	b.targets = machine.Targets(k, r.relations)
 	b.groups = machine.Targets(k, r.groups)
+	b.markFilled()
+	if src, ok := k.Source.(*harmony.Values); ok {
+		b.values, err = r.constants(src)
+	}
+	return b, err
+}
+
+// markFilled marks the parameters about groups that the function fills.
+func (b *boundEntry) markFilled() {
 	for i := range b.params {
 		for _, t := range b.groups {
 			if b.params[i].Of == t.To {
@@ -44,33 +53,34 @@ func (r *run) bindKernel(k *harmony.Kernel, e *abi.Entry) (*boundEntry, error) {
 			}
 		}
 	}
-	if src, ok := k.Source.(*harmony.Values); ok {
-		b.values, err = r.constants(src)
-	}
-	return b, err
 }
 
 func (r *run) bindEntry(e *abi.Entry) (*boundEntry, error) {
-	b := &boundEntry{entry: e, function: r.code.functions[e.Symbol],
-		cold: r.code.cold[e.Symbol], run: r}
-	if b.function == 0 {
-		return nil, fmt.Errorf("no code for %s", e.Symbol)
+	b := &boundEntry{cold: r.code.cold[e.Symbol], run: r}
+	return b, r.rebind(b, e, r.code.functions[e.Symbol])
+}
+
+// rebind gives an entry a function and its parameters.
+func (r *run) rebind(b *boundEntry, e *abi.Entry, function uintptr) (err error) {
+	if function == 0 {
+		return fmt.Errorf("no code for %s", e.Symbol)
 	}
-	var err error
+	b.entry, b.function, b.hosts, b.workers = e, function, nil, nil
 	if len(e.Hosts) > 0 {
 		if b.hosts, err = r.newHostCalls(e); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	bound, err := r.Bind(r.Bound, e, b.constant)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b.params = make([]param, len(bound))
 	for i, p := range bound {
 		b.params[i].Param = p
 	}
-	return b, nil
+	b.markFilled()
+	return nil
 }
 
 // constant returns the words that do not change in a run.

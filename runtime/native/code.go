@@ -1,6 +1,7 @@
 package native
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -17,8 +18,11 @@ type compiled struct {
 	code      *hostcode.Code
 
 	mu     sync.Mutex
-	better map[string]*hostcode.Code // of cold functions that saw many rows
+	better map[string]*betterCode // of cold functions that saw many rows
 }
+
+// betterCode is the code of one function, for the facts that it saw last.
+type betterCode = woven.Codes[*compiled]
 
 // close frees the code.
 func (c *compiled) close() {
@@ -30,16 +34,21 @@ func (c *compiled) close() {
 
 // compile generates code and makes it ready to be called.
 func (e *engine) compile(graph *harmony.Program, k woven.Knowledge) (*compiled, error) {
-	made, err := e.opts.Generator.Generate(graph, k)
+	made, err := e.opts.Generator.Generate(graph, k, 0)
+	return e.loaded(made, err, 0)
+}
+
+// loaded makes generated code ready to be called, on so many cores, all for 0.
+func (e *engine) loaded(made *Code, err error, cores int) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	code, err := e.load(made)
+	code, err := e.load(made, cores)
 	if err != nil {
 		return nil, err
 	}
 	c := &compiled{module: made.Module, functions: code.Functions, code: code,
-		cold: map[string]bool{}, better: map[string]*hostcode.Code{}}
+		cold: map[string]bool{}, better: map[string]*betterCode{}}
 	for _, symbol := range made.Cold {
 		c.cold[symbol] = true
 	}
@@ -47,39 +56,47 @@ func (e *engine) compile(graph *harmony.Program, k woven.Knowledge) (*compiled, 
 }
 
 // load makes code ready to be called.
-func (e *engine) load(made *Code) (*hostcode.Code, error) {
-	o := hostcode.Options{Library: e.opts.Library, Cache: e.opts.Cache}
+func (e *engine) load(made *Code, cores int) (*hostcode.Code, error) {
+	o := hostcode.Options{Library: e.opts.Library, Cache: e.opts.Cache, Cores: cores}
 	if made.Objects != nil {
 		return hostcode.Link(o, made.Objects, made.Calls, made.Module.Symbols())
 	}
 	return hostcode.Load(o, made.IR, made.Module.Symbols())
 }
 
-// improve returns the address of better code for a cold function. Runs that use
-// the code share it.
-func (e *engine) improve(c *compiled, graph *harmony.Program, k woven.Knowledge,
-	symbol string) (uintptr, error) {
+// betterOf returns where the better code of a cold function is kept.
+func (c *compiled) betterOf(symbol string) *betterCode {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	better := c.better[symbol]
-	if better == nil {
-		made, err := e.opts.Generator.Improve(graph, k, symbol)
-		if err != nil {
-			return 0, err
-		}
-		if better, err = e.load(made); err != nil {
-			return 0, err
-		}
-		c.better[symbol] = better
+	if c.better[symbol] == nil {
+		c.better[symbol] = &betterCode{Drop: (*compiled).close}
 	}
-	return better.Functions[symbol], nil
+	return c.better[symbol]
+}
+
+// improve gives an entry better code for the facts of the run, which runs over
+// such facts share.
+func (r *run) improve(b *boundEntry) error {
+	symbol := b.entry.Symbol
+	kept := r.code.betterOf(symbol)
+	code, err := kept.Use(r.Bound, func(k woven.Knowledge) (*compiled, error) {
+		return r.improving(k, symbol)
+	})
+	if err != nil {
+		return err
+	}
+	r.uses = append(r.uses, func() { kept.Release(code) })
+	if len(code.Made.module.Entries) != 1 {
+		return fmt.Errorf("%d functions were made of %s", len(code.Made.module.Entries), symbol)
+	}
+	return r.rebind(b, code.Made.module.Entries[0], code.Made.functions[symbol])
 }
 
 // heat improves the code of a cold function that is about to see many rows.
-func (r *run) heat(b *boundEntry, rows int) (err error) {
-	if b.cold && rows >= r.sizes.hot {
-		b.cold = false
-		b.function, err = r.improving(b.entry.Symbol)
+func (r *run) heat(b *boundEntry, rows int) error {
+	if !b.cold || rows < r.sizes.hot {
+		return nil
 	}
-	return err
+	b.cold = false
+	return r.improve(b)
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
-	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/internal/llvm"
@@ -20,19 +19,30 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 	"github.com/redfoxdb/redfox/weaver/emit"
 	"github.com/redfoxdb/redfox/weaver/fuse"
+	"github.com/redfoxdb/redfox/weaver/shape"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// generator makes code as the root package does, or with less effort of LLVM's.
+// generator makes code as internal/driver does, or with less effort of LLVM's.
 type generator struct {
 	target  target.Target
 	options hostcode.Options
-	cold    bool // every fourth function is cold
+	cold    bool // every fourth kernel and index is cold
 }
 
-func (g generator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error) {
-	code, err := emit.Program(p,
-		emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+func (g generator) Generate(p *harmony.Program, k woven.Knowledge, _ int) (*Code, error) {
+	place := map[string]int{}
+	for _, c := range p.Commands() {
+		switch c := c.(type) {
+		case *harmony.Run:
+			place[c.Kernel.Name] = len(place)
+		case *harmony.Build:
+			place[c.Index.Name] = len(place)
+		}
+	}
+	isCold := func(of string) bool { return g.cold && place[of]%4 == 0 }
+	code, err := emit.Program(p, emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range,
+		General: isCold, Domains: k.Domains})
 	if err != nil {
 		return nil, err
 	}
@@ -40,30 +50,31 @@ func (g generator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error
 		return &Code{Module: code.Module, IR: code.IR}, nil
 	}
 	out := &Code{Module: code.Module, Calls: hostcode.Calls(code.IR)}
-	for i, symbol := range code.Module.Symbols() {
-		if g.cold && i%4 == 0 {
-			out.Cold = append(out.Cold, symbol)
+	for _, e := range code.Module.Entries {
+		if isCold(e.Of) {
+			out.Cold = append(out.Cold, e.Symbol)
 		}
 	}
 	out.Objects, err = hostcode.Objects(g.options, code.IR, code.Module.Symbols())
 	return out, err
 }
 
+// Find returns nothing: the generator keeps no code.
+func (g generator) Find(*harmony.Program, woven.Knowledge) (*Code, error) { return nil, nil }
+
 // Improve compiles a function alone.
 func (g generator) Improve(p *harmony.Program, k woven.Knowledge, symbol string) (*Code, error) {
-	code, err := emit.Program(p,
-		emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains})
+	shapes, err := shape.ChooseOne(p,
+		emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range, Domains: k.Domains}, symbol)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := hostcode.ObjectsOf(g.options, code.IR, code.Module.Symbols(), []string{symbol})
-	one := &abi.Module{Target: code.Module.Target}
-	for _, e := range code.Module.Entries {
-		if e.Symbol == symbol {
-			one.Entries = append(one.Entries, e)
-		}
+	code, err := emit.Shaped(shapes)
+	if err != nil {
+		return nil, err
 	}
-	return &Code{Module: one, Objects: objects, Calls: hostcode.Calls(code.IR)}, err
+	objects, err := hostcode.Objects(g.options, code.IR, code.Module.Symbols())
+	return &Code{Module: code.Module, Objects: objects, Calls: hostcode.Calls(code.IR)}, err
 }
 
 // lowerer lowers plans, and fuses their kernels or not.

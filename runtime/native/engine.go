@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	goruntime "runtime"
 	"time"
 
@@ -19,10 +20,12 @@ import (
 // Generator makes code of kernel graphs.
 type Generator interface {
 	// Generate returns code for all kernels and index builds of a program, for
-	// tiles of a CPU.
-	Generate(p *harmony.Program, k woven.Knowledge) (*Code, error)
-	// Improve returns better code for one of the symbols in Cold. The knowledge
-	// answers as it did before.
+	// tiles of a CPU. It takes so many cores, all for 0.
+	Generate(p *harmony.Program, k woven.Knowledge, cores int) (*Code, error)
+	// Find returns what Generate returned before, nil if there is nothing.
+	Find(p *harmony.Program, k woven.Knowledge) (*Code, error)
+	// Improve returns better code for one of the symbols in Cold, for what is
+	// known of the facts.
 	Improve(p *harmony.Program, k woven.Knowledge, symbol string) (*Code, error)
 }
 
@@ -34,8 +37,8 @@ type Code struct {
 	// primitives that it calls. Without them the engine compiles the IR.
 	Objects [][]byte
 	Calls   []string
-	// Cold are the symbols of functions whose code is slow. The engine improves
-	// that of functions that see many rows.
+	// Cold are the symbols of functions whose code is slow, for all facts. The
+	// engine improves that of functions that see many rows.
 	Cold []string
 }
 
@@ -97,7 +100,7 @@ func (e *engine) Name() string { return runtime.CPU }
 // Run evaluates the plan.
 func (e *engine) Run(ctx context.Context,
 	req *runtime.Request) (answer *runtime.Answer, err error) {
-	err = e.with(ctx, req, func(r *run, compiled time.Duration) (err error) {
+	err = e.with(ctx, req, e.compile, func(r *run, compiled time.Duration) (err error) {
 		if answer, err = r.evaluate(ctx); err == nil {
 			answer.Compile = compiled
 		}
@@ -111,7 +114,35 @@ func (e *engine) Run(ctx context.Context,
 
 // Prepare makes the code of a request.
 func (e *engine) Prepare(ctx context.Context, req *runtime.Request) error {
-	return e.with(ctx, req, func(*run, time.Duration) error { return nil })
+	return e.with(ctx, req, e.compile, func(*run, time.Duration) error { return nil })
+}
+
+// Compile makes the code of a request on so many cores.
+func (e *engine) Compile(ctx context.Context, req *runtime.Request, cores int) error {
+	making := func(graph *harmony.Program, k woven.Knowledge) (*compiled, error) {
+		made, err := e.opts.Generator.Generate(graph, k, cores)
+		return e.loaded(made, err, cores)
+	}
+	return e.with(ctx, req, making, func(*run, time.Duration) error { return nil })
+}
+
+// errNoCode says that the code of a request was not made before.
+var errNoCode = errors.New("there is no code")
+
+// Find looks for the code of a request.
+func (e *engine) Find(ctx context.Context, req *runtime.Request) (bool, error) {
+	finding := func(graph *harmony.Program, k woven.Knowledge) (*compiled, error) {
+		code, err := e.opts.Generator.Find(graph, k)
+		if code == nil && err == nil {
+			err = errNoCode
+		}
+		return e.loaded(code, err, 0)
+	}
+	err := e.with(ctx, req, finding, func(*run, time.Duration) error { return nil })
+	if errors.Is(err, errNoCode) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Close frees all code. No run may be at work.
@@ -120,9 +151,12 @@ func (e *engine) Close() error {
 	return nil
 }
 
+// maker makes code ready to be called.
+type maker func(graph *harmony.Program, k woven.Knowledge) (*compiled, error)
+
 // with calls f with a run whose facts are bound and whose code is there, and
 // how long making that took, 0 if it was there before.
-func (e *engine) with(ctx context.Context, req *runtime.Request,
+func (e *engine) with(ctx context.Context, req *runtime.Request, makes maker,
 	f func(r *run, compiled time.Duration) error) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -153,7 +187,7 @@ func (e *engine) with(ctx context.Context, req *runtime.Request,
 	var took time.Duration
 	code, err := codes.Use(r.Bound, func(k woven.Knowledge) (*compiled, error) {
 		begin := time.Now()
-		c, err := e.compile(prog.Graph, k)
+		c, err := makes(prog.Graph, k)
 		took = time.Since(begin)
 		if req.Trace != nil {
 			req.Trace(runtime.Span{Track: "host", Name: "make code", Start: begin, Duration: took})
@@ -165,11 +199,17 @@ func (e *engine) with(ctx context.Context, req *runtime.Request,
 	}
 	defer codes.Release(code)
 	r.code = code.Made
-	r.improving = func(symbol string) (uintptr, error) {
+	r.improving = func(k woven.Knowledge, symbol string) (*compiled, error) {
 		begin := time.Now()
 		defer func() { req.Traced("host", "improve code", begin, time.Now()) }()
-		return e.improve(r.code, prog.Graph, r.Bound.Knowledge(), symbol)
+		made, err := e.opts.Generator.Improve(prog.Graph, k, symbol)
+		return e.loaded(made, err, 0)
 	}
+	defer func() {
+		for _, end := range r.uses {
+			end()
+		}
+	}()
 	return f(r, took)
 }
 

@@ -161,8 +161,9 @@ func TestGeneratorFails(t *testing.T) {
 
 type brokenGenerator struct{ Generator }
 
-func (g brokenGenerator) Generate(p *harmony.Program, k woven.Knowledge) (*Code, error) {
-	code, err := g.Generator.Generate(p, k)
+func (g brokenGenerator) Generate(p *harmony.Program, k woven.Knowledge,
+	cores int) (*Code, error) {
+	code, err := g.Generator.Generate(p, k, cores)
 	if err == nil {
 		code.IR += "define void @broken("
 	}

@@ -16,11 +16,11 @@ import (
 )
 
 // parted is a decomposable loop at work. Workers take ranges of values of a
-// column that the loop carries, with the tuples that the relation begins with,
-// and run the loop's kernels to the fixpoint of a range by themselves: its
-// tuples, their set and what else the kernels write are the worker's own and
-// stay in its cache. There is no barrier and no atomic instruction until the
-// tuples of a range are appended to the relation.
+// column that the loop carries, with the old tuples and the delta that the
+// relation begins with, and run the loop's kernels to the fixpoint of a range
+// by themselves: its tuples, their set and what else the kernels write are the
+// worker's own and stay in its cache. There is no barrier and no atomic
+// instruction until the tuples of a range are appended to the relation.
 type parted struct {
 	run  *run
 	loop *decompose.Loop
@@ -60,7 +60,7 @@ func (r *run) Loop(b *harmony.Block) (done bool, err error) {
 	l := r.Loops[at]
 	rel := r.relations[l.Rel]
 	lay := r.Layouts.Sets[l.Rel]
-	if !lay.Parted || rel.Old != 0 || rel.gauge.cursor != rel.Full || rel.Full == 0 {
+	if !lay.Parted || rel.gauge.cursor != rel.Full || rel.Full == 0 {
 		return false, nil
 	}
 	p := &parted{run: r, loop: l, rel: rel, col: lay.Part, most: math.MaxInt64}

@@ -102,7 +102,7 @@ func (w *partWorker) work() error {
 func (w *partWorker) load(s span) error {
 	rows := w.rows[w.starts[s.from]:w.starts[s.until]]
 	part := w.part
-	part.gauge.cursor, part.Old, part.Full = 0, 0, int64(len(rows))
+	part.gauge.cursor, part.Old, part.Full = 0, w.oldFirst(rows), int64(len(rows))
 	base := int64(uint64(w.low) + uint64(s.from)<<w.shift)
 	if err := part.set.begin(w.col, base, uint64(s.until-s.from)<<w.shift,
 		max(s.expected, len(rows)+w.slack), w.run.sizes.partBytes); err != nil {
@@ -116,6 +116,18 @@ func (w *partWorker) load(s span) error {
 	part.gauge.cursor = int64(len(rows))
 	part.set.enter(part)
 	return nil
+}
+
+// oldFirst moves the old rows of the relation to the front, and counts them.
+func (w *partWorker) oldFirst(rows []uint32) int64 {
+	old := 0
+	for i, row := range rows {
+		if int64(row) < w.rel.Old {
+			rows[old], rows[i] = row, rows[old]
+			old++
+		}
+	}
+	return int64(old)
 }
 
 // gather copies rows of the relation, which another worker may be about to
@@ -140,7 +152,7 @@ func (w *partWorker) fixpoint() error {
 	part := w.part
 	for round := int64(0); part.Full > part.Old; round++ {
 		if round == w.most {
-			return w.run.walk.RoundsError(w.loop.Block)
+			return w.run.walk.RoundsError(w.loop.Block, 0)
 		}
 		for _, c := range w.calls {
 			if err := w.call(c); err != nil {

@@ -16,8 +16,9 @@ type run struct {
 	*woven.Bound
 	walk woven.Walk
 	code *compiled
-	// improving returns the address of better code for a cold function.
-	improving func(symbol string) (uintptr, error)
+	// improving makes better code for a cold function.
+	improving func(k woven.Knowledge, symbol string) (*compiled, error)
+	uses      []func() // end the use of such code
 	threads   int
 	sizes     sizes
 	mem       *account.Memory

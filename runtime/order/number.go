@@ -3,14 +3,11 @@ package order
 import "context"
 
 // Number sets numbers[row] to the place of each row, from 0, among the rows of
-// equal group columns, in ascending order of the columns by; ties are broken by
-// the columns that are in neither, ascending.
-func (s *Sorter) Number(ctx context.Context, x *Rows, group, by []int, numbers []int64) error {
-	keys := make([]Key, len(by))
-	for i, c := range by {
-		keys[i].Col = c
-	}
-	sel, err := s.Sort(ctx, x, groupKeys(group, keys))
+// equal group columns, in the order of the keys by; ties are broken by the
+// columns that are in neither, ascending.
+func (s *Sorter) Number(ctx context.Context, x *Rows, group []int, by []Key, numbers []int64,
+) error {
+	sel, err := s.Sort(ctx, x, groupKeys(group, by))
 	if err != nil {
 		return err
 	}

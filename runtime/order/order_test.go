@@ -324,9 +324,12 @@ func TestNumber(t *testing.T) {
 		for round := range 1 + 4000/(n+20) {
 			rng := rand.New(rand.NewPCG(uint64(seed), uint64(round)))
 			x := randomRows(rng, n)
-			group, by := randomColumns(rng, x), randomColumns(rng, x)
+			group, by := randomColumns(rng, x), groupKeys(randomColumns(rng, x), nil)
+			for i := range by {
+				by[i].Desc = rng.IntN(2) == 0
+			}
 			want := make([]int64, n)
-			for _, rows := range grouped(x, group, groupKeys(by, nil)) {
+			for _, rows := range grouped(x, group, by) {
 				for i, row := range rows {
 					want[row] = int64(i)
 				}

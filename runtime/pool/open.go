@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/tiers"
 	"github.com/redfoxdb/redfox/runtime/woven"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
@@ -19,9 +20,17 @@ func (p *Pool) open(c machine.Choice, how assemble.Fusing) (runtime.Engine, erro
 	case machine.GPU:
 		return p.openGPU(c, how)
 	case machine.CPU:
-		return p.openCPU(how)
+		whole, err := p.openNative(how)
+		if err != nil {
+			return nil, err
+		}
+		return tiers.New(portable.New(), whole, tiers.DefaultSizes), nil
 	}
-	return portable.New(), nil
+	if !c.Adaptive {
+		return portable.New(), nil
+	}
+	open := func() (runtime.Engine, error) { return p.openNative(how) }
+	return tiers.NewLate(portable.New(), open, tiers.LateSizes), nil
 }
 
 // openGPU returns an engine for a GPU. If the GPU cannot be opened, each run
@@ -48,7 +57,7 @@ func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (runtime.Engine, e
 	}), nil
 }
 
-func (p *Pool) openCPU(how assemble.Fusing) (runtime.Engine, error) {
+func (p *Pool) openNative(how assemble.Fusing) (runtime.Engine, error) {
 	lib, err := p.Machine.Tools.LLVM()
 	if err != nil {
 		return nil, err
@@ -80,9 +89,19 @@ type generator struct {
 }
 
 // Generate returns objects for the kernels of a graph.
-func (g generator) Generate(graph *harmony.Program, k woven.Knowledge) (*native.Code, error) {
-	code, err := g.tools.Objects(graph, g.target, k)
+func (g generator) Generate(graph *harmony.Program, k woven.Knowledge,
+	cores int) (*native.Code, error) {
+	code, err := g.tools.Objects(graph, g.target, k, cores)
 	if err != nil {
+		return nil, err
+	}
+	return nativeCode(code), nil
+}
+
+// Find returns what Generate returned before.
+func (g generator) Find(graph *harmony.Program, k woven.Knowledge) (*native.Code, error) {
+	code, err := g.tools.Made(graph, g.target, k)
+	if err != nil || code == nil {
 		return nil, err
 	}
 	return nativeCode(code), nil

@@ -45,13 +45,20 @@ type key struct {
 	card   driver.Device // of the gpu engine
 	memory int64         // of the card that it may take
 	fusing string
+	// adaptive tells the go engine that may go on as native code from the one
+	// that has no kernels.
+	adaptive bool
 }
 
 func keyOf(c machine.Choice, how assemble.Fusing) key {
-	if c.Name == machine.Go {
+	switch {
+	case c.Name != machine.Go:
+	case c.Adaptive:
+		return key{name: c.Name, fusing: how.String(), adaptive: true}
+	default:
 		return key{name: c.Name}
 	}
-	return key{c.Name, c.Card, c.Memory, how.String()}
+	return key{name: c.Name, card: c.Card, memory: c.Memory, fusing: how.String()}
 }
 
 // kept is an engine and the number of runs that use it.

@@ -10,7 +10,8 @@
 // A run has three steps. Package columns looks at the whole plan: strings that
 // can meet get one dictionary, and every column gets bounds. Package pipeline
 // makes push pipelines of each command. run.go walks the control-flow graph and
-// runs them; output.go makes stored columns of the results.
+// runs them; output.go makes stored columns of the results, and rounds.go of
+// what a loop has derived so far, if the caller asks for it.
 //
 // The pipelines work on tables (sets, indexes, groups), tries (multijoins) and
 // expr (functions over vectors). Package work is the ground that all of them

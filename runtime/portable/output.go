@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/interval"
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
@@ -22,7 +21,7 @@ func (r *evaluation) output() {
 		if t := r.c.Tables[v]; t != nil {
 			t.Settle()
 			rows = t.Rows(queryplan.Full)
-			cols = r.columns(v, t)
+			cols = r.columns(v, t, queryplan.Full)
 			t.Clear()
 		}
 		table := &store.Table{Name: v.Name, Rows: rows}
@@ -58,16 +57,16 @@ const outputBlock = 1 << 13
 // bounds instead of looking for narrower ones.
 const packedOutput = 1 << 20
 
-// columns unpacks a table.
-func (r *evaluation) columns(v *queryplan.Var, t *tables.Table) []*store.Column {
+// columns unpacks a version of a table.
+func (r *evaluation) columns(v *queryplan.Var, t *tables.Table,
+	version queryplan.Version) []*store.Column {
 	cols := make([]*store.Column, len(v.Cols))
-	rows := t.Rows(queryplan.Full)
-	spans := t.Version(nil, queryplan.Full)
+	rows := t.Rows(version)
+	spans := t.Version(nil, version)
 	var small []int
 	for i, c := range v.Cols {
 		rng := r.cols.Ranges[v][i]
-		inOrder := c.Type.Kind != scalar.Float && (c.Type.Kind != scalar.Uint || rng.Lo >= 0)
-		if rows >= packedOutput && rng.Bits() <= 32 && inOrder {
+		if rows >= packedOutput && rng.Bits() <= 32 && inOrder(c.Type, rng) {
 			cols[i] = store.NewPacked(c.Type, r.dict(v, i), rows, rng.Lo, rng.Hi)
 			r.fill(cols[i], t, i, spans)
 			continue
@@ -113,11 +112,14 @@ func (r *evaluation) fill(col *store.Column, t *tables.Table, i int, spans []tab
 			fillOffsets(col.U16[starts[k]:][:n], rows, &t.Layout, i)
 		case 4:
 			fillOffsets(col.U32[starts[k]:][:n], rows, &t.Layout, i)
+		case 8:
+			fillOffsets(col.U64[starts[k]:][:n], rows, &t.Layout, i)
 		}
 	})
 }
 
-func fillOffsets[T uint8 | uint16 | uint32](dst []T, rows []uint64, l *interval.Layout, i int) {
+func fillOffsets[T uint8 | uint16 | uint32 | uint64](dst []T, rows []uint64,
+	l *interval.Layout, i int) {
 	f := l.Fields[i]
 	mask := f.Mask()
 	if l.Words == 1 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -236,7 +237,10 @@ func (g *generator) node(depth int) queryplan.Node {
 		group := pickSome(g, columnNames(n.Columns()), 2)
 		rest := slices.DeleteFunc(columnNames(n.Columns()),
 			func(c string) bool { return slices.Contains(group, c) })
-		return &queryplan.Seq{Input: n, Group: group, Order: pickSome(g, rest, 2), Index: g.name()}
+		order := list.Map(pickSome(g, rest, 2), func(col string) queryplan.OrderKey {
+			return queryplan.OrderKey{Col: col, Desc: g.IntN(3) == 0}
+		})
+		return &queryplan.Seq{Input: n, Group: group, Order: order, Index: g.name()}
 	}
 	n := in()
 	k := &queryplan.TopK{Input: n, Limit: int64(g.IntN(6)),

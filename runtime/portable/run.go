@@ -57,6 +57,7 @@ type evaluation struct {
 	cmds    map[queryplan.Command]*command
 	profile []*runtime.CommandProfile
 	pace    runtime.Pace
+	visited int64 // blocks so far
 }
 
 func newEvaluation(ctx context.Context, req *runtime.Request, opts work.Sizes) *evaluation {
@@ -65,7 +66,8 @@ func newEvaluation(ctx context.Context, req *runtime.Request, opts work.Sizes) *
 		threads = goruntime.GOMAXPROCS(0)
 	}
 	return &evaluation{Run: work.NewRun(ctx, threads, req.Memory, opts), req: req,
-		answer: &runtime.Answer{Outputs: map[string]*store.Relation{}}}
+		answer: &runtime.Answer{Outputs: map[string]*store.Relation{},
+			Rounds: map[string]runtime.Rounds{}}}
 }
 
 // command is a compiled command.
@@ -91,16 +93,28 @@ func (r *evaluation) walk() {
 		for _, cmd := range b.Cmds {
 			r.step(r.cmds[cmd])
 		}
+		r.visited++
+		r.endRound(b)
 		r.progress(b, visits[b])
 		next := r.next(b)
 		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded && next == loop.Then &&
 			int64(visits[b]) >= most {
-			work.Abort(&runtime.RoundsError{Loop: loop, Rounds: most})
+			_, _, total := r.filled(b)
+			work.Abort(&runtime.RoundsError{Loop: loop, Rounds: most, Tuples: total})
+		}
+		if r.leaves(next, b, visits[b]) {
+			r.finish()
+			return
 		}
 		b, last = next, b
 	}
 	r.running = "output"
 	r.output()
+	r.finish()
+}
+
+// finish enters what the run has counted.
+func (r *evaluation) finish() {
 	r.answer.Dropped = r.Dropped.Load()
 	r.answer.Peak = r.Mem.Peak()
 	if r.req.Profile {
@@ -163,19 +177,41 @@ func (r *evaluation) next(b *queryplan.Block) *queryplan.Block {
 	return nil
 }
 
+// endRound notes how many tuples the outputs have that a block has filled.
+func (r *evaluation) endRound(b *queryplan.Block) {
+	if !r.req.Rounds {
+		return
+	}
+	for _, c := range b.Cmds {
+		m, ok := c.(*queryplan.Merge)
+		if !ok || !m.Var.Output || r.c.Tables[m.Var].Rows(queryplan.Delta) == 0 {
+			continue
+		}
+		r.answer.Rounds[m.Var.Name] = append(r.answer.Rounds[m.Var.Name], runtime.RoundEnd{
+			Round: r.visited, Rows: int64(r.c.Tables[m.Var].Rows(queryplan.Full))})
+	}
+}
+
 func (r *evaluation) progress(b *queryplan.Block, visits int) {
 	if !r.c.Flow.InLoop(b) || !r.pace.Due(r.req) {
 		return
 	}
 	p := runtime.Progress{Block: b.Name, Iteration: visits}
+	p.Vars, p.New, p.Total = r.filled(b)
+	r.req.Progress(p)
+}
+
+// filled returns the variables that the rounds of a block fill, the number of
+// tuples that the last round has added to them, and that of all their tuples.
+func (r *evaluation) filled(b *queryplan.Block) (names []string, added, total int64) {
 	for _, c := range b.Cmds {
-		if m, ok := c.(*queryplan.Merge); ok && !slices.Contains(p.Vars, m.Var.Name) {
-			p.Vars = append(p.Vars, m.Var.Name)
-			p.New += int64(r.c.Tables[m.Var].Rows(queryplan.Delta))
-			p.Total += int64(r.c.Tables[m.Var].Rows(queryplan.Full))
+		if m, ok := c.(*queryplan.Merge); ok && !slices.Contains(names, m.Var.Name) {
+			names = append(names, m.Var.Name)
+			added += int64(r.c.Tables[m.Var].Rows(queryplan.Delta))
+			total += int64(r.c.Tables[m.Var].Rows(queryplan.Full))
 		}
 	}
-	r.req.Progress(p)
+	return names, added, total
 }
 
 // prepare compiles all commands.

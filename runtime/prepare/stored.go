@@ -65,7 +65,7 @@ func find(facts *store.Database, v Variable) (*store.Table, []int) {
 // String column are the codes that it has now.
 func Bounds(c *store.Column) interval.Interval {
 	switch {
-	case c == nil || c.Len() == 0:
+	case c == nil || c.Len() == 0 && !c.Stats.Bounded:
 		return interval.None
 	case c.Width == 0:
 		return interval.Of(c.Base)

@@ -41,16 +41,22 @@ func (c *Chunk) Len() int { return c.n }
 func (c *Chunk) Bytes() int64 { return int64(c.n)*int64(c.width) + 8*int64(len(c.table)) }
 
 // NewPlaced returns the chunk of words that are the entries of a table, each of
-// which is there at least once. Both slices are copied.
-func NewPlaced(k scalar.Kind, places []uint16, table []int64) Chunk {
+// which is there at least once. The chunk keeps the places, unless they can be
+// shorter, and copies the table.
+func NewPlaced[T uint8 | uint16](k scalar.Kind, places []T, table []int64) Chunk {
 	c := Chunk{n: len(places)}
-	if len(table) <= 1<<8 {
-		c.width, c.u8 = 1, make([]uint8, len(places))
-		for i, p := range places {
-			c.u8[i] = uint8(p)
+	switch p := any(places).(type) {
+	case []uint8:
+		c.width, c.u8 = 1, p
+	case []uint16:
+		if len(table) > 1<<8 {
+			c.width, c.u16 = 2, p
+			break
 		}
-	} else {
-		c.width, c.u16 = 2, slices.Clone(places)
+		c.width, c.u8 = 1, make([]uint8, len(p))
+		for i, place := range p {
+			c.u8[i] = uint8(place)
+		}
 	}
 	c.setTable(k, slices.Clone(table))
 	return c
@@ -305,10 +311,14 @@ func Join(
 	if err := reserve(col.Bytes()); err != nil {
 		return nil, err
 	}
+	distinct, counted := col.countTables(chunks)
 	col.fill(threads, chunks)
-	if dict != nil {
+	switch {
+	case dict != nil:
 		col.Stats.Distinct = int64(dict.Len())
-	} else {
+	case counted:
+		col.Stats.Distinct = distinct
+	default:
 		col.count(threads)
 	}
 	return col, nil

@@ -4,6 +4,7 @@ import (
 	"math"
 	goruntime "runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -30,22 +31,42 @@ type Column struct {
 
 	Stats ColumnStats
 	n     int
+	// Absent says that the loader left the entries out, because no plan reads
+	// them. Width is 0, and words mean nothing.
+	Absent bool
 	// owner keeps a slice that is outside of Go's heap. A reader of the slice
 	// keeps the column reachable until it is done.
 	owner any
+	// used is the number of entries of the slice that columns with it have
+	// taken. nil if the slice has no room for more.
+	used *atomic.Int64
 }
 
 // ColumnStats is what is known of a column's words.
 type ColumnStats struct {
 	// Min and Max bound the words in the order of the type (for strings, of the
-	// codes); meaningless when the column is empty.
+	// codes); meaningless when the column is empty, unless Bounded is set.
 	Min, Max int64
+	// Bounded is set if code for the column has to hold for all words between
+	// Min and Max, whichever rows there are.
+	Bounded bool
 	// Distinct estimates the number of different words; it is exact for
 	// ascending columns and for widths up to two bytes.
 	Distinct int64
 	// Ascending says that words never decrease from row to row, in the order of
 	// the type.
 	Ascending bool
+}
+
+// AbsentColumn returns a column of n entries that are left out.
+func AbsentColumn(t scalar.Type, n int, stats ColumnStats) *Column {
+	return &Column{Type: t, Base: stats.Min, Step: 1, Stats: stats, n: n, Absent: true}
+}
+
+// ConstantColumn returns a column of n entries, at least one, of one word.
+func ConstantColumn(t scalar.Type, dict *Dict, word int64, n int) *Column {
+	return &Column{Type: t, Dict: dict, Base: word, Step: 1, n: n,
+		Stats: ColumnStats{Min: word, Max: word, Distinct: 1, Ascending: true}}
 }
 
 // Len returns the number of entries.

@@ -29,6 +29,29 @@ func countDistinct(c *Column, threads int) int64 {
 	return estimateDistinct(c.U64, threads)
 }
 
+// countTables counts the distinct words of a planned column of one or two bytes
+// by the tables of its chunks, if all chunks have one.
+func (c *Column) countTables(chunks []Chunk) (n int64, ok bool) {
+	if c.Width != 1 && c.Width != 2 ||
+		slices.ContainsFunc(chunks, func(part Chunk) bool { return !part.Placed() }) {
+		return 0, false
+	}
+	seen := make([]bool, 1<<(8*c.Width))
+	for i := range chunks {
+		words := chunks[i].table
+		if words == nil {
+			words = []int64{chunks[i].base}
+		}
+		for _, offset := range offsets[uint16](words, c.Base, uint64(c.Step)) {
+			if !seen[offset] {
+				seen[offset] = true
+				n++
+			}
+		}
+	}
+	return n, true
+}
+
 // exactDistinctRows is the longest column whose wide words are counted with a
 // hash set.
 const exactDistinctRows = 1 << 12

@@ -59,6 +59,9 @@ func (t *Table) Sample() *Sample {
 }
 
 func sampleColumn(c *Column, rows []int) ColumnSample {
+	if c.Absent {
+		return ColumnSample{Words: make([]int64, len(rows))}
+	}
 	s := ColumnSample{Words: make([]int64, len(rows)), Equal: 1, Rising: 1}
 	pairs, equal, rising := 0, 0, 0
 	for i, r := range rows {

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/order"
@@ -27,7 +28,8 @@ func (w *Walk) number(c *harmony.Number) (int64, error) {
 	}
 	defer w.Order.Memory.Free(words)
 	numbers := unsafe.Slice((*int64)(unsafe.Pointer(&words[0])), rows.N)
-	if err := w.Order.Number(w.ctx, rows, c.Group, c.Keys(), numbers); err != nil {
+	err = w.Order.Number(w.ctx, rows, c.Group, sortKeys(c.From, c.Keys()), numbers)
+	if err != nil {
 		return 0, err
 	}
 	return int64(rows.N), w.Machine.Append(c.To, rows.N, func(col int, dst []int64, from int) {
@@ -50,11 +52,7 @@ func (w *Walk) topK(c *harmony.TopK) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var by []order.Key
-	for _, k := range c.Keys() {
-		by = append(by, order.Key{Col: harmony.ColumnIndex(c.From.Cols, k.Col), Desc: k.Desc})
-	}
-	sel, err := w.Order.TopK(w.ctx, rows, c.Group, by, c.Limit)
+	sel, err := w.Order.TopK(w.ctx, rows, c.Group, sortKeys(c.From, c.Keys()), c.Limit)
 	if err != nil {
 		return 0, err
 	}
@@ -63,6 +61,13 @@ func (w *Walk) topK(c *harmony.TopK) (int64, error) {
 		func(col int, dst []int64, from int) {
 			rows.Cols[c.Cols[col]].Words.Gather(dst, sel.Rows[from:from+len(dst)])
 		})
+}
+
+// sortKeys are the keys of an order of a relation, for the sorter.
+func sortKeys(of *harmony.Relation, by []harmony.OrderKey) []order.Key {
+	return list.Map(by, func(k harmony.OrderKey) order.Key {
+		return order.Key{Col: harmony.ColumnIndex(of.Cols, k.Col), Desc: k.Desc}
+	})
 }
 
 // check reports the tuples of a relation as violations of a constraint.

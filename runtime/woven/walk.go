@@ -3,6 +3,7 @@ package woven
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -51,6 +52,19 @@ type Looper interface {
 	// not done if the machine would rather be led through it, and then nothing
 	// has happened.
 	Loop(b *harmony.Block) (done bool, err error)
+}
+
+// Rounder is a Machine that can run rounds of some loops by itself.
+type Rounder interface {
+	// Rounds runs rounds of a block that branches back to itself, at most most.
+	Rounds(b *harmony.Block, most int64) (Rounds, error)
+}
+
+// Rounds are what a machine has run of a loop.
+type Rounds struct {
+	Whole int64 // rounds, to their ends
+	Done  bool  // the loop does not go on
+	At    int   // the command at which the next round goes on
 }
 
 // Orderer is a Machine that can order tuples where they are. What it has not
@@ -145,11 +159,19 @@ func (w *Walk) Run(ctx context.Context) (*runtime.Answer, error) {
 			visits[b] = 0
 		}
 		visits[b]++
-		next, err := w.block(b, visits[b])
+		rounds, err := w.rounds(b, visits[b])
 		if err != nil {
 			return nil, err
 		}
-		b, last = next, b
+		visits[b] += int(rounds.Whole)
+		last = b
+		if rounds.Done {
+			b = b.Term.(*harmony.Branch).Else
+			continue
+		}
+		if b, err = w.block(b, rounds.At, visits[b]); err != nil {
+			return nil, err
+		}
 	}
 	w.Running = "output"
 	if err := w.outputs(); err != nil {
@@ -166,9 +188,40 @@ func (w *Walk) Run(ctx context.Context) (*runtime.Answer, error) {
 	return w.answer, nil
 }
 
-// block runs a block and returns the one to go on with, nil at the end.
-func (w *Walk) block(b *harmony.Block, visit int) (*harmony.Block, error) {
-	if visit == 1 {
+// rounds lets the machine run rounds of a block before a visit.
+func (w *Walk) rounds(b *harmony.Block, visit int) (done Rounds, err error) {
+	branch, ok := b.Term.(*harmony.Branch)
+	l, able := w.Machine.(Rounder)
+	if !ok || branch.Then != b || !able {
+		return Rounds{}, nil
+	}
+	w.Running = "the loop of " + b.Name
+	begin, most := time.Now(), int64(math.MaxInt64)
+	if branch.Unbounded {
+		most = w.most - int64(visit)
+	}
+	if done, err = l.Rounds(b, most); err != nil || done == (Rounds{}) {
+		return done, err
+	}
+	w.trace(begin, Work{})
+	if done.Done {
+		if branch.Unbounded {
+			w.Rounds = max(w.Rounds, int64(visit)+done.Whole-1)
+		}
+		for i, c := range b.Cmds {
+			if err := w.freeAfter(b, i, c); err != nil {
+				return done, err
+			}
+		}
+		return done, nil
+	}
+	return done, w.progress(b, visit+int(done.Whole))
+}
+
+// block runs a block from a command on, and returns the one to go on with, nil
+// at the end.
+func (w *Walk) block(b *harmony.Block, from, visit int) (*harmony.Block, error) {
+	if visit == 1 && from == 0 {
 		done, err := w.loop(b)
 		if err != nil {
 			return nil, err
@@ -178,6 +231,9 @@ func (w *Walk) block(b *harmony.Block, visit int) (*harmony.Block, error) {
 		}
 	}
 	for i, c := range b.Cmds {
+		if i < from {
+			continue
+		}
 		if err := w.step(b, i, c); err != nil {
 			return nil, err
 		}
@@ -192,18 +248,22 @@ func (w *Walk) block(b *harmony.Block, visit int) (*harmony.Block, error) {
 	if loop, ok := b.Term.(*harmony.Branch); ok && loop.Unbounded {
 		w.Rounds = max(w.Rounds, int64(visit))
 		if next == loop.Then && int64(visit) >= w.most {
-			return nil, w.RoundsError(b)
+			_, _, total, err := w.filled(b)
+			if err != nil {
+				return nil, err
+			}
+			return nil, w.RoundsError(b, total)
 		}
 	}
 	return next, nil
 }
 
 // RoundsError is the failure of a block's loop that has taken as many rounds as
-// the request allows, and goes on.
-func (w *Walk) RoundsError(b *harmony.Block) error {
+// the request allows, and goes on. tuples is what the loop has derived, or 0.
+func (w *Walk) RoundsError(b *harmony.Block, tuples int64) error {
 	for _, block := range w.Request.Plan.Blocks {
 		if loop, ok := block.Term.(*queryplan.Branch); ok && block.Name == b.Name {
-			return &runtime.RoundsError{Loop: loop, Rounds: w.most}
+			return &runtime.RoundsError{Loop: loop, Rounds: w.most, Tuples: tuples}
 		}
 	}
 	panic("a loop that the plan does not have")
@@ -372,19 +432,29 @@ func (w *Walk) progress(b *harmony.Block, visits int) error {
 		return nil
 	}
 	p := runtime.Progress{Block: b.Name, Iteration: visits}
-	for _, c := range b.Cmds {
-		if m, ok := c.(*harmony.Merge); ok && !slices.Contains(p.Vars, m.Rel.Name) {
-			size, err := w.Machine.Size(m.Rel)
-			if err != nil {
-				return err
-			}
-			p.Vars = append(p.Vars, m.Rel.Name)
-			p.New += size.Delta
-			p.Total += size.Full
-		}
+	var err error
+	if p.Vars, p.New, p.Total, err = w.filled(b); err != nil {
+		return err
 	}
 	w.Request.Progress(p)
 	return nil
+}
+
+// filled returns the relations that the rounds of a block fill, the number of
+// tuples that the last round has added to them, and that of all their tuples.
+func (w *Walk) filled(b *harmony.Block) (names []string, added, total int64, err error) {
+	for _, c := range b.Cmds {
+		if m, ok := c.(*harmony.Merge); ok && !slices.Contains(names, m.Rel.Name) {
+			size, err := w.Machine.Size(m.Rel)
+			if err != nil {
+				return nil, 0, 0, err
+			}
+			names = append(names, m.Rel.Name)
+			added += size.Delta
+			total += size.Full
+		}
+	}
+	return names, added, total, nil
 }
 
 // outputs makes stored relations of the program's outputs.

@@ -1,10 +1,9 @@
 package assemble
 
 import (
-	"slices"
-
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
@@ -12,63 +11,76 @@ import (
 	"github.com/redfoxdb/redfox/weaver/shape"
 )
 
-// manyFunctions is the number of functions from which a program has cold ones.
-// LLVM takes about 50 ms for each with full effort.
+// manyFunctions is the number of kernels and indexes from which a program has
+// cold ones. LLVM takes about 50 ms for the function of each with full effort.
 const manyFunctions = 512
 
-// divide returns the symbols of a program's cold functions and of the others.
-// In a program of many functions, those that run once are cold: most of them
-// see few rows, and LLVM would take far longer for their code than they run.
-// The engine asks for better code of those that see many (Tools.Improve).
-func divide(graph *harmony.Program, m *abi.Module) (cold, warm []string) {
-	if len(m.Entries) < manyFunctions {
-		return nil, m.Symbols()
-	}
-	looping := map[string]bool{} // by kernel or index
+// coldOf returns the names of a program's cold kernels and indexes. In a
+// program of many, those that run once are cold: most of them see few rows, and
+// LLVM would take far longer for their code than they run. Their functions take
+// nothing for granted, so a program of 4,000 rules has a few dozen different
+// ones, and LLVM spends little effort on these. The engine asks for better code
+// of those that see many rows (Tools.Improve).
+func coldOf(graph *harmony.Program) map[string]bool {
+	all, looping := map[string]bool{}, map[string]bool{}
 	reach := cfg.Reach(graph.Blocks, (*harmony.Block).Successors)
 	for _, b := range graph.Blocks {
-		if !reach[b][b] {
-			continue
-		}
 		for _, c := range b.Cmds {
+			name := ""
 			switch c := c.(type) {
 			case *harmony.Run:
-				looping[c.Kernel.Name] = true
+				name = c.Kernel.Name
 			case *harmony.Build:
-				looping[c.Index.Name] = true
+				name = c.Index.Name
+			default:
+				continue
+			}
+			all[name] = true
+			if reach[b][b] {
+				looping[name] = true
 			}
 		}
 	}
+	if len(all) < manyFunctions {
+		return nil
+	}
+	for name := range looping {
+		delete(all, name)
+	}
+	return all
+}
+
+// divide returns the symbols of cold functions and of the others.
+func divide(m *abi.Module, isCold map[string]bool) (cold, warm []string) {
 	for _, e := range m.Entries {
-		if looping[e.Of] {
-			warm = append(warm, e.Symbol)
-		} else {
+		if isCold[e.Of] {
 			cold = append(cold, e.Symbol)
+		} else {
+			warm = append(warm, e.Symbol)
 		}
 	}
 	return cold, warm
 }
 
-// Improve compiles a cold function of a graph with full effort. The knowledge
-// answers as it did when the code of the graph was made.
+// Improve compiles a cold function of a graph with full effort, for what is
+// known of the facts.
 func (t *Tools) Improve(graph *harmony.Program, to Target, k codecache.Knowledge,
-	symbol string) (*Native, error) {
+	symbol string) (native *Native, err error) {
+	const phase = "code generation"
+	defer failure.Recover(phase, &err)
 	options, _, err := t.host()
 	if err != nil {
 		return nil, err
 	}
-	shapes, err := t.Shape(graph, to, k)
+	one, err := shape.ChooseOne(graph, t.shapeOptions(to, k), symbol)
 	if err != nil {
-		return nil, err
+		return nil, phaseError(phase, graph, err)
 	}
-	one := *shapes
-	one.Functions = slices.DeleteFunc(slices.Clone(shapes.Functions),
-		func(f *shape.Function) bool { return f.Symbol != symbol })
-	code, err := emit.Shaped(&one)
+	code, err := emit.Shaped(one)
 	if err != nil {
-		return nil, phaseError("code generation", graph, err)
+		return nil, phaseError(phase, graph, err)
 	}
-	objects, err := hostcode.Objects(options, code.IR, []string{symbol})
+	objects, err := hostcode.Objects(options, code.IR, code.Module.Symbols())
 	if err != nil {
 		return nil, err
 	}

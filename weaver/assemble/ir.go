@@ -20,16 +20,21 @@ func (t *Tools) Shape(graph *harmony.Program, to Target,
 	k codecache.Knowledge) (shapes *shape.Program, err error) {
 	const phase = "the shape of kernels"
 	defer failure.Recover(phase, &err)
-	opts := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, Domains: k.Domains,
-		Lines: to.Lines}
-	if t.emulates(to) {
-		opts = t.Emulation.Options(opts)
-	}
-	shapes, err = shape.Choose(graph, opts)
+	shapes, err = shape.Choose(graph, t.shapeOptions(to, k))
 	if err != nil {
 		return nil, phaseError(phase, graph, err)
 	}
 	return shapes, nil
+}
+
+// shapeOptions are those of shapes for a target.
+func (t *Tools) shapeOptions(to Target, k codecache.Knowledge) shape.Options {
+	o := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, General: k.General,
+		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU}
+	if t.emulates(to) {
+		o = t.Emulation.Options(o)
+	}
+	return o
 }
 
 // IR generates the LLVM IR of a graph. It is the one place where kernels become

@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
@@ -17,31 +18,29 @@ type Native struct {
 	Module  *abi.Module
 	Objects [][]byte // for hostcode.Link
 	Calls   []string // the primitives that the objects call
-	// Cold are the symbols whose code was made with little effort.
+	// Cold are the symbols whose code is general and made with little effort.
 	Cold []string
 }
 
-// Objects compiles a graph for the processor of this machine. If it was
-// compiled before, no IR is generated.
-func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge) (*Native, error) {
+// Objects compiles a graph for the processor of this machine, on so many cores,
+// all for 0. If it was compiled before, no IR is generated.
+func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge,
+	cores int) (*Native, error) {
 	options, cache, err := t.host()
 	if err != nil {
 		return nil, err
 	}
-	compiler, err := options.Key("")
-	if err != nil {
-		return nil, err
-	}
-	// The first parts of the text list the cold symbols, and the primitives
-	// that the objects behind them call.
-	code, err := compileOnce(cache, graph, to, compiler, k,
+	options.Cores = cores
+	return t.objects(graph, to, k, options, cache,
 		func(heard codecache.Knowledge) (*codecache.Code, error) {
+			isCold := coldOf(graph)
+			heard.General = func(of string) bool { return isCold[of] }
 			code, err := t.IR(graph, to, heard)
 			if err != nil {
 				return nil, err
 			}
 			all := code.Module.Symbols()
-			cold, warm := divide(graph, code.Module)
+			cold, warm := divide(code.Module, isCold)
 			var objects, quick [][]byte
 			if len(cold) == 0 {
 				objects, err = hostcode.Objects(options, code.IR, all)
@@ -60,6 +59,37 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 			return codecache.NewCode(code.Module,
 				string(hostcode.Join(slices.Concat(lists, objects, quick)))), nil
 		})
+}
+
+// errAbsent says that a graph was not compiled before.
+var errAbsent = errors.New("the cache has no code")
+
+// Made returns what Objects returned before for a graph, in this process or an
+// earlier one; nil if there is nothing.
+func (t *Tools) Made(graph *harmony.Program, to Target, k codecache.Knowledge) (*Native, error) {
+	options, cache, err := t.host()
+	if err != nil {
+		return nil, err
+	}
+	code, err := t.objects(graph, to, k, options, cache,
+		func(codecache.Knowledge) (*codecache.Code, error) { return nil, errAbsent })
+	if errors.Is(err, errAbsent) {
+		return nil, nil
+	}
+	return code, err
+}
+
+// objects returns the code of a graph from the cache, or what compile makes.
+// The first parts of the text list the cold symbols, and the primitives that
+// the objects behind them call.
+func (t *Tools) objects(graph *harmony.Program, to Target, k codecache.Knowledge,
+	options hostcode.Options, cache *kernelcache.Cache,
+	compile func(codecache.Knowledge) (*codecache.Code, error)) (*Native, error) {
+	compiler, err := options.Key("")
+	if err != nil {
+		return nil, err
+	}
+	code, err := compileOnce(cache, graph, to, compiler, k, compile)
 	if err != nil {
 		return nil, err
 	}

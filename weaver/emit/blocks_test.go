@@ -16,6 +16,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/dynlib"
 	"github.com/redfoxdb/redfox/internal/reference/harmonyref"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/short"
@@ -119,7 +120,7 @@ func (b *blocks) load(t testing.TB, c *Code, _ variant) {
 	clang15(t, "-O1", "-Wno-override-module", "-fPIC", "-shared", "-Wl,-Bsymbolic", text, b.runtime,
 		"-o", library)
 	var err error
-	if b.library, err = purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
+	if b.library, err = dynlib.Open(library, false); err != nil {
 		t.Fatal(err)
 	}
 	purego.RegisterLibFunc(&b.launch, b.library, "rf_emulated_launch")
@@ -127,9 +128,9 @@ func (b *blocks) load(t testing.TB, c *Code, _ variant) {
 
 func (b *blocks) pass(t testing.TB, e *abi.Entry, params, states []int64) {
 	t.Helper()
-	kernel, err := purego.Dlsym(b.library, e.Symbol+".words")
-	if err != nil {
-		t.Fatal(err)
+	kernel := dynlib.Symbol(b.library, e.Symbol+".words")
+	if kernel == 0 {
+		t.Fatalf("the library has no kernel %s", e.Symbol)
 	}
 	words := append(append([]int64{}, params...), address(states))
 	b.launch(kernel, &words[0], int32(e.Threads), int64(len(states)/e.StateWords()), b.order)

@@ -38,5 +38,8 @@ func Shaped(p *shape.Program) (*Code, error) {
 			return nil, f.Wrap(err)
 		}
 	}
+	for _, l := range p.Loops() {
+		m.AddLoop(l)
+	}
 	return m.Finish()
 }

@@ -32,6 +32,8 @@ type expansion struct {
 	// row is a CPU's variable: the row of the tile that the round begins in, or
 	// one before it.
 	row value.Value
+	// sift leaves out outputs that are not new; nil if it cannot.
+	sift *sift
 }
 
 // expand emits a probe of a multi index, which is a step, and the rest of the
@@ -44,6 +46,9 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 	begins, counts := w.matches(k, p.Index.Name, k.find(live), live)
 	x := &expansion{kernel: w, probe: p, stage: w.work.Steps[at].From}
 	x.begin(begins, counts)
+	if w.depth+1 == len(w.positions) {
+		x.sift = x.siftOf()
+	}
 
 	position := w.positions[w.depth]
 	w.depth++
@@ -133,6 +138,9 @@ func (x *expansion) round(first value.Value) {
 			w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, full), left, full))
 		w.flags, w.dense = nil, true
 		row, places = x.fill(first)
+		if x.sift != nil {
+			x.sift.round(row, places)
+		}
 	}
 	x.carry(row)
 	if w.work.Last[x.probe.Out] > x.stage {
@@ -216,23 +224,33 @@ func (w *kernel) setChunk(a *ir.Array, i, first value.Value, step int64) {
 // of rows, places are rows.
 func (x *expansion) matched(places *ir.Array) *ir.Array {
 	w, rows := x.kernel, x.Array(types.I64)
-	from := w.Param(abi.IndexRows, x.probe.Index.Name, 0)
 	if w.Target.GPU {
-		w.Call("rf_tile_match_rows", rows.Ptr, w.liveFlags().Ptr, places.Ptr, from, w.items)
+		w.Call("rf_tile_match_rows", rows.Ptr, w.liveFlags().Ptr, places.Ptr,
+			w.Param(abi.IndexRows, x.probe.Index.Name, 0), w.items)
 		return rows
 	}
+	x.eachMatch(places, func(i, _, match value.Value) { w.Set(rows, i, match) })
+	return rows
+}
+
+// eachMatch emits a loop over a CPU's items, with the place of each in the
+// index and the row that stands there.
+func (x *expansion) eachMatch(places *ir.Array, body func(i, place, match value.Value)) {
+	w, from := x.kernel, x.Param(abi.IndexRows, x.probe.Index.Name, 0)
 	word := &llvm.InstPtrToInt{From: from, To: types.I64}
 	w.Cur.Insts = append(w.Cur.Insts, word)
 	w.Choose(w.Cur.NewICmp(enum.IPredEQ, word, i64(0)), func() {
-		w.Loop(w.tile.count, func(i value.Value) { w.Set(rows, i, w.Get(places, i)) })
+		w.Loop(w.tile.count, func(i value.Value) {
+			place := w.Get(places, i)
+			body(i, place, place)
+		})
 	}, func() {
 		w.Loop(w.tile.count, func(i value.Value) {
-			w.Set(rows, i,
-				w.Cur.NewZExt(w.Load(types.I32, w.At(types.I32, from, w.Get(places, i))),
-					types.I64))
+			place := w.Get(places, i)
+			body(i, place,
+				w.Cur.NewZExt(w.Load(types.I32, w.At(types.I32, from, place)), types.I64))
 		})
 	})
-	return rows
 }
 
 // shared is a register whose items all threads can read, in the order of rows.
@@ -271,6 +289,14 @@ func (x *expansion) item(t *types.IntType, p value.Value, row *ir.Array,
 	return x.Load(t, x.At(t, p, x.Cur.NewZExt(x.Get(row, i), types.I64)))
 }
 
+// sourceRow returns the source's row of an item of a round.
+func (x *expansion) sourceRow(row *ir.Array, i value.Value) value.Value {
+	if x.source != nil {
+		return x.item(types.I64, x.source, row, i)
+	}
+	return x.Cur.NewAdd(x.start, x.Cur.NewZExt(x.Get(row, i), types.I64))
+}
+
 // carry gives the items of a round the registers of the rows that they come
 // from.
 func (x *expansion) carry(row *ir.Array) {
@@ -293,12 +319,8 @@ func (x *expansion) carry(row *ir.Array) {
 	}
 	w.Loop(w.tile.count, func(i value.Value) {
 		word := func(p value.Value) value.Value { return x.item(types.I64, p, row, i) }
-		switch {
-		case source == nil:
-		case x.source != nil:
-			w.Set(source, i, word(x.source))
-		default:
-			w.Set(source, i, w.Cur.NewAdd(w.start, w.Cur.NewZExt(w.Get(row, i), types.I64)))
+		if source != nil {
+			w.Set(source, i, x.sourceRow(row, i))
 		}
 		for _, s := range x.regs {
 			to := regs[s.reg]

@@ -383,6 +383,11 @@ func (w *kernel) flushAll(s *harmony.Group, accs []*accumulator, rows value.Valu
 			w.Call("rf_block_add_words", a.cells(0), kept[i], i32(abi.FloatSumWords), threads)
 		}
 	}
+	if len(accs) == 0 {
+		w.When(w.Cur.NewAnd(first, some), func() {
+			w.Store(i64(1), w.Param(abi.GroupOccupied, s.To.Name, 0))
+		})
+	}
 }
 
 // least returns 1 for a least value, else 0.

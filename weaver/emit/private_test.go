@@ -249,6 +249,51 @@ block b0:
 	}
 }
 
+// TestGroupsWithoutAccumulators asks whether there are rows: of all rows
+// together, and by key.
+func TestGroupsWithoutAccumulators(t *testing.T) {
+	runtime := blocksRuntime(t)
+	const text = `
+relation r(k: int, a: int) input "r"
+relation s(k: int) derived output
+relation u(one: int) derived output
+groups g(x: int;)
+groups h(;)
+block b0:
+  run k0
+    rows r
+    v0: int = load k
+    group g [v0]
+  run k1
+    rows r
+    v0: int = load a
+    v1: boolean = map gt(v0, 5)
+    filter v1
+    group h []
+  run k2
+    groups g
+    v0: int = load x
+    insert s(v0)
+  run k3
+    groups h
+    insert u(1)
+  merge s
+  merge u
+  halt
+`
+	word := func(i int64) scalar.Value { return scalar.OfInt(scalar.IntType, i) }
+	for n, above := range []int64{4, 7} {
+		t.Run(fmt.Sprintf("up to %d", above), func(t *testing.T) {
+			facts := map[string]planref.Rows{}
+			for i := range int64(3000) {
+				facts["r"] = append(facts["r"], []scalar.Value{word(i % 3), word(i % (above + 1))})
+			}
+			v := variant{sm: 90, threads: 128, items: 4}
+			runGroups(t, runtime, text, v, uint64(n), facts)
+		})
+	}
+}
+
 // runGroups runs a program that groups in direct form, its bounds known, in
 // emulated blocks that take their turns in an order, wants harmonyref's answer,
 // and returns the code.

@@ -191,10 +191,6 @@ func (d *driver) checkKey(rel *harmony.Relation) error {
 
 // number is the command of that name.
 func (d *driver) number(c *harmony.Number) {
-	order := make([]string, len(c.Order))
-	for i, at := range c.Order {
-		order[i] = c.From.Cols[at].Name
-	}
 	d.append(c.To,
-		planref.Number(slices.Clone(d.rows(d.rels[c.From])), c.Group, c.From.Cols, order))
+		planref.Number(slices.Clone(d.rows(d.rels[c.From])), c.Group, c.From.Cols, c.Order))
 }

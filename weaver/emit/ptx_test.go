@@ -47,7 +47,7 @@ func gpuEntries(t *testing.T) []*gpuEntry {
 	t.Helper()
 	files := wholePrograms(t)
 	if !*every && !rewrites() {
-		// The root package assembles queries of benchmarks as they are for
+		// internal/driver assembles queries of benchmarks as they are for
 		// their facts.
 		files = slices.DeleteFunc(files, func(file string) bool {
 			folder := filepath.Base(filepath.Dir(file))

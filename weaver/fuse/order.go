@@ -34,10 +34,22 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 	}
 	// Several columns may be one of the relation that is read: the first of
 	// them decides.
-	once := func(cols, places, before []int) (out []int) {
+	once := func(cols, places []int) (out []int) {
 		for _, at := range moved(cols, places) {
-			if !slices.Contains(before, at) && !slices.Contains(out, at) {
+			if !slices.Contains(out, at) {
 				out = append(out, at)
+			}
+		}
+		return out
+	}
+	onceBy := func(by []harmony.OrderKey, of, from *harmony.Relation, places, group []int,
+	) (out []harmony.OrderKey) {
+		seen := slices.Clone(group)
+		for _, b := range by {
+			at := places[harmony.ColumnIndex(of.Cols, b.Col)]
+			if !slices.Contains(seen, at) {
+				seen = append(seen, at)
+				out = append(out, harmony.OrderKey{Col: from.Cols[at].Name, Desc: b.Desc})
 			}
 		}
 		return out
@@ -49,26 +61,18 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 		// which columns there are.
 		n.Order = c.Keys()
 		return &n, &ordering{&n.To, &n.From, &n.Cols, func(from *harmony.Relation, places []int) {
-			n.From = from
 			n.Cols = moved(n.Cols, places)
-			n.Group = once(n.Group, places, nil)
-			n.Order = once(n.Order, places, n.Group)
+			n.Group = once(n.Group, places)
+			n.Order = onceBy(n.Order, n.From, from, places, n.Group)
+			n.From = from
 		}}
 	case *harmony.TopK:
 		k := *c
 		k.By = c.Keys()
 		return &k, &ordering{&k.To, &k.From, &k.Cols, func(from *harmony.Relation, places []int) {
 			k.Cols = moved(k.Cols, places)
-			k.Group = once(k.Group, places, nil)
-			seen, by := slices.Clone(k.Group), k.By
-			k.By = nil
-			for _, b := range by {
-				at := places[harmony.ColumnIndex(k.From.Cols, b.Col)]
-				if !slices.Contains(seen, at) {
-					seen = append(seen, at)
-					k.By = append(k.By, harmony.OrderKey{Col: from.Cols[at].Name, Desc: b.Desc})
-				}
-			}
+			k.Group = once(k.Group, places)
+			k.By = onceBy(k.By, k.From, from, places, k.Group)
 			k.From = from
 		}}
 	}

@@ -15,11 +15,21 @@ type Facts struct {
 	Symbol  string
 	Role    abi.Role
 	options *Options
+	general bool // for all facts but ordered groups, see Options.General
 }
+
+// knowsFacts reports whether anything is known of the facts.
+func (f *Facts) knowsFacts() bool { return f.options.Fix != nil && !f.general }
 
 // Fixed returns the constant that a parameter is.
 func (f *Facts) Fixed(kind abi.Kind, name string, index int) (int64, bool) {
-	if f.options.Fix == nil || !canFix(kind) ||
+	if f.general && f.options.Fix != nil && kind == abi.GroupForm {
+		// Only code that is made for the form Ordered can read or fill it.
+		p := abi.Param{Kind: kind, Var: name, Index: index}
+		form, known := f.options.Fix(f.Symbol, p)
+		return form, known && abi.Form(form) == abi.Ordered
+	}
+	if !f.knowsFacts() || !canFix(kind) ||
 		f.options.Target.GPU && f.Role != abi.Kernel && !shapesBuild(kind) {
 		return 0, false
 	}
@@ -50,7 +60,7 @@ func shapesBuild(k abi.Kind) bool {
 
 // Range returns the bounds of a register's words, if they are known.
 func (f *Facts) Range(r *harmony.Reg) (interval.Interval, bool) {
-	if f.options.Range == nil {
+	if f.options.Range == nil || f.general {
 		return interval.Interval{}, false
 	}
 	lo, hi, ok := f.options.Range(r)

@@ -48,10 +48,14 @@ func (f *Function) boundsOf(o harmony.Operand) (lo, hi int64, ok bool) {
 }
 
 // sumFits reports whether the bounds of an operand keep its sum over some rows
-// within 64 bits.
+// within 64 bits. The bounds are those of words, so a word of a uint that is
+// negative stands for a large number.
 func (f *Function) sumFits(o harmony.Operand, rows int) bool {
 	most := int64(1<<62) / int64(rows)
 	lo, hi, ok := f.boundsOf(o)
+	if ok && lo < 0 && o.Reg.Type.Kind == scalar.Uint {
+		return false
+	}
 	return ok && lo >= -most && hi <= most
 }
 

@@ -76,7 +76,7 @@ const (
 // chooseQueue puts a queue into a kernel if that is expected to save much. It
 // returns the rows that a thread then has ahead of it.
 func (p *Program) chooseQueue(f *Function) (items int) {
-	if !p.Options.Cut && (!p.Options.Target.GPU || p.Options.Fix == nil) || f.Role != abi.Kernel {
+	if !p.Options.Cut && (!p.Options.Target.GPU || !f.knowsFacts()) || f.Role != abi.Kernel {
 		return 0
 	}
 	stages := f.Work.Stages

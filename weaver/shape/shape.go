@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
@@ -22,6 +23,10 @@ type Options struct {
 	// Range bounds the words of a register. If it is nil, or not ok, the bounds
 	// are those of the type, and a decimal may exceed 64 bits.
 	Range func(r *harmony.Reg) (lo, hi int64, ok bool)
+	// General reports whether the functions of a kernel or an index are for all
+	// facts, whatever Fix and Range know: functions of one form are the same
+	// code then. Nil stands for none.
+	General func(of string) bool
 	// Domains are the string domains of the program; nil stands for
 	// domain.Find's.
 	Domains *domain.Domains
@@ -32,6 +37,8 @@ type Options struct {
 	Cut bool
 	// Lines gives instructions the places of the rules that they serve.
 	Lines bool
+	// Loops asks for functions that run rounds of loops in one block of a GPU.
+	Loops bool
 }
 
 // UnsupportedError is the error of a kernel that the target has no code for.
@@ -84,10 +91,22 @@ type Function struct {
 // give the same shapes. The error is an *UnsupportedError, or names what is
 // wrong.
 func Choose(graph *harmony.Program, o Options) (*Program, error) {
+	return choose(graph, o, func(*Function) bool { return true })
+}
+
+// ChooseOne is Choose for the function of a symbol, and none if the program has
+// no such function.
+func ChooseOne(graph *harmony.Program, o Options, symbol string) (*Program, error) {
+	return choose(graph, o, func(f *Function) bool { return f.Symbol == symbol })
+}
+
+// choose chooses the shapes of some functions.
+func choose(graph *harmony.Program, o Options, some func(*Function) bool) (*Program, error) {
 	p, err := newProgram(graph, o)
 	if err != nil {
 		return nil, err
 	}
+	p.Functions = list.Filter(p.Functions, some)
 	for _, f := range p.Functions {
 		if err := p.choose(f); err != nil {
 			return nil, f.Wrap(err)
@@ -127,7 +146,8 @@ func newProgram(graph *harmony.Program, o Options) (*Program, error) {
 
 // facts are those of a function with a symbol of its own.
 func (p *Program) facts(role abi.Role, prefix, name string) Facts {
-	return Facts{Symbol: symbol(prefix, name), Role: role, options: &p.Options}
+	return Facts{Symbol: symbol(prefix, name), Role: role, options: &p.Options,
+		general: p.Options.General != nil && p.Options.General(name)}
 }
 
 // add takes in a function, and puts its stages in order.
@@ -159,7 +179,7 @@ func (p *Program) addBuild(x *harmony.Index) {
 		p.addStep(x, p.facts(abi.BuildCount, "count_", x.Name), "count_")
 		p.addStep(x, p.facts(abi.BuildFill, "fill_", x.Name), "fill_")
 	default:
-		if p.Options.Fix != nil {
+		if insert.knowsFacts() {
 			form, known = p.Options.Fix(insert.Symbol, abi.Param{Kind: abi.IndexForm, Var: x.Name})
 		}
 		if !known || abi.Form(form) != abi.None {

@@ -111,7 +111,7 @@ func (m *shares) shareOf(cond harmony.Operand, defs map[*harmony.Reg]harmony.Sta
 		return a + b - a*b
 	case "not":
 		return 1 - m.shareOf(f.Args[0], defs)
-	case "string:like":
+	case "string:like", "string:matches":
 		return equalShare
 	case "string:notlike":
 		return 1 - equalShare

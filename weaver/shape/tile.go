@@ -88,7 +88,7 @@ func (f *Function) because(why *Reason) {
 func (f *Function) few() *Reason {
 	_, ofGroups := f.Kernel.Source.(*harmony.GroupRows)
 	switch {
-	case f.options.Fix == nil:
+	case !f.knowsFacts():
 		return AnyFacts
 	case f.Role != abi.Kernel:
 		return Build
@@ -125,7 +125,7 @@ func (f *Function) choosePace(large bool) {
 			f.because(Lean)
 		}
 	}
-	if f.expands() && f.options.Fix != nil && isLean(f.Kernel) {
+	if f.expands() && f.knowsFacts() && isLean(f.Kernel) {
 		f.Registers = fewRegisters
 		f.because(Lean)
 	}

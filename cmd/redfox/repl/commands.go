@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -33,7 +33,7 @@ func init() { // the help lists the commands
 		{"type", "PRED", "show the declaration of a predicate", (*Prompt).typeOf},
 		{"print", "PRED", "print the tuples of a predicate", (*Prompt).printAll},
 		{"explain", "FORMULA | PRED", "show the plan of a question", (*Prompt).explain},
-		{"why", "ATOM", "show a rule and the tuples that derive a tuple", (*Prompt).why},
+		{"why", "FORMULA", "show why it holds, or why it does not", (*Prompt).why},
 		{"limit", "N", "print at most N tuples of an answer; 0 means all", (*Prompt).setLimit},
 		{"help", "", "show this", (*Prompt).help},
 		{"quit", "", "end", func(*Prompt, context.Context, string) error { return errQuit }},
@@ -85,17 +85,17 @@ func (p *Prompt) help(context.Context, string) error {
 }
 
 func (p *Prompt) load(ctx context.Context, arg string) error {
-	sources, err := redfox.ReadSources(strings.Fields(arg)...)
+	sources, err := driver.ReadSources(strings.Fields(arg)...)
 	if err != nil {
 		return err
 	}
-	return p.transact(ctx, redfox.Transaction{Sources: sources, Install: true})
+	return p.transact(ctx, driver.Transaction{Sources: sources, Install: true})
 }
 
 // addFacts reads facts. What was typed before is run again over them.
 func (p *Prompt) addFacts(ctx context.Context, arg string) error {
 	if strings.Contains(arg, "=") {
-		file, err := redfox.ParseFact(arg)
+		file, err := driver.ParseFact(arg)
 		if err != nil {
 			return err
 		}
@@ -106,20 +106,32 @@ func (p *Prompt) addFacts(ctx context.Context, arg string) error {
 	return p.open(ctx)
 }
 
+// whyDepth bounds the levels of a derivation at the prompt.
+const whyDepth = 10
+
+// why shows a derivation of a formula, or why there is none.
+func (p *Prompt) why(ctx context.Context, formula string) error {
+	reasons, err := p.session.Why(ctx, p.space, formula, p.Run, whyDepth)
+	if err != nil {
+		return err
+	}
+	return reasons.WriteText(p.out)
+}
+
 // predicates lists what a user may name, sorted.
-func (p *Prompt) predicates(ctx context.Context) ([]redfox.Predicate, error) {
+func (p *Prompt) predicates(ctx context.Context) ([]driver.Predicate, error) {
 	prog, err := p.space.Program(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(prog.Predicates(),
-		func(q redfox.Predicate) bool { return q.Query }), nil
+		func(q driver.Predicate) bool { return q.Query }), nil
 }
 
-func (p *Prompt) predicate(ctx context.Context, name string) (redfox.Predicate, error) {
+func (p *Prompt) predicate(ctx context.Context, name string) (driver.Predicate, error) {
 	all, err := p.predicates(ctx)
 	if err != nil {
-		return redfox.Predicate{}, err
+		return driver.Predicate{}, err
 	}
 	var names []string
 	for _, q := range all {
@@ -132,11 +144,11 @@ func (p *Prompt) predicate(ctx context.Context, name string) (redfox.Predicate, 
 	if s, ok := diag.Suggest(name, names); ok {
 		help = "did you mean " + s + "?"
 	}
-	return redfox.Predicate{}, &promptError{"there is no predicate " + name, help}
+	return driver.Predicate{}, &promptError{"there is no predicate " + name, help}
 }
 
 // shape returns the predicate as an atom with the names of its arguments.
-func shape(q redfox.Predicate) string {
+func shape(q driver.Predicate) string {
 	var names []string
 	for _, c := range q.Columns {
 		names = append(names, c.Name)
@@ -201,13 +213,13 @@ func (p *Prompt) explain(ctx context.Context, formula string) error {
 	if err != nil {
 		return err
 	}
-	sources = append(sources, redfox.Text("<question>",
+	sources = append(sources, driver.Text("<question>",
 		"_("+strings.Join(vars, ", ")+") <- "+formula+"."))
-	prog, err := redfox.Compile(ctx, sources, p.Program)
+	prog, err := driver.Compile(ctx, sources, p.Program)
 	if err != nil {
 		return err
 	}
-	return prog.Explain(ctx, p.out, nil, redfox.ExplainOptions{RunOptions: p.Run})
+	return prog.Explain(ctx, p.out, nil, driver.ExplainOptions{RunOptions: p.Run})
 }
 
 func (p *Prompt) setLimit(_ context.Context, arg string) error {

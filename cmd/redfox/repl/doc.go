@@ -4,7 +4,6 @@
 //
 //	terminal   lines with history and completion, and Ctrl-C
 //	Prompt     what each line does, without a terminal
-//	why        one step of a derivation
 //
 // A line goes on until its last clause ends with a full stop. It imports the
 // public API, and the parser to tell clauses apart.

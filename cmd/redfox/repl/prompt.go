@@ -4,42 +4,43 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/parse"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // Options are what a prompt is opened with.
 type Options struct {
-	Sources []redfox.Source // the program
-	Facts   *redfox.Facts
-	Program redfox.Options
-	Run     redfox.RunOptions
+	Sources []driver.Source // the program
+	Facts   *driver.Facts
+	Program driver.Options
+	Run     driver.RunOptions
 	Limit   int64 // tuples of an answer that are printed; 0 means all
 	// Report prints an error, Warn prints diagnostics that are none.
 	Report func(error)
-	Warn   func([]*redfox.Diagnostic)
+	Warn   func([]*driver.Diagnostic)
 }
 
 // Prompt is a conversation about one workspace.
 type Prompt struct {
 	Options
-	session *redfox.Session
+	session *driver.Session
 	out     io.Writer
-	space   *redfox.Workspace
+	space   *driver.Workspace
 	// history are the transactions that made the workspace, in order.
-	history []redfox.Transaction
+	history []driver.Transaction
 	pending string // a clause that has not ended
 	inputs  int    // that have been executed
 }
 
 // Open runs the program, and returns a prompt over what it leaves.
-func Open(ctx context.Context, session *redfox.Session, out io.Writer, opts Options) (*Prompt,
+func Open(ctx context.Context, session *driver.Session, out io.Writer, opts Options) (*Prompt,
 	error) {
 	p := &Prompt{Options: opts, session: session, out: out}
 	return p, p.open(ctx)
@@ -71,6 +72,11 @@ func (p *Prompt) Abandon() { p.pending = "" }
 // Line takes a line, and reports whether it ends the conversation. Errors are
 // printed; none of them ends it.
 func (p *Prompt) Line(ctx context.Context, line string) (quit bool) {
+	if p.Pending() && isCommand.MatchString(line) && strings.Count(p.pending, `"""`)%2 == 0 {
+		p.Report(&promptError{strings.TrimSpace(p.pending) + " has no end and is dropped",
+			"a clause ends with a full stop, a question with a question mark"})
+		p.Abandon()
+	}
 	if p.pending == "" {
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -95,6 +101,9 @@ func (p *Prompt) Line(ctx context.Context, line string) (quit bool) {
 	}
 	return false
 }
+
+// isCommand matches a line that cannot go on with a clause.
+var isCommand = regexp.MustCompile(`^\s*:[a-z]`)
 
 // ended reports whether a text ends with a full stop, or with the question mark
 // of a question, outside of brackets and comments.
@@ -150,18 +159,18 @@ func (p *Prompt) execute(ctx context.Context, text string) error {
 		kinds[i] = kindOf(c)
 	}
 	if slices.Contains(kinds, asks) {
-		return p.transact(ctx, redfox.Transaction{
-			Sources: []redfox.Source{redfox.Text(name, text)}})
+		return p.transact(ctx, driver.Transaction{
+			Sources: []driver.Source{driver.Text(name, text)}})
 	}
 	mixed := slices.Contains(kinds, changes) && slices.Contains(kinds, installs)
 	if !mixed {
-		return p.transact(ctx, redfox.Transaction{
-			Sources: []redfox.Source{redfox.Text(name, text)},
+		return p.transact(ctx, driver.Transaction{
+			Sources: []driver.Source{driver.Text(name, text)},
 			Install: !slices.Contains(kinds, changes)})
 	}
 	for i, c := range file.Clauses {
-		t := redfox.Transaction{Install: kinds[i] == installs,
-			Sources: []redfox.Source{redfox.Text(name, c.Span.Text())}}
+		t := driver.Transaction{Install: kinds[i] == installs,
+			Sources: []driver.Source{driver.Text(name, c.Span.Text())}}
 		if err := p.transact(ctx, t); err != nil {
 			return err
 		}
@@ -197,7 +206,7 @@ func kindOf(c *ast.Clause) kind {
 
 // transact runs a transaction, remembers it unless it only asks, and prints its
 // answers.
-func (p *Prompt) transact(ctx context.Context, t redfox.Transaction) error {
+func (p *Prompt) transact(ctx context.Context, t driver.Transaction) error {
 	res, err := p.session.Exec(ctx, p.space, t, p.Run)
 	if err != nil {
 		return err
@@ -213,8 +222,8 @@ func (p *Prompt) transact(ctx context.Context, t redfox.Transaction) error {
 }
 
 // print prints an answer, cut off at the limit.
-func (p *Prompt) print(res *redfox.Result, name string) error {
-	err := res.Write(p.out, name, redfox.Table, redfox.WriteOptions{Limit: p.Limit})
+func (p *Prompt) print(res *driver.Result, name string) error {
+	err := res.Write(p.out, name, driver.Table, driver.WriteOptions{Limit: p.Limit})
 	if more := res.Len(name) - p.Limit; err == nil && p.Limit > 0 && more > 0 {
 		fmt.Fprintf(p.out, "%d more; :limit 0 shows all\n", more)
 	}
@@ -238,7 +247,7 @@ func (p *Prompt) ask(ctx context.Context, formula string) error {
 }
 
 // solve asks for the values of the variables of a formula.
-func (p *Prompt) solve(ctx context.Context, formula string) (*redfox.Result, []string, error) {
+func (p *Prompt) solve(ctx context.Context, formula string) (*driver.Result, []string, error) {
 	list := &diag.List{}
 	file := parse.File(source.NewFile("<question>", "_() <- "+formula+"."), list)
 	var vars []string
@@ -246,8 +255,8 @@ func (p *Prompt) solve(ctx context.Context, formula string) (*redfox.Result, []s
 		vars = boundVariables(file.Clauses[0].Right)
 	}
 	head := "_(" + strings.Join(vars, ", ") + ")"
-	res, err := p.session.Exec(ctx, p.space, redfox.Transaction{Sources: []redfox.Source{
-		redfox.Text("<question>", head+" <- "+formula+".")}}, p.Run)
+	res, err := p.session.Exec(ctx, p.space, driver.Transaction{Sources: []driver.Source{
+		driver.Text("<question>", head+" <- "+formula+".")}}, p.Run)
 	return res, vars, err
 }
 

@@ -13,6 +13,8 @@ syntax match logiqlVariable /[?$]\?\%(\a\|_\|[^\x00-\x7f]\)\%(\w\|\$\|[^\x00-\x7
 syntax match logiqlPredicate /[?$]\?\%(\a\|_\|[^\x00-\x7f]\)\%(\w\|\$\|[^\x00-\x7f]\|:\%(\a\|_\|[^\x00-\x7f]\)\@=\)*\ze\s*[([@]/
 syntax match logiqlPredicate /`\%(\a\|_\|[^\x00-\x7f]\)\%(\w\|\$\|[^\x00-\x7f]\|:\%(\a\|_\|[^\x00-\x7f]\)\@=\)*/
 syntax match logiqlBoolean /\<\%(true\|false\)\>\%([$:]\|[^\x00-\x7f]\)\@!/
+syntax match logiqlKeyword /\<in\ze\s*{/
+syntax match logiqlKeyword /\<\%(if\|then\|else\)\>\%([$:]\|[^\x00-\x7f]\)\@!/
 
 syntax match logiqlType /\<\%(boolean\|u\?int\|float\|decimal\|datetime\|string\)\>\ze\s*\%(\[\d\+\%(,\s*\d\+\)\?\]\)\?\s*(/
 syntax match logiqlFunction /\<\%(boolean\|u\?int\%(8\|16\|32\|64\)\?\|float\%(32\|64\)\?\|decimal\%(64\|128\)\?\|datetime\|string\):\a[[:alnum:]_:]*/
@@ -46,6 +48,7 @@ highlight default link logiqlNumber Number
 highlight default link logiqlDatetime Constant
 highlight default link logiqlOperator Operator
 highlight default link logiqlSpecifier Keyword
+highlight default link logiqlKeyword Keyword
 highlight default link logiqlEscape SpecialChar
 highlight default link logiqlString String
 highlight default link logiqlComment Comment

@@ -118,6 +118,7 @@ type ServerCapabilities struct {
 	WorkspaceSymbolProvider    bool                     `json:"workspaceSymbolProvider,omitempty"`
 	DocumentFormattingProvider bool                     `json:"documentFormattingProvider,omitempty"`
 	RenameProvider             *RenameOptions           `json:"renameProvider,omitempty"`
+	CodeActionProvider         *CodeActionOptions       `json:"codeActionProvider,omitempty"`
 	CompletionProvider         *CompletionOptions       `json:"completionProvider,omitempty"`
 	SemanticTokensProvider     *SemanticTokensOptions   `json:"semanticTokensProvider,omitempty"`
 }
@@ -309,6 +310,32 @@ type WorkspaceEdit struct {
 	Changes map[string][]TextEdit `json:"changes,omitempty"`
 }
 
+// CodeActionOptions is a structure of the protocol.
+type CodeActionOptions struct {
+	CodeActionKinds []CodeActionKind `json:"codeActionKinds,omitempty"`
+}
+
+// CodeActionParams is a structure of the protocol.
+type CodeActionParams struct {
+	TextDocument TextDocumentIdentifier `json:"textDocument"`
+	Range        Range                  `json:"range"`
+	Context      CodeActionContext      `json:"context"`
+}
+
+// CodeActionContext is a structure of the protocol.
+type CodeActionContext struct {
+	Only []CodeActionKind `json:"only,omitempty"`
+}
+
+// CodeAction is a structure of the protocol.
+type CodeAction struct {
+	Title       string         `json:"title"`
+	Kind        CodeActionKind `json:"kind,omitempty"`
+	Diagnostics []Diagnostic   `json:"diagnostics,omitempty"`
+	IsPreferred bool           `json:"isPreferred,omitempty"`
+	Edit        *WorkspaceEdit `json:"edit,omitempty"`
+}
+
 // CompletionParams is a structure of the protocol.
 type CompletionParams struct {
 	TextDocument TextDocumentIdentifier `json:"textDocument"`
@@ -341,6 +368,14 @@ type SemanticTokensParams struct {
 type SemanticTokens struct {
 	Data []int `json:"data"`
 }
+
+// CodeActionKind is an enumeration of the protocol.
+type CodeActionKind string
+
+// The values of CodeActionKind.
+const (
+	CodeActionKindQuickFix CodeActionKind = "quickfix"
+)
 
 // CompletionItemKind is an enumeration of the protocol.
 type CompletionItemKind int

@@ -24,6 +24,12 @@ type emission struct {
 	families map[*normal.Family]*core.Family
 	makers   map[*normal.Maker]*core.Pred
 	members  members
+	// stored names the predicates of makers whose numbers are stored. lasting
+	// has what the makers of lasting entities become.
+	stored       map[string]bool
+	lasting      map[*normal.Maker]*lasting
+	lastingOrder []*lasting
+	starts       map[string]*normal.Pred // what a predicate was, by its name
 	// fates has the fates of the alternatives of formulas, fateOrder its keys
 	// by first appearance.
 	fates     map[fatesKey][]fate
@@ -31,16 +37,23 @@ type emission struct {
 }
 
 // Program makes the core program, still without strata, and its rules in text
-// order. Clauses with errors are left out.
+// order. Clauses with errors are left out. Stored names the predicates of
+// makers whose numbers are stored.
 func Program(files []*source.File, preds []*normal.Pred, clauses []*normal.Clause,
-	types *infer.Types, report *diag.Reporter) (*core.Program, []*core.Rule) {
+	types *infer.Types, stored map[string]bool, report *diag.Reporter) (*core.Program,
+	[]*core.Rule) {
 	c := &emission{
 		Reporter: report, types: types, program: &core.Program{Files: files},
 		fates:    map[fatesKey][]fate{},
 		families: map[*normal.Family]*core.Family{}, makers: map[*normal.Maker]*core.Pred{},
+		stored: stored, lasting: map[*normal.Maker]*lasting{},
+		starts: map[string]*normal.Pred{},
 	}
 	for _, p := range preds {
 		c.program.Preds = append(c.program.Preds, c.pred(p))
+		if base, start, ok := core.Event(p.Name); ok && start {
+			c.starts[base] = p
+		}
 	}
 	for _, p := range preds {
 		c.maker(p)
@@ -74,7 +87,7 @@ func (c *emission) pred(p *normal.Pred) *core.Pred {
 		Name: p.Name, Span: p.Span, Keys: p.Keys,
 		Derived: p.Rules > 0 || p.Hidden && p.Source == "", Query: p.Query,
 		Hidden: p.Hidden, Source: p.Source,
-		OrderBy: p.OrderBy, Limit: p.Limit, File: p.File,
+		Keeps: p.Keeps, OrderBy: p.OrderBy, Limit: p.Limit, File: p.File,
 	}
 	out.Exported = out.Derived && !p.Hidden && (p.Query || !p.Private()) && p.Maker == nil &&
 		(!p.View || p.File != nil && p.File.Export)
@@ -174,9 +187,18 @@ func (c *emission) newEmitter(u *normal.Unit) *emitter {
 		if a.In != nil {
 			e.fixed[a.In.Index] = true
 		}
+		for _, k := range a.By {
+			e.fixed[k.Var.Index] = true
+		}
 	}
 	if u.Seq != nil {
 		e.fixed[u.Seq.Index.Index] = true
+		for _, v := range u.Seq.Group {
+			e.fixed[v.Index] = true
+		}
+		for _, k := range u.Seq.Order {
+			e.fixed[k.Var.Index] = true
+		}
 	}
 	return e
 }
@@ -252,7 +274,8 @@ func (c *emission) rule(u *normal.Unit, h *normal.Atom) {
 		if !hasArg(h, a.Out) {
 			continue
 		}
-		spec := core.AggSpec{Span: a.Span, Out: e.variable(a.Out), Fn: a.Fn}
+		spec := core.AggSpec{Span: a.Span, Out: e.variable(a.Out), Fn: a.Fn, At: a.At,
+			Separator: a.Separator, By: e.orderKeys(a.By)}
 		if a.In != nil {
 			spec.In = e.variable(a.In)
 		}
@@ -261,13 +284,26 @@ func (c *emission) rule(u *normal.Unit, h *normal.Atom) {
 	if s := u.Seq; s != nil {
 		rule.Seq = &core.Seq{Index: e.variable(s.Index)}
 		for _, v := range s.Group {
-			rule.Seq.Group = append(rule.Seq.Group, e.variable(v))
+			if x := e.variable(v); !slices.Contains(rule.Seq.Group, x) {
+				rule.Seq.Group = append(rule.Seq.Group, x)
+			}
 		}
-		for _, v := range s.Order {
-			rule.Seq.Order = append(rule.Seq.Order, e.variable(v))
-		}
+		rule.Seq.Order = e.orderKeys(s.Order, rule.Seq.Group...)
 	}
 	c.finish(e, rule, h, widened != nil)
+}
+
+// orderKeys returns an order without variables that decide nothing: those that
+// equal one before, or one of a group.
+func (e *emitter) orderKeys(keys []normal.OrderKey, group ...*core.Var) (out []core.SeqKey) {
+	for _, k := range keys {
+		v := e.variable(k.Var)
+		isBefore := slices.ContainsFunc(out, func(k core.SeqKey) bool { return k.Var == v })
+		if !isBefore && !slices.Contains(group, v) {
+			out = append(out, core.SeqKey{Var: v, Desc: k.Desc})
+		}
+	}
+	return out
 }
 
 // finish adds a rule, unless its body cannot hold. If widen is set, its value
@@ -364,7 +400,7 @@ func (c *emission) check(u *normal.Unit) {
 	}
 	check := &core.Check{Span: u.Clause.Node.Span, Text: u.Clause.Node.Span.Text(), Body: body}
 	for _, v := range u.Vars[:u.Shown] {
-		isNested := v.Made && !v.IsWildcard() || v.Scope.Parent != nil
+		isNested := v.Short || v.Made && !v.IsWildcard() || v.Scope.Parent != nil
 		if isNested || e.consts[v.Index] != nil || c.isNumber(v) {
 			continue
 		}

@@ -13,7 +13,8 @@ import (
 // This file makes of entities what the checked program has instead. If a family
 // has one refmode and no constructor, the value of the refmode stands for the
 // entity, and an atom of the refmode says that two variables are one. Else each
-// maker is a predicate that numbers its keys.
+// maker is a predicate that numbers its keys. Entities that outlive the program
+// are in lasting.go.
 
 // family returns what a family becomes.
 func (c *emission) family(f *normal.Family) *core.Family {
@@ -29,7 +30,15 @@ func (c *emission) family(f *normal.Family) *core.Family {
 // which has the entity first, it is another one than the program names.
 func (c *emission) maker(p *normal.Pred) {
 	m := p.Maker
-	if m == nil || m.Family.ByValue() || len(p.Core.Args) == 0 {
+	if m == nil || m.Pred != p || m.Family.ByValue() || len(p.Core.Args) == 0 {
+		return
+	}
+	if m.Family.Lasting {
+		columns := p.Core.Args
+		if m.Refmode {
+			columns = []core.Arg{columns[1], columns[0]}
+		}
+		c.lastingMaker(m, columns)
 		return
 	}
 	numbers := &core.Numbering{Start: int64(m.Number), Step: int64(len(m.Family.Makers)),
@@ -45,7 +54,7 @@ func (c *emission) maker(p *normal.Pred) {
 		}
 		c.program.Preds = append(c.program.Preds, made)
 	}
-	made.Derived, made.Numbers = true, numbers
+	made.Derived, made.Numbers, made.Makes = true, numbers, numbers
 	c.makers[m] = made
 	f := c.family(m.Family)
 	f.Makers = append(f.Makers, made)
@@ -86,13 +95,18 @@ func (e *emitter) numbered(at *normal.Atom, value core.Term, body *[]core.Litera
 func (c *emission) creations(u *normal.Unit) {
 	for n, at := range u.Creates {
 		m := at.Pred.Maker
-		if m.Family.ByValue() {
+		if m.Family.Lasting {
+			c.numberNew(u, n)
+		}
+		if at.Pred == m.Pred && (m.Family.ByValue() || m.Family.Lasting && m.Refmode) {
 			if !slices.ContainsFunc(u.Heads, func(h *normal.Atom) bool {
 				return h.Pred == m.Of && h.Args[0].(normal.Ref).Var == m.Entity(at).(normal.Ref).Var
 			}) {
 				c.rule(u,
 					&normal.Atom{Span: at.Span, Pred: m.Of, Args: []normal.Term{m.Entity(at)}})
 			}
+		}
+		if m.Family.ByValue() || m.Family.Lasting {
 			continue
 		}
 		e := c.newEmitter(u)
@@ -109,8 +123,8 @@ func impliedBy(u *normal.Unit, h *normal.Atom) bool {
 	return h.Pred.Family != nil && slices.ContainsFunc(u.Creates, func(at *normal.Atom) bool {
 		m := at.Pred.Maker
 		r, ok := h.Args[0].(normal.Ref)
-		return ok && !m.Family.ByValue() && r.Var == m.Entity(at).(normal.Ref).Var &&
-			m.Of.IsA(h.Pred)
+		return ok && !m.Family.ByValue() && !m.Family.Lasting &&
+			r.Var == m.Entity(at).(normal.Ref).Var && m.Of.IsA(h.Pred)
 	})
 }
 
@@ -121,7 +135,9 @@ func (e *emitter) matched(a *normal.Atom) []core.Literal {
 	case a.Pred.Family != nil && e.known(a, a.Args[0], a.Pred):
 		e.dropped = true
 		return nil
-	case m == nil || !m.Refmode:
+	case m == nil || !m.Refmode || m.Pred != a.Pred:
+		return []core.Literal{e.atom(a)}
+	case m.Family.Lasting:
 		return []core.Literal{e.atom(a)}
 	case !m.Family.ByValue():
 		swapped := &normal.Atom{Span: a.Span, Pred: a.Pred,
@@ -157,13 +173,13 @@ func (e *emitter) same(a *normal.Atom, x, y normal.Term, t scalar.Type) []core.L
 	xv, xc, xk := value(x)
 	yv, yc, yk := value(y)
 	free := func(v *normal.Var, c *core.Var, k *core.Const) bool {
-		return v != nil && c == nil && k == nil && !e.fixed[v.Index]
+		return v != nil && c == nil && k == nil
 	}
 	switch {
 	case free(xv, xc, xk) && yk != nil:
-		e.consts[xv.Index] = yk
+		return e.equals(a, xv, yk)
 	case free(yv, yc, yk) && xk != nil:
-		e.consts[yv.Index] = xk
+		return e.equals(a, yv, xk)
 	case free(xv, xc, xk):
 		e.vars[xv.Index] = e.variable(yv)
 	case free(yv, yc, yk):
@@ -184,6 +200,16 @@ func (e *emitter) same(a *normal.Atom, x, y normal.Term, t scalar.Type) []core.L
 			Func: scalar.Lookup("eq"), Args: []core.Expr{side(xv, xk), side(yv, yk)},
 			Result: scalar.BooleanType}}}
 	}
+	return nil
+}
+
+// equals lets a variable without a value be a constant, or binds it if it must
+// stay a variable.
+func (e *emitter) equals(a *normal.Atom, v *normal.Var, k *core.Const) []core.Literal {
+	if e.fixed[v.Index] {
+		return []core.Literal{&core.Let{Span: a.Span, Var: e.variable(v), Expr: *k}}
+	}
+	e.consts[v.Index] = k
 	return nil
 }
 
@@ -215,8 +241,12 @@ func (c *emission) saysIsA(a *normal.Atom, v *normal.Var, of *normal.Pred) bool 
 }
 
 // entityType returns the entity type of a column: the declared one, or the most
-// general one of an undeclared column's family; nil if it has no entities.
+// general one of an undeclared column's family; nil if it has no entities, or
+// constants that need not be entities.
 func (c *emission) entityType(p *normal.Pred, i int) *normal.Pred {
+	if p.Constant {
+		return nil
+	}
 	if i < len(p.EntityTypes) && p.EntityTypes[i] != nil {
 		return p.EntityTypes[i]
 	}
@@ -358,11 +388,22 @@ func (c *emission) membership(preds []*normal.Pred, number int) {
 		case m == nil:
 			c.extensionalMembers(p, add)
 			continue
+		case m.Pred != p:
+			continue // an event
 		case m.Family.ByValue():
 			x := &core.Var{Name: "x", Type: m.Family.Rep, Span: p.Span}
 			p.Core.Derived = true
 			add(p.Span, p.Core, []core.Term{x, x},
 				&core.Atom{Span: p.Span, Pred: m.Of.Core, Args: []core.Term{x}})
+			continue
+		case m.Family.Lasting:
+			if m.Refmode {
+				// A refmode has the entities that there are.
+				p.Core.Derived = true
+				body, entity := c.wholeAtom(c.makers[m])
+				add(p.Span, p.Core, []core.Term{entity, body.Args[0]}, body,
+					&core.Atom{Span: p.Span, Pred: m.Of.Core, Args: []core.Term{entity}})
+			}
 			continue
 		}
 		made := c.makers[p.Maker]
@@ -375,6 +416,7 @@ func (c *emission) membership(preds []*normal.Pred, number int) {
 			add(p.Span, p.Core, []core.Term{entity, body.Args[0]}, body)
 		}
 	}
+	c.lastingNumbers(add)
 	for _, pair := range c.members.subtypes {
 		body, x := c.wholeAtom(pair[0].Core)
 		add(pair[0].Span, pair[1].Core, []core.Term{x}, body)
@@ -416,8 +458,12 @@ func (c *emission) extensionalMembers(p *normal.Pred,
 		of := c.entityType(p, i)
 		switch {
 		case of == nil:
+		case p.Core.Args[i].Family != nil && of.Family.Named:
+			// The facts name entities by their terms.
 		case p.Core.Args[i].Family != nil && imported:
 			c.unnamedEntities(p, i)
+		case p.Core.Args[i].Family != nil && of.Family.Lasting:
+			// Transactions store it.
 		case p.Core.Args[i].Family != nil:
 			// No fact from outside can name such an entity.
 			p.Core.Derived = true
@@ -437,7 +483,7 @@ func (c *emission) extensionalMembers(p *normal.Pred,
 func (c *emission) unnamedEntities(p *normal.Pred, i int) {
 	of := c.entityType(p, i)
 	d := c.Errorf(diag.BadEntity, p.Span, "facts of %s cannot come from outside", p.Name)
-	d.Note("%s is an entity of %s, which constructors create, so that no value names it",
+	d.Note("%s is an entity of %s, and facts name such entities in a declared column",
 		p.ColumnName(i), of.Name)
 	m := of.Family.Makers[0]
 	d.Help("read the facts into a predicate of plain values, and find the entity with %s in a rule "+

@@ -19,6 +19,9 @@ func (c *emission) checkFacts() {
 	first := map[key]*core.Rule{}
 	for _, r := range c.facts {
 		p := r.Head.Pred
+		if p.Improves() {
+			continue
+		}
 		k := key{p, tupleText(r.Head.Args[:p.Keys])}
 		other := first[k]
 		if other == nil {

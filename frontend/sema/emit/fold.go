@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"errors"
+
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
@@ -172,7 +174,15 @@ func (e *emitter) certainFailure(k *normal.Call, err error) {
 		d.Note("the expression never has a value, so the rule could never fire")
 		return
 	}
-	e.failed(diag.BadConstant, k.Span, err.Error())
+	var at *scalar.ArgumentError
+	if !errors.As(err, &at) {
+		e.failed(diag.BadConstant, k.Span, err.Error())
+		return
+	}
+	d := e.failed(diag.BadConstant, k.Args[at.Arg].Pos(), at.Message)
+	if at.Help != "" {
+		d.Help("%s", at.Help)
+	}
 }
 
 // noValue records a constant expression without value.

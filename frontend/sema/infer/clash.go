@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redfoxdb/redfox/frontend/desugar"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/frontend/vocabulary"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -21,7 +23,7 @@ type fact struct {
 // one because of the text at span. It shows the nearest evidence for each type,
 // and the chain of clauses to it.
 func (s *solver) clash(a, b fact, span source.Span) {
-	if !s.mayReport(a.node) {
+	if !s.mayReport(a.node) || s.queryClash(a, b) {
 		return
 	}
 	d := s.Errorf(diag.TypeClash, span, "%s is %s, but %s is %s", s.nodeName(a.node), a.typ,
@@ -38,10 +40,21 @@ func (s *solver) clashWith(node int, because evidence) {
 		return
 	}
 	a, b := fact{node, s.classOf(node).typ}, fact{node, because.typ}
+	if s.queryClash(a, b) {
+		return
+	}
 	if because.literal != nil {
+		if s.clashedLiterals[because.span] {
+			return // desugar uses one literal in several rules
+		}
+		s.clashedLiterals[because.span] = true
 		d := s.Errorf(diag.TypeClash, because.span, "%s is %s, but %s is %s", s.nodeName(node),
 			a.typ,
 			because.span.Text(), b.typ)
+		if s.rewritten(node) {
+			d.Message = fmt.Sprintf("%s is %s, but must be %s here", because.span.Text(), b.typ,
+				a.typ)
+		}
 		s.chain(d, a)
 		s.literalHelp(d, because.literal, a.typ)
 		return
@@ -51,6 +64,41 @@ func (s *solver) clashWith(node int, because evidence) {
 	d.At = because.text()
 	s.chain(d, a)
 	s.clashHelp(d, a, b)
+}
+
+// queryClash reports a clash as one of the rules of a query, if the chains of
+// clauses from two types lead through it. It reports whether they do.
+func (s *solver) queryClash(a, b fact) bool {
+	left, _ := s.nearest(a)
+	right, _ := s.nearest(b)
+	column, at := -1, source.Span{}
+	var heads []source.Span
+	for _, e := range slices.Concat(left, right) {
+		for _, n := range []int{e.a, e.b} {
+			if p := s.nodes[n].pred; p != nil && p.Query && e.inHead {
+				column = n
+				heads = append(heads, e.span)
+				if !at.IsValid() || e.span.Start > at.Start {
+					at = e.span
+				}
+			}
+		}
+	}
+	if len(heads) < 2 {
+		return false
+	}
+	if s.clashed[column] {
+		return true
+	}
+	s.clashed[column] = true
+	name := strings.TrimRight(s.nodeName(column), "0123456789") // _2 is a query like _
+	d := s.Errorf(diag.TypeClash, at, "%s is %s in one rule and %s in another", name, a.typ, b.typ)
+	for _, span := range heads {
+		addLabel(d, span, "the other rule")
+	}
+	d.Note("all rules of _ with as many arguments are one query")
+	d.Help("give one of them a name, and print that")
+	return true
 }
 
 // literalHelp adds how to write a constant of the wanted type.
@@ -63,10 +111,12 @@ func (s *solver) literalHelp(d *diag.Diagnostic, k *normal.Const, want scalar.Ty
 	case k.Value.Type.Kind == scalar.String:
 		if v, err := scalar.ParseText(want, text); err == nil {
 			d.Help("write %s", scalar.Literal(v))
+			d.Replace(k.Span, scalar.Literal(v))
 			return
 		}
 	case want.Kind == scalar.String:
 		d.Help("write \"%s\"", strings.Trim(k.Span.Text(), "#"))
+		d.Replace(k.Span, `"`+strings.Trim(k.Span.Text(), "#")+`"`)
 		return
 	}
 	d.Help("the constant must be %s, as in %s", want, exampleOf[want.Kind])
@@ -101,7 +151,8 @@ func (s *solver) mayReport(node int) bool {
 func (s *solver) chain(d *diag.Diagnostic, f fact) {
 	steps, because := s.nearest(f)
 	for _, e := range steps {
-		if s.applies(e.a, e.span) || s.applies(e.b, e.span) {
+		if s.applies(e.a, e.span) || s.applies(e.b, e.span) || s.rewritten(e.a) ||
+			s.rewritten(e.b) {
 			continue
 		}
 		addLabel(d, e.span,
@@ -110,6 +161,14 @@ func (s *solver) chain(d *diag.Diagnostic, f fact) {
 	if because.span.IsValid() {
 		addLabel(d, because.span, because.text())
 	}
+}
+
+// rewritten reports whether a node belongs to a predicate or a variable that
+// the program does not write. No message shows its name.
+func (s *solver) rewritten(node int) bool {
+	n := s.nodes[node]
+	return n.pred != nil && n.pred.Hidden ||
+		n.v != nil && desugar.IsVariable(n.v.Base)
 }
 
 // applies reports whether a node stands for the function application at span. A
@@ -153,6 +212,7 @@ func (s *solver) nearest(f fact) ([]edge, evidence) {
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
+		s.steps++
 		if because, ok := s.oldest(n, f.typ); ok {
 			return s.trace(came, f.node, n), because
 		}
@@ -278,8 +338,11 @@ func kindName(t scalar.Type) string {
 
 func (s *solver) nodeName(node int) string {
 	n := s.nodes[node]
-	if n.pred != nil {
+	switch {
+	case n.pred != nil:
 		return n.pred.ColumnName(n.column)
+	case desugar.IsVariable(n.v.Base):
+		return "a value here"
 	}
 	return n.v.Shown()
 }
@@ -391,18 +454,26 @@ func (s *solver) checkPut(h softHead, column int) {
 func (s *solver) CheckTyped() {
 	silent := map[int]bool{}
 	for _, p := range s.preds {
-		if p.Poisoned {
-			for _, n := range p.Columns {
-				silent[s.find(n)] = true
+		if !p.Poisoned {
+			continue
+		}
+		for _, n := range p.Columns {
+			silent[s.find(n)] = true
+			if c := s.classOf(n); !c.known && !c.poisoned {
+				s.poison(n)
 			}
 		}
 	}
+	s.run() // what is computed from these columns has no type for the same reason
 	// The predicates that no rule derives come first: they are the cause.
 	order := slices.Clone(s.preds)
 	slices.SortStableFunc(order, func(a, b *normal.Pred) int {
 		return min(a.Rules, 1) - min(b.Rules, 1)
 	})
 	for _, p := range order {
+		if p.Hidden {
+			continue // its columns have the types of variables of the program
+		}
 		open := -1
 		for i, n := range p.Columns {
 			root := s.find(n)
@@ -423,6 +494,15 @@ func (s *solver) CheckTyped() {
 		if names := scalar.WithLastName(p.Name); len(names) > 0 && p.Rules == 0 {
 			d.Help("did you mean %s? If %s is a predicate of yours, declare it, for example %s",
 				strings.Join(names, " or "), p.Name, p.DeclarationExample())
+			for _, name := range names {
+				d.Replace(p.Span, name)
+			}
+			continue
+		}
+		if help, _ := vocabulary.OfForeign(p.Name, "x"); help != "" && p.Rules == 0 {
+			d.Help("%s", help)
+			d.Help("if %s is a predicate of yours, declare it, for example %s", p.Name,
+				p.DeclarationExample())
 			continue
 		}
 		d.Help("declare it, for example %s", p.DeclarationExample())

@@ -55,7 +55,10 @@ func (s *solver) entityHelp(d *diag.Diagnostic, x, y scalar.Type) {
 			return
 		}
 	}
-	if len(f.Makers) > 0 {
-		d.Help("an entity of %s is identified by %s", x, f.Makers[0].Pred.Shape())
+	for _, m := range f.Makers {
+		if !m.Anonymous {
+			d.Help("an entity of %s is identified by %s", x, m.Pred.Shape())
+			return
+		}
 	}
 }

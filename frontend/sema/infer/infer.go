@@ -34,6 +34,7 @@ type Types struct {
 	// adjacent is built from the edges when the first clash is explained.
 	adjacent [][]int32
 	indexed  int // edges in adjacent
+	steps    int // nodes that searches for evidence met, and uses and columns tried
 }
 
 // typeNode is a column of a predicate or a variable of a unit.
@@ -51,6 +52,7 @@ type class struct {
 	typ      scalar.Type
 	literals []literalUse
 	waiting  []*item
+	dependents
 }
 
 // evidence says what gives a node a type.
@@ -101,9 +103,17 @@ func (in *Types) Column(p *normal.Pred, i int) int { return in.add(typeNode{pred
 
 // Variable adds a variable, and returns its node.
 func (in *Types) Variable(v *normal.Var) int { return in.add(typeNode{v: v}) }
-func (in *Types) classOf(node int) *class    { return &in.class[in.find(node)] }
+
+// Drop removes a variable that no rule has any more.
+func (in *Types) Drop(v *normal.Var) { in.nodes[v.Node].v = nil }
+
+func (in *Types) classOf(node int) *class { return &in.class[in.find(node)] }
 
 func (in *Types) find(node int) int { return in.sets.Find(node) }
+
+// Steps returns how much work the search for relaxed types took: nodes met,
+// waiting arguments and columns tried.
+func (in *Types) Steps() int { return in.steps }
 
 // TypeOf returns the type of a node if it is known.
 func (in *Types) TypeOf(node int) (scalar.Type, bool) {
@@ -148,13 +158,18 @@ type solver struct {
 	// whose clashes have been reported.
 	current *normal.Unit
 	clashed map[int]bool
-	soft    []softHead
-	open    []int // nodes that may be roots without a type
+	// clashedLiterals has the places of literals whose clashes have been
+	// reported.
+	clashedLiterals map[source.Span]bool
+	soft            []softHead
+	open            []int // nodes that may be roots without a type
 	// relaxed has what earlier attempts found. marked is set if this one found
 	// more to relax, and again if there has to be another attempt.
 	relaxed *relaxed
 	marked  bool
 	again   bool
+	// stepsBefore is the number of steps of earlier attempts.
+	stepsBefore int
 	// puts has the terms that rules put into the widened columns.
 	puts map[int][]normal.Term
 	// waiting has the arguments of bodies that wait for the types of widened
@@ -163,9 +178,9 @@ type solver struct {
 	waiting []waitingUse
 	columns map[int][]ownColumn
 	homes   map[int]evidence
-	// openColumns and openMixed are the widened columns and the mixed variables
-	// that may lack a type.
-	openColumns, openMixed []int
+	agenda  agenda
+	// openMixed has the mixed variables that may lack a type.
+	openMixed []int
 	// firm has the variables to which type atoms of constraints and of inner
 	// negations give types.
 	firm map[int]bool
@@ -204,6 +219,8 @@ func Solve(
 			Types: types, Reporter: &diag.Reporter{List: &diag.List{}, Levels: report.Levels},
 			preds: preds, clashed: map[int]bool{}, relaxed: relaxed, puts: map[int][]normal.Term{},
 			columns: map[int][]ownColumn{}, homes: map[int]evidence{}, firm: map[int]bool{},
+			stepsBefore: types.steps, agenda: agenda{unknown: map[int]int{}},
+			clashedLiterals: map[source.Span]bool{},
 		}
 		s.attempt(clauses)
 		if !s.again {
@@ -229,7 +246,12 @@ func (s *solver) attempt(clauses []*normal.Clause) {
 			s.enter(u)
 		}
 	}
-	s.openColumns = slices.Sorted(maps.Keys(s.relaxed.widened))
+	for i, w := range s.waiting {
+		s.awaitUse(w.edge.b, i)
+	}
+	for _, column := range slices.Sorted(maps.Keys(s.relaxed.widened)) {
+		s.awaitPuts(column)
+	}
 	for _, n := range slices.Sorted(maps.Keys(s.columns)) {
 		if s.nodes[n].v.Means == nil {
 			s.openMixed = append(s.openMixed, n)
@@ -258,6 +280,11 @@ func (s *solver) enter(u *normal.Unit) {
 		s.learn(a.Var.Node, a.Type, evidence{span: a.Span, says: "said to be {type} here"})
 	}
 	s.enterBody(u, u.Body)
+	for _, m := range u.Members {
+		for _, k := range m.Values {
+			s.literal(m.Var.Node, k, false)
+		}
+	}
 	for _, a := range u.Alike {
 		s.unify(a.X.Node, a.Y.Node, a.Span)
 	}
@@ -301,7 +328,9 @@ func (s *solver) headArgument(u *normal.Unit, h *normal.Atom, i int, t normal.Te
 			s.unifyHead(t.Var.Node, column, t.Span)
 		}
 	case *normal.Const:
-		s.literal(column, t, true)
+		if !h.Pred.Constant {
+			s.literal(column, t, true)
+		}
 	}
 }
 
@@ -341,7 +370,7 @@ func (s *solver) argument(a *normal.Atom, i int, t normal.Term) {
 			s.columns[e.a] = append(s.columns[e.a], ownColumn{column, s.owns(t.Var)})
 		}
 		if mixed || s.relaxed.widened[column] {
-			s.waiting = append(s.waiting, waitingUse{s.current, e, mixed})
+			s.waiting = append(s.waiting, waitingUse{unit: s.current, edge: e, mixed: mixed})
 			return
 		}
 		s.join(e)
@@ -389,8 +418,8 @@ func (s *solver) join(e edge) {
 		return
 	}
 	s.edges = append(s.edges, e)
-	// The class with fewer literals and waiting items is poured into the other.
-	if len(ca.literals)+len(ca.waiting) < len(cb.literals)+len(cb.waiting) {
+	// The class with fewer literals and what waits is poured into the other.
+	if ca.size() < cb.size() {
 		ra, rb, ca, cb = rb, ra, cb, ca
 	}
 	s.sets.Union(ra, rb)
@@ -401,6 +430,7 @@ func (s *solver) join(e edge) {
 	ca.poisoned = ca.poisoned || cb.poisoned
 	ca.literals = append(ca.literals, cb.literals...)
 	ca.waiting = append(ca.waiting, cb.waiting...)
+	ca.take(&cb.dependents)
 	*cb = class{}
 	if wake || ca.poisoned {
 		s.wake(ca)
@@ -412,7 +442,10 @@ func (s *solver) wake(c *class) {
 		s.push(it)
 	}
 	c.waiting = nil
+	s.release(&c.dependents)
 }
+
+func (c *class) size() int { return len(c.literals) + len(c.waiting) + c.dependents.size() }
 
 // learn gives a node's class a type.
 func (s *solver) learn(node int, t scalar.Type, because evidence) {
@@ -539,6 +572,9 @@ func (s *solver) callType(e *normal.Call, it *item) (scalar.Type, progress) {
 		}
 		types[i] = t
 	}
+	if inDays(e, types) {
+		return s.callType(e, it)
+	}
 	sig, err := s.resolve(e, types)
 	if err != nil {
 		e.Failed = true
@@ -549,13 +585,17 @@ func (s *solver) callType(e *normal.Call, it *item) (scalar.Type, progress) {
 		}
 		return scalar.Type{}, broken
 	}
-	if e.Binds != nil && sig.Result.Kind != scalar.Boolean && !normal.IsInteger(sig.Result) {
+	if e.Binds != nil && sig.Result.Kind != scalar.Boolean && !normal.IsInteger(sig.Result) &&
+		!(e.Exact && isExact(sig.Result)) {
 		e.Failed, e.Binds.NotInteger = true, sig.Result
 		return scalar.Type{}, broken
 	}
 	e.Resolved, e.Sig = true, sig
 	return sig.Result, typed
 }
+
+// isExact reports whether sums of a type have an inverse.
+func isExact(t scalar.Type) bool { return t.Kind == scalar.Decimal || t.Kind == scalar.Datetime }
 
 // nonInteger returns the first type that is not one of integers.
 func nonInteger(types []scalar.Type) scalar.Type {
@@ -592,6 +632,9 @@ func (s *solver) wrongTypes(e *normal.Call, types []scalar.Type, err error) {
 		s.clashHelp(d, fact{-1, types[0]}, fact{-1, types[1]})
 		return
 	}
+	if s.wrongDates(e, types) {
+		return
+	}
 	d := s.Errorf(diag.WrongArgumentTypes, e.Span, "%s", err.Error())
 	for i, a := range e.Args {
 		d.Label(a.Pos(), "%s is %s", a.Pos().Text(), types[i])
@@ -603,28 +646,40 @@ func (s *solver) wrongTypes(e *normal.Call, types []scalar.Type, err error) {
 		d.Note("%s takes what its rules give, which has more digits in each round of the recursion",
 			s.nodeName(n))
 		d.Help("declare %s as float", s.nodeName(n))
-	} else if text, ok := conversionHelp(e, types); ok {
+	} else if at, text, ok := conversionHelp(e, types); ok {
 		d.Help("convert it: %s", text)
+		d.Replace(at, text)
 	}
 }
 
 // conversionHelp returns the conversion of one argument that makes a call
-// legal.
-func conversionHelp(e *normal.Call, types []scalar.Type) (string, bool) {
-	for i, a := range e.Args {
-		if _, ok := a.(*normal.Const); ok {
-			continue
-		}
-		for _, t := range candidates {
-			if t.Kind == types[i].Kind || !scalar.CanConvert(types[i], t) {
+// legal. A conversion of a string comes last, because a text may have no value.
+func conversionHelp(e *normal.Call, types []scalar.Type) (at source.Span, text string, ok bool) {
+	for _, ofStrings := range []bool{false, true} {
+		for i, a := range e.Args {
+			if _, ok := a.(*normal.Const); ok || ofStrings != (types[i].Kind == scalar.String) {
 				continue
 			}
-			try := slices.Clone(types)
-			try[i] = t
-			if sig, err := scalar.Resolve(e.Name, try); err == nil && sig.Params[i] == t {
-				return fmt.Sprintf("%s[%s]", conversionName(types[i], t), a.Pos().Text()), true
+			if t, ok := convertible(e, types, i); ok {
+				return a.Pos(), fmt.Sprintf("%s[%s]", conversionName(types[i], t), a.Pos().Text()), true
 			}
 		}
 	}
-	return "", false
+	return at, "", false
+}
+
+// convertible returns a type to which an argument of a call can be converted so
+// that the call is legal.
+func convertible(e *normal.Call, types []scalar.Type, i int) (scalar.Type, bool) {
+	for _, t := range candidates {
+		if t.Kind == types[i].Kind || !scalar.CanConvert(types[i], t) {
+			continue
+		}
+		try := slices.Clone(types)
+		try[i] = t
+		if sig, err := scalar.Resolve(e.Name, try); err == nil && sig.Params[i] == t {
+			return t, true
+		}
+	}
+	return scalar.Type{}, false
 }

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"container/heap"
 	"maps"
 	"slices"
 
@@ -69,6 +70,7 @@ type waitingUse struct {
 	unit  *normal.Unit
 	edge  edge
 	mixed bool
+	done  bool
 }
 
 // learnFloors gives nodes the types that earlier attempts found.
@@ -89,6 +91,9 @@ func (s *solver) relaxEdge(e edge) bool {
 	if !s.relaxable(a.typ, b.typ) {
 		return false
 	}
+	if s.postponed() {
+		return true
+	}
 	left, first := s.nearest(a)
 	right, last := s.nearest(b)
 	slices.Reverse(left)
@@ -102,9 +107,25 @@ func (s *solver) relaxEvidence(because evidence) bool {
 	if !s.relaxable(a.typ, because.typ) {
 		return false
 	}
+	if s.postponed() {
+		return true
+	}
 	left, first := s.nearest(a)
 	slices.Reverse(left)
 	return s.relax(left, first, because)
+}
+
+// postponed reports whether the searches of this attempt have taken so many
+// steps that its other clashes are left to the next one. What is relaxed until
+// then often resolves them, and cuts the chains to be searched: in a recursion
+// over n predicates, each clash may have a chain of n. The bound doubles from
+// attempt to attempt.
+func (s *solver) postponed() bool {
+	if s.steps-s.stepsBefore <= 4*len(s.nodes)<<min(s.relaxed.attempts, 20) {
+		return false
+	}
+	s.marked = true
+	return true
 }
 
 // relaxable reports whether a clash of two types may have a remedy.
@@ -181,14 +202,29 @@ func (s *solver) typeRelaxed() bool {
 // typeColumn types the widened columns of whose values all types are known, or
 // the first of which some are. It reports whether there is one.
 func (s *solver) typeColumn(all bool) bool {
-	return s.typeEach(&s.openColumns, func(n int) bool {
-		because, complete := s.needs(n)
-		if because.typ.Kind == scalar.Invalid || all && !complete {
-			return false
+	found := false
+	try := func(n int) {
+		if c := s.classOf(n); c.known || c.poisoned {
+			return
 		}
-		s.learn(n, because.typ, because)
-		return true
-	}, all)
+		s.steps++
+		because, complete := s.needs(n)
+		if because.typ.Kind != scalar.Invalid && (complete || !all) {
+			s.learn(n, because.typ, because)
+			found = true
+		}
+	}
+	if all {
+		s.agenda.complete.each(try)
+	}
+	for last := -1; !all && !found && s.agenda.partial.Len() > 0; {
+		n := heap.Pop(&s.agenda.partial).(int)
+		if n != last {
+			try(n)
+		}
+		last = n
+	}
+	return found
 }
 
 // typeEach tries to type the nodes of a list, or the first that it can, and
@@ -226,27 +262,48 @@ func (s *solver) resumeAll() bool {
 }
 
 // resume unifies waiting arguments of bodies with their columns. Unless all is
-// set, it takes those whose columns have types. A mixed variable waits for its
-// own type, too, and stays apart from columns of other integer types.
+// set, it takes those whose columns have types. It reports whether there is
+// one.
 func (s *solver) resume(all bool) bool {
-	var rest []waitingUse
-	for _, w := range s.waiting {
-		v, column := s.classOf(w.edge.a), s.classOf(w.edge.b)
-		known := column.known || column.poisoned
-		if !known && !all || w.mixed && !v.known && !v.poisoned {
-			rest = append(rest, w)
-			continue
-		}
-		if w.mixed && known && v.typ != column.typ && isWhole(v.typ) && isWhole(column.typ) {
-			continue
-		}
-		s.current = w.unit
-		s.join(w.edge)
-		s.current = nil
+	found := false
+	if !all {
+		s.agenda.uses.each(func(i int) { found = s.resumeUse(i, all) || found })
+		return found
 	}
-	found := len(rest) < len(s.waiting)
-	s.waiting = rest
+	for i := range s.waiting {
+		found = s.resumeUse(i, all) || found
+	}
 	return found
+}
+
+// resumeUse unifies a waiting argument with its column. A mixed variable waits
+// for its own type, too, and stays apart from columns of other integer types.
+func (s *solver) resumeUse(i int, all bool) bool {
+	s.steps++
+	w := &s.waiting[i]
+	if w.done {
+		return false
+	}
+	v, column := s.classOf(w.edge.a), s.classOf(w.edge.b)
+	known := column.known || column.poisoned
+	if !known && !all {
+		s.awaitUse(w.edge.b, i)
+		return false
+	}
+	if w.mixed && !v.known && !v.poisoned {
+		if known {
+			s.awaitUse(w.edge.a, i)
+		}
+		return false
+	}
+	w.done = true
+	if w.mixed && known && v.typ != column.typ && isWhole(v.typ) && isWhole(column.typ) {
+		return true
+	}
+	s.current = w.unit
+	s.join(w.edge)
+	s.current = nil
+	return true
 }
 
 // waitingRoots returns the roots of the variables that wait for the types of
@@ -257,7 +314,9 @@ func (s *solver) waitingRoots() map[int]bool {
 	}
 	out := map[int]bool{}
 	for _, w := range s.waiting {
-		out[s.find(w.edge.a)] = true
+		if !w.done {
+			out[s.find(w.edge.a)] = true
+		}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -291,9 +292,14 @@ var isOperator = map[string]bool{
 
 // stepAggregate types the result of an aggregation by its input.
 func (s *solver) stepAggregate(a *normal.Aggregate, it *item) {
-	if a.Fn == core.Count {
+	switch a.Fn {
+	case core.Count:
 		it.done = true
 		s.learn(a.Out.Node, scalar.IntType, evidence{span: a.Span, says: "count() is {type}"})
+		return
+	case core.CountDistinct:
+		it.done = true
+		s.learn(a.Out.Node, scalar.IntType, evidence{span: a.Span, says: "a count is {type}"})
 		return
 	}
 	t, state := s.exprType(normal.Ref{Var: a.In, Span: a.Span}, it)
@@ -305,10 +311,32 @@ func (s *solver) stepAggregate(a *normal.Aggregate, it *item) {
 		s.poison(a.Out.Node)
 		return
 	}
-	if (a.Fn == core.Total || a.Fn == core.Avg) && !t.IsNumeric() {
-		d := s.Errorf(diag.WrongArgumentTypes, a.Span, "%s adds numbers, but %s is %s", a.Fn,
+	if a.Fn == core.StringJoin && t != scalar.StringType {
+		d := s.Errorf(diag.WrongArgumentTypes, a.Span, "string_join joins strings, but %s is %s",
 			a.In.Shown(), t)
 		s.explainType(d, a.In.Node)
+		if s.families[t] == nil {
+			primitive, _, _ := strings.Cut(t.String(), "[")
+			d.Help("bind a string in the body, as in s = %s:string:convert[%s], and join s", primitive,
+				a.In.Shown())
+		} else {
+			d.Help("join a string that belongs to %s", a.In.Shown())
+		}
+		s.poison(a.Out.Node)
+		return
+	}
+	if addsNumbers(a.Fn) && !t.IsNumeric() {
+		verb := "adds"
+		if a.Fn == core.Median {
+			verb = "needs"
+		}
+		d := s.Errorf(diag.WrongArgumentTypes, a.Span, "%s %s numbers, but %s is %s", a.Fn, verb,
+			a.In.Shown(), t)
+		s.explainType(d, a.In.Node)
+		if f := s.families[t]; a.Fn == core.Median && (f == nil || f.ByValue()) {
+			d.Help("write quantile(%s, 0.5): of two values in the middle it takes the lower one",
+				a.In.Shown())
+		}
 		s.poison(a.Out.Node)
 		return
 	}
@@ -349,10 +377,15 @@ func declaredTotal(a *normal.Aggregate, u *normal.Unit, t scalar.Type) scalar.Ty
 	return wide
 }
 
+// addsNumbers reports whether a function adds up its input.
+func addsNumbers(fn core.AggFn) bool {
+	return fn == core.Total || fn == core.Avg || fn == core.Median
+}
+
 // aggregateType returns the type of an aggregation over values of type t.
 func aggregateType(fn core.AggFn, t scalar.Type) scalar.Type {
 	switch fn {
-	case core.Count:
+	case core.Count, core.CountDistinct:
 		return scalar.IntType
 	case core.Total:
 		switch t.Kind {
@@ -363,7 +396,7 @@ func aggregateType(fn core.AggFn, t scalar.Type) scalar.Type {
 		case scalar.Float:
 			return scalar.FloatType
 		}
-	case core.Avg:
+	case core.Avg, core.Median:
 		if t.Kind == scalar.Float {
 			return scalar.FloatType
 		}

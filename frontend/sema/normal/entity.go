@@ -15,6 +15,14 @@ type Family struct {
 	// the value itself stands for the entity. Else it is int: makers number
 	// their entities.
 	Rep scalar.Type
+	// Lasting is set if the program is one of several transactions, or reads
+	// events of makers. Constructors are then predicates like any other, and
+	// hidden ones number the entities.
+	Lasting bool
+	// Named is set if facts from outside that the program reads may name
+	// entities by their terms, NamedBefore if facts of an earlier transaction
+	// did.
+	Named, NamedBefore bool
 }
 
 // ByValue reports whether the value of a refmode stands for the entity.

@@ -30,6 +30,7 @@ type Unit struct {
 	Aggs    []Aggregate
 	Seq     *Sequence
 	Asserts []Assertion
+	Members []Member
 	Vars    []*Var
 	// Shown is the number of variables of the left side of a constraint, which
 	// come first. TypesOnly is set if the constraint tests nothing.
@@ -39,6 +40,12 @@ type Unit struct {
 	// it derives nothing.
 	Hidden bool
 	Alike  []Alike
+}
+
+// Member is a variable whose type holds the constants of a set.
+type Member struct {
+	Var    *Var
+	Values []*Const
 }
 
 // Alike is two variables that have one type.
@@ -54,6 +61,7 @@ type Var struct {
 	Span  source.Span
 	Index int  // in the unit
 	Made  bool // by the compiler, for a wildcard or a nested expression
+	Short bool // made by package desugar, for what its span has
 	Node  int  // its type
 	// Scope is the conjunction to which it belongs.
 	Scope *Scope
@@ -75,7 +83,7 @@ type Var struct {
 // Shown is the variable as the user wrote it, or the text that a made-up one
 // stands for.
 func (v *Var) Shown() string {
-	if v.Made {
+	if v.Made || v.Short {
 		return v.Span.Text()
 	}
 	return v.Base
@@ -84,8 +92,8 @@ func (v *Var) Shown() string {
 // IsWildcard reports whether the variable stands for a wildcard.
 func (v *Var) IsWildcard() bool { return v.Made && v.Span.Text() == "_" }
 
-// Literal is *Atom, *Binding, *Test or *Negation. It may be *Equation until the
-// order of the body is settled.
+// Literal is *Atom, *Binding, *Test or *Negation. It may be *Equation, *Range
+// or *In until the order of the body is settled.
 type Literal any
 
 // Atom is p(x, y). The value of a function comes last.
@@ -107,6 +115,15 @@ type Range struct {
 	Span           source.Span
 	From, To, Step Expr
 	X              Term
+}
+
+// In is x in {a, b}, which may bind x. It becomes an atom or a test when the
+// order of the body is settled.
+type In struct {
+	Span   source.Span
+	Node   *ast.In
+	X      Term
+	Values []*Const
 }
 
 // Binding gives a variable the value of an expression.
@@ -149,6 +166,10 @@ type Aggregate struct {
 	Out  *Var
 	Fn   core.AggFn
 	In   *Var
+	At   scalar.Value // of a quantile
+	// Separator and By are those of string_join.
+	Separator string
+	By        []OrderKey
 }
 
 // Sequence is seq<<>>: Index numbers the bindings of the body.
@@ -156,7 +177,14 @@ type Sequence struct {
 	Span  source.Span
 	Index *Var
 	Group []*Var
-	Order []*Var
+	Order []OrderKey
+}
+
+// OrderKey is one variable of an order. Tie is set if the program does not name
+// it there.
+type OrderKey struct {
+	Var       *Var
+	Desc, Tie bool
 }
 
 // Expr is Ref, *Const or *Call.
@@ -187,8 +215,10 @@ type Call struct {
 	Item source.Span // of `holds`: the alternative of a tested disjunction that it is in
 	Sig  scalar.Signature
 	// Binds is set if the program does not write the call: it helps to bind the
-	// variable, provided that it computes with integers.
+	// variable, provided that it computes with integers or, if Exact is set,
+	// with decimals or dates.
 	Binds *Var
+	Exact bool
 	// Copy is set if the call is part of another literal as well, so that its
 	// errors are reported there.
 	Copy bool
@@ -232,6 +262,8 @@ func EachVarOf(l Literal, f func(Ref)) {
 		for _, e := range []Expr{l.From, l.To, l.Step, l.X} {
 			EachVar(e, f)
 		}
+	case *In:
+		EachVar(l.X, f)
 	case *Binding:
 		f(Ref{l.Var, l.Span})
 		EachVar(l.Expr, f)

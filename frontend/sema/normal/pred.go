@@ -35,12 +35,14 @@ type Pred struct {
 
 	Query    bool
 	Hidden   bool   // made by the compiler
+	Constant bool   // has the constants of a set, which need not be entities
 	Source   string // the predicate whose facts it holds, if that is another one
 	Rules    int    // clauses with it as head that are not facts
 	Loads    int    // clauses that add to it by + and are not facts
 	Given    bool   // facts are bound from outside
 	View     bool   // computed only where it is asked for
 	Poisoned bool   // something about it is wrong and reported
+	Keeps    core.Keep
 	OrderBy  []core.OrderKey
 	Limit    int64 // -1 when there is none
 	File     *core.FileBinding
@@ -120,17 +122,21 @@ var ordinals = [...]string{"first", "second", "third", "fourth", "fifth", "sixth
 
 // ColumnName names a column in words: "the second argument of edge".
 func (p *Pred) ColumnName(i int) string {
+	name := p.Name
+	if end := strings.IndexByte(name, '#'); end > 0 {
+		name = name[:end]
+	}
 	switch {
 	case p.Keys == p.Arity-1 && i == p.Keys:
-		return "the value of " + p.Name
+		return "the value of " + name
 	case p.Functional() && i < p.Keys && p.Keys == 1:
-		return "the key of " + p.Name
+		return "the key of " + name
 	case p.Arity == 1:
-		return "the argument of " + p.Name
+		return "the argument of " + name
 	case i < len(ordinals):
-		return "the " + ordinals[i] + " argument of " + p.Name
+		return "the " + ordinals[i] + " argument of " + name
 	}
-	return fmt.Sprintf("argument %d of %s", i+1, p.Name)
+	return fmt.Sprintf("argument %d of %s", i+1, name)
 }
 
 // PlainName is a variable's name without the `?` of the older dialect.

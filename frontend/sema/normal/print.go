@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -52,6 +53,15 @@ func (u *Unit) specifier() string {
 		if a.In != nil {
 			in = a.In.Name
 		}
+		if a.Fn == core.Quantile {
+			in += ", " + scalar.Literal(a.At)
+		}
+		if a.Fn == core.StringJoin {
+			in += ", " + scalar.Quote(a.Separator)
+		}
+		if len(a.By) > 0 {
+			in += ", order " + orderText(a.By)
+		}
 		specs = append(specs, fmt.Sprintf("%s = %s(%s)", a.Out.Name, a.Fn, in))
 	}
 	switch s := u.Seq; {
@@ -61,10 +71,19 @@ func (u *Unit) specifier() string {
 		return ""
 	case len(s.Group) > 0:
 		return fmt.Sprintf("seq<<%s group %s order %s>> ", s.Index.Name, varNames(s.Group),
-			varNames(s.Order))
+			orderText(s.Order))
 	default:
-		return fmt.Sprintf("seq<<%s order %s>> ", s.Index.Name, varNames(s.Order))
+		return fmt.Sprintf("seq<<%s order %s>> ", s.Index.Name, orderText(s.Order))
 	}
+}
+
+func orderText(keys []OrderKey) string {
+	return strings.Join(list.Map(keys, func(k OrderKey) string {
+		if k.Desc {
+			return k.Var.Name + " desc"
+		}
+		return k.Var.Name
+	}), ", ")
 }
 
 func varNames(vars []*Var) string {

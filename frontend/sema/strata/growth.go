@@ -43,8 +43,9 @@ func (c *strata) warnGrowth(s *core.Stratum) {
 		}
 		d := c.Warnf(diag.UnboundedRecursion, let.Span, "this recursion may never end")
 		d.Label(r.Head.Span, "each round can derive a new value here")
-		d.Note("%s is computed from values of the same recursion, and no comparison bounds it",
-			let.Span.Text())
+		from := map[direction]string{up: " from above", down: " from below"}[movement(let.Expr)]
+		d.Note("%s is computed from values of the same recursion, and no comparison bounds it%s",
+			let.Span.Text(), from)
 		d.Help("add a bound to the body, for example %s", boundOf(v, let))
 	}
 }
@@ -61,34 +62,36 @@ func boundOf(v *core.Var, let *core.Let) string {
 	case scalar.Datetime:
 		return name + " < #2100-01-01#"
 	}
+	if movement(let.Expr) == down {
+		return name + " > -100"
+	}
 	return name + " < 100"
 }
 
 // growing returns a head variable that is computed from variables of recursive
-// atoms, if no computed head variable has a bound: a comparison, or an atom
-// outside the recursion. One bounded column is enough, because each round has
-// to move it. The value of a function does not count, because its keys decide
-// it.
+// atoms, if no computed head variable has a bound: a comparison on the side to
+// which its values move, or an atom outside the recursion. One bounded column
+// is enough, because each round has to move it. The value of a function does
+// not count, because its keys decide it.
 func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 	recursive := map[*core.Var]bool{} // has its value from the recursion
 	computed := map[*core.Var]*core.Let{}
 	inputs := map[*core.Var][]*core.Var{}
-	bounded := map[*core.Var]bool{}
+	bounds := map[*core.Var]direction{}
+	note := func(v *core.Var, on direction) { bounds[v] |= on }
 	for _, l := range r.Body {
 		switch l := l.(type) {
 		case *core.Atom:
 			for _, t := range l.Args {
 				if v, ok := t.(*core.Var); ok {
 					recursive[v] = recursive[v] || members[l.Pred]
-					bounded[v] = bounded[v] || !members[l.Pred]
+					if !members[l.Pred] {
+						note(v, both)
+					}
 				}
 			}
 		case *core.Test:
-			if call, ok := l.Expr.(*core.Call); ok && bounds[call.Func.Name] {
-				for _, v := range arithmeticVars(call) {
-					bounded[v] = true
-				}
-			}
+			noteComparison(l, note)
 		case *core.Let:
 			inputs[l.Var] = core.ExprVars(l.Expr)
 			call, isCall := l.Expr.(*core.Call)
@@ -106,17 +109,18 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 	// value that is computed from the recursion is bounded if all of its inputs
 	// are.
 	for _, l := range slices.Backward(r.Body) {
-		if let, ok := l.(*core.Let); ok && bounded[let.Var] {
-			for _, v := range movedBy(let.Expr) {
-				bounded[v] = true
-			}
+		if let, ok := l.(*core.Let); ok && bounds[let.Var] != 0 {
+			bound(let.Expr, bounds[let.Var], note)
 		}
 	}
-	var isBounded func(v *core.Var) bool
-	isBounded = func(v *core.Var) bool {
-		return bounded[v] || !recursive[v] ||
+	var isBounded func(v *core.Var, moves direction) bool
+	isBounded = func(v *core.Var, moves direction) bool {
+		if let := computed[v]; let != nil {
+			moves |= movement(let.Expr)
+		}
+		return bounds[v].stops(moves) || !recursive[v] ||
 			len(inputs[v]) > 0 && !slices.ContainsFunc(inputs[v], func(in *core.Var) bool {
-				return !isBounded(in)
+				return !isBounded(in, moves)
 			})
 	}
 	var found *core.Var
@@ -125,7 +129,7 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 		if !ok || computed[v] == nil {
 			continue
 		}
-		if isBounded(v) {
+		if isBounded(v, 0) {
 			return nil, nil
 		}
 		if found == nil {
@@ -135,31 +139,16 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 	return found, computed[found]
 }
 
-// bounds are the comparisons that keep a value in a range.
-var bounds = map[string]bool{"eq": true, "lt": true, "le": true, "gt": true, "ge": true}
-
-// arithmeticVars returns the variables that a comparison bounds: its operands
-// and what they are computed from by arithmetic.
-func arithmeticVars(k *core.Call) []*core.Var {
-	var out []*core.Var
-	for _, a := range k.Args {
-		out = append(out, movedBy(a)...)
+// noteComparison notes the bounds that a comparison gives.
+func noteComparison(t *core.Test, note func(*core.Var, direction)) {
+	k, isCall := t.Expr.(*core.Call)
+	if !isCall {
+		return
 	}
-	return out
-}
-
-// movedBy returns the variables whose values cannot grow without end while the
-// value of the expression is bounded. The remainder of a division moves none.
-func movedBy(e core.Expr) []*core.Var {
-	switch e := e.(type) {
-	case core.VarExpr:
-		return []*core.Var{e.Var}
-	case *core.Call:
-		if growers[e.Func.Name] || e.Func.Name == "convert" || e.Func.Name == "string:length" {
-			return arithmeticVars(e)
-		}
+	if on, ok := sides[k.Func.Name]; ok {
+		bound(k.Args[0], on[0], note)
+		bound(k.Args[1], on[1], note)
 	}
-	return nil
 }
 
 // growers are the functions that can give ever new values.
@@ -209,11 +198,9 @@ func creating(r *core.Rule, members map[*core.Pred]bool) source.Span {
 				}
 			}
 		case *core.Test:
-			if call, ok := l.Expr.(*core.Call); ok && bounds[call.Func.Name] {
-				for _, v := range arithmeticVars(call) {
-					bounded = bounded || recursive[v]
-				}
-			}
+			noteComparison(l, func(v *core.Var, on direction) {
+				bounded = bounded || on != 0 && recursive[v]
+			})
 		}
 	}
 	for i, t := range r.Head.Args[:p.Keys] {

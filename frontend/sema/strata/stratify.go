@@ -89,6 +89,7 @@ func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 		program.Strata = append(program.Strata, s)
 		if s.Recursive && !refused[n] {
 			c.warnGrowth(s)
+			c.requireMonotone(s)
 		}
 	}
 }
@@ -228,11 +229,30 @@ func cyclePath(graph [][]dependency, component []int, from, to int) []dependency
 	return out
 }
 
+// rangeCycle shows how the ends of a range depend on the head.
+func (c *strata) rangeCycle(e *diag.Diagnostic, program *core.Program, rest []dependency) {
+	cycle := []string{"the range"}
+	for _, step := range rest {
+		p := program.Preds[step.to]
+		if p.Hidden {
+			continue
+		}
+		if len(cycle) == 1 {
+			e.Label(step.span, "its ends come from %s", p.Name)
+		}
+		cycle = append(cycle, p.Name)
+	}
+	e.Note("the cycle is %s -> %s", strings.Join(cycle, " -> "), cycle[0])
+	e.Note("the values of the range can only be known when %s is complete", cycle[len(cycle)-1])
+}
+
 func (c *strata) explainCycle(program *core.Program, d dependency, rest []dependency) {
 	name := func(i int) string {
 		n := program.Preds[i].Name
 		if program.Preds[i].Hidden {
-			n, _, _ = strings.Cut(n, "$")
+			if end := strings.IndexAny(n, "$#"); end > 0 {
+				n = n[:end]
+			}
 		}
 		return n
 	}
@@ -246,7 +266,7 @@ func (c *strata) explainCycle(program *core.Program, d dependency, rest []depend
 	e := c.Errorf(code, d.span, "%s depends on itself through %s", name(d.from), through)
 	if p := program.Preds[d.to]; p.Hidden && strings.Contains(p.Name, "$range") {
 		e.At = "the ends of this range come from the recursion, through " + through
-		e.Note("the values of a range here can only be known when %s is complete", name(d.to))
+		c.rangeCycle(e, program, rest)
 		e.Help("derive the largest range that is needed in a predicate of its own, for example " +
 			"number(i) <- 0 <= i, i < 100, and use number here")
 		return
@@ -262,6 +282,9 @@ func (c *strata) explainCycle(program *core.Program, d dependency, rest []depend
 			verb = "aggregates over"
 		case sequenced:
 			verb = "numbers"
+		}
+		if name(step.from) == name(step.to) {
+			continue // one of them was made for the other
 		}
 		e.Label(step.span, "%s %s %s here", name(step.from), verb, name(step.to))
 		cycle = append(cycle, name(step.to))

@@ -253,12 +253,10 @@ func (m *machine) command(c harmony.Command) error {
 		return err
 	case *harmony.Number:
 		rows, err := m.scan(c.From, harmony.Full)
-		keys := c.Keys()
-		order := list.Map(keys, func(at int) string { return c.From.Cols[at].Name })
 		if err != nil {
 			return err
 		}
-		return m.take(c.To, planref.Number(rows, c.Group, c.From.Cols, order), c.Cols)
+		return m.take(c.To, planref.Number(rows, c.Group, c.From.Cols, c.Keys()), c.Cols)
 	case *harmony.TopK:
 		rows, err := m.scan(c.From, harmony.Full)
 		if err != nil {

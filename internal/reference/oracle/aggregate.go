@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -42,7 +43,11 @@ func (m *machine) aggregate(rule *core.Rule) (out []Tuple, err error) {
 					inputs = append(inputs, member[spec.In])
 				}
 			}
-			v, ok := fold(spec.Fn, spec.Out.Type, inputs, len(members))
+			if spec.Fn == core.StringJoin {
+				head[spec.Out] = joined(spec, members)
+				continue
+			}
+			v, ok := fold(chosen(spec, inputs, len(members)))
 			if !ok {
 				return nil, &OverflowError{rule, key}
 			}
@@ -54,6 +59,34 @@ func (m *machine) aggregate(rule *core.Rule) (out []Tuple, err error) {
 		}
 	}
 	return out, nil
+}
+
+// chosen reduces an aggregation that takes some of its inputs to one that takes
+// all of them.
+func chosen(spec core.AggSpec, inputs []scalar.Value, count int,
+) (core.AggFn, scalar.Type, []scalar.Value, int) {
+	fn, t := spec.Fn, spec.Out.Type
+	sorted := slices.SortedStableFunc(slices.Values(inputs), scalar.Compare)
+	switch fn {
+	case core.CountDistinct:
+		seen := map[string]bool{}
+		for _, v := range inputs {
+			seen[Tuple{v}.String()] = true
+		}
+		return core.Count, t, nil, len(seen)
+	case core.Median:
+		middle := sorted[(count-1)/2 : count/2+1]
+		return core.Avg, t, middle, len(middle)
+	case core.Quantile:
+		// The first value that the part of all values does not exceed.
+		part := new(big.Rat).SetFrac(big.NewInt(spec.At.Int()), scale(int64(spec.At.Type.Scale)))
+		for i, v := range sorted {
+			if big.NewRat(int64(i+1), int64(count)).Cmp(part) >= 0 {
+				return core.Min, t, []scalar.Value{v}, 1
+			}
+		}
+	}
+	return fn, t, inputs, count
 }
 
 // fold is one aggregation function over a group that is not empty; it fails
@@ -136,4 +169,26 @@ func totalFloat(inputs []scalar.Value) float64 {
 	}
 	f, _ := sum.Float64()
 	return f
+}
+
+// joined concatenates the texts of a group in their order.
+func joined(spec core.AggSpec, members []env) scalar.Value {
+	members = slices.Clone(members)
+	slices.SortStableFunc(members, func(a, b env) int {
+		for _, k := range append(slices.Clip(spec.By), core.SeqKey{Var: spec.In}) {
+			c := scalar.Compare(a[k.Var], b[k.Var])
+			if k.Desc {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	var texts []string
+	for _, m := range members {
+		texts = append(texts, m[spec.In].Str())
+	}
+	return scalar.OfString(strings.Join(texts, spec.Separator))
 }

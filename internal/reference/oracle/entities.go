@@ -40,16 +40,19 @@ func (m *machine) entity(f *core.Family, v scalar.Value, outer bool) string {
 				switch {
 				case a.Family != nil:
 					keys[i] = m.entity(a.Family, t[i], false)
-				case outer && maker.Numbers.Refmode:
+				case outer && maker.Makes.Refmode:
 					keys[i] = scalar.Format(t[i])
+					if a.Type == scalar.StringType && looksLikeTerm(f, keys[i]) {
+						keys[i] = scalar.KeyLiteral(t[i])
+					}
 				default:
-					keys[i] = scalar.Literal(t[i])
+					keys[i] = scalar.KeyLiteral(t[i])
 				}
 			}
-			if maker.Numbers.Refmode {
+			if maker.Makes.Refmode {
 				return keys[0]
 			}
-			return maker.Numbers.Name + "[" + strings.Join(keys, ", ") + "]"
+			return maker.Makes.Name + "[" + strings.Join(keys, ", ") + "]"
 		}
 	}
 	return "an unknown entity of " + f.Name

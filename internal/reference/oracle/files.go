@@ -19,13 +19,14 @@ func ReadFacts(dir string, p *core.Program) (Facts, error) {
 		return nil, err
 	}
 	facts := Facts{}
+	named := &terms{facts, map[string]scalar.Value{}}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".tsv")
 		pred := findPred(p, name)
 		if pred == nil {
 			return nil, fmt.Errorf("%s: the program has no predicate %s", file, name)
 		}
-		if facts[name], err = readTSV(file, pred); err != nil {
+		if facts[name], err = readTSV(file, pred, named); err != nil {
 			return nil, err
 		}
 	}
@@ -42,7 +43,7 @@ func findPred(p *core.Program, name string) *core.Pred {
 }
 
 // readTSV reads tuples, one a line, columns by position, without header.
-func readTSV(file string, pred *core.Pred) ([]Tuple, error) {
+func readTSV(file string, pred *core.Pred, named *terms) ([]Tuple, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -60,8 +61,13 @@ func readTSV(file string, pred *core.Pred) ([]Tuple, error) {
 		}
 		t := make(Tuple, len(fields))
 		for c, field := range fields {
-			if t[c], err = scalar.ParseText(pred.Args[c].Type,
-				unescaper.Replace(field)); err != nil {
+			field = unescaper.Replace(field)
+			if f := pred.Args[c].Family; f != nil {
+				t[c], err = named.number(f, field)
+			} else {
+				t[c], err = scalar.ParseText(pred.Args[c].Type, field)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
 			}
 		}

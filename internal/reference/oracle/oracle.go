@@ -161,6 +161,9 @@ func (m *machine) insert(pred *core.Pred, t Tuple) (isNew bool, err error) {
 		return false, nil
 	}
 	key := t[:pred.Keys].String()
+	if pred.Improves() {
+		return r.improve(pred, key, t), nil
+	}
 	if first, ok := r.values[key]; ok && pred.Functional() {
 		return false, &KeyError{pred, first, t}
 	}
@@ -168,6 +171,23 @@ func (m *machine) insert(pred *core.Pred, t Tuple) (isNew bool, err error) {
 	r.values[key] = t
 	r.tuples = append(r.tuples, t)
 	return true, nil
+}
+
+// improve gives a key a value if it has none or a worse one.
+func (r *relation) improve(pred *core.Pred, key string, t Tuple) bool {
+	old, ok := r.values[key]
+	if !ok {
+		t = slices.Clone(t)
+		r.values[key] = t
+		r.tuples = append(r.tuples, t)
+		return true
+	}
+	sign := scalar.Compare(t[pred.Keys], old[pred.Keys])
+	if sign == 0 || (sign > 0) != (pred.Keeps == core.KeepGreatest) {
+		return false
+	}
+	copy(old, t) // the tuple is replaced in place
+	return true
 }
 
 // derive returns the head's tuples for what the relations hold now.
@@ -303,14 +323,24 @@ func (m *machine) sequence(rule *core.Rule) (out []Tuple) {
 	var rows []row
 	bindings := env{}
 	m.solve(rule.Body, bindings, func() {
-		rows = append(rows,
-			row{bindings.values(rule.Seq.Group), bindings.values(rule.Seq.Order), copyOf(bindings)})
+		vars, groups := rule.Seq.Vars(), len(rule.Seq.Group)
+		rows = append(rows, row{bindings.values(vars[:groups]), bindings.values(vars[groups:]),
+			copyOf(bindings)})
 	})
 	sort.Slice(rows, func(i, j int) bool {
 		if c := Compare(rows[i].group, rows[j].group); c != 0 {
 			return c < 0
 		}
-		return Compare(rows[i].order, rows[j].order) < 0
+		for k, key := range rule.Seq.Order {
+			c := scalar.Compare(rows[i].order[k], rows[j].order[k])
+			if key.Desc {
+				c = -c
+			}
+			if c != 0 {
+				return c < 0
+			}
+		}
+		return false
 	})
 	index := int64(0)
 	for i, r := range rows {

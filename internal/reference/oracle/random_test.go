@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redfoxdb/redfox"
 	"github.com/redfoxdb/redfox/frontend"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/driver"
 	"github.com/redfoxdb/redfox/internal/reference/randprog"
 	"github.com/redfoxdb/redfox/internal/short"
 )
@@ -34,7 +34,7 @@ func TestRandomPrograms(t *testing.T) {
 	large := 0
 	for seed, n := *firstSeed, short.Count(t, *seedCount,
 		"random programs"); seed < *firstSeed+n; seed++ {
-		p := randprog.New(seed)
+		p := randprog.New(seed).WithTerms()
 		why, err := disagreement(dir, p)
 		if errors.Is(err, ErrTooLarge) {
 			large++
@@ -98,14 +98,14 @@ func disagreement(dir string, p *randprog.Program) (why string, err error) {
 		codes = []string{diag.ConstraintViolated.ID}
 	}
 	var optional []string
-	for _, pass := range redfox.Passes() {
+	for _, pass := range driver.Passes() {
 		if !pass.Required {
 			optional = append(optional, pass.Name)
 		}
 	}
 	for _, disable := range [][]string{nil, optional} {
 		got, err := answers(p.Text(), filepath.Join(dir, "facts"), disable)
-		var wrong *redfox.ProgramError
+		var wrong *driver.ProgramError
 		switch {
 		case refusal != nil && errors.As(err, &wrong) &&
 			slices.Contains(codes, wrong.Diagnostics[0].Code.ID):
@@ -138,29 +138,29 @@ func answers(text, facts string, disable []string) (out map[string]string, err e
 		}
 	}()
 	ctx := context.Background()
-	prog, err := redfox.Compile(ctx, []redfox.Source{redfox.Text("program.logic", text)},
-		redfox.Options{Disable: disable})
+	prog, err := driver.Compile(ctx, []driver.Source{driver.Text("program.logic", text)},
+		driver.Options{Disable: disable})
 	if err != nil {
 		return nil, err
 	}
-	from := redfox.NewFacts()
+	from := driver.NewFacts()
 	tables, err := filepath.Glob(filepath.Join(facts, "*.csv"))
 	if err != nil {
 		return nil, err
 	}
 	header := true
 	for _, path := range tables {
-		from.Add(redfox.FactFile{Pred: strings.TrimSuffix(filepath.Base(path), ".csv"), Path: path,
+		from.Add(driver.FactFile{Pred: strings.TrimSuffix(filepath.Base(path), ".csv"), Path: path,
 			Header: &header})
 	}
-	result, err := prog.Run(ctx, from.Dir(facts), redfox.RunOptions{})
+	result, err := prog.Run(ctx, from.Dir(facts), driver.RunOptions{})
 	if err != nil {
 		return nil, err
 	}
 	out = map[string]string{}
 	for _, pred := range result.Predicates() {
 		var b bytes.Buffer
-		if err := result.Write(&b, pred, redfox.TSV, redfox.WriteOptions{}); err != nil {
+		if err := result.Write(&b, pred, driver.TSV, driver.WriteOptions{}); err != nil {
 			return nil, err
 		}
 		out[pred] = b.String()

@@ -1,8 +1,10 @@
 package oracle
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,8 +96,7 @@ rows:
 	for i, row := range t.rows {
 		tuple := make(Tuple, len(at))
 		for j, c := range at {
-			empty := row[c].text == "" && pred.Args[j].Type.Kind != scalar.String
-			if row[c].missing || empty {
+			if row[c].missing {
 				if j < pred.Keys {
 					return nil, fmt.Errorf("row %d: %s is missing", i+1, t.columns[c])
 				}
@@ -114,25 +115,35 @@ rows:
 	return out, nil
 }
 
+// readCSV reads a file with a header. A field is missing if nothing stands
+// between its commas, not even quotes.
 func readCSV(name string) (*table, error) {
-	f, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	records, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	t := &table{columns: records[0]}
-	for _, record := range records[1:] {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	records := csv.NewReader(bytes.NewReader(text))
+	t := &table{}
+	for {
+		record, err := records.Read()
+		switch {
+		case err == io.EOF:
+			return t, nil
+		case err != nil:
+			return nil, err
+		case t.columns == nil:
+			t.columns = record
+			continue
+		}
 		row := make([]field, len(record))
 		for i, text := range record {
-			row[i] = field{text: text}
+			line, column := records.FieldPos(i)
+			rest := lines[line-1][column-1:]
+			row[i] = field{text: text, missing: text == "" && !bytes.HasPrefix(rest, []byte(`"`))}
 		}
 		t.rows = append(t.rows, row)
 	}
-	return t, nil
 }
 
 // readParquet reads whole numbers and strings.

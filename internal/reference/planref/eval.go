@@ -203,11 +203,7 @@ func groups(rows Rows, by []int) []Rows {
 
 // Number appends to each tuple its number within its group, in ascending order
 // of the columns order.
-func Number(in Rows, group []int, cols []queryplan.Column, order []string) Rows {
-	var keys []queryplan.OrderKey
-	for _, name := range order {
-		keys = append(keys, queryplan.OrderKey{Col: name})
-	}
+func Number(in Rows, group []int, cols []queryplan.Column, keys []queryplan.OrderKey) Rows {
 	var out Rows
 	for _, g := range groups(in, group) {
 		sortBy(g, cols, keys)

@@ -69,10 +69,10 @@ func newHierarchy(f Facts) *hierarchy {
 	for _, r := range f["StringConstant"] {
 		h.texts[term("HeapAt", r[0])] = r[1]
 	}
-	var bodiless [][]string
+	bodiless := map[string][]string{}
 	for _, r := range f["Method"] {
 		if r[3] == "abstract" || h.isInterface[r[2]] {
-			bodiless = append(bodiless, r)
+			bodiless[r[2]] = append(bodiless[r[2]], r[1])
 		}
 	}
 	for class := range h.isClass {
@@ -82,19 +82,27 @@ func newHierarchy(f Facts) *hierarchy {
 }
 
 // hasBodies reports whether a class has a body for each method of its
-// interfaces, and no abstract method itself. Bodiless are the methods without
-// one, and those of interfaces.
-func (h *hierarchy) hasBodies(bodiless [][]string, class string) bool {
-	return !slices.ContainsFunc(bodiless, func(r []string) bool {
-		if r[2] == class {
+// interfaces, and no abstract method itself. Bodiless has the signatures of the
+// methods without one, and those of interfaces, by the type that declares them.
+func (h *hierarchy) hasBodies(bodiless map[string][]string, class string) bool {
+	if len(bodiless[class]) > 0 {
+		return false
+	}
+	seen := map[string]bool{}
+	var allFound func(t string) bool
+	allFound = func(t string) bool {
+		if seen[t] {
 			return true
 		}
-		if !h.isSubtype(class, r[2]) {
-			return false
+		seen[t] = true
+		for _, signature := range bodiless[t] {
+			if _, found := h.lookup(signature, class); h.isInterface[t] && !found {
+				return false
+			}
 		}
-		_, found := h.lookup(r[1], class)
-		return h.isInterface[r[2]] && !found
-	})
+		return !slices.ContainsFunc(h.supers[t], func(u string) bool { return !allFound(u) })
+	}
+	return allFound(class)
 }
 
 func (h *hierarchy) isConcrete(class string) bool { return h.concrete[class] }

@@ -162,8 +162,12 @@ func (b *body) test() string {
 	g := b.g
 	v := pick(g, b.vars)
 	if v.t == text && g.chance(30) {
-		pattern := pick(g, []string{"a%", "%b", "_", "%é%", "a_", "\\\\%"})
-		return fmt.Sprintf("string:like(%s, \"%s\")", v.name, pattern)
+		return fmt.Sprintf(pick(g, []string{
+			`string:like(%s, "a%%")`, `string:like(%s, "%%b")`, `string:like(%s, "_")`,
+			`string:like(%s, "%%é%%")`, `string:like(%s, "a_")`, `string:like(%s, "\\%%")`,
+			`string:matches(%s, "^a")`, `string:matches(%s, "é|b$")`,
+			`string:matches(%s, "(?i)A.")`, `string:matches(%s, "^\\d*$")`,
+		}), v.name)
 	}
 	op := pick(g, []string{"=", "!=", "!=", "<", "<=", "<=", ">", ">=", ">="})
 	if v.t == text && g.chance(15) {
@@ -171,6 +175,8 @@ func (b *body) test() string {
 		return fmt.Sprintf("string:decimal128:convert[%s] %s %s", v.name, op, b.term(wide))
 	}
 	switch n := g.IntN(10); {
+	case n == 0 && strings.HasSuffix(op, "="):
+		return b.member(v)
 	case n < 4:
 		_, literal := g.constant(v.t)
 		return fmt.Sprintf("%s %s %s", v.name, op, literal)
@@ -181,6 +187,26 @@ func (b *body) test() string {
 		return fmt.Sprintf("0 <= %s < %d", v.name, 2+g.IntN(5))
 	}
 	return fmt.Sprintf("%s %s %s", v.name, op, b.expression(v.t, false))
+}
+
+// member tests a variable against a set of constants.
+func (b *body) member(v variable) string {
+	var items []string
+	for range 1 + b.g.IntN(3) {
+		_, literal := b.g.constant(v.t)
+		items = append(items, literal)
+	}
+	if b.g.chance(10) {
+		// A set that is too large for a test.
+		for len(items) < 20 {
+			items = append(items, items[0])
+		}
+	}
+	of := v.name + " in {" + strings.Join(items, ", ") + "}"
+	if b.g.chance(30) {
+		return "!(" + of + ")"
+	}
+	return of
 }
 
 // another returns another variable of the same type, or "".
@@ -244,7 +270,8 @@ func (b *body) negation() {
 				}
 				return a
 			})), b.end(), own, own, b.end()))
-	case !b.recursive && g.chance(5):
+	case !b.recursive && g.mixing == plain && g.chance(5):
+		// The ends of a range are of one type.
 		b.conjuncts = append(b.conjuncts, fmt.Sprintf("!(%s <= w, w < %s, w * w = %s)", b.end(),
 			b.end(), b.term(integer)))
 	case own != "":
@@ -299,6 +326,11 @@ func (b *body) expression(t typ, recursive bool) string {
 		if s, ok := b.bound(text); ok && !recursive && g.chance(25) {
 			return "string:length[" + s + "]"
 		}
+		for i, v := range b.vars {
+			if v.t == date && i%2 == 1 && !recursive {
+				return v.name + " - #2000-01-01#"
+			}
+		}
 		y := b.term(integer)
 		if recursive {
 			return pick(g, []string{
@@ -318,6 +350,7 @@ func (b *body) expression(t typ, recursive bool) string {
 			fmt.Sprintf("int:mod[%s, %s]", x, b.notConstant(y)),
 			fmt.Sprintf("int:max[%s, %s]", x, y),
 			fmt.Sprintf("(%s + 1) * %s", x, y), fmt.Sprintf("int:bitxor[%s, %s]", x, y),
+			b.conditional(integer, x, fmt.Sprintf("%s / %s", x, b.notConstant(y))),
 		})
 	case text:
 		if recursive {
@@ -327,6 +360,7 @@ func (b *body) expression(t typ, recursive bool) string {
 			fmt.Sprintf("%s + %s", x, b.term(text)), fmt.Sprintf("string:upper[%s]", x),
 			fmt.Sprintf("string:substring[%s, 0, %d]", x, g.IntN(3)),
 			fmt.Sprintf("string:replace[%s, \"a\", \"b\"]", x),
+			b.conditional(text, x, b.term(text)),
 			fmt.Sprintf("decimal:string:convert[%s]", b.term(wide)),
 		})
 	case money:
@@ -357,8 +391,11 @@ func (b *body) expression(t typ, recursive bool) string {
 		return fmt.Sprintf("boolean:not[%s]", x)
 	case date:
 		if !recursive {
-			return fmt.Sprintf("datetime:add[%s, %d, %s]", x, 1+g.IntN(3),
-				pick(g, []string{`"months"`, `"days"`, `"hours"`}))
+			n, unit := 1+g.IntN(3), pick(g, []string{`"months"`, `"days"`, `"hours"`})
+			if unit == `"days"` {
+				return fmt.Sprintf("%s + %d", x, n)
+			}
+			return fmt.Sprintf("datetime:add[%s, %d, %s]", x, n, unit)
 		}
 	case narrow:
 		if v, ok := b.bound(narrow); ok && !recursive {
@@ -366,6 +403,30 @@ func (b *body) expression(t typ, recursive bool) string {
 		}
 	}
 	return x
+}
+
+// conditional chooses between two values of a type. The condition compares
+// bound variables, asks for a tuple, or needs a value that may be missing.
+func (b *body) conditional(t typ, x, y string) string {
+	cond := "1 < 2"
+	if len(b.vars) > 0 {
+		v := b.vars[len(b.vars)/2]
+		_, literal := b.g.constant(v.t)
+		cond = v.name + " <= " + literal
+	}
+	if call, ok := b.application(t); ok {
+		cond = fmt.Sprintf("%s != %s ; %s", call, x, cond)
+	}
+	for _, p := range b.g.preds {
+		if len(p.args) != 2 || p.functional() {
+			continue
+		}
+		if shared, ok := b.bound(p.args[0]); ok {
+			cond += ", " + p.atom([]string{shared, "_"})
+			break
+		}
+	}
+	return fmt.Sprintf("(if %s then %s else %s)", cond, x, y)
 }
 
 // negative writes the negative of an integer, which a uint does not have.

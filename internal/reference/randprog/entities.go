@@ -2,6 +2,7 @@ package randprog
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -78,6 +79,7 @@ func (g *generator) constructed() {
 	g.clause("%s(x, n) -> %s(x), int(n).", all, kind)
 	g.clause("%s(e), %s[%s] = e, %s(e, 0) <- %s.", kind, leaf, strings.Join(vars, ", "), all,
 		from.atom(vars))
+	g.terms(kind, leaf, node, from)
 	if g.chance(40) {
 		g.related(kind, leaf, all, from)
 		return
@@ -97,6 +99,41 @@ func (g *generator) constructed() {
 	g.clause("%s <- %s[x, y] = _, %s[%s] = x, x = y.", equal.atom(vars), node, leaf,
 		strings.Join(vars, ", "))
 	g.complete(equal)
+}
+
+// terms adds predicates of entities that show as terms, and at times facts that
+// name entities by terms. It draws from numbers of its own, so that a seed
+// makes the same program with terms and without.
+func (g *generator) terms(kind, leaf, node string, from *pred) {
+	own := &generator{Rand: rand.New(rand.NewPCG(g.out.Seed, uint64(len(g.out.Clauses))))}
+	t := &g.out.Terms
+	clause := func(format string, args ...any) {
+		t.Clauses = append(t.Clauses, fmt.Sprintf(format, args...))
+	}
+	suffix := strings.TrimPrefix(kind, "_")
+	clause("shown_%s(x, y) -> %s(x), %s(y).", suffix, kind, kind)
+	clause("shown_%s(x, y) <- %s[x, _] = y.", suffix, node)
+	clause("shown_%s(x, x) <- %s(x).", suffix, kind)
+	if own.chance(30) {
+		return
+	}
+	named := "named_" + suffix
+	clause("%s(x, y) -> %s(x), %s(y).", named, kind, kind)
+	clause("shown_%s(x, y) <- %s(x, y), !%s(y, x).", suffix, named, named)
+	var term func(depth int) string
+	term = func(depth int) string {
+		if depth > 0 && own.chance(40) {
+			return fmt.Sprintf("%s[%s, %s]", node, term(depth-1), term(depth-1))
+		}
+		keys := make([]string, len(from.args))
+		for i, a := range from.args {
+			_, keys[i] = own.constant(a)
+		}
+		return leaf + "[" + strings.Join(keys, ", ") + "]"
+	}
+	for range own.IntN(6) {
+		t.Facts = append(t.Facts, Fact{named, []string{term(2), term(2)}})
+	}
 }
 
 // related adds rules over the entities of one constructor: which of them share

@@ -80,9 +80,10 @@ type generator struct {
 // and some strata of derived ones: plain rules, linear, non-linear and mutual
 // recursion, aggregates, numbering, and a query. Values stay small and
 // recursive heads compute only modulo a number, so evaluation ends. Some
-// programs mix integers of all widths and signs, and widen undeclared columns.
-// Some
-// programs are refused when run: by a constraint, or because a functional
+// programs mix integers of all widths and signs, and widen undeclared columns,
+// or have lists, series and defaults, each with a twin in the core language.
+// Others keep the best value of each key in a recursion.
+// Some programs are refused when run: by a constraint, or because a functional
 // predicate gets two values for a key.
 func New(seed uint64) *Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)),
@@ -98,6 +99,12 @@ func New(seed uint64) *Program {
 		if g.mixing != plain && g.chance(20) {
 			g.widened()
 		}
+	}
+	if seed%8 == 3 || seed%8 == 6 { // the programs of other seeds stay as they are
+		g.twins()
+	}
+	if seed%8 == 0 || seed%8 == 4 {
+		g.improving()
 	}
 	g.query()
 	if g.chance(15) {
@@ -368,6 +375,7 @@ func (g *generator) aggregate() {
 	}
 	var heads, specs []string
 	var made []*pred
+	var first typ // of the result u0
 	for i := range count {
 		p := &pred{name: g.name("a"), keys: len(keys)}
 		terms := make([]string, 0, len(keys)+1)
@@ -382,7 +390,13 @@ func (g *generator) aggregate() {
 			result = wide
 		}
 		p.args = append(p.args, result)
-		heads = append(heads, p.atom(append(terms, out)))
+		value := out
+		if i > 0 && g.mixing == plain && result == integer && first == integer {
+			value = out + " + u0 - u0"
+		} else if i == 0 {
+			first = result
+		}
+		heads = append(heads, p.atom(append(terms, value)))
 		specs = append(specs, out+" = "+spec)
 		if declare {
 			g.clause("%s", g.declaration(p))
@@ -405,15 +419,23 @@ func (g *generator) specification(vars []variable) (string, typ) {
 		return "count()", integer
 	}
 	v := pick(g, vars)
-	switch fn := pick(g, []string{"total", "sum", "avg", "min", "max"}); {
+	switch fn := pick(g, []string{"total", "sum", "avg", "min", "max", "count_distinct", "median",
+		"quantile"}); {
+	case fn == "count_distinct":
+		return fmt.Sprintf("count_distinct(%s)", v.name), integer
+	case fn == "quantile":
+		return fmt.Sprintf("quantile(%s, %s)", v.name,
+			pick(g, []string{"0", "0.25", "0.5", "0.9", "1"})), v.t
+	case (fn == "total" || fn == "sum") && v.t == text:
+		return fmt.Sprintf(`string_join(%s, "-")`, v.name), text
 	case g.mixing == small && v.t == integer && (fn == "total" || fn == "sum"):
 		return fmt.Sprintf("max(%s)", v.name), v.t // a total of uint[8] is uint
-	case fn == "avg" && (v.t == integer || v.t == money || v.t == fraction || v.t == narrow):
-		return fmt.Sprintf("avg(%s)", v.name), fraction
-	case fn == "avg" && v.t == wide:
-		return fmt.Sprintf("avg(%s)", v.name), widest
-	case fn == "avg" && v.t == real:
-		return fmt.Sprintf("avg(%s)", v.name), real
+	case isMean(fn) && (v.t == integer || v.t == money || v.t == fraction || v.t == narrow):
+		return fmt.Sprintf("%s(%s)", fn, v.name), fraction
+	case isMean(fn) && v.t == wide:
+		return fmt.Sprintf("%s(%s)", fn, v.name), widest
+	case isMean(fn) && v.t == real:
+		return fmt.Sprintf("%s(%s)", fn, v.name), real
 	case (fn == "total" || fn == "sum") && v.t == narrow:
 		return fmt.Sprintf("%s(%s)", fn, v.name), integer
 	case (fn == "total" || fn == "sum") &&
@@ -424,6 +446,8 @@ func (g *generator) specification(vars []variable) (string, typ) {
 	}
 	return fmt.Sprintf("max(%s)", v.name), v.t
 }
+
+func isMean(fn string) bool { return fn == "avg" || fn == "median" }
 
 // function derives a functional predicate from another one with the same keys,
 // if there is one: each key still has one value.
@@ -495,8 +519,29 @@ func (g *generator) sequence() {
 		p.keys = groups + 1
 	}
 	g.clause("%s", g.declaration(p))
-	g.clause("%s <- seq<<>> %s.", p.atom(head), of.atom(vars))
+	specifier := ""
+	if g.chance(60) {
+		specifier = g.numbering(vars, groups)
+	}
+	g.clause("%s <- seq<<%s>> %s.", p.atom(head), specifier, of.atom(vars))
 	g.preds = append(g.preds, p)
+}
+
+// numbering draws the order of a sequence within the first variables.
+func (g *generator) numbering(vars []string, groups int) string {
+	keys := slices.Clone(vars)
+	g.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	keys = keys[:1+g.IntN(len(keys))]
+	for i, key := range keys {
+		if g.chance(50) {
+			keys[i] = "desc(" + key + ")"
+		}
+	}
+	out := "i = number(order(" + strings.Join(keys, ", ") + ")"
+	if groups > 0 {
+		out += ", partition(" + strings.Join(vars[:groups], ", ") + ")"
+	}
+	return out + ")"
 }
 
 func (g *generator) severalHeads() {

@@ -28,6 +28,7 @@ func (b *body) parts(s string) {
 	i, t := b.fresh(integer), b.fresh(text)
 	b.conjuncts = append(b.conjuncts, fmt.Sprintf(pick(b.g, []string{
 		`string:split[%s, "a", %s] = %s`, `string:split(%s, "b", %s, %s)`,
+		`string:captures[%s, "(a)|(b+)(.)?", %s] = %s`,
 		`string:substring[%s, %s, 1] = %s`, `string:substring[%s, 0, %s] = %s`,
 		`string:substring[%s, %s, _] = %s`,
 	}), s, i, t))

@@ -3,6 +3,7 @@ package randprog
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,22 @@ type Program struct {
 	Clauses []string // each with its full stop
 	Facts   []Fact
 	Tables  []Table
+	Twins   [][2]string // pairs of predicates that have the same tuples
+	// Terms is about entities that show as terms. It is no part of the text:
+	// numbers stand for such entities in plans, and differ from run to run.
+	Terms struct {
+		Clauses []string
+		Facts   []Fact
+	}
+}
+
+// WithTerms returns the program with predicates of entities that show as terms,
+// and facts that name entities by their terms.
+func (p *Program) WithTerms() *Program {
+	q := *p
+	q.Clauses = slices.Concat(p.Clauses, p.Terms.Clauses)
+	q.Facts = slices.Concat(p.Facts, p.Terms.Facts)
+	return &q
 }
 
 // Table is a file of named columns, for the predicates NAME:* whose arguments

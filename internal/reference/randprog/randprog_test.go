@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func compile(p *randprog.Program) (*core.Program, string) {
 
 func TestProgramsAreValid(t *testing.T) {
 	for seed := range uint64(seeds) {
-		p := randprog.New(seed)
+		p := randprog.New(seed).WithTerms()
 		if program, why := compile(p); program == nil {
 			t.Errorf("seed %d is refused:\n%s\n%s", seed, why, p.Text())
 		}
@@ -70,8 +71,10 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"table": `t\d+:a\[`, "applications compared": `\] = [\w:]+\[`,
 			"application of an application": `\[[\w:]+\[`, "several values": `\(x0.*;.*\) ->`,
 			"delta rule": `(?m)^\+.* <- `, "delta fact": `(?m)^\+[^<]*\.$`,
+			"least values": `lang:recursiveMin`, "greatest values": `lang:recursiveMax`,
 			"deletion": `(?m)^-l`, "stage": `@prev`,
 			"unsigned integers": `\buint`, "widened columns": `(?m)^w\d+\(`,
+			"lists": `list<<>>`, "running totals": `runtotal`, "defaults": `lang:defaultValue`,
 			"sum in an atom": `\w[(\[][^<]*v\d+ [+-] [123][,)\]]`, "range": `int:range|\w < v\d+ <= `,
 			"parts of a text": `string:split|, v\d+, [1_]\] = v`,
 		} {
@@ -98,8 +101,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 	for _, name := range []string{"negation", "negated conjunction", "disjunction", "aggregation", "two aggregates", "numbering", "several heads", "nullary", "like", "arithmetic", "functional", "chain", "constraint", "limit", "recursion", "mutual recursion",
 		"table", "applications compared", "application of an application", "several values",
 		"one row read twice", "delta rule", "delta fact",
-		"deletion", "stage", "unsigned integers", "widened columns", "sum in an atom", "range",
-		"parts of a text"} {
+		"lists", "running totals", "defaults", "deletion", "stage", "unsigned integers", "widened columns", "sum in an atom", "range",
+		"parts of a text", "least values", "greatest values"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}
@@ -158,6 +161,48 @@ func TestProgramsEnd(t *testing.T) {
 	if large > seeds/20 || refused == 0 || refused > seeds/12 || empty > seeds/16 {
 		t.Error(summary)
 	}
+}
+
+// TestTwinsAgree holds what lists, series and defaults derive against rules of
+// the core language that mean the same.
+func TestTwinsAgree(t *testing.T) {
+	compared, full := 0, 0
+	for seed := range uint64(seeds) {
+		p := randprog.New(seed)
+		program, why := compile(p)
+		if program == nil {
+			t.Fatalf("seed %d is refused: %s", seed, why)
+		}
+		if p.Twins == nil {
+			continue
+		}
+		result, err := oracle.RunBounded(program, facts(t, p, program), 50_000)
+		if err != nil {
+			continue
+		}
+		for _, pair := range p.Twins {
+			a, b := rows(result.Tuples[pair[0]]), rows(result.Tuples[pair[1]])
+			if compared++; len(a) > 1 {
+				full++
+			}
+			if !slices.Equal(a, b) {
+				t.Errorf("seed %d: %s has %v, and its twin %s %v\n%s", seed, pair[0], a, pair[1], b,
+					p.Text())
+			}
+		}
+	}
+	if compared < seeds/4 || full < compared/3 {
+		t.Errorf("%d pairs were compared, %d with several tuples", compared, full)
+	}
+}
+
+func rows(tuples []oracle.Tuple) []string {
+	var out []string
+	for _, tuple := range tuples {
+		out = append(out, fmt.Sprint(tuple))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // facts goes through files, as any other program's facts do.

@@ -73,7 +73,11 @@ func ruleText(r Rule) string {
 		heads = append(heads, atomText(h.Pred, h.Args))
 	}
 	for _, a := range r.Aggs {
-		specs = append(specs, fmt.Sprintf("%s = %s(%s)", a.Out, a.Fn, a.In))
+		in := a.In
+		if a.At != "" {
+			in += ", " + a.At
+		}
+		specs = append(specs, fmt.Sprintf("%s = %s(%s)", a.Out, a.Fn, in))
 	}
 	out := strings.Join(heads, ", ") + " <- "
 	switch {

@@ -96,6 +96,7 @@ type Head struct {
 type Agg struct {
 	Out, Fn, In string
 	From, Type  scalar.Type
+	At          string // the second argument: the part of a quantile, a separator
 }
 
 // Rule is a rule. Seq says that it numbers the tuples of its one atom: the head

@@ -80,7 +80,7 @@ func (g *programs) aggregatesOf(b *body, keys int) []*Pred {
 
 // domain of a least or greatest value is that of the values.
 func (a Agg) domain(b *body) int {
-	if a.Fn == "min" || a.Fn == "max" {
+	if a.Fn == "min" || a.Fn == "max" || a.Fn == "quantile" {
 		for _, v := range b.vars {
 			if v.Name == a.In {
 				return v.Domain
@@ -97,15 +97,22 @@ func (g *programs) aggregation(b *body) Agg {
 	if v == nil || g.chance(25) {
 		return count
 	}
-	a := Agg{Fn: pick(g.generator, []string{"total", "total", "avg", "min", "max"}), In: v.Name,
-		From: v.Type, Type: v.Type}
+	a := Agg{Fn: pick(g.generator, []string{"total", "total", "avg", "min", "max",
+		"count_distinct", "median", "quantile"}), In: v.Name, From: v.Type, Type: v.Type}
 	number := v.Type.IsNumeric()
 	switch {
-	case (a.Fn == "total" || a.Fn == "avg") && !number:
+	case a.Fn == "count_distinct":
+		a.Type = scalar.IntType
+	case a.Fn == "quantile":
+		a.At = pick(g.generator, []string{"0", "0.1", "0.25", "0.5", "0.875", "0.9", "1"})
+	case a.Fn == "total" && v.Type.Kind == scalar.String:
+		a.Fn, a.At = "string_join", `"-"`
+	case (a.Fn == "total" || a.Fn == "avg" || a.Fn == "median") && !number:
 		a.Fn = "max"
 	case a.Fn == "avg" && v.Type.Kind == scalar.Float:
 		a.Fn = "total"
-	case a.Fn == "avg":
+	case a.Fn == "median" && v.Type.Kind == scalar.Float:
+	case a.Fn == "avg" || a.Fn == "median":
 		a.Type = numberType("div", scalar.DecimalOf(v.Type.Scale), scalar.DecimalOf(0))
 		if v.Type.IsWide() {
 			a.Type = scalar.WideDecimalOf(a.Type.Scale)

@@ -121,6 +121,22 @@ func aggSQL(a Agg, q *query) (string, error) {
 		return "", fmt.Errorf("nothing binds %s", a.In)
 	}
 	switch {
+	case a.Fn == "count_distinct":
+		return "count(distinct " + in + ")", nil
+	case a.Fn == "string_join":
+		return fmt.Sprintf("string_agg(%s, '-' order by %[1]s)", in), nil
+	case a.Fn == "quantile":
+		return fmt.Sprintf("quantile_disc(%s, %s)", in, a.At), nil
+	case a.Fn == "median":
+		// DuckDB's own median of decimals rounds differently.
+		sorted := "list_sort(list(" + in + "))"
+		lower, upper := sorted+"[(count(*) + 1) // 2]", sorted+"[count(*) // 2 + 1]"
+		if a.From.Kind == scalar.Float {
+			return fmt.Sprintf("(%s + %s) / 2", lower, upper), nil
+		}
+		sum := fmt.Sprintf("(%s + %s) * %s", unscaled(lower, a.From), unscaled(upper, a.From),
+			powerOfTen(int(a.Type.Scale-a.From.Scale)))
+		return rounded(sum, "2", a.Type.Scale), nil
 	case a.Fn == "total":
 		return "sum(" + in + ")", nil
 	case a.Fn == "avg" && a.From.Kind == scalar.Float:

@@ -110,10 +110,17 @@ func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 		}
 	}
 	left := a.tree(t.left, forLeft)
+	whole := a.staysWhole(left, t.right)
+	if whole {
+		left = a.fix(left, t.right.rel)
+	}
 	for _, col := range left.Columns() {
 		forRight[col.Name] = true
 	}
-	right := a.tree(t.right, forRight)
+	right := a.Rels[t.right.rel]
+	if !whole {
+		right = a.tree(t.right, forRight)
+	}
 	j := &queryplan.Join{Kind: queryplan.Inner, Left: left, Right: right}
 	j.Unique = j.MatchesOnce()
 	if (j.Unique || a.set) && a.onlyExists(j, needed) {

@@ -22,6 +22,8 @@ type Conjunction struct {
 	Semis []Semijoin
 	Out   []queryplan.Rename // the result's columns
 	Names *queryplan.Names
+	// kept has the relations of KeepIndexes; nil for none.
+	kept []bool
 }
 
 // Semijoin keeps the tuples with a match in right (Semi) or without one (Anti).

@@ -25,6 +25,10 @@ const (
 	hashCost = 1.2
 	// keptCost is the cost of an index that a loop finds built.
 	keptCost = 0.001
+	// wholeCost is the factor for a join that reads more than the delta in
+	// every round. The sizes of a recursion are rough estimates, and a round in
+	// which the delta is nearly empty still reads the other side whole.
+	wholeCost = 10
 )
 
 // gathered is the number of bytes that are read of a row that was found.

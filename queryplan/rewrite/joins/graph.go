@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/bitset"
-	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
@@ -45,6 +44,12 @@ type graphRel struct {
 	keys    []bitset.Set
 	// Indexed is set if an index on it outlives one evaluation.
 	Indexed bool
+	// delta is set if it reads the tuples that are new in a round, invariant if
+	// it reads nothing that the loop around it changes.
+	delta, invariant bool
+	// spread is how many tuples a probe of its index finds for each that its
+	// conditions leave, where they come after the join; otherwise 1.
+	spread float64
 	// whole is set if it is a stored relation without conditions, so that an
 	// index needs no copy of it.
 	whole   bool
@@ -147,10 +152,12 @@ func (g *joinGraph) addRelation(c *Conjunction, r queryplan.Node, changed map[*q
 	names := trees.Columns(r)
 	e := g.est.Of(r)
 	rel := graphRel{scanned: e.Rows, cols: g.set(names), numbers: g.set(nil), ascends: g.set(nil)}
-	conds := list.Filter(c.Conds, func(cond queryplan.Expr) bool {
-		return trees.HasAll(names, queryplan.ExprColumns(cond))
-	})
+	conds := c.own(names)
 	rel.whole = len(conds) == 0
+	rel.spread = 1
+	if c.isKept(len(g.Rels)) {
+		rel.spread = spread(e, conds)
+	}
 	if len(conds) > 0 {
 		e = stats.Filtered(e, conds)
 	}
@@ -174,8 +181,10 @@ func (g *joinGraph) addRelation(c *Conjunction, r queryplan.Node, changed map[*q
 	for _, key := range queryplan.Keys(r) {
 		rel.keys = append(rel.keys, g.set(key))
 	}
-	rel.Indexed = changed != nil &&
-		(trees.IsInvariant(r, changed) || len(conds) == 0 && isGrowing(r))
+	rel.delta = readsDelta(r)
+	grows := isGrowing(r) && (len(conds) == 0 || c.isKept(len(g.Rels)))
+	rel.invariant = changed != nil && trees.IsInvariant(r, changed)
+	rel.Indexed = changed != nil && (grows || rel.invariant)
 	g.storage(&rel, r)
 	g.Rels = append(g.Rels, rel)
 }
@@ -221,16 +230,6 @@ func (g *joinGraph) storage(rel *graphRel, n queryplan.Node) {
 // MostlyRising is the least share of ascending neighbours for which tuples
 // count as ordered by a column.
 const MostlyRising = 0.99
-
-// isGrowing reports whether a relation is a derived variable, to whose index
-// the rounds of a loop only add.
-func isGrowing(n queryplan.Node) bool {
-	if p, ok := n.(*queryplan.Project); ok {
-		n = p.Input
-	}
-	s, ok := n.(*queryplan.Scan)
-	return ok && s.Var.Kind == queryplan.Derived && s.Version != queryplan.Delta
-}
 
 // link collects the links between relations.
 func (g *joinGraph) link() {
@@ -281,6 +280,9 @@ type subPlan struct {
 	cols    bitset.Set
 	ascends bitset.Set // columns in whose order they come
 	keys    []bitset.Set
+	// delta is set if one of its relations is a delta, invariant if all of
+	// them are invariant.
+	delta, invariant bool
 }
 
 func (g *joinGraph) leaf(i int) *subPlan {
@@ -289,6 +291,7 @@ func (g *joinGraph) leaf(i int) *subPlan {
 		tree: &joinTree{rel: i}, rel: r, Est: r.Est, Rows: max(r.Est.Rows, 1e-3),
 		Stream: scanCost * r.scanned,
 		cols:   r.cols.Clone(), ascends: r.ascends, keys: r.keys,
+		delta: r.delta, invariant: r.invariant,
 	}
 	g.close(s.cols)
 	return s
@@ -348,7 +351,8 @@ func (g *joinGraph) shape(l, r *subPlan) *subPlan {
 		many, one = one, many
 	}
 	out := &subPlan{Est: stats.JoinEstimate(queryplan.Inner, many, one, names, uniqueLeft ||
-		uniqueRight), cols: l.cols.Clone()}
+		uniqueRight), cols: l.cols.Clone(),
+		delta: l.delta || r.delta, invariant: l.invariant && r.invariant}
 	if uniqueLeft && uniqueRight {
 		out.Est.Rows = min(out.Est.Rows, r.Est.Rows)
 	}
@@ -389,7 +393,22 @@ func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset.Set) fl
 	on := g.on(l, r)
 	build, probe := g.indexCost(l, r, on, g.onlyExists(r, on, outside))
 	probe -= g.filterGain(l, r, on, probe, min(1, rows/l.Rows))
-	return l.Stream + build + probe*l.Rows + EmitCost*rows
+	if r.rel != nil {
+		rows *= r.rel.spread
+	}
+	cost := l.Stream + build + probe*l.Rows + EmitCost*rows
+	if readsWhole(l, r) {
+		cost *= wholeCost
+	}
+	return cost
+}
+
+// readsWhole reports whether a join of a delta with something else reads the
+// other side whole in every round: it streams it, or builds an index that does
+// not outlive the round.
+func readsWhole(l, r *subPlan) bool {
+	kept := r.invariant || r.rel != nil && r.rel.Indexed
+	return r.delta && !l.delta || l.delta && !r.delta && !kept
 }
 
 // filterGain returns the cost that FilterProbes saves for each probe of an

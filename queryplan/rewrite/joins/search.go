@@ -167,14 +167,15 @@ func first(t *joinTree) int {
 	return t.rel
 }
 
-// greedy builds a left-deep tree: from the smallest relation on, always to the
-// smallest next result that has a column to match.
+// greedy builds a left-deep tree: from a delta or else the smallest relation
+// on, always to the smallest next result that has a column to match.
 func (g *joinGraph) greedy(rels []int) *subPlan {
 	leaves := make([]*subPlan, len(rels))
 	start := 0
 	for i, r := range rels {
 		leaves[i] = g.leaf(r)
-		if leaves[i].Rows < leaves[start].Rows {
+		if first := leaves[start]; leaves[i].delta && !first.delta ||
+			leaves[i].delta == first.delta && leaves[i].Rows < first.Rows {
 			start = i
 		}
 	}

@@ -11,6 +11,8 @@ import (
 type meter struct {
 	Timing           bool
 	Launches, Waits  int64
+	Enlarged         int64 // tables
+	LoopRounds       int64 // that the device ran by itself
 	ToDevice, ToHost int64
 	ResidentBytes    int64 // of columns that were there
 	timers           int   // of the lane, in use

@@ -28,6 +28,7 @@ type Run struct {
 	scratch    Buffer
 	Owned      map[cuda.Pointer]int64
 	held, Peak int64
+	Steady     int64 // Peak without tables that are being made larger
 	meter
 }
 
@@ -52,6 +53,9 @@ func (r *Run) Start(logged int, slab int64, launches []LaunchShape) error {
 	}
 	return r.expectLaunches(launches)
 }
+
+// Settled notes that no table is being made larger.
+func (r *Run) Settled() { r.Steady = max(r.Steady, r.held) }
 
 // GiveBack frees everything that the run owns.
 func (r *Run) GiveBack() error {
@@ -108,11 +112,11 @@ type slab struct {
 }
 
 const (
-	// Allocations of up to slabbed bytes come from the slab, as long as all of
-	// them take at most mostSlab bytes. Parts of it begin at multiples of
-	// slabPart.
+	// MostSlab bounds the bytes of a slab.
+	MostSlab = 8 << 20
+	// Allocations of up to slabbed bytes come from the slab, as long as there
+	// is room. Parts of it begin at multiples of slabPart.
 	slabbed  = 256 << 10
-	mostSlab = 8 << 20
 	slabPart = 256
 	plenty   = 16 // times the slab
 )
@@ -123,7 +127,7 @@ func (s *slab) take(b *Buffer, bytes int64) bool {
 	if bytes > slabbed || s.Closed {
 		return false
 	}
-	s.Wanted = min(s.Wanted+bytes, mostSlab)
+	s.Wanted = min(s.Wanted+bytes, MostSlab)
 	if s.used+bytes > s.Bytes {
 		return false
 	}
@@ -254,6 +258,11 @@ func (r *Run) Drop(b *Buffer) error {
 func (r *Run) Disown(b Buffer) {
 	delete(r.Owned, b.At)
 	r.held -= b.Bytes
+}
+
+// Put sets the first words of a buffer.
+func (r *Run) Put(b Buffer, words ...int64) error {
+	return r.Control.put(r.Ctx, b.At, words...)
 }
 
 // Addresses puts the addresses of memory into a buffer.

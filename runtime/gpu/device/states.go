@@ -13,10 +13,11 @@ type LaunchShape struct{ Blocks, Words, Tiles, Sharing, Tile int64 }
 func (s LaunchShape) size() int64 { return s.Blocks * s.Words }
 
 const (
-	// mostShapes and mostStates bound the launches whose states a run sets up
-	// at its beginning, and the words of these.
+	// mostShapes bounds the launches whose states a run sets up at its
+	// beginning.
 	mostShapes = 1 << 10
-	mostStates = 1 << 20
+	// MostStates bounds the words of these states.
+	MostStates = 1 << 20
 )
 
 // states hold the positions of the blocks of launches. One kernel initialises
@@ -79,7 +80,7 @@ func statesTable(to Buffer, shapes []LaunchShape) (list []int64) {
 // StatesOf returns the states of a launch, set up.
 func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 	t := &r.States
-	if len(t.made) < mostShapes && s.size() <= mostStates {
+	if len(t.made) < mostShapes && s.size() <= MostStates {
 		t.made = append(t.made, s)
 	}
 	if len(t.expected) > 0 && t.expected[0] == s {
@@ -105,7 +106,7 @@ func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 func (t *states) Likely() []LaunchShape {
 	words := int64(0)
 	for i, s := range t.made {
-		if words += s.size(); words > mostStates {
+		if words += s.size(); words > MostStates {
 			return t.made[:i]
 		}
 	}

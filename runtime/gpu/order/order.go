@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -37,7 +36,7 @@ func (r *Sorter) Number(c *harmony.Number) (n int64, done bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	keys := GroupKeys(slices.Concat(c.Group, c.Keys()))
+	keys := append(GroupKeys(c.Group), Keys(c.From, c.Keys())...)
 	if r.Sooner(n) || n >= MostSorted || !r.IsOrdered(from, keys) {
 		return 0, false, nil
 	}

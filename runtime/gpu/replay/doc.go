@@ -9,6 +9,9 @@
 // compares them at its next wait, at the latest when it waits for the results.
 // If one differs, the run is void and another one begins, which waits.
 //
+// A [History] keeps the records of a program for later processes. Sizes of
+// tables in it are hints for runs over other facts.
+//
 // In: the device's part of a run (runtime/gpu/device). Out: a [Log], which the
 // run asks for numbers, and which becomes the next record. The package knows
 // kernel graphs only as keys; it must not import the variables of a run.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -18,14 +19,17 @@ type Log struct {
 	record   *Record
 	run      *device.Run
 	fits     func(cursor func(gauge int) int64) bool
-	replayed *numbers // the record's, or nil if the run waits
+	source   *numbers // the record's when the run began, or nil
+	replayed *numbers // those, or nil if the run waits
 	next     int      // index into the points of replayed
-	taken    []taken  // numbers that were not waited for, in order
+	taken    []taken  // numbers that were not waited for, in order, as logged
 	compared int      // how many of these are compared
+	drained  int64    // how many were compared before, and are no longer logged
 	made     *numbers // nil if the next run cannot use them
 	waited   bool     // for some of made
 	at       point    // where the run is
 	counting bool     // the run needs what a kernel has counted
+	most     int      // words of the log, mostLogged but for tests
 }
 
 // taken is numbers that a run has taken from the record.
@@ -34,14 +38,21 @@ type taken struct {
 	counted bool // the control block's count is among them
 }
 
-// mostLogged bounds the words of all control blocks in a record.
-const mostLogged = 1 << 20
+const (
+	// mostLogged bounds the words of the control blocks in the log. A run that
+	// takes more waits when the log is full.
+	mostLogged = 1 << 20
+	// mostNumbers bounds the numbers of a record.
+	mostNumbers = 1 << 22
+)
 
 // ErrDiffers is the error of a run whose numbers differ from the record.
 var ErrDiffers = errors.New("the device does not repeat what it did with the same facts")
 
 // Open returns the log of a run that neither replays nor leaves numbers.
-func (r *Record) Open(run *device.Run) Log { return Log{record: r, run: run} }
+func (r *Record) Open(run *device.Run) Log {
+	return Log{record: r, run: run, most: cmp.Or(r.LogWords, mostLogged)}
+}
 
 // Replay has the run replay the record, or leave numbers if there are none. The
 // tables of the run have room for the cursors of the record's gauges if fits
@@ -51,7 +62,7 @@ func (l *Log) Replay(fits func(cursor func(gauge int) int64) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lasts && !r.differs {
-		l.fits, l.replayed, l.made = fits, r.numbers, &numbers{}
+		l.fits, l.source, l.replayed, l.made = fits, r.numbers, r.numbers, &numbers{}
 	}
 }
 
@@ -61,12 +72,16 @@ func (l *Log) Replays() bool { return l.replayed != nil }
 // IsWhole reports whether the run took all of its numbers from the record.
 func (l *Log) IsWhole() bool { return l.replayed != nil && !l.waited }
 
-// Words returns the length of all control blocks that the run may compare.
+// Replayed returns how often the run took numbers from the record.
+func (l *Log) Replayed() int64 { return l.drained + int64(len(l.taken)) }
+
+// Words returns the length of the control blocks that are logged at a time.
 func (l *Log) Words() int {
 	if l.replayed == nil {
 		return 0
 	}
-	return len(l.replayed.points) * l.run.Control.Words
+	words := l.run.Control.Words
+	return min(len(l.replayed.points), max(l.most/words, 1)) * words
 }
 
 // Taken returns the control blocks to compare.
@@ -119,6 +134,10 @@ func (l *Log) Take() (done bool, err error) {
 		return false, nil
 	}
 	found := l.replayed.at[l.next]
+	if len(found) != 3+(l.run.Control.Words-device.FirstGauge)/device.GaugeWords {
+		l.replayed = nil // an earlier process had another number of gauges
+		return false, nil
+	}
 	// Where memory is short, tables may be smaller than they were, and kernels
 	// stop that ran through.
 	if !l.fits(func(gauge int) int64 {
@@ -128,6 +147,11 @@ func (l *Log) Take() (done bool, err error) {
 		return false, nil
 	}
 	c := &l.run.Control
+	if (len(l.taken)+1)*c.Words > l.Words() {
+		if err := l.drain(); err != nil {
+			return false, err
+		}
+	}
 	if at := len(l.taken) * c.Words; l.Device.At != 0 {
 		err = c.Stream.Copy(l.Device.At+cuda.Pointer(8*at), c.Device.At, uint64(8*c.Words))
 	} else {
@@ -148,6 +172,20 @@ func (l *Log) Take() (done bool, err error) {
 	return true, nil
 }
 
+// drain waits for the log, which is full, and empties it.
+func (l *Log) drain() error {
+	l.run.Waits++
+	if err := l.run.Lane.Wait(l.run.Ctx); err != nil {
+		return err
+	}
+	if err := l.Compare(); err != nil {
+		return err
+	}
+	l.drained += int64(len(l.taken))
+	l.taken, l.compared = l.taken[:0], 0
+	return nil
+}
+
 // Waited keeps the numbers of the mirror, for which the run has waited.
 func (l *Log) Waited() {
 	l.waited = true
@@ -156,11 +194,19 @@ func (l *Log) Waited() {
 	}
 }
 
+// Known keeps the numbers of the mirror, which are those of the device. The
+// next run may have to ask for them here, as its tables can be larger.
+func (l *Log) Known() {
+	if m := l.made; m != nil && (len(m.points) == 0 || m.points[len(m.points)-1] != l.at) {
+		l.keep(l.numbersOf(l.run.Control.Mirror, l.counting))
+	}
+}
+
 func (l *Log) keep(numbers []int64) {
 	if l.made == nil {
 		return
 	}
-	if (len(l.made.points)+1)*l.run.Control.Words > mostLogged {
+	if (len(l.made.points)+1)*len(numbers) > mostNumbers {
 		l.made = nil
 		return
 	}
@@ -168,9 +214,21 @@ func (l *Log) keep(numbers []int64) {
 	l.made.at = append(l.made.at, numbers)
 }
 
-// Discard leaves the next run no numbers. A table had to grow, which the next
-// run does not repeat.
+// Discard leaves the next run no numbers: what it will do depends on more than
+// facts.
 func (l *Log) Discard() { l.made = nil }
+
+// Again notes that the last launch stopped at a full table and goes on in
+// another one. Later runs begin with larger tables and have one launch in the
+// place of both, so the numbers between the two are dropped.
+func (l *Log) Again() {
+	if m := l.made; m != nil {
+		if n := len(m.points); n > 0 && m.points[n-1] == l.at {
+			m.points, m.at = m.points[:n-1], m.at[:n-1]
+		}
+	}
+	l.at.launches--
+}
 
 // Compare compares the numbers that were taken with those of the device. The
 // stream is done.
@@ -180,9 +238,7 @@ func (l *Log) Compare() error {
 		had := l.taken[l.compared]
 		block := l.run.Control.Log[l.compared*words:][:words]
 		if !slices.Equal(l.numbersOf(block, had.counted), had.numbers) {
-			l.record.mu.Lock()
-			defer l.record.mu.Unlock()
-			l.record.differs, l.record.numbers = true, nil
+			l.record.void(l.source)
 			return ErrDiffers
 		}
 	}
@@ -207,7 +263,8 @@ func (l *Log) Leave() {
 	if r.lasts {
 		r.launches = l.run.States.Likely()
 	}
+	r.ran = true
 	if l.made != nil && l.waited && !r.differs {
-		r.numbers = l.made
+		r.numbers, r.recalled = l.made, false
 	}
 }

@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 )
 
@@ -13,22 +15,43 @@ type Record struct {
 	// Sizes are how large variables became.
 	Sizes *Sizes
 	lasts bool // facts and functions stay as they are
+	// LogWords, unless it is 0, makes the log of runs shorter, for tests.
+	LogWords int
 
 	mu       sync.Mutex
 	numbers  *numbers // of the last run that has waited, or nil
-	differs  bool     // two runs have had different numbers
+	recalled bool     // they are those of an earlier process
+	ran      bool     // a run of this process has left something
+	differs  bool     // two runs of this process have had different numbers
+	peak     int64    // bytes of the device's memory, of the run that is kept on disk
 	slab     int64    // bytes of small allocations
 	launches []device.LaunchShape
 }
 
-// NewRecord returns the record of a program over facts that stay.
-func NewRecord(graph *harmony.Program) *Record {
-	return &Record{Sizes: NewSizes(), lasts: isRepeatable(graph)}
+// NewRecord returns the record of a program over facts that stay. Its sizes are
+// hints, which may be nil.
+func NewRecord(graph *harmony.Program, hints *Sizes) *Record {
+	return &Record{Sizes: cmp.Or(hints, NewSizes()), lasts: isRepeatable(graph)}
 }
 
 // NewRecordOfSizes returns a record that keeps sizes alone, which records over
 // other facts may share.
 func NewRecordOfSizes(s *Sizes) *Record { return &Record{Sizes: s} }
+
+// Origin says from where the next run knows how large its tables become.
+func (r *Record) Origin() runtime.Origin {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.recalled:
+		return runtime.EarlierProcess
+	case r.ran:
+		return runtime.EarlierRun
+	case r.Sizes.isEmpty():
+		return runtime.NoRun
+	}
+	return runtime.OtherFacts
+}
 
 // isRepeatable reports whether a program computes the same in every run.
 func isRepeatable(graph *harmony.Program) bool {
@@ -56,6 +79,26 @@ func (r *Record) Differs() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.differs
+}
+
+// NeedsLess reports whether a run that needed peak bytes needed much less than
+// the record has on disk: that of a first run has tables that had to grow.
+func (r *Record) NeedsLess(peak int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return peak+peak/4 < r.peak
+}
+
+// void drops numbers that a run has found to be wrong. Those of an earlier
+// process are replaced by those of the next run, which waits.
+func (r *Record) void(wrong *numbers) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.numbers != wrong {
+		return // another run has found out, or has left others
+	}
+	r.differs = !r.recalled
+	r.numbers, r.recalled = nil, false
 }
 
 // Numbers returns the numbers at each point of the last run that has waited, or

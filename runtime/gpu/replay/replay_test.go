@@ -73,7 +73,7 @@ func play(t *testing.T, r *Record, cursors [3]int64, fits bool) (waits [3]bool, 
 // TestRecord has a second run replay the first one, a run without room wait
 // from there on, and a run whose cursors differ void the record.
 func TestRecord(t *testing.T) {
-	r, all := NewRecord(&harmony.Program{}), [3]bool{true, true, true}
+	r, all := NewRecord(&harmony.Program{}, nil), [3]bool{true, true, true}
 	for i, c := range []struct {
 		cursors [3]int64
 		fits    bool

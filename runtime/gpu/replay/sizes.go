@@ -10,8 +10,9 @@ import (
 // that the next run allocates them at that size. They change no answer. They
 // are safe for concurrent use.
 type Sizes struct {
-	mu  sync.Mutex
-	all map[harmony.Managed]Size
+	mu      sync.Mutex
+	all     map[harmony.Managed]Size
+	guessed bool // from a run over other facts
 }
 
 // Size is how large a variable becomes in a run.
@@ -22,6 +23,20 @@ type Size struct {
 
 // NewSizes returns the sizes of no run.
 func NewSizes() *Sizes { return &Sizes{all: map[harmony.Managed]Size{}} }
+
+// Guessed reports whether no run over the facts is known.
+func (s *Sizes) Guessed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.guessed
+}
+
+// isEmpty reports whether there are no sizes.
+func (s *Sizes) isEmpty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all) == 0
+}
 
 // Of returns how large a variable became in the last run.
 func (s *Sizes) Of(v harmony.Managed) Size {
@@ -34,5 +49,5 @@ func (s *Sizes) Of(v harmony.Managed) Size {
 func (s *Sizes) Note(v harmony.Managed, size Size) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all[v] = size
+	s.all[v], s.guessed = size, false
 }

@@ -29,13 +29,14 @@ type Groups struct {
 
 func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Groups {
 	g := &Groups{Groups: machine.NewGroups(decl, lay, what), cursor: cursor{run: r,
-		Gauge: r.Control.NewGauge(), Limit: device.Unlimited, earlier: r.Sizes.Of(decl)}}
+		Gauge: r.Control.NewGauge(), Limit: device.Unlimited}}
 	g.data = make([]device.Buffer, len(g.Cells))
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Keys {
 			g.tuples = append(g.tuples, &Column{Column: layout.Words, Typ: c.Type})
 		}
 	}
+	g.earlier = r.earlierSize(decl, 2*g.slotBytes())
 	return g
 }
 
@@ -110,7 +111,8 @@ func (g *Groups) slotBytes() int64 {
 func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 	slots := machine.SlotsFor(want)
 	if g.slots > 0 {
-		slots = max(slots, growth(g.slots*g.slotBytes())*int64(g.mask+1))
+		g.run.Enlarged++
+		slots = max(slots, g.run.growth(g.slots*g.slotBytes())*int64(g.mask+1))
 		slots = min(slots, max(machine.SlotsFor(g.keys()), machine.SlotsFor(need)))
 	}
 	for slots > machine.SlotsFor(need) && slots*g.slotBytes() > g.run.Memory.Room()/2 {

@@ -33,7 +33,8 @@ func (g *Groups) growList(had, need, want int64) error {
 		return fmt.Errorf("%s has more than 4 billion groups, which is not supported", g.What)
 	}
 	if !first {
-		want = max(want, min(growth(g.slots*g.slotBytes())*room, g.keys()))
+		g.run.Enlarged++
+		want = max(want, min(g.run.growth(g.slots*g.slotBytes())*room, g.keys()))
 	}
 	want = min(want, machine.MaxRows-borders)
 	for want > need && (borders+want)*g.slotBytes() > g.run.Memory.Room()/2 {

@@ -112,10 +112,17 @@ func (r *Relation) DropSet() error {
 	return r.set.free()
 }
 
-// growth is the factor by which a table grows. Small tables grow faster,
-// because each growth waits for the device.
-func growth(bytes int64) int64 {
-	if bytes < 256<<20 {
+const (
+	// smallTable is the size up to which tables always grow fast.
+	smallTable = 256 << 20
+	// smallShare is the part of the free memory up to which they do.
+	smallShare = 8
+)
+
+// growth is the factor by which a table grows. A table that leaves most of the
+// memory free grows fast: each growth waits for the device, and moves all rows.
+func (r *State) growth(bytes int64) int64 {
+	if bytes < smallTable || 4*bytes <= r.Memory.Room()/smallShare {
 		return 4
 	}
 	return 2
@@ -156,20 +163,38 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 			return err
 		}
 		want := min(max(need, wanted, r.run.MinRows), machine.MaxRows)
-		if err := r.growColumns(ctx, need, want); err != nil {
+		if err := r.grow(ctx, need, want); err != nil {
 			return err
-		}
-		if r.set != nil {
-			if err := r.set.makeRoom(ctx, r, need, want); err != nil {
-				return err
-			}
 		}
 	}
 	return r.setLimit(ctx, room(), machine.MaxRows, slack, most)
 }
 
-// growColumns makes room for need rows; if memory allows, for want rows or a
-// multiple of the present capacity.
+// grow makes room for need rows; if memory allows, for want rows or a multiple
+// of the present capacity. A kernel stops where either the columns or the set
+// are full, so both are enlarged together.
+func (r *Relation) grow(ctx context.Context, need, want int64) error {
+	size := int64(r.RowBytes())
+	if r.set != nil {
+		if err := r.set.makeRoom(ctx, r, need, want); err != nil {
+			return err
+		}
+	}
+	if r.Capacity == 0 {
+		return r.growColumns(ctx, need, want)
+	}
+	if r.set == nil || r.set.room() == machine.MaxRows {
+		more := min(r.run.growth(r.Capacity*size)*r.Capacity, machine.MaxRows)
+		return r.growColumns(ctx, need, max(want, more))
+	}
+	room := r.set.room()
+	if room*size <= r.run.Memory.Room()/smallShare {
+		need = max(need, room)
+	}
+	return r.growColumns(ctx, need, max(want, room))
+}
+
+// growColumns makes room for need rows; if memory allows, for want rows.
 func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 	if need <= r.Capacity {
 		return nil
@@ -179,7 +204,10 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 		r.Capacity = machine.MaxRows
 		return nil
 	}
-	rows := max(want, min(growth(r.Capacity*size)*r.Capacity, machine.MaxRows))
+	if r.Capacity > 0 {
+		r.run.Enlarged++
+	}
+	rows := want
 	for rows > need && rows*size > r.run.Memory.Room()/2 {
 		rows = max(need, rows/2)
 	}
@@ -196,6 +224,15 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 		return nil
 	}
 	return r.run.pointers(&r.pointers, r.What, r.Cols)
+}
+
+// tupleBytes is about the memory of a tuple, with its part of a set.
+func (r *Relation) tupleBytes() int64 {
+	n := int64(r.RowBytes())
+	if r.set != nil && r.set.form != abi.None && r.set.form != abi.Direct {
+		n += 24
+	}
+	return n
 }
 
 // RowBytes is the size of a tuple.

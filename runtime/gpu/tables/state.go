@@ -48,7 +48,7 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 	r.found = map[columnKey]*resident{}
 	for _, decl := range g.Relations {
 		rel := &Relation{Versions: machine.Versions{Decl: decl, What: name(decl)}, cursor: cursor{
-			run: r, Limit: device.Unlimited, Gauge: -1, earlier: r.Sizes.Of(decl)}}
+			run: r, Limit: device.Unlimited, Gauge: -1}}
 		loaded := r.Data.Columns(decl)
 		for i, c := range decl.Cols {
 			col := &Column{Column: r.Layouts.Columns[decl][i], Typ: c.Type}
@@ -66,6 +66,7 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 		if lay := r.Layouts.Sets[decl]; lay != nil {
 			rel.set = newTupleSet(r, rel.What, lay)
 		}
+		rel.earlier = r.earlierSize(decl, rel.tupleBytes())
 		r.Relations[decl], r.Variables[decl] = rel, rel
 	}
 	for _, decl := range g.Indexes {
@@ -76,6 +77,20 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 		g := newGroups(r, decl, r.Layouts.Groups[decl], name(decl))
 		r.Groups[decl], r.Variables[decl] = g, g
 	}
+}
+
+// guessShare is the part of the free memory that a table may take because of
+// its size over other facts.
+const guessShare = 8
+
+// earlierSize returns how large a variable became in earlier runs. A size over
+// other facts is bounded, for a variable of so many bytes a row.
+func (r *State) earlierSize(decl harmony.Managed, bytes int64) replay.Size {
+	size := r.Sizes.Of(decl)
+	if size.Rows > 0 && r.Sizes.Guessed() {
+		size.Rows = min(size.Rows, r.Memory.Room()/guessShare/max(bytes, 1))
+	}
+	return size
 }
 
 // Settle reads all cursors from the mirror, which is fresh.

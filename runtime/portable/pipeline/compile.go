@@ -348,6 +348,11 @@ func (c *Compiler) project(n *queryplan.Project, need names) []*pipeline {
 
 func (c *Compiler) join(n *queryplan.Join, need names) []*pipeline {
 	on := n.On()
+	if scan, cols := resolveScan(n.Right); scan != nil {
+		// Joins on the same columns share an index if its key has one order,
+		// that of the variable's columns.
+		slices.SortStableFunc(on, func(a, b string) int { return cols[a] - cols[b] })
+	}
 	leftNeed := names{}
 	for _, col := range n.Left.Columns() {
 		if need[col.Name] {
@@ -536,11 +541,7 @@ func orderingOf(name string, n queryplan.Node, pipes []*pipeline, group []string
 
 func (c *Compiler) seq(n *queryplan.Seq, need names) []*pipeline {
 	pipes := c.node(n.Input, namesOf(n.Input.Columns()))
-	by := make([]queryplan.OrderKey, len(n.Order))
-	for i, name := range n.Order {
-		by[i].Col = name
-	}
-	cols, o := orderingOf("the sequence of "+c.label, n.Input, pipes, n.Group, by)
+	cols, o := orderingOf("the sequence of "+c.label, n.Input, pipes, n.Group, n.Order)
 	q := &sequence{cached: cached{memo: memo{inputs: c.stamp(n)}}, ordering: o, pipes: pipes,
 		cols: cols}
 	index := columns.Column{Name: n.Index, Type: scalar.IntType,

@@ -25,7 +25,7 @@ func (s *joinStage) prepare(r *work.Run) bool {
 func (s *joinStage) start(w *work.Worker, next work.Op) work.Op {
 	size := w.Run.Sizes.Vector
 	n := len(s.keep) + len(s.pay)
-	return &joinOp{joinStage: s, w: w, next: next, size: size,
+	o := &joinOp{joinStage: s, w: w, next: next, size: size,
 		keys:  make([]uint64, size*s.side.finder().KeyLayout().Words),
 		valid: make([]bool, size),
 		runs:  tables.Runs{Start: make([]uint32, size), Count: make([]uint32, size)},
@@ -34,6 +34,10 @@ func (s *joinStage) start(w *work.Worker, next work.Op) work.Op {
 		out:   work.Batch{Cols: work.Vectors(n, size)},
 		same:  work.Batch{Cols: make([][]int64, n)},
 	}
+	if insert, ok := next.(*insertOp); ok && s.kind == queryplan.Inner {
+		return extending(o, insert)
+	}
+	return o
 }
 
 type joinOp struct {
@@ -54,6 +58,11 @@ func (o *joinOp) Close() { o.next.Close() }
 
 func (o *joinOp) Push(b *work.Batch) {
 	o.lookup(b)
+	o.match(b)
+}
+
+// match pushes what the rows of a batch find.
+func (o *joinOp) match(b *work.Batch) {
 	count := o.runs.Count[:b.N]
 	switch {
 	case o.kind == queryplan.Inner && !o.index.Distinct():

@@ -44,11 +44,7 @@ func (q *sequence) compute(r *work.Run) *bag {
 	return q.bag(r, func() *bag {
 		p := collect(r, q.name, q.pipes, q.cols).gather(r.Mem)
 		index := work.Alloc[int64](r.Mem, q.name, p.n)
-		by := make([]int, len(q.by))
-		for i, k := range q.by {
-			by[i] = k.Col
-		}
-		if err := r.Sorter().Number(r.Stop.Ctx, q.rows(&p), q.group, by, index); err != nil {
+		if err := r.Sorter().Number(r.Stop.Ctx, q.rows(&p), q.group, q.by, index); err != nil {
 			work.Abort(err)
 		}
 		p.cols = append(p.cols, index)

@@ -34,6 +34,7 @@ type GrowingIndex struct {
 	narrow *arena[uint32]
 	broad  *arena[uint64]
 	round  uint32
+	token  *Token
 
 	size             int // rows that are added at a time
 	keyBuf, payBuf   []uint64
@@ -64,7 +65,8 @@ func newGrowingIndex(t *Table, ranges []interval.Interval, keyCols, payCols []in
 		return out
 	}
 	x := &GrowingIndex{name: "the index on " + t.Name, table: t, keyCols: keyCols, payCols: payCols,
-		Key: interval.NewLayout(pick(keyCols)), Pay: interval.NewLayout(pick(payCols))}
+		token: &Token{},
+		Key:   interval.NewLayout(pick(keyCols)), Pay: interval.NewLayout(pick(payCols))}
 	x.size = size
 	x.keyVecs, x.payVecs = work.Vectors(len(keyCols), size), work.Vectors(len(payCols), size)
 	if x.Key.Words <= 1 && x.Key.Bits <= maxDirect {
@@ -177,6 +179,17 @@ func (x *GrowingIndex) Payload(dst []int64, places []uint32, i int) {
 	}
 	x.Pay.UnpackAt(dst, words, places, i)
 }
+
+// Run returns the payload, if it is one narrow column.
+func (x *GrowingIndex) Run() (words []uint32, base int64) {
+	if x.narrow == nil {
+		return nil, 0
+	}
+	return runOf(x.narrow.words, &x.Pay)
+}
+
+// Token stands for the index until it is freed.
+func (x *GrowingIndex) Token() *Token { return x.token }
 
 // group returns the number of a key's group, which it adds if necessary.
 func (x *GrowingIndex) group(key []uint64) int {

@@ -21,6 +21,7 @@ type Index struct {
 
 	Rows   int
 	unique bool // no run is longer than one
+	token  *Token
 
 	// For dense keys: run k is offsets[k]..offsets[k+1]-1, for packed keys
 	// minus least below domain. Two more entries make every other key an empty
@@ -57,6 +58,11 @@ type Finder interface {
 	Lookup(keys []uint64, valid []bool, n int, out *Runs)
 	// Payload reads column i of the payload of the rows at the given places.
 	Payload(dst []int64, places []uint32, i int)
+	// Run returns the payload of all rows, if it is one column of at most 32
+	// bits, and what is to be added to its words; else nil.
+	Run() (words []uint32, base int64)
+	// Token stands for the contents; nil if runs do not only grow.
+	Token() *Token
 	// Distinct reports whether no key has two rows.
 	Distinct() bool
 	// Dense reports whether a key of one column outside its bounds finds
@@ -110,6 +116,7 @@ func (x *Index) Free() {
 
 // Build makes the index of the rows in parts, and empties them.
 func (x *Index) Build(r *work.Run, parts []*Keyed) {
+	x.token = &Token{}
 	for _, p := range parts {
 		x.Rows += p.N
 	}
@@ -497,6 +504,19 @@ func (x *Index) Payload(dst []int64, places []uint32, i int) {
 		return
 	}
 	unpackNarrow(dst, x.narrow, places, x.Pay.Fields[i])
+}
+
+// Run returns the payload, if it is one narrow column.
+func (x *Index) Run() (words []uint32, base int64) { return runOf(x.narrow, &x.Pay) }
+
+// Token changes with each Build.
+func (x *Index) Token() *Token { return x.token }
+
+func runOf(narrow []uint32, pay *interval.Layout) (words []uint32, base int64) {
+	if len(pay.Fields) != 1 {
+		return nil, 0
+	}
+	return narrow, pay.Fields[0].Base
 }
 
 // unpackNarrow reads a field of tuples of 32 bits at the given places.

@@ -83,3 +83,9 @@ func (x *PositionIndex) Payload(dst []int64, places []uint32, i int) {
 		t.Unpack(dst[j:j+1], words, col, 1, row)
 	}
 }
+
+// Run returns nil: there is no payload, only the table's rows.
+func (x *PositionIndex) Run() (words []uint32, base int64) { return nil, 0 }
+
+// Token returns nil.
+func (x *PositionIndex) Token() *Token { return nil }

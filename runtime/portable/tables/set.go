@@ -104,7 +104,7 @@ func (s *tupleSet) grow(r *work.Run) {
 	affordable := bitmap > 0 && !r.Sizes.NoBitmaps && bitmap < mem.Room()/2
 	switch {
 	case s.mode == smallMode && affordable && bitmap <= eagerDense,
-		(s.mode == narrowMode || s.mode == broadMode) && affordable && 2*s.hashBytes() > bitmap:
+		(s.mode == narrowMode || s.mode == broadMode) && affordable && s.prefersBitmap(bitmap):
 		s.reset()
 		s.mode = denseMode
 		s.dense = work.Alloc[uint64](mem, s.table.Name, int(bitmap/8))
@@ -129,6 +129,30 @@ func (s *tupleSet) grow(r *work.Run) {
 		}
 	}
 }
+
+// prefersBitmap reports whether a bitmap is smaller than the shards, or worth
+// its memory: nearly all tuples that come are there already, and many more have
+// come than clearing the bitmap takes.
+func (s *tupleSet) prefersBitmap(bitmap int64) bool {
+	bytes := s.hashBytes()
+	if 2*bytes > bitmap {
+		return true
+	}
+	tries := 0
+	for _, w := range s.table.writers {
+		tries += w.tries
+	}
+	rows := s.table.old.rows + s.table.delta.rows + s.table.fresh.rows
+	return repeatedBitmap*bytes > bitmap && tries > repeated*rows && int64(tries) > bitmap/4
+}
+
+const (
+	// repeated is how often each tuple comes if nearly all are there already.
+	repeated = 4
+	// repeatedBitmap is how many times as big as the shards the bitmap may be
+	// then.
+	repeatedBitmap = 16
+)
 
 func (s *tupleSet) hashBytes() int64 {
 	var n int64
@@ -279,6 +303,14 @@ func newDenseKey(l *interval.Layout, ranges []interval.Interval) denseKey {
 }
 
 func (d *denseKey) index(k uint64) uint64 { return k>>(d.shift&63)*d.unit + k&d.mask }
+
+// step returns how much index grows with the column at a shift, which has bits.
+func (d *denseKey) step(shift uint8) uint64 {
+	if uint(shift) < d.shift {
+		return 1 // the last column
+	}
+	return d.unit << ((uint(shift) - d.shift) & 63)
+}
 
 // mixer is a bijective hash of numbers below 2^bits: multiplication by an odd
 // number and a shifted exclusive or, twice. Being bijective it can be undone,

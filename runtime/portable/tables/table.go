@@ -29,6 +29,8 @@ type Table struct {
 	chunks atomic.Pointer[[]*chunk]
 	// writers add rows on behalf of the workers, by the worker's number.
 	writers []*Writer
+	// repeats are what rules that extend tuples remember.
+	repeats []*repeats
 	// growing are the indexes that each Merge extends.
 	growing []*GrowingIndex
 }
@@ -141,6 +143,9 @@ func (t *Table) Version(dst []Span, v queryplan.Version) []Span {
 	return dst
 }
 
+// IsMerged reports whether nothing was inserted since the last Merge.
+func (t *Table) IsMerged() bool { return t.fresh.rows == 0 }
+
 // Merge ends a round.
 func (t *Table) Merge() {
 	grew, moves := t.fresh.rows > 0, t.delta.rows > 0
@@ -195,6 +200,7 @@ func (t *Table) Clear() {
 	t.chunks.Store(&[]*chunk{})
 	t.old, t.delta, t.fresh, t.taken = spans{}, spans{}, spans{}, 0
 	t.freeWriters()
+	t.freeRepeats()
 	if t.set != nil {
 		t.set.reset()
 	}
@@ -288,6 +294,8 @@ func (a *appender) flush() {
 type Writer struct {
 	appender
 	fresh  []uint64
+	made   []uint64 // tuples of an Extension
+	tries  int      // tuples that came
 	narrow exchange[uint32]
 	broad  exchange[uint64]
 	wide   wideExchange
@@ -305,6 +313,7 @@ func (t *Table) Writer(id int) *Writer {
 
 // Begin prepares the table for inserts by one worker, or by several.
 func (t *Table) Begin(r *work.Run, parallel bool) {
+	t.fitRepeats()
 	if t.set != nil && (t.set.mode != smallMode || parallel) {
 		t.set.grow(r)
 	}
@@ -312,6 +321,7 @@ func (t *Table) Begin(r *work.Run, parallel bool) {
 
 // Insert adds packed tuples: all of them to a bag, else those that are new.
 func (w *Writer) Insert(r *work.Run, keys []uint64) {
+	w.tries += len(keys)
 	if set := w.table.set; set != nil {
 		set.insert(w, r, keys)
 		return
@@ -365,5 +375,6 @@ func (t *Table) DropSet() {
 		t.set.reset()
 		t.set = nil
 		t.freeWriters()
+		t.freeRepeats()
 	}
 }

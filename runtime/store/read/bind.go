@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,13 @@ import (
 type Fact struct {
 	// Pred is a predicate, or the part of predicates' names before a colon:
 	// then the file feeds all of them whose arguments it has columns for.
-	Pred   string
+	Pred string
+	// Sniff lets Bind read the start of Reader, to find its format, delimiter
+	// and header as those of a file.
+	Sniff bool
+	// Path is a file, a folder of files, or a pattern that matches some, unless
+	// there are Reader or Open. A folder called year=2024 gives the files in it
+	// a column year.
 	Path   string
 	Reader io.Reader // read instead of the file, when not nil
 	// Open opens the file; nil is os.Open. A program that names Path itself may
@@ -32,22 +39,31 @@ type Fact struct {
 	// header is missing or not to be used.
 	Names []string
 	// Columns holds the file's column for each argument: a name, or a number
-	// from
-	// 1. Nil finds them by the arguments' names.
+	// from 1. Nil finds them by the arguments' names.
 	Columns []string
 	// Positional says that columns go to arguments by their place, even if they
 	// have names.
 	Positional bool
 	Offset     bool // the first argument is the byte offset of the record
+
+	parts []part // columns from the names of folders
 }
 
-// ParseFact reads "PRED=FILE" or "PRED=FILE(column, column)".
-func ParseFact(text string) (Fact, error) {
+// ParseFact reads "PRED=FILE" or "PRED=FILE(column, column)". A format may
+// stand before the file, as in "PRED=csv:FILE".
+func ParseFact(text string) (f Fact, err error) {
 	pred, path, ok := strings.Cut(text, "=")
 	if !ok || pred == "" || path == "" {
 		return Fact{}, fmt.Errorf("%q is not of the form PRED=FILE or PRED=FILE(column, ...)", text)
 	}
-	f := Fact{Pred: strings.TrimSpace(pred), Path: path}
+	f = Fact{Pred: strings.TrimSpace(pred), Path: path}
+	defer func() {
+		// A file whose own name begins so is written ./csv:x.
+		format, rest, ok := strings.Cut(f.Path, ":")
+		if i := slices.Index(formatNames[1:], format); ok && i >= 0 && rest != "" {
+			f.Format, f.Path = Format(i+1), rest
+		}
+	}()
 	if open := strings.LastIndexByte(path, '('); open > 0 && strings.HasSuffix(path, ")") {
 		f.Path = path[:open]
 		for _, c := range strings.Split(path[open+1:len(path)-1], ",") {
@@ -112,13 +128,19 @@ func (e *BindError) Error() string {
 func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
 	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{},
 		named: map[string]bool{}, united: map[string]bool{},
-		bound: map[string]bool{}}
+		bound: map[string]bool{}, similar: map[string]string{}}
 	for i := range facts {
 		// A program that names a file names all that the predicate has.
 		b.uniting = facts[i].Open == nil
-		b.bound[filepath.Clean(facts[i].Path)] = true
-		if err := b.fact(&facts[i]); err != nil {
+		files, err := expand(&facts[i])
+		if err != nil {
 			return nil, err
+		}
+		for j := range files {
+			b.bound[filepath.Clean(files[j].Path)] = true
+			if err := b.fact(&files[j]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	b.uniting = false
@@ -132,8 +154,13 @@ func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Bind
 		b.noteUnknown()
 	}
 	b.noteAbsent()
+	b.noteSniffed()
 	for _, s := range schemas {
-		if b.taken[s.Name] == "" && !s.Optional {
+		switch path := b.similar[s.Name]; {
+		case b.taken[s.Name] != "" || s.Optional:
+		case path != "":
+			b.unmatched("%s has no file of facts; it is empty; did you mean %s?", s.Name, path)
+		default:
 			b.unmatched("%s has no file of facts; it is empty", s.Name)
 		}
 	}
@@ -154,7 +181,10 @@ type binder struct {
 	// unknown are files of the folder whose names resemble no predicate's. A
 	// folder is often shared by programs, so they make one note together.
 	unknown []string
+	sniffed []sniffedFiles
 	absent  []string // paths of files that the program names and that are not there
+	// similar has, by predicate, an unused file whose name is like its own.
+	similar map[string]string
 }
 
 // noteUnknown makes a note of the files that no predicate uses.
@@ -225,7 +255,11 @@ func (b *binder) fact(f *Fact) error {
 		}
 		return e
 	}
-	source, err := b.openSource(f)
+	takers := group
+	if exact != nil {
+		takers = append([]*store.Schema{exact}, group...)
+	}
+	source, err := b.openSource(f, takers)
 	if err != nil && f.Open != nil && errors.Is(err, fs.ErrNotExist) {
 		return b.missing(f)
 	}
@@ -299,7 +333,7 @@ func (b *binder) folder(dir string) error {
 func dataFile(path string) (stem string, ok bool) {
 	lower := strings.ToLower(path)
 	text := strings.TrimSuffix(strings.TrimSuffix(lower, ".gz"), ".zst")
-	for _, ext := range []string{".tsv", ".csv", ".txt"} {
+	for _, ext := range []string{".tsv", ".csv", ".txt", ".json", ".jsonl", ".ndjson"} {
 		if stem, ok := strings.CutSuffix(text, ext); ok {
 			return path[:len(stem)], true
 		}
@@ -308,12 +342,13 @@ func dataFile(path string) (stem string, ok bool) {
 	return path[:len(stem)], ok
 }
 
-// isPlain reports whether a file is a text that may be about anything. One that
-// no predicate is named like gets no note, and a predicate that has another
-// file takes nothing from it.
+// isPlain reports whether a file is a text, or JSON, that may be about
+// anything. One that no predicate is named like gets no note, and a predicate
+// that has another file takes nothing from it.
 func isPlain(path string) bool {
 	name := strings.ToLower(filepath.Base(path))
-	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".txt")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	return strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".json")
 }
 
 // folderFile binds a file of a folder.
@@ -365,12 +400,17 @@ func (b *binder) folderFile(dir, path string) error {
 		if ok {
 			b.unmatched("%s is not used: there is no predicate %s; did you mean %s?", path,
 				strings.ReplaceAll(stem, "/", ":"), near)
+			b.similar[near] = path
 		} else if !isPlain(path) {
 			b.unknown = append(b.unknown, path)
 		}
 		return nil
 	}
-	source, err := b.openSource(&Fact{Path: path})
+	f := &Fact{Path: path}
+	if len(own) > 0 {
+		f.Pred = own[0].Name
+	}
+	source, err := b.openSource(f, append(own, group...))
 	if err != nil {
 		return fileError(path, err)
 	}
@@ -434,12 +474,16 @@ func (b *binder) feed(source *Source, group []*store.Schema) (misses []error, er
 
 // use binds a source to the predicate that it was named for.
 func (b *binder) use(source *Source, s *store.Schema, f *Fact) error {
-	columns, err := matchColumns(s, source, f.Columns, f.Offset)
+	explicit := f.Columns
+	if f.Positional && explicit == nil && f.Names == nil {
+		explicit = b.placed(source, s, f.Offset)
+	}
+	columns, err := matchColumns(s, source, explicit, f.Offset)
 	if err != nil {
 		var missing *missingColumn
 		if errors.As(err, &missing) {
 			return &LoadError{File: source.Path, Line: headerLine(source), Reason: missing.Error(),
-				Err: missing}
+				Help: namesHelp(source, s), Err: missing}
 		}
 		return err
 	}
@@ -474,6 +518,9 @@ func (b *binder) add(source *Source, s *store.Schema, columns []int) error {
 	if added.Columns == nil && added.Arity < 0 {
 		added.Arity = 0
 		for _, c := range columns {
+			if c >= firstPart {
+				continue
+			}
 			added.Arity = max(added.Arity, c+1)
 		}
 	}
@@ -489,26 +536,46 @@ func (s *Source) sameAs(t *Source) bool {
 		(s.Arity == t.Arity || t.Arity < 0)
 }
 
-// openSource looks at a file: its format and the names of its columns.
-func (b *binder) openSource(f *Fact) (*Source, error) {
+// openSource looks at a file, which schemas may take facts from: its format and
+// the names of its columns.
+func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 	s := &Source{Path: f.Path, Reader: f.Reader, Open: f.Open, Format: f.Format,
-		Delimiter: f.Delimiter, Header: b.opts.Header, Arity: -1}
+		Delimiter: f.Delimiter, Header: b.opts.Header, Arity: -1, parts: f.parts}
 	if f.Header != nil {
 		s.Header = *f.Header
 	}
 	if s.Format == FormatAuto {
 		s.Format = formatOf(f.Path)
+		if f.Sniff {
+			s.sniffFormat()
+		}
 	}
 	if s.Format == Parquet {
 		s.Header = false
 		names, err := s.parquetColumns()
+		if err != nil {
+			return nil, s.notParquet(err)
+		}
 		s.Columns, s.Arity = names, len(names)
 		if f.Positional {
-			s.Columns = nil
+			s.Columns, s.named = nil, names
+		}
+		return s, nil
+	}
+	if s.Format == JSON {
+		s.Header = false
+		if s.Reader == nil {
+			if err := s.look(); err != nil {
+				return nil, err
+			}
+		}
+		names, err := s.jsonColumns()
+		if s.Columns = names; names != nil {
+			s.Arity = len(names)
 		}
 		return s, err
 	}
-	s.Format, s.Delimiter = textFormatOf(s.Format, s.Delimiter)
+	s.Format, s.Delimiter = textFormatOf(s.Format, cmp.Or(s.Delimiter, b.opts.Delimiter))
 	if d := s.Delimiter; d == '\n' || d == '\r' || d == '"' && s.Format == CSV || d >= 0x80 {
 		return nil, fmt.Errorf("%s cannot be a delimiter", strconv.QuoteRune(rune(d)))
 	}
@@ -517,6 +584,7 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 			return nil, err
 		}
 	}
+	b.sniff(s, f, schemas)
 	if !s.Header && f.Names == nil && f.Columns == nil {
 		return s, nil
 	}
@@ -532,6 +600,9 @@ func (b *binder) openSource(f *Fact) (*Source, error) {
 				Reason: fmt.Sprintf("found %s, expected %d, those named %s",
 					counted(len(first), "column"), s.Arity, strings.Join(f.Names, ", "))}
 		}
+	case s.named != nil: // the names have been looked at
+	case s.Header && f.Positional && f.Columns == nil:
+		s.named = first
 	case s.Header && len(first) > 0 && !f.Positional:
 		s.Columns, s.Arity = first, len(first)
 	case f.Columns != nil && len(first) > 0:

@@ -1,4 +1,4 @@
-// Package read makes relations of facts: of TSV, CSV and Parquet files,
+// Package read makes relations of facts: of TSV, CSV, JSON and Parquet files,
 // compressed or not, of Arrow records and of Go slices.
 //
 // In: files and the schemas of predicates. Out: a store.Database whose
@@ -12,6 +12,15 @@
 // distinct in the key of each one. A predicate whose key repeats, or whose
 // value is missing in some rows, gets a table of its own.
 //
+// # Keys
+//
+// A key is proven on the first load: no two rows of the file agree in it. If
+// the file is Parquet, Options.Proofs keep the proof for later processes, for
+// as long as the file system and the footer show the same file. Then the key is
+// not proven again, and columns of it that no plan looks at (Binding.Leave) are
+// not read. A file whose keys repeat has no proof. It is read whole each time:
+// equal rows become one, and two values for a key are a KeyError.
+//
 // # Texts
 //
 // Fields are strict: no blanks around them, digits and a point for numbers, ISO
@@ -19,9 +28,28 @@
 // "\r\n", and the last one may lack its end. A byte order mark is skipped.
 // Empty lines are skipped, except in a file of one column of strings, where
 // they are empty strings. TSV has no quotes and four escapes in strings: \t,
-// \n, \r and \\. Before any other character, a backslash stands for itself. CSV
-// is RFC 4180. Gzip and Zstandard are recognised by their first bytes. What
-// runtime/store/write writes, Load reads back equal.
+// \n, \r and \\. Before any other character, a backslash stands for itself.
+// CSV is RFC 4180; an empty field without quotes has no value. Gzip and
+// Zstandard are recognised by their first bytes. What runtime/store/write
+// writes, Load reads back equal.
+//
+// # Rows
+//
+// Rows that fail what every scan of a plan asks (Binding.Ask) are not loaded,
+// if the keys are proven: the columns in question are decoded first, and the
+// others for the rows that are left. Row groups that the file's statistics
+// exclude are not read; wrong statistics lose rows. What is not read is not
+// checked: a value that its type cannot hold is no error in a row that is left
+// out. A missing or refused value that is met makes Load read the whole file.
+//
+// # JSON
+//
+// A text of JSON is an array of objects, or objects that follow each other,
+// whose members are columns. A reader finds the ends of objects by their
+// brackets, and threads decode blocks of them. Null, or no member, has no
+// value. Strings are values of strings, datetimes and floats only. A number is
+// read exactly: 1.0 and 1e0 are the integer 1, and 1.5 is none. A member of an
+// object within an object is the column a.b.
 //
 // # Flags
 //

@@ -33,12 +33,26 @@ func (p Place) String() string {
 type LoadError struct {
 	File   string // as the user gave it
 	Line   int64  // from 1; 0 when the error is of the file as a whole
-	Row    int64  // from 1, of a file without lines
+	Row    int64  // from 1, of a file without lines or with several rows in one
 	Column int    // number of the field, from 1; 0 when the error is of the line
 	Name   string // of the column, when it has one
 	Reason string
 	Help   string // what to do, or ""
 	Err    error  // what caused it, or nil
+
+	missing bool // a value is missing that field must have
+	field   int
+	object  int64 // of JSON, from 1 in its block
+}
+
+// at places an error of a block that starts in a line, behind some rows. A line
+// of JSON may hold all of a file, so the row is named where there are more rows
+// than lines.
+func (e *LoadError) at(line, rows int64) {
+	e.Line += line
+	if e.object > 0 && rows+e.object > e.Line {
+		e.Row = rows + e.object
+	}
 }
 
 // Error returns "FILE:LINE:COLUMN: column COLUMN (NAME): reason".
@@ -78,6 +92,9 @@ var errFolder = errors.New("this is a folder, not a file")
 func fileError(file string, err error) *LoadError {
 	var le *LoadError
 	if errors.As(err, &le) {
+		if le.File == "" {
+			le.File = file
+		}
 		return le
 	}
 	reason := err.Error()

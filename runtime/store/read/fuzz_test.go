@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -68,6 +70,54 @@ func fuzzText(f *testing.F, format Format, seeds ...string) {
 func FuzzTSV(f *testing.F) {
 	fuzzText(f, TSV, "x\ty\n1\ta\n2\tb", "1\t\\t\\n\n\n\r\n", "\xef\xbb\xbf1\t\xff\n",
 		"a\t1.50\nb\t2\na\t1.5\n")
+}
+
+func FuzzJSON(f *testing.F) {
+	for _, seed := range []string{
+		"{\"x\":1,\"s\":\"a\"}\n{\"s\":\"b\",\"x\":2,\"y\":[{}]}\n",
+		"[\n{\"x\": 1, \"s\": \"\\u00e9\\\"\"},\n{\"x\":null,\"s\":\"\"}]\n", "[]", "[{}", "{}}", "[,]",
+		"{\"x\":1.0,\"s\":\"a\"}{\"x\":12e-1,\"s\":\"a\"}", "{\"x\":{\"s\":5},\"x.s\":7}",
+	} {
+		f.Add([]byte(seed))
+	}
+	schemas := []store.Schema{storetest.Predicate(f, "p(x:int; s:string)")}
+	within := storetest.Predicate(f, "p(s:int)")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		loadBytes(t, within, Fact{Reader: bytes.NewReader(text), Format: JSON,
+			Columns: []string{"x.s"}}, Options{Threads: 1})
+		var answers []string
+		for _, block := range []int{1, 7, 1 << 20} {
+			opts := Options{blockSize: block, Threads: 2}
+			b, err := Bind(schemas, "", []Fact{{Pred: "p", Path: "p.json", Format: JSON,
+				Reader: bytes.NewReader(text)}}, opts)
+			if err != nil {
+				return
+			}
+			answer := "refused"
+			if db, _, err := Load(context.Background(), b, opts); err == nil {
+				answer = strings.Join(storetest.Tuples(db.Relation("p")), "; ")
+				checkJSON(t, text)
+			}
+			answers = append(answers, answer)
+		}
+		if answers[0] != answers[2] || answers[1] != answers[2] {
+			t.Errorf("blocks of several sizes: %q", answers)
+		}
+	})
+}
+
+// checkJSON fails unless a text is an array, or values that follow each other.
+func checkJSON(t *testing.T, text []byte) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte(textMark))))
+	for {
+		var value any
+		if err := d.Decode(&value); err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatalf("%q was read: %v", text, err)
+		}
+	}
 }
 
 func FuzzCSV(f *testing.F) {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // record returns the fields of the record at p and the position behind it.
@@ -86,6 +87,34 @@ func (l *load) headerNote(head [][]string) string {
 		"--header reads it as a header", s.Path, s.Uses[0].Schema.Name)
 }
 
+// namesHelp says how a file is read in which the names of the columns are not
+// those of a predicate's arguments: by other names, or without a header if the
+// first line has values.
+func namesHelp(s *Source, schema *store.Schema) string {
+	args, _ := arguments(schema)
+	if s.Open != nil || len(s.Columns) < len(args) {
+		return ""
+	}
+	isTuple, isText := s.Header && len(s.Columns) == len(args), true
+	for i, a := range args {
+		_, err := scalar.ParseText(a.Type, s.Columns[i])
+		isTuple = isTuple && err == nil
+		isText = isText && a.Type.Kind == scalar.String
+	}
+	names := s.Columns[:len(args)]
+	if isTuple && !isText {
+		return fmt.Sprintf("the first line could be a fact: if %s has no header, leave --header out",
+			s.Path)
+	}
+	if slices.ContainsFunc(names, func(n string) bool {
+		return n == "" || strings.ContainsAny(n, "(),'")
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("say which columns are the arguments: --fact '%s=%s(%s)'", schema.Name, s.Path,
+		strings.Join(names, ", "))
+}
+
 // named reports whether a record has the name of each argument that the source
 // fills.
 func (l *load) named(record []string) bool {
@@ -94,7 +123,7 @@ func (l *load) named(record []string) bool {
 	}
 	for _, u := range l.source.Uses {
 		for i, a := range u.Schema.Args {
-			if u.Columns[i] < 0 {
+			if u.Columns[i] < 0 || u.Columns[i] >= firstPart {
 				continue
 			}
 			same := func(field string) bool { return strings.EqualFold(field, a.Name) }
@@ -108,26 +137,30 @@ func (l *load) named(record []string) bool {
 
 // fits reports whether a record has a value for each field that is read.
 func (l *load) fits(record []string) bool {
-	return !slices.ContainsFunc(l.fields, func(f field) bool { return !f.takes(record) })
+	return !slices.ContainsFunc(l.fields, func(f field) bool { return !l.takes(f, record) })
 }
 
 // anyFits reports whether a record has a value of a field that is no string.
 func (l *load) anyFits(record []string) bool {
 	return slices.ContainsFunc(l.fields, func(f field) bool {
-		return f.index >= 0 && f.typ.Kind != scalar.String && f.takes(record)
+		return f.index >= 0 && f.typ.Kind != scalar.String && l.takes(f, record)
 	})
 }
 
 // takes reports whether a record has a value of the field's type.
-func (f field) takes(record []string) bool {
+func (l *load) takes(f field, record []string) bool {
 	if f.index < 0 {
 		return true
 	}
 	if f.index >= len(record) {
 		return false
 	}
-	_, err := scalar.ParseText(f.typ.Joined(), record[f.index])
-	return err == nil || f.nullable && record[f.index] == ""
+	text := record[f.index]
+	if f.nullable && (text == "" || l.opts.Null != nil && text == *l.opts.Null) {
+		return true
+	}
+	_, err := scalar.ParseText(f.typ.Joined(), text)
+	return err == nil
 }
 
 // isName reports whether a text could be the name of a column.

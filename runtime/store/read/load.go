@@ -25,10 +25,13 @@ type load struct {
 	size    int64
 
 	fields []field
-	names  []string // what messages call the fields
-	args   [][]int  // the field of each argument of each use
-	data   []fieldData
-	rows   int64
+	// constants are fields of the source's parts. They become the last of the
+	// fields when the rows are read.
+	constants []field
+	names     []string // what messages call the fields
+	args      [][]int  // the field of each argument of each use
+	data      []fieldData
+	rows      int64
 
 	ledger  *store.Ledger
 	memory  sync.Mutex // for garbage
@@ -37,6 +40,13 @@ type load struct {
 
 	// bad are the rows of a Parquet file that are left out, ascending.
 	bad []uint32
+	// identity says which contents a Parquet file has; "" if nothing is kept of
+	// them. proofs are what is known of keys, by their fields.
+	identity string
+	proofs   map[string][]store.ColumnStats
+	absent   []bool  // the fields that are not read
+	tests    []*Test // of fields, that rows must pass
+
 	// spans map the rows of a text file to its lines.
 	spans []lineSpan
 	lines int64 // of the text so far
@@ -64,7 +74,11 @@ func (l *load) plan() {
 		for i, c := range u.Columns {
 			typ := u.Schema.Args[i].Type
 			nullable := u.Schema.Keys < len(u.Columns) && i >= u.Schema.Keys
-			at := slices.IndexFunc(l.fields, func(f field) bool {
+			list := &l.fields
+			if c >= firstPart {
+				list = &l.constants
+			}
+			at := slices.IndexFunc(*list, func(f field) bool {
 				return f.index == c && f.typ == typ
 			})
 			if at < 0 {
@@ -72,14 +86,22 @@ func (l *load) plan() {
 				if c >= 0 && c < len(l.source.Columns) {
 					name = l.source.Columns[c]
 				}
-				at = len(l.fields)
-				l.fields = append(l.fields,
-					field{index: c, name: name, typ: typ, nullable: nullable})
+				at = len(*list)
+				*list = append(*list, field{index: c, name: name, typ: typ, nullable: nullable})
 			}
-			l.fields[at].nullable = l.fields[at].nullable && nullable
-			args[i] = at
+			(*list)[at].nullable = (*list)[at].nullable && nullable
+			if args[i] = at; c >= firstPart {
+				args[i] += firstPart
+			}
 		}
 		l.args = append(l.args, args)
+	}
+	for _, args := range l.args {
+		for i, at := range args {
+			if at >= firstPart {
+				args[i] = at - firstPart + len(l.fields)
+			}
+		}
 	}
 	l.data = make([]fieldData, len(l.fields))
 	for _, f := range l.fields {
@@ -116,6 +138,7 @@ func (l *load) readText(ctx context.Context) error {
 	l.size = file.size
 	l.lines = 1
 	format := s.textFormat()
+	format.null = l.opts.Null
 	scanners, err := l.scanText(ctx, file, format, func(r textRows) error {
 		l.bytes = file.read.n.Load()
 		return l.takeText(r)
@@ -137,14 +160,18 @@ func (l *load) readText(ctx context.Context) error {
 }
 
 func (s *Source) textFormat() textFormat {
-	return textFormat{delimiter: s.Delimiter, quotes: s.Format == CSV, escapes: s.Format == TSV}
+	return textFormat{delimiter: s.Delimiter, quotes: s.Format == CSV, escapes: s.Format == TSV,
+		json: s.Format == JSON}
 }
 
 func (l *load) takeText(r textRows) error {
-	first := l.lines + r.header
+	first, before := l.lines+r.header, l.rows+l.report.Skipped
 	number := func(e *LoadError) *LoadError {
 		e.File = l.source.Path
-		e.Line += first
+		e.at(first, before)
+		if e.missing {
+			e.Help = l.missingHelp(e.field)
+		}
 		return e
 	}
 	if r.failed != nil {
@@ -155,9 +182,7 @@ func (l *load) takeText(r textRows) error {
 	}
 	l.report.Skipped += r.skipped
 	for _, e := range r.examples {
-		if len(l.report.Examples) < maxExamples {
-			l.report.Examples = append(l.report.Examples, number(e))
-		}
+		l.report.AddExample(number(e))
 	}
 	if r.rows > 0 {
 		if err := l.ledger.Take("the line numbers of "+l.source.Path,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ import (
 // bind and load take header, skip, offset, positional, delimiter=C and
 // names=(...).
 func TestData(t *testing.T) {
-	for _, file := range []string{"load", "bind"} {
+	for _, file := range []string{"load", "bind", "sniff", "files", "signature", "json"} {
 		t.Run(file, func(t *testing.T) {
 			dir := t.TempDir()
 			var schemas []store.Schema
@@ -44,10 +45,16 @@ func TestData(t *testing.T) {
 					case "reset":
 						os.RemoveAll(dir)
 						os.Mkdir(dir, 0o777)
+					case "link":
+						to := filepath.Join(dir, d.CmdArgs[1].Key)
+						from := filepath.Join(dir, pathOf(d.CmdArgs[0]))
+						if err := os.Symlink(to, from); err != nil {
+							t.Fatal(err)
+						}
 					case "dir":
 						os.MkdirAll(filepath.Join(dir, d.CmdArgs[0].Key), 0o777)
 					case "file":
-						WriteFile(t, dir, d.CmdArgs[0].Key, fileContent(t, d))
+						WriteFile(t, dir, pathOf(d.CmdArgs[0]), fileContent(t, d))
 					case "schemas":
 						schemas = nil
 						for _, line := range strings.Split(d.Input, "\n") {
@@ -64,8 +71,13 @@ func TestData(t *testing.T) {
 	}
 }
 
+// pathOf returns an argument that is a path, which may have an equals sign.
+func pathOf(a datadriven.CmdArg) string {
+	return strings.Join(append([]string{a.Key}, a.Vals...), "=")
+}
+
 func fileContent(t *testing.T, d *datadriven.TestData) string {
-	content := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\\`, `\`, `\x00`, "\x00", `\xff`,
+	content := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\\`, `\`, `\x00`, "\x00", `\x03`, "\x03", `\x04`, "\x04", `\xff`,
 		"\xff",
 		`\xfe`, "\xfe",
 		`\xef`, "\xef", `\xbb`, "\xbb", `\xbf`, "\xbf").Replace(d.Input)
@@ -119,6 +131,11 @@ func bindOrLoad(t *testing.T, d *datadriven.TestData, dir string, schemas []stor
 				var names string
 				d.ScanArgs(t, "names", &names)
 				f.Names = strings.Split(names, ";")
+			}
+			if d.HasArg("format") {
+				var name string
+				d.ScanArgs(t, "format", &name)
+				f.Format = Format(slices.Index(formatNames[:], name))
 			}
 			if d.HasArg("delimiter") {
 				var c string
@@ -197,7 +214,7 @@ func loadAll(b *Binding, opts Options) string {
 // TestFailedLoadOfCompressedText ends loads of compressed files at a malformed
 // row while the rest is still being decompressed.
 func TestFailedLoadOfCompressedText(t *testing.T) {
-	text := []byte("bad\n" + strings.Repeat("1\n", 1<<20))
+	text := []byte("0x\n" + strings.Repeat("1\n", 1<<20))
 	for _, name := range []string{"n.tsv.zst", "n.tsv.gz"} {
 		var packed bytes.Buffer
 		var w io.WriteCloser = gzip.NewWriter(&packed)

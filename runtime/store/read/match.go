@@ -2,6 +2,7 @@ package read
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +17,11 @@ type missingColumn struct {
 }
 
 func (e *missingColumn) Error() string {
-	s := fmt.Sprintf("there is no column %s for %s; the columns are %s", e.arg, e.pred,
-		strings.Join(e.columns, ", "))
+	s := fmt.Sprintf("there is no column %s for %s; ", e.arg, e.pred)
+	if len(e.columns) == 0 {
+		return s + "the file has none"
+	}
+	s += "the columns are " + strings.Join(e.columns, ", ")
 	if e.near != "" {
 		s += fmt.Sprintf("; did you mean %s?", e.near)
 	}
@@ -61,8 +65,13 @@ func matchArguments(
 		return out, nil
 	}
 	if source.Columns == nil {
-		for i := range args {
-			out = append(out, i)
+		next := 0
+		for _, a := range args {
+			c := source.partNamed(a.Name)
+			if c < 0 {
+				c, next = next, next+1
+			}
+			out = append(out, c)
 		}
 		return out, nil
 	}
@@ -75,13 +84,48 @@ func matchArguments(
 			return nil, err
 		}
 		if c < 0 {
-			near, _ := nearest(a.Name, source.Columns)
-			return nil, &missingColumn{pred: s.Name, arg: a.Name, columns: source.Columns,
+			near, _ := nearest(a.Name, source.columnNames())
+			return nil, &missingColumn{pred: s.Name, arg: a.Name, columns: source.columnNames(),
 				near: near}
 		}
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// placed returns the number of the column of each argument, where the names of
+// the columns are exactly those of the arguments but in another order. Other
+// columns go by place, for which it returns nil. Both are noted if a column has
+// the name of an argument at another place.
+func (b *binder) placed(source *Source, s *store.Schema, offset bool) []string {
+	args, _ := arguments(s)
+	if offset && len(args) > 0 {
+		args = args[1:]
+	}
+	var numbers []string
+	moved := -1
+	for i, a := range args {
+		at := slices.IndexFunc(source.named,
+			func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), a.Name) })
+		if at < 0 {
+			continue
+		}
+		numbers = append(numbers, strconv.Itoa(at+1))
+		if at != i && moved < 0 {
+			moved = at
+		}
+	}
+	switch {
+	case moved < 0:
+		return nil
+	case len(numbers) == len(args) && len(source.named) == len(args):
+		b.note("%s names the arguments of %s in another order; its columns go to them by name",
+			source.Path, s.Name)
+		return numbers
+	}
+	b.note("the columns of %s go to the arguments of %s by place, because they do not have all of "+
+		"their names; column %d is called %s", source.Path, s.Name, moved+1, source.named[moved])
+	return nil
 }
 
 // explicitColumn finds a column by name or, failing that, by number from 1.
@@ -102,8 +146,8 @@ func explicitColumn(s *store.Schema, source *Source, name string) (int, error) {
 			Help: "use numbers from 1, or say that the file has a header",
 		}
 	}
-	near, _ := nearest(name, source.Columns)
-	return 0, &missingColumn{pred: s.Name, arg: name, columns: source.Columns, near: near}
+	near, _ := nearest(name, source.columnNames())
+	return 0, &missingColumn{pred: s.Name, arg: name, columns: source.columnNames(), near: near}
 }
 
 // columnNamed returns the column of that name, or -1. A name in the same case
@@ -118,7 +162,11 @@ func columnNamed(s *store.Schema, source *Source, name string) (int, error) {
 			folded = append(folded, i)
 		}
 	}
-	return theColumn(s, source, name, same, folded)
+	c, err := theColumn(s, source, name, same, folded)
+	if c < 0 && err == nil {
+		c = source.partNamed(name)
+	}
+	return c, err
 }
 
 // valueColumn finds the value of a predicate such as lineitem:quantity by the

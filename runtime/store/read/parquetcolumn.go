@@ -91,6 +91,11 @@ type columnReader struct {
 	dict    *pageDictionary
 	words   []int64 // of rows that are not narrowed yet
 	last    int64   // the word of the row before, or noCode; see standIn
+
+	marks   []bool // the rows that are wanted; nil means all
+	test    *Test  // clears marks; nil decodes the rows
+	passing []bool // the places of the dictionary that pass the test
+	some    representative
 }
 
 // readRoom is the memory in which a thread decodes one column chunk after the
@@ -98,7 +103,7 @@ type columnReader struct {
 type readRoom struct {
 	words          []int64
 	places, levels []uint32
-	kept           []uint16 // places of rows that are no words yet
+	kept           keptPlaces // of rows that are no words yet
 	dictionary     []int64
 	text           []byte
 	texts          [][]byte
@@ -144,21 +149,35 @@ func (p *parquetField) read(
 	ctx context.Context, f *parquetFile, group int, strings *store.Interner, room *readRoom,
 	part *columnPart,
 ) error {
+	return p.reader(f, group, strings, room, part).run(ctx, f, group)
+}
+
+// reader returns a reader of a column chunk.
+func (p *parquetField) reader(
+	f *parquetFile, group int, strings *store.Interner, room *readRoom, part *columnPart,
+) *columnReader {
 	g := &f.Groups[group]
 	part.bytes = g.Chunks[p.field.index].Meta.Packed
 	rows := max(1, g.Rows)
-	room.kept = room.kept[:0]
+	room.kept.clear()
 	r := &columnReader{parquetField: p, part: part, strings: strings, room: room, rows: int(rows),
 		batch: min(batchRows, rows), words: room.words[:0]}
 	if p.field.typ.Kind == scalar.String {
 		r.last = noCode
 	}
-	pages := f.Pages(f, f.size, group, p.field.index, &room.pages)
-	if err := r.readPages(ctx, pages, g.Rows); err != nil {
+	return r
+}
+
+// run decodes the column chunk that the reader is for.
+func (r *columnReader) run(ctx context.Context, f *parquetFile, group int) error {
+	pages := f.Pages(f, f.size, group, r.field.index, &r.room.pages)
+	if err := r.readPages(ctx, pages, f.Groups[group].Rows); err != nil {
 		return err
 	}
 	r.flushWords()
-	r.flushKept()
+	if err := r.flushKept(); err != nil {
+		return err
+	}
 	return r.stopped(ctx)
 }
 

@@ -11,12 +11,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/runtime/store"
 )
-
-// Values of a dictionary are converted to words once. Where a column chunk has
-// few of them, its rows stay places in the dictionary until the column is put
-// together.
 
 // pageDictionary is the values of a dictionary page.
 type pageDictionary struct {
@@ -41,6 +36,13 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 		if err != nil {
 			return err
 		}
+		if page.Dictionary == nil && r.marks != nil {
+			if n := page.Values(); int64(r.part.rows+n) <= rows &&
+				!slices.Contains(r.marks[r.part.rows:r.part.rows+n], true) {
+				r.part.rows += n
+				continue
+			}
+		}
 		levels, values, err := pages.Unpack(page)
 		if err != nil {
 			return err
@@ -48,6 +50,11 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 		if page.Dictionary != nil {
 			if err := r.readDictionary(values.Plain, int(page.Dictionary.Values)); err != nil {
 				return err
+			}
+			if r.test != nil {
+				if err := r.testDictionary(); err != nil {
+					return err
+				}
 			}
 			continue
 		}
@@ -94,16 +101,26 @@ func (r *columnReader) readPage(
 		}
 		var err error
 		switch {
-		case whole && v.Coded && r.fewWords():
+		case r.marks != nil && !whole:
+			return errUnread
+		case r.test != nil:
+			err = r.testPage(v, rows)
+		case r.marks != nil:
+			err = r.readMarked(v, rows)
+		case whole && v.Coded && r.fewWords(v.Numbers.Width()):
 			err = r.keep(v, rows)
 		case whole:
-			r.flushKept()
+			if err = r.flushKept(); err != nil {
+				return err
+			}
 			dst := r.grow(rows)
 			if err = r.decode(dst, v, r.part.rows); err == nil {
 				r.last = dst[rows-1]
 			}
 		default:
-			r.flushKept()
+			if err = r.flushKept(); err != nil {
+				return err
+			}
 			err = r.readPresent(r.grow(rows), have, present,
 				func(dst []int64, row int) error { return r.decode(dst, v, row) })
 		}
@@ -138,11 +155,14 @@ func (r *columnReader) places(v *parquet.Values, n int) ([]uint32, error) {
 		last = max(last, p)
 	}
 	if int(last) >= len(r.dict.words) {
-		return nil,
-			fmt.Errorf("the Parquet file is damaged: column %s has a place beyond its dictionary",
-				r.field.name)
+		return nil, r.beyondDictionary()
 	}
 	return places, nil
+}
+
+func (r *columnReader) beyondDictionary() error {
+	return fmt.Errorf("the Parquet file is damaged: column %s has a place beyond its dictionary",
+		r.field.name)
 }
 
 // look sets words to those of places in the dictionary.
@@ -157,9 +177,15 @@ func (r *columnReader) look(dst []int64, places []uint32, row int) {
 		}
 		return
 	}
+	if r.dict.texts == nil {
+		for i, p := range places[:len(dst)] {
+			dst[i] = words[p]
+		}
+		return
+	}
 	for i, p := range places[:len(dst)] {
 		w := words[p]
-		if w == noCode && r.dict.texts != nil {
+		if w == noCode {
 			if r.internWord(int(p)) {
 				w = words[p]
 			} else {
@@ -350,72 +376,4 @@ func (r *columnReader) readDictionary(data []byte, n int) error {
 	})
 	r.dict = d
 	return err
-}
-
-// maxKept is how many rows at most stay places in one chunk, and rowsAWord how
-// many rows there are at least for each word of the dictionary, of which each
-// chunk has a copy.
-const (
-	maxKept   = 1 << 18
-	rowsAWord = 8
-)
-
-// fewWords reports whether rows stay places in the dictionary.
-func (r *columnReader) fewWords() bool {
-	return r.dict.refused == nil && len(r.dict.words) <= min(r.rows, maxKept)/rowsAWord
-}
-
-// keep reads places of rows that all have a value, and keeps them.
-func (r *columnReader) keep(v *parquet.Values, rows int) error {
-	r.flushWords()
-	if len(r.room.kept)+rows > maxKept {
-		r.flushKept()
-	}
-	places, err := r.places(v, rows)
-	for _, p := range places {
-		r.room.kept = append(r.room.kept, uint16(p))
-	}
-	return err
-}
-
-// flushKept makes a chunk of the places that were kept, which are of the last
-// rows and within the dictionary. If that has words that none of these rows
-// has, or texts that are refused, the rows become words.
-func (r *columnReader) flushKept() {
-	kept := r.room.kept
-	if len(kept) == 0 {
-		return
-	}
-	r.room.kept = kept[:0]
-	words := r.dict.words
-	used := make([]bool, len(words))
-	for _, p := range kept {
-		used[p] = true
-	}
-	whole := true
-	for p, u := range used {
-		if u && words[p] == noCode && r.dict.texts != nil {
-			u = r.internWord(p)
-		}
-		whole = whole && u
-	}
-	if whole {
-		c := store.NewPlaced(r.field.typ.Kind, kept, words)
-		r.last = words[kept[len(kept)-1]]
-		r.part.chunks = append(r.part.chunks, c)
-		return
-	}
-	row := r.part.rows - len(kept)
-	for len(kept) > 0 {
-		n := min(len(kept), int(r.batch))
-		places := r.room.places[:n]
-		for i, p := range kept[:n] {
-			places[i] = uint32(p)
-		}
-		dst := r.room.words[:n] // no words are waiting
-		r.look(dst, places, row)
-		r.last = dst[n-1]
-		r.part.chunks = append(r.part.chunks, store.Narrow(r.field.typ.Kind, dst, 1))
-		kept, row = kept[n:], row+n
-	}
 }

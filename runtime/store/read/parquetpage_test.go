@@ -523,8 +523,10 @@ func TestUnusedWords(t *testing.T) {
 		part:    part,
 		strings: strings, room: room, batch: 4,
 		dict: &pageDictionary{words: []int64{noCode, noCode, noCode, noCode}, texts: texts}}
-	room.kept = append(room.kept, 0, 2, 2, 0, 3, 2)
-	r.flushKept()
+	room.kept.small = []uint8{0, 2, 2, 0, 3, 2}
+	if err := r.flushKept(); err != nil {
+		t.Fatal(err)
+	}
 	dict, remaps,
 		err := store.MergeInterners(context.Background(), 1, []*store.Interner{strings}, nil,
 		"")
@@ -548,5 +550,17 @@ func TestUnusedWords(t *testing.T) {
 	}
 	if len(part.bad) != 1 || part.bad[0].row != 4 {
 		t.Errorf("bad rows: %v", part.bad)
+	}
+}
+
+// TestKeptBeyondDictionary refuses places that a dictionary does not have.
+func TestKeptBeyondDictionary(t *testing.T) {
+	part := &columnPart{rows: 3}
+	r := &columnReader{parquetField: &parquetField{field: &field{typ: scalar.IntType}},
+		part: part, room: newReadRoom(batchRows, nil, ""), batch: 4,
+		dict: &pageDictionary{words: []int64{5, 6}}}
+	r.room.kept.large = []uint16{0, 1, 2}
+	if err := r.flushKept(); err == nil || len(part.chunks) > 0 {
+		t.Errorf("%v, %d chunks", err, len(part.chunks))
 	}
 }

@@ -99,6 +99,9 @@ type parquetLoad struct {
 	rooms     []*readRoom         // of each thread
 	interners [][]*store.Interner // of each thread, for each field
 
+	selected [][]bool         // of each thread: the rows that pass the tests
+	some     []representative // of fields of which nothing is wanted but the test
+
 	mu      sync.Mutex
 	left    []int // parts of each field that are not read yet
 	values  int64 // read
@@ -117,11 +120,21 @@ func (l *load) readParquet(ctx context.Context) error {
 	if err := p.plan(); err != nil {
 		return err
 	}
+	p.identify()
+	l.recall()
+	l.leaveUnread()
+	l.askFields()
+	p.order = slices.DeleteFunc(p.order, func(i int) bool { return l.absent[i] })
 	if err := p.prepare(); err != nil {
 		return err
 	}
+	if done, err := p.readSelected(ctx); done || err != nil {
+		l.report.Rows, l.report.Bytes = f.Rows, l.bytes
+		l.leaveColumns()
+		return err
+	}
 	groups := len(f.Groups)
-	parallel.By(len(p.rooms), groups*len(l.fields), func(t, task int) {
+	parallel.By(len(p.rooms), groups*len(p.order), func(t, task int) {
 		p.task(ctx, t, p.order[task/groups], task%groups)
 	})
 	// Tasks start in order, so the first one that fails is always among those
@@ -143,6 +156,7 @@ func (l *load) readParquet(ctx context.Context) error {
 			return err
 		}
 	}
+	l.leaveColumns()
 	return l.badRows(p.parts, p.starts)
 }
 
@@ -238,10 +252,8 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	part.thread = t
 	rows := p.starts[g+1] - p.starts[g]
 	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
-	if err == nil && int64(part.rows) != rows {
-		err = fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1,
-			rows,
-			p.fields[i].name, part.rows)
+	if err == nil {
+		err = p.checkRows(i, g, part)
 	}
 	part.err = err
 	if err == nil {
@@ -252,6 +264,15 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	}
 	p.gather(i, p.parts[i], p.starts)
 	p.stop(ctx, p.assembleField(ctx, i, p.sources))
+}
+
+// checkRows compares the rows of a column chunk with those of its row group.
+func (p *parquetLoad) checkRows(i, g int, part *columnPart) error {
+	if rows := p.file.Groups[g].Rows; int64(part.rows) != rows {
+		return fmt.Errorf("the Parquet file is damaged: row group %d has %d rows, column %s %d", g+1,
+			rows, p.fields[i].name, part.rows)
+	}
+	return nil
 }
 
 // stop notes why the load ends, if it does, and reports whether it has ended.
@@ -272,7 +293,7 @@ func (p *parquetLoad) finished(i int, part *columnPart, rows int64) bool {
 	defer p.mu.Unlock()
 	p.bytes += part.bytes
 	p.values += rows
-	p.rows = p.values / int64(len(p.fields))
+	p.rows = p.values / int64(len(p.order))
 	p.progress(false)
 	p.left[i]--
 	return p.left[i] == 0
@@ -352,9 +373,7 @@ func (l *load) badRows(parts [][]columnPart, starts []int64) error {
 				return cells[row]
 			}
 			l.report.Skipped++
-			if len(l.report.Examples) < maxExamples {
-				l.report.Examples = append(l.report.Examples, cells[row])
-			}
+			l.report.AddExample(cells[row])
 			l.bad = append(l.bad, uint32(starts[g])+row)
 		}
 	}

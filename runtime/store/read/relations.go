@@ -2,7 +2,6 @@ package read
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -19,6 +18,9 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 	}
 	rows := rowNumbers{load: l}
 	if len(l.bad) > 0 {
+		if err := wantColumns(table.Columns); err != nil {
+			return nil, err
+		}
 		keep := complement(l.bad, table.Rows)
 		rows.file = keep
 		var err error
@@ -30,6 +32,9 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 	with := store.Sorting{Threads: l.opts.threads(), Memory: l.ledger,
 		What: "finding repeated facts in " + l.source.Path}
 	keyed := newKeyCache(with)
+	for name := range l.proofs {
+		keyed.known[name] = true
+	}
 	if len(l.source.Uses) > 1 {
 		unique, err := l.allKeysUnique(ctx, table, keyed)
 		if err != nil {
@@ -60,6 +65,9 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 			return nil, err
 		}
 		rels[i] = rel
+	}
+	if rows.file == nil {
+		l.keepProofs(table, keyed)
 	}
 	return rels, nil
 }
@@ -98,7 +106,7 @@ type keyCache struct {
 func newKeyCache(with store.Sorting) keyCache { return keyCache{with, map[string]bool{}} }
 
 func (k keyCache) unique(ctx context.Context, t *store.Table, cols []int) (bool, error) {
-	name := fmt.Sprint(cols)
+	name := proofName(cols)
 	u, ok := k.known[name]
 	if !ok {
 		var err error
@@ -212,6 +220,9 @@ func (l *load) asSet(
 		}
 	}
 	own := &store.Table{Name: r.Name, Rows: r.Table.Rows, Columns: r.Table.Pick(r.Cols)}
+	if err := wantColumns(own.Columns); err != nil {
+		return nil, err
+	}
 	for _, c := range r.Cols {
 		own.Names = append(own.Names, r.Table.Names[c])
 	}

@@ -3,6 +3,7 @@ package read
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -18,16 +19,17 @@ import (
 // Format is how a file is written.
 type Format uint8
 
-// The formats. FormatAuto goes by the name: .tsv, .csv or .parquet, in any case
-// and with .gz or .zst behind; anything else is TSV.
+// The formats. FormatAuto goes by the name: .tsv, .csv, .parquet, .json, .jsonl
+// or .ndjson, in any case and with .gz or .zst behind; anything else is TSV.
 const (
 	FormatAuto Format = iota
 	TSV
 	CSV
 	Parquet
+	JSON // objects, in an array or one after the other
 )
 
-var formatNames = [...]string{"auto", "tsv", "csv", "parquet"}
+var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json"}
 
 // String returns the format's name as file names and flags have it.
 func (f Format) String() string { return formatNames[f] }
@@ -42,9 +44,12 @@ type Source struct {
 	Format    Format   // never FormatAuto
 	Delimiter byte     // between the fields of a text file
 	Header    bool     // the first record of a text file names the columns
+	named     []string // the names of columns that go by place
 	Columns   []string // names of the file's columns; nil when they have none
 	Arity     int      // columns of the file
 	Uses      []Use
+
+	parts []part // columns from the names of folders
 
 	// footer is the footer of a Parquet file, which Bind reads and Load uses
 	// again: the footer of a long file takes as long to read as many columns.
@@ -57,6 +62,12 @@ type Use struct {
 	// Columns holds, for each argument, the number of the file's column from 0,
 	// or -1 for the byte offset of the record.
 	Columns []int
+	// Unread holds, for each argument, whether no reader looks at it. Nil says
+	// that all may be looked at.
+	Unread []bool
+	// Tests holds, for each argument, what a row must pass to be wanted. Nil
+	// means that all rows are wanted.
+	Tests []*Test
 }
 
 // Policy is the treatment of malformed rows.
@@ -74,6 +85,13 @@ type Options struct {
 	Threads int    // goroutines that parse; 0 is GOMAXPROCS
 	OnError Policy // of malformed rows
 	Header  bool   // text files have a header, unless a Fact says otherwise
+	// NoHeader says that a text has no header, even if the first line can be
+	// nothing else.
+	NoHeader  bool
+	Delimiter byte // of text files whose Fact has none; 0 is the format's own
+	// Null is the field of a text file that stands for a missing value. Nil is
+	// the empty field without quotes.
+	Null *string
 	// MissingEmpty takes a file that the program names, and that is not there,
 	// as a file without rows.
 	MissingEmpty bool
@@ -93,6 +111,10 @@ type Options struct {
 	// because they repeat or lack a value. Columns of a load that fails are
 	// void.
 	Column func(pred string, arg int, c *store.Column)
+
+	// Proofs, if there are any, save reading keys of Parquet files only to find
+	// that they do not repeat.
+	Proofs Proofs
 
 	blockSize int // bytes of a text block; tests make it small
 }
@@ -146,10 +168,20 @@ type FileReport struct {
 	Bytes      int64 // of the file
 	Skipped    int64 // malformed rows left out
 	Examples   []*LoadError
-	Repeated   int64 // rows dropped because they repeat others in all that is used of them
+	Repeated   int64    // rows dropped because they repeat others in all that is used of them
+	Selected   bool     // rows that fail what plans ask were left out
+	Kept       int64    // if Selected: the rows that are left
+	Left       []string // columns that were left out, because nothing looks at them
 	Elapsed    time.Duration
 
 	note string // about the file; may be empty
+}
+
+// AddExample adds an error of a row that was left out, unless there are enough.
+func (f *FileReport) AddExample(e *LoadError) {
+	if len(f.Examples) < maxExamples {
+		f.Examples = append(f.Examples, e)
+	}
 }
 
 // Report describes a load.
@@ -235,6 +267,14 @@ func (s *Source) stringBytes() (bytes int64) {
 
 // Load reads the source into one relation for each use, in their order.
 func (s *Source) Load(ctx context.Context, opts Options) ([]*store.Relation, *FileReport, error) {
+	rels, report, err := s.load(ctx, opts)
+	if errors.Is(err, errUnread) {
+		return s.whole().load(ctx, opts)
+	}
+	return rels, report, err
+}
+
+func (s *Source) load(ctx context.Context, opts Options) ([]*store.Relation, *FileReport, error) {
 	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path},
 		ledger: store.NewLedger(opts.Reserve, opts.Bound)}
 	for _, u := range s.Uses {
@@ -246,6 +286,9 @@ func (s *Source) Load(ctx context.Context, opts Options) ([]*store.Relation, *Fi
 		err = l.readParquet(ctx)
 	} else {
 		err = l.readText(ctx)
+	}
+	if err == nil {
+		err = l.addConstants(ctx)
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -292,6 +335,9 @@ func formatOf(path string) Format {
 		return CSV
 	case strings.HasSuffix(name, ".parquet"), strings.HasSuffix(name, ".pq"):
 		return Parquet
+	case strings.HasSuffix(name, ".json"), strings.HasSuffix(name, ".jsonl"),
+		strings.HasSuffix(name, ".ndjson"):
+		return JSON
 	}
 	return TSV
 }

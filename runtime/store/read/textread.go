@@ -89,22 +89,27 @@ func (s *Source) open(ledger *store.Ledger) (*opened, error) {
 		}
 		o.file, o.read.r, o.size = f, f, size
 	}
-	var magic [4]byte
-	n, err := io.ReadFull(&o.read, magic[:])
+	var magic [signatureBytes]byte
+	want := len(magic)
+	if s.Reader != nil {
+		want = 4 // one that blocks may have no more yet
+	}
+	n, err := io.ReadFull(&o.read, magic[:want])
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		o.Close()
 		return nil, err
 	}
 	raw := io.MultiReader(bytes.NewReader(magic[:n]), &o.read)
-	switch head := string(magic[:n]); {
-	case n >= 2 && head[:2] == "\x1f\x8b":
+	is := func(first string) bool { return bytes.HasPrefix(magic[:n], []byte(first)) }
+	switch {
+	case is("\x1f\x8b"):
 		o.Reader, err = gzip.NewReader(raw)
-	case head == "\x28\xb5\x2f\xfd":
+	case is("\x28\xb5\x2f\xfd"):
 		options := []zstd.DOption{zstd.WithDecoderConcurrency(2),
 			zstd.WithDecoderMaxMemory(1 << 30)}
 		if ledger.Bounded() {
 			whole := make([]byte, zstd.HeaderMaxSize)
-			more, _ := io.ReadFull(&o.read, whole[copy(whole, head):]) // an error comes again
+			more, _ := io.ReadFull(&o.read, whole[copy(whole, magic[:n]):]) // an error comes again
 			whole = whole[:n+more]
 			raw = io.MultiReader(bytes.NewReader(whole), &o.read)
 			if options, o.window, err = s.window(ledger, whole); err != nil {
@@ -113,12 +118,13 @@ func (s *Source) open(ledger *store.Ledger) (*opened, error) {
 		}
 		o.zstd, err = zstd.NewReader(raw, options...)
 		o.Reader = o.zstd
-	case head == "PAR1" && o.endsWith("PAR1"):
+	case is("PAR1") && o.endsWith("PAR1"):
 		err = errors.New("this is a Parquet file; name it .parquet")
-	case n >= 2 && (head[:2] == "\xff\xfe" || head[:2] == "\xfe\xff"):
-		err = errors.New("this is UTF-16 text; convert it to UTF-8")
 	default:
-		o.Reader, o.plain, err = raw, true, nil
+		if err = refuse(magic[:n]); err == nil && s.Arity > 1 {
+			err = refuseMarkup(magic[:n])
+		}
+		o.Reader, o.plain = raw, true
 	}
 	if err != nil {
 		o.Close()
@@ -184,13 +190,15 @@ type textReader struct {
 	done   bool
 	// take reserves memory for records that are longer than a block.
 	take func(bytes int64) error
+	// ends returns the end of the last whole record of data, or 0.
+	ends func(data []byte) int
 }
 
 // newTextReader skips a byte order mark.
 func newTextReader(
 	r io.Reader, format textFormat, block int, take func(bytes int64) error,
 ) (*textReader, error) {
-	t := &textReader{r: r, format: format, block: block, take: take}
+	t := &textReader{r: r, format: format, block: block, take: take, ends: format.recordsEnd}
 	head := make([]byte, 3)
 	n, err := io.ReadFull(r, head)
 	if err == io.EOF || err == io.ErrUnexpectedEOF && n < len(head) {
@@ -236,7 +244,7 @@ func (t *textReader) next(buf []byte) (textBlock, error) {
 		if t.done {
 			break
 		}
-		if end := t.format.recordsEnd(buf); end > 0 {
+		if end := t.ends(buf); end > 0 {
 			block := textBlock{seq: t.seq, data: buf[:end], offset: t.offset}
 			t.carry = append(t.carry[:0], buf[end:]...)
 			t.offset += int64(end)
@@ -323,12 +331,18 @@ func (l *load) scanText(
 	for range cap(p.buffers) {
 		p.buffers <- nil
 	}
-	go p.feed(ctx, reader, l.source.Header)
+	var blocks blockReader = reader
+	if format.json {
+		blocks = newJSONReader(reader)
+	}
+	go p.feed(ctx, blocks, format, l.source.Header)
 	scanners := make([]*textScanner, threads)
 	var workers sync.WaitGroup
 	for w := range scanners {
 		scanners[w] = newTextScanner(format, l.fields, l.source.Arity, l.opts.OnError == Skip,
 			l.newInterner)
+		scanners[w].columns = columnsNamed(l.source)
+		scanners[w].openColumns()
 		workers.Go(func() { p.scan(ctx, w, scanners[w]) })
 	}
 	go func() {
@@ -353,6 +367,12 @@ func (l *load) scanText(
 	return scanners, p.failed
 }
 
+// blockReader reads blocks of whole records, into buf or a larger buffer, and
+// io.EOF after the last.
+type blockReader interface {
+	next(buf []byte) (textBlock, error)
+}
+
 // textPipeline passes blocks of a text from a reader to scanners, and their
 // rows on.
 type textPipeline struct {
@@ -364,7 +384,7 @@ type textPipeline struct {
 }
 
 // feed reads blocks until the text ends, or reading fails.
-func (p *textPipeline) feed(ctx context.Context, r *textReader, header bool) {
+func (p *textPipeline) feed(ctx context.Context, r blockReader, format textFormat, header bool) {
 	defer close(p.blocks)
 	for {
 		var buf []byte
@@ -381,13 +401,13 @@ func (p *textPipeline) feed(ctx context.Context, r *textReader, header bool) {
 			return
 		}
 		if header {
-			end, inner := r.format.recordEnd(b.data, 0)
+			end, inner := format.recordEnd(b.data, 0)
 			end = min(end, len(b.data))
 			b.data, b.offset, b.header = b.data[end:], b.offset+int64(end), 1+int64(inner)
 			header = false
 		}
-		if b.seq == 0 {
-			p.head = r.format.records(b.data, 2)
+		if b.seq == 0 && !format.json {
+			p.head = format.records(b.data, 2)
 		}
 		select {
 		case p.blocks <- b:

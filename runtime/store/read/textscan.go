@@ -33,14 +33,31 @@ type textFormat struct {
 	delimiter byte
 	quotes    bool
 	escapes   bool
+	null      *string // Options.Null
+	json      bool    // objects, in place of lines
+}
+
+// missing reports whether the bytes of a field, as they stand in the file, are
+// no value of a kind. Nothing between two delimiters is no number. It is no
+// string either where quotes tell it from the empty string, unless another
+// text stands for a missing value.
+func (f textFormat) missing(raw []byte, kind scalar.Kind) bool {
+	if len(raw) == 0 && kind != scalar.String {
+		return true
+	}
+	if f.null != nil {
+		return string(raw) == *f.null
+	}
+	return len(raw) == 0 && f.quotes
 }
 
 // textBlock is whole lines of a file.
 type textBlock struct {
 	seq    int
-	data   []byte // ends with a newline
-	offset int64  // of the first byte in the (decompressed) file
-	header int64  // lines of the header that were cut off before data
+	data   []byte     // ends with a newline
+	offset int64      // of the first byte in the (decompressed) file
+	header int64      // lines of the header that were cut off before data
+	failed *LoadError // the block is not JSON
 }
 
 // textRows is what a worker made of a block.
@@ -80,6 +97,12 @@ type textScanner struct {
 	words   [][]int64
 	nulls   [][]uint32 // of the current block
 	text    []byte     // an unquoted or unescaped field
+	// columns are the numbers of the columns of objects, by their names, opened
+	// the names of members whose own members are read, and filled the fields of
+	// the current object that have a value.
+	columns map[string]int
+	opened  map[string]bool
+	filled  []bool
 }
 
 func newTextScanner(
@@ -108,6 +131,9 @@ func newTextScanner(
 
 // scan reads all rows of a block.
 func (s *textScanner) scan(b textBlock) textRows {
+	if s.format.json {
+		return s.scanJSON(b)
+	}
 	out := textRows{seq: b.seq, bytes: len(b.data), header: b.header}
 	p := 0
 	for p < len(b.data) {
@@ -151,10 +177,16 @@ func (s *textScanner) scan(b textBlock) textRows {
 		out.lines += 1 + int64(inner)
 		p = next
 	}
+	s.finish(&out)
+	return out
+}
+
+// finish makes chunks of the rows of a block.
+func (s *textScanner) finish(out *textRows) {
 	for _, t := range s.strings {
 		if t != nil && t.Err() != nil {
 			out.failed = t.Err()
-			return out
+			return
 		}
 	}
 	if out.rows > 0 {
@@ -165,7 +197,6 @@ func (s *textScanner) scan(b textBlock) textRows {
 		out.nulls = s.nulls
 		s.nulls = make([][]uint32, len(s.fields))
 	}
-	return out
 }
 
 // forget drops the missing values of a row that is left out.
@@ -244,6 +275,16 @@ func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadE
 			return 0, 0, s.wrongCount(data, p, c)
 		}
 		for _, f := range s.fill[c] {
+			// The first part spares most fields the call.
+			if (end == p || data[p] == '\r' || s.format.null != nil) &&
+				s.format.missing(trimReturn(data[p:end]), s.fields[f].typ.Kind) {
+				if !s.fields[f].nullable {
+					return 0, 0, s.noValue(c, f, int64(inner), data[p:end])
+				}
+				s.nulls[f] = append(s.nulls[f], uint32(row))
+				s.words[f][row] = 0
+				continue
+			}
 			if reason := s.set(f, row, text); reason != "" {
 				return 0, 0, s.complain(c, int64(inner), reason)
 			}
@@ -269,8 +310,6 @@ func fitsInt(n int64, bits uint8) bool {
 }
 
 // set parses the text of a field. It returns the reason if it refuses the text.
-// An empty text is a missing value, except of a string, if the field may have
-// none.
 func (s *textScanner) set(f, row int, text []byte) string {
 	t := s.fields[f].typ
 	if t.Kind == scalar.String {
@@ -281,23 +320,21 @@ func (s *textScanner) set(f, row int, text []byte) string {
 		s.words[f][row] = int64(code)
 		return ""
 	}
-	if len(text) == 0 && s.fields[f].nullable {
-		s.nulls[f] = append(s.nulls[f], uint32(row))
-		s.words[f][row] = 0
-		return ""
-	}
-	var word uint64
-	var err error
-	if t.Word == scalar.Whole {
-		word, err = scalar.ParseBits(t, text)
-	} else {
-		word, err = scalar.ParseWord(t, text)
-	}
+	word, err := parseWord(t, text)
 	if err != nil {
 		return notA(t, text, err)
 	}
 	s.words[f][row] = int64(word)
 	return ""
+}
+
+// parseWord returns the word of a text of a type, for a wide decimal the one
+// that the type says.
+func parseWord(t scalar.Type, text []byte) (uint64, error) {
+	if t.Word == scalar.Whole {
+		return scalar.ParseBits(t, text)
+	}
+	return scalar.ParseWord(t, text)
 }
 
 func badText(text []byte) string {
@@ -320,6 +357,18 @@ func (s *textScanner) complain(c int, line int64, reason string) *LoadError {
 	if fill := s.fill[c]; len(fill) > 0 {
 		e.Name = s.fields[fill[0]].name
 	}
+	return e
+}
+
+// noValue reports that a field which needs a value has none.
+func (s *textScanner) noValue(c, f int, line int64, raw []byte) *LoadError {
+	reason := fmt.Sprintf("the field is empty; expected %s", article(s.fields[f].typ))
+	if text := trimReturn(raw); len(text) > 0 {
+		reason = fmt.Sprintf("%s stands for a missing value; expected %s",
+			scalar.Quote(string(text)), article(s.fields[f].typ))
+	}
+	e := s.complain(c, line, reason)
+	e.missing, e.field = true, f
 	return e
 }
 

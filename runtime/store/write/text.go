@@ -95,10 +95,10 @@ func (t *textWriter) text(dst []byte, s string) []byte {
 	return appendEscaped(dst, s)
 }
 
-// quoted appends a CSV field. The empty string is quoted where an empty line
-// would be left.
+// quoted appends a CSV field. The empty string has quotes; without them, the
+// field would have no value.
 func (t *textWriter) quoted(dst []byte, s string) []byte {
-	plain := s != "" || len(t.fields) > 1
+	plain := s != ""
 	for i := 0; i < len(s) && plain; i++ {
 		c := s[i]
 		plain = c != '"' && c != '\n' && c != '\r' && c != t.delimiter
@@ -141,18 +141,22 @@ func appendEscaped(dst []byte, s string) []byte {
 	return dst
 }
 
-// jsonWriter writes an array of objects.
+// jsonWriter writes objects, in an array or alone.
 type jsonWriter struct {
 	w      io.Writer
 	fields []outputField
 	names  [][]byte // quoted, with what stands before and behind
 	buf    []byte
 	first  bool
+	array  bool
 }
 
-func newJSONWriter(w io.Writer, fields []outputField) *jsonWriter {
-	j := &jsonWriter{w: w, fields: fields, buf: append(make([]byte, 0, 2*flushBytes), '['),
+func newJSONWriter(w io.Writer, fields []outputField, array bool) *jsonWriter {
+	j := &jsonWriter{w: w, fields: fields, buf: make([]byte, 0, 2*flushBytes), array: array,
 		first: true}
+	if array {
+		j.buf = append(j.buf, '[')
+	}
 	for i, f := range fields {
 		before := []byte{','}
 		if i == 0 {
@@ -166,11 +170,14 @@ func newJSONWriter(w io.Writer, fields []outputField) *jsonWriter {
 func (j *jsonWriter) rows(block [][]int64, n int) error {
 	buf := j.buf
 	for row := range n {
-		if !j.first {
-			buf = append(buf, ',')
+		switch {
+		case j.array && !j.first:
+			buf = append(buf, ",\n"...)
+		case j.array || !j.first:
+			buf = append(buf, '\n')
 		}
 		j.first = false
-		buf = append(buf, "\n{"...)
+		buf = append(buf, '{')
 		for i := range j.fields {
 			buf = append(buf, j.names[i]...)
 			f := &j.fields[i]
@@ -211,7 +218,10 @@ func (j *jsonWriter) finish(int64) error {
 	if !j.first {
 		j.buf = append(j.buf, '\n')
 	}
-	_, err := j.w.Write(append(j.buf, "]\n"...))
+	if j.array {
+		j.buf = append(j.buf, "]\n"...)
+	}
+	_, err := j.w.Write(j.buf)
 	return err
 }
 

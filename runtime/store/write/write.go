@@ -26,9 +26,10 @@ const (
 	CSV
 	JSON
 	Parquet
+	JSONLines
 )
 
-var outputNames = [...]string{"table", "tsv", "csv", "json", "parquet"}
+var outputNames = [...]string{"table", "tsv", "csv", "json", "parquet", "jsonl"}
 
 // String returns the format's name as flags and file names have it.
 func (f Format) String() string { return outputNames[f] }
@@ -42,14 +43,20 @@ func ParseFormat(name string) (Format, error) {
 		strings.Join(outputNames[:], ", "))
 }
 
-// FormatOf returns the format of a file's name: CSV, Parquet, or else TSV.
+// FormatOf returns the format of a file's name in any case: CSV, JSON, JSON
+// lines, Parquet, or else TSV.
 func FormatOf(path string) Format {
-	name := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+	name := strings.ToLower(path)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	switch {
 	case strings.HasSuffix(name, ".csv"):
 		return CSV
 	case strings.HasSuffix(name, ".parquet"):
 		return Parquet
+	case strings.HasSuffix(name, ".json"):
+		return JSON
+	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".ndjson"):
+		return JSONLines
 	}
 	return TSV
 }
@@ -105,7 +112,8 @@ type Options struct {
 // CSV is RFC 4180 with "\n" ends of lines; fields are quoted where they must
 // be.
 //
-// JSON is one array with an object a line. Numbers are exact: decimals have all
+// JSON is one array with an object a line; JSON lines are the objects alone.
+// Numbers are exact: decimals have all
 // their digits and integers may exceed 2^53. Datetimes, and floats that are not
 // finite, are strings.
 //
@@ -135,7 +143,9 @@ func Rows(w io.Writer, out *Output, format Format, o Options) error {
 		}
 		to = t
 	case JSON:
-		to = newJSONWriter(w, fields)
+		to = newJSONWriter(w, fields, true)
+	case JSONLines:
+		to = newJSONWriter(w, fields, false)
 	case Parquet:
 		to = newParquetWriter(w, fields)
 	default:

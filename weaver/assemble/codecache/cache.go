@@ -25,7 +25,10 @@ type Knowledge struct {
 	Fix func(entry string, p abi.Param) (int64, bool)
 	// Range bounds the words of a register; without a bound a decimal may
 	// exceed 64 bits.
-	Range   func(r *harmony.Reg) (lo, hi int64, ok bool)
+	Range func(r *harmony.Reg) (lo, hi int64, ok bool)
+	// General, if set, reports the kernels and indexes whose code takes nothing
+	// for granted.
+	General func(of string) bool
 	Domains *domain.Domains // a function of the graph, hence part of no key
 }
 

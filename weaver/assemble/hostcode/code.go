@@ -1,6 +1,7 @@
 package hostcode
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -28,6 +29,13 @@ type Options struct {
 	// Quick asks LLVM for little effort. Code is made in an eighth of the time
 	// and runs several times slower. Tests of small data use it.
 	Quick bool
+	// Cores bounds the cores that compile at the same time; 0 stands for all.
+	Cores int
+}
+
+// cores returns how many cores compile n pieces of code.
+func (o Options) cores(n int) int {
+	return min(n, cmp.Or(o.Cores, goruntime.GOMAXPROCS(0)))
 }
 
 // passes returns LLVM's passes, in its language for pipelines.
@@ -103,7 +111,7 @@ func ObjectsOf(o Options, ir string, all, some []string) ([][]byte, error) {
 	objects, errs := make([][]byte, len(modules)), make([]error, len(modules))
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(cores, len(modules)) {
+	for range o.cores(len(modules)) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(modules)); i = next.Add(1) - 1 {
 				objects[i], errs[i] = o.compile(modules[i].ir, modules[i].symbols)
@@ -163,7 +171,7 @@ func (c *Code) link(o Options, objects [][]byte, calls, symbols []string) error 
 	if len(symbols) == 0 {
 		return nil
 	}
-	primitives, err := Symbols(o.Library, o.Cache, calls)
+	primitives, err := symbolsOf(o, calls)
 	if err != nil {
 		return err
 	}

@@ -90,16 +90,20 @@ var libraries sync.Map // *llvm.Library to *library
 // that code calls them by. What this process has not had before comes out of
 // the cache or is compiled; cache may be nil.
 func Symbols(lib *llvm.Library, cache Cache, symbols []string) (map[string]uintptr, error) {
-	found, _ := libraries.LoadOrStore(lib, &library{addresses: map[string]uintptr{}})
-	return found.(*library).symbols(lib, cache, symbols)
+	return symbolsOf(Options{Library: lib, Cache: cache}, symbols)
 }
 
-func (l *library) symbols(lib *llvm.Library, cache Cache,
-	symbols []string) (map[string]uintptr, error) {
+// symbolsOf is Symbols with a bound on the cores.
+func symbolsOf(o Options, symbols []string) (map[string]uintptr, error) {
+	found, _ := libraries.LoadOrStore(o.Library, &library{addresses: map[string]uintptr{}})
+	return found.(*library).symbols(o, symbols)
+}
+
+func (l *library) symbols(o Options, symbols []string) (map[string]uintptr, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	missing := list.Filter(symbols, func(s string) bool { return l.addresses[s] == 0 })
-	if err := l.load(lib, cache, missing); err != nil {
+	if err := l.load(o, missing); err != nil {
 		return nil, err
 	}
 	out := map[string]uintptr{}
@@ -109,25 +113,25 @@ func (l *library) symbols(lib *llvm.Library, cache Cache,
 	return out, nil
 }
 
-// load compiles primitives on all cores and links them.
-func (l *library) load(lib *llvm.Library, cache Cache, symbols []string) error {
+// load compiles primitives and links them.
+func (l *library) load(o Options, symbols []string) error {
 	if len(symbols) == 0 {
 		return nil
 	}
 	var err error
 	if l.jit == nil {
-		if l.jit, err = lib.NewJIT(); err != nil {
+		if l.jit, err = o.Library.NewJIT(); err != nil {
 			return err
 		}
 	}
 	objects, errs := make([][]byte, len(symbols)), make([]error, len(symbols))
-	cores := make(chan bool, goruntime.GOMAXPROCS(0))
+	cores := make(chan bool, o.cores(len(symbols)))
 	var wg sync.WaitGroup
 	for i, s := range symbols {
 		wg.Go(func() {
 			cores <- true
 			defer func() { <-cores }()
-			objects[i], errs[i] = object(lib, cache, s)
+			objects[i], errs[i] = object(o.Library, o.Cache, s)
 		})
 	}
 	wg.Wait()

@@ -34,12 +34,12 @@ func TestPrimitivesCanBeCalled(t *testing.T) {
 	var loaded []map[string]uintptr
 	for range 2 { // as two processes would
 		l := &library{addresses: map[string]uintptr{}}
-		symbols, err := l.symbols(lib, cache, []string{load})
+		symbols, err := l.symbols(Options{Library: lib, Cache: cache}, []string{load})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := l.symbols(lib, cache, []string{load}); err != nil ||
-			again[load] != symbols[load] {
+		again, err := l.symbols(Options{Library: lib, Cache: cache}, []string{load})
+		if err != nil || again[load] != symbols[load] {
 			t.Errorf("the same primitive is at %x and then at %x (%v)", symbols[load], again[load],
 				err)
 		}

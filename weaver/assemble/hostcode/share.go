@@ -15,6 +15,7 @@ type shape struct {
 	text    string
 	typ     string   // of the function, as an alias needs it
 	aliases []string // the symbols of the others
+	calls   []string // those of the entries that it calls
 }
 
 // header is the first line of a function that can be shared: plain parameters,
@@ -63,7 +64,8 @@ func shapesOf(ir string, all, some []string) (shapes []*shape, rest string) {
 			}
 			continue
 		}
-		f := &shape{symbol: is[2], text: text, typ: typeOf(is[1], is[3])}
+		f := &shape{symbol: is[2], text: text, typ: typeOf(is[1], is[3]),
+			calls: calls(body, wanted)}
 		// A function that names itself, or variables of its own, stays apart.
 		k := key{is[1] + is[3], body}
 		if strings.Contains(body, "@"+f.symbol) {
@@ -77,6 +79,22 @@ func shapesOf(ir string, all, some []string) (shapes []*shape, rest string) {
 		shapes = append(shapes, f)
 	}
 	return shapes, others.String()
+}
+
+// calls returns the symbols of entries that a function calls, each once.
+func calls(body string, entries map[string]bool) (list []string) {
+	const call = "call i64 @"
+	for {
+		at := strings.Index(body, call)
+		if at < 0 {
+			return list
+		}
+		body = body[at+len(call):]
+		symbol, _, _ := strings.Cut(body[:min(len(body), 1<<10)], "(")
+		if _, ok := entries[symbol]; ok && !slices.Contains(list, symbol) {
+			list = append(list, symbol)
+		}
+	}
 }
 
 // typeOf returns the type of a function.
@@ -97,6 +115,7 @@ const partBytes = 64 << 10
 type module struct {
 	ir      string
 	symbols []string
+	calls   []string // entries that they call, here or in another module
 	size    int
 }
 
@@ -129,13 +148,23 @@ func modulesOf(ir string, all, some []string, cores int) []*module {
 		m := modules[at]
 		m.size += len(s.text)
 		m.symbols = append(append(m.symbols, s.symbol), s.aliases...)
+		for _, symbol := range s.calls {
+			if !slices.Contains(m.calls, symbol) {
+				m.calls = append(m.calls, symbol)
+			}
+		}
 		texts[at].WriteString(s.text)
 		for _, a := range s.aliases {
 			fmt.Fprintf(&texts[at], "@%s = alias %s, ptr @%s\n", a, s.typ, s.symbol)
 		}
 	}
-	for i := range modules {
-		modules[i].ir = texts[i].String()
+	for i, m := range modules {
+		for _, symbol := range m.calls {
+			if !slices.Contains(m.symbols, symbol) {
+				fmt.Fprintf(&texts[i], "declare i64 @%s(ptr, ptr)\n", symbol)
+			}
+		}
+		m.ir = texts[i].String()
 	}
 	slices.SortStableFunc(modules, func(a, b *module) int { return cmp.Compare(b.size, a.size) })
 	return modules

@@ -3,6 +3,7 @@ package ir
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	llvm "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
@@ -22,7 +23,7 @@ import (
 type Code struct {
 	Module *abi.Module
 	// IR is LLVM IR as text, which LLVM 15 to 19 accept. It calls primitives,
-	// names no triple and no data layout.
+	// names no triple and no data layout. A GPU's loops are in units alone.
 	IR string
 	// Units has the function of each entry as IR of its own, in the order of
 	// the entries, so that they can be compiled at once and one by one. In each
@@ -40,6 +41,7 @@ type Module struct {
 	Options   *shape.Options
 	abi       *abi.Module
 	functions []*Function // those of the entries
+	loops     []*loop     // whose entries come last
 	// declared has the primitives and intrinsics that are called, by name.
 	declared map[string]*llvm.Func
 }
@@ -69,10 +71,19 @@ func (m *Module) Finish() (*Code, error) {
 	if err := abi.Verify(m.abi); err != nil {
 		return nil, fmt.Errorf("emit: %w", err)
 	}
-	c := &Code{Module: m.abi, IR: text(m.functions...)}
+	all := m.functions
+	if !m.Options.Target.GPU {
+		for _, l := range m.loops {
+			all = append(all[:len(all):len(all)], l.Function)
+		}
+	}
+	c := &Code{Module: m.abi, IR: text(all...)}
 	if m.Options.Target.GPU {
 		for _, f := range m.functions {
 			c.Units = append(c.Units, f.unit())
+		}
+		for _, l := range m.loops {
+			c.Units = append(c.Units, l.unit())
 		}
 	}
 	return c, nil
@@ -92,11 +103,11 @@ func text(functions ...*Function) string {
 		}
 	}
 	var kernels metadata.NamedDef
-	for _, f := range functions {
-		m.Funcs = append(m.Funcs, f.fn)
+	for i, f := range functions {
+		m.Funcs = append(m.Funcs, llvm.NewFunc(stub(i), types.Void))
 		m.Globals = append(m.Globals, f.globals...)
 		m.MetadataDefs = append(m.MetadataDefs, f.metadata...)
-		if f.Target.GPU {
+		if f.Target.GPU && !f.inLoop {
 			// !{ptr @f, !"kernel", i32 1} is how versions before 19 tell a
 			// kernel.
 			note := &metadata.Tuple{MetadataID: -1, Fields: []metadata.Field{
@@ -123,8 +134,21 @@ func text(functions ...*Function) string {
 	for _, d := range m.MetadataDefs { // another text may have numbered them
 		d.SetID(-1)
 	}
-	return m.String()
+	rest := m.String()
+	var p printer
+	for i, f := range functions {
+		before, after, _ := strings.Cut(rest, "declare void @"+stub(i)+"()")
+		p.text(before)
+		p.function(f.fn)
+		rest = after
+	}
+	p.text(rest)
+	return string(p.b)
 }
+
+// stub names the declaration that stands for a function until the function
+// itself is printed.
+func stub(i int) string { return fmt.Sprintf("__function_%d__", i) }
 
 // unit prints the function alone, see Code.Units.
 func (f *Function) unit() string {

@@ -65,10 +65,11 @@ type enumeration struct {
 // chosen says which alternative of an or the server uses. In other cases it is
 // the first one.
 var chosen = map[string]string{
-	"ServerCapabilities.renameProvider": "RenameOptions",
-	"CompletionItem.documentation":      "MarkupContent",
-	"Diagnostic.code":                   "string",
-	"CancelParams.id":                   "LSPAny",
+	"ServerCapabilities.renameProvider":     "RenameOptions",
+	"ServerCapabilities.codeActionProvider": "CodeActionOptions",
+	"CompletionItem.documentation":          "MarkupContent",
+	"Diagnostic.code":                       "string",
+	"CancelParams.id":                       "LSPAny",
 }
 
 // loose has required properties that are absent in another alternative of the

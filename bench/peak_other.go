@@ -1,0 +1,13 @@
+//go:build !linux
+
+package main
+
+import (
+	"errors"
+	"os"
+)
+
+// peakMemory fails: the unit of the largest resident set is that of Linux only.
+func peakMemory(*os.ProcessState) (float64, error) {
+	return 0, errors.New("the peak of resident memory is measured on Linux only")
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/redfoxdb/redfox/bench/measure"
+	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/driver"
+	"github.com/redfoxdb/redfox/internal/list"
+)
+
+// The systems of the suite whole: redfox run with what earlier processes left
+// in the cache folder, and with an empty one.
+var wholeSystems = []string{"cached", "nothing cached"}
+
+// benchWhole measures the queries of TPC-H as users of the command line run
+// them: a process each, which reads Parquet files, beside a process of Python
+// that runs DuckDB over the same files. The systems take turns, so that a busy
+// machine is busy for all of them. Answers must be equal.
+func benchWhole(ctx context.Context, c config) error {
+	tpch, _ := suite.Find("tpch")
+	queries, err := tpch.Embedded()
+	if err != nil {
+		return err
+	}
+	bin, remove, err := buildCommand(ctx)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	t := comparison{title: tpch.Title + " from Parquet, a process each, engine auto, answers equal,",
+		labels: []string{"query"}, systems: wholeSystems, figures: "whole", total: true}
+	for _, q := range queries {
+		w := &wholeQuery{config: c, suite: tpch, query: q, bin: bin,
+			kept: filepath.Join(filepath.Dir(bin), "cache")}
+		t.works = append(t.works, work{name: q.Name, run: func() (*entry, error) {
+			return w.measure(ctx)
+		}})
+	}
+	return c.compare(t)
+}
+
+// wholeQuery is a query that processes run.
+type wholeQuery struct {
+	config
+	suite *suite.Suite
+	query suite.Query
+	bin   string
+	kept  string // the cache folder that processes share
+}
+
+// measure returns the medians of -repeat turns.
+func (w *wholeQuery) measure(ctx context.Context) (*entry, error) {
+	if err := w.check(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := w.redfox(ctx, w.kept); err != nil {
+		return nil, err
+	}
+	e := &entry{}
+	var cached, cold, peer []float64
+	for range w.repeat {
+		took, err := w.redfox(ctx, w.kept)
+		if err != nil {
+			return nil, err
+		}
+		cached = append(cached, took)
+		empty, err := os.MkdirTemp(filepath.Dir(w.bin), "empty")
+		if err != nil {
+			return nil, err
+		}
+		if took, err = w.redfox(ctx, empty); err != nil {
+			return nil, err
+		}
+		cold = append(cold, took)
+		took, err = repeat(1, func() error {
+			_, e.peerName, err = w.duckDB(ctx)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		peer = append(peer, took)
+	}
+	e.times, e.peer = []float64{measure.Median(cached), measure.Median(cold)}, measure.Median(peer)
+	return e, nil
+}
+
+// redfox runs a process with a cache folder, and returns its seconds.
+func (w *wholeQuery) redfox(ctx context.Context, cache string) (float64, error) {
+	return repeat(1, func() error {
+		cmd := exec.CommandContext(ctx, w.bin, "run", testFile("tpch", "schema.logic"),
+			testFile("tpch", w.query.Name+".logic"), "--facts", w.tpch, "--threads",
+			fmt.Sprint(w.threads))
+		cmd.Env = append(os.Environ(), "REDFOX_CACHE="+cache)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nil
+	})
+}
+
+// duckDB runs the query in a new process of Python.
+func (w *wholeQuery) duckDB(ctx context.Context) (*suite.Answer, string, error) {
+	peer, err := suite.StartDuckDB(ctx, w.python, w.threads)
+	if err != nil {
+		return nil, "", err
+	}
+	defer peer.Close()
+	name := func(t suite.Table) string { return t.Name }
+	if err := peer.Name(w.tpch, list.Map(w.suite.Tables, name)...); err != nil {
+		return nil, "", err
+	}
+	_, answer, err := peer.Query(w.query.SQL, 0, 0)
+	return answer, "DuckDB " + peer.Version, err
+}
+
+// check compares the answer of redfox with that of DuckDB.
+func (w *wholeQuery) check(ctx context.Context) error {
+	want, _, err := w.duckDB(ctx)
+	if err != nil {
+		return err
+	}
+	sources, err := driver.ReadSources(testFile("tpch", "schema.logic"),
+		testFile("tpch", w.query.Name+".logic"))
+	if err != nil {
+		return err
+	}
+	prog, err := driver.Compile(ctx, sources, driver.Options{})
+	if err != nil {
+		return err
+	}
+	res, err := prog.Run(ctx, driver.NewFacts().Dir(w.tpch),
+		driver.RunOptions{Threads: w.threads, Outputs: []string{"_"}})
+	if err != nil {
+		return err
+	}
+	return suite.SameRows(res.Rows("_"), want)
+}

@@ -1,0 +1,58 @@
+package driver
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/reference/recursive"
+	"github.com/redfoxdb/redfox/internal/short"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+)
+
+// TestLoopOnDevice has a GPU run the rounds of small deltas by itself, in the
+// first run, in one that repeats it, and as part of a graph, and has the host
+// lead them.
+func TestLoopOnDevice(t *testing.T) {
+	short.Skip(t, "loops on an emulated GPU")
+	emulateGPU(t, emulated.Options{Seed: 7, Memory: 4 << 30})
+	s, ctx, dir := openSession(t, EngineGPU), context.Background(), t.TempDir()
+	if err := recursive.CRDT(300, 1).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	sources, err := ReadSources("../../testdata/recursive/crdt.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want string
+	for _, disable := range [][]string{nil, {loopOnDevice}} {
+		prog, err := Compile(ctx, sources, Options{Disable: disable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := s.Load(ctx, prog, NewFacts().Dir(dir), LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for run := range 4 {
+			res, err := s.Run(ctx, prog, db, RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := res.Stats.Device
+			switch {
+			case disable == nil && (d.Rounds < 100 || d.Waits > d.Rounds/4):
+				t.Errorf("run %d: %d rounds on the device, and %d waits", run, d.Rounds, d.Waits)
+			case disable != nil && (d.Rounds > 0 || run == 0 && d.Waits < 100):
+				t.Errorf("run %d without it: %d rounds on the device, and %d waits", run, d.Rounds,
+					d.Waits)
+			}
+			got := resultText(t, res)
+			if want == "" {
+				want = got
+			}
+			if got != want {
+				t.Errorf("run %d, without %v: other answers", run, disable)
+			}
+		}
+	}
+}

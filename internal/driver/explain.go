@@ -1,0 +1,144 @@
+package driver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/redfoxdb/redfox/harmony/decompose"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/weaver/assemble"
+)
+
+// ExplainOptions are the options of Explain.
+type ExplainOptions struct {
+	Steps bool // each pass of the optimiser as a diff of the plan
+	// Run runs the program and shows rows and times beside the commands.
+	Run bool
+	// Kernels shows the estimated cost of each kernel, and WhyNotFused the
+	// pairs of kernels that are not fused, with reasons. Target is that of the
+	// kernels, as for Emit.
+	Kernels, WhyNotFused bool
+	Target               string
+	RunOptions
+}
+
+// Explain writes the plan as trees, with the optimiser's estimates or the
+// measurements of a run, and the kernels that its operators become. A run on
+// engine go shows kernels only if an option asks for them. With a nil db the
+// optimiser knows nothing of the data.
+func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
+	opts ExplainOptions) error {
+	wanted := opts.Outputs
+	if wanted == nil {
+		wanted = p.wantedByDefault()
+	}
+	derived, _, err := p.outputs(wanted)
+	if err != nil {
+		return err
+	}
+	plan, trace, err := p.rewrite(derived, db, opts.Steps)
+	if err != nil {
+		return err
+	}
+	if opts.Steps {
+		for _, s := range trace.Steps {
+			diff := s.Diff()
+			if diff == "" {
+				diff = "(unchanged)\n"
+			}
+			took := s.Time.Round(time.Microsecond)
+			if _, err := fmt.Fprintf(w, "== %s (%v)\n%s\n", s.Pass, took, diff); err != nil {
+				return err
+			}
+		}
+	}
+	annotate := estimates(plan, db)
+	var ran Stats
+	if opts.Run {
+		if db == nil {
+			return &EnvironmentError{Message: "explaining a run needs facts"}
+		}
+		opts.RunOptions.Outputs = wanted
+		opts.Profile = true
+		res, err := p.RunOn(ctx, db, opts.RunOptions)
+		if err != nil {
+			return err
+		}
+		ran = res.Stats
+		plan = ran.plan
+		expected, measured := estimates(plan, db), runtime.Notes(plan, ran.profile)
+		annotate = func(x any) string { return cmp.Or(expected(x), measured(x)) }
+	}
+	text := plan.Tree(annotate)
+	if opts.Run {
+		text = runtime.Total(ran.Engine, ran.Plan, ran.Compile, ran.Run) + "\n" + text
+	}
+	asked := opts.Kernels || opts.WhyNotFused || opts.Target != ""
+	if _, err = io.WriteString(w, text); err != nil || opts.Run && ran.target == "" && !asked {
+		return err // engine go has no kernels
+	}
+	return p.explainKernels(w, plan, db, ran, opts)
+}
+
+// estimates annotates operators with the rows that the optimiser expects.
+func estimates(plan *queryplan.Plan, db *Database) func(any) string {
+	e := stats.NewEstimator(plan, db.catalog())
+	return func(x any) string {
+		if n, ok := x.(queryplan.Node); ok {
+			return fmt.Sprintf("~%.3g rows", e.Rows(n))
+		}
+		return ""
+	}
+}
+
+// explainKernels writes the kernels that a plan becomes, their cost in a run,
+// and the fusions that were refused.
+func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database, ran Stats,
+	opts ExplainOptions) error {
+	t, err := stageTarget(StageHarmony, cmp.Or(opts.Target, ran.target))
+	if err != nil {
+		return err
+	}
+	graph, report, err := assemble.Graph(plan, t, p.fusing)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("\n== kernels, for %s\n", t.Name)
+	if opts.Kernels {
+		k, err := know(plan, graph, t, db)
+		if err != nil {
+			return err
+		}
+		shapes, err := process.Machine.Tools.Shape(graph, t, k)
+		if err != nil {
+			return err
+		}
+		text += report.KernelsString(shapes.Explain)
+	} else {
+		for _, k := range report.Kernels {
+			text += fmt.Sprintf("%s: %s\n", k.Name, strings.Join(k.Ops, ", "))
+		}
+	}
+	if !opts.NoDecompose {
+		for _, l := range decompose.Find(graph) {
+			text += l.String() + " on the cpu engine\n"
+		}
+	}
+	if t.Name == ran.target && len(ran.Kernels) > 0 {
+		text += fmt.Sprintf("\n== kernels, as they ran on engine %s\n", ran.Engine)
+		for _, k := range ran.Kernels {
+			text += fmt.Sprintf("%s in %s: %s\n", k.Kernel, k.Block, k.Note(ran.Device))
+		}
+	}
+	if opts.WhyNotFused {
+		text += "\n== kernels that stay apart\n" + report.RefusalsString()
+	}
+	_, err = io.WriteString(w, text)
+	return err
+}

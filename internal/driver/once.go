@@ -1,0 +1,203 @@
+package driver
+
+import (
+	"context"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/buildid"
+	"github.com/redfoxdb/redfox/internal/kernelcache"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/runtime/facts"
+	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
+)
+
+// proofs returns where the proofs about keys of files are kept: beside compiled
+// code, and under its rules.
+func proofs() read.Proofs {
+	build, err := buildid.Get()
+	cache := kernelcache.Open()
+	if err != nil || cache == nil {
+		return read.Proofs{}
+	}
+	key := func(about string) string { return "proof of " + build + " " + about }
+	return read.Proofs{
+		Get: func(about string) ([]byte, bool) { return cache.Get(key(about)) },
+		Put: func(about string, proof []byte) { cache.Put(key(about), proof) },
+	}
+}
+
+// The steps of loading.
+const (
+	leaveKeys  = "LeaveKeys"
+	selectRows = "SelectRows"
+)
+
+// LoadSteps lists what loading does for the sake of a plan. Options.Disable
+// switches a step off, as it does a pass.
+func LoadSteps() []Pass {
+	return []Pass{
+		{Name: leaveKeys, Doc: "A key of a Parquet file that no scan looks at is not read, if an " +
+			"earlier process has found that it does not repeat in the same file."},
+		{Name: selectRows, Doc: "Rows of such a file that fail a comparison of all scans of it are " +
+			"not loaded. Of a column that is only compared, one value that passes stands for all."},
+	}
+}
+
+// loopOnDevice is a step of runs.
+const loopOnDevice = "LoopOnDevice"
+
+// RunSteps lists what runs do with a plan beside executing it. Options.Disable
+// switches a step off, as it does a pass.
+func RunSteps() []Pass {
+	return []Pass{
+		{Name: loopOnDevice, Doc: "A GPU runs rounds of a loop by itself as long as the deltas are " +
+			"small, if the rounds only read and fill relations."},
+	}
+}
+
+// withoutSteps returns the names of a list that are those of passes.
+func withoutSteps(names []string) []string {
+	steps := slices.Concat(LoadSteps(), RunSteps())
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(steps, func(s Pass) bool { return s.Name == name })
+	})
+}
+
+// leave leaves columns out of a binding that no run with the outputs looks at.
+// It plans for the structure of the facts. The plan of a run knows more, and
+// may look at more: RunOn reads the columns then.
+func (p *Program) leave(b *read.Binding, given *Facts, outputs []string) {
+	if facts.HasValues(given) {
+		return // they are united with those of files
+	}
+	if !slices.ContainsFunc(b.Sources, func(s read.Source) bool { _, ok := s.Rows(); return ok }) {
+		return // Parquet files only
+	}
+	derived, inputs, _, err := p.wantedOf(outputs)
+	if err != nil {
+		return // the run returns the error
+	}
+	cat := facts.Structure(b)
+	plan, _, err := p.rewriteWith(derived, cat, false)
+	if err != nil {
+		return // all is read, and the run's own plan decides
+	}
+	// Facts that are an output are read whole, with all of their table.
+	shown := map[string]bool{}
+	for _, pred := range inputs {
+		if rel := cat.Relation(pred); rel != nil {
+			shown[rel.Table] = true
+		}
+	}
+	if !slices.Contains(p.disable, leaveKeys) {
+		looks := facts.Looks(plan, cat)
+		b.Leave(func(pred string, arg int) bool {
+			rel := cat.Relation(pred)
+			return rel != nil && !shown[rel.Table] && !looks(pred, arg)
+		})
+	}
+	if slices.Contains(p.disable, selectRows) {
+		return
+	}
+	conds, without := facts.Conditions(plan, cat)
+	if len(conds) == 0 {
+		return
+	}
+	if without, _, err = rewrite.Run(without, cat, rewrite.Options{Disable: allBut("PruneColumns"),
+		Verify: true}); err != nil {
+		return
+	}
+	looks := facts.Looks(without, cat)
+	b.Ask(func(pred string, arg int) *read.Test {
+		rel := cat.Relation(pred)
+		if rel == nil || shown[rel.Table] {
+			return nil
+		}
+		asked := conds[facts.Column{Table: rel.Table, At: rel.Cols[arg]}]
+		if asked == nil {
+			return nil
+		}
+		t := facts.Test(asked)
+		t.Alone = !looks(pred, arg)
+		return &t
+	})
+}
+
+// allBut returns the names of all passes that can be left out but one.
+func allBut(name string) []string {
+	var out []string
+	for _, p := range rewrite.Passes() {
+		if p.Name != name && !p.Required {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// selection is the run for which rows were selected.
+type selection struct {
+	program *Program
+	derived []string // the outputs that it computes
+}
+
+// selection returns the run for which a load has selected rows, nil if it has
+// loaded all rows.
+func (p *Program) selection(report *LoadReport, outputs []string) *selection {
+	if !slices.ContainsFunc(report.Files, func(f read.FileReport) bool { return f.Selected }) {
+		return nil
+	}
+	derived, _, _, _ := p.wantedOf(outputs) // without an error: leave has asked
+	return &selection{p, derived}
+}
+
+// lacks reports whether a run needs columns that were left out.
+func (q *Prepared) lacks() bool {
+	if q.db == nil || q.db.left == nil {
+		return false
+	}
+	if q.db.selectedFor != nil && (q.program != q.db.selectedFor.program ||
+		!slices.Equal(q.derived, q.db.selectedFor.derived)) {
+		return true
+	}
+	absent := func(c *store.Column) bool { return c.Absent }
+	return slices.ContainsFunc(facts.Scanned(q.plan, q.db.store), absent) ||
+		slices.ContainsFunc(q.inputs, func(name string) bool {
+			v := q.program.variable(name)
+			return v != nil && slices.ContainsFunc(q.db.relation(v).Columns(), absent)
+		})
+}
+
+func (p *Program) variable(name string) *queryplan.Var {
+	i := slices.IndexFunc(p.plan.Vars, func(v *queryplan.Var) bool { return v.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return p.plan.Vars[i]
+}
+
+// whole returns the database with the columns that were left out.
+func (db *Database) whole(ctx context.Context) (*Database, error) {
+	again, _, err := db.left(ctx)
+	if err != nil {
+		return nil, loadError(ctx, err)
+	}
+	out := &Database{store: store.NewDatabase(), report: db.report, time: db.time,
+		prefetch: db.prefetch}
+	for _, r := range db.store.Relations() {
+		if read := again.Relation(r.Name); read != nil {
+			r = read
+		}
+		out.store.Put(r)
+	}
+	out.complete()
+	return out, nil
+}
+
+// complete sets what depends on the relations.
+func (db *Database) complete() {
+	facts.NameTables(db.store)
+	db.bytes, db.text = facts.Bytes(db.store)
+	db.print = facts.Fingerprint(db.catalog())
+}

@@ -1,0 +1,73 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/diagnose"
+	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// runError words the failure of an engine: a fault of the program or its data
+// is a diagnostic, a lack of the machine an *EnvironmentError, and all else is
+// a bug.
+func (p *Program) runError(ctx context.Context, engine string, err error) error {
+	about := diagnose.Program{Plan: p.plan, About: p.about}
+	if found := about.Failure(err); found != nil {
+		return &ProgramError{Diagnostics: []*Diagnostic{found}}
+	}
+	var memory *runtime.MemoryError
+	switch {
+	case errors.As(err, &memory):
+		return &EnvironmentError{Message: diagnose.Shown(memory.Error()),
+			Help: about.Memory(memory, p.warnings), Err: err}
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	var internal *InternalError
+	var environment *EnvironmentError
+	switch {
+	case errors.As(err, &internal):
+		return internal
+	case errors.As(err, &environment):
+		return environment
+	}
+	if err = machine.DeviceFailure(err); errors.As(err, &environment) {
+		return environment
+	}
+	return engineBug(engine, err)
+}
+
+// engineBug is a bug of an engine, with the details that the engine reports.
+func engineBug(engine string, err error) *InternalError {
+	bug := &InternalError{Phase: "the " + engine + " engine", Err: err}
+	var inGo *portable.InternalError
+	var inWoven *woven.InternalError
+	var refused *llvm.Error
+	switch {
+	case errors.As(err, &inGo):
+		bug.Stack = inGo.Stack
+	case errors.As(err, &inWoven):
+		bug.Err, bug.Stack = fmt.Errorf("%v, in %s", inWoven.Cause, inWoven.Command), inWoven.Stack
+	case errors.As(err, &refused):
+		bug.Dump = refused.IR
+	}
+	return bug
+}
+
+// about returns the places of the clauses that have a predicate as head, and
+// the families of its columns.
+func (p *Program) about(pred string) ([]source.Span, []string) {
+	for _, q := range p.preds {
+		if q.Name == pred {
+			return q.clauses, q.Families
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,113 @@
+package build
+
+import (
+	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/internal/list"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// A predicate that keeps the best value of each key is filled by improvement.
+// In its recursion, a set of its own has each tuple that was the best of its
+// key at the end of a round: the steps. The rules run over them semi-naively. A
+// round groups what the rules derive by key, and adds those groups to the steps
+// whose best value beats all steps of the key. The delta is therefore the keys
+// that changed. When no key changes, the best step of each key is the value.
+//
+// Older steps of a key derive nothing that the best one does not, because the
+// front end has checked that the recursion is monotone. A key has as many steps
+// as rounds that improve it.
+
+// steps makes the variable of the steps of each predicate of a recursion that
+// keeps the best value. Rules read and fill it until done is called, which
+// makes the value of each predicate.
+func (b *builder) steps(s *stratum) (done func()) {
+	values := map[*core.Pred]*queryplan.Var{}
+	for _, p := range s.Preds {
+		if !p.Improves() {
+			continue
+		}
+		v := b.vars[p]
+		steps := &queryplan.Var{Name: b.names.Fresh(p.Name + "$steps"), Kind: queryplan.Derived,
+			Cols: v.Cols, Keys: len(v.Cols), Limit: -1, Span: p.Span}
+		b.plan.Vars = append(b.plan.Vars, steps)
+		values[p], b.vars[p] = v, steps
+	}
+	return func() {
+		for _, p := range s.Preds {
+			v := values[p]
+			if v == nil {
+				continue
+			}
+			best := bestOf(p, scanOf(b.vars[p]))
+			b.vars[p] = v
+			b.add(&queryplan.Insert{Var: v, Node: best, Span: p.Span})
+			b.merge(p)
+			v.Unique = true
+		}
+	}
+}
+
+// improve adds the groups to the steps of a predicate that beat them.
+func (b *builder) improve(p *core.Pred, found []*queryplan.Insert) {
+	if len(found) == 0 {
+		return
+	}
+	v := b.vars[p]
+	groups := &queryplan.Var{Name: b.names.Fresh(p.Name + "$groups"), Kind: queryplan.Temp,
+		Cols: v.Cols, Keys: p.Keys, Unique: true, Limit: -1, Span: p.Span}
+	b.plan.Vars = append(b.plan.Vars, groups)
+	b.add(&queryplan.Assign{Var: groups, Node: best(p, found)})
+
+	value := v.Cols[p.Keys]
+	names := queryplan.NewNames()
+	for _, c := range v.Cols {
+		names.Take(c.Name)
+	}
+	step := queryplan.Column{Name: names.Fresh(value.Name), Type: value.Type}
+	steps := &queryplan.Scan{Var: v, Names: queryplan.NamesOf(v.Cols)}
+	steps.Names[p.Keys] = step.Name
+	beats := map[core.Keep]string{core.KeepLeast: "le", core.KeepGreatest: "ge"}[p.Keeps]
+	beaten := onlyColumns(&queryplan.Filter{
+		Input: &queryplan.Join{Left: scanOf(groups), Right: steps},
+		Cond:  call(beats, ref(step), ref(value)),
+	}, queryplan.NamesOf(v.Cols))
+	b.add(&queryplan.Insert{Var: v, Span: found[0].Span,
+		Node: &queryplan.Join{Kind: queryplan.Anti, Left: scanOf(groups), Right: beaten}})
+}
+
+// best unites what rules derive, and groups it.
+func best(p *core.Pred, found []*queryplan.Insert) queryplan.Node {
+	cols := found[0].Var.Cols
+	nodes := list.Map(found, func(in *queryplan.Insert) queryplan.Node {
+		n := &queryplan.Project{Input: in.Node}
+		for i, c := range in.Node.Columns() {
+			n.Cols = append(n.Cols, queryplan.Rename{From: c.Name, To: cols[i].Name})
+		}
+		return n
+	})
+	if len(nodes) == 1 {
+		return bestOf(p, nodes[0])
+	}
+	return bestOf(p, &queryplan.Union{Nodes: nodes})
+}
+
+// bestOf groups tuples of a predicate by its keys and keeps the best value.
+func bestOf(p *core.Pred, n queryplan.Node) queryplan.Node {
+	value := n.Columns()[p.Keys]
+	fn := map[core.Keep]queryplan.AggFn{core.KeepLeast: queryplan.Min,
+		core.KeepGreatest: queryplan.Max}[p.Keeps]
+	// A result has a name of its own.
+	names := queryplan.NewNames()
+	for _, c := range n.Columns() {
+		names.Take(c.Name)
+	}
+	out := queryplan.Column{Name: names.Fresh(value.Name), Type: value.Type}
+	agg := &queryplan.Aggregate{Input: n, By: queryplan.NamesOf(n.Columns()[:p.Keys]),
+		Aggs: []queryplan.Agg{{Out: out, Fn: fn, In: value.Name}}}
+	rename := &queryplan.Project{Input: agg}
+	for _, name := range agg.By {
+		rename.Cols = append(rename.Cols, queryplan.Rename{From: name, To: name})
+	}
+	rename.Cols = append(rename.Cols, queryplan.Rename{From: out.Name, To: value.Name})
+	return rename
+}

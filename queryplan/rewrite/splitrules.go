@@ -1,0 +1,429 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/list"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var splitRecursiveRules = &Pass{
+	Name: "SplitRecursiveRules",
+	Reason: "Where a rule joins a recursive relation with another one, and a column of both is used " +
+		"for nothing else, the join without that column becomes an auxiliary relation. It is kept " +
+		"by delta, so that deltas of the rule's other relations meet its tuples instead of all that " +
+		"lead to them.",
+	Unless: "Only one relation of the rule is recursive, or the auxiliary relation is expected to " +
+		"save less than a third of the cost; or one of its two relations does not change in the " +
+		"loop, and it is expected to be larger than both.",
+	Before: "block loop:\n  insert p\n    project y, w\n      ... scan delta p(x, z), load(y, x), p(z, w)\n" +
+		"  insert p\n    project y, w\n      ... scan delta p(z, w), old p(x, z), load(y, x)",
+	After: "block loop:\n  insert part\n    project y, z\n      ... scan delta p(x, z), load(y, x)\n" +
+		"  insert p\n    project y, w\n      ... scan delta part(y, z), p(z, w)\n" +
+		"  insert p\n    project y, w\n      ... scan delta p(z, w), old part(y, z)",
+	Source: "supplementary relations: Beeri, Ramakrishnan, PODS 1987",
+	run: func(p *program) error {
+		s := &ruleSplitter{program: p, est: stats.NewEstimator(p.Plan, p.catalog),
+			entries: loopEntries(p.Plan), loop: loops.Changed(p.Plan),
+			names: queryplan.VarNames(p.Plan)}
+		for _, b := range p.Blocks {
+			if s.isSimpleLoop(b) {
+				s.block(b)
+			}
+		}
+		return nil
+	},
+}
+
+// splitGain is the least factor between the costs of a rule before and after,
+// which tests lower.
+var splitGain = 1.5
+
+// storedCost is the cost of a new tuple of an auxiliary relation and its index.
+const storedCost = joins.StoreCost + 4
+
+type ruleSplitter struct {
+	*program
+	est     *stats.Estimator
+	entries map[*queryplan.Block]*queryplan.Block
+	loop    map[*queryplan.Block]map[*queryplan.Var]bool
+	names   *queryplan.Names
+}
+
+// isSimpleLoop reports whether a block is a whole loop with one entry outside
+// of loops.
+func (s *ruleSplitter) isSimpleLoop(b *queryplan.Block) bool {
+	branch, ok := b.Term.(*queryplan.Branch)
+	entry := s.entries[b]
+	return ok && entry != nil && s.loop[entry] == nil && len(branch.Vars) > 0 &&
+		slices.Contains(b.Successors(), b)
+}
+
+// deltaRule is the versions of one rule, one for each of its recursive
+// relations.
+type deltaRule struct {
+	v         *queryplan.Var
+	cmds      []int // places of the versions among the commands
+	conj      *joins.Conjunction
+	recursive []int // its relations that the loop changes
+}
+
+// block splits the rules of a loop.
+func (s *ruleSplitter) block(b *queryplan.Block) {
+	replaced := map[int][]queryplan.Command{}
+	gone := map[int]bool{}
+	var made []*queryplan.Var
+	for _, r := range s.rules(b) {
+		best := s.best(b, r)
+		if best == nil {
+			continue
+		}
+		best.aux.Name = s.names.Fresh("part")
+		s.Vars = append(s.Vars, best.aux)
+		made = append(made, best.aux)
+		replaced[r.cmds[0]] = s.versions(b, r, best)
+		for _, i := range r.cmds {
+			gone[i] = true
+		}
+	}
+	if len(made) == 0 {
+		return
+	}
+	var cmds, merges []queryplan.Command
+	for _, v := range made {
+		merges = append(merges, &queryplan.Merge{Var: v})
+	}
+	first := true
+	for i, c := range b.Cmds {
+		if _, ok := c.(*queryplan.Merge); ok && first {
+			cmds, first = append(cmds, merges...), false
+		}
+		if cmds = append(cmds, replaced[i]...); !gone[i] {
+			cmds = append(cmds, c)
+		}
+	}
+	b.Cmds = cmds
+	entry := s.entries[b]
+	entry.Cmds = append(entry.Cmds, merges...)
+	branch := *b.Term.(*queryplan.Branch)
+	branch.Vars = append(slices.Clone(branch.Vars), made...)
+	b.Term = &branch
+}
+
+// rules finds the rules whose versions are all conjunctions of stored
+// relations.
+func (s *ruleSplitter) rules(b *queryplan.Block) []*deltaRule {
+	type key struct {
+		v    *queryplan.Var
+		text string
+	}
+	groups := map[key][]int{}
+	var order []key
+	for i, c := range b.Cmds {
+		if ins, ok := c.(*queryplan.Insert); ok && readsOneDelta(ins.Node) &&
+			joins.InConjunction(ins.Node) {
+			k := key{ins.Var, signature(joins.Flatten(ins.Node))}
+			if groups[k] == nil {
+				order = append(order, k)
+			}
+			groups[k] = append(groups[k], i)
+		}
+	}
+	var out []*deltaRule
+	for _, k := range order {
+		r := &deltaRule{v: k.v, cmds: groups[k],
+			conj: joins.Flatten(queryplan.CommandNode(b.Cmds[groups[k][0]]))}
+		for i, n := range r.conj.Rels {
+			if !trees.IsInvariant(n, s.loop[b]) {
+				r.recursive = append(r.recursive, i)
+			}
+		}
+		if len(r.recursive) > 1 && len(r.conj.Rels) > 2 && onlyScans(r.conj) &&
+			s.isComplete(b, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// isComplete reports whether each recursive relation is the delta of one
+// version, and all versions read what the last round has merged.
+func (s *ruleSplitter) isComplete(b *queryplan.Block, r *deltaRule) bool {
+	var deltas, want []string
+	for _, i := range r.cmds {
+		for _, n := range joins.Flatten(queryplan.CommandNode(b.Cmds[i])).Rels {
+			if text := queryplan.NodeString(n); text != unversioned(n) &&
+				text == queryplan.NodeString(withVersion(n, queryplan.Delta)) {
+				deltas = append(deltas, unversioned(n))
+			}
+		}
+	}
+	for _, i := range r.recursive {
+		want = append(want, unversioned(r.conj.Rels[i]))
+	}
+	slices.Sort(deltas)
+	slices.Sort(want)
+	merged := slices.ContainsFunc(b.Cmds[:r.cmds[len(r.cmds)-1]], func(c queryplan.Command) bool {
+		_, inserts := c.(*queryplan.Insert)
+		return !inserts
+	})
+	return !merged && slices.Equal(deltas, want)
+}
+
+// unversioned is the text of a relation without its version.
+func unversioned(n queryplan.Node) string {
+	return queryplan.NodeString(withVersion(n, queryplan.Full))
+}
+
+// signature describes a conjunction without the versions of its relations and
+// their order.
+func signature(c *joins.Conjunction) string {
+	parts := []string{fmt.Sprint(c.Out)}
+	for _, n := range c.Rels {
+		parts = append(parts, unversioned(n))
+	}
+	for _, e := range c.Conds {
+		parts = append(parts, queryplan.ExprString(e))
+	}
+	for _, m := range c.Maps {
+		parts = append(parts, m.Name+" = "+queryplan.ExprString(m.Expr))
+	}
+	for _, semi := range c.Semis {
+		parts = append(parts, fmt.Sprint(semi.Kind, queryplan.NodeString(semi.Right)))
+	}
+	slices.Sort(parts)
+	return fmt.Sprintf("%q", parts)
+}
+
+// onlyScans reports whether all relations of a conjunction are variables that
+// are not numbered.
+func onlyScans(c *joins.Conjunction) bool {
+	return !slices.ContainsFunc(c.Rels, func(n queryplan.Node) bool {
+		if p, ok := n.(*queryplan.Project); ok {
+			n = p.Input
+		}
+		s, ok := n.(*queryplan.Scan)
+		return !ok || s.Position != ""
+	})
+}
+
+// withVersion makes the scans of a relation read a version.
+func withVersion(n queryplan.Node, version queryplan.Version) queryplan.Node {
+	return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
+		if s, ok := n.(*queryplan.Scan); ok && s.Version != version {
+			return &queryplan.Scan{Var: s.Var, Version: version, Names: s.Names,
+				Position: s.Position}
+		}
+		return n
+	})
+}
+
+// ruleSplit is a way to split a rule: the auxiliary relation is the join of
+// two of its relations, of which the second or both are recursive.
+type ruleSplit struct {
+	rels      []int
+	recursive []int // of rels
+	cols      []string
+	aux       *queryplan.Var
+	gain      float64
+}
+
+// best returns the split that saves most, nil if none is worth it.
+func (s *ruleSplitter) best(b *queryplan.Block, r *deltaRule) *ruleSplit {
+	var best *ruleSplit
+	for first := range r.conj.Rels {
+		for _, rec := range r.recursive {
+			both := slices.Contains(r.recursive, first)
+			if both && first >= rec {
+				continue
+			}
+			split := s.candidate(r, []int{first, rec})
+			if split == nil {
+				continue
+			}
+			if split.recursive = split.rels[1:]; both {
+				split.recursive = split.rels
+			}
+			if s.weigh(b, r, split); split.gain >= splitGain &&
+				(best == nil || split.gain > best.gain) {
+				best = split
+			}
+		}
+	}
+	return best
+}
+
+// candidate returns the split of two relations, nil if no column of both is
+// used for them alone.
+func (s *ruleSplitter) candidate(r *deltaRule, rels []int) *ruleSplit {
+	first, second := r.conj.Rels[rels[0]].Columns(), r.conj.Rels[rels[1]].Columns()
+	outside := func(name string) bool {
+		if r.conj.Uses(name) {
+			return true
+		}
+		for i, n := range r.conj.Rels {
+			if _, ok := queryplan.FindColumn(n.Columns(), name); ok && !slices.Contains(rels, i) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(r.conj.Maps, func(m queryplan.NamedExpr) bool {
+			return m.Name == name
+		})
+	}
+	dropped := false
+	split := &ruleSplit{rels: rels, aux: &queryplan.Var{Kind: queryplan.Derived, Limit: -1}}
+	for i, c := range slices.Concat(first, second) {
+		_, shared := queryplan.FindColumn(second, c.Name)
+		switch {
+		case slices.Contains(split.cols, c.Name):
+		case outside(c.Name):
+			split.cols = append(split.cols, c.Name)
+			split.aux.Cols = append(split.aux.Cols, c)
+		case i < len(first) && shared:
+			dropped = true
+		}
+	}
+	split.aux.Keys = len(split.cols)
+	if !dropped || len(split.cols) == 0 {
+		return nil
+	}
+	return split
+}
+
+// part returns the conjunction that makes the auxiliary relation. Its recursive
+// relations have the version that is given for each.
+func (split *ruleSplit) part(
+	r *deltaRule, version func(rel int) queryplan.Version,
+) *joins.Conjunction {
+	c := *r.conj
+	c.Rels = slices.Clone(c.Rels)
+	for _, i := range split.recursive {
+		c.Rels[i] = withVersion(c.Rels[i], version(i))
+	}
+	part := c.Part(split.rels)
+	for _, name := range split.cols {
+		part.Out = append(part.Out, queryplan.Rename{From: name, To: name})
+	}
+	return part
+}
+
+// assemble joins a conjunction from left to right. OrderJoins orders it.
+func assemble(c *joins.Conjunction, site joins.Site) queryplan.Node {
+	return c.Assemble(joins.LeftDeep(len(c.Rels)), site)
+}
+
+// rest returns the rule over the auxiliary relation. Its recursive relations
+// have the version that is given for each.
+func (split *ruleSplit) rest(
+	r *deltaRule, aux queryplan.Version, version func(rel int) queryplan.Version,
+) *joins.Conjunction {
+	c := *r.conj
+	c.Rels = []queryplan.Node{&queryplan.Scan{Var: split.aux, Version: aux, Names: split.cols}}
+	for i, n := range r.conj.Rels {
+		if slices.Contains(r.recursive, i) {
+			n = withVersion(n, version(i))
+		}
+		if !slices.Contains(split.rels, i) {
+			c.Rels = append(c.Rels, n)
+		}
+	}
+	return &c
+}
+
+// versionsAt gives the relations before the delta in full and those behind it
+// as they were.
+func versionsAt(delta int) func(rel int) queryplan.Version {
+	return func(rel int) queryplan.Version {
+		switch {
+		case rel < delta:
+			return queryplan.Full
+		case rel > delta:
+			return queryplan.Old
+		}
+		return queryplan.Delta
+	}
+}
+
+// full gives all relations in full.
+func full(int) queryplan.Version { return queryplan.Full }
+
+// weigh compares the costs of the versions. Where one relation of the auxiliary
+// relation is recursive, its delta costs as much before as after.
+func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit) {
+	s.est.Assume(split.aux, assemble(split.part(r, full), joins.Site{}))
+	whole := &queryplan.Scan{Var: split.aux, Names: split.cols}
+	from := 0.0
+	for _, i := range split.rels {
+		from += s.est.Rows(withVersion(r.conj.Rels[i], queryplan.Full))
+	}
+	if len(split.recursive) == 1 && s.est.Rows(whole) > from {
+		return
+	}
+	before, after := 0.0, storedCost*s.est.Rows(withVersion(whole, queryplan.Delta))
+	for _, d := range r.recursive {
+		inside := slices.Contains(split.rels, d)
+		if inside && len(split.recursive) == 1 {
+			continue
+		}
+		old := *r.conj
+		old.Rels = slices.Clone(old.Rels)
+		for _, i := range r.recursive {
+			old.Rels[i] = withVersion(old.Rels[i], versionsAt(d)(i))
+		}
+		before += s.cost(b, &old)
+		if inside {
+			after += s.cost(b, split.part(r, versionsAt(d)))
+		} else {
+			after += s.cost(b, split.rest(r, queryplan.Old, versionsAt(d)))
+		}
+	}
+	if len(split.recursive) > 1 {
+		after += s.cost(b, split.rest(r, queryplan.Delta, full))
+	}
+	split.gain = before / max(after, 1e-9)
+}
+
+// cost returns the cost of a conjunction in its best order.
+func (s *ruleSplitter) cost(b *queryplan.Block, c *joins.Conjunction) float64 {
+	c.KeepIndexes(s.loop[b])
+	g := joins.NewGraph(c, s.est, s.loop[b])
+	cost := 0.0
+	for _, rels := range g.Parts() {
+		cost += g.Best(rels).Stream
+	}
+	return cost
+}
+
+// versions returns the commands in the place of those of the rule.
+func (s *ruleSplitter) versions(
+	b *queryplan.Block, r *deltaRule, split *ruleSplit,
+) []queryplan.Command {
+	span := queryplan.CommandSpan(b.Cmds[r.cmds[0]])
+	split.aux.Span = span
+	var out []queryplan.Command
+	add := func(v *queryplan.Var, c *joins.Conjunction, site joins.Site) {
+		out = append(out, &queryplan.Insert{Var: v, Node: assemble(c, site), Span: span})
+	}
+	for _, d := range split.recursive {
+		add(split.aux, split.part(r, versionsAt(d)), joins.Site{})
+	}
+	add(r.v, split.rest(r, queryplan.Delta, full), joins.Site{Set: true})
+	for _, d := range r.recursive {
+		if !slices.Contains(split.recursive, d) {
+			add(r.v, split.rest(r, queryplan.Old, versionsAt(d)), joins.Site{Set: true})
+		}
+	}
+	return out
+}
+
+// readsOneDelta reports whether a tree has exactly one scan of a delta.
+func readsOneDelta(n queryplan.Node) bool {
+	return len(list.Filter(queryplan.Scans(n), func(s *queryplan.Scan) bool {
+		return s.Version == queryplan.Delta
+	})) == 1
+}

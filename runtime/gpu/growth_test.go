@@ -1,0 +1,33 @@
+package gpu
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// TestGrowth has the 1,830 tuples of a closure fill tables that have room for
+// 42 at first. They grow fourfold three times, and each time the columns and
+// the set stop one launch together.
+func TestGrowth(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, apart(60))
+	profile := func(rows int64) *runtime.DeviceProfile {
+		e, _ := card{small: true}.open(t)
+		e.sizes.rows = rows
+		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := answer.Outputs["tc"].Table.Rows; n != 60*61/2 {
+			t.Fatalf("the closure has %d tuples", n)
+		}
+		return answer.Device
+	}
+	small, large := profile(8), profile(4096)
+	if large.Enlarged != 0 || small.Enlarged != 3*2 || small.Waits-large.Waits > 3 {
+		t.Errorf("%d tables are enlarged and %d with room, in %d waits and %d", small.Enlarged,
+			large.Enlarged, small.Waits, large.Waits)
+	}
+}

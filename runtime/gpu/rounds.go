@@ -1,0 +1,426 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
+	"github.com/redfoxdb/redfox/runtime/woven"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
+)
+
+// A loop whose deltas are small is one launch of one block, which goes through
+// the rounds by itself (abi.Loop): a round costs as long as a few waits for
+// memory, and the host waits once. The block leaves when a delta is large, a
+// table is full, or the loop has had its rounds; the host goes on there, and
+// may come back before a later round.
+
+const (
+	// mostRounds is how many rounds a launch takes before the host looks after
+	// it.
+	mostRounds = 1 << 14
+	// loopGrowth is how many tuples a kernel adds to a relation before one
+	// block is the wrong way to run it.
+	loopGrowth = 1 << 18
+	// loopRoom is the tuples for which there is room at first.
+	loopRoom = 1 << 20
+)
+
+// rounds is a loop that the device can run.
+type rounds struct {
+	f       *function
+	block   *harmony.Block
+	end     int // the gauge that gets the end
+	ops     []loopOp
+	list    []*tables.Relation         // that operations read or change
+	olds    map[*tables.Relation]int   // the gauges that get the old rows of those that are merged
+	fills   map[*tables.Relation]int64 // those that are filled, with the rows that a block begins
+	entries []*boundEntry              // of the kernels
+	record  device.Buffer
+	states  device.Buffer
+}
+
+// loopOp is an operation of a round.
+type loopOp struct {
+	kind    int64
+	command int // of the block
+	rel     *tables.Relation
+	version int64
+	entry   int // of a run
+}
+
+// declareRounds finds the loops that there is code for. Their gauges are among
+// the run's.
+func (r *run) declareRounds() {
+	r.rounds = map[*harmony.Block]*rounds{}
+	if r.walk.Request.NoDeviceLoops {
+		return
+	}
+	for _, f := range r.code.functions {
+		if f.entry.Role != abi.Loop {
+			continue
+		}
+		i := slices.IndexFunc(r.Graph.Blocks,
+			func(b *harmony.Block) bool { return b.Name == f.entry.Of })
+		l := &rounds{f: f, block: r.Graph.Blocks[i], olds: map[*tables.Relation]int{},
+			fills: map[*tables.Relation]int64{}}
+		if !r.operations(l) {
+			continue
+		}
+		l.end = r.Control.NewGauge()
+		for _, op := range l.ops {
+			if _, has := l.olds[op.rel]; op.kind == abi.LoopMerge && !has {
+				l.olds[op.rel] = r.Control.NewGauge()
+			}
+		}
+		r.rounds[l.block] = l
+	}
+}
+
+// operations lists the operations of a round, and reports whether the device
+// can carry them out.
+func (r *run) operations(l *rounds) bool {
+	add := func(op loopOp) {
+		l.ops = append(l.ops, op)
+		if !slices.Contains(l.list, op.rel) {
+			l.list = append(l.list, op.rel)
+		}
+	}
+	// free adds what the host does to variables that hold nothing any more.
+	free := func(list []harmony.Managed, i int) bool {
+		for _, v := range list {
+			if !r.walk.WrittenAgain(v, l.block, i) {
+				continue
+			}
+			rel, ok := v.(*harmony.Relation)
+			if !ok || !r.Relations[rel].IsBag() {
+				return false
+			}
+			add(loopOp{kind: abi.LoopClear, command: max(i, 0), rel: r.Relations[rel]})
+		}
+		return true
+	}
+	if !free(r.walk.Lives.Entry[l.block], -1) {
+		return false
+	}
+	for i, c := range l.block.Cmds {
+		switch c := c.(type) {
+		case *harmony.Run:
+			src := c.Kernel.Source.(*harmony.Rows)
+			add(loopOp{kind: abi.LoopRun, command: i, rel: r.Relations[src.Rel],
+				version: r.loopVersion(src), entry: len(l.entries)})
+			l.entries = append(l.entries, nil)
+		case *harmony.Merge:
+			add(loopOp{kind: abi.LoopMerge, command: i, rel: r.Relations[c.Rel]})
+		default:
+			return false
+		}
+		if life := r.walk.Lives.Commands[c]; life != nil && !free(life.Free, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// loopVersion returns the version of a source, as a record has it.
+func (r *run) loopVersion(src *harmony.Rows) int64 {
+	rel := r.Relations[src.Rel]
+	switch {
+	case rel.IsLoaded():
+		return abi.LoopMerged
+	case src.Rel.Kind != queryplan.Derived:
+		return abi.LoopEach
+	case src.Version == harmony.Delta:
+		return abi.LoopDelta
+	case src.Version == harmony.Old:
+		return abi.LoopBefore
+	}
+	return abi.LoopMerged
+}
+
+// Rounds runs rounds of a block, at most most, as long as they are small.
+func (r *run) Rounds(b *harmony.Block, most int64) (woven.Rounds, error) {
+	l := r.rounds[b]
+	if l == nil || most < 1 {
+		return woven.Rounds{}, nil
+	}
+	if small, err := r.isSmall(l); err != nil || !small {
+		return woven.Rounds{}, err
+	}
+	r.log.Command()
+	able, err := r.bindRounds(l)
+	if err != nil || !able {
+		return woven.Rounds{}, err
+	}
+	for rel, slack := range l.fills {
+		expected := rel.Most + min(loopRoom, r.sizes.expect)
+		if err := rel.BeginRounds(r.Ctx, slack, expected); err != nil {
+			return woven.Rounds{}, err
+		}
+	}
+	if err := r.putRecord(l, min(most, mostRounds)); err != nil {
+		return woven.Rounds{}, err
+	}
+	if err := r.launchRounds(l); err != nil {
+		return woven.Rounds{}, err
+	}
+	if err := r.sync(r.Ctx); err != nil {
+		return woven.Rounds{}, err
+	}
+	return r.endRounds(l)
+}
+
+// isSmall reports whether all sources of a loop's kernels are so small that one
+// block is enough, as far as is known before the round.
+func (r *run) isSmall(l *rounds) (bool, error) {
+	if err := r.sync(r.Ctx); err != nil {
+		return false, err
+	}
+	for _, op := range l.ops {
+		if op.kind != abi.LoopRun {
+			continue
+		}
+		n := op.rel.Most
+		if !op.rel.IsBag() {
+			src := l.block.Cmds[op.command].(*harmony.Run).Kernel.Source.(*harmony.Rows)
+			from, until, err := op.rel.Version(r.Ctx, src.Version)
+			if err != nil {
+				return false, err
+			}
+			n = until - from
+		}
+		if n > r.sizes.looped/2 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// bindRounds binds the kernels of a loop when it is first run, and reports
+// whether a block can run them: it cannot report faults, nor count.
+func (r *run) bindRounds(l *rounds) (bool, error) {
+	for _, op := range l.ops {
+		if op.kind != abi.LoopRun || l.entries[op.entry] != nil {
+			continue
+		}
+		e, err := r.boundKernel(l.block.Cmds[op.command].(*harmony.Run).Kernel)
+		if err != nil {
+			return false, err
+		}
+		counts := slices.ContainsFunc(e.entry.Params, func(p abi.Param) bool {
+			return p.Kind == abi.Dropped || p.Kind == abi.Fault
+		})
+		if counts || len(e.groups) > 0 || e.entry.Sharing > 1 {
+			delete(r.rounds, l.block)
+			return false, nil
+		}
+		for _, t := range e.targets {
+			l.fills[t.To] = max(l.fills[t.To], e.entry.Burst()*int64(t.Sinks))
+			if !slices.Contains(l.list, t.To) {
+				l.list = append(l.list, t.To)
+			}
+		}
+		l.entries[op.entry] = e
+	}
+	// The cursor of a relation is to be its end at the end of a round.
+	merged := map[*tables.Relation]bool{}
+	for _, op := range l.ops {
+		switch op.kind {
+		case abi.LoopMerge:
+			merged[op.rel] = true
+		case abi.LoopRun:
+			if slices.ContainsFunc(l.entries[op.entry].targets,
+				func(t machine.Target[*tables.Relation]) bool { return merged[t.To] }) {
+				delete(r.rounds, l.block)
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// record is a loop's record in the making. Its addresses are those on the
+// device.
+type record struct {
+	words []int64
+	base  int64
+}
+
+// more adds words, and returns the address of the first.
+func (d *record) more(words ...int64) int64 {
+	at := d.base + int64(8*len(d.words))
+	d.words = append(d.words, words...)
+	return at
+}
+
+// putRecord puts the record of a loop into the device's memory: the head, the
+// operations, the relations, and what these point to.
+func (r *run) putRecord(l *rounds, most int64) error {
+	ops := len(l.ops) + 1 // with the branch
+	size, states := abi.LoopHead+ops*abi.OpSize+len(l.list)*abi.LoopRelation, 0
+	for _, op := range l.ops {
+		size += 2 // the gauge of facts
+		if op.kind == abi.LoopRun {
+			e := l.entries[op.entry]
+			size += len(e.params) + len(e.targets)
+			states += e.entry.StateWords()
+		}
+	}
+	size += len(l.list) + len(l.block.Term.(*harmony.Branch).Vars)
+	if l.record.At == 0 {
+		if err := r.Alloc(&l.record, "a loop", int64(8*size)); err != nil {
+			return err
+		}
+		if err := r.Alloc(&l.states, "a loop", int64(8*states)); err != nil {
+			return err
+		}
+	}
+	d := &record{base: l.record.Word()}
+	head := d.more(make([]int64, abi.LoopHead)...)
+	first := d.more(make([]int64, ops*abi.OpSize)...)
+	relations := d.more(make([]int64, len(l.list)*abi.LoopRelation)...)
+	of := map[*tables.Relation]int64{}
+	for i, rel := range l.list {
+		of[rel] = relations + int64(8*i*abi.LoopRelation)
+		gauge, old := int64(0), int64(0)
+		if rel.IsLoaded() {
+			gauge = d.more(0, 0)
+		}
+		if at, ok := l.olds[rel]; ok {
+			old = int64(r.Control.At(at))
+		}
+		words := rel.LoopWords(gauge, old)
+		copy(d.words[(of[rel]-head)/8:], words[:])
+	}
+	state := l.states.Word()
+	for i, op := range l.ops {
+		w := d.words[(first-head)/8+int64(i*abi.OpSize):][:abi.OpSize]
+		w[abi.OpKind], w[abi.OpRelation], w[abi.OpVersion] = op.kind, of[op.rel], op.version
+		if op.kind != abi.LoopRun {
+			continue
+		}
+		e := l.entries[op.entry]
+		params, err := e.bind(&job{entry: e}, nil)
+		if err != nil {
+			return err
+		}
+		at := d.more(params...)
+		var fills []int64
+		for _, t := range e.targets {
+			fills = append(fills, of[t.To])
+		}
+		list := d.more(fills...)
+		// More words may be elsewhere.
+		w = d.words[(first-head)/8+int64(i*abi.OpSize):][:abi.OpSize]
+		w[abi.OpKernel], w[abi.OpWords], w[abi.OpList], w[abi.OpLength] = int64(op.entry), at, list,
+			int64(len(fills))
+		for k, p := range e.params {
+			switch p.Kind {
+			case abi.RowsFrom:
+				w[abi.OpFrom] = at + int64(8*k)
+			case abi.RowsUntil:
+				w[abi.OpUntil] = at + int64(8*k)
+			}
+		}
+		w[abi.OpState], w[abi.OpStateWords] = state, int64(e.entry.StateWords())
+		state += 8 * w[abi.OpStateWords]
+		w[abi.OpTile] = int64(e.entry.Threads * e.entry.Items)
+	}
+	var looks []int64
+	for _, v := range l.block.Term.(*harmony.Branch).Vars {
+		looks = append(looks, of[r.Relations[v]])
+	}
+	list := d.more(looks...)
+	branch := d.words[(first-head)/8+int64((ops-1)*abi.OpSize):]
+	branch[abi.OpKind], branch[abi.OpList], branch[abi.OpLength] = abi.LoopBranch, list,
+		int64(len(looks))
+	h := d.words
+	h[abi.LoopOperations], h[abi.LoopAt], h[abi.LoopRelations] = first, first, relations
+	h[abi.LoopCount], h[abi.LoopMost], h[abi.LoopRows] = int64(len(l.list)), most, r.sizes.looped
+	h[abi.LoopGrowth], h[abi.LoopEnd] = loopGrowth, int64(r.Control.At(l.end))
+	return r.Put(l.record, d.words...)
+}
+
+// launchRounds launches the loop's function.
+func (r *run) launchRounds(l *rounds) error {
+	entry := l.f.entry
+	end, err := r.Begin(device.TimedKernel, l.entries[0].entry.Of)
+	if err != nil {
+		return err
+	}
+	if r.Control.Image != nil {
+		for rel := range l.fills {
+			r.Control.Image.Look(rel.Gauge)
+		}
+	}
+	r.Control.Fresh = false
+	r.Launches++
+	r.log.Launched()
+	shape := cuda.Shape{Grid: cuda.Dim{X: 1}, Block: cuda.Dim{X: uint32(entry.Threads)},
+		Shared: entry.Dynamic}
+	if err := r.Lane.Stream.Launch(l.f.f, shape, []int64{l.record.Word()}); err != nil {
+		return err
+	}
+	return end()
+}
+
+// endRounds takes over what the loop has left, and tells where the host goes
+// on.
+func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
+	end := r.Control.Mirror[l.end]
+	done := woven.Rounds{Whole: end >> 8, Done: end&255 == abi.LoopFixed}
+	r.LoopRounds += done.Whole
+	words := make([]int64, abi.LoopHead+(len(l.ops)+1)*abi.OpSize+len(l.list)*abi.LoopRelation)
+	inside := end&255 > abi.LoopLarge
+	if inside || r.walk.Request.Profile {
+		// Where a kernel stops depends on the order of rows.
+		if inside {
+			r.log.Discard()
+		}
+		if err := r.fetch(r.Ctx, device.HostCopy{To: device.BytesOf(words),
+			From: l.record}); err != nil {
+			return done, err
+		}
+	}
+	relations := words[abi.LoopHead+(len(l.ops)+1)*abi.OpSize:]
+	for i, rel := range l.list {
+		at, merged := l.olds[rel]
+		_, filled := l.fills[rel]
+		switch {
+		case merged && inside:
+			w := relations[i*abi.LoopRelation:]
+			rel.EndRounds(w[abi.LoopOld], w[abi.LoopFull])
+		case merged:
+			rel.EndRounds(r.Control.Mirror[at], rel.Most)
+		case filled && rel.IsBag():
+			rel.EndBag()
+		}
+	}
+	if inside {
+		op := (words[abi.LoopAt] - words[abi.LoopOperations]) / (8 * abi.OpSize)
+		if int(op) < len(l.ops) {
+			done.At = l.ops[op].command
+		}
+	}
+	if r.walk.Request.Profile {
+		r.chargeRounds(l, words[abi.LoopHead:])
+	}
+	return done, nil
+}
+
+// chargeRounds charges the work of a loop to its commands.
+func (r *run) chargeRounds(l *rounds, ops []int64) {
+	for i, op := range l.ops {
+		if op.kind != abi.LoopRun {
+			continue
+		}
+		c, w := l.block.Cmds[op.command].(*harmony.Run), ops[i*abi.OpSize:]
+		work := woven.Work{Source: w[abi.OpSource], Kept: w[abi.OpKept]}
+		work.Bytes = work.Source * int64(r.LoadedBytes(c.Kernel))
+		r.walk.Charge(c, w[abi.OpCalls], work, 0)
+	}
+}

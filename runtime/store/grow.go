@@ -1,0 +1,93 @@
+package store
+
+import (
+	goruntime "runtime"
+	"sync/atomic"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Grow returns the column with more words behind its own. The two share their
+// entries: the first to grow a column writes behind its end, where there is
+// room, and others copy it. It returns false if the words do not fit the
+// entries as they are stored.
+func (c *Column) Grow(words []int64) (*Column, bool) {
+	k := c.Type.Kind
+	isOrdered := k == scalar.Int || k == scalar.String || k == scalar.Datetime ||
+		k == scalar.Decimal && c.Type.Word == scalar.Whole
+	if !isOrdered || c.n == 0 || c.Width == 0 || len(words) == 0 {
+		return nil, false
+	}
+	offsets := make([]uint64, len(words))
+	for i, w := range words {
+		o := uint64(w) - uint64(c.Base)
+		if w < c.Base || o%uint64(c.Step) != 0 {
+			return nil, false
+		}
+		if o /= uint64(c.Step); c.Width < 8 && o>>(8*c.Width) != 0 {
+			return nil, false
+		}
+		offsets[i] = o
+	}
+	out := *c
+	out.n += len(words)
+	hasRoom := c.used != nil && c.room() >= len(words) &&
+		c.used.CompareAndSwap(int64(c.n), int64(out.n))
+	if !hasRoom {
+		out.owner, out.used = nil, new(atomic.Int64)
+		out.used.Store(int64(out.n))
+	}
+	switch c.Width {
+	case 1:
+		out.U8 = grow(c.U8, c.n, offsets, hasRoom)
+	case 2:
+		out.U16 = grow(c.U16, c.n, offsets, hasRoom)
+	case 4:
+		out.U32 = grow(c.U32, c.n, offsets, hasRoom)
+	default:
+		out.U64 = grow(c.U64, c.n, offsets, hasRoom)
+	}
+	goruntime.KeepAlive(c)
+	last := c.Word(c.n - 1)
+	for _, w := range words {
+		s := &out.Stats
+		switch {
+		case s.Ascending && w > last:
+			s.Distinct++
+		case w < last:
+			// An estimate from here on, below the number of rows.
+			s.Ascending = false
+		}
+		s.Min, s.Max, last = min(s.Min, w), max(s.Max, w), w
+	}
+	if !out.Stats.Ascending {
+		out.Stats.Distinct = min(c.Stats.Distinct+int64(len(words)), int64(out.n-1))
+	}
+	return &out, true
+}
+
+// room returns how many entries fit behind those of the column.
+func (c *Column) room() int {
+	switch c.Width {
+	case 1:
+		return cap(c.U8) - c.n
+	case 2:
+		return cap(c.U16) - c.n
+	case 4:
+		return cap(c.U32) - c.n
+	}
+	return cap(c.U64) - c.n
+}
+
+// grow appends offsets to the first n entries, in place or to a copy with room
+// for a quarter more.
+func grow[T unsigned](entries []T, n int, offsets []uint64, inPlace bool) []T {
+	if !inPlace {
+		entries = append(make([]T, 0, n+n/4+len(offsets)), entries[:n]...)
+	}
+	out := entries[:n+len(offsets)]
+	for i, o := range offsets {
+		out[n+i] = T(o)
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package read
+
+import (
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// IsPattern reports whether a path that is no file stands for the files whose
+// names match it.
+func IsPattern(path string) bool {
+	_, err := os.Stat(path)
+	return err != nil && strings.ContainsAny(path, "*?[")
+}
+
+// expand returns the files that a fact stands for: those that match its path,
+// and those of a folder and the folders in it.
+func expand(f *Fact) ([]Fact, error) {
+	if f.Reader != nil || f.Open != nil {
+		return []Fact{*f}, nil
+	}
+	matches, listed := []string{f.Path}, IsPattern(f.Path)
+	if listed {
+		var err error
+		if matches, err = filepath.Glob(f.Path); err != nil {
+			return nil, &BindError{Reason: fmt.Sprintf("%s is no pattern of paths", f.Path),
+				Help: "a [ needs its ]; * stands for a part of a name, ? for a character"}
+		}
+		if len(matches) == 0 {
+			return nil, &BindError{Reason: "no file matches " + f.Path,
+				Help: "* stands for a part of the name of a file or a folder"}
+		}
+	}
+	var out []Fact
+	for _, path := range matches {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fileError(path, err)
+		}
+		files := []string{path}
+		if info.IsDir() {
+			listed = true
+			if files, err = filesBelow(path); err != nil {
+				return nil, err
+			}
+		}
+		for _, file := range files {
+			one := *f
+			one.Path = file
+			if listed {
+				one.parts = partsOf(file)
+			}
+			out = append(out, one)
+		}
+	}
+	if len(out) == 0 {
+		return nil, &BindError{Reason: f.Path + " has no file of facts",
+			Help: "the names of files end in .tsv, .csv, .txt, .json, .jsonl or .parquet"}
+	}
+	return out, nil
+}
+
+// filesBelow returns the files of facts in a folder and its folders, without
+// those whose names begin with a point or an underscore, in the order of their
+// paths.
+func filesBelow(dir string) ([]string, error) {
+	var out []string
+	root := filepath.Clean(dir) + string(filepath.Separator) // follows a link
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fileError(path, err)
+		}
+		hidden := strings.HasPrefix(entry.Name(), ".") || strings.HasPrefix(entry.Name(), "_")
+		switch _, ok := dataFile(path); {
+		case path == root:
+		case entry.IsDir() && hidden:
+			return filepath.SkipDir
+		case !entry.IsDir() && !hidden && ok:
+			out = append(out, path)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// part is a column that the names of folders give a file, as in
+// year=2024/month=1/x.parquet. All rows of the file have its value.
+type part struct {
+	name, value string
+	missing     bool
+}
+
+// noPartition is the value of a folder's name that stands for a missing one, by
+// the convention of Hive.
+const noPartition = "__HIVE_DEFAULT_PARTITION__"
+
+// partsOf returns the parts in the path of a file, the inner ones last.
+func partsOf(path string) (out []part) {
+	for _, folder := range strings.Split(filepath.ToSlash(filepath.Dir(path)), "/") {
+		name, value, ok := strings.Cut(folder, "=")
+		if !ok || name == "" {
+			continue
+		}
+		unescape := func(s string) string {
+			if plain, err := url.PathUnescape(s); err == nil {
+				return plain
+			}
+			return s
+		}
+		p := part{name: unescape(name), value: unescape(value), missing: value == noPartition}
+		out = slices.DeleteFunc(out, func(o part) bool { return o.name == p.name })
+		out = append(out, p)
+	}
+	return out
+}
+
+// firstPart is the number of the column of a source's first part.
+const firstPart = 1 << 30
+
+// partNamed returns the column of the part of that name, or -1.
+func (s *Source) partNamed(name string) int {
+	for i, p := range s.parts {
+		if strings.EqualFold(p.name, name) {
+			return firstPart + i
+		}
+	}
+	return -1
+}
+
+// columnNames are the names of the columns of a file and of its parts.
+func (s *Source) columnNames() []string {
+	out := slices.Clone(s.Columns)
+	for _, p := range s.parts {
+		out = append(out, p.name)
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package read
+
+import (
+	"context"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Find returns the error of the first field in a column of the file that is a
+// text; nil if there is none, or if the source is a reader, which cannot be
+// read again. The reason is left to the caller.
+func (s *Source) Find(ctx context.Context, column int, name, text string) *LoadError {
+	if s.Reader != nil {
+		return nil
+	}
+	again := *s
+	again.Uses = []Use{{Columns: []int{column}, Schema: store.Schema{Name: name, Keys: 1,
+		Args: []store.Field{{Name: name, Type: scalar.StringType}}}}}
+	l := &load{source: &again, opts: &Options{OnError: Skip}, report: &FileReport{File: s.Path},
+		ledger: store.NewLedger(nil, 0)}
+	l.plan()
+	scan := l.readText
+	if s.Format == Parquet {
+		scan = l.readParquet
+	}
+	if scan(ctx) != nil {
+		return nil // the file has changed
+	}
+	c := l.data[0].column
+	words := make([]int64, c.Len())
+	c.Read(words, 0)
+	for row, w := range words {
+		if c.ValueOf(w).Str() != text {
+			continue
+		}
+		e := &LoadError{File: s.Path, Column: column + 1, Name: name}
+		if l.byRow {
+			e.Row = l.lineOf(int64(row))
+		} else {
+			e.Line = l.lineOf(int64(row))
+		}
+		return e
+	}
+	return nil
+}

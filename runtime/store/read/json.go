@@ -1,0 +1,483 @@
+package read
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// jsonReader cuts a text of JSON into blocks of whole values: those of one
+// array, or values that follow each other, such as JSON lines.
+type jsonReader struct {
+	text  *textReader
+	outer jsonOuter
+}
+
+// jsonOuter is what stands around the values of a text.
+type jsonOuter struct {
+	started, array, closed bool
+	after, comma           bool // a value, or a comma, was last
+	values                 int64
+}
+
+func newJSONReader(t *textReader) *jsonReader {
+	j := &jsonReader{text: t}
+	t.ends = func(data []byte) int {
+		outer := j.outer // the data may come again
+		end, _ := outer.walk(data, false)
+		return end
+	}
+	return j
+}
+
+// next reads a block in which blanks stand in place of all between the values.
+func (j *jsonReader) next(buf []byte) (textBlock, error) {
+	b, err := j.text.next(buf)
+	if err != nil {
+		if j.outer.array && !j.outer.closed && len(b.data) == 0 {
+			err = fmt.Errorf("the array that begins the file has no end; it may be truncated")
+		}
+		return b, err
+	}
+	j.outer.values = 0
+	if at, reason := j.outer.walk(b.data, true); reason != "" {
+		b.failed = &LoadError{Line: int64(bytes.Count(b.data[:at], []byte{'\n'})), Reason: reason,
+			object: j.outer.values + 1}
+	}
+	return b, nil
+}
+
+// walk visits data that begins between two values. It returns the end of the
+// last whole value, or the place of an error and its reason. With blank, it
+// overwrites all between values.
+func (o *jsonOuter) walk(data []byte, blank bool) (end int, reason string) {
+	for i := 0; i < len(data); {
+		c := data[i]
+		switch {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			i++
+			continue
+		case c == '[' && !o.started:
+			o.started, o.array = true, true
+		case o.closed:
+			return i, "text after the end of the array"
+		case o.array && c == ',' && o.after:
+			o.after, o.comma = false, true
+		case o.array && c == ']' && !o.comma:
+			o.closed = true
+		case c == ',' || c == ']' || c == '}':
+			return i, fmt.Sprintf("%q where an object was expected", c)
+		case o.array && o.after:
+			return i, "no comma between two values of the array"
+		default:
+			next := jsonEnd(data, i)
+			if next < 0 {
+				return end, ""
+			}
+			o.started, o.after, o.comma = true, true, false
+			o.values++
+			i, end = next, next
+			continue
+		}
+		if blank {
+			data[i] = ' '
+		}
+		i++
+	}
+	return end, ""
+}
+
+// jsonEnd returns the end of the value at i, or -1 if it is not in data. It
+// looks at brackets and strings only.
+func jsonEnd(data []byte, i int) int {
+	depth := 0
+	for ; i < len(data); i++ {
+		switch data[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; ; i++ {
+				q := bytes.IndexAny(data[i:min(len(data), i+64)], `"\`)
+				if q < 0 && i+64 < len(data) {
+					i += 63
+					continue
+				}
+				if q < 0 {
+					return -1
+				}
+				if i += q; data[i] == '"' {
+					break
+				}
+				if i++; i >= len(data) {
+					return -1
+				}
+			}
+		default:
+			if depth > 0 {
+				continue
+			}
+			// A number or a word ends where another thing begins.
+			for i < len(data) && !bytes.ContainsRune([]byte(" \t\r\n,[]{}\""), rune(data[i])) {
+				i++
+			}
+			if i == len(data) {
+				return -1
+			}
+			return i
+		}
+		if depth <= 0 {
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// jsonColumns returns the names of the members of the first objects of a text,
+// in the order in which they come, or nil if there is no object. A member of an
+// object within an object has the names of both, with a point between them.
+func (s *Source) jsonColumns() ([]string, error) {
+	head, err := s.head()
+	if err != nil {
+		return nil, err
+	}
+	outer := jsonOuter{}
+	end, reason := outer.walk(head, true)
+	if reason != "" {
+		line := 1 + bytes.Count(head[:end], []byte{'\n'})
+		return nil, &LoadError{File: s.Path, Line: int64(line), Reason: reason}
+	}
+	if end == 0 {
+		return nil, nil // there are no objects, of any columns
+	}
+	d := newJSONDecoder(head[:end], func(string) bool { return true })
+	names := []string{}
+	for object := int64(1); ; object++ {
+		members, start, err := d.object()
+		if err != nil {
+			wrong := jsonError(head[:end], start, err)
+			wrong.File, wrong.object = s.Path, object
+			wrong.at(1, 0)
+			return nil, wrong
+		}
+		if members == nil {
+			return names, nil
+		}
+		for _, m := range members {
+			if !slices.Contains(names, m.name) {
+				names = append(names, m.name)
+			}
+		}
+	}
+}
+
+// jsonMember is a member of an object.
+type jsonMember struct {
+	name  string
+	value jsontext.Value // void after the next object
+}
+
+// jsonDecoder reads objects that follow each other.
+type jsonDecoder struct {
+	d       *jsontext.Decoder
+	opens   func(name string) bool // whether the members of an object are wanted
+	members []jsonMember
+	values  []byte
+}
+
+func newJSONDecoder(data []byte, opens func(name string) bool) *jsonDecoder {
+	return &jsonDecoder{d: jsontext.NewDecoder(bytes.NewBuffer(data)), opens: opens}
+}
+
+// object returns the members of the next object and where it starts. There are
+// no members, and no error, at the end of the text.
+func (j *jsonDecoder) object() (members []jsonMember, start int64, err error) {
+	open, err := j.d.ReadToken()
+	if err == io.EOF {
+		return nil, 0, nil
+	}
+	start = j.d.InputOffset() - 1
+	if err != nil {
+		return nil, start, err
+	}
+	if open.Kind() != '{' {
+		return nil, start, fmt.Errorf("found %s where an object was expected", jsonKind(open.Kind()))
+	}
+	j.members, j.values = j.members[:0], j.values[:0]
+	if j.members == nil {
+		j.members = []jsonMember{}
+	}
+	for {
+		name, err := j.d.ReadToken()
+		if err != nil {
+			return nil, start, err
+		}
+		if name.Kind() == '}' {
+			return j.members, start, nil
+		}
+		text := name.String()
+		value, err := j.d.ReadValue()
+		if err != nil {
+			return nil, start, err
+		}
+		if err := j.add(text, value); err != nil {
+			return nil, start, err
+		}
+	}
+}
+
+// add adds a member, or the members of an object that it opens.
+func (j *jsonDecoder) add(name string, value jsontext.Value) error {
+	if value.Kind() != '{' || len(value) == len("{}") || !j.opens(name) {
+		from := len(j.values)
+		j.values = append(j.values, value...)
+		j.members = append(j.members, jsonMember{name, j.values[from:len(j.values):len(j.values)]})
+		return nil
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(value))
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() != '}' {
+		inner, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		below := name + "." + inner.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		if err := j.add(below, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jsonKind is what messages call a value.
+func jsonKind(k jsontext.Kind) string {
+	switch k {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 'n':
+		return "null"
+	}
+	return "a truth value"
+}
+
+// scanJSON reads all objects of a block. The members are columns by their
+// names.
+func (s *textScanner) scanJSON(b textBlock) textRows {
+	out := textRows{seq: b.seq, bytes: len(b.data), header: b.header, rowLines: []uint32{},
+		lines: int64(bytes.Count(b.data, []byte{'\n'}))}
+	if b.failed != nil {
+		out.err = b.failed
+		return out
+	}
+	d := newJSONDecoder(b.data, func(name string) bool { return s.opened[name] })
+	at, line := int64(0), uint32(0)
+	for {
+		members, start, err := d.object()
+		if err != nil {
+			// Whether the values behind it are rows is not known.
+			out.err = jsonError(b.data, start, err)
+			out.err.object = int64(out.rows) + out.skipped + 1
+			return out
+		}
+		if members == nil {
+			break
+		}
+		if s.columns == nil {
+			out.err = &LoadError{Line: int64(bytes.Count(b.data[:start], []byte{'\n'})),
+				Reason: "an object behind so much blank space that no member was found"}
+			return out
+		}
+		line += uint32(bytes.Count(b.data[at:start], []byte{'\n'}))
+		at = start
+		if out.rows == s.room() {
+			s.grow()
+		}
+		if wrong := s.members(members, out.rows); wrong != nil {
+			wrong.Line += int64(line)
+			wrong.object = int64(out.rows) + out.skipped + 1
+			if !s.skip {
+				out.err = wrong
+				return out
+			}
+			s.forget(out.rows)
+			if out.skipped++; len(out.examples) < maxExamples {
+				out.examples = append(out.examples, wrong)
+			}
+			continue
+		}
+		if s.offsets >= 0 {
+			s.words[s.offsets][out.rows] = b.offset + start
+		}
+		out.rowLines = append(out.rowLines, line)
+		out.rows++
+	}
+	s.finish(&out)
+	return out
+}
+
+// jsonError is the error of a text that is not JSON, in an object that starts
+// at a byte of a block.
+func jsonError(data []byte, start int64, err error) *LoadError {
+	reason := err.Error()
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		start = min(max(start, syntax.ByteOffset), int64(len(data)))
+		reason = strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			reason = "the object has no end; the file may be truncated"
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			reason = repeatedMember(syntax.JSONPointer.LastToken())
+		}
+	}
+	start = min(max(start, 0), int64(len(data)))
+	return &LoadError{Line: int64(bytes.Count(data[:start], []byte{'\n'})), Reason: reason}
+}
+
+func repeatedMember(name string) string { return "the object has two members " + name }
+
+// members reads the members of an object into a row.
+func (s *textScanner) members(members []jsonMember, row int) *LoadError {
+	s.filled = append(s.filled[:0], make([]bool, len(s.fields))...)
+	for _, m := range members {
+		c, ok := s.columns[m.name]
+		if !ok {
+			continue
+		}
+		for _, f := range s.fill[c] {
+			if m.value.Kind() == 'n' {
+				continue
+			}
+			if s.filled[f] {
+				return &LoadError{Name: m.name, Reason: repeatedMember(m.name)}
+			}
+			s.filled[f] = true
+			if reason := s.setJSON(f, row, m.value); reason != "" {
+				return &LoadError{Name: m.name, Reason: m.name + ": " + reason}
+			}
+		}
+	}
+	for f, field := range s.fields {
+		switch {
+		case s.filled[f] || field.index == offsetColumn:
+		case field.nullable:
+			s.nulls[f] = append(s.nulls[f], uint32(row))
+			s.words[f][row] = 0
+		default:
+			return &LoadError{Name: field.name, missing: true, field: f,
+				Reason: fmt.Sprintf("%s is missing; expected %s", field.name, article(field.typ))}
+		}
+	}
+	return nil
+}
+
+// setJSON parses a value. It returns the reason if it refuses the value.
+func (s *textScanner) setJSON(f, row int, value jsontext.Value) string {
+	t, kind := s.fields[f].typ, value.Kind()
+	text := []byte(value)
+	fits := false
+	switch t.Kind {
+	case scalar.String, scalar.Datetime:
+		fits = kind == '"'
+	case scalar.Boolean:
+		fits = kind == 't' || kind == 'f'
+	case scalar.Float: // those that are not finite are strings
+		fits = kind == '0' || kind == '"'
+	default:
+		fits = kind == '0'
+	}
+	if !fits {
+		return fmt.Sprintf("found %s, expected %s", jsonKind(kind), article(t))
+	}
+	if kind == '"' {
+		plain, err := jsontext.AppendUnquote(s.text[:0], value)
+		if err != nil {
+			return err.Error()
+		}
+		s.text, text = plain, plain
+	}
+	reason := s.set(f, row, text)
+	if reason != "" && kind == '0' && t.Kind != scalar.Float {
+		if plain := plainNumber(string(text)); plain != "" && s.set(f, row, []byte(plain)) == "" {
+			return ""
+		}
+	}
+	return reason
+}
+
+// maxExponent is the greatest exponent of a number that plainNumber writes out.
+const maxExponent = 100
+
+// plainNumber writes a number, such as 1.0 or 25e-1, without an exponent and
+// without zeros at the end of its fraction. It returns "" for one that is too
+// long.
+func plainNumber(text string) string {
+	text, sign := strings.CutPrefix(text, "-")
+	mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e")
+	shift := 0
+	if ok {
+		var err error
+		if shift, err = strconv.Atoi(exponent); err != nil || max(shift, -shift) > maxExponent {
+			return ""
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits, point := whole+fraction, len(whole)+shift
+	digits = strings.Repeat("0", max(0, 1-point)) + digits
+	point = max(point, 1)
+	digits += strings.Repeat("0", max(0, point-len(digits)))
+	out := strings.TrimLeft(digits[:point-1], "0") + digits[point-1:point]
+	if rest := strings.TrimRight(digits[point:], "0"); rest != "" {
+		out += "." + rest
+	}
+	if sign {
+		out = "-" + out
+	}
+	return out
+}
+
+// columnsNamed are the numbers of the columns that a source's names stand for,
+// nil if it has none.
+func columnsNamed(s *Source) map[string]int {
+	if s.Columns == nil {
+		return nil
+	}
+	out := map[string]int{}
+	for i, name := range s.Columns {
+		out[name] = i
+	}
+	return out
+}
+
+// openColumns finds the objects within objects of which members are read.
+func (s *textScanner) openColumns() {
+	s.opened = map[string]bool{}
+	for name, c := range s.columns {
+		for i := range name {
+			if name[i] == '.' && len(s.fill[c]) > 0 {
+				s.opened[name[:i]] = true
+			}
+		}
+	}
+}

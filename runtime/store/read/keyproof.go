@@ -1,0 +1,125 @@
+package read
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/redfoxdb/redfox/internal/fileid"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Proofs keep, from one process to the next, that no two rows of a Parquet file
+// agree in some columns, the key of a predicate. All functions may be nil. The
+// key of a proof says which contents of which file it is about.
+type Proofs struct {
+	// Identity is fileid.Of, or what takes its place in tests.
+	Identity func(fs.FileInfo) string
+	Get      func(key string) ([]byte, bool)
+	Put      func(key string, proof []byte)
+}
+
+// identify notes which contents the file has, as far as that is known.
+func (p *parquetLoad) identify() {
+	file, ok := p.file.ReaderAt.(*os.File)
+	if !ok || p.source.Reader != nil || p.opts.Proofs.Get == nil || p.opts.Proofs.Put == nil {
+		return
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return
+	}
+	of := p.opts.Proofs.Identity
+	if of == nil {
+		of = fileid.Of
+	}
+	path, err := filepath.Abs(p.source.Path)
+	if id := of(info); err == nil && id != "" {
+		p.identity = fmt.Sprintf("%q %s footer %x", path, id, p.file.Digest)
+	}
+}
+
+// proofKey is the key of the proof that no two rows agree in the fields.
+func (l *load) proofKey(fields []int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s rows differ in", l.identity)
+	for _, i := range fields {
+		fmt.Fprintf(&b, " %d as %v", l.fields[i].index, l.fields[i].typ)
+	}
+	return b.String()
+}
+
+// proofName identifies a list of fields within a load.
+func proofName(fields []int) string { return fmt.Sprint(fields) }
+
+// recall fetches the proofs about the keys of the uses.
+func (l *load) recall() {
+	l.proofs = map[string][]store.ColumnStats{}
+	if l.identity == "" {
+		return
+	}
+	for i, u := range l.source.Uses {
+		key := l.args[i][:u.Schema.Keys]
+		if len(key) == 0 || l.proofs[proofName(key)] != nil {
+			continue
+		}
+		if data, ok := l.opts.Proofs.Get(l.proofKey(key)); ok {
+			if stats := decodeProof(data, len(key)); stats != nil {
+				l.proofs[proofName(key)] = stats
+			}
+		}
+	}
+}
+
+// keep stores the proofs about the file's rows that this load has found: table
+// has them all.
+func (l *load) keepProofs(table *store.Table, keyed keyCache) {
+	if l.identity == "" {
+		return
+	}
+	for i, u := range l.source.Uses {
+		key := l.args[i][:u.Schema.Keys]
+		name := proofName(key)
+		if len(key) == 0 || !keyed.known[name] || l.proofs[name] != nil {
+			continue
+		}
+		stats := make([]store.ColumnStats, len(key))
+		for at, c := range table.Pick(key) {
+			stats[at] = c.Stats
+		}
+		l.proofs[name] = stats
+		l.opts.Proofs.Put(l.proofKey(key), encodeProof(stats))
+	}
+}
+
+// A proof has three numbers for each column: its bounds and how many values it
+// has.
+const proofBytes = 3 * 8
+
+func encodeProof(stats []store.ColumnStats) []byte {
+	var out []byte
+	for _, s := range stats {
+		for _, n := range [...]int64{s.Min, s.Max, s.Distinct} {
+			out = binary.LittleEndian.AppendUint64(out, uint64(n))
+		}
+	}
+	return out
+}
+
+// decodeProof returns nil if the data are not those of n columns.
+func decodeProof(data []byte, n int) []store.ColumnStats {
+	if len(data) != n*proofBytes {
+		return nil
+	}
+	out := make([]store.ColumnStats, n)
+	for i := range out {
+		number := func(k int) int64 {
+			return int64(binary.LittleEndian.Uint64(data[i*proofBytes+8*k:]))
+		}
+		out[i] = store.ColumnStats{Min: number(0), Max: number(1), Distinct: number(2)}
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package read
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Values of a dictionary are converted to words once. Where a column chunk has
+// few of them, its rows stay places in the dictionary until the column is put
+// together.
+
+// maxKept is how many rows at most stay places in one chunk, and rowsAWord how
+// many rows there are at least for each word of the dictionary, of which each
+// chunk has a copy.
+const (
+	maxKept   = 1 << 18
+	rowsAWord = 8
+)
+
+// keptPlaces are places in a dictionary of at most 2^16 words. At most one of
+// the lists has any. A chunk takes over a list that is half full, so that a
+// place is written once.
+type keptPlaces struct {
+	small []uint8
+	large []uint16
+	used  []bool // by place
+}
+
+func (k *keptPlaces) len() int { return len(k.small) + len(k.large) }
+
+func (k *keptPlaces) clear() { k.small, k.large = nil, nil }
+
+// fewWords reports whether rows stay places in the dictionary.
+func (r *columnReader) fewWords(width int) bool {
+	return r.dict.refused == nil && width <= 16 &&
+		len(r.dict.words) <= min(r.rows, maxKept)/rowsAWord
+}
+
+// keep reads places of rows that all have a value, and keeps them. flushKept
+// finds those that the dictionary does not have.
+func (r *columnReader) keep(v *parquet.Values, rows int) error {
+	r.flushWords()
+	small := v.Numbers.Width() <= 8
+	k := &r.room.kept
+	if k.len()+rows > maxKept || small && len(k.large) > 0 || !small && len(k.small) > 0 {
+		if err := r.flushKept(); err != nil {
+			return err
+		}
+	}
+	room := min(r.rows-r.part.rows, maxKept)
+	var marks []bool
+	if r.marks != nil {
+		marks = r.marks[r.part.rows:][:rows]
+	}
+	if small {
+		return readKept(v, &k.small, marks, rows, room)
+	}
+	return readKept(v, &k.large, marks, rows, room)
+}
+
+// readKept appends places to a list that has room for more from its start.
+// Of marks, if there are any, it keeps those of marked rows.
+func readKept[T uint8 | uint16](
+	v *parquet.Values, list *[]T, marks []bool, rows, room int,
+) error {
+	if *list == nil {
+		*list = make([]T, 0, max(rows, room))
+	}
+	from := len(*list)
+	*list = (*list)[:from+rows]
+	if err := parquet.ReadNumbers(&v.Numbers, (*list)[from:]); err != nil || marks == nil {
+		return err
+	}
+	*list = (*list)[:from+compact((*list)[from:], marks)]
+	return nil
+}
+
+// flushKept makes a chunk of the places that were kept, which are of the last
+// rows. If the dictionary has words that none of these rows has, or texts that
+// are refused, the rows become words.
+func (r *columnReader) flushKept() error {
+	k := &r.room.kept
+	if len(k.small) > 0 {
+		return flushPlaces(r, &k.small, 1<<8)
+	}
+	if len(k.large) > 0 {
+		return flushPlaces(r, &k.large, 1<<16)
+	}
+	return nil
+}
+
+// flushPlaces is flushKept for places below most.
+func flushPlaces[T uint8 | uint16](r *columnReader, list *[]T, most int) error {
+	k, kept := &r.room.kept, *list
+	*list = kept[:0]
+	if cap(k.used) < most {
+		k.used = make([]bool, most)
+	}
+	used, words := k.used[:most], r.dict.words
+	clear(used)
+	for _, p := range kept {
+		used[p] = true
+	}
+	whole := len(words) <= most
+	for p, u := range used {
+		if p >= len(words) {
+			if u {
+				return r.beyondDictionary()
+			}
+			continue
+		}
+		if u && words[p] == noCode && r.dict.texts != nil {
+			u = r.internWord(p)
+		}
+		whole = whole && u
+	}
+	if whole {
+		if cap(kept) < 2*len(kept) {
+			*list = nil // the chunk's
+		} else {
+			kept = slices.Clone(kept)
+		}
+		c := store.NewPlaced(r.field.typ.Kind, kept, words)
+		r.last = words[kept[len(kept)-1]]
+		r.part.chunks = append(r.part.chunks, c)
+		return nil
+	}
+	row := r.part.rows - len(kept)
+	for len(kept) > 0 {
+		n := min(len(kept), int(r.batch))
+		places := r.room.places[:n]
+		for i, p := range kept[:n] {
+			places[i] = uint32(p)
+		}
+		dst := r.room.words[:n] // no words are waiting
+		r.look(dst, places, row)
+		r.last = dst[n-1]
+		r.part.chunks = append(r.part.chunks, store.Narrow(r.field.typ.Kind, dst, 1))
+		kept, row = kept[n:], row+n
+	}
+	return nil
+}

@@ -1,0 +1,378 @@
+package read
+
+import (
+	"context"
+	"slices"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/parallel"
+	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Rows of a Parquet file are selected one row group at a time: the columns that
+// are tested come first, and the others are decoded for the rows that are left.
+// A page without such a row is not unpacked.
+
+// mostSelected is the share of rows up to which selecting pays: the rows that
+// are left are copied once more. Tests change it.
+var mostSelected = 0.5
+
+// longText is how many bytes a row of a column of strings takes at least for
+// their dictionary to cost more than testing them.
+const longText = 16
+
+// mostMarked is how many rows at most a row group has whose rows are selected.
+// Writers make far shorter ones.
+const mostMarked = 1 << 26
+
+// representative is a value of a column of which only a test is wanted.
+type representative struct {
+	word  int64
+	text  string
+	known bool
+}
+
+// readSelected reads the rows that pass the tests. It reports false, and has
+// done nothing, if there are no tests or if they would leave most rows.
+func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
+	groups := len(p.file.Groups)
+	if groups == 0 || !slices.ContainsFunc(p.tests, func(t *Test) bool { return t != nil }) {
+		return false, nil
+	}
+	longest := int64(0)
+	for _, g := range p.file.Groups {
+		longest = max(longest, g.Rows)
+	}
+	if longest > mostMarked {
+		return false, nil
+	}
+	marks, what := longest*int64(len(p.rooms)), "selecting rows of "+p.source.Path
+	if err := p.ledger.Take(what, marks); err != nil {
+		return false, err
+	}
+	defer p.ledger.Give(marks)
+	p.selected = make([][]bool, len(p.rooms))
+	for t := range p.selected {
+		p.selected[t] = make([]bool, longest)
+	}
+	p.some = make([]representative, len(p.fields))
+	if pays, err := p.pays(ctx, groups/2); !pays || err != nil {
+		return false, err
+	}
+	kept := make([]int64, groups)
+	parallel.By(len(p.rooms), groups, func(t, g int) {
+		if !p.stop(ctx, nil) {
+			p.stop(ctx, p.readGroup(ctx, t, g, &kept[g]))
+		}
+	})
+	if p.stopped != nil {
+		return true, p.stopped
+	}
+	p.load.rows = 0
+	for _, n := range kept {
+		p.load.rows += n
+	}
+	p.report.Selected, p.report.Kept = true, p.load.rows
+	return true, p.assembleSelected(ctx)
+}
+
+// pays tests one row group, and reports whether few rows pass, or whether a
+// dictionary of long strings is saved.
+func (p *parquetLoad) pays(ctx context.Context, g int) (bool, error) {
+	n, err := p.testGroup(ctx, 0, g)
+	if err != nil {
+		return false, err
+	}
+	rows := p.file.Groups[g].Rows
+	for i, t := range p.tests {
+		if t != nil && t.Alone && p.fields[i].typ.Kind == scalar.String &&
+			p.file.Groups[g].Chunks[p.fields[i].index].Meta.Bytes > longText*rows {
+			return true, nil
+		}
+	}
+	return float64(n) <= mostSelected*float64(rows), nil
+}
+
+// testGroup marks the rows of a row group that pass all tests, and counts them.
+func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
+	marks := p.selected[t][:p.file.Groups[g].Rows]
+	for i := range marks {
+		marks[i] = true
+	}
+	for _, i := range p.order {
+		if p.excludes(i, g) {
+			clear(marks)
+			return 0, nil
+		}
+	}
+	for _, i := range p.order {
+		if p.tests[i] == nil || !slices.Contains(marks, true) {
+			continue
+		}
+		part := &columnPart{}
+		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
+		r.test, r.marks = p.tests[i], marks
+		err := r.run(ctx, p.file, g)
+		if err == nil {
+			err = p.whole(i, g, part)
+		}
+		if err != nil {
+			return 0, err
+		}
+		p.mu.Lock()
+		p.bytes += part.bytes
+		if !p.some[i].known {
+			p.some[i] = r.some
+		}
+		p.mu.Unlock()
+	}
+	n := 0
+	for _, m := range marks {
+		if m {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// excludes reports whether the statistics of a row group show that no value of
+// a field passes its test. Missing values do not pass either.
+func (p *parquetLoad) excludes(i, g int) bool {
+	t, d := p.tests[i], p.decoders[i]
+	if t == nil || !t.Range {
+		return false
+	}
+	s := p.file.Groups[g].Chunks[p.fields[i].index].Meta.Statistics
+	size := map[parquet.Type]int{parquet.Int32: 4, parquet.Int64: 8}[d.column.Type]
+	if s == nil || size == 0 || len(s.Min) != size || len(s.Max) != size {
+		return false
+	}
+	r := &columnReader{parquetField: d, part: &columnPart{}}
+	bounds := make([]int64, 2)
+	v := parquet.Values{Plain: slices.Concat(s.Min, s.Max)}
+	if r.plain(bounds, &v, r.refuser(0)) != nil || len(r.part.bad) > 0 || bounds[0] > bounds[1] {
+		return false
+	}
+	return bounds[1] < t.Least || bounds[0] > t.Most
+}
+
+// whole checks what was read of a column chunk: all rows, each with a value
+// that the field can have. Otherwise the load starts again and reads all rows,
+// which says what is wrong.
+func (p *parquetLoad) whole(i, g int, part *columnPart) error {
+	if len(part.bad) > 0 || len(part.nulls) > 0 {
+		return errUnread
+	}
+	return p.checkRows(i, g, part)
+}
+
+// readGroup reads the rows of a row group that pass the tests.
+func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) error {
+	n, err := p.testGroup(ctx, t, g)
+	if err != nil {
+		return err
+	}
+	*kept = int64(n)
+	marks := p.selected[t][:p.file.Groups[g].Rows]
+	for _, i := range p.order {
+		if n == 0 || p.tests[i] != nil && p.tests[i].Alone {
+			continue
+		}
+		part := &p.parts[i][g]
+		part.thread = t
+		r := p.decoders[i].reader(p.file, g, p.interners[t][i], p.rooms[t], part)
+		if n < len(marks) {
+			r.marks = marks
+		}
+		if err := r.run(ctx, p.file, g); err != nil {
+			return err
+		}
+		if err := p.whole(i, g, part); err != nil {
+			return err
+		}
+		if err := p.ledger.Take(p.names[i], part.memory()); err != nil {
+			return err
+		}
+		p.mu.Lock()
+		if p.tests[i] == nil {
+			p.bytes += part.bytes
+		}
+		p.mu.Unlock()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.load.rows += int64(len(marks))
+	p.progress(false)
+	return nil
+}
+
+// assembleSelected makes the columns of the rows that were read.
+func (p *parquetLoad) assembleSelected(ctx context.Context) error {
+	errs := make([]error, len(p.order))
+	parallel.Do(min(p.opts.threads(), columnsAtOnce), len(p.order), func(at int) {
+		i := p.order[at]
+		if t := p.tests[i]; t != nil && t.Alone && p.load.rows > 0 {
+			if !p.some[i].known {
+				errs[at] = errUnread // only texts that are refused have passed
+				return
+			}
+			p.data[i].column = p.some[i].column(p.fields[i].typ, int(p.load.rows))
+			p.offer(i)
+			return
+		}
+		p.gather(i, p.parts[i], p.starts)
+		errs[at] = p.assembleField(ctx, i, p.sources)
+	})
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// column returns a column of rows that all have the value.
+func (s representative) column(t scalar.Type, rows int) *store.Column {
+	if t.Kind == scalar.String {
+		return store.ConstantColumn(t, store.NewDict([]string{s.text}), 0, rows)
+	}
+	return store.ConstantColumn(t, nil, s.word, rows)
+}
+
+// testPage clears the marks of rows that fail the test.
+func (r *columnReader) testPage(v *parquet.Values, n int) error {
+	marks := r.marks[r.part.rows:][:n]
+	switch {
+	case v.Coded:
+		places, err := r.places(v, n)
+		if err != nil {
+			return err
+		}
+		for i, p := range places {
+			marks[i] = marks[i] && r.passing[p]
+		}
+		return nil
+	case r.from.kind == scalar.String:
+		for i := range marks {
+			text, err := r.nextBytes(v)
+			if err != nil {
+				return err
+			}
+			marks[i] = marks[i] && r.passesBytes(text)
+		}
+		return nil
+	}
+	words := r.room.words[:n]
+	if err := r.plain(words, v, r.refuser(r.part.rows)); err != nil {
+		return err
+	}
+	for i, w := range words {
+		marks[i] = marks[i] && r.passesWord(w)
+	}
+	return nil
+}
+
+func (r *columnReader) passesBytes(text []byte) bool {
+	s := unsafe.String(unsafe.SliceData(text), len(text))
+	if !r.test.passesText(s) {
+		return false
+	}
+	if !r.some.known && store.IsText(s) {
+		r.some = representative{text: string(text), known: true}
+	}
+	return true
+}
+
+func (r *columnReader) passesWord(w int64) bool {
+	if !r.test.passes(r.field.typ, w) {
+		return false
+	}
+	if !r.some.known {
+		r.some = representative{word: w, known: true}
+	}
+	return true
+}
+
+// testDictionary finds the places of a dictionary whose values pass.
+func (r *columnReader) testDictionary() error {
+	if r.dict.refused != nil {
+		return errUnread
+	}
+	r.passing = make([]bool, len(r.dict.words))
+	for i, w := range r.dict.words {
+		if r.dict.texts != nil {
+			r.passing[i] = r.passesBytes(r.dict.texts[i])
+		} else {
+			r.passing[i] = r.passesWord(w)
+		}
+	}
+	return nil
+}
+
+// readMarked decodes the values of n rows, and keeps those of marked rows.
+func (r *columnReader) readMarked(v *parquet.Values, n int) error {
+	marks := r.marks[r.part.rows:][:n]
+	switch {
+	case v.Coded && r.fewWords(v.Numbers.Width()):
+		return r.keep(v, n)
+	case v.Coded:
+		if err := r.flushKept(); err != nil {
+			return err
+		}
+		places, err := r.places(v, n)
+		if err != nil {
+			return err
+		}
+		places = places[:compact(places, marks)]
+		r.look(r.grow(len(places)), places, r.part.rows)
+		return nil
+	}
+	if err := r.flushKept(); err != nil {
+		return err
+	}
+	if r.from.kind == scalar.String {
+		return r.textsMarked(v, marks)
+	}
+	dst := r.grow(n)
+	err := r.plain(dst, v, r.refuser(r.part.rows))
+	r.words = r.words[:len(r.words)-n+compact(dst, marks)]
+	return err
+}
+
+// textsMarked decodes strings, and interns those of marked rows.
+func (r *columnReader) textsMarked(v *parquet.Values, marks []bool) error {
+	dst, at := r.grow(len(marks)), 0
+	for i := range marks {
+		text, err := r.nextBytes(v)
+		if err != nil {
+			return err
+		}
+		if !marks[i] {
+			continue
+		}
+		code, ok := r.strings.CodeOfText(text)
+		if dst[at] = int64(code); !ok {
+			r.part.bad = append(r.part.bad, badCell{uint32(r.part.rows + i), badText(text)})
+		}
+		at++
+	}
+	r.words = r.words[:len(r.words)-len(marks)+at]
+	return nil
+}
+
+// compact moves the marked entries to the front, and counts them.
+func compact[T any](list []T, marks []bool) int {
+	at := 0
+	for i, m := range marks {
+		list[at] = list[i]
+		if m {
+			at++
+		}
+	}
+	return at
+}

@@ -1,0 +1,87 @@
+package read
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Test is what a plan asks of the values of a column, wherever it scans the
+// file. Rows that fail it need not be loaded.
+type Test struct {
+	// Range says that a word passes if it is not below Least nor above Most.
+	Range       bool
+	Least, Most int64
+	// Text, if not nil, says whether a string passes.
+	Text func(text string) bool
+	// Holds says whether a value passes.
+	Holds func(v scalar.Value) bool
+	// Alone says that nothing looks at the column but this test. Of the rows
+	// that pass, it holds one value.
+	Alone bool
+}
+
+// passes reports whether a word of a field that is no string passes.
+func (t *Test) passes(typ scalar.Type, w int64) bool {
+	if t.Range {
+		return t.Least <= w && w <= t.Most
+	}
+	return t.Holds(scalar.OfBits(typ, uint64(w)))
+}
+
+// passesText reports whether a string passes.
+func (t *Test) passesText(text string) bool {
+	if t.Text != nil {
+		return t.Text(text)
+	}
+	return t.Holds(scalar.OfString(text))
+}
+
+// Ask sets what plans ask of an argument, nil where they ask nothing. Load
+// leaves out the rows that fail, if it can tell before it reads them: those of
+// a Parquet file whose keys have been proven before.
+func (b *Binding) Ask(asks func(pred string, arg int) *Test) {
+	for i := range b.Sources {
+		if b.isPart(i) {
+			continue
+		}
+		for j := range b.Sources[i].Uses {
+			u := &b.Sources[i].Uses[j]
+			u.Tests = make([]*Test, len(u.Columns))
+			for arg := range u.Columns {
+				u.Tests[arg] = asks(u.Schema.Name, arg)
+			}
+		}
+	}
+}
+
+// askFields finds the tests of fields. There are none if a key is not known to
+// be one, or if malformed rows are to be counted.
+func (l *load) askFields() {
+	l.tests = make([]*Test, len(l.fields))
+	if !l.allProven() || l.opts.OnError == Skip {
+		return
+	}
+	for u, use := range l.source.Uses {
+		for arg, i := range l.args[u] {
+			if use.Tests == nil || use.Tests[arg] == nil || l.absent[i] ||
+				l.fields[i].typ.Word != scalar.Whole {
+				continue
+			}
+			if t := *use.Tests[arg]; l.tests[i] == nil {
+				t.Alone = t.Alone && l.isValue(i)
+				l.tests[i] = &t
+			}
+		}
+	}
+}
+
+// isValue reports whether a field is no part of a key.
+func (l *load) isValue(i int) bool {
+	for u, use := range l.source.Uses {
+		if slices.Contains(l.args[u][:use.Schema.Keys], i) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,103 @@
+package read
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// signatureBytes is how many bytes of a file the signatures need.
+const signatureBytes = 16
+
+// signatures are the first bytes of files that are no facts, whatever their
+// names claim, and what to do about them.
+var signatures = []struct{ first, what, help string }{
+	{"\xff\xfe", "UTF-16 text", "convert it to UTF-8"},
+	{"\xfe\xff", "UTF-16 text", "convert it to UTF-8"},
+	{"PK\x03\x04", "a ZIP archive", "unpack it, or export a sheet as CSV"},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document of an office program",
+		"export a sheet as CSV"},
+	{"BZh91AY&SY", "compressed with bzip2", "decompress it; gzip and Zstandard are read"},
+	{"\xfd7zXZ\x00", "compressed with xz", "decompress it; gzip and Zstandard are read"},
+	{"\x04\x22\x4d\x18", "compressed with LZ4", "decompress it; gzip and Zstandard are read"},
+	{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"},
+	{"\x7fELF", "an executable", ""},
+	{"%PDF-1.", "a PDF document", ""},
+	{"SQLite format 3\x00", "an SQLite database", "export its tables as CSV"},
+	{"ARROW1\x00\x00", "an Arrow file", "convert it to Parquet"},
+	{"Obj\x01", "an Avro file", "convert it to Parquet"},
+	{"\x89PNG\r\n\x1a\n", "an image", ""},
+}
+
+// packed are the first bytes of compressed files that are read as text.
+var packed = []struct{ first, what string }{
+	{"\x1f\x8b", "compressed with gzip"}, {"\x28\xb5\x2f\xfd", "compressed with Zstandard"},
+}
+
+// refuse returns an error if the first bytes of a file are those of no text.
+func refuse(head []byte) error {
+	for _, s := range signatures {
+		if bytes.HasPrefix(head, []byte(s.first)) {
+			return &LoadError{Reason: "this is " + s.what, Help: s.help}
+		}
+	}
+	return nil
+}
+
+// refuseMarkup returns an error if the first bytes are those of a web page, as
+// a server sends it in place of a file. A page could be the facts of one column
+// of strings.
+func refuseMarkup(head []byte) error {
+	text := strings.ToLower(string(bytes.TrimLeft(head, textMark+" \t\r\n")))
+	if strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") {
+		return &LoadError{Reason: "this is a web page",
+			Help: "look at it: the server may have sent an error in place of the file"}
+	}
+	return nil
+}
+
+// notParquet returns an error that says what a file is which the name claims to
+// be Parquet, or err if that is not known.
+func (s *Source) notParquet(err error) error {
+	var head []byte
+	if at, ok := s.Reader.(io.ReaderAt); ok {
+		head = firstBytes(io.NewSectionReader(at, 0, signatureBytes))
+	} else if s.Reader == nil {
+		f, _, openErr := s.openFile()
+		if openErr != nil {
+			return err
+		}
+		defer f.Close()
+		head = firstBytes(f)
+	}
+	if is := refuse(head); is != nil {
+		return is
+	}
+	if is := refuseMarkup(head); is != nil {
+		return is
+	}
+	for _, p := range packed {
+		if bytes.HasPrefix(head, []byte(p.first)) {
+			return &LoadError{Reason: fmt.Sprintf("this is %s, not a Parquet file", p.what),
+				Help: "decompress it; a Parquet file is compressed inside"}
+		}
+	}
+	isControl := func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n", r) }
+	for len(head) > 0 && !utf8.Valid(head) && len(head) > signatureBytes-utf8.UTFMax {
+		head = head[:len(head)-1] // it may end within a character
+	}
+	if len(head) > 0 && utf8.Valid(head) && bytes.IndexFunc(head, isControl) < 0 &&
+		!bytes.HasPrefix(head, []byte("PAR1")) {
+		return &LoadError{Reason: "this is text, not a Parquet file",
+			Help: "name it .csv or .tsv, or give its format, as in csv:" + s.Path}
+	}
+	return err
+}
+
+func firstBytes(r io.Reader) []byte {
+	head := make([]byte, signatureBytes)
+	n, _ := io.ReadFull(r, head) // a short file has fewer
+	return head[:n]
+}

@@ -1,0 +1,125 @@
+package read
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Leave marks the arguments that no reader of the loaded facts looks at. Load
+// leaves their columns out where it can do without: a key of a Parquet file
+// that has been proven before. Such a column is absent (store.Column).
+func (b *Binding) Leave(unread func(pred string, arg int) bool) {
+	for i := range b.Sources {
+		if b.isPart(i) {
+			continue // the union has columns of its own
+		}
+		for j := range b.Sources[i].Uses {
+			u := &b.Sources[i].Uses[j]
+			u.Unread = make([]bool, len(u.Columns))
+			for arg := range u.Columns {
+				u.Unread[arg] = unread(u.Schema.Name, arg)
+			}
+		}
+	}
+}
+
+// Left returns a binding that reads, whole, the sources of which arguments are
+// marked.
+func (b *Binding) Left() *Binding {
+	out := &Binding{}
+	for i := range b.Sources {
+		s := &b.Sources[i]
+		if !slices.ContainsFunc(s.Uses,
+			func(u Use) bool { return slices.Contains(u.Unread, true) || u.asked() }) {
+			continue
+		}
+		out.Sources = append(out.Sources, *s.whole())
+		for _, u := range s.Uses {
+			out.Schemas = append(out.Schemas, u.Schema)
+		}
+	}
+	return out
+}
+
+// Rows returns the number of rows of a Parquet file, as far as it is known
+// before the file is read.
+func (s *Source) Rows() (rows int64, known bool) {
+	if s.footer == nil {
+		return 0, false
+	}
+	return s.footer.Rows, true
+}
+
+// errUnread says that a column was left out, and that it is needed after all.
+var errUnread = errors.New("a column of keys was not read")
+
+// whole returns the source without arguments that are left out.
+func (s *Source) whole() *Source {
+	all := *s
+	all.Uses = slices.Clone(s.Uses)
+	for i := range all.Uses {
+		all.Uses[i].Unread, all.Uses[i].Tests = nil, nil
+	}
+	return &all
+}
+
+// leaveUnread decides which fields are not read. All of their uses must have
+// them in a key that is known to be one, and no reader may look at them.
+// Strings are read: their dictionary is part of what programs know.
+func (l *load) leaveUnread() {
+	l.absent = make([]bool, len(l.fields))
+	if !l.allProven() {
+		return
+	}
+	for i := range l.fields {
+		l.absent[i] = l.fields[i].typ.Kind != scalar.String
+	}
+	for u, use := range l.source.Uses {
+		for arg, i := range l.args[u] {
+			if arg >= use.Schema.Keys || use.Unread == nil || !use.Unread[arg] {
+				l.absent[i] = false
+			}
+		}
+	}
+}
+
+// allProven reports whether the keys of all uses are known to be keys.
+func (l *load) allProven() bool {
+	for u, use := range l.source.Uses {
+		if l.proofs[proofName(l.args[u][:use.Schema.Keys])] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// asked reports whether a plan asks something of an argument.
+func (u *Use) asked() bool {
+	return slices.ContainsFunc(u.Tests, func(t *Test) bool { return t != nil })
+}
+
+// leaveColumns makes the columns of fields that are not read.
+func (l *load) leaveColumns() {
+	for u, use := range l.source.Uses {
+		key := l.args[u][:use.Schema.Keys]
+		for at, i := range key {
+			if l.absent[i] && l.data[i].column == nil {
+				stats := l.proofs[proofName(key)][at]
+				stats.Distinct = min(stats.Distinct, l.rows)
+				l.data[i].column = store.AbsentColumn(l.fields[i].typ, int(l.rows), stats)
+				l.report.Left = append(l.report.Left, l.fields[i].name)
+			}
+		}
+	}
+}
+
+// wantColumns returns errUnread if one of the columns was left out.
+func wantColumns(columns []*store.Column) error {
+	if slices.ContainsFunc(columns, func(c *store.Column) bool { return c.Absent }) {
+		return errUnread
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package tiers
+
+import (
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/segments"
+	"github.com/redfoxdb/redfox/runtime/prepare"
+)
+
+// next returns where the segment that begins with a piece ends, and whether it
+// is worth native code.
+func (r *run) next(from int) (until int, native bool) {
+	e := &estimate{known: r.known, guessed: map[*queryplan.Var]int64{}}
+	pieces := r.cuts.Pieces
+	worth := make([]bool, len(pieces))
+	for at := from; at < len(pieces); {
+		// A segment is worth native code if each piece and their sum are.
+		first, total := at, int64(0)
+		for ; at < len(pieces); at++ {
+			weight := e.weight(pieces[at])
+			if r.hot[at] {
+				weight = max(weight, r.sizes.Segment)
+			} else if weight < r.sizes.Rows*int64(len(pieces[at].Commands)) {
+				break
+			}
+			total += weight
+		}
+		for i := first; i < at; i++ {
+			worth[i] = total >= r.sizes.Segment
+		}
+		at++
+	}
+	for until = from + 1; until < len(pieces) && worth[until] == worth[from]; {
+		until++
+	}
+	return until, worth[from]
+}
+
+// known returns the number of tuples of a variable that is filled.
+func (r *run) known(v *queryplan.Var) (rows int64, ok bool) {
+	if rel := r.derived[v.Name]; rel != nil {
+		return int64(rel.Rows()), true
+	}
+	if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
+		return 0, false
+	}
+	_, n, err := prepare.Stored(r.req.Facts, prepare.Variable{Name: v.Name, Kind: v.Kind,
+		Cols: v.Cols, Source: v.Source, Stored: v.Stored})
+	return int64(n), err == nil
+}
+
+// roundsOfLoop is how often the commands of a loop are expected to see as many
+// rows as in the first round.
+const roundsOfLoop = 4
+
+// estimate counts the rows that commands see, for which it guesses the sizes of
+// variables that are not filled yet.
+type estimate struct {
+	// known is the number of tuples of inputs and of variables that earlier
+	// segments have filled.
+	known   func(v *queryplan.Var) (rows int64, ok bool)
+	guessed map[*queryplan.Var]int64
+}
+
+// weight returns the number of rows that the commands of a piece see. The
+// pieces before it have been weighed.
+func (e *estimate) weight(p segments.Piece) int64 {
+	weight := int64(0)
+	for _, c := range p.Commands {
+		n := queryplan.CommandNode(c)
+		if n == nil {
+			continue
+		}
+		for _, s := range queryplan.Scans(n) {
+			weight += e.size(s.Var)
+		}
+		rows := e.rows(n)
+		if v := queryplan.CommandVar(c); v != nil {
+			e.guessed[v] += rows
+		}
+	}
+	if len(p.Loops) > 0 {
+		weight *= roundsOfLoop
+	}
+	return weight
+}
+
+// size returns the number of tuples of a variable.
+func (e *estimate) size(v *queryplan.Var) int64 {
+	if rows, ok := e.known(v); ok {
+		return rows
+	}
+	return e.guessed[v]
+}
+
+// rows returns the number of rows of an operator. A join is expected to find
+// one row for each row of its larger side.
+func (e *estimate) rows(n queryplan.Node) int64 {
+	most, sum := int64(0), int64(0)
+	inputs := n.Inputs()
+	for _, in := range inputs {
+		rows := e.rows(in)
+		most, sum = max(most, rows), sum+rows
+	}
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		return e.size(n.Var)
+	case *queryplan.Values:
+		return int64(len(n.Rows))
+	case *queryplan.Union:
+		return sum
+	case *queryplan.Join:
+		if n.Kind != queryplan.Inner {
+			return e.rows(n.Left)
+		}
+	case *queryplan.Aggregate:
+		if len(n.By) == 0 {
+			return 1
+		}
+	}
+	return most
+}

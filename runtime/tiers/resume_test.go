@@ -1,0 +1,88 @@
+package tiers
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// adaptive runs plans as tiers do whose runs may change engines.
+type adaptive struct{ *Engine }
+
+func (a adaptive) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer, error) {
+	return a.Engine.adaptive(ctx, req, noCode{}, small.Commands)
+}
+
+// noCode has no code, and makes none.
+type noCode struct{ runtime.Compiler }
+
+// leaving leaves every loop before a round, and copies its bounds before. In
+// odd rounds a decomposable loop begins again.
+func leaving(t *testing.T, round int64, runs, left *int) adaptive {
+	e := New(checked{portable.New(), t, runs}, checked{named{portable.New()}, t, runs}, small)
+	e.leave = func(r *run, x *rest, at runtime.Round) bool {
+		if round%2 == 1 {
+			r.sow(x, at)
+		}
+		parts := x.changing()
+		rels := at.Copy(runtime.Bounds, parts)
+		for _, rel := range rels {
+			if rel.Rows() != 0 {
+				t.Errorf("the bounds of %s have %d rows", rel.Name, rel.Rows())
+			}
+		}
+		if at.Number < round || len(rels) != len(parts) {
+			return false
+		}
+		*left++
+		return true
+	}
+	return adaptive{e}
+}
+
+// resumed runs a plan that leaves its loops before each of the first rounds.
+func resumed(t *testing.T, name string, plan *queryplan.Plan, db *store.Database,
+	left *int) {
+	t.Helper()
+	want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db, Threads: 1})
+	for round := range int64(4) {
+		runs, before := 0, *left
+		want.Compare(t, fmt.Sprintf("left before round %d: %s", round, name),
+			leaving(t, round, &runs, left),
+			runtime.Request{Plan: plan, Facts: db, Threads: 2})
+		if *left == before {
+			return
+		}
+	}
+}
+
+// TestResumePrograms leaves the loops of every whole program.
+func TestResumePrograms(t *testing.T) {
+	left := 0
+	enginetest.Programs(t, "../../testdata/programs",
+		func(t *testing.T, plan *queryplan.Plan, db *store.Database) {
+			resumed(t, "whole program", plan, db, &left)
+		})
+	if left < 20 {
+		t.Errorf("loops were left %d times", left)
+	}
+}
+
+// TestResumeRandom leaves the loops of random programs.
+func TestResumeRandom(t *testing.T) {
+	left := 0
+	enginetest.RandomPrograms(t, *firstSeed, *seedCount,
+		func(t *testing.T, _ uint64, text string, plan *queryplan.Plan, db *store.Database) {
+			resumed(t, text, plan, db, &left)
+		})
+	if left == 0 {
+		t.Error("no loop was left")
+	}
+	t.Logf("loops were left %d times", left)
+}

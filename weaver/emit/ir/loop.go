@@ -1,0 +1,171 @@
+package ir
+
+import (
+	llvm "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/expr"
+	"github.com/redfoxdb/redfox/weaver/shape"
+	"github.com/redfoxdb/redfox/weaver/target"
+)
+
+// loop is a function that calls other entries, one at a time, as its record
+// says (abi.LoopHead). A GPU's unit has them once more, as functions.
+type loop struct {
+	*Function
+	kernels []*Function
+	steps   []*llvm.Func // a GPU's: each reads parameters and calls a kernel
+}
+
+// AddLoop adds the function of a loop whose kernels have been added.
+func (m *Module) AddLoop(of *shape.Loop) {
+	memory := of.Function.Memory
+	of.Function.Memory = shape.Memory{} // the kernels' code takes it
+	defer func() { of.Function.Memory = memory }()
+	l := &loop{Function: m.NewFunction(of.Function)}
+	for _, k := range of.Kernels {
+		for _, f := range m.functions {
+			if f.Shape == k {
+				l.kernels = append(l.kernels, f)
+			}
+		}
+	}
+	l.emit()
+	if err := l.finish(); err != nil {
+		panic(err) // it takes no memory
+	}
+	if l.Target.GPU {
+		l.Entry.Scratch = memory.Total()
+		if l.Entry.Scratch > target.StaticShared {
+			l.Entry.Dynamic = memory.Dynamic
+		}
+	}
+	m.loops = append(m.loops, l)
+	m.abi.Entries = append(m.abi.Entries, l.Entry)
+}
+
+// emit asks for the next kernel and calls it, until there is none.
+func (l *loop) emit() {
+	next, run, done := l.NewBlock("next"), l.NewBlock("run"), l.NewBlock("done")
+	l.Cur.NewBr(next)
+	l.Cur = next
+	found := l.Call("rf_loop_next", l.state, I32(l.Target.Threads))
+	l.Cur.NewCondBr(l.Cur.NewICmp(enum.IPredEQ, found, I64(0)), done, run)
+	l.Cur = run
+	op := l.Address(found)
+	word := func(i int64) value.Value { return l.Load(types.I64, l.At(types.I64, op, I64(i))) }
+	number := word(abi.OpKernel)
+	words, state := l.Address(word(abi.OpWords)), l.Address(word(abi.OpState))
+	choice := l.Cur
+	var cases []*llvm.Case
+	for i, k := range l.kernels {
+		l.Cur = l.NewBlock("kernel")
+		cases = append(cases, llvm.NewCase(constant.NewInt(types.I64, int64(i)), l.Cur))
+		if l.Target.GPU {
+			step := l.step(k)
+			l.steps = append(l.steps, step)
+			l.callFunc(step, words, state)
+		} else {
+			call := &llvm.InstCall{Callee: k.fn, Args: []value.Value{words, state},
+				Typ: k.fn.Sig.RetType}
+			l.Cur.Insts = append(l.Cur.Insts, call)
+		}
+		l.Cur.NewBr(next)
+	}
+	choice.NewSwitch(number, done, cases...)
+	l.Cur = done
+	if l.Target.GPU {
+		l.Cur.NewRet(nil)
+	} else {
+		l.Cur.NewRet(I64(0))
+	}
+}
+
+// step makes a function that reads the parameters of a kernel and calls it. It
+// stays a function of its own, since what one kernel writes another reads.
+func (l *loop) step(k *Function) *llvm.Func {
+	words, state := llvm.NewParam("words", expr.Ptr()), llvm.NewParam("state", expr.Ptr())
+	step := llvm.NewFunc("", types.Void, words, state)
+	step.Linkage = enum.LinkageInternal
+	step.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
+	body := step.NewBlock("entry")
+	var args []value.Value
+	for i, p := range k.fn.Params {
+		if p == k.last {
+			cast := &llvm.InstAddrSpaceCast{From: state, To: p.Typ}
+			body.Insts = append(body.Insts, cast)
+			args = append(args, cast)
+			continue
+		}
+		at := &llvm.InstGetElementPtr{ElemType: types.I64, Src: words,
+			Indices: []value.Value{I64(int64(i))}, Typ: expr.Ptr()}
+		word := &llvm.InstLoad{ElemType: types.I64, Src: at}
+		body.Insts = append(body.Insts, at, word)
+		arg := value.Value(word)
+		if !p.Typ.Equal(types.I64) {
+			cast := &llvm.InstIntToPtr{From: word, To: p.Typ}
+			body.Insts = append(body.Insts, cast)
+			arg = cast
+		}
+		args = append(args, arg)
+	}
+	body.Insts = append(body.Insts, &llvm.InstCall{Callee: k.fn, Args: args, Typ: types.Void})
+	body.NewRet(nil)
+	return step
+}
+
+// unit prints the loop with its kernels, which share the block's memory.
+func (l *loop) unit() string {
+	kernels := make([]*Function, len(l.kernels))
+	memory := map[string]*llvm.Global{}
+	var order []*llvm.Global
+	for i, k := range l.kernels {
+		inner := *k
+		kernels[i] = &inner
+		defer func(cc enum.CallingConv, attrs []llvm.FuncAttribute) {
+			k.fn.CallingConv, k.fn.Linkage, k.fn.FuncAttrs = cc, enum.LinkageNone, attrs
+			k.rename(k.Entry.Symbol)
+		}(k.fn.CallingConv, k.fn.FuncAttrs)
+		k.rename(UnitSymbol + "." + k.Entry.Symbol)
+		k.fn.CallingConv, k.fn.Linkage = enum.CallingConvNone, enum.LinkageInternal
+		k.fn.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrAlwaysInline, enum.FuncAttrNoUnwind}
+		l.steps[i].SetName(UnitSymbol + ".step." + k.Entry.Symbol)
+		inner.globals, inner.inLoop = nil, true
+		for _, part := range []*sharedMemory{&k.scratch, &k.Shared, &k.Dynamic} {
+			if part.global == nil {
+				continue
+			}
+			part.rename(UnitSymbol)
+			all := memory[part.name]
+			if all == nil {
+				all = llvm.NewGlobal(part.global.Name(), types.I8)
+				all.AddrSpace, all.Align = sharedSpace, shape.Align
+				memory[part.name] = all
+				order = append(order, all)
+			}
+		}
+	}
+	sizes := l.Shape.Memory
+	for name, size := range map[string]int{"scratch": sizes.Scratch, "shared": sizes.Shared,
+		"dynamic": sizes.Dynamic} {
+		all := memory[name]
+		if all == nil {
+			continue
+		}
+		all.Linkage = enum.LinkageInternal
+		if name == "dynamic" && l.Entry.Dynamic > 0 {
+			all.ContentType, all.Linkage = types.NewArray(0, types.I8), enum.LinkageExternal
+			continue
+		}
+		all.ContentType = types.NewArray(uint64(size), types.I8)
+		all.Init = constant.NewUndef(all.ContentType)
+	}
+	l.globals = order
+	defer l.rename(l.Entry.Symbol)
+	l.rename(UnitSymbol)
+	return text(append(kernels, l.Function)...)
+}

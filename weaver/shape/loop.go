@@ -1,0 +1,92 @@
+package shape
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/weaver/target"
+)
+
+// Loop is the shape of a function that runs rounds of a block in one block of
+// threads.
+type Loop struct {
+	*Function
+	Block   *harmony.Block
+	Kernels []*Function // in the order of the block's commands
+}
+
+// mostLooped bounds the kernels of a loop: they are compiled together, and
+// again.
+const mostLooped = 24
+
+// Loops returns the loops whose rounds need nothing but kernels of one size of
+// blocks, and moves of cursors: those that read relations and fill relations.
+func (p *Program) Loops() (list []*Loop) {
+	if !p.Options.Loops || p.Options.Lines {
+		return nil
+	}
+	for _, b := range p.Graph.Blocks {
+		if l := p.loop(b); l != nil {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// loop returns the loop of a block, or nil if its rounds need the host.
+func (p *Program) loop(b *harmony.Block) *Loop {
+	if branch, ok := b.Term.(*harmony.Branch); !ok || branch.Then != b {
+		return nil
+	}
+	l := &Loop{Block: b}
+	for _, c := range b.Cmds {
+		switch c := c.(type) {
+		case *harmony.Run:
+			f := p.looped(c.Kernel)
+			if f == nil {
+				return nil
+			}
+			l.Kernels = append(l.Kernels, f)
+		case *harmony.Merge:
+		default:
+			return nil
+		}
+	}
+	if len(l.Kernels) == 0 || len(l.Kernels) > mostLooped {
+		return nil
+	}
+	l.Function = &Function{Facts: p.facts(abi.Loop, "loop_", b.Name), Of: b.Name, Parts: 1,
+		Kernel: &harmony.Kernel{Name: b.Name}, Threads: l.Kernels[0].Threads, Items: abi.Chunk}
+	for _, f := range l.Kernels {
+		if f.Threads != l.Threads {
+			return nil
+		}
+		l.Memory.Scratch = max(l.Memory.Scratch, f.Memory.Scratch)
+		l.Memory.Shared = max(l.Memory.Shared, f.Memory.Shared)
+		l.Memory.Dynamic = max(l.Memory.Dynamic, f.Memory.Dynamic)
+	}
+	static := l.Memory
+	static.Dynamic = 0
+	if static.Total() > target.StaticShared {
+		return nil
+	}
+	return l
+}
+
+// looped returns the function of a kernel that a loop can run, or nil.
+func (p *Program) looped(k *harmony.Kernel) *Function {
+	if _, ok := k.Source.(*harmony.Rows); !ok || k.Host {
+		return nil
+	}
+	for _, s := range k.Sinks {
+		if _, ok := s.(*harmony.Group); ok {
+			return nil
+		}
+	}
+	i := slices.IndexFunc(p.Functions, func(f *Function) bool { return f.Kernel == k })
+	if i < 0 {
+		return nil
+	}
+	return p.Functions[i]
+}
