@@ -22,6 +22,10 @@ type block struct {
 	defines map[string]source.Span // predicates by where a clause defines them
 	// subtypes has the predicates that the block says to be subtypes.
 	subtypes map[string]bool
+	// entities has the entity types that the block declares, and typings the
+	// types that its constraints say arguments have, by predicate.
+	entities map[string]bool
+	typings  map[string][]string
 	exports  map[string]source.Span
 	sealed   map[string]bool // of the exports
 	alias    map[string]*reference
@@ -39,8 +43,9 @@ type reference struct {
 
 func newBlock(file *ast.File, path []string) *block {
 	return &block{file: file, path: path, defines: map[string]source.Span{},
-		subtypes: map[string]bool{},
-		exports:  map[string]source.Span{}, sealed: map[string]bool{},
+		subtypes: map[string]bool{}, entities: map[string]bool{},
+		typings: map[string][]string{},
+		exports: map[string]source.Span{}, sealed: map[string]bool{},
 		alias: map[string]*reference{}}
 }
 
@@ -196,6 +201,12 @@ func (b *block) define(c *ast.Clause) {
 	if sub, ok := subtype(c); ok {
 		b.subtypes[sub] = true
 	}
+	if entity, ok := entity(c); ok {
+		b.entities[entity] = true
+	}
+	if name, types := typing(c); len(types) > 0 {
+		b.typings[name] = append(b.typings[name], types...)
+	}
 	for _, n := range defined(c) {
 		if _, ok := b.defines[n.Text]; !ok {
 			b.defines[n.Text] = n.Span
@@ -240,6 +251,34 @@ func subtype(c *ast.Clause) (string, bool) {
 	x, ok := sub.Args[0].(*ast.Var)
 	y, isVar := super.Args[0].(*ast.Var)
 	return sub.Name.Text, ok && isVar && x.Name == y.Name
+}
+
+// entity returns the type that E(x) -> . or E(x), E:id(x:s) -> string(s)
+// declares.
+func entity(c *ast.Clause) (string, bool) {
+	left := heads(c.Left)
+	if c.Arrow != ast.Constraint || len(left) == 0 || len(left[0].Args) != 1 {
+		return "", false
+	}
+	name := left[0].Name.Text
+	ok := len(left) == 1 && c.Right == nil ||
+		len(left) == 2 && strings.HasPrefix(left[1].Name.Text, name+":")
+	return name, ok
+}
+
+// typing returns the predicate on the left of a constraint, and the predicates
+// of one argument on its right. If one of those is a type, it is a declaration.
+func typing(c *ast.Clause) (name string, types []string) {
+	left := heads(c.Left)
+	if c.Arrow != ast.Constraint || len(left) != 1 {
+		return "", nil
+	}
+	for _, a := range heads(c.Right) {
+		if len(a.Args) == 1 && !a.Square {
+			types = append(types, a.Name.Text)
+		}
+	}
+	return left[0].Name.Text, types
 }
 
 // declares reports whether the right side of a constraint shows a declaration:

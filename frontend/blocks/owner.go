@@ -143,7 +143,8 @@ func (r *resolver) qualified(b *block, name string) (p predicate, hidden predica
 // elsewhere resolves a name that neither its block nor the program defines. It
 // is a predicate with facts from outside, unless another block hides it: then
 // it is reported, and stands for that one, so that nothing else is said of it.
-// What a block says to be a subtype is its own.
+// What a block says to be a subtype, or to have arguments of entity types, is
+// its own.
 func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name string) (
 	predicate, bool) {
 	for _, other := range r.inBlocks[name] {
@@ -152,7 +153,7 @@ func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name st
 		}
 	}
 	switch {
-	case b.named && b.subtypes[name]:
+	case b.named && (b.subtypes[name] || slices.ContainsFunc(b.typings[name], r.isEntity)):
 		return predicate{b, name}, true
 	case hidden.owner != nil:
 	case r.missing(b, at, name):
@@ -164,6 +165,13 @@ func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name st
 	}
 	r.notExported(b, hidden.owner, at, hidden.name)
 	return hidden, true
+}
+
+// isEntity reports whether a name, with or without a block before it, may be
+// that of an entity type.
+func (r *resolver) isEntity(name string) bool {
+	name = name[strings.LastIndexByte(name, ':')+1:]
+	return slices.ContainsFunc(r.blocks, func(b *block) bool { return b.entities[name] })
 }
 
 // missing reports block:p where there is a block of that name without a

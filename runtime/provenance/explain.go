@@ -17,6 +17,8 @@ type Explainer struct {
 	stratum map[*core.Pred]int
 	// recursive has the numbers of recursive strata.
 	recursive map[int]bool
+	// improving has those of strata in which values improve.
+	improving map[int]bool
 	rules     map[*core.Pred][]*core.Rule
 	known     map[place]*derivation
 }
@@ -31,7 +33,7 @@ type place struct {
 // Predicates without one are those that no rule for the goal reads.
 func New(p *core.Program, tables map[string]*Table) *Explainer {
 	x := &Explainer{tables: map[*core.Pred]*Table{}, stratum: map[*core.Pred]int{},
-		recursive: map[int]bool{}, rules: map[*core.Pred][]*core.Rule{},
+		recursive: map[int]bool{}, improving: map[int]bool{}, rules: map[*core.Pred][]*core.Rule{},
 		known: map[place]*derivation{}}
 	for _, pred := range p.Preds {
 		x.stratum[pred] = -1
@@ -41,6 +43,7 @@ func New(p *core.Program, tables map[string]*Table) *Explainer {
 		x.recursive[i] = s.Recursive
 		for _, pred := range s.Preds {
 			x.stratum[pred] = i
+			x.improving[i] = x.improving[i] || pred.Improves()
 		}
 		for _, r := range s.Rules {
 			x.rules[r.Head.Pred] = append(x.rules[r.Head.Pred], r)
@@ -60,6 +63,10 @@ type derivation struct {
 	bindings int
 	bodies   []body
 	parts    []part
+	// improved says that the rule first derived the tuple from values that have
+	// improved since. What the bodies have is derived later, perhaps from the
+	// tuple itself.
+	improved bool
 }
 
 // body is a body of a rule that a binding makes true.
@@ -114,19 +121,32 @@ func (x *Explainer) derivation(ctx context.Context, pred *core.Pred, row int) (*
 	if x.recursive[x.stratum[pred]] {
 		stratum, round = x.stratum[pred], x.tables[pred].rounds.Of(int64(row))
 	}
-	for _, r := range x.rules[pred] {
-		if err := x.apply(x.search(ctx, stratum, round), d, r, row); err != nil {
-			return nil, fmt.Errorf("explaining %s: %w", d.atom, err)
-		}
-		if d.rule != nil {
-			break
-		}
+	err := x.explain(ctx, d, pred, row, stratum, round)
+	if err == nil && d.rule == nil && x.improving[stratum] {
+		err = x.explain(ctx, d, pred, row, -1, 0)
+		d.improved = d.rule != nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("explaining %s: %w", d.atom, err)
 	}
 	if d.rule == nil && pred.Derived {
 		return nil, &UnexplainedError{d.atom}
 	}
 	x.known[at] = d
 	return d, nil
+}
+
+// explain gives a derivation the first rule that derives the row, if one does:
+// from tuples of earlier rounds of a stratum, or from all where it is -1.
+func (x *Explainer) explain(ctx context.Context, d *derivation, pred *core.Pred, row, stratum int,
+	round int64) error {
+	for _, r := range x.rules[pred] {
+		err := x.apply(x.search(ctx, stratum, round), d, r, row)
+		if err != nil || d.rule != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // apply gives a derivation a rule, if the rule derives the row.

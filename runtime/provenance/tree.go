@@ -31,6 +31,10 @@ type Node struct {
 	// a few of them, with the one that a minimum or maximum takes first.
 	Bindings int     `json:"bindings,omitempty"`
 	Because  []*Node `json:"because,omitempty"`
+	// Improved says that the rule first derived the tuple from values that have
+	// improved since. What is below it shows the values as they are now, and
+	// may name the tuple again.
+	Improved bool `json:"improved,omitempty"`
 	// Above says that Because stands at an earlier node of the same tuple, and
 	// More that it is below the depth that was asked for.
 	Above bool `json:"above,omitempty"`
@@ -125,7 +129,8 @@ func (g *grower) parts(d *derivation, depth int) (out []*Node, err error) {
 }
 
 func (g *grower) tuple(d *derivation, depth int) (n *Node, err error) {
-	n = &Node{Tuple: d.atom, Bindings: d.bindings, Fact: d.rule == nil}
+	n = &Node{Tuple: d.atom, Bindings: d.bindings, Fact: d.rule == nil,
+		Improved: d.improved}
 	if d.rule == nil {
 		return n, nil
 	}

@@ -76,6 +76,9 @@ func (p *printer) node(n *Node, branch, indent string, level int) {
 	if n.Bindings > 1 {
 		text += fmt.Sprintf(", %d bindings", n.Bindings)
 	}
+	if n.Improved {
+		text += ", first from a value that has improved since"
+	}
 	if n.Above {
 		text += ", as above"
 	}
