@@ -33,10 +33,18 @@ func (p *Prompt) Talk(ctx context.Context, in io.Reader, out *bufio.Writer) erro
 	}
 	t := newTerminal(p, file)
 	defer t.history.save()
+	// Between lines, too, the terminal makes a signal of Ctrl-C.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	defer signal.Stop(signals)
 	for {
 		t.edit.SetPrompt(first)
 		if p.Pending() {
 			t.edit.SetPrompt(more)
+		}
+		select {
+		case <-signals: // what it was to stop has ended
+		default:
 		}
 		line, err := t.read()
 		switch {
@@ -49,7 +57,7 @@ func (p *Prompt) Talk(ctx context.Context, in io.Reader, out *bufio.Writer) erro
 		case err != nil:
 			return err
 		}
-		quit := p.interruptible(ctx, line)
+		quit := p.interruptible(ctx, signals, line)
 		if err := out.Flush(); err != nil || quit || ctx.Err() != nil {
 			return err
 		}
@@ -72,13 +80,11 @@ func (p *Prompt) script(ctx context.Context, in io.Reader, out *bufio.Writer) er
 	return errors.Join(lines.Err(), out.Flush())
 }
 
-// interruptible takes a line, which Ctrl-C stops.
-func (p *Prompt) interruptible(ctx context.Context, line string) (quit bool) {
+// interruptible takes a line, which a signal stops.
+func (p *Prompt) interruptible(ctx context.Context, signals <-chan os.Signal,
+	line string) (quit bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt)
-	defer signal.Stop(signals)
 	go func() {
 		select {
 		case <-signals:
