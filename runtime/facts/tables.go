@@ -22,14 +22,20 @@ func Tables(db *store.Database) []*store.Table {
 }
 
 // NameTables gives the tables of a database short names that are unique, so
-// that plans do not depend on where files lie.
+// that plans do not depend on where files lie. A table that has such a name
+// keeps it: it may be one of an earlier database, which others still read.
 func NameTables(db *store.Database) {
 	taken := map[string]bool{}
+	var rest []*store.Table
 	for _, t := range Tables(db) {
-		base := filepath.Base(t.Name)
-		for _, ext := range []string{".gz", ".zst", ".tsv", ".csv", ".parquet", ".pq"} {
-			base = strings.TrimSuffix(base, ext)
+		if t.Name == shortName(t) && !taken[t.Name] {
+			taken[t.Name] = true
+		} else {
+			rest = append(rest, t)
 		}
+	}
+	for _, t := range rest {
+		base := shortName(t)
 		name := base
 		for i := 2; taken[name]; i++ {
 			name = fmt.Sprintf("%s#%d", base, i)
@@ -37,6 +43,15 @@ func NameTables(db *store.Database) {
 		taken[name] = true
 		t.Name = name
 	}
+}
+
+// shortName is the name of a table without folders and extensions.
+func shortName(t *store.Table) string {
+	base := filepath.Base(t.Name)
+	for _, ext := range []string{".gz", ".zst", ".tsv", ".csv", ".parquet", ".pq"} {
+		base = strings.TrimSuffix(base, ext)
+	}
+	return base
 }
 
 // Bytes returns the memory of the columns of a database, and that of their
