@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -15,6 +16,7 @@ import (
 
 // recursiveWork is a program of testdata/recursive over made-up facts.
 type recursiveWork struct {
+	name        string // of the suite
 	title, unit string // of the sizes
 	sizes       []int
 	programs    []string
@@ -26,7 +28,7 @@ type recursiveWork struct {
 
 // benchDoop measures Doop's core rules beside a worklist.
 func benchDoop(ctx context.Context, c config) error {
-	return c.benchRecursive(ctx, recursiveWork{title: "Doop's core rules beside a worklist",
+	return c.benchRecursive(ctx, recursiveWork{name: "doop", title: "Doop's core rules beside a worklist",
 		unit: "packages", sizes: []int{20, 100, 400}, programs: []string{"doop"},
 		facts: recursive.Doop, size: "VarPointsTo",
 		solve: func(f recursive.Facts) func() map[string][]string {
@@ -38,7 +40,7 @@ func benchDoop(ctx context.Context, c config) error {
 // for the conjunctions that its recursions do not change, beside a walk of the
 // tree of insertions.
 func benchCRDT(ctx context.Context, c config) error {
-	return c.benchRecursive(ctx, recursiveWork{title: "a list CRDT beside a walk of its tree",
+	return c.benchRecursive(ctx, recursiveWork{name: "crdt", title: "a list CRDT beside a walk of its tree",
 		unit: "insertions", sizes: []int{10_000, 50_000},
 		programs: []string{"crdt", "crdt-by-hand"}, facts: recursive.CRDT, size: "nextVisible",
 		solve: func(f recursive.Facts) func() map[string][]string {
@@ -53,8 +55,9 @@ func benchCRDT(ctx context.Context, c config) error {
 		}})
 }
 
-// benchRecursive measures work on the go and cpu engines, or those of -engines,
-// in processor time. All relations must be equal to those of the loop by hand.
+// benchRecursive measures work on the go and cpu engines, or those of -engines.
+// All relations must be equal to those of the loop by hand. The figures are
+// those of the first program, by the clock.
 func (c config) benchRecursive(ctx context.Context, w recursiveWork) error {
 	engines := []string{driver.EngineGo, driver.EngineCPU}
 	if c.engines != "" {
@@ -66,10 +69,11 @@ func (c config) benchRecursive(ctx context.Context, w recursiveWork) error {
 			continue
 		}
 		facts := w.facts(size, c.seed)
-		start := measure.ProcessorTime()
+		clock := startClock()
 		show := w.solve(facts)
-		byHand := (measure.ProcessorTime() - start).Seconds()
+		byHand := clock.taken()
 		want := show()
+		seconds := map[string]float64{"by hand": byHand.wall}
 		for _, program := range w.programs {
 			for _, engine := range engines {
 				took, err := c.runRecursive(ctx, program, engine, facts, want)
@@ -77,56 +81,84 @@ func (c config) benchRecursive(ctx context.Context, w recursiveWork) error {
 					return fmt.Errorf("%s of %d %s on engine %s: %w", program, size, w.unit,
 						engine, err)
 				}
-				rows = append(rows, table.Row{size, len(want[w.size]), program, engine,
-					measure.FormatTime(took), measure.FormatTime(byHand),
-					fmt.Sprintf("%.2f", byHand/took)})
+				if program == w.programs[0] {
+					seconds[engine] = took.wall
+				}
+				rows = append(rows, table.Row{size, len(want[w.size]), program, engine, took,
+					byHand, fmt.Sprintf("%.2f / %.2f", byHand.wall/took.wall,
+						byHand.processor/took.processor)})
 			}
 		}
+		if err := c.record(fmt.Sprintf("%s/%d", w.name, size), seconds, nil); err != nil {
+			return err
+		}
 	}
-	report(fmt.Sprintf("%s, processor time, %d threads", w.title, c.threads),
+	report(fmt.Sprintf("%s, wall / processor time, %d threads", w.title, c.threads),
 		table.Row{w.unit, w.size, "program", "engine", "run", "by hand", "by hand/run"}, rows)
 	return nil
 }
 
-// runRecursive returns the median processor time of a run over loaded facts, in
-// seconds, after a first run that makes the code and whose tuples are compared.
+// cost is what a piece of work takes, in seconds.
+type cost struct{ wall, processor float64 }
+
+// String prints both times, in units.
+func (t cost) String() string {
+	return measure.FormatTime(t.wall) + " / " + measure.FormatTime(t.processor)
+}
+
+// stopwatch is the time at which a piece of work began.
+type stopwatch struct {
+	wall      time.Time
+	processor time.Duration
+}
+
+func startClock() stopwatch { return stopwatch{time.Now(), measure.ProcessorTime()} }
+
+func (w stopwatch) taken() cost {
+	return cost{time.Since(w.wall).Seconds(), (measure.ProcessorTime() - w.processor).Seconds()}
+}
+
+// runRecursive returns the median times of a run over loaded facts, after a
+// first run that makes the code and whose tuples are compared.
 func (c config) runRecursive(ctx context.Context, program, engine string,
-	facts recursive.Facts, want map[string][]string) (float64, error) {
+	facts recursive.Facts, want map[string][]string) (took cost, err error) {
 	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
-		return 0, err
+		return took, err
 	}
 	defer os.RemoveAll(dir)
 	if err := facts.Write(dir); err != nil {
-		return 0, err
+		return took, err
 	}
 	prog, err := compile(ctx, driver.Options{},
 		testFile("recursive", program+".logic"))
 	if err != nil {
-		return 0, err
+		return took, err
 	}
 	db, err := prog.Load(ctx, driver.NewFacts().Dir(dir), driver.LoadOptions{Threads: c.threads})
 	if err != nil {
-		return 0, err
+		return took, err
 	}
 	opts := driver.RunOptions{Engine: engine, Threads: c.threads}
 	res, err := prog.RunOn(ctx, db, opts)
 	if err != nil {
-		return 0, err
+		return took, err
 	}
 	for pred, tuples := range want {
 		if err := equalRows(res, pred, tuples); err != nil {
-			return 0, err
+			return took, err
 		}
 	}
-	var seconds []float64
+	var wall, processor []float64
 	for range c.repeat {
-		start := measure.ProcessorTime()
+		clock := startClock()
 		if _, err := prog.RunOn(ctx, db, opts); err != nil {
-			return 0, err
+			return took, err
 		}
-		seconds = append(seconds, (measure.ProcessorTime() - start).Seconds())
+		took = clock.taken()
+		wall, processor = append(wall, took.wall), append(processor, took.processor)
 	}
-	slices.Sort(seconds)
-	return measure.Median(seconds), nil
+	slices.Sort(wall)
+	slices.Sort(processor)
+	return cost{measure.Median(wall), measure.Median(processor)}, nil
 }
