@@ -36,39 +36,45 @@ func (r *run) exec(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
+	// Without expansions a row becomes at most one tuple.
+	most := func(sinks int) int64 {
+		if e.entry.Expansions > 0 {
+			return machine.MaxRows
+		}
+		return n * int64(sinks)
+	}
 	for first := true; ; first = false {
+		// Room for one table may wait for the device, and takes over its numbers.
+		// So no table is noted as filled before there is room in all of them.
+		for _, t := range e.targets {
+			if !first && t.To.Most <= t.To.Limit {
+				continue
+			}
+			expected := t.To.Most + min(most(t.Sinks), r.sizes.expect)
+			if err := t.To.MakeRoom(ctx, slack*int64(t.Sinks), most(t.Sinks), expected); err != nil {
+				return err
+			}
+		}
+		for _, t := range e.groups {
+			if !first && t.To.Most <= t.To.Limit {
+				continue
+			}
+			t.To.ExpectTiles(tiles * int64(t.Sinks))
+			expected := t.To.Most + min(n*int64(t.Sinks), r.sizes.expect)
+			if err := t.To.MakeRoom(ctx, slack*int64(t.Sinks), most(t.Sinks), expected); err != nil {
+				return err
+			}
+		}
 		// The launch may stop before it is through. The launch that ends what
 		// another began is always waited for: later runs may need its numbers.
 		stop := !first
 		for _, t := range e.targets {
-			// Without expansions a row becomes at most one tuple.
-			most := n * int64(t.Sinks)
-			if e.entry.Expansions > 0 {
-				most = machine.MaxRows
-			}
-			if first || t.To.Most > t.To.Limit {
-				expected := t.To.Most + min(most, r.sizes.expect)
-				if err := t.To.MakeRoom(ctx, slack*int64(t.Sinks), most, expected); err != nil {
-					return err
-				}
-			}
-			t.To.Most, t.To.Dirty = min(t.To.Most+most, t.To.Capacity), true
+			t.To.Most, t.To.Dirty = min(t.To.Most+most(t.Sinks), t.To.Capacity), true
 			stop = stop || t.To.Most > t.To.Limit
 		}
 		for _, t := range e.groups {
-			most := n * int64(t.Sinks)
-			if e.entry.Expansions > 0 {
-				most = machine.MaxRows
-			}
-			if first || t.To.Most > t.To.Limit {
-				t.To.ExpectTiles(tiles * int64(t.Sinks))
-				expected := t.To.Most + min(n*int64(t.Sinks), r.sizes.expect)
-				if err := t.To.MakeRoom(ctx, slack*int64(t.Sinks), most, expected); err != nil {
-					return err
-				}
-			}
 			if t.To.Limit != device.Unlimited || t.To.Lay.Form >= abi.Hash {
-				t.To.Most, t.To.Dirty = min(t.To.Room(), t.To.Most+most), true
+				t.To.Most, t.To.Dirty = min(t.To.Room(), t.To.Most+most(t.Sinks)), true
 			}
 			stop = stop || t.To.Most > t.To.Limit
 		}

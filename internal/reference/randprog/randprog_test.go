@@ -76,7 +76,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"unsigned integers": `\buint`, "widened columns": `(?m)^w\d+\(`,
 			"lists": `list<<>>`, "running totals": `runtotal`, "defaults": `lang:defaultValue`,
 			"sum in an atom": `\w[(\[][^<]*v\d+ [+-] [123][,)\]]`, "range": `int:range|\w < v\d+ <= `,
-			"parts of a text": `string:split|, v\d+, [1_]\] = v`,
+			"relations with shared sources": `(?m)^s\d+\(v0\) <- `,
+			"parts of a text":               `string:split|, v\d+, [1_]\] = v`,
 		} {
 			if regexp.MustCompile(pattern).MatchString(text) {
 				counts[name]++
@@ -102,7 +103,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 		"table", "applications compared", "application of an application", "several values",
 		"one row read twice", "delta rule", "delta fact",
 		"lists", "running totals", "defaults", "deletion", "stage", "unsigned integers", "widened columns", "sum in an atom", "range",
-		"parts of a text", "least values", "greatest values"} {
+		"parts of a text", "relations with shared sources", "least values", "greatest values"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}
