@@ -19,6 +19,7 @@ const hostTrack = "host"
 // code is a program's code on the device.
 type code struct {
 	modules   []driver.Module
+	alone     map[string]driver.Module // of modules, those that are one kernel
 	functions []*function
 	made      time.Duration // to generate and compile it
 	loaded    time.Duration // of that, by the driver, when all was generated
@@ -62,7 +63,7 @@ func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 		return c, nil
 	}
 	loading := time.Now()
-	c.modules, err = l.finish(made.PTX)
+	c.modules, c.alone, err = l.finish(made.PTX)
 	for _, entry := range made.Module.Entries {
 		f := &function{entry: entry}
 		if err == nil {
@@ -85,6 +86,9 @@ func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 
 // find looks a kernel up.
 func (c *code) find(symbol string) (f driver.Function, err error) {
+	if m := c.alone[symbol]; m != nil {
+		return m.Function(symbol)
+	}
 	for _, m := range c.modules {
 		if f, err = m.Function(symbol); !errors.Is(err, cuda.ErrNotFound) {
 			return f, err

@@ -66,25 +66,32 @@ func (l *loader) kernel(ptx string) *loading {
 	return x
 }
 
-// finish returns the modules with the kernels of PTX, also with an error. The
-// caller closes them.
-func (l *loader) finish(ptx string) ([]driver.Module, error) {
+// finish returns the modules with the kernels of PTX, also with an error, and
+// those that are one kernel by its name. The caller closes them.
+func (l *loader) finish(ptx string) (modules []driver.Module, alone map[string]driver.Module,
+	err error) {
+	parts := SplitKernels(ptx)
 	var all []*loading
-	for _, part := range SplitKernels(ptx) {
+	for _, part := range parts {
 		all = append(all, l.kernel(part))
 	}
-	var modules []driver.Module
+	alone = map[string]driver.Module{}
 	var errs []error
-	for _, x := range all {
+	for i, x := range all {
 		<-x.done
 		if x.err != nil {
 			errs = append(errs, x.err)
-		} else if !x.taken {
+			continue
+		}
+		if !x.taken {
 			modules = append(modules, x.module)
 			x.taken = true
 		}
+		if name := kernelOf(parts[i]); len(all) > 1 && name != "" {
+			alone[name] = x.module
+		}
 	}
-	return modules, errors.Join(errs...)
+	return modules, alone, errors.Join(errs...)
 }
 
 // close waits for all loads, and closes the modules that were not taken.
@@ -136,9 +143,14 @@ func traceDriver(req *runtime.Request, what, ptx string, began time.Time) {
 	if req.Trace == nil {
 		return
 	}
+	req.Traced(driverTrack, what+" "+kernelOf(ptx), began, time.Now())
+}
+
+// kernelOf returns the name of the first kernel in PTX.
+func kernelOf(ptx string) string {
 	_, kernel, _ := strings.Cut(ptx, ".entry ")
 	kernel, _, _ = strings.Cut(kernel, "(")
-	req.Traced(driverTrack, what+" "+kernel, began, time.Now())
+	return strings.TrimSpace(kernel)
 }
 
 // load loads PTX for a request. The cache keeps the machine code that the

@@ -82,7 +82,11 @@ func (r *Sorter) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 		return 0, false, err
 	}
 	err = o.Finish(c.To, func() error {
-		if err := o.room(r.Relations[c.To], kept, len(c.Group) == 0); err != nil {
+		known := kept
+		if len(c.Group) > 0 {
+			known = 0
+		}
+		if err := o.room(r.Relations[c.To], known, len(c.Group) == 0); err != nil {
 			return err
 		}
 		done := false
@@ -98,6 +102,9 @@ func (r *Sorter) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 		}
 		if len(c.Group) > 0 {
 			if kept, err = o.firstOfGroups(c.Group, c.Limit); err != nil {
+				return err
+			}
+			if err := o.to.MakeRoomFor(r.Ctx, kept); err != nil {
 				return err
 			}
 		}
