@@ -32,6 +32,8 @@ var documentTables = []documentTable{
 		{"ssb/sum", "Star Schema Benchmark SF1: the sum of 13 queries, hot", "ssb"},
 		{"tc/SF.cedge", "transitive closure of a road network (SF.cedge), 80,498,014 pairs", "tc"},
 		{"tc/cti", "transitive closure of a mesh (cti), 6,859,653 pairs", "tc"},
+		{"doop/400", "Doop's core rules over 400 packages, hot", "doop"},
+		{"crdt/50000", "a list CRDT of 50,000 insertions, hot", "crdt"},
 		{"load/tsv", "loading 267 MB of TSV", "load"},
 		{"load/parquet", "loading 9 columns of lineitem from Parquet", "load"},
 	}},
@@ -44,6 +46,8 @@ var documentTables = []documentTable{
 		{"tc/p2p-Gnutella31",
 			"transitive closure of a peer-to-peer network (p2p-Gnutella31), 884,179,859 pairs",
 			"gpu"},
+		{"doop/400", "Doop's core rules over 400 packages, hot", "doop"},
+		{"crdt/50000", "a list CRDT of 50,000 insertions, hot", "crdt"},
 		{"cold", "the first result of a small program in a new process, nothing compiled", "gpu"},
 	}},
 }

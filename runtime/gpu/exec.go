@@ -44,14 +44,15 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		return n * int64(sinks)
 	}
 	for first := true; ; first = false {
-		// Room for one table may wait for the device, and takes over its numbers.
-		// So no table is noted as filled before there is room in all of them.
+		// Making room may wait for the device and take over its numbers: no
+		// table is noted as filled before there is room in all of them.
 		for _, t := range e.targets {
 			if !first && t.To.Most <= t.To.Limit {
 				continue
 			}
+			sinks := int64(t.Sinks)
 			expected := t.To.Most + min(most(t.Sinks), r.sizes.expect)
-			if err := t.To.MakeRoom(ctx, slack*int64(t.Sinks), most(t.Sinks), expected); err != nil {
+			if err := t.To.MakeRoom(ctx, slack*sinks, most(t.Sinks), expected); err != nil {
 				return err
 			}
 		}
@@ -59,9 +60,10 @@ func (r *run) exec(ctx context.Context, j *job) error {
 			if !first && t.To.Most <= t.To.Limit {
 				continue
 			}
-			t.To.ExpectTiles(tiles * int64(t.Sinks))
-			expected := t.To.Most + min(n*int64(t.Sinks), r.sizes.expect)
-			if err := t.To.MakeRoom(ctx, slack*int64(t.Sinks), most(t.Sinks), expected); err != nil {
+			sinks := int64(t.Sinks)
+			t.To.ExpectTiles(tiles * sinks)
+			expected := t.To.Most + min(n*sinks, r.sizes.expect)
+			if err := t.To.MakeRoom(ctx, slack*sinks, most(t.Sinks), expected); err != nil {
 				return err
 			}
 		}
