@@ -228,6 +228,7 @@ type DeviceProfile struct {
 	Replayed int64
 	Origin   Origin
 	Rounds   int64 // of loops, that the device ran by itself
+	Donated  int64 // parts of a block's work that others took over; if timed
 	// Nodes is how many commands the graph has that was launched in place of
 	// them, one by one, because the run repeats an earlier one; 0 if there was
 	// none.

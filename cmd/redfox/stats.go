@@ -100,6 +100,10 @@ func printDevice(w io.Writer, d *driver.DeviceStats) {
 	if d.Rounds > 0 {
 		fmt.Fprintf(w, "loops    %s that the device ran by itself\n", count(d.Rounds, "round"))
 	}
+	if d.Donated > 0 {
+		fmt.Fprintf(w, "shared   %s of a block's work that idle blocks took over\n",
+			count(d.Donated, "part"))
+	}
 	fmt.Fprintf(w, "copied   %s to the device, %s from it\n", transfer(d.ToDevice),
 		transfer(d.FromDevice))
 	if d.Load > 0 {

@@ -1,6 +1,10 @@
 package abi
 
-import "github.com/redfoxdb/redfox/internal/scalar"
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
 
 // Module is what code generation makes of a program for one target.
 type Module struct {
@@ -65,11 +69,26 @@ type Entry struct {
 
 // StateWords is the length of a worker's state.
 func (e *Entry) StateWords() int {
-	if e.Expansions == 0 {
+	switch {
+	case e.Expansions == 0:
 		return 3
+	case e.Donates():
+		return 5 + 2*e.Expansions
 	}
 	return 5 + e.Expansions
 }
+
+// Donates reports whether blocks that are through take over work of others.
+func (e *Entry) Donates() bool {
+	return slices.ContainsFunc(e.Params, func(p Param) bool { return p.Kind == Board })
+}
+
+// BoardBytes is the size of a board, and BoardParts its word that counts the
+// parts of work that blocks have given away.
+const (
+	BoardBytes = 128 * (1 + 256)
+	BoardParts = 2
+)
 
 // Burst is how many rows a worker may pass on to each sink between two looks at
 // the gauges, if it has no expansions.
@@ -186,7 +205,7 @@ func (k Kind) IsAddress() bool {
 	switch k {
 	case ColumnData, ValuesData, TableData, Gauge, SetTable, SetColumns,
 		IndexTable, IndexBegins, IndexRows, IndexWideSlots, IndexWideColumns, IndexWideGauge,
-		GroupTable, GroupColumns, GroupCells, GroupOccupied, Dropped, Fault, HostCall:
+		GroupTable, GroupColumns, GroupCells, GroupOccupied, Dropped, Fault, HostCall, Board:
 		return true
 	}
 	return false
@@ -264,4 +283,9 @@ const (
 
 	HostCall
 	HostContext
+
+	// Board is where the blocks of a launch donate work (primitives/src/donate.h):
+	// zeroed memory of BoardBytes before the first launch; 0 if the function runs
+	// in one block.
+	Board
 )

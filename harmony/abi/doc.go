@@ -39,6 +39,11 @@
 //	last         the step from output to output of the first expansion, a multiple of
 //	             the tile's rows; 0 stands for the tile's rows
 //
+// If the entry donates work (Entry.Donates), one word an expansion follows the
+// first outputs: the complement of the output at which the expansion ends for
+// this block, or 0 if it has no other end than its last output. Such a function
+// writes words 1 and last but one, too.
+//
 // Expansions are the probes of multi indexes, in order; without any the state
 // ends with word 2. Workers that have the same tiles, other first outputs and
 // the step of all of them together share the outputs of each tile: they make

@@ -105,6 +105,8 @@ var kindNames = [...]string{
 
 	HostCall:    "host_call",
 	HostContext: "host_context",
+
+	Board: "board",
 }
 
 // numbered says of which kinds the Index means something, so that texts show it

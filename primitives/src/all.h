@@ -8,6 +8,7 @@
 #include "reduce.h"
 #include "compact.h"
 #include "expand.h"
+#include "donate.h"
 #include "peers.h"
 #include "hash.h"
 #include "keys.h"

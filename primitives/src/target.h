@@ -9,6 +9,7 @@
 //   thread()                  index of the thread in its block
 //   barrier(), warp_barrier() order memory among a block's or a warp's threads
 //   barrier_any(p)            barrier, and whether the predicate of any thread is true
+//   barrier_count(p)          barrier, and of how many threads the predicate is true
 //   shuffle, shuffle_up, shuffle_xor   of 32-bit values, over a full warp
 //   match_any(v), match_any64(v), match_byte(v), ballot(p)   lanes with an equal value
 //                             of 32, 64 or 8 bits, with a true predicate
@@ -25,6 +26,7 @@
 //   load_if(p, wanted)        what is in global memory and nobody writes, or 0
 //   global(p)                 p, known to point to memory that all blocks share
 //   prefetch(p), relax()      hints: fetch a line soon, spin politely
+//   pause(ns)                 waits for about that long
 //   multiply_high(a, b)       upper half of a 64-bit product
 //
 // and the macros RF_PRIMITIVE (an inlined function with a C name), RF_HELPER (an

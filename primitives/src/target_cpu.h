@@ -16,6 +16,7 @@ enum { WARP = 1 };
 RF_HELPER int32_t thread() { return 0; }
 RF_HELPER void barrier() {}
 RF_HELPER bool barrier_any(bool p) { return p; }
+RF_HELPER int32_t barrier_count(bool p) { return p; }
 RF_HELPER void warp_barrier() {}
 
 RF_HELPER uint32_t shuffle(uint32_t v, int32_t) { return v; }
@@ -76,6 +77,8 @@ RF_HELPER void relax() {
   __asm__ volatile("yield");
 #endif
 }
+
+RF_HELPER void pause(uint32_t) { relax(); }
 
 RF_HELPER uint64_t multiply_high(uint64_t a, uint64_t b) {
   return (uint64_t)((unsigned __int128)a * b >> 64);

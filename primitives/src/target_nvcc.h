@@ -21,6 +21,7 @@ enum { WARP = 32 };
 RF_HELPER int32_t thread() { return threadIdx.x; }
 RF_HELPER void barrier() { __syncthreads(); }
 RF_HELPER bool barrier_any(bool p) { return __syncthreads_or(p) != 0; }
+RF_HELPER int32_t barrier_count(bool p) { return __syncthreads_count(p); }
 RF_HELPER void warp_barrier() { __syncwarp(); }
 
 RF_HELPER uint32_t shuffle(uint32_t v, int32_t lane) { return __shfl_sync(~0u, v, lane); }
@@ -82,6 +83,7 @@ template <class T> RF_HELPER T *global(T *p) {
 
 RF_HELPER void prefetch(const void *) {}
 RF_HELPER void relax() {}
+RF_HELPER void pause(uint32_t ns) { __nanosleep(ns); }
 
 RF_HELPER uint64_t multiply_high(uint64_t a, uint64_t b) { return __umul64hi(a, b); }
 

@@ -21,6 +21,7 @@ enum { WARP = 32 };
 RF_HELPER int32_t thread() { return __nvvm_read_ptx_sreg_tid_x(); }
 RF_HELPER void barrier() { __syncthreads(); }
 RF_HELPER bool barrier_any(bool p) { return __nvvm_bar0_or(p) != 0; }
+RF_HELPER int32_t barrier_count(bool p) { return __nvvm_bar0_popc(p); }
 RF_HELPER void warp_barrier() { __nvvm_bar_warp_sync(~0u); }
 
 RF_HELPER uint32_t shuffle(uint32_t v, int32_t lane) { return __nvvm_shfl_sync_idx_i32(~0u, v, lane, 31); }
@@ -130,6 +131,7 @@ template <class T> RF_HELPER T *global(T *p) { return (T *)(__attribute__((addre
 // Many warps hide the latency here; a hint would only cost an instruction.
 RF_HELPER void prefetch(const void *) {}
 RF_HELPER void relax() {}
+RF_HELPER void pause(uint32_t ns) { __asm__ volatile("nanosleep.u32 %0;" : : "r"(ns)); }
 
 RF_HELPER uint64_t multiply_high(uint64_t a, uint64_t b) { return __nvvm_mulhi_ull(a, b); }
 

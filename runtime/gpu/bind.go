@@ -89,12 +89,36 @@ func (r *run) constant(p abi.Param) (int64, error) {
 			return 0, err
 		}
 		return to.Word(), r.Send(to, present)
+	case abi.Board:
+		return r.donations()
 	case abi.Fault:
 		return int64(r.Control.At(device.FaultWord)), nil
 	case abi.Dropped:
 		return int64(r.Control.At(device.DroppedWord)), nil
 	}
 	return 0, nil
+}
+
+// donated returns how many parts of their work blocks have given away. It waits
+// for the device.
+func (r *run) donated() (int64, error) {
+	if r.board.At == 0 {
+		return 0, nil
+	}
+	words := make([]int64, abi.BoardParts+1)
+	_, err := r.Receive(r.Ctx, device.HostCopy{To: device.BytesOf(words), From: r.board})
+	return words[abi.BoardParts], err
+}
+
+// donations returns the address of the board of all launches, of which one runs
+// at a time.
+func (r *run) donations() (int64, error) {
+	if r.board.At == 0 {
+		if err := r.Zeroed(&r.board, "donated work", abi.BoardBytes); err != nil {
+			return 0, err
+		}
+	}
+	return r.board.Word(), nil
 }
 
 // bind appends the words of the parameters as they are now.
@@ -115,6 +139,10 @@ func (b *boundEntry) word(p *machine.Param, j *job) (int64, error) {
 		return j.from, nil
 	case abi.RowsUntil:
 		return j.until, nil
+	case abi.Board:
+		if j.alone {
+			return 0, nil
+		}
 	case abi.ValuesData:
 		return b.values[p.Index].Word(), nil
 	}

@@ -13,6 +13,7 @@ import (
 type job struct {
 	entry       *boundEntry
 	from, until int64
+	alone       bool // in one block, on the device
 }
 
 // mostSharing bounds the blocks that work on the same rows.

@@ -11,7 +11,7 @@ import (
 
 // Finish adds the statistics of the device to the answer. The outputs are
 // there.
-func (r *run) Finish(a *runtime.Answer) error {
+func (r *run) Finish(a *runtime.Answer) (err error) {
 	if err := r.sync(r.Ctx); err != nil {
 		return err
 	}
@@ -30,6 +30,9 @@ func (r *run) Finish(a *runtime.Answer) error {
 		return nil
 	}
 	if err := r.Lane.Wait(r.Ctx); err != nil {
+		return err
+	}
+	if p.Donated, err = r.donated(); err != nil {
 		return err
 	}
 	commands, trace := r.commandsByName(), r.walk.Request.Trace

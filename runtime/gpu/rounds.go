@@ -304,7 +304,7 @@ func (r *run) putRecord(l *rounds, most int64) error {
 			continue
 		}
 		e := l.entries[op.entry]
-		params, err := e.bind(&job{entry: e}, nil)
+		params, err := e.bind(&job{entry: e, alone: true}, nil)
 		if err != nil {
 			return err
 		}

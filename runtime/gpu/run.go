@@ -30,6 +30,7 @@ type run struct {
 	whole bool // the program came to its end
 	keeps []*kept
 
+	board   device.Buffer // where blocks donate work
 	sorter  order.Sorter
 	entries map[string][]*boundEntry      // of a kernel one; of an index those that build it
 	rounds  map[*harmony.Block]*rounds    // of the loops that the device can run

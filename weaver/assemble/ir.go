@@ -30,7 +30,7 @@ func (t *Tools) Shape(graph *harmony.Program, to Target,
 // shapeOptions are those of shapes for a target.
 func (t *Tools) shapeOptions(to Target, k codecache.Knowledge) shape.Options {
 	o := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, General: k.General,
-		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU}
+		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU, Donate: to.GPU}
 	if t.emulates(to) {
 		o = t.Emulation.Options(o)
 	}

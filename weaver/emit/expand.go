@@ -21,7 +21,8 @@ type expansion struct {
 	probe *harmony.Probe
 	stage int // of the probe
 	// ends has, for each row of the tile, the number of outputs of the rows
-	// before it, and one word more; total is the number of all.
+	// before it, and one word more; total is the number of all, or the
+	// output at which the block stops.
 	ends  value.Value
 	total value.Value
 	// begins has where the matches of each row begin in the index, and regs
@@ -46,6 +47,7 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 	begins, counts := w.matches(k, p.Index.Name, k.find(live), live)
 	x := &expansion{kernel: w, probe: p, stage: w.work.Steps[at].From}
 	x.begin(begins, counts)
+	donates := w.donation != nil && w.depth < w.donation.levels
 	if w.depth+1 == len(w.positions) {
 		x.sift = x.siftOf()
 	}
@@ -59,6 +61,9 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 	w.Cur.NewBr(head)
 	w.Cur = head
 	first := w.Load(types.I64, position)
+	if donates {
+		x.total = w.donation.word(workEnd + w.depth - 1)
+	}
 	w.Cur.NewCondBr(w.Cur.NewICmp(enum.IPredSLT, first, x.total), body, after)
 	w.Cur = body
 	if w.depth == len(w.positions) {
@@ -77,12 +82,19 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 	w.countDropped()
 	w.depth--
 	start, step := value.Value(i64(0)), value.Value(i64(int64(w.Target.Threads*w.Target.Items)))
-	if w.depth == 0 {
+	switch {
+	case w.depth > 0:
+	case donates:
+		step = w.donation.word(workOutputStep)
+	default:
 		start, step = w.firstOutput, w.outputStep
 	}
 	w.Store(w.Cur.NewAdd(first, step), position)
 	w.Cur.NewBr(head)
 	w.Place(after)
+	if w.depth == 0 && donates {
+		start = w.donation.word(workFirst)
+	}
 	w.Store(start, position)
 	w.next = outer
 	return nil
@@ -101,6 +113,9 @@ func (x *expansion) begin(begins, counts *ir.Array) {
 	}
 	x.total = x.Call("rf_expand_begin", x.ends, counts.Ptr, x.ScratchOf("rf_expand_begin"),
 		i32(x.Target.Threads), x.items)
+	if d := x.donation; d != nil && x.depth < d.levels {
+		d.setEnd(x.depth, x.total)
+	}
 	x.begins = x.share(begins)
 	if x.tile.source != nil && x.work.LastLoad > x.stage {
 		x.source = x.share(x.tile.source)
@@ -164,7 +179,7 @@ func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 	// anywhere if the function goes on after a stop.
 	w.While(func() value.Value {
 		next := w.Cur.NewAdd(w.Load(types.I64, x.row), i64(1))
-		return w.Cur.NewICmp(enum.IPredSLE, x.end(next), first)
+		return w.Cur.NewICmp(enum.IPredSLE, x.endOf(next), first)
 	}, func() { w.Store(w.Cur.NewAdd(w.Load(types.I64, x.row), i64(1)), x.row) })
 
 	at := w.Variable(types.I64, i64(0))
@@ -176,8 +191,8 @@ func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 		r := w.Load(types.I64, x.row)
 		begin := w.Load(types.I64, w.At(types.I64, x.begins, r))
 		next := w.Cur.NewAdd(r, i64(1))
-		base := w.Cur.NewAdd(w.Cur.NewSub(begin, x.end(r)), first)
-		until := w.Cur.NewSub(x.end(next), first)
+		base := w.Cur.NewAdd(w.Cur.NewSub(begin, x.endOf(r)), first)
+		until := w.Cur.NewSub(x.endOf(next), first)
 		end := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, until, w.tile.count), until,
 			w.tile.count)
 		w.Store(w.Load(types.I64, from), at)
@@ -196,8 +211,8 @@ func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 	return row, places
 }
 
-// end returns an element of ends.
-func (x *expansion) end(i value.Value) value.Value {
+// endOf returns an element of ends.
+func (x *expansion) endOf(i value.Value) value.Value {
 	return x.Load(types.I64, x.At(types.I64, x.ends, i))
 }
 

@@ -26,10 +26,12 @@ type kernel struct {
 	// firstOutput is where the first expansion begins in a tile, and outputStep
 	// the distance between its rounds.
 	firstOutput, outputStep value.Value
-	depth                   int         // of expansions around the place at hand
-	next                    *llvm.Block // where a tile or round goes on when no row is left
-	stop                    *llvm.Block // leaves the function, to be called again
-	stops                   bool        // whether something goes there
+
+	donation *donation   // or nil
+	depth    int         // of expansions around the place at hand
+	next     *llvm.Block // where a tile or round goes on when no row is left
+	stop     *llvm.Block // leaves the function, to be called again
+	stops    bool        // whether something goes there
 	// whether the tile's first loads have been begun and the gauges read
 	fetched bool
 	// end emits what becomes of the rows that are left, and gauges has the
@@ -95,7 +97,7 @@ func (w *kernel) emit() error {
 
 	head, body, done := w.NewBlock("tiles"), w.NewBlock("tile"), llvm.NewBlock(w.Fresh("done"))
 	w.next, w.stop = llvm.NewBlock(w.Fresh("next")), done
-	if !w.Target.GPU {
+	if !w.Target.GPU || w.donation != nil {
 		w.stop = llvm.NewBlock(w.Fresh("stop"))
 	}
 	w.prologue = w.Cur
@@ -106,6 +108,12 @@ func (w *kernel) emit() error {
 	if w.Shape.Queue != nil {
 		q = w.newQueue()
 		exit = q.leave
+	}
+	d := w.donation
+	if d != nil {
+		exit = llvm.NewBlock(w.Fresh("seek"))
+		w.Cur = head
+		until = d.word(workUntil)
 	}
 	more := head.NewICmp(enum.IPredSLT, at, until)
 	head.NewCondBr(more, body, exit)
@@ -132,16 +140,33 @@ func (w *kernel) emit() error {
 	if q == nil {
 		w.countDropped()
 	}
+	if d != nil {
+		step = d.word(workStep)
+	}
 	at.Incs = append(at.Incs, llvm.NewIncoming(w.Cur.NewAdd(at, step), w.Cur))
 	w.Cur.NewBr(head)
+	if d != nil {
+		number, from := d.take(exit, head, done)
+		at.Incs = append(at.Incs, llvm.NewIncoming(number, from))
+		if w.Target.GPU {
+			w.Place(w.stop)
+			d.quit()
+			w.Cur.NewBr(done)
+		}
+	}
 
 	if q != nil {
 		w.leave(done, func() value.Value { return w.Cur.NewZExt(more, types.I64) })
 		return nil
 	}
 	w.leave(done, func() value.Value { return i64(0) })
-	if w.stops && w.stop != done {
-		w.leave(w.stop, func() value.Value { return i64(1) })
+	if w.stops && !w.Target.GPU {
+		w.leave(w.stop, func() value.Value {
+			if d != nil {
+				d.quit()
+			}
+			return i64(1)
+		})
 	}
 	return nil
 }
@@ -182,6 +207,9 @@ func (w *kernel) eachPart(from, end value.Value) error {
 // readState reads the worker's state: at gets its tile. A GPU's threads all do,
 // before one of them can write it.
 func (w *kernel) readState() (until, step value.Value) {
+	if w.Shape.Donates() {
+		w.donation = w.newDonation()
+	}
 	state := w.LocateState()
 	word := func(i int) value.Value {
 		return w.Load(types.I64, w.At(types.I64, state, i64(int64(i))))
@@ -197,6 +225,9 @@ func (w *kernel) readState() (until, step value.Value) {
 		stride := word(n - 1)
 		w.firstOutput = word(n - 2)
 		w.outputStep = w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredEQ, stride, i64(0)), tile, stride)
+	}
+	if d := w.donation; d != nil {
+		d.begin(word, w.outputStep)
 	}
 	w.Barrier()
 	return until, step
@@ -214,14 +245,16 @@ func (w *kernel) leave(b *llvm.Block, result func() value.Value) {
 		for i, p := range w.positions {
 			w.Store(w.Load(types.I64, p), w.At(types.I64, w.Located, i64(int64(3+i))))
 		}
+		if w.donation != nil {
+			w.donation.write()
+		}
 	}
 	if !w.Target.GPU {
 		write()
 		w.Cur.NewRet(result())
 		return
 	}
-	thread := w.Intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", types.I32)
-	w.When(w.Cur.NewICmp(enum.IPredEQ, thread, i32(0)), write)
+	w.byOne(write)
 	w.Cur.NewRet(nil)
 }
 
@@ -243,7 +276,12 @@ func (w *kernel) checkGauges() {
 
 // lookAtGauges leaves the function if one of the gauges asks for it.
 func (w *kernel) lookAtGauges() {
-	for _, g := range w.gauges {
+	gauges := w.gauges
+	if w.donation != nil {
+		w.donation.look()
+		gauges = gauges[1:]
+	}
+	for _, g := range gauges {
 		w.stops = true
 		room := w.room(g)
 		goOn := w.NewBlock("room")

@@ -57,6 +57,9 @@ func (f *Function) layOut(decide func(*harmony.Group) *Group) {
 			items = q.Items
 			f.layQueue(q)
 		}
+		if f.Donates() {
+			take(&f.Memory.Shared, DonationBytes)
+		}
 		f.layExpansions()
 	}
 	for _, s := range f.Kernel.Sinks {

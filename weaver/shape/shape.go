@@ -39,6 +39,9 @@ type Options struct {
 	Lines bool
 	// Loops asks for functions that run rounds of loops in one block of a GPU.
 	Loops bool
+	// Donate lets the blocks of a GPU take over work of others, for launches
+	// with a board (abi.Board).
+	Donate bool
 }
 
 // UnsupportedError is the error of a kernel that the target has no code for.

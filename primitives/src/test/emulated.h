@@ -59,15 +59,17 @@ static void wait(Gate *gate, int32_t all) {
 void barrier() { wait(&block_gate, threads_of_block); }
 void warp_barrier() { wait(&warp_gates[current / 32], 32); }
 
-bool barrier_any(bool p) {
-  static bool any;
+int32_t barrier_count(bool p) {
+  static int32_t count;
   barrier();
-  any = false;
+  count = 0;
   barrier();
-  any |= p;
+  count += p;
   barrier();
-  return any;
+  return count;
 }
+
+bool barrier_any(bool p) { return barrier_count(p) != 0; }
 
 const uint32_t *exchange(uint32_t value) {
   warp_barrier();

@@ -24,6 +24,8 @@ void barrier();
 void warp_barrier();
 // barrier_any is barrier, and says whether a fiber called it with true.
 bool barrier_any(bool p);
+// barrier_count is barrier, and says how many fibers called it with true.
+int32_t barrier_count(bool p);
 // exchange returns the values that all lanes of the warp gave.
 const uint32_t *exchange(uint32_t value);
 
@@ -36,6 +38,7 @@ enum { WARP = 32 };
 RF_HELPER int32_t thread() { return emulated::thread(); }
 RF_HELPER void barrier() { emulated::barrier(); }
 RF_HELPER bool barrier_any(bool p) { return emulated::barrier_any(p); }
+RF_HELPER int32_t barrier_count(bool p) { return emulated::barrier_count(p); }
 RF_HELPER void warp_barrier() { emulated::warp_barrier(); }
 
 // The values are read before the next exchange can overwrite them: that begins
@@ -113,6 +116,7 @@ template <class T> RF_HELPER T *global(T *p) { return p; }
 
 RF_HELPER void prefetch(const void *) {}
 RF_HELPER void relax() { emulated::yield(); }
+RF_HELPER void pause(uint32_t) { emulated::yield(); }
 
 RF_HELPER uint64_t multiply_high(uint64_t a, uint64_t b) {
   return (uint64_t)((unsigned __int128)a * b >> 64);

@@ -208,8 +208,9 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 		r.run.Enlarged++
 	}
 	rows := want
-	for rows > need && rows*size > r.run.Memory.Room()/2 {
-		rows = max(need, rows/2)
+	if most := r.run.Memory.Room() / size; rows > most/2 {
+		// A relation that grew by what one launch needs would grow at each.
+		rows = max(need, min(want, max(most/2, min(need+need/4, most/8*7))))
 	}
 	for _, c := range r.Cols {
 		if c.Width > 0 {

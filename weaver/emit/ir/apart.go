@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"slices"
+
 	llvm "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/enum"
@@ -108,10 +110,45 @@ func (f *Function) apart(callee *llvm.Func) *llvm.Func {
 		out = body.NewInsertValue(out, v, uint64(i))
 	}
 	body.NewRet(out)
+	f.addApart(callee, fn)
+	return fn
+}
+
+// CallRarely calls a primitive without a result, on a GPU in a function of its
+// own: what it needs of registers is no part of what the threads have.
+func (f *Function) CallRarely(name string, args ...value.Value) {
+	if !f.Target.GPU {
+		f.Call(name, args...)
+		return
+	}
+	callee := f.Module.primitive(name)
+	f.calls(callee)
+	at := slices.IndexFunc(f.aparts, func(a apart) bool { return a.primitive == callee })
+	if at < 0 {
+		fn := llvm.NewFunc("", types.Void)
+		fn.Linkage = enum.LinkageInternal
+		fn.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
+		body := fn.NewBlock("entry")
+		passed := make([]value.Value, len(callee.Params))
+		for i, p := range callee.Params {
+			param := llvm.NewParam("", p.Typ)
+			fn.Params, fn.Sig.Params = append(fn.Params, param), append(fn.Sig.Params, p.Typ)
+			passed[i] = param
+		}
+		body.Insts = append(body.Insts,
+			&llvm.InstCall{Callee: callee, Args: passed, Typ: types.Void})
+		body.NewRet(nil)
+		at = len(f.aparts)
+		f.addApart(callee, fn)
+	}
+	f.callFunc(f.aparts[at].fn, args...)
+}
+
+// addApart adds a function that calls a primitive.
+func (f *Function) addApart(callee, fn *llvm.Func) {
 	a := apart{callee, fn}
 	a.rename(f.Entry.Symbol)
 	f.aparts = append(f.aparts, a)
-	return fn
 }
 
 // apart is a function of an entry that calls a primitive.
