@@ -109,6 +109,8 @@ type sizes struct {
 	// looped is how many rows a delta has at most while a block of the device
 	// runs rounds by itself.
 	looped int64
+	// run is how many rows of an index that grows are always one run.
+	run int64
 	// replays is how many runs in succession have replayed the whole record
 	// before one is captured.
 	replays int
@@ -116,7 +118,7 @@ type sizes struct {
 
 var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16,
 	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9,
-	looped: 1 << 13, replays: 1}
+	looped: 1 << 13, run: 1 << 17, replays: 1}
 
 // sorts are the kernels that sort. They load on demand, since few programs
 // sort.
@@ -437,7 +439,7 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	}
 	r := &run{engine: e, sizes: e.sizes}
 	r.Ctx, r.MinRows, r.Numbers, r.Copies = ctx, e.sizes.rows, r.sync, r.fetch
-	r.Spare, r.sorter = r.Retire, r.newSorter()
+	r.Spare, r.sorter, r.ShortRun = r.Retire, r.newSorter(), e.sizes.run
 	r.walk = woven.Walk{Request: req, Machine: r,
 		Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	return r

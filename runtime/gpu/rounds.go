@@ -204,10 +204,17 @@ func (r *run) isSmall(l *rounds) (bool, error) {
 // whether a block can run them: it cannot report faults, nor count.
 func (r *run) bindRounds(l *rounds) (bool, error) {
 	for _, op := range l.ops {
-		if op.kind != abi.LoopRun || l.entries[op.entry] != nil {
+		if op.kind != abi.LoopRun {
 			continue
 		}
-		e, err := r.boundKernel(l.block.Cmds[op.command].(*harmony.Run).Kernel)
+		k := l.block.Cmds[op.command].(*harmony.Run).Kernel
+		if r.probesRuns(k) {
+			return false, nil
+		}
+		if l.entries[op.entry] != nil {
+			continue
+		}
+		e, err := r.boundKernel(k)
 		if err != nil {
 			return false, err
 		}
@@ -241,6 +248,15 @@ func (r *run) bindRounds(l *rounds) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// probesRuns reports whether a kernel probes an index that is several runs. A
+// loop runs a kernel once a round.
+func (r *run) probesRuns(k *harmony.Kernel) bool {
+	return slices.ContainsFunc(k.Stages, func(s harmony.Stage) bool {
+		p, ok := s.(*harmony.Probe)
+		return ok && len(r.Indexes[p.Index].Runs.List) > 1
+	})
 }
 
 // record is a loop's record in the making. Its addresses are those on the

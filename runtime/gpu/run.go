@@ -127,7 +127,8 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	if err := r.filled(e, &work, -1); err != nil {
 		return woven.Work{}, err
 	}
-	if err := r.exec(r.Ctx, j); err != nil {
+	runs := func(x *harmony.Index) *machine.Runs[*tables.Index] { return &r.Indexes[x].Runs }
+	if err := machine.EachChoice(k, runs, func() error { return r.exec(r.Ctx, j) }); err != nil {
 		return woven.Work{}, err
 	}
 	if err := r.filled(e, &work, 1); err != nil {

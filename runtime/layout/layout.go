@@ -63,8 +63,9 @@ type Policy struct {
 	RowsPerGroup int
 	// Ordered says that keys which come in order need no table but a list.
 	Ordered bool
-	// Bitmap is the size in bytes of a bit set that is one from the start.
-	Bitmap int
+	// Bitmap is the size in bytes of a bit set that is one from the start, and
+	// Bitmaps that of all these; 0: as much as there is.
+	Bitmap, Bitmaps int
 	// Table is the size in bytes up to which an index is a directly addressed
 	// table from the start, if a kernel looks into it for as many rows of facts
 	// as it has entries: that makes up for clearing it, and most of what a
@@ -178,9 +179,10 @@ var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 2
 
 // GPU is the policy of an engine whose blocks share all that they write. A bit
 // set is faster than a hash table as long as it stays in the second-level
-// cache, and about as fast up to a few times as much.
+// cache, and about as fast up to a few times as much; it never has to grow.
 var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, RowsPerGroup: 4, Ordered: true,
-	Bitmap: 32 << 20, Table: 32 << 20, Bits: 128 << 20, FixedSets: true, Shared: true}
+	Bitmap: 128 << 20, Bitmaps: 1 << 30, Table: 32 << 20, Bits: 128 << 20, FixedSets: true,
+	Shared: true}
 
 // Facts tells what layouts are chosen for.
 type Facts struct {
@@ -209,7 +211,8 @@ type Layouts struct {
 	Indexes map[*harmony.Index]*Key
 	Groups  map[*harmony.Groups]*Key
 
-	policy Policy
+	policy  Policy
+	bitmaps int // bytes of the sets that are bit sets from the start
 }
 
 // New chooses the layouts of a program.
@@ -306,8 +309,10 @@ func (l *Layouts) relation(r *harmony.Relation, f Facts) {
 		for i := range cols {
 			cols[i] = Words
 		}
-	case bytes > 0 && bytes <= l.policy.Bitmap:
+	case bytes > 0 && bytes <= l.policy.Bitmap &&
+		(l.policy.Bitmaps == 0 || l.bitmaps+bytes <= l.policy.Bitmaps):
 		k.Form = abi.Direct
+		l.bitmaps += bytes
 	case bytes > 0 && !l.policy.FixedSets:
 		k.Open = true
 	}

@@ -17,12 +17,7 @@ type index struct {
 	gauge    gauge     // their number
 	pointers []int64   // to tuples
 
-	// byRuns reports that the index consists of runs. Kernels read run number
-	// at. Runs of shortRun rows together are always one.
-	byRuns   bool
-	runs     []*index
-	at       int
-	shortRun int
+	runs machine.Runs[*index]
 }
 
 func newIndex(m *account.Memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
@@ -81,7 +76,9 @@ func (x *index) Release() error {
 	for _, c := range x.tuples {
 		c.Free()
 	}
-	x.freeRuns(0)
+	if err := x.runs.Release(0); err != nil {
+		return err
+	}
 	return x.Index.Release()
 }
 
@@ -89,19 +86,25 @@ func (x *index) Release() error {
 // ones, and returns the passes that fill them.
 func (x *index) prepare() ([]machine.Pass, error) {
 	from, until := x.rel.version(x.Decl.Version)
-	if x.byRuns {
-		return x.prepareRuns(from, until)
+	if x.runs.New != nil {
+		return machine.PrepareRuns(&x.Index, &x.runs, int64(from), int64(until), x.rel.Generation)
 	}
 	if passes, done := x.Update(int64(from), int64(until), x.rel.Generation); done {
 		return passes, nil
 	}
-	return x.over(from, until)
+	return x.Over(int64(from), int64(until))
 }
 
-// over makes empty tables for the rows from until until.
-func (x *index) over(from, until int) ([]machine.Pass, error) {
-	x.Begin(int64(from), int64(until), x.rel.Generation, x.rel.facts)
+// Over makes empty tables for the rows from until until.
+func (x *index) Over(from, until int64) ([]machine.Pass, error) {
+	x.Begin(from, until, x.rel.Generation, x.rel.facts)
 	return x.Passes()
+}
+
+// growByRuns has the index kept as runs, of which those of few rows are one.
+func (x *index) growByRuns(short int64) {
+	x.runs.Short = short
+	x.runs.New = func() *index { return newIndex(x.mem, x.Decl, x.Lay, x.rel) }
 }
 
 // Slots returns the number of slots of a hash table of keys. A unique index has
@@ -148,8 +151,8 @@ func (x *index) Words() (columns, gauge int64) {
 // Word returns what a function gets for a parameter about the index, or about
 // the run at hand.
 func (x *index) Word(p abi.Param) (int64, error) {
-	if x.byRuns {
-		return x.runs[x.at].Index.Word(p)
+	if x.runs.New != nil {
+		return x.runs.List[x.runs.At].Index.Word(p)
 	}
 	return x.Index.Word(p)
 }

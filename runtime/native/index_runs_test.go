@@ -55,7 +55,7 @@ func TestIndexRuns(t *testing.T) {
 		}
 		grow := 0
 		for _, x := range prog.Graph.Indexes {
-			if growsByRuns(prog.Graph, x) {
+			if machine.GrowsByRuns(prog.Graph, x) {
 				grow++
 			}
 		}
@@ -74,7 +74,7 @@ func TestRunsAreFew(t *testing.T) {
 		Decl: &harmony.Relation{Name: "r", Kind: queryplan.Derived}, What: "r"}, mem: m,
 		gauge: &gauge{}}
 	x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.Decl}, layout.Pack(nil), rel)
-	x.byRuns, x.shortRun = true, 8
+	x.growByRuns(8)
 	entered, most := 0, 0
 	const rounds, each = 3000, 3
 	for range rounds {
@@ -84,15 +84,15 @@ func TestRunsAreFew(t *testing.T) {
 			t.Fatal(err)
 		}
 		entered += int(passes[0].Until - passes[0].From)
-		most = max(most, len(x.runs))
+		most = max(most, len(x.runs.List))
 		at := 0
-		for _, y := range x.runs {
+		for _, y := range x.runs.List {
 			if int(y.From) != at {
 				t.Fatalf("a run begins at row %d, not %d", y.From, at)
 			}
 			at = int(y.Until)
 		}
-		if at != int(rel.Full) || x.at != len(x.runs)-1 {
+		if at != int(rel.Full) || x.runs.At != len(x.runs.List)-1 {
 			t.Fatalf("%d of %d rows are in runs", at, rel.Full)
 		}
 	}
@@ -103,7 +103,7 @@ func TestRunsAreFew(t *testing.T) {
 		t.Errorf("an index that is built is built again: %v, %v", passes, err)
 	}
 	rel.Generation++
-	if passes, err := x.prepare(); err != nil || len(x.runs) != 1 || passes[0].From != 0 {
-		t.Errorf("after the relation changed there are %d runs: %v", len(x.runs), err)
+	if passes, err := x.prepare(); err != nil || len(x.runs.List) != 1 || passes[0].From != 0 {
+		t.Errorf("after the relation changed there are %d runs: %v", len(x.runs.List), err)
 	}
 }

@@ -67,7 +67,9 @@ func (r *run) allocate() {
 	}
 	for _, decl := range g.Indexes {
 		x := newIndex(r.mem, decl, r.Layouts.Indexes[decl], r.relations[decl.Of])
-		x.byRuns, x.shortRun = growsByRuns(g, decl), min(r.sizes.rows, shortRun)
+		if machine.GrowsByRuns(g, decl) {
+			x.growByRuns(int64(min(r.sizes.rows, shortRun)))
+		}
 		r.indexes[decl], r.Variables[decl] = x, x
 	}
 	for _, decl := range g.Groups {
@@ -150,7 +152,8 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	exec := func(from, until int) error {
 		source += int64(until - from)
 		j := &job{entry: e, from: from, until: until}
-		return r.runsOf(k, func() error { return r.exec(j) })
+		runs := func(x *harmony.Index) *machine.Runs[*index] { return &r.indexes[x].runs }
+		return machine.EachChoice(k, runs, func() error { return r.exec(j) })
 	}
 	var err error
 	switch s := k.Source.(type) {

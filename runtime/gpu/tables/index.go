@@ -17,10 +17,24 @@ type Index struct {
 	tuples   []*Column     // the key tuples of a wide index
 	pointers device.Buffer // to tuples
 	Gauge    int           // their number
+	Runs     machine.Runs[*Index]
 }
 
+// newIndex makes an index. One that may be kept as runs is, those of few rows
+// being one; an index with key tuples is not, because runs have no gauges.
 func newIndex(r *State, decl *harmony.Index, lay *layout.Key, rel *Relation, what string) *Index {
-	x := &Index{Rel: rel, run: r, Gauge: r.Control.NewGauge()}
+	x := newRun(r, decl, lay, rel, what)
+	x.Gauge = r.Control.NewGauge()
+	if lay.Form != abi.Wide && machine.GrowsByRuns(r.Graph, decl) {
+		x.Runs.Short = r.ShortRun
+		x.Runs.New = func() *Index { return newRun(r, decl, lay, rel, what) }
+	}
+	return x
+}
+
+// newRun makes an index without a gauge.
+func newRun(r *State, decl *harmony.Index, lay *layout.Key, rel *Relation, what string) *Index {
+	x := &Index{Rel: rel, run: r}
 	x.Index = machine.NewIndex(machine.Device[device.Buffer](indexMemory{r}), x, decl, lay, what)
 	if lay.Form == abi.Wide {
 		for _, c := range decl.Key {
@@ -71,6 +85,9 @@ func (x *Index) Release() error {
 		x.run.retired = append(x.run.retired, x.shared)
 		x.shared, x.Tables = nil, machine.Tables[device.Buffer]{}
 	}
+	if err := x.Runs.Release(0); err != nil {
+		return err
+	}
 	if err := x.Index.Release(); err != nil {
 		return err
 	}
@@ -92,14 +109,32 @@ func (x *Index) Prepare() ([]machine.Pass, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.Runs.New != nil {
+		return machine.PrepareRuns(&x.Index, &x.Runs, from, until, x.Rel.Generation)
+	}
 	if passes, done := x.Update(from, until, x.Rel.Generation); done {
 		return passes, nil
 	}
+	return x.Over(from, until)
+}
+
+// Over makes empty tables for rows of the relation, and returns the passes that
+// fill them; none if an earlier run has left its tables.
+func (x *Index) Over(from, until int64) ([]machine.Pass, error) {
 	x.Begin(from, until, x.Rel.Generation, x.run.Data.Columns(x.Decl.Of))
 	if done, err := x.adopt(); done || err != nil {
 		return nil, err
 	}
 	return x.Passes()
+}
+
+// Word returns what a function gets for a parameter about the index, or about
+// the run at hand.
+func (x *Index) Word(p abi.Param) (int64, error) {
+	if x.Runs.New != nil {
+		return x.Runs.List[x.Runs.At].Index.Word(p)
+	}
+	return x.Index.Word(p)
 }
 
 // Slots returns the number of slots of a hash table of keys. A table that may

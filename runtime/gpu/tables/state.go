@@ -28,6 +28,8 @@ type State struct {
 
 	Sizes   *replay.Sizes // of earlier runs
 	MinRows int64         // the least capacity of a relation
+	// ShortRun is the number of rows of an index that are always one run.
+	ShortRun int64
 	// Numbers settles all cursors, and waits for the device if necessary.
 	Numbers func(ctx context.Context) error
 	// Copies copies from the device and waits.

@@ -149,6 +149,9 @@ func (x *Index[M]) BuiltFrom(from int64, generation int) bool {
 	return x.built && x.generation == generation && x.From == from
 }
 
+// Span returns the rows of the index.
+func (x *Index[M]) Span() (from, until int64) { return x.From, x.Until }
+
 // Release frees the tables.
 func (x *Index[M]) Release() error {
 	x.built = false
