@@ -393,8 +393,8 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 	words := make([]int64, abi.LoopHead+(len(l.ops)+1)*abi.OpSize+len(l.list)*abi.LoopRelation)
 	inside := end&255 > abi.LoopLarge
 	if inside || r.walk.Request.Profile {
-		// Where a kernel stops depends on the order of rows.
-		if inside {
+		if end&255 > abi.LoopWide {
+			// Where a kernel stops depends on the order of rows.
 			r.log.Discard()
 		}
 		if err := r.fetch(r.Ctx, device.HostCopy{To: device.BytesOf(words),
