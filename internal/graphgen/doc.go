@@ -1,0 +1,6 @@
+// Package graphgen makes edges of random graphs and sides of joins.
+//
+// In: sizes and a seed. Out: edges, which are pairs of numbers from 0, in
+// memory or as files. Equal arguments give equal edges. Package main of bench
+// measures redfox on them. This package must not import any phase.
+package graphgen
