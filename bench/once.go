@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/driver"
+	"github.com/redfoxdb/redfox/internal/graphgen"
 )
 
 // order is what a process of the command once does: it runs a program over
@@ -23,6 +24,7 @@ type order struct {
 	Clauses string            // further ones
 	Facts   string            // a folder, or ""
 	Files   map[string]string // of facts, by predicate
+	Graph   *graphgen.Graph   // that the process makes, as the facts of edge, or nil
 	Engine  string
 	Threads int
 	Hot     int  // runs after the first one
@@ -57,7 +59,7 @@ type runCost struct {
 }
 
 // processLimit bounds the time of a process that runs a program.
-const processLimit = 2 * time.Minute
+const processLimit = 3 * time.Minute
 
 // hotLimit bounds the time of the runs after the first one. At least one of
 // them is made.
@@ -134,6 +136,13 @@ func (o order) carryOut(ctx context.Context) (e *ended, err error) {
 	}
 	for _, pred := range slices.Sorted(maps.Keys(o.Files)) {
 		facts.File(pred, o.Files[pred])
+	}
+	if o.Graph != nil {
+		from, to, err := o.Graph.Make(o.Threads)
+		if err != nil {
+			return nil, err
+		}
+		facts.Columns("edge", from, to)
 	}
 	e = &ended{}
 	start := time.Now()

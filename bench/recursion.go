@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,7 @@ type recursionRow struct {
 	// Made is what the first process took to plan, to make code and to copy the
 	// facts, with nothing in its cache.
 	Made float64 `json:"made_seconds"`
+	Load float64 `json:"load_seconds"` // of the facts
 	// Process is all of a process of redfox run, with cached code and without a
 	// record of an earlier run.
 	Process float64 `json:"process_seconds,omitempty"`
@@ -52,6 +54,7 @@ type recursionRow struct {
 	// no kernel is at work.
 	Step    float64        `json:"round_seconds,omitempty"`
 	Waiting float64        `json:"waiting,omitempty"`
+	Rate    float64        `json:"edges_per_second,omitempty"` // of a graph that is made
 	Bytes   float64        `json:"bytes_per_tuple,omitempty"`
 	Other   float64        `json:"other_seconds,omitempty"`
 	Source  string         `json:"other,omitempty"`
@@ -133,11 +136,15 @@ func (s *recursionSuite) run(ctx context.Context, works []*recursionWork) error 
 	return nil
 }
 
-// wantsWork reports whether -only has the name of a work or that of its group,
-// which is what comes before the slash.
+// wantsWork reports whether -only has the name of a work or that of its group.
 func (s *recursionSuite) wantsWork(w *recursionWork) bool {
+	return s.wants(w.name, !w.onDemand) || s.wants(w.group(), false)
+}
+
+// group is what comes before the slash of a name.
+func (w *recursionWork) group() string {
 	group, _, _ := strings.Cut(w.name, "/")
-	return s.wants(w.name, !w.onDemand) || s.wants(group, false) && !w.onDemand
+	return group
 }
 
 // measure fills a row.
@@ -153,7 +160,7 @@ func (s *recursionSuite) measure(ctx context.Context, w *recursionWork, r *recur
 		}
 	}
 	want := w.answer
-	if w.make != nil && s.seed != 1 && w.rounds == 0 {
+	if w.graph == "" && w.rounds == 0 && s.seed != 1 {
 		want = ""
 	}
 	o := w.order(s.config, s.engine, dir)
@@ -168,7 +175,7 @@ func (s *recursionSuite) measure(ctx context.Context, w *recursionWork, r *recur
 		}
 		return e, err
 	}
-	if s.besideGo {
+	if s.besideGo || w.beside > 0 && !w.onDemand && s.engine != driver.EngineGo {
 		plain := o
 		plain.Engine, plain.Hot = driver.EngineGo, 1
 		e, err := process(plain)
@@ -177,25 +184,32 @@ func (s *recursionSuite) measure(ctx context.Context, w *recursionWork, r *recur
 		}
 		r.Go = e.Hot[0].Seconds
 	}
-	made, err := process(o)
-	if err != nil {
-		return err
-	}
-	r.Answer, r.Tuples, r.Made = strings.TrimSpace(made.Answer), sumOf(made.Answer), made.Prepare
-	if err := s.command(ctx, o, w, want, r); err != nil {
-		return err
-	}
 	again := o
 	again.Hot, again.Profile = s.repeat, true
-	hot, err := process(again)
-	if err != nil {
-		return err
+	if w.alone {
+		hot, err := process(again)
+		if err != nil {
+			return err
+		}
+		r.fill(hot, hot, &ended{})
+	} else {
+		made, err := process(o)
+		if err != nil {
+			return err
+		}
+		if err := s.command(ctx, o, w, want, r); err != nil {
+			return err
+		}
+		hot, err := process(again)
+		if err != nil {
+			return err
+		}
+		second, err := process(o)
+		if err != nil {
+			return err
+		}
+		r.fill(made, hot, second)
 	}
-	second, err := process(o)
-	if err != nil {
-		return err
-	}
-	r.fill(hot, second)
 	if s.engine == driver.EngineGPU {
 		r.judge(s.rows)
 	}
@@ -206,7 +220,7 @@ func (s *recursionSuite) measure(ctx context.Context, w *recursionWork, r *recur
 // leaves no records. An earlier process makes the code.
 func (s *recursionSuite) command(ctx context.Context, o order, w *recursionWork, want string,
 	r *recursionRow) error {
-	for i := 0; i < 2 && s.redfox != ""; i++ {
+	for i := 0; i < 2 && s.redfox != "" && o.Graph == nil; i++ {
 		if err := s.forget(); err != nil {
 			return err
 		}
@@ -249,9 +263,11 @@ func sumOf(answer string) (n int64) {
 	return n
 }
 
-// fill takes over what processes report: one that was hot, and the one after
-// it.
-func (r *recursionRow) fill(hot, second *ended) {
+// fill takes over what processes report: one that made the code, one that was
+// hot, and the one after it.
+func (r *recursionRow) fill(made, hot, second *ended) {
+	r.Answer, r.Tuples, r.Made = strings.TrimSpace(hot.Answer), sumOf(hot.Answer), made.Prepare
+	r.Load = hot.Load
 	var times []time.Duration
 	for _, h := range hot.Hot {
 		times = append(times, fromSeconds(h.Seconds))
@@ -267,6 +283,9 @@ func (r *recursionRow) fill(hot, second *ended) {
 	}
 	if hot.Device > 0 {
 		r.Waiting = max(0, 1-hot.Device/r.Hot.Median)
+	}
+	if g := r.work.made; g != nil {
+		r.Rate = float64(g.Edges) / r.Hot.Median
 	}
 	if r.work.stored && r.Tuples >= leastStored {
 		r.Bytes = float64(r.First.Peak) / float64(r.Tuples)
@@ -284,6 +303,9 @@ func (r *recursionRow) judge(before []*recursionRow) {
 	bar("first/hot", r.First.Seconds/r.Hot.Median, firstTimes)
 	bar("round", r.Step, r.work.perStep)
 	bar("bytes", r.Bytes, tupleBytes)
+	if r.Go > 0 && r.work.beside > 0 {
+		bar("hot/go", r.Hot.Median/r.Go, 1/r.work.beside)
+	}
 	for _, other := range before {
 		if other.Work == r.work.than && other.Failure == "" {
 			bar("beside "+other.Work, r.Hot.Median/other.Hot.Median, r.work.times)
@@ -313,10 +335,16 @@ func (r *recursionRow) line() string {
 	if r.Failure != "" {
 		return fmt.Sprintf("%-22s failed: %s", r.Work, r.Failure)
 	}
-	text := fmt.Sprintf("%-22s %s: hot %s (%s to %s), first %s, second %s, code %s", r.Work,
-		r.Answer, measure.FormatTime(r.Hot.Median), measure.FormatTime(r.Hot.Least),
-		measure.FormatTime(r.Hot.Most), measure.FormatTime(r.First.Seconds),
-		measure.FormatTime(r.Second.Seconds), measure.FormatTime(r.Made))
+	text := fmt.Sprintf("%-22s %s: hot %s (%s to %s), first %s", r.Work,
+		strings.ReplaceAll(r.Answer, "\t", " "), measure.FormatTime(r.Hot.Median),
+		measure.FormatTime(r.Hot.Least), measure.FormatTime(r.Hot.Most),
+		measure.FormatTime(r.First.Seconds))
+	for _, part := range []struct {
+		name    string
+		seconds float64
+	}{{"second", r.Second.Seconds}, {"load", r.Load}, {"code", r.Made}, {"go", r.Go}} {
+		text += blank(part.seconds > 0, ", %s %s", part.name, measure.FormatTime(part.seconds))
+	}
 	for _, run := range []struct {
 		name string
 		runCost
@@ -338,7 +366,7 @@ func (r *recursionRow) line() string {
 	return text
 }
 
-// print prints the table, and the mean of all closures.
+// print prints the table, the mean of all closures, and the exponent of sizes.
 func (s *recursionSuite) print() {
 	var rows []table.Row
 	var means []float64
@@ -350,9 +378,11 @@ func (s *recursionSuite) print() {
 		rows = append(rows, table.Row{r.Work, r.Tuples, blank(r.Rounds > 0, "%d", r.Rounds),
 			blank(r.Go > 0, "%s", measure.FormatTime(r.Go)),
 			blank(r.Process > 0, "%s", measure.FormatTime(r.Process)),
-			measure.FormatTime(r.First.Seconds), measure.FormatTime(r.Second.Seconds),
+			measure.FormatTime(r.First.Seconds),
+			blank(r.Second.Seconds > 0, "%s", measure.FormatTime(r.Second.Seconds)),
 			measure.FormatTime(r.Hot.Median), blank(r.Step > 0, "%.3g", r.Step*1e6),
 			blank(r.Waiting > 0, "%.0f %%", 100*r.Waiting), blank(r.Bytes > 0, "%.3g", r.Bytes),
+			blank(r.Rate > 0, "%.3g M", r.Rate/1e6),
 			blank(r.Other > 0, "%s, %s", measure.FormatTime(r.Other), r.Source),
 			blank(r.Other > 0, "%.2f", r.Other/r.Hot.Median), r.verdict()})
 		if r.work.gpulog > 0 {
@@ -365,11 +395,38 @@ func (s *recursionSuite) print() {
 		title += "\n" + device
 	}
 	report(title, table.Row{"program", "tuples", "rounds", "go", "process", "first", "second", "hot",
-		"us/round", "waiting", "B/tuple", "others", "others/hot", "bars"}, rows)
+		"us/round", "waiting", "B/tuple", "edges/s", "others", "others/hot", "bars"}, rows)
 	if len(means) > 0 {
 		fmt.Printf("GPULog/hot, geometric mean of %d closures: %.1f, bar %d\n", len(means),
 			measure.GeometricMean(means), gpulogMean)
 	}
+	if small, large := s.ofScale(); small != large {
+		fmt.Printf("%s to %s: the time is the size to the power of %.2f, bar %.1f\n", small.Work,
+			large.Work, exponent(small, large), float64(sizeExponent))
+	}
+}
+
+// ofScale returns the smallest and the largest measured work of that group.
+func (s *recursionSuite) ofScale() (small, large *recursionRow) {
+	for _, r := range s.rows {
+		if r.work.group() == scaleGroup && r.Failure == "" {
+			if small == nil {
+				small = r
+			}
+			large = r
+		}
+	}
+	return small, large
+}
+
+// exponent returns the power of the first number of the answer, which is the
+// size, that the time of a hot run follows.
+func exponent(small, large *recursionRow) float64 {
+	size := func(r *recursionRow) float64 {
+		first, _, _ := strings.Cut(r.Answer, "\t")
+		return float64(sumOf(first))
+	}
+	return math.Log(large.Hot.Median/small.Hot.Median) / math.Log(size(large)/size(small))
 }
 
 // write writes the rows so far as JSON.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/driver"
+	"github.com/redfoxdb/redfox/internal/graphgen"
 	"github.com/redfoxdb/redfox/internal/reference/recursive"
 )
 
@@ -39,6 +41,8 @@ func TestSuiteRecursion(t *testing.T) {
 	tc := &recursionWork{name: "tc/OL.cedge", program: []string{testFile("graphs", "tc.logic")},
 		graph: "OL.cedge", answer: "146120\n"}
 	missing := &recursionWork{name: "tc/none", graph: "none"}
+	made := &recursionWork{name: "rmat/small", program: []string{testFile("graphs", "triangles.logic")},
+		made: &graphgen.Graph{Kind: graphgen.RMAT, Bits: 8, Edges: 1 << 12}, alone: true}
 	onDemand := &recursionWork{name: "tc/later", graph: "OL.cedge", onDemand: true}
 	command := filepath.Join(t.TempDir(), "redfox")
 	script := "#!/bin/sh\ncase \"$*\" in *OL.cedge*) echo 146120;; *) echo 33;; esac\n"
@@ -55,7 +59,7 @@ func TestSuiteRecursion(t *testing.T) {
 			redfox: command, graphs: testFile("graphs")}
 		s := &recursionSuite{config: c, engine: engine, dir: t.TempDir(), begun: time.Now()}
 		if err := s.run(context.Background(),
-			[]*recursionWork{tc, missing, onDemand, smallStratum("33\n")}); err != nil {
+			[]*recursionWork{tc, missing, onDemand, smallStratum("33\n"), made}); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(file)
@@ -66,7 +70,7 @@ func TestSuiteRecursion(t *testing.T) {
 		if err := json.Unmarshal(text, &m); err != nil {
 			t.Fatal(err)
 		}
-		if len(m.Rows) != 2 {
+		if len(m.Rows) != 3 {
 			t.Fatalf("engine %s: %s", engine, text)
 		}
 		for i, want := range []int64{146120, 33} {
@@ -77,6 +81,10 @@ func TestSuiteRecursion(t *testing.T) {
 			}
 		}
 		if r := m.Rows[1]; r.Rounds != 10 || r.Step != r.Hot.Median/10 {
+			t.Errorf("engine %s: %+v", engine, r)
+		}
+		if r := m.Rows[2]; r.Tuples == 0 || r.Rate != 4096/r.Hot.Median || r.Process > 0 ||
+			r.Second.Seconds > 0 {
 			t.Errorf("engine %s: %+v", engine, r)
 		}
 		f, err := readFigures(figures)
@@ -124,8 +132,14 @@ func TestWorksOfRecursion(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if (w.graph == "") == (w.make == nil) {
-			t.Errorf("%s has a graph and made facts, or neither", w.name)
+		sources := 0
+		for _, has := range []bool{w.graph != "", w.made != nil, w.make != nil} {
+			if has {
+				sources++
+			}
+		}
+		if sources != 1 {
+			t.Errorf("%s has %d sources of facts", w.name, sources)
 		}
 	}
 	if selected != len(closures)+1 {
@@ -157,6 +171,22 @@ func TestJudge(t *testing.T) {
 	if text := r.verdict(); text != "hot <= 1 s MISSED; first/hot 1.25 <= 1.3 met; "+
 		"round <= 1e+05 us met; bytes 25 <= 24 MISSED; beside uniform 2 <= 1.5 MISSED" {
 		t.Error(text)
+	}
+}
+
+// TestExponent finds the power of a row beside another one, by the first number
+// of their answers.
+func TestExponent(t *testing.T) {
+	s := &recursionSuite{}
+	for i, answer := range []string{"100\t7", "1000\t9", "10000\t5"} {
+		r := &recursionRow{Answer: answer, work: &recursionWork{name: fmt.Sprint("scale/", i)}}
+		r.Hot.Median = math.Pow(10, float64(2*i))
+		s.rows = append(s.rows, r)
+	}
+	s.rows[1].Failure = "it failed"
+	small, large := s.ofScale()
+	if small != s.rows[0] || large != s.rows[2] || exponent(small, large) != 2 {
+		t.Errorf("%v, %v", small, large)
 	}
 }
 

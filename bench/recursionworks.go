@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/internal/graphgen"
 	"github.com/redfoxdb/redfox/internal/pointergen"
@@ -18,7 +19,10 @@ type recursionWork struct {
 	name    string
 	program []string // files
 	clauses string   // further ones
-	graph   string   // whose edges are the facts; "" for facts that are made
+	// The facts are the edges of a graph of -graphs or of one that processes
+	// make, or what make writes.
+	graph string
+	made  *graphgen.Graph
 	// make writes facts that are made, and programs, into a folder.
 	make func(w *recursionWork, dir string, seed uint64) error
 	// answer is that of _ over a graph, or over facts of seed 1; "" takes that
@@ -26,8 +30,12 @@ type recursionWork struct {
 	answer string
 	// stored says that the answer counts tuples of pairs that the run keeps, so
 	// that the bar on their bytes holds.
-	stored   bool
+	stored bool
+	// Works on demand are measured only if -only names them or their group.
 	onDemand bool
+	// alone says that facts are so many that one process does all: it makes the
+	// code before its first run.
+	alone bool
 
 	other   float64 // seconds of another system
 	source  string  // its name, and its inputs if they are not these
@@ -40,6 +48,8 @@ type recursionWork struct {
 	times float64
 	// gpulog is the time of GPULog, for the mean of all closures.
 	gpulog float64
+	// beside says how many times as fast as the go engine a hot run should be.
+	beside float64
 }
 
 // prototypeShare is the least share of the speed of a program in CUDA C++ that
@@ -51,7 +61,7 @@ var nearPrototype = []string{"SF.cedge", "fe_sphere", "fe_ocean"}
 // recursionWorks returns all rows of the suite.
 func recursionWorks() []*recursionWork {
 	return slices.Concat(closureWorks(), generationWorks(), analysisWorks(), cliqueWorks(),
-		joinWorks(), roundWorks())
+		joinWorks(), roundWorks(), scaleWorks(), graphWorks())
 }
 
 func closureWorks() (works []*recursionWork) {
@@ -70,8 +80,8 @@ func closureWorks() (works []*recursionWork) {
 	return works
 }
 
-// generationWorks has the numbers of tuples that VFLog and SRDatalog publish,
-// the latter two in millions.
+// generationWorks has numbers of tuples that VFLog and SRDatalog publish, the
+// latter two in millions; the cpu engine counts the rest of their digits.
 func generationWorks() []*recursionWork {
 	sg := func(graph string, published float64, by string, bar float64,
 		answer string) *recursionWork {
@@ -81,25 +91,14 @@ func generationWorks() []*recursionWork {
 	}
 	return []*recursionWork{
 		sg("fe_body", 1.85, "VFLog, H100", 0.3, "408443204\n"),
-		sg("SF.cedge", 1.10, "SRDatalog, RTX 6000 Ada", 0.15, ""),
-		sg("fe_sphere", 1.04, "SRDatalog, RTX 6000 Ada", 0.15, ""),
+		sg("SF.cedge", 1.10, "SRDatalog, RTX 6000 Ada", 0.15, "382418182\n"),
+		sg("fe_sphere", 1.04, "SRDatalog, RTX 6000 Ada", 0.15, "205814096\n"),
 	}
 }
 
 // analysisWorks are analyses of made-up programs, and the text of an editor.
 // The figures of others are for inputs that redfox does not have.
 func analysisWorks() []*recursionWork {
-	counted := func(rels ...string) (clauses string) {
-		head, body := "_(", ""
-		for i, rel := range rels {
-			if i > 0 {
-				head, body = head+", ", body+", "
-			}
-			head, body = head+fmt.Sprintf("n%d", i), body+fmt.Sprintf("count%d[] = n%d", i, i)
-			clauses += fmt.Sprintf("count%d[] = n <- agg<<n = count()>> %s.\n", i, rel)
-		}
-		return clauses + head + ") <- " + body + ".\n"
-	}
 	pointers := func(name string, n int, of func(int, uint64) pointergen.Facts,
 		program, answer string) *recursionWork {
 		return &recursionWork{name: name, program: []string{testFile("graphs", program)},
@@ -131,7 +130,7 @@ func analysisWorks() []*recursionWork {
 			counted("nextVisible(_, _, _, _)", "skipBlank(_, _, _, _)", "nextElem(_, _, _, _)",
 				"nextSiblingAnc(_, _, _, _)"), "141697\t990004\t182315\t181679\n"),
 			3.39, "FlowLog, 32 threads, another text", 0.15),
-		with(made("doop", "doop.logic", 250, recursive.Doop, doopSizes(counted),
+		with(made("doop", "doop.logic", 250, recursive.Doop, doopSizes,
 			"526094\t1558601\t75399\t7003\n"),
 			1.93, "SRDatalog, batik", 0.25),
 		with(made("polonius", "polonius.logic", 36*1400, recursive.Polonius,
@@ -141,11 +140,21 @@ func analysisWorks() []*recursionWork {
 	}
 }
 
-// doopSizes are the clauses that count what Doop's core rules derive.
-func doopSizes(counted func(rels ...string) string) string {
-	return counted("VarPointsTo(_, _)", "InstanceFieldPointsTo(_, _, _)", "CallGraphEdge(_, _)",
-		"Reachable(_)")
+// counted are clauses whose query counts the tuples of predicates.
+func counted(rels ...string) (clauses string) {
+	var numbers, counts []string
+	for i, rel := range rels {
+		numbers = append(numbers, fmt.Sprintf("n%d", i))
+		counts = append(counts, fmt.Sprintf("count%d[] = n%d", i, i))
+		clauses += fmt.Sprintf("count%d[] = n <- agg<<n = count()>> %s.\n", i, rel)
+	}
+	return fmt.Sprintf("%s_(%s) <- %s.\n", clauses, strings.Join(numbers, ", "),
+		strings.Join(counts, ", "))
 }
+
+// doopSizes count what Doop's core rules derive.
+var doopSizes = counted("VarPointsTo(_, _)", "InstanceFieldPointsTo(_, _, _)",
+	"CallGraphEdge(_, _)", "Reachable(_)")
 
 // cliqueBar is the bar for triangles and 4-cliques of a graph, in seconds.
 const cliqueBar = 0.020
@@ -231,13 +240,89 @@ func (w *recursionWork) writeStratum(s recursive.Stratum, dir string) error {
 	return s.Facts().Write(dir)
 }
 
+// scaleGroup is the group of the works whose times are compared with their
+// sizes.
+const scaleGroup = "scale"
+
+// scaleBar is the bar for the largest of them, in seconds, and sizeExponent the
+// one for the exponent of the time as a power of the size.
+const (
+	scaleBar     = 6
+	sizeExponent = 1.1
+)
+
+// scaleWorks are Doop's core rules over programs of three sizes, which derive
+// about 1, 10 and 100 million tuples of VarPointsTo.
+func scaleWorks() (works []*recursionWork) {
+	for _, p := range []struct {
+		name     string
+		packages int
+		answer   string
+	}{{"1M", 460, "932952\t2708063\t135642\t12730\n"}, {"10M", 4_460, "10234478\t33722766\t1450976\t124313\n"}, {"100M", 44_600, ""}} {
+		w := &recursionWork{name: scaleGroup + "/" + p.name, clauses: doopSizes, answer: p.answer,
+			program: []string{testFile("recursive", "doop.logic")},
+			make: func(_ *recursionWork, dir string, seed uint64) error {
+				return recursive.WriteDoop(dir, p.packages, seed)
+			}}
+		w.alone = p.name != "1M"
+		if p.name == "100M" {
+			w.onDemand, w.bar = true, scaleBar
+		}
+		works = append(works, w)
+	}
+	return works
+}
+
+// besideGo is how many times as fast as the go engine graphs should be searched
+// for cliques.
+const besideGo = 20
+
+// graphAnswers are those of random graphs of seed 1.
+var graphAnswers = map[string]string{
+	"rmat/3-1M": "23749780\n", "rmat/4-256k": "35758438\n",
+	"uniform/3-1M": "4609\n", "uniform/4-256k": "1920670\n",
+	"zipf/3-1M": "1806173\n", "zipf/4-256k": "372712\n",
+}
+
+// graphWorks count triangles and 4-cliques of random graphs of 16 edges a node.
+// Uniform graphs for 4-cliques have 128, as there would be none else. The
+// larger graphs run on demand.
+func graphWorks() (works []*recursionWork) {
+	for _, kind := range []string{graphgen.RMAT, graphgen.Uniform, graphgen.Zipf} {
+		for _, p := range []struct {
+			nodes int
+			edges string
+			bits  int
+		}{{3, "1M", 16}, {3, "16M", 20}, {3, "256M", 24}, {4, "256k", 14}, {4, "4M", 18}} {
+			g := &graphgen.Graph{Kind: kind, Bits: p.bits, Edges: 16 << p.bits}
+			w := &recursionWork{name: fmt.Sprintf("%s/%d-%s", kind, p.nodes, p.edges), made: g,
+				program: []string{testFile("graphs", "triangles.logic")}, beside: besideGo,
+				onDemand: p.bits > 16 || p.nodes == 4 && p.bits > 14, alone: p.bits > 20}
+			if p.nodes == 4 {
+				w.program = []string{testFile("graphs", "cliques.logic")}
+				if kind == graphgen.Uniform {
+					g.Bits -= 3
+				}
+			}
+			w.answer = graphAnswers[w.name]
+			works = append(works, w)
+		}
+	}
+	return works
+}
+
 // order returns the order of a process that runs the work. Facts that are made
 // lie in a folder.
 func (w *recursionWork) order(c config, engine, dir string) order {
 	o := order{Program: w.program, Clauses: w.clauses, Engine: engine, Threads: c.threads}
-	if w.graph != "" {
+	switch {
+	case w.graph != "":
 		o.Files = map[string]string{"edge": c.graphFile(w.graph)}
-	} else {
+	case w.made != nil:
+		made := *w.made
+		made.Seed = c.seed
+		o.Graph = &made
+	default:
 		o.Facts = dir
 	}
 	return o

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -67,6 +68,58 @@ func TestWrite(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(dir, name+".tsv"))
 		if err != nil || string(text) != want {
 			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
+func TestPermute(t *testing.T) {
+	for _, bits := range []int{1, 2, 9, 16} {
+		seen := make([]bool, 1<<bits)
+		for i := range seen {
+			// Higher bits do not count.
+			if p := Permute(uint64(i)|1<<40, bits); p >= uint64(len(seen)) || seen[p] {
+				t.Fatalf("%d bits: %d becomes %d, as another does", bits, i, p)
+			} else {
+				seen[p] = true
+			}
+		}
+	}
+}
+
+// TestGraphs holds that a graph is the same on any number of threads, that
+// another seed gives another one, and that its hubs are as large as its kind
+// has them.
+func TestGraphs(t *testing.T) {
+	const edges, bits = 200_000, 12
+	for kind, want := range map[string][2]int{RMAT: {2, 20}, Uniform: {0, 1}, Zipf: {37, 40}} {
+		g := Graph{Kind: kind, Bits: bits, Edges: edges, Seed: 1}
+		from, to, err := g.Make(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, other, err := g.Make(3)
+		if err != nil || !slices.Equal(from, again) || !slices.Equal(to, other) {
+			t.Errorf("%s: on three threads the edges are others, %v", kind, err)
+		}
+		g.Seed = 2
+		if _, other, err = g.Make(3); err != nil || slices.Equal(to, other) {
+			t.Errorf("%s: another seed gives equal edges, %v", kind, err)
+		}
+		var in [1 << bits]int
+		for i, y := range to {
+			if from[i] < 0 || from[i] >= 1<<bits {
+				t.Fatalf("%s: the node %d is out of range", kind, from[i])
+			}
+			in[y]++
+		}
+		if hub := slices.Max(in[:]) * 100 / edges; hub < want[0] || hub > want[1] {
+			t.Errorf("%s: a node is in %d %% of the edges", kind, hub)
+		}
+	}
+	for _, g := range []Graph{{Kind: "star", Bits: 4, Edges: 1}, {Kind: RMAT, Bits: 32},
+		{Kind: RMAT, Edges: 1}, {Kind: RMAT, Bits: 3, Edges: -1}} {
+		if _, _, err := g.Make(1); err == nil {
+			t.Errorf("there is a graph %+v", g)
 		}
 	}
 }

@@ -40,7 +40,7 @@ var layers = []layer{
 	{"internal/buildid", nil},
 	{"internal/parallel", nil},
 	{"internal/parquet", nil},
-	{"internal/graphgen", nil},
+	{"internal/graphgen", []string{"internal/parallel"}},
 	{"internal/pointergen", nil},
 	{"internal/bitcodegen", nil},
 	{"internal/ssbgen", []string{"internal/atomicfile", "internal/parquet"}},
