@@ -83,20 +83,6 @@ func TestWallTimes(t *testing.T) {
 	}
 }
 
-func TestPermute(t *testing.T) {
-	for _, bits := range []int{1, 2, 9, 16} {
-		seen := make([]bool, 1<<bits)
-		for i := range seen {
-			// Higher bits do not count.
-			if p := permute(uint64(i)|1<<40, bits); p >= uint64(len(seen)) || seen[p] {
-				t.Fatalf("%d bits: %d becomes %d, as another does", bits, i, p)
-			} else {
-				seen[p] = true
-			}
-		}
-	}
-}
-
 func TestRateBetweenSizes(t *testing.T) {
 	for _, tt := range []struct{ bytes, want float64 }{
 		{1, 161e9}, {8e6, 161e9}, {64e6, 76e9}, {1e13, 38e9},

@@ -23,16 +23,6 @@ func below(word, n uint64) uint64 {
 	return hi
 }
 
-// permute is a permutation of the numbers with that many bits.
-func permute(i uint64, bits int) uint64 {
-	mask := uint64(1)<<bits - 1
-	for range 2 {
-		i = i * 0x9e3779b97f4a7c15 & mask
-		i ^= i >> (bits/2 + 1)
-	}
-	return i * 0xd6e8feb86659fd93 & mask
-}
-
 // everywhere calls do with shares of n rows, on all cores.
 func everywhere(n int, do func(from, to int)) {
 	var wg sync.WaitGroup

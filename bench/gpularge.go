@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/driver"
+	"github.com/redfoxdb/redfox/internal/graphgen"
 )
 
 // large measures the reading of one column of 8 GiB, and the insertion of its
@@ -24,7 +25,7 @@ func (s *gpuSuite) large(ctx context.Context) error {
 		return []driver.Source{driver.Text("program.logic", declaration+rules)}
 	}
 	facts := driver.NewFacts().Columns("long", column[uint32](n, row),
-		column[uint32](n, func(i uint64) uint64 { return permute(i, keyBits) }))
+		column[uint32](n, func(i uint64) uint64 { return graphgen.Permute(i, keyBits) }))
 	db, err := s.loadColumns(ctx, text(""), facts)
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (s *gpuSuite) sorting(ctx context.Context) error {
 			facts.Columns("word", column[uint64](n, mix))
 		} else {
 			facts.Columns("pair", column[uint32](n, func(i uint64) uint64 {
-				return permute(i, 32)
+				return graphgen.Permute(i, 32)
 			}), column[uint32](n, row))
 		}
 		db, err := s.loadColumns(ctx, sortProgram(""), facts)

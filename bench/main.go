@@ -9,6 +9,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redfoxdb/redfox/internal/collector"
 )
@@ -32,6 +33,9 @@ type config struct {
 	out     string
 	seed    uint64
 	peer    string
+	// of the suite recursion
+	besideGo bool
+	limit    time.Duration
 }
 
 // command is what one argument of the program names.
@@ -61,13 +65,20 @@ var suites = []command{
 	{"pointsto", "a points-to analysis of up to 1,000,000 facts beside a worklist", benchPointsTo},
 	{"doop", "Doop's core rules on the go and cpu engines beside a worklist", benchDoop},
 	{"crdt", "a list CRDT, as written and with invariants named by hand", benchCRDT},
+	{"recursion", "recursive programs on a GPU: first, second and hot runs, rounds, bars",
+		benchRecursion},
 }
+
+// onceName is the command of the processes of the suite recursion.
+const onceName = "once"
 
 // generators make data and documents. They run only if they are named.
 var generators = []command{
 	{"docs", "renders the figures of bench/figures into docs/performance.md", writeDocuments},
 	{"ssbgen", "makes data of the Star Schema Benchmark of a scale factor, in a folder",
 		generateSSB},
+	{onceName, "runs the program of an order on standard input; the suite recursion calls it",
+		once},
 }
 
 func main() {
@@ -82,11 +93,15 @@ func main() {
 	flag.StringVar(&c.engines, "engines", "",
 		"comma-separated engines; all that the machine has when empty")
 	flag.Float64Var(&c.scale, "scale", 1, "of the suite gpu: fraction of the rows")
-	flag.StringVar(&c.json, "json", "", "of the suite gpu: file for the table as JSON")
+	flag.StringVar(&c.json, "json", "", "of the suites gpu and recursion: file for the table as JSON")
 	flag.StringVar(&c.figures, "figures", "",
 		"file of bench/figures whose rows the suites replace; none when empty")
 	flag.StringVar(&c.redfox, "redfox", "",
-		"of the suite gpu: the command redfox, to measure cold processes; none when empty")
+		"of the suites gpu and recursion: the command redfox, to measure its processes; none when empty")
+	flag.BoolVar(&c.besideGo, "beside-go", false,
+		"of the suite recursion: run the go engine as well, and hold the answers against its")
+	flag.DurationVar(&c.limit, "limit", 4*time.Minute,
+		"of the suite recursion: time after which no further row begins; 0 is no limit")
 	flag.StringVar(&c.service, "service", "",
 		"of the suite gpu: the test program of primitives/service, to measure its kernels alone; none when empty")
 	flag.StringVar(&c.ssb, "ssb", ssbFolder,
@@ -94,7 +109,7 @@ func main() {
 	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
 	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder for the files")
 	flag.Uint64Var(&c.seed, "seed", 1,
-		"of ssbgen, large, first, cspa, andersen, pointsto, doop and crdt: seed of the data")
+		"of ssbgen, large, first, cspa, andersen, pointsto, doop, crdt and recursion: seed of the data")
 	flag.StringVar(&c.peer, "peer", "",
 		"of cspa and andersen: command that is called with the suite's name and a folder of facts,\n"+
 			"and prints the numbers of tuples; none when empty")

@@ -44,7 +44,7 @@ func scan(root *os.Root) (entries []entry, total int64) {
 	}
 	for _, f := range files {
 		name := f.Name()
-		if filepath.Ext(name) != extension {
+		if ext := filepath.Ext(name); ext != codeExtension && ext != recordExtension {
 			continue
 		}
 		info, err := f.Info()

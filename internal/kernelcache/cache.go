@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,8 +23,15 @@ const Variable = "REDFOX_CACHE"
 // DefaultBound is how many bytes of entries a cache holds.
 const DefaultBound = 256 << 20
 
-// extension is that of entries; files without it are left alone.
-const extension = ".kernel"
+// The extensions of entries; files with others are left alone. Records of runs
+// have their own, so that they can be removed while the code stays.
+const (
+	codeExtension   = ".kernel"
+	recordExtension = ".record"
+)
+
+// recordPrefix begins the keys of records of runs.
+const recordPrefix = "records\x00"
 
 // Cache is a folder of entries. It is safe for concurrent use, by goroutines
 // and by processes. A nil *Cache holds nothing and takes nothing.
@@ -130,8 +138,8 @@ func (c *Cache) Get(key string) ([]byte, bool) {
 		return nil, false
 	}
 	defer root.Close()
-	id := sha256.Sum256([]byte(key))
-	data, err := readEntry(root, entryName(id))
+	id, name := sha256.Sum256([]byte(key)), entryName(key)
+	data, err := readEntry(root, name)
 	if err != nil {
 		return nil, false
 	}
@@ -139,7 +147,7 @@ func (c *Cache) Get(key string) ([]byte, bool) {
 	if !ok {
 		return nil, false // the Put that follows replaces it
 	}
-	touch(root, entryName(id))
+	touch(root, name)
 	return object, true
 }
 
@@ -180,7 +188,7 @@ func (c *Cache) Put(key string, object []byte) {
 	defer root.Close()
 	c.makeRoom(root, int64(len(data)))
 	// An error of one entry is ignored: the object is compiled again next time.
-	_ = writeEntry(root, c.path(id), entryName(id), data)
+	_ = writeEntry(root, c.path(key), entryName(key), data)
 }
 
 // writeEntry makes an entry's file, which only the user may read or write.
@@ -196,9 +204,17 @@ func writeEntry(root *os.Root, path, name string, data []byte) error {
 	return f.Commit()
 }
 
-func entryName(id [sha256.Size]byte) string { return hex.EncodeToString(id[:]) + extension }
+// entryName returns the name of the file of a key.
+func entryName(key string) string {
+	extension := codeExtension
+	if strings.HasPrefix(key, recordPrefix) {
+		extension = recordExtension
+	}
+	id := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(id[:]) + extension
+}
 
-func (c *Cache) path(id [sha256.Size]byte) string { return filepath.Join(c.dir, entryName(id)) }
+func (c *Cache) path(key string) string { return filepath.Join(c.dir, entryName(key)) }
 
 // touch marks an entry as used now. It fails where the folder is read-only, and
 // then nothing is removed there either.

@@ -53,6 +53,36 @@ func TestGetWhatWasPut(t *testing.T) {
 	}
 }
 
+// TestRecordsHaveTheirExtension removes the files of records of runs, after
+// which the code is still there, and holds that they count as entries.
+func TestRecordsHaveTheirExtension(t *testing.T) {
+	c := newCache(t, DefaultBound)
+	keys := []string{"code\x00a", "records\x00a", "records"}
+	for _, key := range keys {
+		c.Put(key, object(key))
+	}
+	root, err := c.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if entries, _ := scan(root); len(entries) != len(keys) {
+		t.Errorf("%d of %d entries are known", len(entries), len(keys))
+	}
+	files, err := filepath.Glob(filepath.Join(c.Dir(), "*.record"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the records are %v, %v", files, err)
+	}
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	for i, key := range keys {
+		if _, ok := c.Get(key); ok != (i != 1) {
+			t.Errorf("entry %q is there: %v", key, ok)
+		}
+	}
+}
+
 func TestWhereTheCacheIs(t *testing.T) {
 	t.Setenv(Variable, "")
 	none := Open()
@@ -98,7 +128,7 @@ func TestDamagedEntries(t *testing.T) {
 		damaged[fmt.Sprintf("altered at %d", at)] = altered
 	}
 	for what, data := range damaged {
-		if err := os.WriteFile(c.path(id), data, 0o600); err != nil {
+		if err := os.WriteFile(c.path("a"), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, ok := c.Get("a"); ok {
@@ -177,7 +207,7 @@ func TestOldestGoFirst(t *testing.T) {
 	put := func(i int) { c.Put(strconv.Itoa(i), make([]byte, each)) }
 	age := func(i int, d time.Duration) {
 		at := time.Now().Add(-d)
-		if err := os.Chtimes(c.path(sha256.Sum256([]byte(strconv.Itoa(i)))), at, at); err != nil {
+		if err := os.Chtimes(c.path(strconv.Itoa(i)), at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -270,7 +300,7 @@ func hammer(dir string) {
 		case 0, 1, 2, 3:
 			c.Put(key, object(key))
 		case 4:
-			_ = os.Truncate(c.path(sha256.Sum256([]byte(key))), int64(rng.IntN(200)))
+			_ = os.Truncate(c.path(key), int64(rng.IntN(200)))
 		default:
 			if got, ok := c.Get(key); ok && !bytes.Equal(got, object(key)) {
 				fmt.Printf("key %s has %d wrong bytes\n", key, len(got))

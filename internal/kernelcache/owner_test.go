@@ -4,7 +4,6 @@ package kernelcache
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"os"
 	"path/filepath"
@@ -54,8 +53,7 @@ func TestUntrustedFolders(t *testing.T) {
 					t.Errorf("%s is there: %v", key, ok)
 				}
 			}
-			if _,
-				err := os.Stat(c.path(sha256.Sum256([]byte("b")))); (err == nil) != (test.reason == "") {
+			if _, err := os.Stat(c.path("b")); (err == nil) != (test.reason == "") {
 				t.Errorf("b was written: %v", err)
 			}
 		})
@@ -93,7 +91,7 @@ func TestUntrustedEntries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCache(t, DefaultBound)
 			c.Put("a", object("a"))
-			path := c.path(sha256.Sum256([]byte("a")))
+			path := c.path("a")
 			spoil(t, path)
 			if _, ok := c.Get("a"); ok {
 				t.Error("the entry is taken")
@@ -121,7 +119,7 @@ func TestModes(t *testing.T) {
 	c := newCache(t, DefaultBound)
 	c.Put("a", object("a"))
 	for path, want := range map[string]string{c.Dir(): "drwx------",
-		c.path(sha256.Sum256([]byte("a"))): "-rw-------"} {
+		c.path("a"): "-rw-------"} {
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)

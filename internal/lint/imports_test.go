@@ -40,6 +40,7 @@ var layers = []layer{
 	{"internal/buildid", nil},
 	{"internal/parallel", nil},
 	{"internal/parquet", nil},
+	{"internal/graphgen", []string{"internal/parallel"}},
 	{"internal/pointergen", nil},
 	{"internal/bitcodegen", nil},
 	{"internal/ssbgen", []string{"internal/atomicfile", "internal/parquet"}},
@@ -283,7 +284,7 @@ var layers = []layer{
 	{".", []string{"frontend/diag", "internal/driver", "internal/govalue"}},
 	{"bench/suite", []string{"internal/failure", "testdata"}},
 	{"bench/measure", []string{"internal/driver", "bench/suite"}},
-	{"bench", []string{"bench/measure", "bench/suite", "internal/atomicfile", "internal/bitcodegen", "internal/collector", "internal/driver", "internal/pointergen", "internal/reference/pointsto", "internal/reference/recursive", "internal/ssbgen"}},
+	{"bench", []string{"bench/measure", "bench/suite", "internal/atomicfile", "internal/bitcodegen", "internal/collector", "internal/driver", "internal/graphgen", "internal/pointergen", "internal/reference/pointsto", "internal/reference/recursive", "internal/ssbgen"}},
 	{"internal/runtests", nil},
 	{"cmd/redfox/repl", []string{
 		"internal/driver", "frontend/source", "frontend/diag", "frontend/ast", "frontend/core", "frontend/parse",

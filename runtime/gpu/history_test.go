@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"crypto/sha256"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,6 +57,18 @@ func TestHistory(t *testing.T) {
 		if second.Origin != runtime.EarlierProcess || second.Enlarged > 0 || second.Waits > 1 ||
 			second.Replayed == 0 {
 			t.Errorf("%s: after %+v the second run is %+v", c.name, first, second)
+		}
+		records, err := filepath.Glob(filepath.Join(left.Dir(), "*.record"))
+		if err != nil || len(records) != 1 {
+			t.Fatalf("%s: the records are %v, %v", c.name, records, err)
+		}
+		if err := os.Remove(records[0]); err != nil {
+			t.Fatal(err)
+		}
+		plan, db = enginetest.Stored(t, c.text, c.facts)
+		if again := process(t, left, plan, db); again.Origin != runtime.NoRun ||
+			again.Replayed > 0 {
+			t.Errorf("%s: without the record the run is %+v", c.name, again)
 		}
 	}
 }

@@ -15,21 +15,30 @@ const (
 	someDescriptor = "Object(Object)"
 )
 
+// javaMaker makes the facts of one package, or those of none.
 type javaMaker struct {
 	*rand.Rand
 	facts    Facts
 	packages int
-	calls    int // within one method
+	calls    int
 }
 
 // Doop makes a Java program of a number of packages. A package has about 850
-// facts.
+// facts, and its variables point to about 2,500 objects.
 func Doop(packages int, seed uint64) Facts {
-	g := &javaMaker{Rand: rand.New(rand.NewPCG(seed, 2)), facts: Facts{}, packages: packages}
-	g.facts.add("Class", "Object")
+	facts := doopMain(packages)
 	for p := range packages {
-		g.declare(p)
+		for predicate, rows := range doopPackage(p, packages, seed) {
+			facts[predicate] = append(facts[predicate], rows...)
+		}
 	}
+	return facts
+}
+
+// doopMain makes what belongs to no package: the method that calls all.
+func doopMain(packages int) Facts {
+	g := &javaMaker{facts: Facts{}, packages: packages}
+	g.facts.add("Class", "Object")
 	g.facts.add("Class", "Main")
 	g.facts.add("DirectSuperclass", "Main", "Object")
 	g.facts.add("MethodDeclaration", "Main.main", "Main")
@@ -39,10 +48,36 @@ func Doop(packages int, seed uint64) Facts {
 		g.facts.add("StaticInvocation", i)
 		g.facts.add("Invocation_Method", i, startOf(p))
 	}
-	for p := range packages {
-		g.bodies(p)
-	}
 	return g.facts
+}
+
+// doopPackage makes a package, which depends on no other one.
+func doopPackage(p, packages int, seed uint64) Facts {
+	g := &javaMaker{Rand: rand.New(rand.NewPCG(seed, 2+uint64(p)<<8)), facts: Facts{},
+		packages: packages}
+	g.declare(p)
+	g.bodies(p)
+	return g.facts
+}
+
+// doopPart is how many packages are made and written at once.
+const doopPart = 64
+
+// WriteDoop writes the facts of Doop into a folder, on all cores, without
+// holding them.
+func WriteDoop(dir string, packages int, seed uint64) error {
+	return writeAll(dir, 1+(packages+doopPart-1)/doopPart, func(i int) Facts {
+		if i == 0 {
+			return doopMain(packages)
+		}
+		facts := Facts{}
+		for p := (i - 1) * doopPart; p < min(i*doopPart, packages); p++ {
+			for predicate, rows := range doopPackage(p, packages, seed) {
+				facts[predicate] = append(facts[predicate], rows...)
+			}
+		}
+		return facts
+	})
 }
 
 func startOf(p int) string { return fmt.Sprintf("p%d.C0.start", p) }

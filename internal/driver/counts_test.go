@@ -1,0 +1,139 @@
+package driver
+
+import (
+	"context"
+	"math/bits"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/graphgen"
+	"github.com/redfoxdb/redfox/internal/reference/recursive"
+	"github.com/redfoxdb/redfox/internal/short"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+)
+
+// TestCountsByHand runs recursions of one to thirty rules, all of which derive
+// tuples in each round, joins of uniform and of skewed keys, and triangles and
+// 4-cliques of random graphs on every engine. The answers are counted by hand.
+func TestCountsByHand(t *testing.T) {
+	skewed := graphgen.ZipfJoin(400, 90, 1.5, 3)
+	joins := map[string]graphgen.Join{"skewed": skewed,
+		"uniform": graphgen.UniformJoin(400, 7, skewed.Matches(), 3)}
+	for _, engine := range []string{EngineGPU, EngineCPU, EngineGo} {
+		t.Run(engine, func(t *testing.T) {
+			var s *Session
+			switch engine {
+			case EngineGPU:
+				short.Skip(t, "strata, joins and cliques on an emulated GPU")
+				emulateGPU(t, emulated.Options{Seed: 5, Memory: 4 << 30})
+				s = openSession(t, engine)
+			case EngineCPU:
+				short.Skip(t, "strata, joins and cliques on the cpu engine")
+				if s = QuickSession(t); s == nil {
+					t.Skip("no cpu engine")
+				}
+			case EngineGo:
+				s = openSession(t, engine)
+			}
+			for _, rules := range []int{1, 3, 10, 30} {
+				stratum, dir := recursive.Stratum{Rules: rules, Tokens: 5, Rounds: 60}, t.TempDir()
+				if err := stratum.Facts().Write(dir); err != nil {
+					t.Fatal(err)
+				}
+				if got := countIn(t, s, Text("stratum.logic", stratum.Program()),
+					NewFacts().Dir(dir)); got != int64(stratum.Tuples()) {
+					t.Errorf("%+v: %d tuples, not %d", stratum, got, stratum.Tuples())
+				}
+			}
+			for name, j := range joins {
+				dir, want := t.TempDir(), int64(0)
+				for _, l := range j.Left {
+					for _, r := range j.Right {
+						if l[1] == r[0] && l[0] < r[1] {
+							want++
+						}
+					}
+				}
+				if err := j.Write(dir); err != nil {
+					t.Fatal(err)
+				}
+				if got := countIn(t, s, graphProgram(t, "join"),
+					NewFacts().Dir(dir)); got != want {
+					t.Errorf("the %s join: %d matches, not %d", name, got, want)
+				}
+			}
+			for _, kind := range []string{graphgen.RMAT, graphgen.Uniform, graphgen.Zipf} {
+				g := graphgen.Graph{Kind: kind, Bits: 6, Edges: 500, Seed: 2}
+				from, to, err := g.Make(1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				three, four := cliques(from, to)
+				for program, want := range map[string]int64{"triangles": three, "cliques": four} {
+					got := countIn(t, s, graphProgram(t, program),
+						NewFacts().Columns("edge", from, to))
+					if got != want || want == 0 {
+						t.Errorf("%s of %+v: %d, not %d", program, g, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// cliques counts the triangles of a directed graph of fewer than 64 nodes, as
+// triangles.logic does, and the 4-cliques of the same graph without directions.
+func cliques(from, to []int32) (three, four int64) {
+	var after, beside [64]uint64 // sets of nodes; beside has those with larger numbers
+	for i, x := range from {
+		y := to[i]
+		after[x] |= 1 << y
+		if x != y {
+			beside[min(x, y)] |= 1 << max(x, y)
+		}
+	}
+	each := func(set uint64, do func(node int)) {
+		for ; set != 0; set &= set - 1 {
+			do(bits.TrailingZeros64(set))
+		}
+	}
+	for x := range after {
+		each(after[x], func(y int) { three += int64(bits.OnesCount64(after[y] & after[x])) })
+		each(beside[x], func(y int) {
+			common := beside[x] & beside[y]
+			each(common, func(z int) { four += int64(bits.OnesCount64(common & beside[z])) })
+		})
+	}
+	return three, four
+}
+
+// graphProgram returns a program of testdata/graphs.
+func graphProgram(t *testing.T, name string) Source {
+	t.Helper()
+	sources, err := ReadSources("../../testdata/graphs/" + name + ".logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sources[0]
+}
+
+// countIn runs a program over facts and returns its value of _.
+func countIn(t *testing.T, s *Session, program Source, facts *Facts) (n int64) {
+	t.Helper()
+	ctx := context.Background()
+	prog, err := Compile(ctx, []Source{program}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := s.Load(ctx, prog, facts, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Run(ctx, prog, db, RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range res.Rows("_") {
+		n = row[0].(int64)
+	}
+	return n
+}
