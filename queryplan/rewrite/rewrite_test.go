@@ -353,7 +353,10 @@ func parseCatalog(t *testing.T, d *datadriven.TestData) *stats.Catalog {
 			case len(f) > 1 && f[1] == "numbers":
 				c.Ascending = true
 			case len(f) > 1:
-				c.Distinct, _ = strconv.ParseInt(f[1], 10, 64)
+				var err error
+				if c.Distinct, err = strconv.ParseInt(f[1], 10, 64); err != nil {
+					fail(line)
+				}
 				c.Ascending = len(f) > 2 && f[2] == "ascends"
 			}
 			table.Columns = append(table.Columns, c)

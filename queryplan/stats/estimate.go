@@ -48,6 +48,9 @@ type ColumnEstimate struct {
 	// Moments are those of a column that an aggregate computes.
 	Moments
 	HasMoments bool
+	// from are the relations whose tuples the values come in. Columns with one
+	// in common have combinations of values that depend on each other.
+	from []*origin
 }
 
 // Span returns how many values the range of a column of whole numbers has room
@@ -267,6 +270,7 @@ func (e *Estimator) Of(n queryplan.Node) *Estimate {
 			est.Cols[name] = c
 		}
 	}
+	est.comeFrom(n)
 	e.nodes[n] = est
 	return est
 }
@@ -279,11 +283,19 @@ func (e *Estimate) column(name string) ColumnEstimate {
 }
 
 // Distinct estimates the number of different combinations of the columns: the
-// product of their distinct counts, at most the number of rows.
+// product of their distinct counts, at most the number of rows, also of a
+// relation that all of them come from.
 func (e *Estimate) Distinct(cols []string) float64 {
 	d := 1.0
 	for _, c := range cols {
 		d *= e.column(c).Distinct
+	}
+	if len(cols) > 1 {
+		for _, o := range e.column(cols[0]).from {
+			if e.allFrom(cols, o) {
+				d = min(d, o.rows)
+			}
+		}
 	}
 	return max(1, min(d, e.Rows))
 }
@@ -464,17 +476,26 @@ func exprEstimate(in *Estimate, x queryplan.Expr) ColumnEstimate {
 // the rows, so joins on whole keys come out right); no more than |L| if each
 // left tuple matches once. The smaller set of combinations is taken to be
 // contained in the other, as keys that refer to others are, within the range
-// that both have. Where both sides have samples, these come first.
+// that both have. This holds for columns that come in tuples of one relation on
+// either side; others agree by chance, one value in as many as there are. Where
+// both sides have samples, these come first.
 func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
 	partL, partR := overlap(l, r, on)
-	dl, dr := l.Distinct(on)*partL, r.Distinct(on)*partR
+	together, apart := dependent(l, r, on)
+	dl, dr := l.Distinct(together)*partL, r.Distinct(together)*partR
 	matched := partL * min(1, dr/dl) // share of the left tuples that have a match
 	if len(on) == 0 {
 		matched = min(1, r.Rows)
 	}
 	inner := l.Rows * partL * r.Rows * partR / max(dl, dr, 1)
+	for _, name := range apart {
+		inner /= max(l.column(name).Distinct, r.column(name).Distinct)
+	}
 	if unique {
 		inner = min(inner, l.Rows)
+	}
+	if len(apart) > 0 {
+		matched = min(matched, inner/max(l.Rows, 1e-3))
 	}
 	views, part, many, ok := joinViews(l, r, on, func(many bool) float64 {
 		if many {
@@ -517,6 +538,7 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 		for _, name := range on {
 			c := out.column(name)
 			c.Distinct = min(c.Distinct, r.column(name).Distinct)
+			c.from = bothFrom(c.from, r.column(name).from)
 			out.Cols[name] = c
 		}
 	}
@@ -526,6 +548,7 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 	for name, c := range r.Cols {
 		c.Distinct = sampled(c.Distinct, r.Rows, out.Rows/max(1, r.Rows))
 		if o, ok := out.Cols[name]; ok {
+			o.from = bothFrom(o.from, c.from)
 			o.Distinct = min(o.Distinct, c.Distinct)
 			if o.HasRange && c.HasRange {
 				o.Min, o.Max = max(o.Min, c.Min), min(o.Max, c.Max)
@@ -533,6 +556,9 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 			c = o
 		}
 		out.Cols[name] = c
+	}
+	if identify(l, on) && identify(r, on) {
+		out.oneTuple(on)
 	}
 	return out
 }
