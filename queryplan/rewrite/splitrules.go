@@ -19,8 +19,9 @@ var splitRecursiveRules = &Pass{
 		"by delta, so that deltas of the rule's other relations meet its tuples instead of all that " +
 		"lead to them.",
 	Unless: "Only one relation of the rule is recursive, or the auxiliary relation is expected to " +
-		"save less than a third of the cost; or one of its two relations does not change in the " +
-		"loop, and it is expected to be larger than both.",
+		"save less than a third of the cost, also if the recursive relations are ten times as large " +
+		"as expected; or one of its two relations does not change in the loop, and it is expected " +
+		"to be larger than both.",
 	Before: "block loop:\n  insert p\n    project y, w\n      ... scan delta p(x, z), load(y, x), p(z, w)\n" +
 		"  insert p\n    project y, w\n      ... scan delta p(z, w), old p(x, z), load(y, x)",
 	After: "block loop:\n  insert part\n    project y, z\n      ... scan delta p(x, z), load(y, x)\n" +
@@ -43,6 +44,9 @@ var splitRecursiveRules = &Pass{
 // splitGain is the least factor between the costs of a rule before and after,
 // which tests lower.
 var splitGain = 1.5
+
+// outgrown is how many times larger than expected recursive relations may be.
+const outgrown = 10
 
 // storedCost is the cost of a new tuple of an auxiliary relation and its index.
 const storedCost = joins.StoreCost + 4
@@ -249,7 +253,7 @@ func (s *ruleSplitter) best(b *queryplan.Block, r *deltaRule) *ruleSplit {
 			if split.recursive = split.rels[1:]; both {
 				split.recursive = split.rels
 			}
-			if s.weigh(b, r, split); split.gain >= splitGain &&
+			if split.gain = s.gain(b, r, split); split.gain >= splitGain &&
 				(best == nil || split.gain > best.gain) {
 				best = split
 			}
@@ -352,19 +356,33 @@ func versionsAt(delta int) func(rel int) queryplan.Version {
 // full gives all relations in full.
 func full(int) queryplan.Version { return queryplan.Full }
 
-// weigh compares the costs of the versions. Where one relation of the auxiliary
-// relation is recursive, its delta costs as much before as after.
-func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit) {
-	s.est.Assume(split.aux, assemble(split.part(r, full), joins.Site{}))
+// gain returns the factor that a split saves, 0 if it does not pay. Recursive
+// relations often outgrow their estimates, and most of the time goes into the
+// rounds in which they are largest. So a split that loses nothing at the
+// estimated sizes is one if it gains at larger ones.
+func (s *ruleSplitter) gain(b *queryplan.Block, r *deltaRule, split *ruleSplit) float64 {
+	gain := s.gainWith(s.est, b, r, split)
+	if gain >= splitGain || gain < 1 {
+		return gain
+	}
+	return s.gainWith(s.est.Grown(s.loop[b], outgrown), b, r, split)
+}
+
+// gainWith compares the costs of the versions. Where one relation of the
+// auxiliary relation is recursive, its delta costs as much before as after.
+func (s *ruleSplitter) gainWith(
+	est *stats.Estimator, b *queryplan.Block, r *deltaRule, split *ruleSplit,
+) float64 {
+	est.Assume(split.aux, assemble(split.part(r, full), joins.Site{}))
 	whole := &queryplan.Scan{Var: split.aux, Names: split.cols}
 	from := 0.0
 	for _, i := range split.rels {
-		from += s.est.Rows(withVersion(r.conj.Rels[i], queryplan.Full))
+		from += est.Rows(withVersion(r.conj.Rels[i], queryplan.Full))
 	}
-	if len(split.recursive) == 1 && s.est.Rows(whole) > from {
-		return
+	if len(split.recursive) == 1 && est.Rows(whole) > from {
+		return 0
 	}
-	before, after := 0.0, storedCost*s.est.Rows(withVersion(whole, queryplan.Delta))
+	before, after := 0.0, storedCost*est.Rows(withVersion(whole, queryplan.Delta))
 	for _, d := range r.recursive {
 		inside := slices.Contains(split.rels, d)
 		if inside && len(split.recursive) == 1 {
@@ -375,23 +393,25 @@ func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit)
 		for _, i := range r.recursive {
 			old.Rels[i] = withVersion(old.Rels[i], versionsAt(d)(i))
 		}
-		before += s.cost(b, &old)
+		before += s.cost(est, b, &old)
 		if inside {
-			after += s.cost(b, split.part(r, versionsAt(d)))
+			after += s.cost(est, b, split.part(r, versionsAt(d)))
 		} else {
-			after += s.cost(b, split.rest(r, queryplan.Old, versionsAt(d)))
+			after += s.cost(est, b, split.rest(r, queryplan.Old, versionsAt(d)))
 		}
 	}
 	if len(split.recursive) > 1 {
-		after += s.cost(b, split.rest(r, queryplan.Delta, full))
+		after += s.cost(est, b, split.rest(r, queryplan.Delta, full))
 	}
-	split.gain = before / max(after, 1e-9)
+	return before / max(after, 1e-9)
 }
 
 // cost returns the cost of a conjunction in its best order.
-func (s *ruleSplitter) cost(b *queryplan.Block, c *joins.Conjunction) float64 {
+func (s *ruleSplitter) cost(
+	est *stats.Estimator, b *queryplan.Block, c *joins.Conjunction,
+) float64 {
 	c.KeepIndexes(s.loop[b])
-	g := joins.NewGraph(c, s.est, s.loop[b])
+	g := joins.NewGraph(c, est, s.loop[b])
 	cost := 0.0
 	for _, rels := range g.Parts() {
 		cost += g.Best(rels).Stream

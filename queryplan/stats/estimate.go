@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -252,6 +253,25 @@ func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.
 // Assume takes a variable that the plan does not fill yet to hold the tuples of
 // an operator.
 func (e *Estimator) Assume(v *queryplan.Var, n queryplan.Node) { e.add(v, n, 1) }
+
+// Grown returns an estimator that takes variables to have factor times as many
+// tuples, as far as the values of their columns allow.
+func (e *Estimator) Grown(vars map[*queryplan.Var]bool, factor float64) *Estimator {
+	out := &Estimator{catalog: e.catalog, vars: maps.Clone(e.vars),
+		nodes: map[queryplan.Node]*Estimate{}}
+	for v := range vars {
+		if was := e.vars[v]; was != nil && v.Kind == queryplan.Derived {
+			most := 1.0
+			for _, c := range v.Cols {
+				most *= was.column(c.Name).Distinct
+			}
+			grown := *was
+			grown.Rows = max(was.Rows, min(was.Rows*factor, most))
+			out.vars[v] = &grown
+		}
+	}
+	return out
+}
 
 // Rows estimates the number of tuples that an operator yields.
 func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }
