@@ -3,6 +3,8 @@ package rewrite
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -87,7 +89,6 @@ func (s *ruleSplitter) block(b *queryplan.Block) {
 		if best == nil {
 			continue
 		}
-		best.aux.Name = s.names.Fresh("part")
 		s.Vars = append(s.Vars, best.aux)
 		made = append(made, best.aux)
 		replaced[r.cmds[0]] = s.versions(b, r, best)
@@ -234,7 +235,8 @@ type ruleSplit struct {
 	recursive []int // of rels
 	cols      []string
 	aux       *queryplan.Var
-	gain      float64
+	gain      float64 // the factor that it saves, 0 if it does not pay
+	why       string  // what it saves, for people
 }
 
 // best returns the split that saves most, nil if none is worth it.
@@ -253,12 +255,26 @@ func (s *ruleSplitter) best(b *queryplan.Block, r *deltaRule) *ruleSplit {
 			if split.recursive = split.rels[1:]; both {
 				split.recursive = split.rels
 			}
-			if split.gain = s.gain(b, r, split); split.gain >= splitGain &&
-				(best == nil || split.gain > best.gain) {
+			if s.weigh(b, r, split); best == nil || split.gain > best.gain {
 				best = split
 			}
 		}
 	}
+	if best == nil {
+		return nil
+	}
+	cmd := b.Cmds[r.cmds[0]]
+	rels := relationList(list.Map(best.rels, func(i int) queryplan.Node {
+		return withVersion(r.conj.Rels[i], queryplan.Full)
+	}))
+	if best.gain < splitGain {
+		s.choose("SplitRecursiveRules", b, cmd, fmt.Sprintf("no auxiliary relation of %s: %s",
+			rels, best.why))
+		return nil
+	}
+	best.aux.Name = s.names.Fresh("part")
+	s.choose("SplitRecursiveRules", b, cmd, fmt.Sprintf("auxiliary relation %s(%s) of %s: %s",
+		best.aux.Name, strings.Join(best.cols, ", "), rels, best.why))
 	return best
 }
 
@@ -356,33 +372,42 @@ func versionsAt(delta int) func(rel int) queryplan.Version {
 // full gives all relations in full.
 func full(int) queryplan.Version { return queryplan.Full }
 
-// gain returns the factor that a split saves, 0 if it does not pay. Recursive
-// relations often outgrow their estimates, and most of the time goes into the
-// rounds in which they are largest. So a split that loses nothing at the
-// estimated sizes is one if it gains at larger ones.
-func (s *ruleSplitter) gain(b *queryplan.Block, r *deltaRule, split *ruleSplit) float64 {
-	gain := s.gainWith(s.est, b, r, split)
-	if gain >= splitGain || gain < 1 {
-		return gain
+// weigh finds what a split saves. Recursive relations often outgrow their
+// estimates, and most of the time goes into the rounds in which they are
+// largest. So a split that loses nothing at the estimated sizes is weighed at
+// larger ones.
+func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit) {
+	saves := func(est *stats.Estimator, format string) {
+		before, after, grows := s.costs(est, b, r, split)
+		split.gain = before / max(after, 1e-9)
+		split.why += fmt.Sprintf(format, after, before)
+		if grows {
+			split.gain = 0
+			split.why += ", but it is larger than both"
+		}
 	}
-	return s.gainWith(s.est.Grown(s.loop[b], outgrown), b, r, split)
+	saves(s.est, "the rule costs %.3g with it and %.3g without")
+	if split.gain >= 1 && split.gain < splitGain {
+		saves(s.est.Grown(s.loop[b], outgrown), "; with "+strconv.Itoa(outgrown)+
+			" times the tuples %.3g and %.3g")
+	}
 }
 
-// gainWith compares the costs of the versions. Where one relation of the
-// auxiliary relation is recursive, its delta costs as much before as after.
-func (s *ruleSplitter) gainWith(
+// costs returns the costs of the versions. Where one relation of the auxiliary
+// relation is recursive, its delta costs as much before as after. grows says
+// that the other does not change and the auxiliary relation is larger than
+// both.
+func (s *ruleSplitter) costs(
 	est *stats.Estimator, b *queryplan.Block, r *deltaRule, split *ruleSplit,
-) float64 {
+) (before, after float64, grows bool) {
 	est.Assume(split.aux, assemble(split.part(r, full), joins.Site{}))
 	whole := &queryplan.Scan{Var: split.aux, Names: split.cols}
 	from := 0.0
 	for _, i := range split.rels {
 		from += est.Rows(withVersion(r.conj.Rels[i], queryplan.Full))
 	}
-	if len(split.recursive) == 1 && est.Rows(whole) > from {
-		return 0
-	}
-	before, after := 0.0, storedCost*est.Rows(withVersion(whole, queryplan.Delta))
+	grows = len(split.recursive) == 1 && est.Rows(whole) > from
+	after = storedCost * est.Rows(withVersion(whole, queryplan.Delta))
 	for _, d := range r.recursive {
 		inside := slices.Contains(split.rels, d)
 		if inside && len(split.recursive) == 1 {
@@ -403,7 +428,7 @@ func (s *ruleSplitter) gainWith(
 	if len(split.recursive) > 1 {
 		after += s.cost(est, b, split.rest(r, queryplan.Delta, full))
 	}
-	return before / max(after, 1e-9)
+	return before, after, grows
 }
 
 // cost returns the cost of a conjunction in its best order.

@@ -500,8 +500,22 @@ func exprEstimate(in *Estimate, x queryplan.Expr) ColumnEstimate {
 // either side; others agree by chance, one value in as many as there are. Where
 // both sides have samples, these come first.
 func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
-	partL, partR := overlap(l, r, on)
 	together, apart := dependent(l, r, on)
+	return joinEstimate(kind, l, r, on, together, apart, unique)
+}
+
+// ContainedJoin estimates a join as JoinEstimate does, but as if the smaller
+// set of combinations were contained in the other in any case.
+func ContainedJoin(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
+	return joinEstimate(kind, l, r, on, on, nil, unique)
+}
+
+// joinEstimate estimates a join of which some columns come together and the
+// values of others agree by chance.
+func joinEstimate(
+	kind queryplan.JoinKind, l, r *Estimate, on, together, apart []string, unique bool,
+) *Estimate {
+	partL, partR := overlap(l, r, on)
 	dl, dr := l.Distinct(together)*partL, r.Distinct(together)*partR
 	matched := partL * min(1, dr/dl) // share of the left tuples that have a match
 	if len(on) == 0 {

@@ -242,7 +242,8 @@ block b2:
 		cat := testCatalog()
 		cat.Tables["edge"].Rows = int64(c.edges)
 		cat.Tables["edge"].Columns[1].Distinct = 100
-		est := NewEstimator(p, cat).Grown(map[*queryplan.Var]bool{edge: true, reach: true}, c.factor)
+		changed := map[*queryplan.Var]bool{edge: true, reach: true}
+		est := NewEstimator(p, cat).Grown(changed, c.factor)
 		if got := est.Rows(&queryplan.Scan{Var: reach, Names: names}); got != c.want {
 			t.Errorf("%.0f edges grown by %.1f reach %.0f pairs, not %.0f", c.edges, c.factor, got,
 				c.want)
