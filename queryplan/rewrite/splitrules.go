@@ -50,6 +50,10 @@ var splitGain = 1.5
 // outgrown is how many times larger than expected recursive relations may be.
 const outgrown = 10
 
+// repeated is how often the tuples of an auxiliary relation have to be found at
+// these sizes.
+const repeated = 2
+
 // storedCost is the cost of a new tuple of an auxiliary relation and its index.
 const storedCost = joins.StoreCost + 4
 
@@ -343,7 +347,7 @@ func (split *ruleSplit) rest(
 	r *deltaRule, aux queryplan.Version, version func(rel int) queryplan.Version,
 ) *joins.Conjunction {
 	c := *r.conj
-	c.Rels = []queryplan.Node{&queryplan.Scan{Var: split.aux, Version: aux, Names: split.cols}}
+	c.Rels = []queryplan.Node{split.scan(aux)}
 	for i, n := range r.conj.Rels {
 		if slices.Contains(r.recursive, i) {
 			n = withVersion(n, version(i))
@@ -375,39 +379,54 @@ func full(int) queryplan.Version { return queryplan.Full }
 // weigh finds what a split saves. Recursive relations often outgrow their
 // estimates, and most of the time goes into the rounds in which they are
 // largest. So a split that loses nothing at the estimated sizes is weighed at
-// larger ones.
+// larger ones, if then the tuples of the auxiliary relation are found again and
+// again. Without repetition, it might be large for what it saves.
 func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit) {
 	saves := func(est *stats.Estimator, format string) {
-		before, after, grows := s.costs(est, b, r, split)
+		before, after := s.costs(est, b, r, split)
 		split.gain = before / max(after, 1e-9)
 		split.why += fmt.Sprintf(format, after, before)
-		if grows {
-			split.gain = 0
-			split.why += ", but it is larger than both"
-		}
+	}
+	refuse := func(why string) {
+		split.gain = 0
+		split.why += ", but " + why
 	}
 	saves(s.est, "the rule costs %.3g with it and %.3g without")
+	if s.grows(r, split) {
+		refuse("it is larger than both")
+	}
 	if split.gain >= 1 && split.gain < splitGain {
-		saves(s.est.Grown(s.loop[b], outgrown), "; with "+strconv.Itoa(outgrown)+
-			" times the tuples %.3g and %.3g")
+		grown := s.est.Grown(s.loop[b], outgrown)
+		saves(grown, "; with "+strconv.Itoa(outgrown)+" times the tuples %.3g and %.3g")
+		made := grown.Rows(assemble(split.part(r, full), joins.Site{}))
+		if made < repeated*grown.Rows(split.scan(queryplan.Full)) {
+			refuse("few of its tuples would be found again")
+		}
 	}
 }
 
-// costs returns the costs of the versions. Where one relation of the auxiliary
-// relation is recursive, its delta costs as much before as after. grows says
-// that the other does not change and the auxiliary relation is larger than
-// both.
-func (s *ruleSplitter) costs(
-	est *stats.Estimator, b *queryplan.Block, r *deltaRule, split *ruleSplit,
-) (before, after float64, grows bool) {
-	est.Assume(split.aux, assemble(split.part(r, full), joins.Site{}))
-	whole := &queryplan.Scan{Var: split.aux, Names: split.cols}
+// grows reports whether the auxiliary relation has one recursive relation and
+// is expected to be larger than its two relations.
+func (s *ruleSplitter) grows(r *deltaRule, split *ruleSplit) bool {
 	from := 0.0
 	for _, i := range split.rels {
-		from += est.Rows(withVersion(r.conj.Rels[i], queryplan.Full))
+		from += s.est.Rows(withVersion(r.conj.Rels[i], queryplan.Full))
 	}
-	grows = len(split.recursive) == 1 && est.Rows(whole) > from
-	after = storedCost * est.Rows(withVersion(whole, queryplan.Delta))
+	return len(split.recursive) == 1 && s.est.Rows(split.scan(queryplan.Full)) > from
+}
+
+// scan reads the auxiliary relation.
+func (split *ruleSplit) scan(version queryplan.Version) *queryplan.Scan {
+	return &queryplan.Scan{Var: split.aux, Version: version, Names: split.cols}
+}
+
+// costs returns the costs of the versions. Where one relation of the auxiliary
+// relation is recursive, its delta costs as much before as after.
+func (s *ruleSplitter) costs(
+	est *stats.Estimator, b *queryplan.Block, r *deltaRule, split *ruleSplit,
+) (before, after float64) {
+	est.Assume(split.aux, assemble(split.part(r, full), joins.Site{}))
+	after = storedCost * est.Rows(split.scan(queryplan.Delta))
 	for _, d := range r.recursive {
 		inside := slices.Contains(split.rels, d)
 		if inside && len(split.recursive) == 1 {
@@ -428,7 +447,7 @@ func (s *ruleSplitter) costs(
 	if len(split.recursive) > 1 {
 		after += s.cost(est, b, split.rest(r, queryplan.Delta, full))
 	}
-	return before, after, grows
+	return before, after
 }
 
 // cost returns the cost of a conjunction in its best order.
