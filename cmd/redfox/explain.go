@@ -19,7 +19,7 @@ func explainCommand(con *console) *cli.Command {
 		Usage:     "show the plan of a program, or what a diagnostic means",
 		ArgsUsage: "PROGRAM... | CODE",
 		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it " +
-			"knows how many tuples there are. --steps shows what each pass changed; --run runs the plan and " +
+			"knows how many tuples there are. Below it come choices between plans, with the sizes and costs that they rest on: multijoins or binary joins, and auxiliary relations of recursive rules. --steps shows what each pass changed; --run runs the plan and " +
 			"adds the engine, tuples and times, and marks the costliest command. The kernels that the plan becomes come last, but not after a run on engine go, which has none; --kernels says what each is expected " +
 			"to take and what is decided of its code, with reasons, and --why-not-fused lists those that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
 			examplesMark +

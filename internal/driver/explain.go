@@ -79,6 +79,12 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 	if opts.Run {
 		text = runtime.Total(ran.Engine, ran.Plan, ran.Compile, ran.Run) + "\n" + text
 	}
+	if len(trace.Choices) > 0 {
+		text += "\n== choices\n"
+		for _, c := range trace.Choices {
+			text += c.String() + "\n"
+		}
+	}
 	asked := opts.Kernels || opts.WhyNotFused || opts.Target != ""
 	if _, err = io.WriteString(w, text); err != nil || opts.Run && ran.target == "" && !asked {
 		return err // engine go has no kernels

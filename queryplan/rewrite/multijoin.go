@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
@@ -30,6 +31,7 @@ var selectMultijoin = &Pass{
 		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command,
 			n queryplan.Node) queryplan.Node {
 			s.changed = loop[b]
+			s.note = func(text string) { p.choose("SelectMultijoin", b, c, text) }
 			return joins.EachConjunction(n, joins.RootSite(c),
 				func(n queryplan.Node, at joins.Site) queryplan.Node {
 					q := joins.Flatten(n)
@@ -48,11 +50,14 @@ const (
 	// binary joins to those of the largest relation and the result together.
 	// Relations that a loop finds indexed do not count.
 	multijoinGain = 2
+	// maxVariables bounds the variables of a multijoin.
+	maxVariables = 64
 )
 
 type multijoinSelector struct {
 	est     *stats.Estimator
 	changed map[*queryplan.Var]bool // by the loop of the block at hand
+	note    func(text string)       // takes what was decided, nil to forget it
 	cost    float64                 // of the multijoins so far
 }
 
@@ -83,10 +88,20 @@ func (s *multijoinSelector) pays(c *joins.Conjunction) (order []string, cost flo
 			return s.changed[x.Var] && x.Version != queryplan.Delta
 		})
 	}
-	if slices.ContainsFunc(c.Rels, rebuilt) || len(queryplan.SharedColumns(c.Rels)) > 64 {
+	if i := slices.IndexFunc(c.Rels, rebuilt); i >= 0 {
+		s.say(c, "binary joins", "the loop changes %s, whose trie would be built anew in each round",
+			relationList(c.Rels[i:i+1]))
 		return nil, 0, false
 	}
+	if n := len(queryplan.SharedColumns(c.Rels)); n > maxVariables {
+		s.say(c, "binary joins", "%d variables are too many to order", n)
+		return nil, 0, false
+	}
+	// Graphs have far more triangles and cliques than random ones, so that
+	// binary joins meet more of their tuples again than independent columns
+	// would.
 	g := joins.NewGraph(c, s.est, s.changed)
+	g.Closes = true
 	binary, widest := g.Widest(g.Order())
 	largest, tries := 0.0, 0.0
 	for i := range g.Rels {
@@ -95,14 +110,22 @@ func (s *multijoinSelector) pays(c *joins.Conjunction) (order []string, cost flo
 		}
 		tries += g.TrieCost(i)
 	}
-	if widest <= multijoinGain*largest {
-		return nil, 0, false
-	}
-	// The estimate of a binary join assumes that the smaller side's
-	// combinations of values are all on the larger one, which for the join that
-	// closes a cycle is far off. Bindings are estimated from each relation's
-	// density.
 	b := joins.NewVariableGraph(c, s.est).Order()
 	cost = tries + joins.StepCost*b.Steps + joins.EmitCost*b.Rows
-	return b.Names, cost, widest > multijoinGain*(largest+b.Rows) && cost < binary.Stream
+	ok = widest > multijoinGain*(largest+b.Rows) && cost < binary.Stream
+	what := "binary joins"
+	if ok {
+		what = "multijoin"
+	}
+	s.say(c, what, "binary joins make %.3g tuples on the way, the largest relation has %.3g, the "+
+		"result %.3g; binary joins cost %.3g, a multijoin %.3g", widest, largest, b.Rows,
+		binary.Stream, cost)
+	return b.Names, cost, ok
+}
+
+// say records a decision about relations and its reason, if that is wanted.
+func (s *multijoinSelector) say(c *joins.Conjunction, what, why string, args ...any) {
+	if s.note != nil {
+		s.note(fmt.Sprintf("%s of %s: %s", what, relationList(c.Rels), fmt.Sprintf(why, args...)))
+	}
 }

@@ -29,6 +29,7 @@ type Pass struct {
 type program struct {
 	*queryplan.Plan
 	catalog *stats.Catalog
+	choices []Choice // of the passes so far
 }
 
 // passes is the one table of rewrites, in the order in which each runs first.

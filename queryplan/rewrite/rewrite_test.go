@@ -37,7 +37,8 @@ import (
 //	rewrite   runs passes over the plan text below and prints the plan. With
 //	          expect=P only P runs and has to change the plan, with
 //	          expect-not=P it has to leave it, with only=(P, Q) these run, and
-//	          with disable=(P, Q) all others; steps prints each change as a diff.
+//	          with disable=(P, Q) all others; steps prints each change as a diff,
+//	          choices what passes decided by estimates.
 //
 // Each plan is run before and after by package planref on random facts, and
 // both have to agree.
@@ -105,7 +106,7 @@ func rewriteTest(
 	t *testing.T, d *datadriven.TestData, p *queryplan.Plan, cat *stats.Catalog,
 ) string {
 	var only, disable []string
-	var change, steps bool
+	var change, steps, choices bool
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {
 		case "expect", "expect-not":
@@ -117,6 +118,8 @@ func rewriteTest(
 		case "file":
 		case "steps":
 			steps = true
+		case "choices":
+			choices = true
 		default:
 			t.Fatalf("%s: no argument %s", d.Pos, arg.Key)
 		}
@@ -140,10 +143,15 @@ func rewriteTest(
 		t.Errorf("%s: changed: %v, want %v", d.Pos, changed, change)
 	}
 	compareRuns(t, d.Pos, p, out, cat)
-	if !steps {
-		return out.String()
-	}
 	var b strings.Builder
+	for _, c := range trace.Choices {
+		if choices {
+			b.WriteString(c.String() + "\n")
+		}
+	}
+	if !steps {
+		return b.String() + out.String()
+	}
 	for _, s := range trace.Steps {
 		diff := s.Diff()
 		if diff == "" {
@@ -353,7 +361,10 @@ func parseCatalog(t *testing.T, d *datadriven.TestData) *stats.Catalog {
 			case len(f) > 1 && f[1] == "numbers":
 				c.Ascending = true
 			case len(f) > 1:
-				c.Distinct, _ = strconv.ParseInt(f[1], 10, 64)
+				var err error
+				if c.Distinct, err = strconv.ParseInt(f[1], 10, 64); err != nil {
+					fail(line)
+				}
 				c.Ascending = len(f) > 2 && f[2] == "ascends"
 			}
 			table.Columns = append(table.Columns, c)

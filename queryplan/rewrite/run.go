@@ -29,6 +29,8 @@ type Options struct {
 // Trace records what each pass did, in the order in which they ran.
 type Trace struct {
 	Steps []Step
+	// Choices are those that passes made by estimates.
+	Choices []Choice
 }
 
 // Step is one run of a pass.
@@ -119,6 +121,7 @@ func run(
 		}
 		trace.Steps = append(trace.Steps, step)
 	}
+	trace.Choices = prog.choices
 	return prog.Plan, trace, nil
 }
 

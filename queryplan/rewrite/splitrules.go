@@ -3,6 +3,8 @@ package rewrite
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -19,8 +21,9 @@ var splitRecursiveRules = &Pass{
 		"by delta, so that deltas of the rule's other relations meet its tuples instead of all that " +
 		"lead to them.",
 	Unless: "Only one relation of the rule is recursive, or the auxiliary relation is expected to " +
-		"save less than a third of the cost; or one of its two relations does not change in the " +
-		"loop, and it is expected to be larger than both.",
+		"save less than a third of the cost, also if the recursive relations are ten times as large " +
+		"as expected; or one of its two relations does not change in the loop, and it is expected " +
+		"to be larger than both.",
 	Before: "block loop:\n  insert p\n    project y, w\n      ... scan delta p(x, z), load(y, x), p(z, w)\n" +
 		"  insert p\n    project y, w\n      ... scan delta p(z, w), old p(x, z), load(y, x)",
 	After: "block loop:\n  insert part\n    project y, z\n      ... scan delta p(x, z), load(y, x)\n" +
@@ -43,6 +46,13 @@ var splitRecursiveRules = &Pass{
 // splitGain is the least factor between the costs of a rule before and after,
 // which tests lower.
 var splitGain = 1.5
+
+// outgrown is how many times larger than expected recursive relations may be.
+const outgrown = 10
+
+// repeated is how often the tuples of an auxiliary relation have to be found at
+// these sizes.
+const repeated = 2
 
 // storedCost is the cost of a new tuple of an auxiliary relation and its index.
 const storedCost = joins.StoreCost + 4
@@ -83,7 +93,6 @@ func (s *ruleSplitter) block(b *queryplan.Block) {
 		if best == nil {
 			continue
 		}
-		best.aux.Name = s.names.Fresh("part")
 		s.Vars = append(s.Vars, best.aux)
 		made = append(made, best.aux)
 		replaced[r.cmds[0]] = s.versions(b, r, best)
@@ -230,7 +239,8 @@ type ruleSplit struct {
 	recursive []int // of rels
 	cols      []string
 	aux       *queryplan.Var
-	gain      float64
+	gain      float64 // the factor that it saves, 0 if it does not pay
+	why       string  // what it saves, for people
 }
 
 // best returns the split that saves most, nil if none is worth it.
@@ -249,12 +259,26 @@ func (s *ruleSplitter) best(b *queryplan.Block, r *deltaRule) *ruleSplit {
 			if split.recursive = split.rels[1:]; both {
 				split.recursive = split.rels
 			}
-			if s.weigh(b, r, split); split.gain >= splitGain &&
-				(best == nil || split.gain > best.gain) {
+			if s.weigh(b, r, split); best == nil || split.gain > best.gain {
 				best = split
 			}
 		}
 	}
+	if best == nil {
+		return nil
+	}
+	cmd := b.Cmds[r.cmds[0]]
+	rels := relationList(list.Map(best.rels, func(i int) queryplan.Node {
+		return withVersion(r.conj.Rels[i], queryplan.Full)
+	}))
+	if best.gain < splitGain {
+		s.choose("SplitRecursiveRules", b, cmd, fmt.Sprintf("no auxiliary relation of %s: %s",
+			rels, best.why))
+		return nil
+	}
+	best.aux.Name = s.names.Fresh("part")
+	s.choose("SplitRecursiveRules", b, cmd, fmt.Sprintf("auxiliary relation %s(%s) of %s: %s",
+		best.aux.Name, strings.Join(best.cols, ", "), rels, best.why))
 	return best
 }
 
@@ -323,7 +347,7 @@ func (split *ruleSplit) rest(
 	r *deltaRule, aux queryplan.Version, version func(rel int) queryplan.Version,
 ) *joins.Conjunction {
 	c := *r.conj
-	c.Rels = []queryplan.Node{&queryplan.Scan{Var: split.aux, Version: aux, Names: split.cols}}
+	c.Rels = []queryplan.Node{split.scan(aux)}
 	for i, n := range r.conj.Rels {
 		if slices.Contains(r.recursive, i) {
 			n = withVersion(n, version(i))
@@ -352,19 +376,57 @@ func versionsAt(delta int) func(rel int) queryplan.Version {
 // full gives all relations in full.
 func full(int) queryplan.Version { return queryplan.Full }
 
-// weigh compares the costs of the versions. Where one relation of the auxiliary
-// relation is recursive, its delta costs as much before as after.
+// weigh finds what a split saves. Recursive relations often outgrow their
+// estimates, and most of the time goes into the rounds in which they are
+// largest. So a split that loses nothing at the estimated sizes is weighed at
+// larger ones, if then the tuples of the auxiliary relation are found again and
+// again. Without repetition, it might be large for what it saves.
 func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit) {
-	s.est.Assume(split.aux, assemble(split.part(r, full), joins.Site{}))
-	whole := &queryplan.Scan{Var: split.aux, Names: split.cols}
+	saves := func(est *stats.Estimator, format string) {
+		before, after := s.costs(est, b, r, split)
+		split.gain = before / max(after, 1e-9)
+		split.why += fmt.Sprintf(format, after, before)
+	}
+	refuse := func(why string) {
+		split.gain = 0
+		split.why += ", but " + why
+	}
+	saves(s.est, "the rule costs %.3g with it and %.3g without")
+	if s.grows(r, split) {
+		refuse("it is larger than both")
+	}
+	if split.gain >= 1 && split.gain < splitGain {
+		grown := s.est.Grown(s.loop[b], outgrown)
+		saves(grown, "; with "+strconv.Itoa(outgrown)+" times the tuples %.3g and %.3g")
+		made := grown.Rows(assemble(split.part(r, full), joins.Site{}))
+		if made < repeated*grown.Rows(split.scan(queryplan.Full)) {
+			refuse("few of its tuples would be found again")
+		}
+	}
+}
+
+// grows reports whether the auxiliary relation has one recursive relation and
+// is expected to be larger than its two relations.
+func (s *ruleSplitter) grows(r *deltaRule, split *ruleSplit) bool {
 	from := 0.0
 	for _, i := range split.rels {
 		from += s.est.Rows(withVersion(r.conj.Rels[i], queryplan.Full))
 	}
-	if len(split.recursive) == 1 && s.est.Rows(whole) > from {
-		return
-	}
-	before, after := 0.0, storedCost*s.est.Rows(withVersion(whole, queryplan.Delta))
+	return len(split.recursive) == 1 && s.est.Rows(split.scan(queryplan.Full)) > from
+}
+
+// scan reads the auxiliary relation.
+func (split *ruleSplit) scan(version queryplan.Version) *queryplan.Scan {
+	return &queryplan.Scan{Var: split.aux, Version: version, Names: split.cols}
+}
+
+// costs returns the costs of the versions. Where one relation of the auxiliary
+// relation is recursive, its delta costs as much before as after.
+func (s *ruleSplitter) costs(
+	est *stats.Estimator, b *queryplan.Block, r *deltaRule, split *ruleSplit,
+) (before, after float64) {
+	est.Assume(split.aux, assemble(split.part(r, full), joins.Site{}))
+	after = storedCost * est.Rows(split.scan(queryplan.Delta))
 	for _, d := range r.recursive {
 		inside := slices.Contains(split.rels, d)
 		if inside && len(split.recursive) == 1 {
@@ -375,23 +437,25 @@ func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit)
 		for _, i := range r.recursive {
 			old.Rels[i] = withVersion(old.Rels[i], versionsAt(d)(i))
 		}
-		before += s.cost(b, &old)
+		before += s.cost(est, b, &old)
 		if inside {
-			after += s.cost(b, split.part(r, versionsAt(d)))
+			after += s.cost(est, b, split.part(r, versionsAt(d)))
 		} else {
-			after += s.cost(b, split.rest(r, queryplan.Old, versionsAt(d)))
+			after += s.cost(est, b, split.rest(r, queryplan.Old, versionsAt(d)))
 		}
 	}
 	if len(split.recursive) > 1 {
-		after += s.cost(b, split.rest(r, queryplan.Delta, full))
+		after += s.cost(est, b, split.rest(r, queryplan.Delta, full))
 	}
-	split.gain = before / max(after, 1e-9)
+	return before, after
 }
 
 // cost returns the cost of a conjunction in its best order.
-func (s *ruleSplitter) cost(b *queryplan.Block, c *joins.Conjunction) float64 {
+func (s *ruleSplitter) cost(
+	est *stats.Estimator, b *queryplan.Block, c *joins.Conjunction,
+) float64 {
 	c.KeepIndexes(s.loop[b])
-	g := joins.NewGraph(c, s.est, s.loop[b])
+	g := joins.NewGraph(c, est, s.loop[b])
 	cost := 0.0
 	for _, rels := range g.Parts() {
 		cost += g.Best(rels).Stream

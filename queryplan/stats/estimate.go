@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -48,6 +49,9 @@ type ColumnEstimate struct {
 	// Moments are those of a column that an aggregate computes.
 	Moments
 	HasMoments bool
+	// from are the relations whose tuples the values come in. Columns with one
+	// in common have combinations of values that depend on each other.
+	from []*origin
 }
 
 // Span returns how many values the range of a column of whole numbers has room
@@ -250,6 +254,25 @@ func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.
 // an operator.
 func (e *Estimator) Assume(v *queryplan.Var, n queryplan.Node) { e.add(v, n, 1) }
 
+// Grown returns an estimator that takes variables to have factor times as many
+// tuples, as far as the values of their columns allow.
+func (e *Estimator) Grown(vars map[*queryplan.Var]bool, factor float64) *Estimator {
+	out := &Estimator{catalog: e.catalog, vars: maps.Clone(e.vars),
+		nodes: map[queryplan.Node]*Estimate{}}
+	for v := range vars {
+		if was := e.vars[v]; was != nil && v.Kind == queryplan.Derived {
+			most := 1.0
+			for _, c := range v.Cols {
+				most *= was.column(c.Name).Distinct
+			}
+			grown := *was
+			grown.Rows = max(was.Rows, min(was.Rows*factor, most))
+			out.vars[v] = &grown
+		}
+	}
+	return out
+}
+
 // Rows estimates the number of tuples that an operator yields.
 func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }
 
@@ -267,6 +290,7 @@ func (e *Estimator) Of(n queryplan.Node) *Estimate {
 			est.Cols[name] = c
 		}
 	}
+	est.comeFrom(n)
 	e.nodes[n] = est
 	return est
 }
@@ -279,11 +303,19 @@ func (e *Estimate) column(name string) ColumnEstimate {
 }
 
 // Distinct estimates the number of different combinations of the columns: the
-// product of their distinct counts, at most the number of rows.
+// product of their distinct counts, at most the number of rows, also of a
+// relation that all of them come from.
 func (e *Estimate) Distinct(cols []string) float64 {
 	d := 1.0
 	for _, c := range cols {
 		d *= e.column(c).Distinct
+	}
+	if len(cols) > 1 {
+		for _, o := range e.column(cols[0]).from {
+			if e.allFrom(cols, o) {
+				d = min(d, o.rows)
+			}
+		}
 	}
 	return max(1, min(d, e.Rows))
 }
@@ -464,17 +496,40 @@ func exprEstimate(in *Estimate, x queryplan.Expr) ColumnEstimate {
 // the rows, so joins on whole keys come out right); no more than |L| if each
 // left tuple matches once. The smaller set of combinations is taken to be
 // contained in the other, as keys that refer to others are, within the range
-// that both have. Where both sides have samples, these come first.
+// that both have. This holds for columns that come in tuples of one relation on
+// either side; others agree by chance, one value in as many as there are. Where
+// both sides have samples, these come first.
 func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
+	together, apart := dependent(l, r, on)
+	return joinEstimate(kind, l, r, on, together, apart, unique)
+}
+
+// ContainedJoin estimates a join as JoinEstimate does, but as if the smaller
+// set of combinations were contained in the other in any case.
+func ContainedJoin(kind queryplan.JoinKind, l, r *Estimate, on []string, unique bool) *Estimate {
+	return joinEstimate(kind, l, r, on, on, nil, unique)
+}
+
+// joinEstimate estimates a join of which some columns come together and the
+// values of others agree by chance.
+func joinEstimate(
+	kind queryplan.JoinKind, l, r *Estimate, on, together, apart []string, unique bool,
+) *Estimate {
 	partL, partR := overlap(l, r, on)
-	dl, dr := l.Distinct(on)*partL, r.Distinct(on)*partR
+	dl, dr := l.Distinct(together)*partL, r.Distinct(together)*partR
 	matched := partL * min(1, dr/dl) // share of the left tuples that have a match
 	if len(on) == 0 {
 		matched = min(1, r.Rows)
 	}
 	inner := l.Rows * partL * r.Rows * partR / max(dl, dr, 1)
+	for _, name := range apart {
+		inner /= max(l.column(name).Distinct, r.column(name).Distinct)
+	}
 	if unique {
 		inner = min(inner, l.Rows)
+	}
+	if len(apart) > 0 {
+		matched = min(matched, inner/max(l.Rows, 1e-3))
 	}
 	views, part, many, ok := joinViews(l, r, on, func(many bool) float64 {
 		if many {
@@ -517,6 +572,7 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 		for _, name := range on {
 			c := out.column(name)
 			c.Distinct = min(c.Distinct, r.column(name).Distinct)
+			c.from = bothFrom(c.from, r.column(name).from)
 			out.Cols[name] = c
 		}
 	}
@@ -526,6 +582,7 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 	for name, c := range r.Cols {
 		c.Distinct = sampled(c.Distinct, r.Rows, out.Rows/max(1, r.Rows))
 		if o, ok := out.Cols[name]; ok {
+			o.from = bothFrom(o.from, c.from)
 			o.Distinct = min(o.Distinct, c.Distinct)
 			if o.HasRange && c.HasRange {
 				o.Min, o.Max = max(o.Min, c.Min), min(o.Max, c.Max)
@@ -533,6 +590,9 @@ func JoinEstimate(kind queryplan.JoinKind, l, r *Estimate, on []string, unique b
 			c = o
 		}
 		out.Cols[name] = c
+	}
+	if identify(l, on) && identify(r, on) {
+		out.oneTuple(on)
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func filtered(in *Estimate, conds []queryplan.Expr) *Estimate {
 	}
 	out := &Estimate{Rows: in.Rows * factor, Cols: in.copyCols(factor), views: views}
 	for name, c := range cols {
-		c.Distinct = min(c.Distinct, out.column(name).Distinct)
+		c.Distinct, c.from = min(c.Distinct, out.column(name).Distinct), out.column(name).from
 		out.Cols[name] = c
 	}
 	return out

@@ -208,3 +208,48 @@ func randomExpr(rng *rand.Rand, depth int, cols map[string]Bound) queryplan.Expr
 	}
 	return &queryplan.Call{Func: sig.Func, Args: slices.Clone(args), Result: sig.Result}
 }
+
+// TestGrown compares the sizes of recursive variables before and after growth:
+// those of stored ones stay, and values of the columns bound the others.
+func TestGrown(t *testing.T) {
+	p, err := queryplan.Parse("test.plan", `
+var edge(x: int, y: int) input "edge"
+var reach(x: int, y: int) derived output
+block b0:
+  insert reach
+    scan edge(x, y)
+  merge reach
+  branch delta reach -> b1 else b2
+block b1:
+  insert reach
+    project x, z as y
+      join y
+        scan delta reach(x, y)
+        scan edge(y, z)
+  merge reach
+  branch delta reach -> b1 else b2
+block b2:
+  halt
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edge, reach := p.Vars[0], p.Vars[1]
+	names := []string{"x", "y"}
+	for _, c := range []struct{ edges, factor, want float64 }{
+		{200, 2, 4000}, {200, 10, 10_000}, {1000, 0.5, 10_000},
+	} {
+		cat := testCatalog()
+		cat.Tables["edge"].Rows = int64(c.edges)
+		cat.Tables["edge"].Columns[1].Distinct = 100
+		changed := map[*queryplan.Var]bool{edge: true, reach: true}
+		est := NewEstimator(p, cat).Grown(changed, c.factor)
+		if got := est.Rows(&queryplan.Scan{Var: reach, Names: names}); got != c.want {
+			t.Errorf("%.0f edges grown by %.1f reach %.0f pairs, not %.0f", c.edges, c.factor, got,
+				c.want)
+		}
+		if got := est.Rows(&queryplan.Scan{Var: edge, Names: names}); got != c.edges {
+			t.Errorf("%.0f edges become %.0f", c.edges, got)
+		}
+	}
+}

@@ -34,7 +34,10 @@ type joinGraph struct {
 	// Bits is set if costs include the bits that FilterProbes puts in front of
 	// indexes.
 	Bits bool
-	est  *stats.Estimator
+	// Closes is set if joins that close a cycle are taken to keep as many
+	// tuples as they can, which is the worst for those on the way.
+	Closes bool
+	est    *stats.Estimator
 }
 
 type graphRel struct {
@@ -303,7 +306,7 @@ func (g *joinGraph) TrieCost(i int) float64 {
 		return keptCost * r.Est.Rows
 	}
 	s := g.leaf(i)
-	return s.Stream + 2*buildCost*s.Rows
+	return s.Stream + sortCost*s.Rows
 }
 
 // close adds the computed columns that can be computed from the others.
@@ -350,9 +353,12 @@ func (g *joinGraph) shape(l, r *subPlan) *subPlan {
 	if uniqueLeft && !uniqueRight {
 		many, one = one, many
 	}
-	out := &subPlan{Est: stats.JoinEstimate(queryplan.Inner, many, one, names, uniqueLeft ||
-		uniqueRight), cols: l.cols.Clone(),
-		delta: l.delta || r.delta, invariant: l.invariant && r.invariant}
+	estimate := stats.JoinEstimate
+	if g.Closes {
+		estimate = stats.ContainedJoin
+	}
+	out := &subPlan{Est: estimate(queryplan.Inner, many, one, names, uniqueLeft || uniqueRight),
+		cols: l.cols.Clone(), delta: l.delta || r.delta, invariant: l.invariant && r.invariant}
 	if uniqueLeft && uniqueRight {
 		out.Est.Rows = min(out.Est.Rows, r.Est.Rows)
 	}

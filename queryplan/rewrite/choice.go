@@ -1,0 +1,61 @@
+package rewrite
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/redfoxdb/redfox/internal/list"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
+)
+
+// Choice is what a pass decided about a rule by estimates, and why.
+type Choice struct {
+	Pass  string
+	Block string // of the rule
+	Rule  string // the variable that it fills
+	Place string // of the rule in its file; "" if it has none
+	Text  string
+}
+
+// String is the choice as a line for people.
+func (c Choice) String() string {
+	at := ""
+	if c.Place != "" {
+		at = " (" + c.Place + ")"
+	}
+	return fmt.Sprintf("%s: %s%s: %s", c.Block, c.Rule, at, c.Text)
+}
+
+// choose records a choice. Versions of one rule for which it is the same get
+// one line.
+func (p *program) choose(pass string, b *queryplan.Block, c queryplan.Command, text string) {
+	choice := Choice{Pass: pass, Block: b.Name, Rule: queryplan.CommandVar(c).Name,
+		Text: text}
+	if at := queryplan.CommandSpan(c).Position(); at.Line > 0 {
+		choice.Place = fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line)
+	}
+	if n := len(p.choices); n == 0 || p.choices[n-1] != choice {
+		p.choices = append(p.choices, choice)
+	}
+}
+
+// relationList lists relations for people.
+func relationList(rels []queryplan.Node) string {
+	return strings.Join(list.Map(rels, func(rel queryplan.Node) string {
+		n := rel
+		for len(n.Inputs()) == 1 {
+			n = n.Inputs()[0]
+		}
+		cols := "(" + strings.Join(trees.Columns(rel), ", ") + ")"
+		s, ok := n.(*queryplan.Scan)
+		switch {
+		case !ok:
+			return "..." + cols
+		case s.Version != queryplan.Full:
+			return s.Version.String() + " " + s.Var.Name + cols
+		}
+		return s.Var.Name + cols
+	}), ", ")
+}
