@@ -16,7 +16,7 @@ import (
 // withoutScratch pass barriers, but meet in no memory of the caller's.
 var withoutScratch = []string{
 	"rf_block_clear", "rf_block_group_flush", "rf_block_room", "rf_block_add_words",
-	"rf_own_settle", "rf_private_settle", "rf_loop_next",
+	"rf_own_settle", "rf_private_settle", "rf_loop_next", "rf_loop_begin", "rf_donate_look",
 	"rf_queue_push", "rf_queue_meet", "rf_block_runs",
 }
 

@@ -1,42 +1,68 @@
 package abi
 
-// A function of role Loop is launched with one block. Its state is a record of
-// words, which primitives/src/loop.h declares: a head, operations, and
-// relations. Operations have the addresses of the relations, and of lists of
-// such addresses.
+// A function of role Loop is launched with some blocks, which all run at a
+// time. Its state is a record of words, which primitives/src/loop.h declares: a
+// head, the program, operations that run kernels, and relations.
+
+// Bounds of a loop's record.
+const (
+	MostLoopOperations = 128
+	MostLoopRelations  = 64
+	// LoopWork is what a block keeps in memory of its own, in words.
+	LoopWork = 12 + MostLoopOperations + 3*MostLoopRelations
+)
 
 // The words of a record's head.
 const (
 	LoopOperations = iota // the address of the first
-	LoopAt                // that of the operation at hand
-	LoopRunning           // that of the operation whose kernel runs, or 0
+	LoopProgram           // the address of a word for each operation, see LoopStep
+	LoopLength            // of the program
 	LoopRelations         // the address of the first
 	LoopCount             // of relations
-	LoopMost              // rounds
-	LoopRows              // of a kernel's source, at most
-	LoopGrowth            // of a relation by one kernel, about
-	LoopEnd               // the address of a gauge, which gets rounds << 8 | why
-	LoopRounds            // that are complete
-	LoopHead              // words in all
+	LoopLooked            // a bit for each relation that the branch looks at
+	LoopBlocks
+	LoopAt     // the number of the operation at hand
+	LoopMost   // rounds
+	LoopRows   // of a kernel's source, at most
+	LoopGrowth // of a relation by the kernels of a segment, about
+	LoopEnd    // the address of a gauge, which gets rounds << 8 | why
+	LoopRounds // that are complete
+	LoopCounts // whether OpKept is wanted
+	_          // blocks that have begun
+	_          // blocks that have come to meetings
+	_          // what the last meeting has decided
+	_
+	LoopHead // words in all
 )
 
-// The words of an operation.
+// LoopStep returns the word of an operation in the program: its kind, the
+// version that it reads, the number of its relation, and whether it reads what
+// a kernel before it fills that no other operation stands between.
+func LoopStep(kind, version, relation int64, waits bool) int64 {
+	word := kind | version<<8 | relation<<16
+	if waits {
+		word |= 1 << 32
+	}
+	return word
+}
+
+// The words of an operation. Those that run no kernel have zeros.
 const (
-	OpKind     = iota // LoopRun and so on
-	OpRelation        // that is read, merged or cleared
-	OpVersion         // LoopDelta and so on
-	OpKernel          // its number among the kernels of the loop
-	OpWords           // the address of its parameters
-	OpFrom            // the address of that of RowsFrom
-	OpUntil           // the address of that of RowsUntil
-	OpState           // the address of its state
+	OpKernel = iota // its number among the kernels of the loop
+	OpWords         // the address of its parameters
+	OpFrom          // the address of that of RowsFrom
+	OpUntil         // the address of that of RowsUntil
+	OpState         // the address of its state
 	OpStateWords
 	OpTile   // rows of a tile
-	OpList   // the address of those of the relations that it fills or looks at
+	OpList   // the address of the numbers of the relations that it fills
 	OpLength // of the list
+	_        // the first row of its source, in this round
+	_        // the row after the last one
 	OpCalls  // so far
 	OpSource // rows of sources so far
 	OpKept   // tuples that were new so far
+	_
 	_
 	OpSize
 )
@@ -47,10 +73,10 @@ const (
 	LoopFull         // rows that are merged
 	LoopOld          // rows that were a round before
 	LoopLimit        // of the gauge, for the host
-	_                // rows when the kernel that runs began
+	_                // rows when the segment began
 	LoopIsBag
 	LoopOldGauge // the address of the gauge that gets the old rows at the end
-	_
+	LoopFilled   // by a kernel of the loop
 	LoopRelation // words in all
 )
 

@@ -1,8 +1,10 @@
-// Rounds of a fixpoint in one block, without the host.
+// Rounds of a fixpoint in some blocks, without the host.
 //
 // A loop is a record in global memory (package harmony/abi, LoopRecord): a head, the
-// operations of a round, and the relations that they read and fill. The code of a loop
-// asks for the next kernel, runs it with the whole block, and asks again. The loop ends
+// operations of a round, and the relations that they read and fill. Operations that run
+// kernels and follow each other are a segment: they do not see what the others add, so
+// each block runs some of them. After a segment the blocks meet. The last one to come
+// carries out what follows up to the next segment, and says where that is. The loop ends
 // when a round has added nothing, or when the host does better: it goes on at the
 // operation at hand.
 
@@ -22,81 +24,169 @@ enum { RUN, MERGE, CLEAR, BRANCH };
 // Which rows of a relation a kernel reads; EACH: all of a bag.
 enum { NEW_ROWS, OLD_ROWS, MERGED_ROWS, EACH };
 
+enum { MOST_OPERATIONS = 128, MOST_RELATIONS = 64 };
+
 struct Relation {
   int64_t *gauge;
   int64_t full, old; // rows that are merged, and that were a round before
   int64_t limit;     // of the gauge, for the host
-  int64_t began;     // rows when the running kernel began
+  int64_t began;     // rows when the segment began
   int64_t is_bag;    // and no set
   int64_t *old_gauge;
-  int64_t unused;
+  int64_t filled; // by a kernel
 };
 
 struct Operation {
-  int64_t kind;
-  Relation *relation;
-  int64_t version;
-  int64_t kernel; // its number in the loop's code
-  int64_t *words; // its parameters
-  int64_t *from, *until; // those of words that are bounds of rows
+  int64_t kernel;             // its number in the loop's code
+  int64_t *words;             // its parameters
+  int64_t *from, *until;      // those of words that are bounds of rows
   int64_t *state, state_words;
-  int64_t tile;    // rows of a tile
-  Relation **list; // that the kernel fills, or that the branch looks at
-  int64_t length;
+  int64_t tile;               // rows of a tile
+  int64_t *list, length;      // numbers of the relations that the kernel fills
+  int64_t first, past;        // the rows of its source, in this round
   int64_t calls, source, kept; // so far
-  int64_t unused;
+  int64_t unused[2];
 };
 
 struct Head {
-  Operation *operations, *at;
-  Operation *running; // or null
+  Operation *operations;
+  // For each operation its kind, 8 bits, version, 8 bits, relation, 16 bits, and whether
+  // it reads what an operation before it in the segment fills, 1 bit.
+  int64_t *program;
+  int64_t length; // of the program
   Relation *relations;
   int64_t count;  // of relations
+  int64_t looked; // a bit for each relation whose delta keeps the loop going
+  int64_t blocks;
+  int64_t at;     // the operation to go on with
   int64_t most;   // rounds
   int64_t rows;   // of a source, at most
-  int64_t growth; // of a relation by one kernel, about
+  int64_t growth; // of a relation in a segment, about
   int64_t *end;   // a gauge, which gets rounds << 8 | why
   int64_t rounds; // that are complete
+  int64_t counts; // whether kept is wanted
+  uint64_t drawn; // blocks that have begun
+  uint64_t met;   // blocks that have come to meetings
+  int64_t turn;   // what the last meeting has decided
+  int64_t unused;
 };
 
-// leave ends the loop. Limits are again what the host has set.
-RF_HELPER Operation *leave(Head *head, Operation *at, int64_t why) {
-  for (int64_t i = 0; i < head->count; i++) {
-    Relation *r = head->relations + i;
-    target::store(r->gauge + 1, r->limit);
-    if (r->old_gauge)
-      target::store(r->old_gauge, r->old);
+// What a block keeps in its own memory.
+struct Work {
+  Operation *running; // or null
+  int64_t next;       // the operation of the segment that the block looks at next
+  int64_t at, end;    // of the segment
+  int64_t turn;       // meetings so far
+  int64_t why;        // 0, or why the loop has ended
+  int64_t block, last;
+  int64_t decided, rounds, cancelled;
+  int64_t unused;
+  int64_t program[MOST_OPERATIONS];
+  int64_t cursor[MOST_RELATIONS], full[MOST_RELATIONS], old[MOST_RELATIONS];
+};
+
+RF_HELPER int32_t kind(int64_t op) { return (int32_t)(op & 255); }
+RF_HELPER int32_t relation(int64_t op) { return (int32_t)(op >> 16 & 0xffff); }
+RF_HELPER bool waits(int64_t op) { return op >> 32 & 1; }
+
+// A decision has the number of the meeting, why the loop ends, if it does, and a segment.
+RF_HELPER int64_t decision(int64_t why, int64_t at, int64_t end) { return why << 32 | at << 16 | end; }
+
+// rows_of returns the rows of a kernel's source.
+RF_HELPER int64_t rows_of(const Work *w, int64_t op, int64_t *from) {
+  int32_t r = relation(op);
+  *from = 0;
+  switch (op >> 8 & 255) {
+  case EACH:
+    return w->cursor[r];
+  case OLD_ROWS:
+    return w->old[r];
+  case NEW_ROWS:
+    *from = w->old[r];
   }
-  head->at = at;
-  target::store(head->end, head->rounds << 8 | why);
-  return 0;
+  return w->full[r];
 }
 
-// is_through notes what a kernel has added. It returns false if the kernel has stopped,
-// or may have, because a gauge is past its limit. What it has stored in bags is gone
-// then, since the host runs it again.
-RF_HELPER bool is_through(Operation *op) {
-  bool full = false;
-  for (int64_t i = 0; i < op->length; i++) {
-    const Relation *r = op->list[i];
-    int64_t cursor = target::load(r->gauge);
-    full |= cursor > target::load(r->gauge + 1);
-    op->kept += cursor - r->began;
-  }
-  for (int64_t i = 0; full && i < op->length; i++)
-    if (op->list[i]->is_bag)
-      target::store(op->list[i]->gauge, op->list[i]->began);
-  return !full;
+// segment finds where the segment that begins at an operation ends. It returns the most
+// rows of a source.
+RF_HELPER int64_t segment(const Work *w, int64_t at, int64_t *end) {
+  int64_t most = 0, i = at;
+  do {
+    int64_t from, until = rows_of(w, w->program[i], &from);
+    most = until - from > most ? until - from : most;
+    i++;
+  } while (kind(w->program[i]) == RUN && !waits(w->program[i]));
+  *end = i;
+  return most;
 }
 
-// begin sets up a kernel for rows of its source.
-RF_HELPER void begin(Head *head, Operation *op, int64_t from, int64_t until, int32_t threads) {
-  for (int64_t i = 0; i < op->length; i++) {
-    Relation *r = op->list[i];
-    r->began = target::load(r->gauge);
-    int64_t limit = r->began + head->growth;
-    target::store(r->gauge + 1, limit < r->limit ? limit : r->limit);
+// newest returns the rows of the largest delta that keeps the loop going.
+RF_HELPER int64_t newest(const Head *h, const Work *w) {
+  int64_t most = 0;
+  for (int64_t i = 0; i < h->count; i++) {
+    int64_t n = h->looked >> i & 1 ? w->full[i] - w->old[i] : 0;
+    most = n > most ? n : most;
   }
+  return most;
+}
+
+// follow carries out operations up to the next segment with rows, and decides what is
+// next.
+RF_HELPER int64_t follow(const Head *h, Work *w) {
+  for (int64_t i = w->end;;) {
+    int64_t op = w->program[i], r = relation(op), end, most;
+    switch (kind(op)) {
+    case RUN:
+      most = segment(w, i, &end);
+      if (most == 0) {
+        i = end;
+        continue;
+      }
+      return decision(w->cancelled ? CANCELLED : most > h->rows ? WIDE : 0, i, end);
+    case MERGE:
+      w->old[r] = w->full[r];
+      w->full[r] = w->cursor[r];
+      i++;
+      continue;
+    case CLEAR:
+      w->cursor[r] = 0;
+      i++;
+      continue;
+    }
+    w->rounds++;
+    most = newest(h, w);
+    if (most == 0)
+      return decision(FIXED, i, i);
+    if (most > h->rows)
+      return decision(LARGE, 0, 0);
+    if (w->rounds >= h->most)
+      return decision(LONG, 0, 0);
+    i = 0;
+  }
+}
+
+// count adds up the tuples of a segment. Those of a relation are counted for the first
+// operation that fills it.
+RF_HELPER void count(Head *h, const Work *w) {
+  uint64_t seen = 0;
+  for (int64_t i = w->at; i < w->end; i++) {
+    Operation *op = h->operations + i;
+    for (int64_t k = 0; k < op->length; k++) {
+      int64_t r = op->list[k];
+      if (!(seen >> r & 1))
+        op->kept += w->cursor[r] - target::load(&h->relations[r].began);
+      seen |= (uint64_t)1 << r;
+    }
+  }
+}
+
+// prepare sets up a kernel for the rows of its source.
+RF_HELPER void prepare(const Work *w, Operation *op, int64_t code, int32_t threads) {
+  int64_t from, until = rows_of(w, code, &from);
+  target::store(&op->first, from);
+  target::store(&op->past, until);
+  if (until <= from)
+    return;
   *op->from = from;
   *op->until = until;
   // A tile of a GPU begins with a whole chunk of rows.
@@ -111,91 +201,153 @@ RF_HELPER void begin(Head *head, Operation *op, int64_t from, int64_t until, int
   op->source += until - from;
 }
 
-// rows_of returns the rows of a kernel's source.
-RF_HELPER int64_t rows_of(const Operation *op, int64_t *from) {
-  const Relation *r = op->relation;
-  *from = 0;
-  switch (op->version) {
-  case EACH:
-    return target::load(r->gauge);
-  case OLD_ROWS:
-    return r->old;
-  case NEW_ROWS:
-    *from = r->old;
+// look reads what the block needs to know of the relations. It returns whether a kernel
+// has stopped, or may have, because a gauge is past its limit.
+RF_HELPER bool look(Head *h, Work *w, int32_t threads) {
+  bool full = false;
+  for (int64_t i = target::thread(); i < h->count; i += threads) {
+    const Relation *r = h->relations + i;
+    int64_t cursor = target::load(r->gauge);
+    full |= r->filled && cursor > target::load(r->gauge + 1);
+    w->cursor[i] = cursor;
+    w->full[i] = target::load(&r->full);
+    w->old[i] = target::load(&r->old);
   }
-  return r->full;
+  if (target::thread() == 0) {
+    w->rounds = target::load(&h->rounds);
+    w->cancelled = target::load(h->end + 1) < 0;
+  }
+  return threads == 1 ? full : target::barrier_any(full);
 }
 
-// newest returns the rows of the largest delta that a branch looks at.
-RF_HELPER int64_t newest(const Operation *op) {
-  int64_t most = 0;
-  for (int64_t i = 0; i < op->length; i++) {
-    int64_t n = op->list[i]->full - op->list[i]->old;
-    most = n > most ? n : most;
+// settle writes what a meeting has decided of a relation. What bags got in a segment that
+// the host runs again is gone.
+RF_HELPER void settle(const Head *h, const Work *w, int64_t i, int64_t why) {
+  Relation *r = h->relations + i;
+  int64_t cursor = r->is_bag && why == FULL ? target::load(&r->began) : w->cursor[i];
+  if (r->is_bag)
+    target::store(r->gauge, cursor);
+  target::store(&r->full, w->full[i]);
+  target::store(&r->old, w->old[i]);
+  target::store(&r->began, cursor);
+  if (r->filled) {
+    int64_t limit = cursor + h->growth;
+    target::store(r->gauge + 1, why == 0 && limit < r->limit ? limit : r->limit);
   }
-  return most;
+  if (why && r->old_gauge)
+    target::store(r->old_gauge, w->old[i]);
 }
 
-// next carries out operations up to a kernel, and returns that one, or null at the end.
-RF_HELPER Operation *next(Head *head, int32_t threads) {
-  Operation *op = head->at;
-  if (head->running) {
-    if (!is_through(op))
-      return leave(head, op, FULL);
-    op++;
+// advance goes on behind a segment that all blocks are through with.
+RF_HELPER void advance(Head *h, Work *w, int32_t threads) {
+  bool full = look(h, w, threads);
+  if (target::thread() == 0) {
+    if (h->counts)
+      count(h, w);
+    w->decided = full ? decision(FULL, w->at, w->end) : follow(h, w);
+    target::store(&h->rounds, w->rounds);
   }
-  for (;; op++) {
-    Relation *r = op->relation;
-    int64_t from, until;
-    switch (op->kind) {
-    case RUN:
-      until = rows_of(op, &from);
-      if (until <= from)
-        continue;
-      if (target::load(head->end + 1) < 0)
-        return leave(head, op, CANCELLED);
-      if (until - from > head->rows)
-        return leave(head, op, WIDE);
-      begin(head, op, from, until, threads);
-      head->at = op;
-      return op;
-    case MERGE:
-      r->old = r->full;
-      r->full = target::load(r->gauge);
-      continue;
-    case CLEAR:
-      target::store(r->gauge, (int64_t)0);
-      continue;
+  if (threads > 1)
+    target::barrier();
+  int64_t why = w->decided >> 32, at = w->decided >> 16 & 0xffff, end = w->decided & 0xffff;
+  for (int64_t i = target::thread(); i < h->count; i += threads)
+    settle(h, w, i, why);
+  if (why == 0)
+    for (int64_t i = at + target::thread(); i < end; i += threads)
+      prepare(w, h->operations + i, w->program[i], threads);
+  else if (target::thread() == 0) {
+    target::store(&h->at, at);
+    target::store(h->end, w->rounds << 8 | why);
+  }
+}
+
+// meet waits for all blocks, and takes over what the last one to come decides.
+RF_HELPER void meet(Head *h, Work *w, int32_t threads) {
+  if (target::thread() == 0) {
+    w->turn++;
+    w->last = 1;
+    if (h->blocks > 1) {
+      target::fence();
+      uint64_t come = target::add(&h->met, (uint64_t)1) + 1;
+      w->last = come == (uint64_t)h->blocks * (uint64_t)w->turn;
     }
-    head->rounds++;
-    int64_t most = newest(op);
-    if (most == 0)
-      return leave(head, op, FIXED);
-    op = head->operations;
-    if (most > head->rows)
-      return leave(head, op, LARGE);
-    if (head->rounds >= head->most)
-      return leave(head, op, LONG);
-    op--;
+  }
+  if (threads > 1)
+    target::barrier();
+  if (w->last) {
+    advance(h, w, threads);
+    if (threads > 1)
+      target::barrier();
+  }
+  if (target::thread() == 0) {
+    int64_t turn = w->turn << 40;
+    if (!w->last) {
+      while ((w->decided = target::load(&h->turn)) >> 40 != w->turn)
+        target::pause(20);
+      w->decided -= turn;
+      target::fence();
+    } else if (h->blocks > 1) {
+      target::fence();
+      target::store(&h->turn, turn | w->decided);
+    }
+    w->why = w->decided >> 32, w->at = w->decided >> 16 & 0xffff, w->end = w->decided & 0xffff;
+    w->next = w->at + w->block;
+  }
+}
+
+// pick chooses the next operation of the segment that the block runs.
+RF_HELPER void pick(Head *h, Work *w) {
+  w->running = 0;
+  while (w->why == 0 && w->next < w->end) {
+    Operation *op = h->operations + w->next;
+    w->next += h->blocks;
+    if (target::load(&op->first) < target::load(&op->past)) {
+      w->running = op;
+      return;
+    }
   }
 }
 
 } // namespace loop
 
-// rf_loop_next returns the address of the operation whose kernel the block runs next, or
-// 0 at the end of the loop. The kernel of the call before is done with, and all that the
-// block has written is there.
+// rf_loop_begin has a block take part in a loop. Work is its own memory, which all threads
+// share.
 //
-// Phases: 1 one thread carries out the operations in between; 2 all read what it found
-// Barriers: 2
-// Cost: a few reads of 8 bytes by one thread for each operation and each relation that a kernel fills
-RF_PRIMITIVE int64_t rf_loop_next(void *record, int32_t threads) {
-  loop::Head *head = (loop::Head *)record;
+// Phases: 1 one thread draws the block's number, all copy the program
+// Barriers: 1
+// Cost: one atomic
+RF_PRIMITIVE void rf_loop_begin(void *record, int64_t *work, int32_t threads) {
+  loop::Head *h = (loop::Head *)record;
+  loop::Work *w = (loop::Work *)work;
+  for (int64_t i = target::thread(); i < h->length; i += threads)
+    w->program[i] = h->program[i];
+  if (target::thread() == 0) {
+    w->block = h->blocks > 1 ? (int64_t)target::add(&h->drawn, (uint64_t)1) : 0;
+    w->turn = w->why = 0;
+    w->next = w->at = w->end = h->at;
+  }
   if (threads > 1)
     target::barrier();
-  if (target::thread() == 0)
-    head->running = loop::next(head, threads);
-  if (threads > 1)
-    target::barrier();
-  return (int64_t)head->running;
+}
+
+// rf_loop_next returns the address of the operation whose kernel the block runs next, or
+// 0 at the end of the loop. The kernel of the call before is done with.
+//
+// Phases: 1 one thread looks for an operation of the segment; 2 without one, the blocks meet
+// Barriers: 2, and 6 for each meeting
+// Cost: a few reads of 8 bytes, one after the other; some 3 microseconds for a meeting
+RF_PRIMITIVE int64_t rf_loop_next(void *record, int64_t *work, int32_t threads) {
+  loop::Head *h = (loop::Head *)record;
+  loop::Work *w = (loop::Work *)work;
+  for (;;) {
+    if (threads > 1)
+      target::barrier();
+    if (target::thread() == 0)
+      loop::pick(h, w);
+    if (threads > 1)
+      target::barrier();
+    if (w->running || w->why)
+      return (int64_t)w->running;
+    loop::meet(h, w, threads);
+  }
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// A loop whose deltas are small is one launch of one block, which goes through
-// the rounds by itself (abi.Loop): a round costs as long as a few waits for
-// memory, and the host waits once. The block leaves when a delta is large, a
-// table is full, or the loop has had its rounds; the host goes on there, and
+// A loop whose deltas are small is one launch of some blocks, which go through
+// the rounds by themselves (abi.Loop): a round costs as long as a few waits for
+// memory, and the host waits once. Kernels that do not read what the others
+// fill run side by side, a block each. The blocks leave when a delta is large,
+// a table is full, or the loop has had its rounds; the host goes on there, and
 // may come back before a later round.
 
 const (
@@ -40,6 +41,7 @@ type rounds struct {
 	olds    map[*tables.Relation]int   // the gauges that get the old rows of those that are merged
 	fills   map[*tables.Relation]int64 // those that are filled, with the rows that a block begins
 	entries []*boundEntry              // of the kernels
+	blocks  int64
 	record  device.Buffer
 	states  device.Buffer
 }
@@ -50,7 +52,8 @@ type loopOp struct {
 	command int // of the block
 	rel     *tables.Relation
 	version int64
-	entry   int // of a run
+	entry   int  // of a run
+	waits   bool // for a kernel before it in its segment
 }
 
 // declareRounds finds the loops that there is code for. Their gauges are among
@@ -226,12 +229,24 @@ func (r *run) bindRounds(l *rounds) (bool, error) {
 			return false, nil
 		}
 		for _, t := range e.targets {
-			l.fills[t.To] = max(l.fills[t.To], e.entry.Burst()*int64(t.Sinks))
+			l.fills[t.To] += e.entry.Burst() * int64(t.Sinks)
 			if !slices.Contains(l.list, t.To) {
 				l.list = append(l.list, t.To)
 			}
 		}
 		l.entries[op.entry] = e
+	}
+	if l.blocks == 0 {
+		l.blocks = l.segments()
+		if a := r.engine.info.Attributes; !a.CooperativeLaunch {
+			l.blocks = 1
+		} else {
+			l.blocks = min(l.blocks, int64(a.Multiprocessors))
+		}
+	}
+	if len(l.ops) >= abi.MostLoopOperations || len(l.list) > abi.MostLoopRelations {
+		delete(r.rounds, l.block)
+		return false, nil
 	}
 	// The cursor of a relation is to be its end at the end of a round.
 	merged := map[*tables.Relation]bool{}
@@ -273,11 +288,35 @@ func (d *record) more(words ...int64) int64 {
 	return at
 }
 
+// segments has kernels wait for those before them that fill what they read, and
+// returns the most kernels that run side by side.
+func (l *rounds) segments() (most int64) {
+	var n int64
+	filled := map[*tables.Relation]bool{}
+	for i := range l.ops {
+		op := &l.ops[i]
+		if op.kind != abi.LoopRun || filled[op.rel] && op.rel.IsBag() {
+			n = 0
+			clear(filled)
+			op.waits = op.kind == abi.LoopRun
+		}
+		if op.kind != abi.LoopRun {
+			continue
+		}
+		for _, t := range l.entries[op.entry].targets {
+			filled[t.To] = true
+		}
+		n++
+		most = max(most, n)
+	}
+	return most
+}
+
 // putRecord puts the record of a loop into the device's memory: the head, the
-// operations, the relations, and what these point to.
+// program, the operations, the relations, and what these point to.
 func (r *run) putRecord(l *rounds, most int64) error {
 	ops := len(l.ops) + 1 // with the branch
-	size, states := abi.LoopHead+ops*abi.OpSize+len(l.list)*abi.LoopRelation, 0
+	size, states := abi.LoopHead+ops*(1+abi.OpSize)+len(l.list)*abi.LoopRelation, 0
 	for _, op := range l.ops {
 		size += 2 // the gauge of facts
 		if op.kind == abi.LoopRun {
@@ -286,7 +325,6 @@ func (r *run) putRecord(l *rounds, most int64) error {
 			states += e.entry.StateWords()
 		}
 	}
-	size += len(l.list) + len(l.block.Term.(*harmony.Branch).Vars)
 	if l.record.At == 0 {
 		if err := r.Alloc(&l.record, "a loop", int64(8*size)); err != nil {
 			return err
@@ -296,12 +334,16 @@ func (r *run) putRecord(l *rounds, most int64) error {
 		}
 	}
 	d := &record{base: l.record.Word()}
-	head := d.more(make([]int64, abi.LoopHead)...)
+	d.more(make([]int64, abi.LoopHead)...)
+	program := d.more(make([]int64, ops)...)
 	first := d.more(make([]int64, ops*abi.OpSize)...)
 	relations := d.more(make([]int64, len(l.list)*abi.LoopRelation)...)
+	// part returns words of the record from an address on. More words may make
+	// them others.
+	part := func(at int64, n int) []int64 { return d.words[(at-d.base)/8:][:n] }
 	of := map[*tables.Relation]int64{}
 	for i, rel := range l.list {
-		of[rel] = relations + int64(8*i*abi.LoopRelation)
+		of[rel] = int64(i)
 		gauge, old := int64(0), int64(0)
 		if rel.IsLoaded() {
 			gauge = d.more(0, 0)
@@ -309,13 +351,13 @@ func (r *run) putRecord(l *rounds, most int64) error {
 		if at, ok := l.olds[rel]; ok {
 			old = int64(r.Control.At(at))
 		}
-		words := rel.LoopWords(gauge, old)
-		copy(d.words[(of[rel]-head)/8:], words[:])
+		_, filled := l.fills[rel]
+		words := rel.LoopWords(gauge, old, filled)
+		copy(part(relations+int64(8*i*abi.LoopRelation), abi.LoopRelation), words[:])
 	}
 	state := l.states.Word()
 	for i, op := range l.ops {
-		w := d.words[(first-head)/8+int64(i*abi.OpSize):][:abi.OpSize]
-		w[abi.OpKind], w[abi.OpRelation], w[abi.OpVersion] = op.kind, of[op.rel], op.version
+		part(program, ops)[i] = abi.LoopStep(op.kind, op.version, of[op.rel], op.waits)
 		if op.kind != abi.LoopRun {
 			continue
 		}
@@ -330,8 +372,7 @@ func (r *run) putRecord(l *rounds, most int64) error {
 			fills = append(fills, of[t.To])
 		}
 		list := d.more(fills...)
-		// More words may be elsewhere.
-		w = d.words[(first-head)/8+int64(i*abi.OpSize):][:abi.OpSize]
+		w := part(first+int64(8*i*abi.OpSize), abi.OpSize)
 		w[abi.OpKernel], w[abi.OpWords], w[abi.OpList], w[abi.OpLength] = int64(op.entry), at, list,
 			int64(len(fills))
 		for k, p := range e.params {
@@ -346,18 +387,19 @@ func (r *run) putRecord(l *rounds, most int64) error {
 		state += 8 * w[abi.OpStateWords]
 		w[abi.OpTile] = int64(e.entry.Threads * e.entry.Items)
 	}
-	var looks []int64
+	part(program, ops)[ops-1] = abi.LoopBranch
+	h := part(d.base, abi.LoopHead)
 	for _, v := range l.block.Term.(*harmony.Branch).Vars {
-		looks = append(looks, of[r.Relations[v]])
+		h[abi.LoopLooked] |= 1 << of[r.Relations[v]]
 	}
-	list := d.more(looks...)
-	branch := d.words[(first-head)/8+int64((ops-1)*abi.OpSize):]
-	branch[abi.OpKind], branch[abi.OpList], branch[abi.OpLength] = abi.LoopBranch, list,
-		int64(len(looks))
-	h := d.words
-	h[abi.LoopOperations], h[abi.LoopAt], h[abi.LoopRelations] = first, first, relations
-	h[abi.LoopCount], h[abi.LoopMost], h[abi.LoopRows] = int64(len(l.list)), most, r.sizes.looped
-	h[abi.LoopGrowth], h[abi.LoopEnd] = loopGrowth, int64(r.Control.At(l.end))
+	h[abi.LoopOperations], h[abi.LoopProgram], h[abi.LoopLength] = first, program, int64(ops)
+	h[abi.LoopRelations], h[abi.LoopCount], h[abi.LoopBlocks] = relations, int64(len(l.list)),
+		l.blocks
+	h[abi.LoopMost], h[abi.LoopRows], h[abi.LoopGrowth] = most, r.sizes.looped, loopGrowth
+	h[abi.LoopEnd] = int64(r.Control.At(l.end))
+	if r.walk.Request.Profile {
+		h[abi.LoopCounts] = 1
+	}
 	return r.Put(l.record, d.words...)
 }
 
@@ -376,8 +418,9 @@ func (r *run) launchRounds(l *rounds) error {
 	r.Control.Fresh = false
 	r.Launches++
 	r.log.Launched()
-	shape := cuda.Shape{Grid: cuda.Dim{X: 1}, Block: cuda.Dim{X: uint32(entry.Threads)},
-		Shared: entry.Dynamic}
+	shape := cuda.Shape{Grid: cuda.Dim{X: uint32(l.blocks)},
+		Block: cuda.Dim{X: uint32(entry.Threads)}, Shared: entry.Dynamic,
+		Cooperative: l.blocks > 1}
 	if err := r.Lane.Stream.Launch(l.f.f, shape, []int64{l.record.Word()}); err != nil {
 		return err
 	}
@@ -390,7 +433,9 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 	end := r.Control.Mirror[l.end]
 	done := woven.Rounds{Whole: end >> 8, Done: end&255 == abi.LoopFixed}
 	r.LoopRounds += done.Whole
-	words := make([]int64, abi.LoopHead+(len(l.ops)+1)*abi.OpSize+len(l.list)*abi.LoopRelation)
+	ops := len(l.ops) + 1
+	operations := abi.LoopHead + ops // behind the program
+	words := make([]int64, operations+ops*abi.OpSize+len(l.list)*abi.LoopRelation)
 	inside := end&255 > abi.LoopLarge
 	if inside || r.walk.Request.Profile {
 		if end&255 > abi.LoopWide {
@@ -402,7 +447,7 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 			return done, err
 		}
 	}
-	relations := words[abi.LoopHead+(len(l.ops)+1)*abi.OpSize:]
+	relations := words[operations+ops*abi.OpSize:]
 	for i, rel := range l.list {
 		at, merged := l.olds[rel]
 		_, filled := l.fills[rel]
@@ -417,13 +462,12 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 		}
 	}
 	if inside {
-		op := (words[abi.LoopAt] - words[abi.LoopOperations]) / (8 * abi.OpSize)
-		if int(op) < len(l.ops) {
-			done.At = l.ops[op].command
+		if at := int(words[abi.LoopAt]); at < len(l.ops) {
+			done.At = l.ops[at].command
 		}
 	}
 	if r.walk.Request.Profile {
-		r.chargeRounds(l, words[abi.LoopHead:])
+		r.chargeRounds(l, words[operations:])
 	}
 	return done, nil
 }

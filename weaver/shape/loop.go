@@ -68,7 +68,7 @@ func (p *Program) loop(b *harmony.Block) *Loop {
 	}
 	static := l.Memory
 	static.Dynamic = 0
-	if static.Total() > target.StaticShared {
+	if static.Total()+Aligned(8*abi.LoopWork) > target.StaticShared {
 		return nil
 	}
 	return l

@@ -195,6 +195,9 @@ func (w *woven) run(m *Memory, shape cuda.Shape, params []int64) error {
 		m.driver.wrong("%s: the states of %d blocks: %v", w.entry.Symbol, blocks, err)
 		return err
 	}
+	if w.entry.Role == abi.Loop {
+		size = 0 // all blocks have one record
+	}
 	// The function does not look at the last word, which keeps the list from
 	// being empty.
 	call := func(block int) {
@@ -204,6 +207,9 @@ func (w *woven) run(m *Memory, shape cuda.Shape, params []int64) error {
 	random := m.driver.fork()
 	order := turns(random, int(blocks))
 	workers := min(blockWorkers, len(order))
+	if shape.Cooperative {
+		workers = len(order)
+	}
 	if workers == 1 {
 		call(order[0])
 		return nil

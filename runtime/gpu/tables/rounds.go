@@ -27,8 +27,9 @@ func (r *Relation) BeginRounds(ctx context.Context, slack, expected int64) error
 
 // LoopWords returns the words of the relation in the record of a loop. Gauge is
 // an address for facts, which have none, and old that of the gauge that gets
-// the rows of the round before, or 0.
-func (r *Relation) LoopWords(gauge, old int64) [abi.LoopRelation]int64 {
+// the rows of the round before, or 0. Filled says that a kernel of the loop
+// adds tuples.
+func (r *Relation) LoopWords(gauge, old int64, filled bool) [abi.LoopRelation]int64 {
 	var w [abi.LoopRelation]int64
 	w[abi.LoopGauge], w[abi.LoopLimit], w[abi.LoopOldGauge] = gauge, r.Limit, old
 	w[abi.LoopFull], w[abi.LoopOld] = r.Full, r.Old
@@ -39,6 +40,9 @@ func (r *Relation) LoopWords(gauge, old int64) [abi.LoopRelation]int64 {
 	}
 	if r.IsBag() {
 		w[abi.LoopIsBag] = 1
+	}
+	if filled {
+		w[abi.LoopFilled] = 1
 	}
 	return w
 }

@@ -17,6 +17,7 @@ import (
 // says (abi.LoopHead). A GPU's unit has them once more, as functions.
 type loop struct {
 	*Function
+	work    sharedMemory // what a block knows of the loop
 	kernels []*Function
 	steps   []*llvm.Func // a GPU's: each reads parameters and calls a kernel
 }
@@ -27,6 +28,7 @@ func (m *Module) AddLoop(of *shape.Loop) {
 	of.Function.Memory = shape.Memory{} // the kernels' code takes it
 	defer func() { of.Function.Memory = memory }()
 	l := &loop{Function: m.NewFunction(of.Function)}
+	l.work = sharedMemory{f: l.Function, name: "loop"}
 	for _, k := range of.Kernels {
 		for _, f := range m.functions {
 			if f.Shape == k {
@@ -36,10 +38,11 @@ func (m *Module) AddLoop(of *shape.Loop) {
 	}
 	l.emit()
 	if err := l.finish(); err != nil {
-		panic(err) // it takes no memory
+		panic(err) // it takes no memory beside work
 	}
+	l.work.Finish(false)
 	if l.Target.GPU {
-		l.Entry.Scratch = memory.Total()
+		l.Entry.Scratch = memory.Total() + shape.Aligned(l.work.size)
 		if l.Entry.Scratch > target.StaticShared {
 			l.Entry.Dynamic = memory.Dynamic
 		}
@@ -51,15 +54,26 @@ func (m *Module) AddLoop(of *shape.Loop) {
 // emit asks for the next kernel and calls it, until there is none.
 func (l *loop) emit() {
 	next, run, done := l.NewBlock("next"), l.NewBlock("run"), l.NewBlock("done")
+	work := l.work.At(0, 8*abi.LoopWork)
+	if !l.Target.GPU {
+		work = l.Alloca(types.I64, abi.LoopWork)
+	}
+	l.Call("rf_loop_begin", l.state, work, I32(l.Target.Threads))
 	l.Cur.NewBr(next)
 	l.Cur = next
-	found := l.Call("rf_loop_next", l.state, I32(l.Target.Threads))
+	found := l.Call("rf_loop_next", l.state, work, I32(l.Target.Threads))
 	l.Cur.NewCondBr(l.Cur.NewICmp(enum.IPredEQ, found, I64(0)), done, run)
 	l.Cur = run
 	op := l.Address(found)
 	word := func(i int64) value.Value { return l.Load(types.I64, l.At(types.I64, op, I64(i))) }
-	number := word(abi.OpKernel)
-	words, state := l.Address(word(abi.OpWords)), l.Address(word(abi.OpState))
+	number, words, at := word(abi.OpKernel), l.Address(word(abi.OpWords)), word(abi.OpState)
+	if l.Target.GPU {
+		// A kernel takes the state that is its block's. There is one, whichever
+		// block runs it.
+		before := l.Cur.NewMul(l.BlockNumber(), l.Cur.NewMul(word(abi.OpStateWords), I64(8)))
+		at = l.Cur.NewSub(at, before)
+	}
+	state := l.Address(at)
 	choice := l.Cur
 	var cases []*llvm.Case
 	for i, k := range l.kernels {
@@ -164,8 +178,15 @@ func (l *loop) unit() string {
 		all.ContentType = types.NewArray(uint64(size), types.I8)
 		all.Init = constant.NewUndef(all.ContentType)
 	}
+	if l.work.global != nil {
+		order = append(order, l.work.global)
+	}
 	l.globals = order
-	defer l.rename(l.Entry.Symbol)
-	l.rename(UnitSymbol)
+	rename := func(symbol string) {
+		l.rename(symbol)
+		l.work.rename(symbol)
+	}
+	defer rename(l.Entry.Symbol)
+	rename(UnitSymbol)
 	return text(append(kernels, l.Function)...)
 }
