@@ -6,10 +6,18 @@ package abi
 
 // Bounds of a loop's record.
 const (
-	MostLoopOperations = 128
+	MostLoopOperations = 64
+	MostLoopKernels    = 24
 	MostLoopRelations  = 64
 	// LoopWork is what a block keeps in memory of its own, in words.
-	LoopWork = 12 + MostLoopOperations + 3*MostLoopRelations
+	LoopWork = 26 + MostLoopOperations + 6*MostLoopKernels + 256 + 5*MostLoopRelations
+)
+
+// The words of that memory which tell a block the kernel that it is to run.
+const (
+	WorkKernel = 1 + iota // its number
+	WorkWords             // the address of its parameters
+	WorkState             // the address of its state
 )
 
 // The words of a record's head.
@@ -36,10 +44,11 @@ const (
 )
 
 // LoopStep returns the word of an operation in the program: its kind, the
-// version that it reads, the number of its relation, and whether it reads what
-// a kernel before it fills that no other operation stands between.
-func LoopStep(kind, version, relation int64, waits bool) int64 {
-	word := kind | version<<8 | relation<<16
+// version that it reads, the number of its relation, the number of its kernel,
+// and whether it reads what a kernel before it fills that no other operation
+// stands between.
+func LoopStep(kind, version, relation, kernel int64, waits bool) int64 {
+	word := kind | version<<8 | relation<<16 | kernel<<40
 	if waits {
 		word |= 1 << 32
 	}
@@ -50,8 +59,9 @@ func LoopStep(kind, version, relation int64, waits bool) int64 {
 const (
 	OpKernel = iota // its number among the kernels of the loop
 	OpWords         // the address of its parameters
-	OpFrom          // the address of that of RowsFrom
-	OpUntil         // the address of that of RowsUntil
+	OpCount         // of the parameters
+	OpFrom          // the number of that of RowsFrom
+	OpUntil         // the number of that of RowsUntil
 	OpState         // the address of its state
 	OpStateWords
 	OpTile   // rows of a tile
@@ -62,7 +72,6 @@ const (
 	OpCalls  // so far
 	OpSource // rows of sources so far
 	OpKept   // tuples that were new so far
-	_
 	_
 	OpSize
 )

@@ -24,7 +24,7 @@ enum { RUN, MERGE, CLEAR, BRANCH };
 // Which rows of a relation a kernel reads; EACH: all of a bag.
 enum { NEW_ROWS, OLD_ROWS, MERGED_ROWS, EACH };
 
-enum { MOST_OPERATIONS = 128, MOST_RELATIONS = 64 };
+enum { MOST_OPERATIONS = 64, MOST_KERNELS = 24, MOST_RELATIONS = 64, MOST_WORDS = 256 };
 
 struct Relation {
   int64_t *gauge;
@@ -37,21 +37,23 @@ struct Relation {
 };
 
 struct Operation {
-  int64_t kernel;             // its number in the loop's code
-  int64_t *words;             // its parameters
-  int64_t *from, *until;      // those of words that are bounds of rows
+  int64_t kernel;              // its number in the loop's code
+  int64_t *words;              // its parameters
+  int64_t count;               // of the parameters
+  int64_t from, until;         // those of them that are bounds of rows
   int64_t *state, state_words;
-  int64_t tile;               // rows of a tile
-  int64_t *list, length;      // numbers of the relations that the kernel fills
-  int64_t first, past;        // the rows of its source, in this round
+  int64_t tile;                // rows of a tile
+  int64_t *list, length;       // numbers of the relations that the kernel fills
+  int64_t first, past;         // the rows of its source, in this round
   int64_t calls, source, kept; // so far
-  int64_t unused[2];
+  int64_t unused;
 };
 
 struct Head {
   Operation *operations;
-  // For each operation its kind, 8 bits, version, 8 bits, relation, 16 bits, and whether
-  // it reads what an operation before it in the segment fills, 1 bit.
+  // For each operation its kind, 8 bits, version, 8 bits, relation, 16 bits, whether it
+  // reads what an operation before it in the segment fills, 8 bits, and the number of its
+  // kernel.
   int64_t *program;
   int64_t length; // of the program
   Relation *relations;
@@ -71,23 +73,43 @@ struct Head {
   int64_t unused;
 };
 
-// What a block keeps in its own memory.
+// What a block knows of a kernel.
+struct Kernel {
+  int64_t *words, *from, *until;
+  int64_t *state, state_words, tile;
+};
+
+// What a block keeps in its own memory. The first four words are what the code of a loop
+// reads. Whatever does not change is copied from the record: a meeting waits for memory
+// as seldom as it can.
 struct Work {
   Operation *running; // or null
-  int64_t next;       // the operation of the segment that the block looks at next
-  int64_t at, end;    // of the segment
-  int64_t turn;       // meetings so far
-  int64_t why;        // 0, or why the loop has ended
-  int64_t block, last;
+  int64_t kernel;     // its number
+  int64_t *words, *state;
+  Head *head;
+  Operation *operations;
+  Relation *relations;
+  int64_t next;    // the operation of the segment that the block looks at next
+  int64_t at, end; // of the segment
+  int64_t turn;    // meetings so far
+  int64_t why;     // 0, or why the loop has ended
+  int64_t block, blocks, last;
   int64_t decided, rounds, cancelled;
-  int64_t unused;
+  int64_t count, looked, most, rows, growth, counts;
+  int64_t *ended; // the gauge
+  int64_t taken;  // of parameters
   int64_t program[MOST_OPERATIONS];
+  Kernel kernels[MOST_KERNELS];
+  int64_t parameters[MOST_WORDS];
+  int64_t *gauge[MOST_RELATIONS];
+  int64_t limit[MOST_RELATIONS]; // for the host; of a relation that is not filled the highest
   int64_t cursor[MOST_RELATIONS], full[MOST_RELATIONS], old[MOST_RELATIONS];
 };
 
 RF_HELPER int32_t kind(int64_t op) { return (int32_t)(op & 255); }
 RF_HELPER int32_t relation(int64_t op) { return (int32_t)(op >> 16 & 0xffff); }
 RF_HELPER bool waits(int64_t op) { return op >> 32 & 1; }
+RF_HELPER int32_t kernel(int64_t op) { return (int32_t)(op >> 40); }
 
 // A decision has the number of the meeting, why the loop ends, if it does, and a segment.
 RF_HELPER int64_t decision(int64_t why, int64_t at, int64_t end) { return why << 32 | at << 16 | end; }
@@ -121,10 +143,10 @@ RF_HELPER int64_t segment(const Work *w, int64_t at, int64_t *end) {
 }
 
 // newest returns the rows of the largest delta that keeps the loop going.
-RF_HELPER int64_t newest(const Head *h, const Work *w) {
+RF_HELPER int64_t newest(const Work *w) {
   int64_t most = 0;
-  for (int64_t i = 0; i < h->count; i++) {
-    int64_t n = h->looked >> i & 1 ? w->full[i] - w->old[i] : 0;
+  for (int64_t i = 0; i < w->count; i++) {
+    int64_t n = w->looked >> i & 1 ? w->full[i] - w->old[i] : 0;
     most = n > most ? n : most;
   }
   return most;
@@ -132,7 +154,7 @@ RF_HELPER int64_t newest(const Head *h, const Work *w) {
 
 // follow carries out operations up to the next segment with rows, and decides what is
 // next.
-RF_HELPER int64_t follow(const Head *h, Work *w) {
+RF_HELPER int64_t follow(Work *w) {
   for (int64_t i = w->end;;) {
     int64_t op = w->program[i], r = relation(op), end, most;
     switch (kind(op)) {
@@ -142,7 +164,7 @@ RF_HELPER int64_t follow(const Head *h, Work *w) {
         i = end;
         continue;
       }
-      return decision(w->cancelled ? CANCELLED : most > h->rows ? WIDE : 0, i, end);
+      return decision(w->cancelled ? CANCELLED : most > w->rows ? WIDE : 0, i, end);
     case MERGE:
       w->old[r] = w->full[r];
       w->full[r] = w->cursor[r];
@@ -154,12 +176,12 @@ RF_HELPER int64_t follow(const Head *h, Work *w) {
       continue;
     }
     w->rounds++;
-    most = newest(h, w);
+    most = newest(w);
     if (most == 0)
       return decision(FIXED, i, i);
-    if (most > h->rows)
+    if (most > w->rows)
       return decision(LARGE, 0, 0);
-    if (w->rounds >= h->most)
+    if (w->rounds >= w->most)
       return decision(LONG, 0, 0);
     i = 0;
   }
@@ -167,115 +189,118 @@ RF_HELPER int64_t follow(const Head *h, Work *w) {
 
 // count adds up the tuples of a segment. Those of a relation are counted for the first
 // operation that fills it.
-RF_HELPER void count(Head *h, const Work *w) {
+RF_HELPER void count(const Work *w) {
   uint64_t seen = 0;
   for (int64_t i = w->at; i < w->end; i++) {
-    Operation *op = h->operations + i;
+    Operation *op = w->operations + i;
     for (int64_t k = 0; k < op->length; k++) {
       int64_t r = op->list[k];
       if (!(seen >> r & 1))
-        op->kept += w->cursor[r] - target::load(&h->relations[r].began);
+        op->kept += w->cursor[r] - target::load(&w->relations[r].began);
       seen |= (uint64_t)1 << r;
     }
   }
 }
 
-// prepare sets up a kernel for the rows of its source.
-RF_HELPER void prepare(const Work *w, Operation *op, int64_t code, int32_t threads) {
-  int64_t from, until = rows_of(w, code, &from);
-  target::store(&op->first, from);
-  target::store(&op->past, until);
-  if (until <= from)
-    return;
-  *op->from = from;
-  *op->until = until;
-  // A tile of a GPU begins with a whole chunk of rows.
-  int64_t first = threads == 1 ? from : from & ~(int64_t)3;
-  for (int64_t i = 0; i < op->state_words; i++)
-    op->state[i] = 0;
-  op->state[1] = (until - first + op->tile - 1) / op->tile;
-  op->state[2] = 1;
-  if (op->state_words > 3)
-    op->state[op->state_words - 1] = op->tile;
-  op->calls++;
-  op->source += until - from;
-}
-
 // look reads what the block needs to know of the relations. It returns whether a kernel
-// has stopped, or may have, because a gauge is past its limit.
-RF_HELPER bool look(Head *h, Work *w, int32_t threads) {
+// has stopped, or may have, because a gauge is past its limit. The last block of the
+// meeting before knows their versions.
+RF_HELPER bool look(Work *w, bool knows, int32_t threads) {
   bool full = false;
-  for (int64_t i = target::thread(); i < h->count; i += threads) {
-    const Relation *r = h->relations + i;
-    int64_t cursor = target::load(r->gauge);
-    full |= r->filled && cursor > target::load(r->gauge + 1);
+  for (int64_t i = target::thread(); i < w->count; i += threads) {
+    int64_t cursor = target::load(w->gauge[i]);
+    full |= w->limit[i] >= 0 && cursor > target::load(w->gauge[i] + 1);
     w->cursor[i] = cursor;
-    w->full[i] = target::load(&r->full);
-    w->old[i] = target::load(&r->old);
+    if (!knows) {
+      w->full[i] = target::load(&w->relations[i].full);
+      w->old[i] = target::load(&w->relations[i].old);
+    }
   }
   if (target::thread() == 0) {
-    w->rounds = target::load(&h->rounds);
-    w->cancelled = target::load(h->end + 1) < 0;
+    if (!knows)
+      w->rounds = target::load(&w->head->rounds);
+    w->cancelled = target::load(w->ended + 1) < 0;
   }
   return threads == 1 ? full : target::barrier_any(full);
 }
 
 // settle writes what a meeting has decided of a relation. What bags got in a segment that
 // the host runs again is gone.
-RF_HELPER void settle(const Head *h, const Work *w, int64_t i, int64_t why) {
-  Relation *r = h->relations + i;
-  int64_t cursor = r->is_bag && why == FULL ? target::load(&r->began) : w->cursor[i];
-  if (r->is_bag)
-    target::store(r->gauge, cursor);
-  target::store(&r->full, w->full[i]);
-  target::store(&r->old, w->old[i]);
+RF_HELPER void settle(Work *w, int64_t i, int64_t why) {
+  Relation *r = w->relations + i;
+  int64_t cursor = w->cursor[i];
+  if (r->is_bag) {
+    cursor = why == FULL ? target::load(&r->began) : cursor;
+    target::store(w->gauge[i], cursor);
+  }
+  if (w->blocks > 1 || why) {
+    target::store(&r->full, w->full[i]);
+    target::store(&r->old, w->old[i]);
+  }
   target::store(&r->began, cursor);
-  if (r->filled) {
-    int64_t limit = cursor + h->growth;
-    target::store(r->gauge + 1, why == 0 && limit < r->limit ? limit : r->limit);
+  if (w->limit[i] >= 0) {
+    int64_t limit = cursor + w->growth;
+    target::store(w->gauge[i] + 1, why == 0 && limit < w->limit[i] ? limit : w->limit[i]);
   }
   if (why && r->old_gauge)
     target::store(r->old_gauge, w->old[i]);
 }
 
+// prepare notes the rows of a kernel's source.
+RF_HELPER void prepare(const Work *w, int64_t i) {
+  Operation *op = w->operations + i;
+  int64_t from, until = rows_of(w, w->program[i], &from);
+  if (w->blocks > 1) {
+    target::store(&op->first, from);
+    target::store(&op->past, until);
+  }
+  if (w->counts && until > from) {
+    op->calls++;
+    op->source += until - from;
+  }
+}
+
 // advance goes on behind a segment that all blocks are through with.
-RF_HELPER void advance(Head *h, Work *w, int32_t threads) {
-  bool full = look(h, w, threads);
+RF_HELPER void advance(Work *w, bool knows, int32_t threads) {
+  bool full = look(w, knows, threads);
   if (target::thread() == 0) {
-    if (h->counts)
-      count(h, w);
-    w->decided = full ? decision(FULL, w->at, w->end) : follow(h, w);
-    target::store(&h->rounds, w->rounds);
+    if (w->counts)
+      count(w);
+    w->decided = full ? decision(FULL, w->at, w->end) : follow(w);
+    target::store(&w->head->rounds, w->rounds);
   }
   if (threads > 1)
     target::barrier();
   int64_t why = w->decided >> 32, at = w->decided >> 16 & 0xffff, end = w->decided & 0xffff;
-  for (int64_t i = target::thread(); i < h->count; i += threads)
-    settle(h, w, i, why);
+  for (int64_t i = target::thread(); i < w->count; i += threads)
+    settle(w, i, why);
   if (why == 0)
     for (int64_t i = at + target::thread(); i < end; i += threads)
-      prepare(w, h->operations + i, w->program[i], threads);
+      prepare(w, i);
   else if (target::thread() == 0) {
-    target::store(&h->at, at);
-    target::store(h->end, w->rounds << 8 | why);
+    target::store(&w->head->at, at);
+    target::store(w->ended, w->rounds << 8 | why);
   }
 }
 
 // meet waits for all blocks, and takes over what the last one to come decides.
-RF_HELPER void meet(Head *h, Work *w, int32_t threads) {
+RF_HELPER void meet(Work *w, int32_t threads) {
+  Head *h = w->head;
+  bool knew = w->last;
+  if (threads > 1)
+    target::barrier();
   if (target::thread() == 0) {
     w->turn++;
-    w->last = 1;
-    if (h->blocks > 1) {
+    if (w->blocks > 1) {
       target::fence();
       uint64_t come = target::add(&h->met, (uint64_t)1) + 1;
-      w->last = come == (uint64_t)h->blocks * (uint64_t)w->turn;
+      w->last = come == (uint64_t)w->blocks * (uint64_t)w->turn;
     }
   }
   if (threads > 1)
     target::barrier();
   if (w->last) {
-    advance(h, w, threads);
+    advance(w, knew, threads);
     if (threads > 1)
       target::barrier();
   }
@@ -283,10 +308,10 @@ RF_HELPER void meet(Head *h, Work *w, int32_t threads) {
     int64_t turn = w->turn << 40;
     if (!w->last) {
       while ((w->decided = target::load(&h->turn)) >> 40 != w->turn)
-        target::pause(20);
+        target::relax();
       w->decided -= turn;
       target::fence();
-    } else if (h->blocks > 1) {
+    } else if (w->blocks > 1) {
       target::fence();
       target::store(&h->turn, turn | w->decided);
     }
@@ -295,17 +320,50 @@ RF_HELPER void meet(Head *h, Work *w, int32_t threads) {
   }
 }
 
-// pick chooses the next operation of the segment that the block runs.
-RF_HELPER void pick(Head *h, Work *w) {
+// pick chooses the next operation of the segment that the block runs, and sets up its
+// kernel.
+RF_HELPER void pick(Work *w, int32_t threads) {
   w->running = 0;
   while (w->why == 0 && w->next < w->end) {
-    Operation *op = h->operations + w->next;
-    w->next += h->blocks;
-    if (target::load(&op->first) < target::load(&op->past)) {
-      w->running = op;
-      return;
+    int64_t i = w->next, from, until;
+    Operation *op = w->operations + i;
+    w->next += w->blocks;
+    if (w->last) {
+      until = rows_of(w, w->program[i], &from);
+    } else {
+      from = target::load(&op->first);
+      until = target::load(&op->past);
     }
+    if (until <= from)
+      continue;
+    w->running = op;
+    w->kernel = kernel(w->program[i]);
+    const Kernel *k = w->kernels + w->kernel;
+    *k->from = from;
+    *k->until = until;
+    w->words = k->words, w->state = k->state;
+    // A tile of a GPU begins with a whole chunk of rows.
+    int64_t first = threads == 1 ? from : from & ~(int64_t)3;
+    for (int64_t j = 0; j < k->state_words; j++)
+      k->state[j] = 0;
+    k->state[1] = (until - first + k->tile - 1) / k->tile;
+    k->state[2] = 1;
+    if (k->state_words > 3)
+      k->state[k->state_words - 1] = k->tile;
+    return;
   }
+}
+
+// copy takes over what does not change of the head.
+RF_HELPER void copy(Work *w, Head *h) {
+  w->head = h;
+  w->operations = h->operations, w->relations = h->relations;
+  w->block = h->blocks > 1 ? (int64_t)target::add(&h->drawn, (uint64_t)1) : 0;
+  w->blocks = h->blocks, w->last = h->blocks == 1;
+  w->count = h->count, w->looked = h->looked, w->most = h->most, w->rows = h->rows;
+  w->growth = h->growth, w->counts = h->counts, w->ended = h->end;
+  w->rounds = w->turn = w->why = w->taken = 0;
+  w->next = w->at = w->end = h->at;
 }
 
 } // namespace loop
@@ -313,41 +371,68 @@ RF_HELPER void pick(Head *h, Work *w) {
 // rf_loop_begin has a block take part in a loop. Work is its own memory, which all threads
 // share.
 //
-// Phases: 1 one thread draws the block's number, all copy the program
-// Barriers: 1
-// Cost: one atomic
+// Phases: 1 one thread copies the head, all the rest; 2 one places the parameters; 3 all copy these
+// Barriers: 3
+// Cost: some reads of 8 bytes, one after the other, and one atomic
 RF_PRIMITIVE void rf_loop_begin(void *record, int64_t *work, int32_t threads) {
   loop::Head *h = (loop::Head *)record;
   loop::Work *w = (loop::Work *)work;
+  if (target::thread() == 0)
+    loop::copy(w, h);
   for (int64_t i = target::thread(); i < h->length; i += threads)
     w->program[i] = h->program[i];
-  if (target::thread() == 0) {
-    w->block = h->blocks > 1 ? (int64_t)target::add(&h->drawn, (uint64_t)1) : 0;
-    w->turn = w->why = 0;
-    w->next = w->at = w->end = h->at;
+  for (int64_t i = target::thread(); i < h->count; i += threads) {
+    const loop::Relation *r = h->relations + i;
+    w->gauge[i] = r->gauge;
+    w->limit[i] = r->filled ? r->limit : -1;
+    w->full[i] = r->full, w->old[i] = r->old;
   }
+  if (threads > 1)
+    target::barrier();
+  if (target::thread() == 0)
+    for (int64_t i = 0; i < h->length; i++)
+      if (loop::kind(w->program[i]) == loop::RUN) {
+        const loop::Operation *op = h->operations + i;
+        loop::Kernel *k = w->kernels + loop::kernel(w->program[i]);
+        int64_t *words = op->words;
+        if (w->taken + op->count <= loop::MOST_WORDS) {
+          words = w->parameters + w->taken;
+          w->taken += op->count;
+        }
+        k->words = words, k->from = words + op->from, k->until = words + op->until;
+        k->state = op->state, k->state_words = op->state_words, k->tile = op->tile;
+      }
+  if (threads > 1)
+    target::barrier();
+  for (int64_t i = 0; i < h->length; i++)
+    if (loop::kind(w->program[i]) == loop::RUN) {
+      const loop::Operation *op = h->operations + i;
+      int64_t *words = w->kernels[loop::kernel(w->program[i])].words;
+      for (int64_t k = target::thread(); words != op->words && k < op->count; k += threads)
+        words[k] = op->words[k];
+    }
   if (threads > 1)
     target::barrier();
 }
 
-// rf_loop_next returns the address of the operation whose kernel the block runs next, or
-// 0 at the end of the loop. The kernel of the call before is done with.
+// rf_loop_next returns whether there is another kernel for the block to run: its number,
+// the address of its parameters and of its state are words 1 to 3 of the work. The kernel
+// of the call before is done with. Without one, the loop has ended.
 //
 // Phases: 1 one thread looks for an operation of the segment; 2 without one, the blocks meet
-// Barriers: 2, and 6 for each meeting
-// Cost: a few reads of 8 bytes, one after the other; some 3 microseconds for a meeting
-RF_PRIMITIVE int64_t rf_loop_next(void *record, int64_t *work, int32_t threads) {
-  loop::Head *h = (loop::Head *)record;
+// Barriers: 2, and 7 for each meeting
+// Cost: a few reads of shared memory, one after the other; some 3 microseconds for a meeting
+RF_PRIMITIVE int32_t rf_loop_next(int64_t *work, int32_t threads) {
   loop::Work *w = (loop::Work *)work;
   for (;;) {
     if (threads > 1)
       target::barrier();
     if (target::thread() == 0)
-      loop::pick(h, w);
+      loop::pick(w, threads);
     if (threads > 1)
       target::barrier();
     if (w->running || w->why)
-      return (int64_t)w->running;
-    loop::meet(h, w, threads);
+      return w->running != 0;
+    loop::meet(w, threads);
   }
 }

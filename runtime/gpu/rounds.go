@@ -357,7 +357,8 @@ func (r *run) putRecord(l *rounds, most int64) error {
 	}
 	state := l.states.Word()
 	for i, op := range l.ops {
-		part(program, ops)[i] = abi.LoopStep(op.kind, op.version, of[op.rel], op.waits)
+		part(program, ops)[i] = abi.LoopStep(op.kind, op.version, of[op.rel],
+			int64(op.entry), op.waits)
 		if op.kind != abi.LoopRun {
 			continue
 		}
@@ -373,14 +374,14 @@ func (r *run) putRecord(l *rounds, most int64) error {
 		}
 		list := d.more(fills...)
 		w := part(first+int64(8*i*abi.OpSize), abi.OpSize)
-		w[abi.OpKernel], w[abi.OpWords], w[abi.OpList], w[abi.OpLength] = int64(op.entry), at, list,
-			int64(len(fills))
+		w[abi.OpKernel], w[abi.OpWords], w[abi.OpCount] = int64(op.entry), at, int64(len(params))
+		w[abi.OpList], w[abi.OpLength] = list, int64(len(fills))
 		for k, p := range e.params {
 			switch p.Kind {
 			case abi.RowsFrom:
-				w[abi.OpFrom] = at + int64(8*k)
+				w[abi.OpFrom] = int64(k)
 			case abi.RowsUntil:
-				w[abi.OpUntil] = at + int64(8*k)
+				w[abi.OpUntil] = int64(k)
 			}
 		}
 		w[abi.OpState], w[abi.OpStateWords] = state, int64(e.entry.StateWords())

@@ -18,7 +18,7 @@ type Loop struct {
 
 // mostLooped bounds the kernels of a loop: they are compiled together, and
 // again.
-const mostLooped = 24
+const mostLooped = abi.MostLoopKernels
 
 // Loops returns the loops whose rounds need nothing but kernels of one size of
 // blocks, and moves of cursors: those that read relations and fill relations.

@@ -61,23 +61,23 @@ func (l *loop) emit() {
 	l.Call("rf_loop_begin", l.state, work, I32(l.Target.Threads))
 	l.Cur.NewBr(next)
 	l.Cur = next
-	found := l.Call("rf_loop_next", l.state, work, I32(l.Target.Threads))
-	l.Cur.NewCondBr(l.Cur.NewICmp(enum.IPredEQ, found, I64(0)), done, run)
+	found := l.Call("rf_loop_next", work, I32(l.Target.Threads))
+	l.Cur.NewCondBr(l.Cur.NewICmp(enum.IPredEQ, found, I32(0)), done, run)
 	l.Cur = run
-	op := l.Address(found)
-	word := func(i int64) value.Value { return l.Load(types.I64, l.At(types.I64, op, I64(i))) }
-	number, words, at := word(abi.OpKernel), l.Address(word(abi.OpWords)), word(abi.OpState)
-	if l.Target.GPU {
-		// A kernel takes the state that is its block's. There is one, whichever
-		// block runs it.
-		before := l.Cur.NewMul(l.BlockNumber(), l.Cur.NewMul(word(abi.OpStateWords), I64(8)))
-		at = l.Cur.NewSub(at, before)
-	}
-	state := l.Address(at)
+	word := func(i int64) value.Value { return l.Load(types.I64, l.At(types.I64, work, I64(i))) }
+	number, words, at := word(abi.WorkKernel), l.Address(word(abi.WorkWords)), word(abi.WorkState)
 	choice := l.Cur
 	var cases []*llvm.Case
 	for i, k := range l.kernels {
 		l.Cur = l.NewBlock("kernel")
+		state := at
+		if l.Target.GPU {
+			// A kernel takes the state that is its block's. There is one,
+			// whichever block runs it.
+			words := int64(k.Entry.StateWords())
+			state = l.Cur.NewSub(at, l.Cur.NewMul(l.BlockNumber(), I64(8*words)))
+		}
+		state = l.Address(state)
 		cases = append(cases, llvm.NewCase(constant.NewInt(types.I64, int64(i)), l.Cur))
 		if l.Target.GPU {
 			step := l.step(k)
