@@ -138,6 +138,10 @@ func TestWorksOfRecursion(t *testing.T) {
 				sources++
 			}
 		}
+		if title := w.title(); strings.Contains(title, "%") || !strings.HasSuffix(title, ", hot") ||
+			len(title) < 15 {
+			t.Errorf("%s has the title %q", w.name, title)
+		}
 		if sources != 1 {
 			t.Errorf("%s has %d sources of facts", w.name, sources)
 		}

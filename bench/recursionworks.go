@@ -258,7 +258,11 @@ func scaleWorks() (works []*recursionWork) {
 		name     string
 		packages int
 		answer   string
-	}{{"1M", 460, "932952\t2708063\t135642\t12730\n"}, {"10M", 4_460, "10234478\t33722766\t1450976\t124313\n"}, {"100M", 44_600, ""}} {
+	}{
+		{"1M", 460, "932952\t2708063\t135642\t12730\n"},
+		{"10M", 4_460, "10234478\t33722766\t1450976\t124313\n"},
+		{"100M", 44_600, ""},
+	} {
 		w := &recursionWork{name: scaleGroup + "/" + p.name, clauses: doopSizes, answer: p.answer,
 			program: []string{testFile("recursive", "doop.logic")},
 			make: func(_ *recursionWork, dir string, seed uint64) error {
@@ -309,6 +313,29 @@ func graphWorks() (works []*recursionWork) {
 		}
 	}
 	return works
+}
+
+// titles say what the works of a group are; %s stands for what follows the
+// slash of a name.
+var titles = map[string]string{
+	"tc": "transitive closure of %s", "sg": "same generation of %s",
+	"cspa":     "context-sensitive pointer analysis of %s variables",
+	"andersen": "Andersen's pointer analysis", "crdt": "a list CRDT", "doop": "Doop's core rules",
+	"polonius": "the naive rules of Polonius", "3": "triangles of %s", "4": "4-cliques of %s",
+	"join": "a join, %s", "rounds": "10,000 rounds, rules and rows of deltas: %s",
+	scaleGroup:       "Doop's core rules, %s of VarPointsTo",
+	graphgen.RMAT:    "an R-MAT graph, clique and edges: %s",
+	graphgen.Uniform: "a uniform graph, clique and edges: %s",
+	graphgen.Zipf:    "a skewed graph, clique and edges: %s",
+}
+
+// title says what a work is, and about how many tuples it counts.
+func (w *recursionWork) title() string {
+	title := strings.ReplaceAll(titles[w.group()], "%s", strings.TrimPrefix(w.name, w.group()+"/"))
+	if n := sumOf(w.answer); n > 0 {
+		title += fmt.Sprintf(", %.4g million tuples", float64(n)/1e6)
+	}
+	return title + ", hot"
 }
 
 // order returns the order of a process that runs the work. Facts that are made

@@ -39,9 +39,19 @@ func TestCountsByHand(t *testing.T) {
 				if err := stratum.Facts().Write(dir); err != nil {
 					t.Fatal(err)
 				}
-				if got := countIn(t, s, Text("stratum.logic", stratum.Program()),
-					NewFacts().Dir(dir)); got != int64(stratum.Tuples()) {
+				got, stats := countIn(t, s, Text("stratum.logic", stratum.Program()),
+					NewFacts().Dir(dir))
+				if got != int64(stratum.Tuples()) {
 					t.Errorf("%+v: %d tuples, not %d", stratum, got, stratum.Tuples())
+				}
+				// Benchmarks take calls of kernels for rounds. The last round
+				// derives nothing.
+				calls := int64(0)
+				for _, k := range stats.Kernels {
+					calls = max(calls, k.Calls)
+				}
+				if len(stats.Kernels) > 0 && calls != int64(stratum.Rounds+1) {
+					t.Errorf("%+v: a kernel has %d calls", stratum, calls)
 				}
 			}
 			for name, j := range joins {
@@ -56,7 +66,7 @@ func TestCountsByHand(t *testing.T) {
 				if err := j.Write(dir); err != nil {
 					t.Fatal(err)
 				}
-				if got := countIn(t, s, graphProgram(t, "join"),
+				if got, _ := countIn(t, s, graphProgram(t, "join"),
 					NewFacts().Dir(dir)); got != want {
 					t.Errorf("the %s join: %d matches, not %d", name, got, want)
 				}
@@ -69,7 +79,7 @@ func TestCountsByHand(t *testing.T) {
 				}
 				three, four := cliques(from, to)
 				for program, want := range map[string]int64{"triangles": three, "cliques": four} {
-					got := countIn(t, s, graphProgram(t, program),
+					got, _ := countIn(t, s, graphProgram(t, program),
 						NewFacts().Columns("edge", from, to))
 					if got != want || want == 0 {
 						t.Errorf("%s of %+v: %d, not %d", program, g, got, want)
@@ -116,8 +126,9 @@ func graphProgram(t *testing.T, name string) Source {
 	return sources[0]
 }
 
-// countIn runs a program over facts and returns its value of _.
-func countIn(t *testing.T, s *Session, program Source, facts *Facts) (n int64) {
+// countIn runs a program over facts, round by round. It returns its value of _
+// and the profile.
+func countIn(t *testing.T, s *Session, program Source, facts *Facts) (n int64, stats Stats) {
 	t.Helper()
 	ctx := context.Background()
 	prog, err := Compile(ctx, []Source{program}, Options{})
@@ -128,12 +139,12 @@ func countIn(t *testing.T, s *Session, program Source, facts *Facts) (n int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Run(ctx, prog, db, RunOptions{})
+	res, err := s.Run(ctx, prog, db, RunOptions{Profile: true, NoDecompose: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for row := range res.Rows("_") {
 		n = row[0].(int64)
 	}
-	return n
+	return n, res.Stats
 }
