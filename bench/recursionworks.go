@@ -176,23 +176,34 @@ func cliqueWorks() (works []*recursionWork) {
 // one may take.
 const skewBar = 1.5
 
-// joinWorks are a join whose keys follow Zipf's law with exponent 1.5 on both
-// sides, and a uniform one.
-func joinWorks() []*recursionWork {
-	const left, right, keys = 1_000_000, 2_000, 1_000
-	work := func(name, answer string, of func(seed uint64) graphgen.Join) *recursionWork {
-		return &recursionWork{name: name, answer: answer, program: []string{testFile("graphs", "join.logic")},
-			make: func(_ *recursionWork, dir string, seed uint64) error {
-				return of(seed).Write(dir)
-			}}
+// joinWorks are joins of two and of three relations whose keys follow Zipf's
+// law with exponent 1.5, each behind uniform ones.
+func joinWorks() (works []*recursionWork) {
+	const keys = 1_000
+	for _, c := range []struct {
+		name, program   string
+		rows            []int
+		uniform, skewed string // the answers
+	}{
+		{"2", "join.logic", []int{1_000_000, 2_000}, "174499326\n", "178085599\n"},
+		{"3", "chain.logic", []int{50_000, 2_000, 10_000}, "75697768\n", "77717794\n"},
+	} {
+		work := func(kind, answer string, of func(seed uint64) graphgen.Chain) *recursionWork {
+			return &recursionWork{name: fmt.Sprintf("join/%s-%s", c.name, kind), answer: answer,
+				program: []string{testFile("graphs", c.program)},
+				make: func(_ *recursionWork, dir string, seed uint64) error {
+					return of(seed).Write(dir)
+				}}
+		}
+		zipf := func(seed uint64) graphgen.Chain { return graphgen.ZipfChain(c.rows, 1.5, seed) }
+		uniform := work("uniform", c.uniform, func(seed uint64) graphgen.Chain {
+			return graphgen.UniformChain(c.rows[0], len(c.rows), keys, zipf(seed).Matches(), seed)
+		})
+		skewed := work("zipf", c.skewed, zipf)
+		skewed.than, skewed.times = uniform.name, skewBar
+		works = append(works, uniform, skewed)
 	}
-	zipf := func(seed uint64) graphgen.Join { return graphgen.ZipfJoin(left, right, 1.5, seed) }
-	skewed := work("join/zipf", "171857320\n", zipf)
-	skewed.than, skewed.times = "join/uniform", skewBar
-	return []*recursionWork{
-		work("join/uniform", "171499329\n", func(seed uint64) graphgen.Join {
-			return graphgen.UniformJoin(left, keys, zipf(seed).Matches(), seed)
-		}), skewed}
+	return works
 }
 
 // Rounds of a stratum, in each of which all rules derive rows.
@@ -284,8 +295,8 @@ const besideGo = 20
 // graphAnswers are those of random graphs of seed 1.
 var graphAnswers = map[string]string{
 	"rmat/3-1M": "23749780\n", "rmat/4-256k": "35758438\n",
-	"uniform/3-1M": "4609\n", "uniform/4-256k": "1920670\n",
-	"zipf/3-1M": "1806173\n", "zipf/4-256k": "372712\n",
+	"uniform/3-1M": "4609\n", "uniform/3-16M": "4543\n", "uniform/4-256k": "1920670\n",
+	"zipf/3-1M": "1806173\n", "zipf/3-16M": "30396182\n", "zipf/4-256k": "372712\n",
 }
 
 // graphWorks count triangles and 4-cliques of random graphs of 16 edges a node.
@@ -322,7 +333,7 @@ var titles = map[string]string{
 	"cspa":     "context-sensitive pointer analysis of %s variables",
 	"andersen": "Andersen's pointer analysis", "crdt": "a list CRDT", "doop": "Doop's core rules",
 	"polonius": "the naive rules of Polonius", "3": "triangles of %s", "4": "4-cliques of %s",
-	"join": "a join, %s", "rounds": "10,000 rounds, rules and rows of deltas: %s",
+	"join": "relations that are joined and their keys, %s", "rounds": "10,000 rounds, rules and rows of deltas: %s",
 	scaleGroup:       "Doop's core rules, %s of VarPointsTo",
 	graphgen.RMAT:    "an R-MAT graph, clique and edges: %s",
 	graphgen.Uniform: "a uniform graph, clique and edges: %s",

@@ -15,9 +15,10 @@ import (
 // tuples in each round, joins of uniform and of skewed keys, and triangles and
 // 4-cliques of random graphs on every engine. The answers are counted by hand.
 func TestCountsByHand(t *testing.T) {
-	skewed := graphgen.ZipfJoin(400, 90, 1.5, 3)
-	joins := map[string]graphgen.Join{"skewed": skewed,
-		"uniform": graphgen.UniformJoin(400, 7, skewed.Matches(), 3)}
+	skewed := graphgen.ZipfChain([]int{400, 90}, 1.5, 3)
+	longer := graphgen.ZipfChain([]int{300, 60, 2000}, 1.5, 3)
+	chains := []graphgen.Chain{skewed, graphgen.UniformChain(400, 2, 7, skewed.Matches(), 3),
+		longer, graphgen.UniformChain(300, 3, 7, longer.Matches(), 3)}
 	for _, engine := range []string{EngineGPU, EngineCPU, EngineGo} {
 		t.Run(engine, func(t *testing.T) {
 			var s *Session
@@ -54,21 +55,15 @@ func TestCountsByHand(t *testing.T) {
 					t.Errorf("%+v: a kernel has %d calls", stratum, calls)
 				}
 			}
-			for name, j := range joins {
-				dir, want := t.TempDir(), int64(0)
-				for _, l := range j.Left {
-					for _, r := range j.Right {
-						if l[1] == r[0] && l[0] < r[1] {
-							want++
-						}
-					}
-				}
-				if err := j.Write(dir); err != nil {
+			for i, c := range chains {
+				dir, want := t.TempDir(), matches(c)
+				if err := c.Write(dir); err != nil {
 					t.Fatal(err)
 				}
-				if got, _ := countIn(t, s, graphProgram(t, "join"),
-					NewFacts().Dir(dir)); got != want {
-					t.Errorf("the %s join: %d matches, not %d", name, got, want)
+				program := []string{"join", "chain"}[len(c)-2]
+				if got, _ := countIn(t, s, graphProgram(t, program),
+					NewFacts().Dir(dir)); got != want || want == 0 {
+					t.Errorf("chain %d: %d matches, not %d", i, got, want)
 				}
 			}
 			for _, kind := range []string{graphgen.RMAT, graphgen.Uniform, graphgen.Zipf} {
@@ -88,6 +83,28 @@ func TestCountsByHand(t *testing.T) {
 			}
 		})
 	}
+}
+
+// matches counts what join.logic and chain.logic do.
+func matches(c graphgen.Chain) (n int64) {
+	var follow func(first, at int32, behind graphgen.Chain)
+	follow = func(first, at int32, behind graphgen.Chain) {
+		if len(behind) == 0 {
+			if first < at {
+				n++
+			}
+			return
+		}
+		for _, e := range behind[0] {
+			if e[0] == at {
+				follow(first, e[1], behind[1:])
+			}
+		}
+	}
+	for _, e := range c[0] {
+		follow(e[0], e[1], c[1:])
+	}
+	return n
 }
 
 // cliques counts the triangles of a directed graph of fewer than 64 nodes, as
