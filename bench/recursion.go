@@ -334,7 +334,6 @@ func (r *recursionRow) judge(before []*recursionRow) {
 func (r *recursionRow) verdict() string {
 	var parts []string
 	for _, b := range r.Bars {
-		met := map[bool]string{true: "met", false: "MISSED"}[b.Met]
 		text := fmt.Sprintf("%s %.3g <= %.3g", b.What, b.Value, b.Bound)
 		switch b.What {
 		case "hot":
@@ -342,9 +341,17 @@ func (r *recursionRow) verdict() string {
 		case "round":
 			text = fmt.Sprintf("round <= %.3g us", b.Bound*1e6)
 		}
-		parts = append(parts, text+" "+met)
+		parts = append(parts, text+" "+verdictOf(b.Met))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// verdictOf says whether a bar is met.
+func verdictOf(met bool) string {
+	if met {
+		return "met"
+	}
+	return "MISSED"
 }
 
 // line renders a row as soon as it is there.
@@ -414,13 +421,14 @@ func (s *recursionSuite) print() {
 	}
 	report(title, table.Row{"program", "tuples", "rounds", "go", "process", "first", "second", "hot",
 		"us/round", "waiting", "B/tuple", "edges/s", "others", "others/hot", "bars"}, rows)
-	if len(means) > 0 {
-		fmt.Printf("GPULog/hot, geometric mean of %d closures: %.1f, bar %d\n", len(means),
-			measure.GeometricMean(means), gpulogMean)
+	if mean := measure.GeometricMean(means); len(means) > 0 {
+		fmt.Printf("GPULog/hot, geometric mean of %d closures: %.1f, bar %d %s\n", len(means), mean,
+			gpulogMean, verdictOf(mean >= gpulogMean))
 	}
 	if small, large := s.ofScale(); small != large {
-		fmt.Printf("%s to %s: the time is the size to the power of %.2f, bar %.1f\n", small.Work,
-			large.Work, exponent(small, large), float64(sizeExponent))
+		power := exponent(small, large)
+		fmt.Printf("%s to %s: the time is the size to the power of %.2f, bar %.1f %s\n", small.Work,
+			large.Work, power, sizeExponent, verdictOf(power <= sizeExponent))
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/graphgen"
 	"github.com/redfoxdb/redfox/internal/reference/recursive"
-	"github.com/redfoxdb/redfox/internal/short"
-	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
 // TestCountsByHand runs recursions of one to thirty rules, all of which derive
@@ -21,20 +19,7 @@ func TestCountsByHand(t *testing.T) {
 		longer, graphgen.UniformChain(300, 3, 7, longer.Matches(), 3)}
 	for _, engine := range []string{EngineGPU, EngineCPU, EngineGo} {
 		t.Run(engine, func(t *testing.T) {
-			var s *Session
-			switch engine {
-			case EngineGPU:
-				short.Skip(t, "strata, joins and cliques on an emulated GPU")
-				emulateGPU(t, emulated.Options{Seed: 5, Memory: 4 << 30})
-				s = openSession(t, engine)
-			case EngineCPU:
-				short.Skip(t, "strata, joins and cliques on the cpu engine")
-				if s = QuickSession(t); s == nil {
-					t.Skip("no cpu engine")
-				}
-			case EngineGo:
-				s = openSession(t, engine)
-			}
+			s := sessionOf(t, engine)
 			for _, rules := range []int{1, 3, 10, 30} {
 				stratum, dir := recursive.Stratum{Rules: rules, Tokens: 5, Rounds: 60}, t.TempDir()
 				if err := stratum.Facts().Write(dir); err != nil {
