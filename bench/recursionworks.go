@@ -294,9 +294,9 @@ const besideGo = 20
 
 // graphAnswers are those of random graphs of seed 1.
 var graphAnswers = map[string]string{
-	"rmat/3-1M": "23749780\n", "rmat/4-256k": "35758438\n",
-	"uniform/3-1M": "4609\n", "uniform/3-16M": "4543\n", "uniform/4-256k": "1920670\n",
-	"zipf/3-1M": "1806173\n", "zipf/3-16M": "30396182\n", "zipf/4-256k": "372712\n",
+	"rmat/3-1M": "23749780\n", "rmat/3-16M": "573989561\n", "rmat/4-256k": "35758438\n",
+	"uniform/3-1M": "4609\n", "uniform/3-16M": "4543\n", "uniform/4-256k": "1920670\n", "uniform/4-4M": "10576\n",
+	"zipf/3-1M": "1806173\n", "zipf/3-16M": "30396182\n", "zipf/4-256k": "372712\n", "zipf/4-4M": "6040246\n",
 }
 
 // graphWorks count triangles and 4-cliques of random graphs of 16 edges a node.
