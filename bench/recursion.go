@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +105,9 @@ func benchRecursion(ctx context.Context, c config) error {
 // run measures those works that are selected and whose graphs exist, until the
 // time of -limit is over.
 func (s *recursionSuite) run(ctx context.Context, works []*recursionWork) error {
+	if err := s.checkNames(works); err != nil {
+		return err
+	}
 	var left []string
 	for _, w := range works {
 		if !s.wantsWork(w) {
@@ -134,6 +138,24 @@ func (s *recursionSuite) run(ctx context.Context, works []*recursionWork) error 
 	}
 	if s.failed > 0 {
 		return fmt.Errorf("%d rows failed", s.failed)
+	}
+	return nil
+}
+
+// checkNames returns an error if -only has the name of no work and no group.
+func (s *recursionSuite) checkNames(works []*recursionWork) error {
+	var groups []string
+	for _, w := range works {
+		if !slices.Contains(groups, w.group()) {
+			groups = append(groups, w.group())
+		}
+	}
+	for name := range strings.SplitSeq(s.only, ",") {
+		if name != "" && !slices.Contains(groups, name) &&
+			!slices.ContainsFunc(works, func(w *recursionWork) bool { return w.name == name }) {
+			return fmt.Errorf("no row is called %q; the groups are %s", name,
+				strings.Join(groups, ", "))
+		}
 	}
 	return nil
 }
@@ -239,6 +261,8 @@ func (m *recursionRun) makeCode(ctx context.Context, o order, r *recursionRow) e
 		}
 		return m.forget()
 	}
+	ctx, stop := context.WithTimeout(ctx, processLimit)
+	defer stop()
 	for range 2 {
 		m.tell("%s by %s", m.name, m.redfox)
 		cmd := exec.CommandContext(ctx, m.redfox, o.arguments()...)

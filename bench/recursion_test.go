@@ -113,6 +113,19 @@ func TestSuiteRecursionSeesWrongAnswers(t *testing.T) {
 	}
 }
 
+// TestNamesOfRecursion refuses names that no row has.
+func TestNamesOfRecursion(t *testing.T) {
+	works := []*recursionWork{{name: "tc/a"}, {name: "tc/b"}, {name: "doop"}}
+	for only, want := range map[string]string{"": "", "tc": "", "tc/b,doop": "",
+		"doop,tc/c": `no row is called "tc/c"; the groups are tc, doop`} {
+		s := &recursionSuite{config: config{only: only}}
+		if err := s.checkNames(works); (err == nil) != (want == "") ||
+			err != nil && err.Error() != want {
+			t.Errorf("-only %q: %v", only, err)
+		}
+	}
+}
+
 // TestWorksOfRecursion selects works by their names and groups, and holds that
 // names differ and programs exist.
 func TestWorksOfRecursion(t *testing.T) {
