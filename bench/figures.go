@@ -82,7 +82,10 @@ func (c config) record(work string, times map[string]float64, source map[string]
 		if t > 0 {
 			row.Seconds[system] = suite.Round(t, 3)
 			if from := source[system]; from != "" {
-				row.Source = map[string]string{system: from}
+				if row.Source == nil {
+					row.Source = map[string]string{}
+				}
+				row.Source[system] = from
 			}
 		}
 	}

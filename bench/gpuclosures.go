@@ -20,6 +20,9 @@ type closure struct {
 	bar       float64
 }
 
+// gpulog is the name of the peer of closures.
+const gpulog = "GPULog"
+
 // closures has times of others that bench/history.md describes: one H200, best
 // of three, the tuples counted. GPULog omits 12,948 tuples of SF.cedge.
 var closures = []closure{
@@ -59,7 +62,7 @@ func (s *gpuSuite) closures(ctx context.Context) error {
 			j.peer = fmt.Sprintf("GPULog, this card: %.3g s", g.gpulog)
 		}
 		for _, out := range s.measure(ctx, db, j) {
-			if err := s.recordGPU("tc/"+g.name, out.Median, "GPULog", g.gpulog,
+			if err := s.recordGPU("tc/"+g.name, out.Median, gpulog, g.gpulog,
 				"on such a card"); err != nil {
 				return err
 			}

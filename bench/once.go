@@ -63,7 +63,7 @@ const processLimit = 3 * time.Minute
 
 // hotLimit bounds the time of the runs after the first one. At least one of
 // them is made.
-const hotLimit = 6 * time.Second
+const hotLimit = 3 * time.Second
 
 // process carries out an order in a process of its own.
 func (o order) process(ctx context.Context, cache string) (*ended, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,28 +39,30 @@ type recursionRow struct {
 	Answer string  `json:"answer"`
 	Tuples int64   `json:"tuples"` // the sum of the numbers of the answer
 	Rounds int64   `json:"rounds,omitempty"`
-	Go     float64 `json:"go_seconds,omitempty"` // a hot run on the go engine
-	// Made is what the first process took to plan, to make code and to copy the
-	// facts, with nothing in its cache.
-	Made float64 `json:"made_seconds"`
-	Load float64 `json:"load_seconds"` // of the facts
+	Go     float64 `json:"go_seconds,omitempty"` // of the go engine
+	// Load and Prepare are those of the process of the hot runs: it reads the
+	// facts, plans, loads code from the cache, and copies the facts.
+	Load    float64 `json:"load_seconds"`
+	Prepare float64 `json:"prepare_seconds"`
 	// Process is all of a process of redfox run, with cached code and without a
 	// record of an earlier run.
-	Process float64 `json:"process_seconds,omitempty"`
-	First   runCost `json:"first"`  // of such a process, prepared
-	Second  runCost `json:"second"` // of the process after it, prepared
-	Hot     measure.Times
-	Last    runCost `json:"last"` // the last hot run
+	Process float64       `json:"process_seconds,omitempty"`
+	First   runCost       `json:"first"`  // of such a process, prepared
+	Second  runCost       `json:"second"` // of the process after it, prepared
+	Hot     measure.Times `json:"hot"`
+	Last    runCost       `json:"last"` // the last hot run
 	// Step is the time of a round, and Waiting the share of a hot run in which
 	// no kernel is at work.
-	Step    float64        `json:"round_seconds,omitempty"`
-	Waiting float64        `json:"waiting,omitempty"`
-	Rate    float64        `json:"edges_per_second,omitempty"` // of a graph that is made
-	Bytes   float64        `json:"bytes_per_tuple,omitempty"`
-	Other   float64        `json:"other_seconds,omitempty"`
-	Source  string         `json:"other,omitempty"`
-	Bars    []recursionBar `json:"bars,omitempty"`
-	Failure string         `json:"failure,omitempty"`
+	Step    float64 `json:"round_seconds,omitempty"`
+	Waiting float64 `json:"waiting,omitempty"`
+	Rate    float64 `json:"edges_per_second,omitempty"` // of a graph that is made
+	// Bytes are those of memory a tuple, of the first run and of a hot one.
+	Bytes    float64        `json:"bytes_per_tuple,omitempty"`
+	HotBytes float64        `json:"hot_bytes_per_tuple,omitempty"`
+	Other    float64        `json:"other_seconds,omitempty"`
+	Source   string         `json:"other,omitempty"`
+	Bars     []recursionBar `json:"bars,omitempty"`
+	Failure  string         `json:"failure,omitempty"`
 
 	work *recursionWork
 }
@@ -83,9 +86,9 @@ type recursionSuite struct {
 }
 
 // benchRecursion measures recursive programs on a GPU, or the engine of
-// -engines, in processes of their own: one that makes the code, one with that
-// code whose first run no record helps and which then runs hot, one that has
-// that run's record, and with -redfox one of the command.
+// -engines, in processes of their own: one or two that make the code, which are
+// those of -redfox if it is given, one with that code whose first run no record
+// helps and which then runs hot, and one that has that run's record.
 func benchRecursion(ctx context.Context, c config) error {
 	s := &recursionSuite{config: c, engine: driver.EngineGPU, begun: time.Now()}
 	if c.engines != "" {
@@ -102,6 +105,9 @@ func benchRecursion(ctx context.Context, c config) error {
 // run measures those works that are selected and whose graphs exist, until the
 // time of -limit is over.
 func (s *recursionSuite) run(ctx context.Context, works []*recursionWork) error {
+	if err := s.checkNames(works); err != nil {
+		return err
+	}
 	var left []string
 	for _, w := range works {
 		if !s.wantsWork(w) {
@@ -136,6 +142,24 @@ func (s *recursionSuite) run(ctx context.Context, works []*recursionWork) error 
 	return nil
 }
 
+// checkNames returns an error if -only has the name of no work and no group.
+func (s *recursionSuite) checkNames(works []*recursionWork) error {
+	var groups []string
+	for _, w := range works {
+		if !slices.Contains(groups, w.group()) {
+			groups = append(groups, w.group())
+		}
+	}
+	for name := range strings.SplitSeq(s.only, ",") {
+		if name != "" && !slices.Contains(groups, name) &&
+			!slices.ContainsFunc(works, func(w *recursionWork) bool { return w.name == name }) {
+			return fmt.Errorf("no row is called %q; the groups are %s", name,
+				strings.Join(groups, ", "))
+		}
+	}
+	return nil
+}
+
 // wantsWork reports whether -only has the name of a work or that of its group.
 func (s *recursionSuite) wantsWork(w *recursionWork) bool {
 	return s.wants(w.name, !w.onDemand) || s.wants(w.group(), false)
@@ -159,89 +183,108 @@ func (s *recursionSuite) measure(ctx context.Context, w *recursionWork, r *recur
 			return err
 		}
 	}
-	want := w.answer
+	m := &recursionRun{recursionSuite: s, name: w.name, want: w.answer}
 	if w.graph == "" && w.rounds == 0 && s.seed != 1 {
-		want = ""
+		m.want = ""
 	}
 	o := w.order(s.config, s.engine, dir)
-	process := func(o order) (*ended, error) {
-		s.tell("%s on %s", w.name, o.Engine)
-		e, err := o.process(ctx, filepath.Join(s.dir, "cache"))
-		if err == nil && want == "" {
-			want = e.Answer
-		}
-		if err == nil && e.Answer != want {
-			err = fmt.Errorf("engine %s answers %q, not %q", o.Engine, e.Answer, want)
-		}
-		return e, err
-	}
 	if s.besideGo || w.beside > 0 && !w.onDemand && s.engine != driver.EngineGo {
 		plain := o
-		plain.Engine, plain.Hot = driver.EngineGo, 1
-		e, err := process(plain)
+		plain.Engine = driver.EngineGo
+		if !w.alone {
+			plain.Hot = 1
+		}
+		e, err := m.process(ctx, plain)
 		if err != nil {
 			return err
 		}
-		r.Go = e.Hot[0].Seconds
+		r.Go = append([]runCost{e.First}, e.Hot...)[plain.Hot].Seconds
 	}
-	again := o
+	again, second := o, &ended{}
 	again.Hot, again.Profile = s.repeat, true
-	if w.alone {
-		hot, err := process(again)
-		if err != nil {
+	if !w.alone {
+		if err := m.makeCode(ctx, o, r); err != nil {
 			return err
 		}
-		r.fill(hot, hot, &ended{})
-	} else {
-		made, err := process(o)
-		if err != nil {
-			return err
-		}
-		if err := s.command(ctx, o, w, want, r); err != nil {
-			return err
-		}
-		hot, err := process(again)
-		if err != nil {
-			return err
-		}
-		second, err := process(o)
-		if err != nil {
-			return err
-		}
-		r.fill(made, hot, second)
 	}
+	hot, err := m.process(ctx, again)
+	if err != nil {
+		return err
+	}
+	if !w.alone {
+		if second, err = m.process(ctx, o); err != nil {
+			return err
+		}
+	}
+	r.fill(hot, second)
 	if s.engine == driver.EngineGPU {
 		r.judge(s.rows)
 	}
 	return nil
 }
 
-// command measures a process of redfox run, if -redfox names the command, and
-// leaves no records. An earlier process makes the code.
-func (s *recursionSuite) command(ctx context.Context, o order, w *recursionWork, want string,
-	r *recursionRow) error {
-	for i := 0; i < 2 && s.redfox != "" && o.Graph == nil; i++ {
-		if err := s.forget(); err != nil {
+// recursionRun is a work that is measured.
+type recursionRun struct {
+	*recursionSuite
+	name string
+	want string // the answer; "" takes the first one
+}
+
+// accept compares an answer with the known or the first one.
+func (m *recursionRun) accept(system, answer string) error {
+	if m.want == "" {
+		m.want = answer
+	}
+	if answer != m.want {
+		return fmt.Errorf("%s answers %q, not %q", system, answer, m.want)
+	}
+	return nil
+}
+
+// process carries out an order in a process of its own.
+func (m *recursionRun) process(ctx context.Context, o order) (*ended, error) {
+	m.tell("%s on %s", m.name, o.Engine)
+	e, err := o.process(ctx, m.cache())
+	if err == nil {
+		err = m.accept("engine "+o.Engine, e.Answer)
+	}
+	return e, err
+}
+
+// makeCode fills the cache with code and leaves no record of a run. If -redfox
+// names the command and files have the facts, it makes the code, and once more
+// it runs with it.
+func (m *recursionRun) makeCode(ctx context.Context, o order, r *recursionRow) error {
+	if m.redfox == "" || o.Graph != nil {
+		if _, err := m.process(ctx, o); err != nil {
 			return err
 		}
-		s.tell("%s by %s", w.name, s.redfox)
-		cmd := exec.CommandContext(ctx, s.redfox, o.arguments()...)
-		cmd.Env = append(os.Environ(), "REDFOX_CACHE="+filepath.Join(s.dir, "cache"))
+		return m.forget()
+	}
+	ctx, stop := context.WithTimeout(ctx, processLimit)
+	defer stop()
+	for range 2 {
+		m.tell("%s by %s", m.name, m.redfox)
+		cmd := exec.CommandContext(ctx, m.redfox, o.arguments()...)
+		cmd.Env = append(os.Environ(), "REDFOX_CACHE="+m.cache())
 		text, took, _, err := timedProcess(cmd)
-		if err != nil {
+		if err = errors.Join(err, m.forget()); err != nil {
 			return err
 		}
-		if text != want {
-			return fmt.Errorf("%s answers %q, not %q", s.redfox, text, want)
+		if err := m.accept(m.redfox, text); err != nil {
+			return err
 		}
 		r.Process = took.Seconds()
 	}
-	return s.forget()
+	return nil
 }
+
+// cache is the folder of code and records.
+func (s *recursionSuite) cache() string { return filepath.Join(s.dir, "cache") }
 
 // forget removes the records of earlier runs from the cache.
 func (s *recursionSuite) forget() error {
-	records, err := filepath.Glob(filepath.Join(s.dir, "cache", "*.record"))
+	records, err := filepath.Glob(filepath.Join(s.cache(), "*.record"))
 	for _, file := range records {
 		err = errors.Join(err, os.Remove(file))
 	}
@@ -263,11 +306,11 @@ func sumOf(answer string) (n int64) {
 	return n
 }
 
-// fill takes over what processes report: one that made the code, one that was
-// hot, and the one after it.
-func (r *recursionRow) fill(made, hot, second *ended) {
-	r.Answer, r.Tuples, r.Made = strings.TrimSpace(hot.Answer), sumOf(hot.Answer), made.Prepare
-	r.Load = hot.Load
+// fill takes over what processes report: one that was hot, and the one after
+// it.
+func (r *recursionRow) fill(hot, second *ended) {
+	r.Answer, r.Tuples = strings.TrimSpace(hot.Answer), sumOf(hot.Answer)
+	r.Load, r.Prepare = hot.Load, hot.Prepare
 	var times []time.Duration
 	for _, h := range hot.Hot {
 		times = append(times, fromSeconds(h.Seconds))
@@ -289,6 +332,7 @@ func (r *recursionRow) fill(made, hot, second *ended) {
 	}
 	if r.work.stored && r.Tuples >= leastStored {
 		r.Bytes = float64(r.First.Peak) / float64(r.Tuples)
+		r.HotBytes = float64(r.Last.Peak) / float64(r.Tuples)
 	}
 }
 
@@ -317,7 +361,6 @@ func (r *recursionRow) judge(before []*recursionRow) {
 func (r *recursionRow) verdict() string {
 	var parts []string
 	for _, b := range r.Bars {
-		met := map[bool]string{true: "met", false: "MISSED"}[b.Met]
 		text := fmt.Sprintf("%s %.3g <= %.3g", b.What, b.Value, b.Bound)
 		switch b.What {
 		case "hot":
@@ -325,9 +368,17 @@ func (r *recursionRow) verdict() string {
 		case "round":
 			text = fmt.Sprintf("round <= %.3g us", b.Bound*1e6)
 		}
-		parts = append(parts, text+" "+met)
+		parts = append(parts, text+" "+verdictOf(b.Met))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// verdictOf says whether a bar is met.
+func verdictOf(met bool) string {
+	if met {
+		return "met"
+	}
+	return "MISSED"
 }
 
 // line renders a row as soon as it is there.
@@ -342,7 +393,7 @@ func (r *recursionRow) line() string {
 	for _, part := range []struct {
 		name    string
 		seconds float64
-	}{{"second", r.Second.Seconds}, {"load", r.Load}, {"code", r.Made}, {"go", r.Go}} {
+	}{{"second", r.Second.Seconds}, {"load", r.Load}, {"prepare", r.Prepare}, {"go", r.Go}} {
 		text += blank(part.seconds > 0, ", %s %s", part.name, measure.FormatTime(part.seconds))
 	}
 	for _, run := range []struct {
@@ -381,7 +432,8 @@ func (s *recursionSuite) print() {
 			measure.FormatTime(r.First.Seconds),
 			blank(r.Second.Seconds > 0, "%s", measure.FormatTime(r.Second.Seconds)),
 			measure.FormatTime(r.Hot.Median), blank(r.Step > 0, "%.3g", r.Step*1e6),
-			blank(r.Waiting > 0, "%.0f %%", 100*r.Waiting), blank(r.Bytes > 0, "%.3g", r.Bytes),
+			blank(r.Waiting > 0, "%.0f %%", 100*r.Waiting),
+			blank(r.Bytes > 0, "%.3g / %.3g", r.Bytes, r.HotBytes),
 			blank(r.Rate > 0, "%.3g M", r.Rate/1e6),
 			blank(r.Other > 0, "%s, %s", measure.FormatTime(r.Other), r.Source),
 			blank(r.Other > 0, "%.2f", r.Other/r.Hot.Median), r.verdict()})
@@ -396,13 +448,14 @@ func (s *recursionSuite) print() {
 	}
 	report(title, table.Row{"program", "tuples", "rounds", "go", "process", "first", "second", "hot",
 		"us/round", "waiting", "B/tuple", "edges/s", "others", "others/hot", "bars"}, rows)
-	if len(means) > 0 {
-		fmt.Printf("GPULog/hot, geometric mean of %d closures: %.1f, bar %d\n", len(means),
-			measure.GeometricMean(means), gpulogMean)
+	if mean := measure.GeometricMean(means); len(means) > 0 {
+		fmt.Printf("GPULog/hot, geometric mean of %d closures: %.1f, bar %d %s\n", len(means), mean,
+			gpulogMean, verdictOf(mean >= gpulogMean))
 	}
 	if small, large := s.ofScale(); small != large {
-		fmt.Printf("%s to %s: the time is the size to the power of %.2f, bar %.1f\n", small.Work,
-			large.Work, exponent(small, large), float64(sizeExponent))
+		power := exponent(small, large)
+		fmt.Printf("%s to %s: the time is the size to the power of %.2f, bar %.1f %s\n", small.Work,
+			large.Work, power, sizeExponent, verdictOf(power <= sizeExponent))
 	}
 }
 
@@ -451,11 +504,12 @@ func (s *recursionSuite) recordRow(r *recursionRow) error {
 	if r.Failure != "" {
 		return nil
 	}
-	times := map[string]float64{s.engine: r.Hot.Median}
+	times := map[string]float64{s.engine: r.Hot.Median, "first run": r.First.Seconds,
+		gpulog: r.work.gpulog}
 	if r.Go > 0 {
 		times[driver.EngineGo] = r.Go
 	}
-	sources := map[string]string{}
+	sources := map[string]string{gpulog: "on such a card"}
 	if r.Other > 0 {
 		name, detail, _ := strings.Cut(r.Source, ", ")
 		times[name], sources[name] = r.Other, detail

@@ -113,6 +113,19 @@ func TestSuiteRecursionSeesWrongAnswers(t *testing.T) {
 	}
 }
 
+// TestNamesOfRecursion refuses names that no row has.
+func TestNamesOfRecursion(t *testing.T) {
+	works := []*recursionWork{{name: "tc/a"}, {name: "tc/b"}, {name: "doop"}}
+	for only, want := range map[string]string{"": "", "tc": "", "tc/b,doop": "",
+		"doop,tc/c": `no row is called "tc/c"; the groups are tc, doop`} {
+		s := &recursionSuite{config: config{only: only}}
+		if err := s.checkNames(works); (err == nil) != (want == "") ||
+			err != nil && err.Error() != want {
+			t.Errorf("-only %q: %v", only, err)
+		}
+	}
+}
+
 // TestWorksOfRecursion selects works by their names and groups, and holds that
 // names differ and programs exist.
 func TestWorksOfRecursion(t *testing.T) {
@@ -137,6 +150,10 @@ func TestWorksOfRecursion(t *testing.T) {
 			if has {
 				sources++
 			}
+		}
+		if title := w.title(); strings.Contains(title, "%") || !strings.HasSuffix(title, ", hot") ||
+			len(title) < 15 {
+			t.Errorf("%s has the title %q", w.name, title)
 		}
 		if sources != 1 {
 			t.Errorf("%s has %d sources of facts", w.name, sources)

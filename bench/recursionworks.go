@@ -176,23 +176,34 @@ func cliqueWorks() (works []*recursionWork) {
 // one may take.
 const skewBar = 1.5
 
-// joinWorks are a join whose keys follow Zipf's law with exponent 1.5 on both
-// sides, and a uniform one.
-func joinWorks() []*recursionWork {
-	const left, right, keys = 1_000_000, 2_000, 1_000
-	work := func(name, answer string, of func(seed uint64) graphgen.Join) *recursionWork {
-		return &recursionWork{name: name, answer: answer, program: []string{testFile("graphs", "join.logic")},
-			make: func(_ *recursionWork, dir string, seed uint64) error {
-				return of(seed).Write(dir)
-			}}
+// joinWorks are joins of two and of three relations whose keys follow Zipf's
+// law with exponent 1.5, each behind uniform ones.
+func joinWorks() (works []*recursionWork) {
+	const keys = 1_000
+	for _, c := range []struct {
+		name, program   string
+		rows            []int
+		uniform, skewed string // the answers
+	}{
+		{"2", "join.logic", []int{1_000_000, 2_000}, "174499326\n", "178085599\n"},
+		{"3", "chain.logic", []int{50_000, 2_000, 10_000}, "75697768\n", "77717794\n"},
+	} {
+		work := func(kind, answer string, of func(seed uint64) graphgen.Chain) *recursionWork {
+			return &recursionWork{name: fmt.Sprintf("join/%s-%s", c.name, kind), answer: answer,
+				program: []string{testFile("graphs", c.program)},
+				make: func(_ *recursionWork, dir string, seed uint64) error {
+					return of(seed).Write(dir)
+				}}
+		}
+		zipf := func(seed uint64) graphgen.Chain { return graphgen.ZipfChain(c.rows, 1.5, seed) }
+		uniform := work("uniform", c.uniform, func(seed uint64) graphgen.Chain {
+			return graphgen.UniformChain(c.rows[0], len(c.rows), keys, zipf(seed).Matches(), seed)
+		})
+		skewed := work("zipf", c.skewed, zipf)
+		skewed.than, skewed.times = uniform.name, skewBar
+		works = append(works, uniform, skewed)
 	}
-	zipf := func(seed uint64) graphgen.Join { return graphgen.ZipfJoin(left, right, 1.5, seed) }
-	skewed := work("join/zipf", "171857320\n", zipf)
-	skewed.than, skewed.times = "join/uniform", skewBar
-	return []*recursionWork{
-		work("join/uniform", "171499329\n", func(seed uint64) graphgen.Join {
-			return graphgen.UniformJoin(left, keys, zipf(seed).Matches(), seed)
-		}), skewed}
+	return works
 }
 
 // Rounds of a stratum, in each of which all rules derive rows.
@@ -258,7 +269,11 @@ func scaleWorks() (works []*recursionWork) {
 		name     string
 		packages int
 		answer   string
-	}{{"1M", 460, "932952\t2708063\t135642\t12730\n"}, {"10M", 4_460, "10234478\t33722766\t1450976\t124313\n"}, {"100M", 44_600, ""}} {
+	}{
+		{"1M", 460, "932952\t2708063\t135642\t12730\n"},
+		{"10M", 4_460, "10234478\t33722766\t1450976\t124313\n"},
+		{"100M", 44_600, ""},
+	} {
 		w := &recursionWork{name: scaleGroup + "/" + p.name, clauses: doopSizes, answer: p.answer,
 			program: []string{testFile("recursive", "doop.logic")},
 			make: func(_ *recursionWork, dir string, seed uint64) error {
@@ -278,10 +293,12 @@ func scaleWorks() (works []*recursionWork) {
 const besideGo = 20
 
 // graphAnswers are those of random graphs of seed 1.
-var graphAnswers = map[string]string{
-	"rmat/3-1M": "23749780\n", "rmat/4-256k": "35758438\n",
-	"uniform/3-1M": "4609\n", "uniform/4-256k": "1920670\n",
-	"zipf/3-1M": "1806173\n", "zipf/4-256k": "372712\n",
+var graphAnswers = map[string]int64{
+	"rmat/3-1M": 23_749_780, "rmat/3-16M": 573_989_561, "rmat/4-256k": 35_758_438,
+	"uniform/3-1M": 4_609, "uniform/3-16M": 4_543, "uniform/4-256k": 1_920_670,
+	"uniform/4-4M": 10_576,
+	"zipf/3-1M":    1_806_173, "zipf/3-16M": 30_396_182, "zipf/4-256k": 372_712,
+	"zipf/4-4M": 6_040_246,
 }
 
 // graphWorks count triangles and 4-cliques of random graphs of 16 edges a node.
@@ -304,11 +321,36 @@ func graphWorks() (works []*recursionWork) {
 					g.Bits -= 3
 				}
 			}
-			w.answer = graphAnswers[w.name]
+			if n := graphAnswers[w.name]; n > 0 {
+				w.answer = fmt.Sprintln(n)
+			}
 			works = append(works, w)
 		}
 	}
 	return works
+}
+
+// titles say what the works of a group are; %s stands for what follows the
+// slash of a name.
+var titles = map[string]string{
+	"tc": "transitive closure of %s", "sg": "same generation of %s",
+	"cspa":     "context-sensitive pointer analysis of %s variables",
+	"andersen": "Andersen's pointer analysis", "crdt": "a list CRDT", "doop": "Doop's core rules",
+	"polonius": "the naive rules of Polonius", "3": "triangles of %s", "4": "4-cliques of %s",
+	"join": "relations that are joined and their keys, %s", "rounds": "10,000 rounds, rules and rows of deltas: %s",
+	scaleGroup:       "Doop's core rules, %s of VarPointsTo",
+	graphgen.RMAT:    "an R-MAT graph, clique and edges: %s",
+	graphgen.Uniform: "a uniform graph, clique and edges: %s",
+	graphgen.Zipf:    "a skewed graph, clique and edges: %s",
+}
+
+// title says what a work is, and about how many tuples it counts.
+func (w *recursionWork) title() string {
+	title := strings.ReplaceAll(titles[w.group()], "%s", strings.TrimPrefix(w.name, w.group()+"/"))
+	if n := sumOf(w.answer); n > 0 {
+		title += fmt.Sprintf(", %.4g million tuples", float64(n)/1e6)
+	}
+	return title + ", hot"
 }
 
 // order returns the order of a process that runs the work. Facts that are made

@@ -7,58 +7,48 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/graphgen"
 	"github.com/redfoxdb/redfox/internal/reference/recursive"
-	"github.com/redfoxdb/redfox/internal/short"
-	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
 // TestCountsByHand runs recursions of one to thirty rules, all of which derive
 // tuples in each round, joins of uniform and of skewed keys, and triangles and
 // 4-cliques of random graphs on every engine. The answers are counted by hand.
 func TestCountsByHand(t *testing.T) {
-	skewed := graphgen.ZipfJoin(400, 90, 1.5, 3)
-	joins := map[string]graphgen.Join{"skewed": skewed,
-		"uniform": graphgen.UniformJoin(400, 7, skewed.Matches(), 3)}
+	skewed := graphgen.ZipfChain([]int{400, 90}, 1.5, 3)
+	longer := graphgen.ZipfChain([]int{300, 60, 2000}, 1.5, 3)
+	chains := []graphgen.Chain{skewed, graphgen.UniformChain(400, 2, 7, skewed.Matches(), 3),
+		longer, graphgen.UniformChain(300, 3, 7, longer.Matches(), 3)}
 	for _, engine := range []string{EngineGPU, EngineCPU, EngineGo} {
 		t.Run(engine, func(t *testing.T) {
-			var s *Session
-			switch engine {
-			case EngineGPU:
-				short.Skip(t, "strata, joins and cliques on an emulated GPU")
-				emulateGPU(t, emulated.Options{Seed: 5, Memory: 4 << 30})
-				s = openSession(t, engine)
-			case EngineCPU:
-				short.Skip(t, "strata, joins and cliques on the cpu engine")
-				if s = QuickSession(t); s == nil {
-					t.Skip("no cpu engine")
-				}
-			case EngineGo:
-				s = openSession(t, engine)
-			}
+			s := sessionOf(t, engine)
 			for _, rules := range []int{1, 3, 10, 30} {
 				stratum, dir := recursive.Stratum{Rules: rules, Tokens: 5, Rounds: 60}, t.TempDir()
 				if err := stratum.Facts().Write(dir); err != nil {
 					t.Fatal(err)
 				}
-				if got := countIn(t, s, Text("stratum.logic", stratum.Program()),
-					NewFacts().Dir(dir)); got != int64(stratum.Tuples()) {
+				got, stats := countIn(t, s, Text("stratum.logic", stratum.Program()),
+					NewFacts().Dir(dir))
+				if got != int64(stratum.Tuples()) {
 					t.Errorf("%+v: %d tuples, not %d", stratum, got, stratum.Tuples())
 				}
-			}
-			for name, j := range joins {
-				dir, want := t.TempDir(), int64(0)
-				for _, l := range j.Left {
-					for _, r := range j.Right {
-						if l[1] == r[0] && l[0] < r[1] {
-							want++
-						}
-					}
+				// Benchmarks take calls of kernels for rounds. The last round
+				// derives nothing.
+				calls := int64(0)
+				for _, k := range stats.Kernels {
+					calls = max(calls, k.Calls)
 				}
-				if err := j.Write(dir); err != nil {
+				if len(stats.Kernels) > 0 && calls != int64(stratum.Rounds+1) {
+					t.Errorf("%+v: a kernel has %d calls", stratum, calls)
+				}
+			}
+			for i, c := range chains {
+				dir, want := t.TempDir(), matches(c)
+				if err := c.Write(dir); err != nil {
 					t.Fatal(err)
 				}
-				if got := countIn(t, s, graphProgram(t, "join"),
-					NewFacts().Dir(dir)); got != want {
-					t.Errorf("the %s join: %d matches, not %d", name, got, want)
+				program := []string{"join", "chain"}[len(c)-2]
+				if got, _ := countIn(t, s, graphProgram(t, program),
+					NewFacts().Dir(dir)); got != want || want == 0 {
+					t.Errorf("chain %d: %d matches, not %d", i, got, want)
 				}
 			}
 			for _, kind := range []string{graphgen.RMAT, graphgen.Uniform, graphgen.Zipf} {
@@ -69,7 +59,7 @@ func TestCountsByHand(t *testing.T) {
 				}
 				three, four := cliques(from, to)
 				for program, want := range map[string]int64{"triangles": three, "cliques": four} {
-					got := countIn(t, s, graphProgram(t, program),
+					got, _ := countIn(t, s, graphProgram(t, program),
 						NewFacts().Columns("edge", from, to))
 					if got != want || want == 0 {
 						t.Errorf("%s of %+v: %d, not %d", program, g, got, want)
@@ -78,6 +68,28 @@ func TestCountsByHand(t *testing.T) {
 			}
 		})
 	}
+}
+
+// matches counts what join.logic and chain.logic do.
+func matches(c graphgen.Chain) (n int64) {
+	var follow func(first, at int32, behind graphgen.Chain)
+	follow = func(first, at int32, behind graphgen.Chain) {
+		if len(behind) == 0 {
+			if first < at {
+				n++
+			}
+			return
+		}
+		for _, e := range behind[0] {
+			if e[0] == at {
+				follow(first, e[1], behind[1:])
+			}
+		}
+	}
+	for _, e := range c[0] {
+		follow(e[0], e[1], c[1:])
+	}
+	return n
 }
 
 // cliques counts the triangles of a directed graph of fewer than 64 nodes, as
@@ -116,8 +128,9 @@ func graphProgram(t *testing.T, name string) Source {
 	return sources[0]
 }
 
-// countIn runs a program over facts and returns its value of _.
-func countIn(t *testing.T, s *Session, program Source, facts *Facts) (n int64) {
+// countIn runs a program over facts, round by round. It returns its value of _
+// and the profile.
+func countIn(t *testing.T, s *Session, program Source, facts *Facts) (n int64, stats Stats) {
 	t.Helper()
 	ctx := context.Background()
 	prog, err := Compile(ctx, []Source{program}, Options{})
@@ -128,12 +141,12 @@ func countIn(t *testing.T, s *Session, program Source, facts *Facts) (n int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Run(ctx, prog, db, RunOptions{})
+	res, err := s.Run(ctx, prog, db, RunOptions{Profile: true, NoDecompose: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for row := range res.Rows("_") {
 		n = row[0].(int64)
 	}
-	return n
+	return n, res.Stats
 }

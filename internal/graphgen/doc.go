@@ -1,4 +1,4 @@
-// Package graphgen makes the edges of random graphs and the sides of joins.
+// Package graphgen makes the edges of random graphs, and relations to join.
 //
 // In: sizes and a seed. Out: edges, which are pairs of numbers from 0, in
 // memory or as files. Equal arguments give equal edges, on any number of

@@ -2,65 +2,116 @@ package graphgen
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 )
 
-// Join is two relations whose rows match when their keys are equal. The key is
-// the second number of Left and the first one of Right; the other number of a
-// row occurs once. Those of Right are spread over the range of those of Left.
-type Join struct{ Left, Right Edges }
+// Chain is relations that are joined one after another: a row matches those
+// rows of the next relation that begin with the number that it ends with. The
+// first number of the first relation and the last number of the last one occur
+// once, and the latter are spread over the range of the former.
+type Chain []Edges
 
-// zipfKeys bounds the keys of a skewed join.
-const zipfKeys = 1 << 20
+const (
+	// zipfKeys bounds the keys of skewed relations.
+	zipfKeys = 1 << 20
+	// middleKeys is how many keys the relations behind the second one have for
+	// which there are rows before them. All are equally frequent there, so that
+	// a row with a hub is rare and its matches are many.
+	middleKeys = 1000
+)
 
-// ZipfJoin returns sides of so many rows, whose keys k have probabilities in
-// proportion to (1+k) to the power of -s. The exponent must be above 1.
-func ZipfJoin(left, right int, s float64, seed uint64) Join {
+// ZipfChain returns relations of about so many rows, whose keys k have
+// probabilities in proportion to (1+k) to the power of -s in the relation that
+// they begin, and in the first one. The exponent must be above 1.
+func ZipfChain(rows []int, s float64, seed uint64) Chain {
 	r := rand.New(rand.NewPCG(seed, 1))
 	law := rand.NewZipf(r, s, 1, zipfKeys-1)
-	return newJoin(r, left, right, func(int) int32 { return int32(law.Uint64()) },
-		func(int) int32 { return int32(law.Uint64()) })
+	skewed := func(int) int32 { return int32(law.Uint64()) }
+	return newChain(r, rows, skewed, skewed, func(int) int32 { return r.Int32N(middleKeys) })
 }
 
-// UniformJoin returns sides in which each of so many keys has as many rows as
-// any other one, and whose matches are about as many as is asked for.
-func UniformJoin(left, keys int, matches int64, seed uint64) Join {
+// UniformChain returns as many relations, each of whose keys begins as many
+// rows as any other one. Of the first relation's rows, each has as many matches
+// with all others, and all together about as many as is asked for.
+func UniformChain(first, relations, keys int, matches int64, seed uint64) Chain {
 	r := rand.New(rand.NewPCG(seed, 2))
-	each := max(1, int(matches/int64(left)))
+	rows := []int{first}
+	for left := relations - 1; left > 0; left-- {
+		each := root(matches/int64(first), left)
+		matches /= max(1, each)
+		rows = append(rows, keys*int(max(1, each)))
+	}
 	key := func(i int) int32 { return int32(i % keys) }
-	return newJoin(r, left, keys*each, key, key)
+	return newChain(r, rows, key, key, func(i int) int32 { return int32(i / keys % keys) })
 }
 
-// newJoin makes both sides, in random order, with the keys of their rows.
-func newJoin(r *rand.Rand, left, right int, leftKey, rightKey func(i int) int32) Join {
-	j := Join{make(Edges, left), make(Edges, right)}
-	for i := range j.Left {
-		j.Left[i] = Edge{int32(i), leftKey(i)}
+// root returns the largest number whose power is at most n.
+func root(n int64, power int) (x int64) {
+	for {
+		product := int64(1)
+		for range power {
+			product *= x + 1
+		}
+		if product > n {
+			return x
+		}
+		x++
 	}
-	for i := range j.Right {
-		j.Right[i] = Edge{rightKey(i), int32(int64(i) * int64(left) / int64(right))}
-	}
-	for _, side := range []Edges{j.Left, j.Right} {
-		r.Shuffle(len(side), func(a, b int) { side[a], side[b] = side[b], side[a] })
-	}
-	return j
 }
 
-// Matches returns the number of pairs of rows with equal keys.
-func (j Join) Matches() (n int64) {
-	rows := map[int32]int64{}
-	for _, e := range j.Right {
-		rows[e[0]]++
+// newChain makes the relations, in random order. The keys of row i are those
+// that end the first relation, that begin others, and that end others.
+func newChain(r *rand.Rand, rows []int, ends, begins, middle func(i int) int32) Chain {
+	c := make(Chain, len(rows))
+	for at, n := range rows {
+		list := make(Edges, n)
+		for i := range list {
+			switch {
+			case at == 0:
+				list[i] = Edge{int32(i), ends(i)}
+			case at == len(rows)-1:
+				list[i] = Edge{begins(i), int32(int64(i) * int64(rows[0]) / int64(n))}
+			default:
+				list[i] = Edge{begins(i), middle(i)}
+			}
+		}
+		if at > 0 {
+			slices.SortFunc(list, func(a, b Edge) int { return slices.Compare(a[:], b[:]) })
+			list = slices.Compact(list)
+		}
+		r.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
+		c[at] = list
 	}
-	for _, e := range j.Left {
-		n += rows[e[1]]
+	return c
+}
+
+// Matches returns the number of rows of the join of all.
+func (c Chain) Matches() (n int64) {
+	behind := map[int32]int64{}
+	for at, list := range slices.Backward(c) {
+		now := map[int32]int64{}
+		for _, e := range list {
+			if at == len(c)-1 {
+				now[e[0]]++
+			} else {
+				now[e[0]] += behind[e[1]]
+			}
+		}
+		behind = now
+	}
+	for _, matches := range behind {
+		n += matches
 	}
 	return n
 }
 
-// Write writes the files left.tsv and right.tsv.
-func (j Join) Write(dir string) error {
-	return errors.Join(j.Left.Write(filepath.Join(dir, "left.tsv")),
-		j.Right.Write(filepath.Join(dir, "right.tsv")))
+// Write writes the files r1.tsv, r2.tsv and so on.
+func (c Chain) Write(dir string) (err error) {
+	for i, list := range c {
+		err = errors.Join(err, list.Write(filepath.Join(dir, fmt.Sprintf("r%d.tsv", i+1))))
+	}
+	return err
 }
