@@ -284,8 +284,8 @@ const (
 	HostCall
 	HostContext
 
-	// Board is where the blocks of a launch donate work (primitives/src/donate.h):
-	// zeroed memory of BoardBytes before the first launch; 0 if the function runs
-	// in one block.
+	// Board is where the blocks of a launch donate work
+	// (primitives/src/donate.h): memory of BoardBytes, zeroed before the first
+	// launch; 0 if the function runs in one block.
 	Board
 )

@@ -16,9 +16,9 @@ import (
 // through takes what is given: it goes through the tile again, up to the round
 // with which the other one would have gone on.
 //
-// What all threads know of the work, they read in shared memory: it would take
-// registers otherwise, of which more threads run with fewer. One thread writes
-// it while the others wait.
+// The words that describe the block's work are in shared memory, because
+// registers would limit the number of threads. One thread writes them while the
+// others wait.
 type donation struct {
 	*kernel
 	levels int
