@@ -1,8 +1,8 @@
 // Command bench measures redfox beside DuckDB, on the same machine with the
 // same number of threads, and prints one table a suite.
 //
-//	go run ./bench [flags] [tc|triangles|cliques|tpch|ssb|cpu|fusion|latency|gpu|load|check|
-//		memory|large|first|cspa|andersen|pointsto|doop|crdt|recursion]...
+//	go run ./bench [flags] [tc|sg|triangles|cliques|tpch|ssb|cpu|fusion|latency|gpu|load|
+//		check|memory|large|first|cspa|andersen|pointsto|doop|crdt|recursion]...
 //	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
 //	go run ./bench docs
 //
@@ -13,9 +13,11 @@
 // from the peer's fails the run. Times are medians over repetitions on loaded
 // data, after a run that is not counted, unless a column says otherwise. The
 // suites fusion, latency, large and first measure redfox alone; pointsto has a
-// solver of its own as the peer, cspa and andersen the command of -peer. The
-// suite recursion runs each program in processes of its own, which are calls of
-// this command with the argument once.
+// solver of its own as the peer. The suites sg, cspa and andersen, and with
+// -peer also tc, triangles and cliques, run processes beside the commands of
+// -peer, such as the Rust programs of bench/peers. The suite recursion runs each
+// program in processes of its own, which are calls of this command with the
+// argument once.
 // bench/history.md holds what was learned from the tables. The command imports
 // redfox as any program does and must not import any phase or engine.
 package main

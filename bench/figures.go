@@ -25,7 +25,8 @@ type figures struct {
 type figure struct {
 	Work string `json:"work"` // the key of the row, such as tpch/sum
 	Date string `json:"date"` // of the measurement: year, month, day
-	// Seconds are medians of wall-clock times by engine or peer.
+	// Seconds are medians of wall-clock times by engine or peer. Those of works
+	// named process/ are processor times of whole processes.
 	Seconds map[string]float64 `json:"seconds"`
 	// Source names the origin of times that this run did not measure.
 	Source map[string]string `json:"source,omitempty"`

@@ -29,8 +29,13 @@ var graphs = []graph{
 	{name: "usroads", tc: 871365688, big: true},
 }
 
-// benchTC measures transitive closures on each engine and on DuckDB.
+// benchTC measures transitive closures on each engine and on DuckDB, or, with
+// -peer, in processes.
 func benchTC(ctx context.Context, c config) error {
+	if c.peer != "" {
+		return c.benchProcesses(ctx, c.graphProcesses("tc", "cti", "SF.cedge", "wiki-Vote",
+			"CA-HepTh", pathGraph))
+	}
 	t := comparison{title: "transitive closure", labels: []string{"graph", "tuples", "tuples/s"},
 		systems: c.measured(), figures: "tc"}
 	for _, g := range graphs {
@@ -68,8 +73,12 @@ func benchTC(ctx context.Context, c config) error {
 var triangleGraphs = []string{"CA-HepTh", "wiki-Vote", "cti", "SF.cedge"}
 
 // benchTriangles counts triangles with the plan that the optimiser chooses,
-// with binary joins only, and on DuckDB. All must agree.
+// with binary joins only, and on DuckDB, or, with -peer, in processes. All must
+// agree.
 func benchTriangles(ctx context.Context, c config) error {
+	if c.peer != "" {
+		return c.benchProcesses(ctx, c.graphProcesses("triangles", triangleGraphs...))
+	}
 	t := comparison{title: "triangles", labels: []string{"graph", "triangles"},
 		systems: []string{"redfox", "binary joins"}}
 	for _, name := range triangleGraphs {

@@ -46,6 +46,7 @@ type command struct {
 
 var suites = []command{
 	{"tc", "transitive closure of real graphs", benchTC},
+	{"sg", "same generation of real graphs, a process each", benchSG},
 	{"triangles", "triangles of real graphs, by multijoin and by binary joins", benchTriangles},
 	{"cliques", "triangles and 4-cliques of real graphs on each engine", benchCliques},
 	{"tpch", "TPC-H from loaded columns", benchTPCH},
@@ -111,8 +112,9 @@ func main() {
 	flag.Uint64Var(&c.seed, "seed", 1,
 		"of ssbgen, large, first, cspa, andersen, pointsto, doop, crdt and recursion: seed of the data")
 	flag.StringVar(&c.peer, "peer", "",
-		"of cspa and andersen: command that is called with the suite's name and a folder of facts,\n"+
-			"and prints the numbers of tuples; none when empty")
+		"of tc, sg, triangles, cliques, cspa and andersen: comma-separated commands that are called\n"+
+			"with the suite's name and a folder of facts, and print the numbers of tuples, such as\n"+
+			"those of bench/peers; none when empty")
 	flag.Usage = usage
 	flag.Parse()
 	if c.repeat < 1 {

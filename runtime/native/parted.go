@@ -45,6 +45,7 @@ type parted struct {
 	// many.
 	tuples, seeds int64
 	ranges        int
+	rounds        int64 // of all these
 	// copying is held for reading while rows of the relation are read or
 	// written, and for writing while its columns move.
 	copying sync.RWMutex
@@ -265,8 +266,9 @@ type span struct{ from, until, expected int }
 
 // take deals the next buckets out: about as many as derive the number of tuples
 // that stay in a cache, going by those that are through, and never more than a
-// small part of all that are left. Where a bit set of a good deal of these is
-// small enough, it is no more than have room in one.
+// small part of all that are left. If rounds have had few tuples, it is more
+// that have not all room in the cache. Where a bit set of a good deal of these
+// is small enough, it is no more than have room in one.
 func (p *parted) take() (s span, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -283,6 +285,10 @@ func (p *parted) take() (s span, ok bool) {
 		fanout = float64(p.tuples) / float64(p.seeds)
 	}
 	wanted := max(int(float64(size.partTuples)/fanout), 1)
+	if p.rounds > 0 {
+		perRound := max(p.tuples/p.rounds, 1)
+		wanted *= int(min(max(leastRound/perRound, 1), mostWiden))
+	}
 	wanted = min(wanted, max((len(p.rows)-p.starts[p.next])/(4*p.workers), 1))
 	until := p.next + 1
 	for until < last && p.starts[until]-p.starts[p.next] < wanted {
@@ -300,6 +306,15 @@ func (p *parted) take() (s span, ok bool) {
 	p.next = until
 	return s, true
 }
+
+const (
+	// leastRound is how many tuples a round should have at least: calling the
+	// kernels of a loop takes longer than what they do for fewer.
+	leastRound = 256
+	// mostWiden is how many times as many tuples as stay in a cache a range may
+	// have for that.
+	mostWiden = 16
+)
 
 // unknownFanout is how many tuples one that a loop begins with is expected to
 // lead to as long as nothing is known.
@@ -321,12 +336,13 @@ func (p *parted) bitsFit() int {
 const leastValues = 16
 
 // finished notes what came of a range, and reports progress.
-func (p *parted) finished(seeds, tuples int) error {
+func (p *parted) finished(seeds, tuples int, rounds int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seeds += int64(seeds)
 	p.tuples += int64(tuples)
 	p.ranges++
+	p.rounds += rounds
 	p.run.walk.Progress(p.loop.Block, p.ranges, []*harmony.Relation{p.rel.Decl},
 		int64(tuples-seeds), p.rel.gauge.cursor)
 	return p.run.cancel.err()

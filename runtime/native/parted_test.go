@@ -167,6 +167,23 @@ func TestLoopIsDecomposed(t *testing.T) {
 	}
 }
 
+// TestShortRounds wants more values at a time where rounds are short: on a
+// path, a value has one new tuple a round.
+func TestShortRounds(t *testing.T) {
+	const n = 2000
+	e := newEngine(t, 1024, false)
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(n))
+	answer, err := e.Run(context.Background(),
+		&runtime.Request{Plan: plan, Facts: db, Threads: 1, Profile: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuples := int64(answer.Outputs["tc"].Rows())
+	if calls := answer.Kernels[1].Calls; tuples != n*(n+1)/2 || calls == n || tuples < 64*calls {
+		t.Errorf("%d tuples in %d calls of the loop's kernel", tuples, calls)
+	}
+}
+
 // TestUnreadColumns wants no memory for columns that nothing reads after a
 // loop.
 func TestUnreadColumns(t *testing.T) {

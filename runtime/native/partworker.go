@@ -81,14 +81,15 @@ func (w *partWorker) work() error {
 		}
 		seeds := w.starts[s.until] - w.starts[s.from]
 		err := w.load(s)
+		var rounds int64
 		if err == nil {
-			err = w.fixpoint()
+			rounds, err = w.fixpoint()
 		}
 		if err == nil {
 			err = w.append(w.part, seeds)
 		}
 		if err == nil {
-			err = w.finished(seeds, w.part.rows())
+			err = w.finished(seeds, w.part.rows(), rounds)
 		}
 		if err != nil {
 			return err
@@ -148,20 +149,20 @@ func (w *partWorker) gather(rows []uint32) {
 // fixpoint runs the kernels until nothing new comes. The loop as a whole takes
 // as many rounds as the range that takes the most, so each range has their
 // bound.
-func (w *partWorker) fixpoint() error {
+func (w *partWorker) fixpoint() (rounds int64, err error) {
 	part := w.part
-	for round := int64(0); part.Full > part.Old; round++ {
-		if round == w.most {
-			return w.run.walk.RoundsError(w.loop.Block, 0)
+	for ; part.Full > part.Old; rounds++ {
+		if rounds == w.most {
+			return rounds, w.run.walk.RoundsError(w.loop.Block, 0)
 		}
 		for _, c := range w.calls {
 			if err := w.call(c); err != nil {
-				return err
+				return rounds, err
 			}
 		}
 		part.Advance(part.gauge.cursor)
 	}
-	return nil
+	return rounds, nil
 }
 
 // call runs a kernel over the delta of the part.

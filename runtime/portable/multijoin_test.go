@@ -22,6 +22,7 @@ var shapes = map[string][]string{
 	"square":            {"xy", "yz", "zu", "ux"},
 	"clique of four":    {"xy", "xz", "xu", "yz", "yu", "zu"},
 	"Loomis-Whitney":    {"xyz", "yzu", "zux", "uxy"},
+	"clique of five":    {"xy", "xz", "xu", "xv", "yz", "yu", "yv", "zu", "zv", "uv"},
 	"bow tie":           {"xy", "yz", "zx", "xu", "uv", "vx"},
 	"triangle and more": {"xy", "yz", "zx", "x", "yu", "uz", "y"},
 	"path":              {"xy", "yz", "zu"},
@@ -201,6 +202,82 @@ func star(n int64) planref.Rows {
 func TestMultiJoinSharesHeavyValues(t *testing.T) {
 	if err := agree(parse(t, triangles), map[string]planref.Rows{"edge": star(2000)}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestMultiJoinOfCliques lists and counts the cliques of four of graphs whose
+// neighbourhoods are dense, or of very different lengths.
+func TestMultiJoinOfCliques(t *testing.T) {
+	const body = `
+      multijoin %s
+        scan edge(x, y)
+        scan edge(x, z)
+        scan edge(y, z)
+        scan edge(x, w)
+        scan edge(y, w)
+        scan edge(z, w)`
+	for name, c := range map[string]struct {
+		nodes int
+		has   func(rng *rand.Rand, x, y int) bool
+	}{
+		"dense": {40, func(rng *rand.Rand, _, _ int) bool { return rng.IntN(2) == 0 }},
+		"skewed": {1500, func(rng *rand.Rand, x, y int) bool {
+			return x < 3 || x < 40 && y < 60 && rng.IntN(4) > 0 || rng.IntN(2000) == 0
+		}},
+	} {
+		rng := rand.New(rand.NewPCG(1, 7))
+		adjacent := make([][]bool, c.nodes)
+		var edges [][]int64
+		for x := range adjacent {
+			adjacent[x] = make([]bool, c.nodes)
+			for y := x + 1; y < c.nodes; y++ {
+				if adjacent[x][y] = c.has(rng, x, y); adjacent[x][y] {
+					edges = append(edges, []int64{int64(x), int64(y)})
+				}
+			}
+		}
+		var cliques [][]int64
+		for _, e := range edges {
+			for z := e[1] + 1; z < int64(c.nodes); z++ {
+				if !adjacent[e[0]][z] || !adjacent[e[1]][z] {
+					continue
+				}
+				for w := z + 1; w < int64(c.nodes); w++ {
+					if adjacent[e[0]][w] && adjacent[e[1]][w] && adjacent[z][w] {
+						cliques = append(cliques, []int64{e[0], e[1], z, w})
+					}
+				}
+			}
+		}
+		if len(cliques) < 1000 {
+			t.Errorf("%s: only %d cliques", name, len(cliques))
+		}
+		facts := map[string]planref.Rows{"edge": distinct(ints(edges...))}
+		want := map[string]planref.Rows{"clique": distinct(ints(cliques...)),
+			"size": ints([]int64{int64(len(cliques))})}
+		for _, order := range []string{"x, y, z, w", "y, z, x, w", "z, w, y, x", "w, x, z, y"} {
+			p := parse(t, fmt.Sprintf(`
+var edge(x: int, y: int) input "edge"
+var clique(x: int, y: int, z: int, w: int) derived output
+var size(n: int) derived output
+block b0:
+  insert clique
+    project x, y, z, w`+body+`
+  merge clique
+  insert size
+    aggregate [] n: int = count()`+body+`
+  merge size
+  halt
+`, order, order))
+			db := database(p, facts)
+			for _, e := range configurations {
+				got, err := (&engine{e.opts}).Run(context.Background(),
+					&runtime.Request{Plan: p, Facts: db, Threads: e.threads})
+				if err := compareRuns(got, err, &planref.Answer{Outputs: want}, nil); err != nil {
+					t.Errorf("%s, %s, %s: %v", name, order, e.name, err)
+				}
+			}
+		}
 	}
 }
 

@@ -18,6 +18,10 @@ type Codes[C any] struct {
 	// Drop frees unused code.
 	Drop func(C)
 
+	// making is held while code is generated, one after the other: facts that
+	// wait for it may find that its assumptions hold for them, too.
+	making sync.Mutex
+
 	mu     sync.Mutex
 	list   []*Code[C] // most recently used first
 	closed bool
@@ -50,35 +54,52 @@ func (c *Code[C]) holds(b *Bound) bool {
 }
 
 // Use returns code for facts, and generates it if necessary. The caller
-// releases it. After Close, each caller gets code of its own.
+// releases it. Callers whose code is there do not wait for code that is being
+// generated. After Close, each caller gets code of its own.
 func (l *Codes[C]) Use(b *Bound, generate func(Knowledge) (C, error)) (*Code[C], error) {
+	if c := l.find(b); c != nil {
+		return c, nil
+	}
+	l.making.Lock()
+	defer l.making.Unlock()
+	if c := l.find(b); c != nil {
+		return c, nil
+	}
+	c := &Code[C]{fixed: map[abi.Param]answer{}, ranges: map[*harmony.Reg]answer{},
+		last: weak.Make(b), users: 1}
+	var err error
+	if c.Made, err = generate(c.listening(b)); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		c.doomed = true
+		return c, nil
+	}
+	l.list = slices.Insert(l.list, 0, c)
+	if last := len(l.list) - 1; last == keptCode {
+		l.doom(l.list[last])
+		l.list = l.list[:last]
+	}
+	return c, nil
+}
+
+// find returns kept code for facts, with one more user, or nil.
+func (l *Codes[C]) find(b *Bound) *Code[C] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	same := weak.Make(b)
 	at := slices.IndexFunc(l.list, func(c *Code[C]) bool { return c.last == same || c.holds(b) })
 	if at < 0 {
-		c := &Code[C]{fixed: map[abi.Param]answer{}, ranges: map[*harmony.Reg]answer{}}
-		var err error
-		if c.Made, err = generate(c.listening(b)); err != nil {
-			return nil, err
-		}
-		if l.closed {
-			c.users, c.doomed = 1, true
-			return c, nil
-		}
-		at = len(l.list)
-		l.list = append(l.list, c)
+		return nil
 	}
 	c := l.list[at]
 	copy(l.list[1:at+1], l.list[:at])
 	l.list[0] = c
 	c.last = same
 	c.users++
-	if last := len(l.list) - 1; last == keptCode {
-		l.doom(l.list[last])
-		l.list = l.list[:last]
-	}
-	return c, nil
+	return c
 }
 
 // listening returns the knowledge of facts, and makes c keep the answers as

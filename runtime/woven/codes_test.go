@@ -1,8 +1,13 @@
 package woven
 
 import (
+	"errors"
 	"slices"
 	"testing"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/layout"
 )
 
 // TestCodesClose gives code back when its last user does: also code that is
@@ -41,4 +46,49 @@ func TestCodesClose(t *testing.T) {
 	expect("the first is not used", "first")
 	l.Release(late)
 	expect("nothing is used", "first", "late")
+}
+
+// TestCodesInUseWhileMade uses and releases code while other code is being
+// generated, which two runs then share.
+func TestCodesInUseWhileMade(t *testing.T) {
+	l := &Codes[string]{Drop: func(string) {}}
+	bound := func() *Bound {
+		return &Bound{Program: &Program{Named: map[string]harmony.Managed{}},
+			Layouts: &layout.Layouts{}}
+	}
+	mine, other := bound(), bound()
+	first, err := l.Use(mine, func(Knowledge) (string, error) { return "first", nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.fixed[abi.Param{Kind: abi.ColumnBase}] = answer{1, 1, true} // not so of others
+	l.Release(first)
+
+	begun, end := make(chan bool), make(chan bool)
+	names := make(chan string)
+	for range 2 {
+		go func() {
+			c, err := l.Use(other, func(Knowledge) (string, error) {
+				close(begun) // a second call panics
+				<-end
+				return "second", nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			names <- c.Made
+		}()
+	}
+	<-begun
+	again, err := l.Use(mine, func(Knowledge) (string, error) {
+		return "", errors.New("code is made again")
+	})
+	if err != nil || again != first {
+		t.Fatal(err)
+	}
+	l.Release(again)
+	close(end)
+	if a, b := <-names, <-names; a != "second" || b != "second" || l.Len() != 2 {
+		t.Errorf("%q and %q are used, of %d", a, b, l.Len())
+	}
 }

@@ -172,7 +172,7 @@ type groupSink struct {
 	workers [][]*tables.Groups // of each worker; it adds to the last one
 }
 
-func (s *groupSink) begin(*work.Run, bool) {}
+func (s *groupSink) begin(*work.Run, int, bool) {}
 
 func (s *groupSink) start(w *work.Worker, p *pipeline) work.Op {
 	o := &groupOp{groupSink: s, w: w, ids: make([]uint32, w.Run.Sizes.Vector),

@@ -42,7 +42,7 @@ func newCollectSink(r *work.Run, name string, cols []string) *collectSink {
 		seen: make([]int64, r.Threads)}
 }
 
-func (s *collectSink) begin(*work.Run, bool) {}
+func (s *collectSink) begin(*work.Run, int, bool) {}
 
 func (s *collectSink) start(w *work.Worker, p *pipeline) work.Op {
 	s.mu.Lock()

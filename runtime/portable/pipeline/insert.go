@@ -15,8 +15,8 @@ type insertSink struct {
 	rows  atomic.Int64 // tuples that arrived
 }
 
-func (s *insertSink) begin(r *work.Run, parallel bool) {
-	s.table.Begin(r, parallel)
+func (s *insertSink) begin(r *work.Run, rows int, parallel bool) {
+	s.table.Begin(r, rows, parallel)
 }
 
 func (s *insertSink) start(w *work.Worker, p *pipeline) work.Op {

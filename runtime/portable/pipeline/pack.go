@@ -28,7 +28,7 @@ func newPackSink(r *work.Run, name string, key, pay packing) *packSink {
 	return s
 }
 
-func (s *packSink) begin(*work.Run, bool) {}
+func (s *packSink) begin(*work.Run, int, bool) {}
 
 func (s *packSink) start(w *work.Worker, p *pipeline) work.Op {
 	return &packOp{packSink: s, part: s.parts[w.ID], mem: w.Run.Mem, key: p.slotsOf(s.key.cols),

@@ -47,7 +47,7 @@ type stage interface {
 // sink is what a pipeline's rows end in.
 type sink interface {
 	// begin is called before each run of a pipeline into the sink.
-	begin(r *work.Run, parallel bool)
+	begin(r *work.Run, rows int, parallel bool)
 	start(w *work.Worker, p *pipeline) work.Op
 }
 
@@ -147,7 +147,7 @@ func (p *pipeline) exec(r *work.Run) {
 	}
 	workers := min(r.Threads, (rows+r.Sizes.Vector-1)/r.Sizes.Vector)
 	parallel := workers > 1 && rows >= r.Sizes.SerialRows
-	p.sink.begin(r, parallel)
+	p.sink.begin(r, rows, parallel)
 	if p.chains == nil {
 		p.chains = make([]*chain, r.Threads)
 	}

@@ -13,15 +13,11 @@ func (s *tupleSet) insert(w *Writer, r *work.Run, keys []uint64) {
 		w.add(fresh)
 		w.fresh = fresh
 		if len(rest) > 0 {
-			s.grow(r)
+			s.grow(r, 0)
 			s.insert(w, r, rest)
 		}
 	case denseMode:
-		if r.Threads > 1 {
-			w.fresh = s.insertDense(keys, w.fresh[:0])
-		} else {
-			w.fresh = s.insertDenseAlone(keys, w.fresh[:0])
-		}
+		w.fresh = s.dense.insert(keys, w.fresh[:0], r.Threads == 1)
 		w.add(w.fresh)
 	case narrowMode:
 		w.narrow.insert(w, r, s, s.narrow, keys)

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"slices"
-	"sync/atomic"
 
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
@@ -52,9 +51,15 @@ func (e *Extension) each(r *work.Run, n int, f func(key uint64, words []uint32))
 // Extend adds the tuples that n rows make, as Insert does.
 func (w *Writer) Extend(r *work.Run, e *Extension, n int) {
 	e.skipRepeats(w.table, n)
+	made := 0
+	for _, c := range e.Runs.Count[:n] {
+		made += int(c)
+	}
+	w.extended[e.Shift&63] += made
 	if set := w.table.set; set != nil && set.mode == denseMode {
+		w.tries += made
 		e.each(r, n, func(key uint64, words []uint32) {
-			w.fresh = set.extendDense(e, key, words, r.Threads == 1, w.fresh[:0])
+			w.fresh = set.dense.extend(e, key, words, r.Threads == 1, w.fresh[:0])
 			w.add(w.fresh)
 		})
 		return
@@ -74,66 +79,4 @@ func (w *Writer) Extend(r *work.Run, e *Extension, n int) {
 	})
 	w.Insert(r, keys)
 	w.made = keys
-}
-
-// extendDense is insertDense of the tuples that a run makes of a key.
-func (s *tupleSet) extendDense(e *Extension, key uint64, words []uint32, alone bool,
-	dst []uint64) []uint64 {
-	step := s.denseCols.step(e.Shift)
-	first := s.denseCols.index(key) + e.Offset*step
-	found := e.absent[:len(words)]
-	var n int
-	if step == 1 {
-		n = absent(found, s.dense, words, first)
-	} else {
-		n = absentApart(found, s.dense, words, first, step)
-	}
-	dense, offset, shift := s.dense, e.Offset, e.Shift&63
-	for _, word := range found[:n] {
-		at := first + uint64(word)*step
-		p, bit := &dense[at>>6], uint64(1)<<(at&63)
-		if alone {
-			had := *p
-			*p = had | bit
-			if had&bit != 0 {
-				continue // twice in the run
-			}
-		} else if atomic.OrUint64(p, bit)&bit != 0 {
-			continue
-		}
-		dst = append(dst, key+(offset+uint64(word))<<shift)
-	}
-	return dst
-}
-
-// absent writes the words whose bits at first + word are not set to dst, and
-// returns their number. Inlined into a larger function, the loop would keep
-// half of its variables in memory.
-//
-//go:noinline
-func absent(dst []uint32, dense []uint64, words []uint32, first uint64) int {
-	n := 0
-	for _, word := range words {
-		at := first + uint64(word)
-		if atomic.LoadUint64(&dense[at>>6])&(1<<(at&63)) == 0 {
-			dst[n] = word
-			n++
-		}
-	}
-	return n
-}
-
-// absentApart is absent for bits at first + word*step.
-//
-//go:noinline
-func absentApart(dst []uint32, dense []uint64, words []uint32, first, step uint64) int {
-	n := 0
-	for _, word := range words {
-		at := first + uint64(word)*step
-		if atomic.LoadUint64(&dense[at>>6])&(1<<(at&63)) == 0 {
-			dst[n] = word
-			n++
-		}
-	}
-	return n
 }

@@ -88,7 +88,7 @@ func testExtend(t *testing.T, r *work.Run, ranges []interval.Interval, col int) 
 		}
 		e.Keys = make([]uint64, 50)
 		table.Layout.Pack(e.Keys, cols, 50)
-		table.Begin(r, true)
+		table.Begin(r, 0, true)
 		for i := range r.Workers {
 			// The second worker makes the same tuples again.
 			w := table.Writer(i)

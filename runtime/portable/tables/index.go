@@ -2,7 +2,6 @@ package tables
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
@@ -34,10 +33,8 @@ type Index struct {
 	// least.
 	present []uint64
 
-	// For other keys: pairs of the key, or its hash if it has several words,
-	// and start<<32 | length of its run; a length of 0 marks an empty slot.
-	slots []uint64
-	mask  uint64
+	// For other keys.
+	slots hashSlots
 	// keys of rows in run order, for keys of several words.
 	keys []uint64
 	// filter has a bit for each key of one word, at its hash shifted by shift:
@@ -106,7 +103,7 @@ type Keyed struct {
 func (x *Index) Free() {
 	work.Free(x.Mem, x.offsets)
 	work.Free(x.Mem, x.present)
-	work.Free(x.Mem, x.slots)
+	work.Free(x.Mem, x.slots.words)
 	work.Free(x.Mem, x.keys)
 	work.Free(x.Mem, x.filter)
 	work.Free(x.Mem, x.narrow)
@@ -136,7 +133,6 @@ func (x *Index) Build(r *work.Run, parts []*Keyed) {
 			x.buildDense(r, parts)
 		default:
 			x.buildHashed(r, parts)
-			x.buildFilter(parts)
 		}
 	default:
 		x.buildHashed(r, parts)
@@ -267,111 +263,6 @@ func (x *Index) buildDense(r *work.Run, parts []*Keyed) {
 	}
 }
 
-// buildHashed counts the rows of each key, lays out the runs and fills them.
-func (x *Index) buildHashed(r *work.Run, parts []*Keyed) {
-	x.allocPayload()
-	size := 16
-	for size < 2*x.Rows {
-		size *= 2
-	}
-	x.slots = work.Alloc[uint64](x.Mem, x.Name, 2*size)
-	x.mask = uint64(size - 1)
-	kw := x.Key.Words
-	places := work.Alloc[uint32](x.Mem, x.Name, x.Rows)
-	defer work.Free(x.Mem, places)
-	// While counting, the high half of a slot holds one of the key's rows, to
-	// compare keys of several words with.
-	rowOf := func(n uint32) []uint64 {
-		for _, p := range parts {
-			if int(n) < p.N {
-				return p.Keys[int(n)*kw : int(n)*kw+kw]
-			}
-			n -= uint32(p.N)
-		}
-		return nil
-	}
-	row := 0
-	for _, p := range parts {
-		r.Stop.Check()
-		for i := range p.N {
-			var key, h uint64
-			if kw == 1 {
-				key = p.Keys[i]
-				h = work.HashWord(key)
-			} else {
-				key = work.HashWords(p.Keys[i*kw : i*kw+kw])
-				h = key
-			}
-			at := h & x.mask
-			for ; ; at = (at + 1) & x.mask {
-				run := x.slots[2*at+1]
-				if run == 0 {
-					x.slots[2*at] = key
-					x.slots[2*at+1] = uint64(row) << 32
-					break
-				}
-				if x.slots[2*at] == key &&
-					(kw == 1 || work.EqualWords(rowOf(uint32(run>>32)), p.Keys[i*kw:i*kw+kw])) {
-					break
-				}
-			}
-			x.slots[2*at+1]++
-			places[row] = uint32(at)
-			row++
-		}
-	}
-	start := uint64(0)
-	x.unique = true
-	for at := 1; at < len(x.slots); at += 2 {
-		if n := x.slots[at] & math.MaxUint32; n > 0 {
-			x.unique = x.unique && n == 1
-			start += n
-			x.slots[at] = start<<32 | n
-		}
-	}
-	if kw > 1 {
-		x.keys = work.Alloc[uint64](x.Mem, x.Name, x.Rows*kw)
-	}
-	for i := len(parts) - 1; i >= 0; i-- {
-		r.Stop.Check()
-		p := parts[i]
-		for j := p.N - 1; j >= 0; j-- {
-			row--
-			slot := &x.slots[2*uint64(places[row])+1]
-			*slot -= 1 << 32
-			at := uint32(*slot >> 32)
-			x.putPayload(at, p, j)
-			if kw > 1 {
-				copy(x.keys[int(at)*kw:], p.Keys[j*kw:j*kw+kw])
-			}
-		}
-	}
-}
-
-const (
-	// filterBits is the least number of bits of a filter for a key. About one
-	// of filterBits absent keys passes it.
-	filterBits = 16
-	// maxFiltered is the number of keys for which a filter may be of use: that
-	// of more is no faster to look at than the slots.
-	maxFiltered = 1 << 22
-)
-
-// buildFilter makes the filter of keys of one word.
-func (x *Index) buildFilter(parts []*Keyed) {
-	if x.Rows > maxFiltered {
-		return
-	}
-	digits := uint(bits.Len(uint(max(64, filterBits*x.Rows-1))))
-	x.filter, x.shift = work.Alloc[uint64](x.Mem, x.Name, 1<<digits/64), 64-digits
-	for _, p := range parts {
-		for _, k := range p.Keys[:p.N] {
-			h := k * work.MixA >> x.shift
-			x.filter[h/64] |= 1 << (h % 64)
-		}
-	}
-}
-
 // KeyLayout returns the layout of keys.
 func (x *Index) KeyLayout() *interval.Layout { return &x.Key }
 
@@ -425,76 +316,6 @@ func (x *Index) exclude(keys []uint64, valid []bool) []uint64 {
 		}
 	}
 	return keys
-}
-
-func (x *Index) lookupHashed(keys []uint64, valid []bool, n int, out *Runs) {
-	kw := x.Key.Words
-	if kw == 1 {
-		x.lookupWords(keys[:n], valid, out)
-		return
-	}
-	for i := range n {
-		out.Count[i] = 0
-		if valid != nil && !valid[i] {
-			continue
-		}
-		key := keys[i*kw : i*kw+kw]
-		h := work.HashWords(key)
-		for at := h & x.mask; ; at = (at + 1) & x.mask {
-			run := x.slots[2*at+1]
-			if run == 0 {
-				break
-			}
-			start := int(run >> 32)
-			if x.slots[2*at] == h && work.EqualWords(x.keys[start*kw:start*kw+kw], key) {
-				out.Start[i], out.Count[i] = uint32(start), uint32(run)
-				break
-			}
-		}
-	}
-}
-
-// lookupWords is lookupHashed of keys of one word.
-func (x *Index) lookupWords(keys []uint64, valid []bool, out *Runs) {
-	start, count := out.Start[:len(keys)], out.Count[:len(keys)]
-	clear(count)
-	slots, mask := x.slots, x.mask
-	find := func(i int, key uint64) {
-		for at := work.HashWord(key) & mask; ; at = (at + 1) & mask {
-			run := slots[2*at+1]
-			if run == 0 {
-				return
-			}
-			if slots[2*at] == key {
-				start[i], count[i] = uint32(run>>32), uint32(run)
-				return
-			}
-		}
-	}
-	if x.filter == nil || !out.filtered() {
-		for i, key := range keys {
-			if valid == nil || valid[i] {
-				find(i, key)
-			}
-		}
-		return
-	}
-	if len(out.maybe) < len(keys) {
-		out.maybe = make([]uint32, len(keys))
-	}
-	maybe, filter, shift := out.maybe[:len(keys)], x.filter, x.shift&63
-	n := 0
-	for i, key := range keys {
-		maybe[n] = uint32(i)
-		h := key * work.MixA >> shift
-		n += int(filter[h/64] >> (h % 64) & 1)
-	}
-	out.tried, out.passed = out.tried+len(keys), out.passed+n
-	for _, i := range maybe[:n] {
-		if valid == nil || valid[i] {
-			find(int(i), keys[i])
-		}
-	}
 }
 
 // Payload reads column i of the payload at the given places.

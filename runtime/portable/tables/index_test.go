@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/interval"
@@ -68,5 +69,74 @@ func TestHashedIndex(t *testing.T) {
 	}
 	if want := 2 * (filterBatches - filterTrials); used[false] != want {
 		t.Errorf("%d batches were without the filter, want %d", used[false], want)
+	}
+}
+
+// TestPartitionedIndex builds indexes of more rows than a partition has, from
+// the parts of several workers, with keys of one word and of several; a key
+// that most rows have leaves one partition.
+func TestPartitionedIndex(t *testing.T) {
+	wide := interval.Interval{Lo: 0, Hi: 1 << 40}
+	for name, c := range map[string]struct {
+		keys       []interval.Interval
+		skewed     bool
+		partitions int
+	}{
+		"one word":         {[]interval.Interval{wide}, false, 8},
+		"one word, skewed": {[]interval.Interval{wide}, true, 1},
+		"two words":        {[]interval.Interval{wide, wide}, false, 8},
+	} {
+		rnd := rand.New(rand.NewPCG(11, 12))
+		r := work.NewRun(context.Background(), 2, 0, work.DefaultSizes)
+		x := &Index{Name: "x", Mem: r.Mem, Key: interval.NewLayout(c.keys),
+			Pay: interval.NewLayout([]interval.Interval{{Lo: 0, Hi: 1 << 20}})}
+		kw := x.Key.Words
+		want := map[[2]uint64][]uint64{}
+		var parts []*Keyed
+		row := uint64(0)
+		for _, n := range []int{20_000, 0, 40_000} {
+			p := &Keyed{Keys: work.Alloc[uint64](r.Mem, "x", n*kw),
+				Pays: work.Alloc[uint64](r.Mem, "x", n), N: n}
+			for i := range n {
+				key := [2]uint64{rnd.Uint64N(25_000) << 15}
+				if c.skewed && rnd.IntN(3) > 0 {
+					key[0] = 7
+				}
+				if kw > 1 {
+					key[1] = rnd.Uint64N(2)
+				}
+				copy(p.Keys[i*kw:i*kw+kw], key[:])
+				p.Pays[i] = row
+				want[key] = append(want[key], row)
+				row++
+			}
+			parts = append(parts, p)
+		}
+		x.Build(r, parts)
+		if got := 1 << (64 - x.slots.part); got != c.partitions {
+			t.Errorf("%s: %d partitions, not %d", name, got, c.partitions)
+		}
+		out := Runs{Start: make([]uint32, 1), Count: make([]uint32, 1)}
+		for k := range uint64(26_000) {
+			key := [2]uint64{k << 15}
+			if kw > 1 {
+				key[1] = k % 3
+			}
+			if k == 0 && c.skewed {
+				key[0] = 7
+			}
+			x.Lookup(slices.Clone(key[:kw]), nil, 1, &out)
+			var got []uint64
+			for i := range out.Count[0] {
+				got = append(got, uint64(x.narrow[out.Start[0]+i]))
+			}
+			if !slices.Equal(got, want[key]) {
+				t.Fatalf("%s: key %v has the rows %v, not %v", name, key, got, want[key])
+			}
+		}
+		x.Free()
+		if held := r.Mem.Held(); held != 0 {
+			t.Errorf("%s: %d bytes are held after the index is freed", name, held)
+		}
 	}
 }

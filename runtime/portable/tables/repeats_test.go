@@ -42,7 +42,7 @@ func TestRepeats(t *testing.T) {
 					clear(want)
 				}
 				before := len(want)
-				table.Begin(r, true)
+				table.Begin(r, 0, true)
 				for id := range r.Workers {
 					e := &Extension{Words: words, Shift: field.Shift, Bits: field.Bits,
 						Token: token, JoinBits: 5, Joins: make([]uint64, batch),
@@ -110,8 +110,9 @@ func TestRepeatsGrow(t *testing.T) {
 			e.Keys[i] = uint64(i) << 8
 			e.Runs.Start[i], e.Runs.Count[i] = 0, leastRepeat
 		}
-		table.Begin(r, false)
+		table.Begin(r, 0, false)
 		w.Extend(r, e, batch)
+		w.Finish(r, 0)
 		want := 0
 		if round == 0 {
 			want = batch * leastRepeat

@@ -2,9 +2,7 @@ package tables
 
 import (
 	"math/bits"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/interval"
@@ -16,8 +14,9 @@ import (
 //
 //   - small: one open-addressing table, used by one worker, for relations that
 //     stay below Sizes.SmallSet tuples;
-//   - bitmap: a bit for each tuple that the columns' ranges allow, where that is
-//     not much more than a hash table would take. All workers set bits in it;
+//   - bitmap: a bit for each tuple that the columns' ranges allow, or of one
+//     column only for the values that occur (see bitmap), where that is not
+//     much more than a hash table would take. All workers set bits in it;
 //   - sharded: shards chosen by the high bits of a bijective hash of the packed
 //     tuple. A shard keeps only the other bits of the hash (quotienting, Knuth
 //     TAOCP 6.4 exercise 13; Cleary 1984), 32 of them for tuples of up to 40
@@ -35,8 +34,11 @@ type tupleSet struct {
 	smallLast bool     // the key with all bits set, of which key + 1 is 0
 	smallN    int
 
-	dense     []uint64
-	denseCols denseKey
+	dense   bitmap
+	plain   bitmapKey // of all tuples that the ranges allow
+	ranges  []interval.Interval
+	counted distinct // values of columns, when the table had so many rows
+	spread  bool     // values came until a bitmap by numbers was too large
 
 	shardBits uint
 	narrow    []shard[uint32]
@@ -54,9 +56,13 @@ const (
 )
 
 const (
-	// eagerDense is the size in bytes up to which a bitmap is always better
-	// than a hash table that has outgrown the small form.
+	// smallDense is the size in bytes up to which a bitmap is always better
+	// than a hash table that has outgrown the small form. Up to eagerDense it
+	// is better if no more than clearBytes have to be cleared for each tuple
+	// that has come, and each row that tuples are about to be made of.
+	smallDense = 4 << 20
 	eagerDense = 64 << 20
+	clearBytes = 1 << 10
 	// minShardBits and maxShardBits bound the number of shards. A worker writes
 	// to all of them in turn, so their write positions should stay in the
 	// first-level cache.
@@ -72,7 +78,7 @@ func newTupleSet(t *Table, ranges []interval.Interval) *tupleSet {
 		return s
 	}
 	s.mix = newMixer(uint(t.Layout.Bits))
-	s.denseCols = newDenseKey(&t.Layout, ranges)
+	s.plain, s.ranges = newBitmapKey(&t.Layout, ranges), ranges
 	return s
 }
 
@@ -80,15 +86,15 @@ func newTupleSet(t *Table, ranges []interval.Interval) *tupleSet {
 func (s *tupleSet) reset() {
 	mem := s.table.mem
 	work.Free(mem, s.small)
-	work.Free(mem, s.dense)
+	s.dense.free(mem)
 	for i := range s.narrow {
 		work.Free(mem, s.narrow[i].slots)
 	}
 	for i := range s.broad {
 		work.Free(mem, s.broad[i].slots)
 	}
-	s.small, s.dense, s.narrow, s.broad = nil, nil, nil, nil
-	s.smallN, s.smallLast = 0, false
+	s.small, s.narrow, s.broad = nil, nil, nil
+	s.smallN, s.smallLast, s.counted = 0, false, distinct{}
 	if s.mode == wideMode {
 		s.broad = make([]shard[uint64], 1<<s.shardBits)
 	} else {
@@ -97,36 +103,61 @@ func (s *tupleSet) reset() {
 }
 
 // grow leaves the small form, and later the sharded one if a bitmap has become
-// smaller. One worker calls it while no others use the set.
-func (s *tupleSet) grow(r *work.Run) {
-	mem := s.table.mem
-	bitmap := s.denseCols.bytes
-	affordable := bitmap > 0 && !r.Sizes.NoBitmaps && bitmap < mem.Room()/2
-	switch {
-	case s.mode == smallMode && affordable && bitmap <= eagerDense,
-		(s.mode == narrowMode || s.mode == broadMode) && affordable && s.prefersBitmap(bitmap):
-		s.reset()
-		s.mode = denseMode
-		s.dense = work.Alloc[uint64](mem, s.table.Name, int(bitmap/8))
-		s.refill(func(keys []uint64) {
-			for _, k := range keys {
-				at := s.denseCols.index(k)
-				s.dense[at>>6] |= 1 << (at & 63)
-			}
-		})
-	case s.mode == smallMode:
-		s.reset()
-		b := uint(s.table.Layout.Bits)
-		s.shardBits = min(max(minShardBits, b-min(b, 32)), maxShardBits, b)
-		if b-s.shardBits <= 32 {
-			s.mode = narrowMode
-			s.narrow = make([]shard[uint32], 1<<s.shardBits)
-			refillShards(s, s.narrow)
-		} else {
-			s.mode = broadMode
-			s.broad = make([]shard[uint64], 1<<s.shardBits)
-			refillShards(s, s.broad)
+// smaller. Tuples made of more rows are about to come. One worker calls it
+// while no others use the set.
+func (s *tupleSet) grow(r *work.Run, rows int) {
+	if s.mode == wideMode {
+		return
+	}
+	s.table.flush()
+	if s.mode == denseMode {
+		if touched := s.dense.touched(); touched > eagerDense && !s.prefersBitmap(touched) {
+			s.spread = true
+			s.becomeSharded()
 		}
+		return
+	}
+	mem := s.table.mem
+	if room := mem.Room(); s.plain.bytes > 0 && !r.Sizes.NoBitmaps && s.plain.bytes < room/2 {
+		key, bytes := s.plain, s.plain.bytes
+		if bytes > smallDense && bytes < room/8 && !s.spread {
+			key, bytes = s.numbered()
+		}
+		if bytes <= smallDense || s.mode != smallMode && s.prefersBitmap(bytes) ||
+			bytes <= min(eagerDense, clearBytes*int64(s.tries()+rows)) {
+			s.becomeDense(key)
+			return
+		}
+	}
+	if s.mode == smallMode {
+		s.becomeSharded()
+	}
+}
+
+func (s *tupleSet) becomeDense(key bitmapKey) {
+	s.reset()
+	s.mode = denseMode
+	s.dense.alloc(s.table.mem, s.table.Name, key)
+	s.refill(func(keys []uint64) {
+		for _, k := range keys {
+			at := s.dense.place(k)
+			s.dense.words[at>>6] |= 1 << (at & 63)
+		}
+	})
+}
+
+func (s *tupleSet) becomeSharded() {
+	s.reset()
+	b := uint(s.table.Layout.Bits)
+	s.shardBits = min(max(minShardBits, b-min(b, 32)), maxShardBits, b)
+	if b-s.shardBits <= 32 {
+		s.mode = narrowMode
+		s.narrow = make([]shard[uint32], 1<<s.shardBits)
+		refillShards(s, s.narrow)
+	} else {
+		s.mode = broadMode
+		s.broad = make([]shard[uint64], 1<<s.shardBits)
+		refillShards(s, s.broad)
 	}
 }
 
@@ -134,16 +165,34 @@ func (s *tupleSet) grow(r *work.Run) {
 // its memory: nearly all tuples that come are there already, and many more have
 // come than clearing the bitmap takes.
 func (s *tupleSet) prefersBitmap(bitmap int64) bool {
+	rows := s.table.rows()
 	bytes := s.hashBytes()
-	if 2*bytes > bitmap {
-		return true
+	if s.mode == denseMode {
+		bytes = 4 * shardRoom * int64(rows)
 	}
-	tries := 0
+	tries := s.tries()
+	return 2*bytes > bitmap ||
+		repeatedBitmap*bytes > bitmap && tries > repeated*rows && int64(tries) > bitmap/4
+}
+
+// tries is how many tuples have come.
+func (s *tupleSet) tries() (n int) {
 	for _, w := range s.table.writers {
-		tries += w.tries
+		n += w.tries
 	}
-	rows := s.table.old.rows + s.table.delta.rows + s.table.fresh.rows
-	return repeatedBitmap*bytes > bitmap && tries > repeated*rows && int64(tries) > bitmap/4
+	return n
+}
+
+// extended is how many tuples have come by extending, in all columns and in the
+// one at a shift.
+func (s *tupleSet) extended(shift uint8) (all, one int) {
+	for _, w := range s.table.writers {
+		for _, n := range w.extended {
+			all += n
+		}
+		one += w.extended[shift&63]
+	}
+	return all, one
 }
 
 const (
@@ -152,6 +201,8 @@ const (
 	// repeatedBitmap is how many times as big as the shards the bitmap may be
 	// then.
 	repeatedBitmap = 16
+	// shardRoom is how many slots of a shard a tuple takes, about.
+	shardRoom = 2
 )
 
 func (s *tupleSet) hashBytes() int64 {
@@ -167,7 +218,6 @@ func (s *tupleSet) hashBytes() int64 {
 
 // refill calls add with the tuples that the table has already.
 func (s *tupleSet) refill(add func(keys []uint64)) {
-	s.table.flush()
 	for _, list := range [][]Span{s.table.old.list, s.table.delta.list, s.table.fresh.list} {
 		for _, p := range list {
 			add(p.chunk.words[p.from:p.to])
@@ -231,85 +281,6 @@ func (s *tupleSet) growSmall() {
 		}
 	}
 	work.Free(s.table.mem, had)
-}
-
-// insertDense sets the keys' bits and appends the new ones to dst; workers may
-// do so at the same time. Most tries of a recursive rule find their bit set, so
-// it is read before the costlier atomic update.
-func (s *tupleSet) insertDense(keys, dst []uint64) []uint64 {
-	dense := s.dense
-	for _, k := range keys {
-		at := s.denseCols.index(k)
-		p, bit := &dense[at>>6], uint64(1)<<(at&63)
-		if atomic.LoadUint64(p)&bit == 0 && atomic.OrUint64(p, bit)&bit == 0 {
-			dst = append(dst, k)
-		}
-	}
-	return dst
-}
-
-// insertDenseAlone is insertDense for one worker.
-func (s *tupleSet) insertDenseAlone(keys, dst []uint64) []uint64 {
-	dense, cols := s.dense, s.denseCols
-	n := len(dst)
-	dst = slices.Grow(dst, len(keys))[:n+len(keys)]
-	for _, k := range keys {
-		at := cols.index(k)
-		p, bit := &dense[at>>6], uint64(1)<<(at&63)
-		if *p&bit == 0 {
-			*p |= bit
-			dst[n] = k
-			n++
-		}
-	}
-	return dst[:n]
-}
-
-// denseKey numbers the tuples that a layout's ranges allow. All columns but the
-// last keep their packed form; the last is counted in units of its range, so
-// that a relation over 17,000 nodes takes 36 MB and not 128.
-type denseKey struct {
-	bytes int64 // of the bitmap; 0 if it would be huge
-	shift uint  // bits of the last column
-	mask  uint64
-	unit  uint64
-}
-
-// maxDense is the largest bitmap considered, in bytes.
-const maxDense = 1 << 33
-
-func newDenseKey(l *interval.Layout, ranges []interval.Interval) denseKey {
-	if len(ranges) == 0 || l.Bits > 48 {
-		return denseKey{}
-	}
-	last := l.Fields[len(ranges)-1]
-	d := denseKey{shift: uint(last.Bits), mask: last.Mask(), unit: 1}
-	if r := ranges[len(ranges)-1]; !r.Empty() {
-		d.unit = uint64(r.Hi-r.Lo) + 1
-	}
-	// The highest packed value of the other columns: the first column's own
-	// highest value above full lower ones.
-	above := uint64(1) << (uint(l.Bits) - d.shift)
-	if len(ranges) > 1 {
-		first := l.Fields[0]
-		if r := ranges[0]; !r.Empty() {
-			above = min(above, (uint64(r.Hi-r.Lo)+1)<<((uint(first.Shift)-d.shift)&63))
-		}
-	}
-	if size := int64((above*d.unit + 63) / 64 * 8); size <= maxDense {
-		d.bytes = max(size, 8)
-	}
-	return d
-}
-
-func (d *denseKey) index(k uint64) uint64 { return k>>(d.shift&63)*d.unit + k&d.mask }
-
-// step returns how much index grows with the column at a shift, which has bits.
-func (d *denseKey) step(shift uint8) uint64 {
-	if uint(shift) < d.shift {
-		return 1 // the last column
-	}
-	return d.unit << ((uint(shift) - d.shift) & 63)
 }
 
 // mixer is a bijective hash of numbers below 2^bits: multiplication by an odd

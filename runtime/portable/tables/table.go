@@ -132,6 +132,9 @@ func (t *Table) Rows(v queryplan.Version) int {
 	return t.old.rows + t.delta.rows
 }
 
+// rows returns the number of tuples, those of the running round included.
+func (t *Table) rows() int { return t.old.rows + t.delta.rows + t.fresh.rows }
+
 // Version appends the spans of a version to dst.
 func (t *Table) Version(dst []Span, v queryplan.Version) []Span {
 	if v != queryplan.Delta {
@@ -293,9 +296,12 @@ func (a *appender) flush() {
 // Writer is what one worker needs to add tuples to a table.
 type Writer struct {
 	appender
-	fresh  []uint64
-	made   []uint64 // tuples of an Extension
-	tries  int      // tuples that came
+	fresh []uint64
+	made  []uint64 // tuples of an Extension
+	tries int      // tuples that came
+	// extended are the tuples that came by extending, by the column's shift.
+	extended [64]int
+
 	narrow exchange[uint32]
 	broad  exchange[uint64]
 	wide   wideExchange
@@ -311,11 +317,12 @@ func (t *Table) Writer(id int) *Writer {
 	return t.writers[id]
 }
 
-// Begin prepares the table for inserts by one worker, or by several.
-func (t *Table) Begin(r *work.Run, parallel bool) {
+// Begin prepares the table for inserts by one worker, or by several, of what
+// they make of so many rows.
+func (t *Table) Begin(r *work.Run, rows int, parallel bool) {
 	t.fitRepeats()
 	if t.set != nil && (t.set.mode != smallMode || parallel) {
-		t.set.grow(r)
+		t.set.grow(r, rows)
 	}
 }
 

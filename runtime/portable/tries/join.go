@@ -14,9 +14,10 @@ type Join[K Word] struct {
 	// that have the first variable the one with the most rows.
 	lead int
 	Base int64
-	// fixed is the place of the last variable, of two, whose list stays the
-	// same while the variable before takes its values; -1 if neither does.
-	fixed int
+	// fixed are the places of the last variable whose lists stay the same while
+	// the variable before takes its values, moving the others. If all stayed
+	// the same, all are moving.
+	fixed, moving []Place
 	// Pays are the inputs' columns in the output, of one input after the other.
 	Pays  []Payload
 	Slots int
@@ -34,16 +35,21 @@ type Place struct{ Input, Level int }
 // Payload is a column of one input in the output.
 type Payload struct{ Input, Field, Slot int }
 
-// findFixed returns what fixed is to be.
-func (s *Join[K]) findFixed() int {
+// split finds fixed and moving.
+func (s *Join[K]) split() {
 	last := len(s.Vars) - 1
-	if last == 0 || len(s.Vars[last].At) > 2 {
-		return -1
+	s.fixed, s.moving = nil, nil
+	for _, p := range s.Vars[last].At {
+		if last > 0 && !slices.ContainsFunc(s.Vars[last-1].At,
+			func(q Place) bool { return p.Input == q.Input }) {
+			s.fixed = append(s.fixed, p)
+		} else {
+			s.moving = append(s.moving, p)
+		}
 	}
-	return slices.IndexFunc(s.Vars[last].At, func(p Place) bool {
-		return !slices.ContainsFunc(s.Vars[last-1].At,
-			func(q Place) bool { return p.Input == q.Input })
-	})
+	if s.moving == nil {
+		s.fixed, s.moving = nil, s.fixed
+	}
 }
 
 // leadWeight is how many rows of an ordinary source a row of the lead counts
@@ -53,7 +59,7 @@ const leadWeight = 16
 // Share shares out the rows of the longest input and returns the number of rows
 // that they stand for.
 func (s *Join[K]) Share() int {
-	s.fixed = s.findFixed()
+	s.split()
 	rows := 0
 	for _, at := range s.Vars[0].At {
 		if n := s.Inputs[at.Input].Rows; n > rows {
@@ -83,6 +89,7 @@ func (s *Join[K]) Walk(w *work.Worker) *walker[K] {
 	}
 	j.first, j.last = make([]uint32, lead+1), make([]uint32, lead+1)
 	j.bound = make([]K, len(s.Vars))
+	j.fixedAt = make([][2]uint32, len(s.fixed))
 	for _, c := range s.Pays {
 		if !slices.Contains(j.chosen, c.Input) {
 			j.chosen = append(j.chosen, c.Input)

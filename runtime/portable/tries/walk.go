@@ -24,6 +24,13 @@ type walker[K Word] struct {
 	plain bool
 
 	marks marks[K]
+	// met are the values that the fixed lists have in common, of the nodes
+	// fixedAt.
+	met     []K
+	fixedAt [][2]uint32
+	// lists, fixedLists, metRoom and room are buffers of the last variable.
+	lists, fixedLists [][]K
+	metRoom, room     []K
 
 	next  work.Op
 	batch work.Batch
@@ -87,6 +94,7 @@ func (s *walker[K]) Scan(from, to int, next work.Op) {
 	}
 	s.first[levels], s.last[levels] = first, end-1
 	lead.from[0], lead.to[0] = s.first[0], s.last[0]+1
+	clear(s.fixedAt) // no list is empty, so that none is known
 	s.variable(0)
 	s.flush()
 	s.marks.clear()
@@ -110,6 +118,10 @@ func (s *walker[K]) descend(at Place, node uint32) {
 
 // variable binds variable v to each of its values in turn, and those after it.
 func (s *walker[K]) variable(v int) {
+	if s.plain && v == len(s.src.Vars)-1 {
+		s.lastVariable(v)
+		return
+	}
 	at := s.src.Vars[v].At
 	if len(at) > 2 {
 		s.leapfrog(v)
@@ -119,16 +131,6 @@ func (s *walker[K]) variable(v int) {
 	x, y := s.list(a), s.list(b)
 	if len(x) > len(y) {
 		a, b, x, y = b, a, y, x
-	}
-	if s.plain && v == len(s.src.Vars)-1 {
-		if f := s.src.fixed; f >= 0 && s.marks.take(s.run, s.list(at[f])) {
-			if other := s.list(at[1-f]); len(other) < gallopRatio*len(s.marks.list) {
-				s.emitMarked(v, other)
-				return
-			}
-		}
-		s.emitCommon(v, x, y)
-		return
 	}
 	fromX, fromY := s.inputs[a.Input].from[a.Level], s.inputs[b.Input].from[b.Level]
 	if t := s.inputs[b.Input].trie; b.Level == 0 && t.direct != nil {
@@ -291,6 +293,74 @@ func (s *walker[K]) flush() {
 // through both gets slower than searching the longer one.
 const gallopRatio = 16
 
+// lastVariable emits a tuple for each value of the last variable.
+func (s *walker[K]) lastVariable(v int) {
+	lists := s.lists[:0]
+	for _, p := range s.src.moving {
+		lists = append(lists, s.list(p))
+	}
+	if len(s.src.fixed) > 0 {
+		fixed := s.fixedList()
+		if len(lists) == 1 && s.marks.take(s.run, fixed) &&
+			len(lists[0]) < gallopRatio*len(fixed) {
+			s.emitMarked(v, lists[0])
+			return
+		}
+		lists = append(lists, fixed)
+	}
+	s.lists = lists
+	longest := len(lists) - 1
+	sortLists(lists)
+	s.emitCommon(v, s.meet(&s.room, lists[:longest]), lists[longest])
+}
+
+// fixedList returns what the fixed lists have in common. It is the same slice
+// while they are the same.
+func (s *walker[K]) fixedList() []K {
+	fixed := s.src.fixed
+	if len(fixed) == 1 {
+		return s.list(fixed[0])
+	}
+	known := true
+	for i, p := range fixed {
+		x := &s.inputs[p.Input]
+		if at := [2]uint32{x.from[p.Level], x.to[p.Level]}; s.fixedAt[i] != at {
+			s.fixedAt[i], known = at, false
+		}
+	}
+	if !known {
+		s.marks.clear()
+		lists := s.fixedLists[:0]
+		for _, p := range fixed {
+			lists = append(lists, s.list(p))
+		}
+		s.fixedLists = lists
+		sortLists(lists)
+		s.met = s.meet(&s.metRoom, lists)
+	}
+	return s.met
+}
+
+// sortLists puts the shortest list first.
+func sortLists[K Word](lists [][]K) {
+	slices.SortFunc(lists, func(a, b []K) int { return len(a) - len(b) })
+}
+
+// meet returns the values that all lists, the shortest first, have in common.
+// Those of several lists stand in room, which grows.
+func (s *walker[K]) meet(room *[]K, lists [][]K) []K {
+	x := lists[0]
+	if len(lists) > 1 && len(*room) < len(x) {
+		work.Free(s.run.Mem, *room)
+		*room = work.Alloc[K](s.run.Mem, "the common values of lists", 2*len(x))
+	}
+	for _, y := range lists[1:] {
+		n, _, _ := common((*room)[:len(x)], x, y, 0)
+		x = (*room)[:n]
+	}
+	return x
+}
+
 // emitCommon emits a tuple for each value that two lists, the first of them the
 // shorter, have in common; the values are those of the last variable.
 func (s *walker[K]) emitCommon(v int, x, y []K) {
@@ -331,17 +401,17 @@ func (s *walker[K]) emitMarked(v int, list []K) {
 	}
 }
 
-// common writes the words of the values that two sorted lists without repeated
+// common writes the values, plus a base, that two sorted lists without repeated
 // values have in common until dst is full or a list is at its end, and returns
-// their number and how far it came in the lists.
-func common[K Word](dst []int64, x, y []K, base int64) (n, i, j int) {
+// their number and how far it came in the lists. dst may be x.
+func common[K Word, D Word | int64](dst []D, x, y []K, base D) (n, i, j int) {
 	if len(y) >= gallopRatio*len(x) {
 		for i < len(x) && n < len(dst) {
 			if j = seek(y, j, x[i]); j == len(y) {
 				return n, len(x), j
 			}
 			if y[j] == x[i] {
-				dst[n] = int64(uint64(x[i]) + uint64(base))
+				dst[n] = D(x[i]) + base
 				n++
 			}
 			i++
@@ -351,7 +421,7 @@ func common[K Word](dst []int64, x, y []K, base int64) (n, i, j int) {
 	for i < len(x) && j < len(y) && n < len(dst) {
 		a, b := x[i], y[j]
 		// Always written, and kept if they are equal: nothing to mispredict.
-		dst[n] = int64(uint64(a) + uint64(base))
+		dst[n] = D(a) + base
 		n += work.Bit(a == b)
 		i += work.Bit(a <= b)
 		j += work.Bit(b <= a)
