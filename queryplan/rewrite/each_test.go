@@ -42,6 +42,7 @@ var shapes = map[string]shape{
 	"ScanOnceForGroups":  anyData(randomComparison),
 	"SelectMultijoin":    cyclicJoin,
 
+	"UnfoldJoins":          anyData(lookedUpJoin),
 	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
 }
@@ -171,14 +172,14 @@ func checkRun(t *testing.T, pass *Pass, seed uint64, origin *queryplan.Plan, pro
 func withoutThresholds(f func()) {
 	left, saved, probes, gain := mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain
 	before, times, scanned := leastBefore, leastShare, leastScanned
-	split := splitGain
+	split, unfold := splitGain, unfoldGain
 	defer func() {
-		splitGain = split
+		splitGain, unfoldGain = split, unfold
 		mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = left, saved, probes, gain
 		leastBefore, leastShare, leastScanned = before, times, scanned
 	}()
 	mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = 2, -1e12, 0, -1e12
-	leastBefore, leastShare, leastScanned, splitGain = 0, 0, 0, 0
+	leastBefore, leastShare, leastScanned, splitGain, unfoldGain = 0, 0, 0, 0, 0
 	f()
 }
 
@@ -371,6 +372,30 @@ func loopedRule(rng *rand.Rand) (string, *stats.Catalog) {
 		cat.Tables[name], cat.Relations[name] = t, r
 	}
 	return text, cat
+}
+
+// lookedUpJoin looks the tuples of a recursion and of stored relations up in a
+// predicate that joins two or three, negated or not.
+func lookedUpJoin(rng *rand.Rand) string {
+	some := oneOf(rng)
+	body := some("e(x, y), d(y, z)", "e(x, y), d(y, z), x != z", "e(x, y), d(z, y), e(y, u), u < 3",
+		"e(x, y), d(y, z), !d(x, _)", "e(x, y), d(y, z), y > 2", "e(x, y), e(y, w), d(w, z)",
+		"e(x, _), d(z, _)", "e(x, y), z = y + 1, d(x, z)")
+	look := func() string {
+		return some("v(y, z)", "v(z, y)", "v(x, z), z != y", "d(y, z), !v(x, z)", "e(y, z), !v(z, x)",
+			"d(y, z), !v(y, _)", "e(y, z), !v(x, z), v(y, x)", "f[y] = z, !v(x, z)",
+			"v(y, z), !v(z, x)", "d(y, z), v(_, z)", "d(y, z), v(z, 1)", "e(y, z), !v(2, z)")
+	}
+	text := "e(x, y) -> int(x), int(y).\nd(x, y) -> int(x), int(y).\nf[x] = y -> int(x), int(y).\n" +
+		"v(x, z) <- " + body + ".\np(x, y) <- " + some("d(x, y)", "e(x, y)", "e(x, y), v(x, y)",
+		"d(x, y), !v(y, x)") + ".\n"
+	text += "p(x, z) <- p(x, y), " + look() + ".\n"
+	if rng.IntN(3) == 0 {
+		text += "_[] = n <- agg<<n = count()>> p(x, y), " + some("v(y, z)", "!v(x, y)") + ".\n"
+	} else {
+		text += "_(x, z) <- p(x, y), " + look() + ".\n"
+	}
+	return text
 }
 
 // cyclicJoin joins relations in a cycle of three or four, of sizes that make
