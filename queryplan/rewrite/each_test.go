@@ -42,6 +42,8 @@ var shapes = map[string]shape{
 	"ScanOnceForGroups":  anyData(randomComparison),
 	"SelectMultijoin":    cyclicJoin,
 
+	"CompareWithExtremes":  anyData(otherValue),
+	"UnfoldJoins":          anyData(lookedUpJoin),
 	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
 }
@@ -171,14 +173,15 @@ func checkRun(t *testing.T, pass *Pass, seed uint64, origin *queryplan.Plan, pro
 func withoutThresholds(f func()) {
 	left, saved, probes, gain := mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain
 	before, times, scanned := leastBefore, leastShare, leastScanned
-	split := splitGain
+	split, unfold, extremes := splitGain, unfoldGain, extremesGain
 	defer func() {
-		splitGain = split
+		splitGain, unfoldGain, extremesGain = split, unfold, extremes
 		mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = left, saved, probes, gain
 		leastBefore, leastShare, leastScanned = before, times, scanned
 	}()
 	mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = 2, -1e12, 0, -1e12
-	leastBefore, leastShare, leastScanned, splitGain = 0, 0, 0, 0
+	leastBefore, leastShare, leastScanned = 0, 0, 0
+	splitGain, unfoldGain, extremesGain = 0, 0, 0
 	f()
 }
 
@@ -371,6 +374,49 @@ func loopedRule(rng *rand.Rand) (string, *stats.Catalog) {
 		cat.Tables[name], cat.Relations[name] = t, r
 	}
 	return text, cat
+}
+
+// lookedUpJoin looks the tuples of a recursion and of stored relations up in a
+// predicate that joins two or three, negated or not.
+func lookedUpJoin(rng *rand.Rand) string {
+	some := oneOf(rng)
+	body := some("e(x, y), d(y, z)", "e(x, y), d(y, z), x != z", "e(x, y), d(z, y), e(y, u), u < 3",
+		"e(x, y), d(y, z), !d(x, _)", "e(x, y), d(y, z), y > 2", "e(x, y), e(y, w), d(w, z)",
+		"e(x, _), d(z, _)", "e(x, y), z = y + 1, d(x, z)")
+	look := func() string {
+		return some("v(y, z)", "v(z, y)", "v(x, z), z != y", "d(y, z), !v(x, z)", "e(y, z), !v(z, x)",
+			"d(y, z), !v(y, _)", "e(y, z), !v(x, z), v(y, x)", "f[y] = z, !v(x, z)",
+			"v(y, z), !v(z, x)", "d(y, z), v(_, z)", "d(y, z), v(z, 1)", "e(y, z), !v(2, z)")
+	}
+	text := "e(x, y) -> int(x), int(y).\nd(x, y) -> int(x), int(y).\nf[x] = y -> int(x), int(y).\n" +
+		"v(x, z) <- " + body + ".\np(x, y) <- " + some("d(x, y)", "e(x, y)", "e(x, y), v(x, y)",
+		"d(x, y), !v(y, x)") + ".\n"
+	text += "p(x, z) <- p(x, y), " + look() + ".\n"
+	if rng.IntN(3) == 0 {
+		text += "_[] = n <- agg<<n = count()>> p(x, y), " + some("v(y, z)", "!v(x, y)") + ".\n"
+	} else {
+		text += "_(x, z) <- p(x, y), " + look() + ".\n"
+	}
+	return text
+}
+
+// otherValue asks whether there is another value, in the ways for which it is
+// enough to know the extremes and in others.
+func otherValue(rng *rand.Rand) string {
+	some := oneOf(rng)
+	pair := some("e(x, y), e(x, z)", "e(x, y), d(x, z)", "e(x, y), g(x, w, z)", "d(x, y), g(x, z, _)",
+		"e(x, y), d(z, x)", "e(x, y), g(x, y, z)", "e(x, y), t(x, z)", "e(x, y), e(x, z), d(x, z)",
+		"e(x, y), e(y, u), d(u, z)", "e(x, y), e(x, z), e(x, v), v != y")
+	differ := some("y != z", "z != y", "z != y", "x != z", "y != z, z > 2", "y != z, x < 4",
+		"y < z", "y != z, !d(x, y)", "y != z, !d(x, z)")
+	head := some("_(x)", "_(x)", "_(x)", "_(x, y)", "_(x, z)", "_(y)")
+	text := "e(x, y) -> int(x), int(y).\nd(x, y) -> int(x), int(y).\n" +
+		"g(x, y, z) -> int(x), int(y), int(z).\n" +
+		"t(x, y) <- e(x, y).\nt(x, z) <- t(x, y), d(y, z).\n"
+	if rng.IntN(4) == 0 { // in a loop
+		return text + "p(x) <- d(x, _).\np(y) <- p(x), " + pair + ", " + differ + ".\n_(x) <- p(x).\n"
+	}
+	return text + head + " <- " + pair + ", " + differ + ".\n"
 }
 
 // cyclicJoin joins relations in a cycle of three or four, of sizes that make

@@ -1,0 +1,157 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var compareWithExtremes = &Pass{
+	Name: "CompareWithExtremes",
+	Reason: "A rule that asks whether there is another value, as for two methods of one context, " +
+		"joins all pairs of them. There is a value other than x exactly if the least or the greatest " +
+		"one is not x, so a group with both takes the place of the pairs.",
+	Unless: "The other value is used for something else, or repeated tuples of the rule matter, or the " +
+		"values are floats, which need not equal themselves; or the rule computes columns; or the " +
+		"pairs are not expected to cost more than the groups; or the relation is what a loop adds to.",
+	Before: "project c\n  filter ne(m, n)\n    join c\n      scan r(c, m)\n      scan r(c, n)",
+	After: "project c\n  filter or(ne(lo, m), ne(hi, m))\n    unique join c\n      scan r(c, m)\n" +
+		"      aggregate [c] lo: int = min(n), hi: int = max(n)\n        scan r(c, n)",
+	Source: "with groups in place of self-joins: Yan, Larson, VLDB 1995",
+	run: func(p *program) error {
+		x := &extremes{est: stats.NewEstimator(p.Plan, p.catalog)}
+		loop := loops.Changed(p.Plan)
+		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command,
+			n queryplan.Node) queryplan.Node {
+			x.changed = loop[b]
+			x.note = func(text string) { p.choose("CompareWithExtremes", b, c, text) }
+			return joins.EachConjunction(n, joins.RootSite(c), x.apply)
+		})
+		return nil
+	},
+}
+
+// extremesGain is the least factor between the costs of pairs and of groups,
+// which tests lower.
+var extremesGain = 1.5
+
+type extremes struct {
+	est     *stats.Estimator
+	changed map[*queryplan.Var]bool // by the loop of the block at hand
+	note    func(text string)       // takes what was decided
+}
+
+// apply replaces relations of which one column is only told from another.
+func (x *extremes) apply(n queryplan.Node, at joins.Site) queryplan.Node {
+	if !at.Set {
+		return n
+	}
+	c, found := joins.Flatten(n), false
+	for i := range c.Conds {
+		for rel := range c.Rels {
+			if x.replace(c, i, rel) {
+				found = true
+				break
+			}
+		}
+	}
+	if !found {
+		return n
+	}
+	return c.Assemble(joins.LeftDeep(len(c.Rels)), at)
+}
+
+// replace replaces a relation by groups with the extremes of the column that a
+// condition tells from another one, if that is all there is to it and pays.
+func (x *extremes) replace(c *joins.Conjunction, cond, rel int) bool {
+	call, ok := c.Conds[cond].(*queryplan.Call)
+	if !ok || call.Func.Name != "ne" || len(c.Rels) < 2 || len(c.Maps) > 0 {
+		return false
+	}
+	r := c.Rels[rel]
+	var column, other *queryplan.ColRef
+	for i, arg := range call.Args {
+		ref, isRef := arg.(*queryplan.ColRef)
+		against, bothRefs := call.Args[1-i].(*queryplan.ColRef)
+		if !isRef || !bothRefs {
+			return false
+		}
+		if slices.Contains(trees.Columns(r), ref.Col.Name) {
+			column, other = ref, against
+		}
+	}
+	if column == nil || slices.Contains(trees.Columns(r), other.Col.Name) ||
+		column.Col.Type != other.Col.Type || !isDiscrete(column.Col.Type) ||
+		!trees.IsInvariant(r, x.changed) {
+		return false
+	}
+	rest := *c
+	rest.Conds = slices.Delete(slices.Clone(c.Conds), cond, cond+1)
+	rest.Rels = slices.Delete(slices.Clone(c.Rels), rel, rel+1)
+	elsewhere := func(name string) bool {
+		return rest.Uses(name) || slices.ContainsFunc(rest.Rels, func(n queryplan.Node) bool {
+			return slices.Contains(trees.Columns(n), name)
+		})
+	}
+	var by []string
+	for _, name := range trees.Columns(r) {
+		if name != column.Col.Name && elsewhere(name) {
+			by = append(by, name)
+		}
+	}
+	if elsewhere(column.Col.Name) || len(by) == 0 {
+		return false
+	}
+	pairs, groups := x.costs(c, &rest, rel)
+	pays, what := pairs >= extremesGain*groups && pairs-groups > leastSaved, "pairs"
+	if pays {
+		what = "groups"
+	}
+	x.note(fmt.Sprintf("%s of %s: all pairs cost %.3g, groups with the extremes of %s %.3g", what,
+		relationList(c.Rels[rel:rel+1]), pairs, column.Col.Name, groups))
+	if !pays {
+		return false
+	}
+	agg := &queryplan.Aggregate{Input: r, By: by}
+	var differs []queryplan.Expr
+	for _, fn := range []queryplan.AggFn{queryplan.Min, queryplan.Max} {
+		out := queryplan.Column{Name: c.Names.Fresh(column.Col.Name), Type: column.Col.Type}
+		agg.Aggs = append(agg.Aggs, queryplan.Agg{Out: out, Fn: fn, In: column.Col.Name})
+		differs = append(differs, &queryplan.Call{Func: call.Func,
+			Args: []queryplan.Expr{&queryplan.ColRef{Col: out}, other}, Result: call.Result})
+	}
+	c.Rels[rel] = agg
+	c.Conds[cond] = &queryplan.Call{Func: scalar.Lookup("or"), Args: differs, Result: call.Result}
+	return true
+}
+
+// isDiscrete reports whether values of a type equal themselves and have an
+// order.
+func isDiscrete(t scalar.Type) bool {
+	switch t.Kind {
+	case scalar.Int, scalar.Uint, scalar.Decimal, scalar.String, scalar.Datetime:
+		return true
+	}
+	return false
+}
+
+// costs returns the costs of joining a relation and of joining groups of it.
+func (x *extremes) costs(c, rest *joins.Conjunction, rel int) (pairs, groups float64) {
+	rows := func(c *joins.Conjunction) float64 {
+		part := &joins.Conjunction{Names: c.Names, Rels: c.Rels}
+		for _, r := range part.Rels {
+			for _, col := range trees.Columns(r) {
+				part.Show(col, map[string]bool{col: true})
+			}
+		}
+		return x.est.Rows(part.Assemble(joins.LeftDeep(len(part.Rels)), joins.Site{}))
+	}
+	return (joins.EmitCost + matchCost) * rows(c),
+		groupCost*x.est.Rows(c.Rels[rel]) + joins.EmitCost*rows(rest)
+}
