@@ -30,7 +30,7 @@ const (
 var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "facts", Category: groupFacts,
-			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl or .parquet holds predicate PRED"}
+			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow holds predicate PRED"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "strict", Category: groupFacts,
@@ -103,7 +103,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,
-			Usage: "`FORMAT` of results, or with --out of its files: table, tsv, csv, json, parquet or jsonl", DefaultText: "table, and tsv in files"}
+			Usage: "`FORMAT` of results, or with --out of its files: table, tsv, csv, json, jsonl, parquet, arrow, or arrows for an Arrow stream", DefaultText: "table, and tsv in files"}
 	},
 	func() cli.Flag {
 		return &cli.IntFlag{Name: "depth", Category: groupResults, Value: 10,

@@ -15,7 +15,7 @@ import (
 )
 
 // formats are the names that --format takes.
-var formats = []string{"table", "tsv", "csv", "json", "parquet", "jsonl"}
+var formats = []string{"table", "tsv", "csv", "json", "jsonl", "parquet", "arrow", "arrows"}
 
 // A terminal shows the beginning of a long table: terminalLimit rows of it, and
 // implicitLimit of a predicate that was not asked for. Files and pipes get all.
@@ -57,31 +57,22 @@ func newResults(c *cli.Context) (results, error) {
 
 // otherFiles are extensions of files that --out does not write. A folder of
 // such a name would surprise.
-var otherFiles = []string{".txt", ".arrow", ".xlsx", ".pq", ".gz", ".zst"}
-
-// formatNamed returns the format that the extension of a file stands for, which
-// may be none of formats.
-func formatNamed(file string) string {
-	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
-	if ext == "ndjson" {
-		return "jsonl"
-	}
-	return ext
-}
+var otherFiles = []string{".txt", ".xlsx", ".gz", ".zst"}
 
 // destination decides whether --out names a file, which has the extension of a
 // format, or a folder.
 func (r *results) destination(out string) error {
 	ext := strings.ToLower(filepath.Ext(out))
 	info, err := os.Stat(out)
-	switch format := formatNamed(out); {
+	named, ok := driver.FormatNamed(out)
+	switch format := named.String(); {
 	case out == "" || err == nil && info.IsDir():
 		r.dir = out
 		return nil
 	case slices.Contains(otherFiles, ext):
-		return usage("end the name in .tsv, .csv, .json, .jsonl, .ndjson or .parquet for one file, or name a folder",
+		return usage("end the name in .tsv, .csv, .json, .jsonl, .parquet or .arrow for one file, or name a folder",
 			"--out %s: results are not written as %s", shellQuote(out), ext)
-	case format == "table" || !slices.Contains(formats, format):
+	case !ok:
 		r.dir = out
 		return nil
 	case r.format != "" && r.format != format:
@@ -91,6 +82,12 @@ func (r *results) destination(out string) error {
 		r.file, r.format = out, format
 		return checkWritten("out", out)
 	}
+}
+
+// isBinary reports whether what is written in a format is no text.
+func isBinary(name string) bool {
+	f, err := driver.ParseFormat(name)
+	return err == nil && f.Binary()
 }
 
 // chosen says which predicates go where.
@@ -225,7 +222,7 @@ func (c *chosen) nameFiles() {
 // printed returns the format of what goes to standard output. With --out,
 // --format is that of the files, and of a text that a single --print asks for.
 func (c chosen) printed() string {
-	alone := len(c.print) == 1 && c.format != "parquet"
+	alone := len(c.print) == 1 && !isBinary(c.format)
 	if c.format == "" || c.dir != "" && !alone {
 		return "table"
 	}
@@ -246,8 +243,8 @@ func (c chosen) all() []string {
 // prepare finds out whether the results can be written before they are
 // computed.
 func (c chosen) prepare(con *console) error {
-	if c.printed() == "parquet" && len(c.shown) > 0 && con.outTerminal {
-		return &usageError{message: "Parquet is not for terminals",
+	if isBinary(c.printed()) && len(c.shown) > 0 && con.outTerminal {
+		return &usageError{message: c.printed() + " is not for terminals",
 			help: "redirect standard output, or write files with --out DIR"}
 	}
 	if c.dir == "" {
@@ -345,10 +342,7 @@ func (c chosen) writeFiles(ctx context.Context, res *driver.Result) error {
 	}()
 	for _, name := range c.written {
 		file := c.files[name]
-		format, err := driver.ParseFormat(formatNamed(file))
-		if err != nil {
-			return err
-		}
+		format, _ := driver.FormatNamed(file)
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}

@@ -36,6 +36,7 @@ const (
 	CSVFacts     = read.CSV
 	ParquetFacts = read.Parquet
 	JSONFacts    = read.JSON
+	ArrowFacts   = read.Arrow
 )
 
 // FactFile ties a file or a reader to a predicate and describes its layout.

@@ -288,17 +288,23 @@ type Format = write.Format
 
 // The output formats.
 const (
-	Table     = write.Table
-	TSV       = write.TSV
-	CSV       = write.CSV
-	JSON      = write.JSON
-	Parquet   = write.Parquet
-	JSONLines = write.JSONLines
+	Table       = write.Table
+	TSV         = write.TSV
+	CSV         = write.CSV
+	JSON        = write.JSON
+	Parquet     = write.Parquet
+	JSONLines   = write.JSONLines
+	Arrow       = write.Arrow
+	ArrowStream = write.ArrowStream
 )
 
-// ParseFormat returns the format of a name: table, tsv, csv, json,
-// parquet or jsonl.
+// ParseFormat returns the format of a name: table, tsv, csv, json, jsonl,
+// parquet, arrow or arrows.
 func ParseFormat(name string) (Format, error) { return write.ParseFormat(name) }
+
+// FormatNamed returns the format that the ending of a file's name stands for,
+// if there is one.
+func FormatNamed(path string) (Format, bool) { return write.FormatNamed(path) }
 
 // WriteOptions are the options of Write.
 type WriteOptions struct {

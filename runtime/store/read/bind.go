@@ -3,6 +3,7 @@ package read
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ type Fact struct {
 	Reader io.Reader // read instead of the file, when not nil
 	// Open opens the file; nil is os.Open. A program that names Path itself may
 	// not read all that the user can.
-	Open      func() (*os.File, error)
+	Open      func() (File, error)
 	Format    Format
 	Delimiter byte  // 0 is the format's own: tab or comma
 	Header    *bool // nil is Options.Header
@@ -331,15 +332,8 @@ func (b *binder) folder(dir string) error {
 // dataFile returns a data file's path without its extensions, in lower or upper
 // case.
 func dataFile(path string) (stem string, ok bool) {
-	lower := strings.ToLower(path)
-	text := strings.TrimSuffix(strings.TrimSuffix(lower, ".gz"), ".zst")
-	for _, ext := range []string{".tsv", ".csv", ".txt", ".json", ".jsonl", ".ndjson"} {
-		if stem, ok := strings.CutSuffix(text, ext); ok {
-			return path[:len(stem)], true
-		}
-	}
-	stem, ok = strings.CutSuffix(lower, ".parquet")
-	return path[:len(stem)], ok
+	stem, _, ok = cutEnding(path)
+	return stem, ok
 }
 
 // isPlain reports whether a file is a text, or JSON, that may be about
@@ -550,30 +544,8 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 			s.sniffFormat()
 		}
 	}
-	if s.Format == Parquet {
-		s.Header = false
-		names, err := s.parquetColumns()
-		if err != nil {
-			return nil, s.notParquet(err)
-		}
-		s.Columns, s.Arity = names, len(names)
-		if f.Positional {
-			s.Columns, s.named = nil, names
-		}
-		return s, nil
-	}
-	if s.Format == JSON {
-		s.Header = false
-		if s.Reader == nil {
-			if err := s.look(); err != nil {
-				return nil, err
-			}
-		}
-		names, err := s.jsonColumns()
-		if s.Columns = names; names != nil {
-			s.Arity = len(names)
-		}
-		return s, err
+	if !s.Format.isText() || s.Format == JSON {
+		return s, s.nameColumns(f)
 	}
 	s.Format, s.Delimiter = textFormatOf(s.Format, cmp.Or(s.Delimiter, b.opts.Delimiter))
 	if d := s.Delimiter; d == '\n' || d == '\r' || d == '"' && s.Format == CSV || d >= 0x80 {
@@ -611,42 +583,34 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 	return s, nil
 }
 
-// look reports why the file cannot be read. One that any path may name is not
-// opened, because a pipe can be opened only once.
-func (s *Source) look() error {
-	if s.Open != nil {
-		f, _, err := s.openFile()
-		if err == nil {
-			f.Close()
+// nameColumns finds the names of the columns in a file that has them.
+func (s *Source) nameColumns(f *Fact) (err error) {
+	ctx := context.Background()
+	s.Header = false
+	var names []string
+	switch s.Format {
+	case Parquet:
+		if names, err = s.parquetColumns(ctx); err != nil {
+			return s.notParquet(err)
 		}
+	case Arrow:
+		names, err = s.arrowColumns(ctx)
+	default:
+		if s.Reader == nil {
+			err = s.look()
+		}
+		if err == nil {
+			names, err = s.jsonColumns()
+		}
+	}
+	if s.Columns = names; err != nil || names == nil {
 		return err
 	}
-	info, err := os.Stat(s.Path)
-	if err == nil && info.IsDir() {
-		err = errFolder
+	s.Arity = len(names)
+	if f.Positional && s.Format != JSON {
+		s.Columns, s.named = nil, names
 	}
-	return err
-}
-
-// openFile opens the file, and returns its size.
-func (s *Source) openFile() (f *os.File, size int64, err error) {
-	if s.Open != nil {
-		f, err = s.Open()
-	} else {
-		f, err = os.Open(s.Path)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = errFolder
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
+	return nil
 }
 
 // firstRecord returns the fields of the first record of a text, nil when it is
@@ -658,7 +622,7 @@ func (s *Source) firstRecord() ([]string, error) {
 		look.Reader = io.TeeReader(s.Reader, &seen)
 		defer func(rest io.Reader) { s.Reader = io.MultiReader(&seen, rest) }(s.Reader)
 	}
-	file, err := look.open(nil)
+	file, err := look.open(context.Background(), nil)
 	if err != nil {
 		return nil, err
 	}

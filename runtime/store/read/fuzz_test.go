@@ -128,6 +128,10 @@ func FuzzCSV(f *testing.F) {
 // everyType has a column of each type whose text form has something of its own.
 const everyType = "p(a:int; b:uint; c:int[8]; d:float; e:boolean; f:datetime; g:decimal[18,4]; h:decimal[38,6]; i:string)"
 
+// readAs has the formats in which written files are read.
+var readAs = map[write.Format]Format{write.TSV: TSV, write.CSV: CSV, write.Parquet: Parquet,
+	write.JSON: JSON, write.JSONLines: JSON, write.Arrow: Arrow, write.ArrowStream: Arrow}
+
 // FuzzTypes reads fields of every type, and holds that what loads is written,
 // in each format, so that it loads again as the same tuples.
 func FuzzTypes(f *testing.F) {
@@ -158,8 +162,7 @@ func FuzzTypes(f *testing.F) {
 				t.Errorf("%s: the tuples change from\n%q", how, want)
 			}
 		}
-		for how, to := range map[write.Format]Format{write.TSV: TSV, write.CSV: CSV,
-			write.Parquet: Parquet} {
+		for how, to := range readAs {
 			var b bytes.Buffer
 			if err := write.Rows(&b, write.Of(r), how, write.Options{}); err != nil {
 				t.Fatalf("%v: %v", how, err)

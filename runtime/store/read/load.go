@@ -130,7 +130,7 @@ func (l *load) progress(done bool) {
 
 func (l *load) readText(ctx context.Context) error {
 	s := l.source
-	file, err := s.open(l.ledger)
+	file, err := s.open(ctx, l.ledger)
 	if err != nil {
 		return err
 	}

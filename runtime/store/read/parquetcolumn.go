@@ -236,7 +236,7 @@ func (r *columnReader) flushWords() {
 
 // refuse reports a value; its row is left out or ends the load.
 func (r *columnReader) refuse(row int, reason string) int64 {
-	r.part.bad = append(r.part.bad, badCell{uint32(row), reason})
+	r.part.bad = append(r.part.bad, badCell{row: uint32(row), reason: reason})
 	return r.standIn()
 }
 

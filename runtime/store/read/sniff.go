@@ -3,6 +3,7 @@ package read
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -233,6 +234,8 @@ func (s *Source) sniffFormat() {
 	switch text := bytes.TrimLeft(first, textMark+" \t\r\n"); {
 	case bytes.HasPrefix(first, []byte("PAR1")):
 		s.Format = Parquet
+	case bytes.HasPrefix(first, []byte(arrowMagic)), bytes.HasPrefix(first, []byte(arrowStream)):
+		s.Format = Arrow
 	case bytes.HasPrefix(text, []byte(`{"`)), bytes.HasPrefix(text, []byte("[{")):
 		s.Format = JSON
 	}
@@ -249,7 +252,7 @@ func (s *Source) head() ([]byte, error) {
 	} else if info, err := os.Stat(s.Path); err != nil || !info.Mode().IsRegular() {
 		return nil, err
 	}
-	file, err := look.open(nil)
+	file, err := look.open(context.Background(), nil)
 	if err != nil {
 		return nil, err
 	}

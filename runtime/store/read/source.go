@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,17 +19,19 @@ import (
 // Format is how a file is written.
 type Format uint8
 
-// The formats. FormatAuto goes by the name: .tsv, .csv, .parquet, .json, .jsonl
-// or .ndjson, in any case and with .gz or .zst behind; anything else is TSV.
+// The formats. FormatAuto goes by the name, in any case: .tsv, .csv, .json,
+// .jsonl or .ndjson, also with .gz or .zst behind, .parquet or .pq, and .arrow,
+// .arrows, .feather or .ipc. Anything else is TSV.
 const (
 	FormatAuto Format = iota
 	TSV
 	CSV
 	Parquet
-	JSON // objects, in an array or one after the other
+	JSON  // objects, in an array or one after the other
+	Arrow // a file or a stream of records
 )
 
-var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json"}
+var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json", "arrow"}
 
 // String returns the format's name as file names and flags have it.
 func (f Format) String() string { return formatNames[f] }
@@ -40,7 +42,7 @@ type Source struct {
 	Path   string
 	Reader io.Reader // read instead of the file, when not nil; Path is its name in errors
 	// Open opens the file; nil is os.Open.
-	Open      func() (*os.File, error)
+	Open      func() (File, error)
 	Format    Format   // never FormatAuto
 	Delimiter byte     // between the fields of a text file
 	Header    bool     // the first record of a text file names the columns
@@ -282,9 +284,12 @@ func (s *Source) load(ctx context.Context, opts Options) ([]*store.Relation, *Fi
 	}
 	l.plan()
 	var err error
-	if s.Format == Parquet {
+	switch s.Format {
+	case Parquet:
 		err = l.readParquet(ctx)
-	} else {
+	case Arrow:
+		err = l.readArrow(ctx)
+	default:
 		err = l.readText(ctx)
 	}
 	if err == nil {
@@ -326,18 +331,33 @@ func textFormatOf(f Format, delimiter byte) (Format, byte) {
 	return TSV, '\t'
 }
 
+// endings are those of the names of files of facts. Texts may have .gz or .zst
+// behind theirs.
+var endings = map[string]Format{".tsv": TSV, ".txt": TSV, ".csv": CSV, ".json": JSON,
+	".jsonl": JSON, ".ndjson": JSON, ".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow,
+	".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow}
+
+// isText reports whether files of the format are texts.
+func (f Format) isText() bool { return f <= JSON && f != Parquet }
+
 // formatOf returns the format that a file name says.
 func formatOf(path string) Format {
-	name := strings.ToLower(path)
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	switch {
-	case strings.HasSuffix(name, ".csv"):
-		return CSV
-	case strings.HasSuffix(name, ".parquet"), strings.HasSuffix(name, ".pq"):
-		return Parquet
-	case strings.HasSuffix(name, ".json"), strings.HasSuffix(name, ".jsonl"),
-		strings.HasSuffix(name, ".ndjson"):
-		return JSON
+	_, f, ok := cutEnding(path)
+	if !ok {
+		return TSV
 	}
-	return TSV
+	return f
+}
+
+// cutEnding cuts the ending of a file of facts off its path, and returns the
+// format that it says.
+func cutEnding(path string) (stem string, f Format, ok bool) {
+	lower := strings.ToLower(path)
+	text := strings.TrimSuffix(strings.TrimSuffix(lower, ".gz"), ".zst")
+	end := filepath.Ext(text)
+	f, ok = endings[end]
+	if !ok || len(text) < len(lower) && !f.isText() {
+		return path, FormatAuto, false
+	}
+	return path[:len(text)-len(end)], f, true
 }

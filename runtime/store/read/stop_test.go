@@ -304,8 +304,7 @@ func TestReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for f, out := range map[Format]write.Format{TSV: write.TSV, CSV: write.CSV,
-		Parquet: write.Parquet} {
+	for out, f := range readAs {
 		var b bytes.Buffer
 		if err := write.Rows(&b, write.Of(r), out, write.Options{Header: true}); err != nil {
 			t.Fatal(err)
