@@ -30,7 +30,7 @@ const (
 var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "facts", Category: groupFacts,
-			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow holds predicate PRED"}
+			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow holds predicate PRED; DIR may be an SQLite database"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "strict", Category: groupFacts,
@@ -99,7 +99,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Category: groupResults,
-			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; a name such as r.csv is a file, which gets the one predicate that would be printed; of bench, the figures as JSON and Markdown and a chart as SVG"}
+			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; a name such as r.csv is a file, which gets the one predicate that would be printed; r.sqlite is a database with a table for each; of bench, the figures as JSON and Markdown and a chart as SVG"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,

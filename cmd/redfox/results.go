@@ -28,6 +28,7 @@ const (
 type results struct {
 	print  []string
 	dir    string // of --out, or "" if it names a file
+	base   string // of --out, if it names a database, which takes what a folder would
 	file   string // of --out, if it names a file
 	format string // "" when not given
 	header bool
@@ -69,6 +70,12 @@ func (r *results) destination(out string) error {
 	case out == "" || err == nil && info.IsDir():
 		r.dir = out
 		return nil
+	case driver.IsDatabase(out) && r.format != "" && r.format != "table":
+		return usage("leave out --format", "--out %s is an SQLite database, and --format asks for %s",
+			shellQuote(out), r.format)
+	case driver.IsDatabase(out):
+		r.base = out
+		return checkWritten("out", out)
 	case slices.Contains(otherFiles, ext):
 		return usage("end the name in .tsv, .csv, .json, .jsonl, .parquet or .arrow for one file, or name a folder",
 			"--out %s: results are not written as %s", shellQuote(out), ext)
@@ -96,7 +103,7 @@ type chosen struct {
 	shown    []string // to standard output
 	written  []string // to files
 	implicit bool     // shown was not asked for
-	// files has the file of each predicate of written.
+	// files has the file of each predicate of written, or its table.
 	files map[string]string
 }
 
@@ -151,7 +158,7 @@ func (r results) choose(prog *driver.Program) (chosen, error) {
 		r.print[i] = found
 	}
 	out := chosen{results: r, shown: r.print, files: map[string]string{}}
-	if r.dir != "" {
+	if r.dir != "" || r.base != "" {
 		out.written = slices.Clone(exported)
 		for _, name := range r.print {
 			if !slices.Contains(out.written, name) {
@@ -161,7 +168,7 @@ func (r results) choose(prog *driver.Program) (chosen, error) {
 	}
 	if len(r.print) == 0 {
 		out.shown = queries
-		if len(queries) == 0 && r.dir == "" {
+		if len(queries) == 0 && r.dir == "" && r.base == "" {
 			out.shown, out.implicit = exported, true
 		}
 	}
@@ -199,7 +206,8 @@ func (c *chosen) toFile() error {
 
 // nameFiles gives each predicate of written a file of its own in the folder:
 // that of a:b is a_b. If several have the same, those with a colon move to
-// folders, such as a/b, as no name holds a slash.
+// folders, such as a/b, as no name holds a slash. The tables of a database are
+// named likewise, but those with a colon keep it.
 func (c *chosen) nameFiles() {
 	format := c.format
 	if format == "" || format == "table" {
@@ -209,6 +217,14 @@ func (c *chosen) nameFiles() {
 	same := map[string]int{}
 	for _, name := range c.written {
 		same[flat(name)]++
+	}
+	if c.base != "" {
+		for _, name := range c.written {
+			if c.files[name] = flat(name); same[flat(name)] > 1 {
+				c.files[name] = name
+			}
+		}
+		return
 	}
 	for _, name := range c.written {
 		stem := flat(name)
@@ -283,10 +299,15 @@ func (c *chosen) leave(exports []driver.Export) error {
 // write prints and writes what was chosen. Files come first, so that what is
 // printed is there when they are.
 func (c chosen) write(ctx context.Context, con *console, res *driver.Result) error {
-	if c.dir != "" || c.file != "" && len(c.files) > 0 {
-		if err := c.writeFiles(ctx, res); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case c.base != "":
+		err = c.writeDatabase(ctx, res)
+	case c.dir != "" || c.file != "" && len(c.files) > 0:
+		err = c.writeFiles(ctx, res)
+	}
+	if err != nil {
+		return err
 	}
 	format, err := driver.ParseFormat(c.printed())
 	if err != nil {
@@ -319,9 +340,34 @@ func (c chosen) write(ctx context.Context, con *console, res *driver.Result) err
 				count(more, "tuple"), name)
 		}
 	}
-	if len(c.shown) == 0 && c.dir == "" && c.file == "" {
+	if len(c.shown) == 0 && c.dir == "" && c.file == "" && c.base == "" {
 		fmt.Fprintln(con.err,
 			"redfox: note: the program has no query and derives nothing; name what to print with --print")
+	}
+	return nil
+}
+
+// writeDatabase writes the database of --out, which gets its name when it is
+// whole.
+func (c chosen) writeDatabase(ctx context.Context, res *driver.Result) error {
+	f, err := atomicfile.Create(c.base)
+	if err != nil {
+		return cannotWrite(c.base, err)
+	}
+	defer f.Discard()
+	path, err := f.Unfinished()
+	if err != nil {
+		return cannotWrite(c.base, err)
+	}
+	var tables []string
+	for _, name := range c.written {
+		tables = append(tables, c.files[name])
+	}
+	if err := res.WriteDatabase(ctx, path, c.written, tables); err != nil {
+		return written(writeFailed(c.base, err))
+	}
+	if err := f.Commit(); err != nil {
+		return cannotWrite(c.base, err)
 	}
 	return nil
 }

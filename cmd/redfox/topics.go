@@ -194,7 +194,10 @@ func factSections() []section {
 						"path of a file, a folder year=2024 is a column year of it."},
 				{heads: []string{"--fact road=-, --fact road=csv:-, --fact road=csv:FILE"},
 					text: "Those of standard input, or of a file whose name does not say its " +
-						"format: tsv, csv, json, parquet or arrow."},
+						"format: tsv, csv, json, parquet, arrow or sqlite."},
+				{heads: []string{"--facts shop.sqlite, --fact 'sale=shop.sqlite#sales'"},
+					text: "Those of the tables of an SQLite database, by their names, or of one " +
+						"table."},
 			},
 		},
 		{title: "Flags", entries: flagEntries(groupFacts)},

@@ -37,7 +37,11 @@ const (
 	ParquetFacts = read.Parquet
 	JSONFacts    = read.JSON
 	ArrowFacts   = read.Arrow
+	SQLiteFacts  = read.SQLite
 )
+
+// IsDatabase reports whether the name of a file is that of an SQLite database.
+func IsDatabase(path string) bool { return read.IsDatabaseName(path) }
 
 // FactFile ties a file or a reader to a predicate and describes its layout.
 type FactFile = read.Fact

@@ -330,6 +330,27 @@ func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOption
 	})
 }
 
+// WriteDatabase writes predicates, sorted, as tables of the given names to the
+// path of an empty file, which becomes an SQLite database.
+func (r *Result) WriteDatabase(ctx context.Context, path string, preds, names []string) error {
+	var tables []write.DatabaseTable
+	for i, pred := range preds {
+		x := r.relations[pred]
+		if x == nil {
+			return r.missing(pred)
+		}
+		rows := func(to func(*write.Output) error) error {
+			out, err := x.Output(ctx)
+			if err != nil {
+				return err
+			}
+			return x.InMemory(out, to)
+		}
+		tables = append(tables, write.DatabaseTable{Name: names[i], Rows: rows})
+	}
+	return write.Database(ctx, path, tables)
+}
+
 // WriteFile writes a predicate as Write does, to a file that appears only when
 // it is complete.
 func (r *Result) WriteFile(path, pred string, format Format, opts WriteOptions) error {

@@ -271,8 +271,8 @@ func (l *load) readArrow(ctx context.Context) error {
 func (a *arrowLoad) plan() error {
 	all := leaves(a.file.schema)
 	for i, f := range a.fields {
-		if f.index >= len(all) {
-			return fmt.Errorf("the file has %s, and had more", counted(len(all), "column"))
+		if f.index < 0 || f.index >= len(all) {
+			return fmt.Errorf("the Arrow file has no column for %s", f.name)
 		}
 		leaf := &all[f.index]
 		// The type decides, because there need be no record.

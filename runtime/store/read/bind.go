@@ -29,6 +29,7 @@ type Fact struct {
 	// there are Reader or Open. A folder called year=2024 gives the files in it
 	// a column year.
 	Path   string
+	Table  string    // of an SQLite database; empty finds it by Pred
 	Reader io.Reader // read instead of the file, when not nil
 	// Open opens the file; nil is os.Open. A program that names Path itself may
 	// not read all that the user can.
@@ -51,7 +52,8 @@ type Fact struct {
 }
 
 // ParseFact reads "PRED=FILE" or "PRED=FILE(column, column)". A format may
-// stand before the file, as in "PRED=csv:FILE".
+// stand before the file, as in "PRED=csv:FILE", and a table behind an SQLite
+// database, as in "PRED=x.sqlite#TABLE".
 func ParseFact(text string) (f Fact, err error) {
 	pred, path, ok := strings.Cut(text, "=")
 	if !ok || pred == "" || path == "" {
@@ -63,6 +65,10 @@ func ParseFact(text string) (f Fact, err error) {
 		format, rest, ok := strings.Cut(f.Path, ":")
 		if i := slices.Index(formatNames[1:], format); ok && i >= 0 && rest != "" {
 			f.Format, f.Path = Format(i+1), rest
+		}
+		at := strings.LastIndexByte(f.Path, '#')
+		if at > 0 && (f.Format == SQLite || formatOf(f.Path[:at]) == SQLite) {
+			f.Path, f.Table = f.Path[:at], f.Path[at+1:]
 		}
 	}()
 	if open := strings.LastIndexByte(path, '('); open > 0 && strings.HasSuffix(path, ")") {
@@ -264,6 +270,9 @@ func (b *binder) fact(f *Fact) error {
 	if err != nil && f.Open != nil && errors.Is(err, fs.ErrNotExist) {
 		return b.missing(f)
 	}
+	if bad := new(BindError); errors.As(err, &bad) {
+		return err
+	}
 	if err != nil {
 		return fileError(f.Path, err)
 	}
@@ -292,6 +301,9 @@ func (b *binder) folder(dir string) error {
 		return fileError(dir, err)
 	}
 	if !info.IsDir() {
+		if isDatabase(dir) {
+			return b.database(dir)
+		}
 		return &BindError{Reason: fmt.Sprintf("%s is a file, not a folder of facts", dir),
 			Help: "bind a file as PRED=FILE"}
 	}
@@ -331,9 +343,9 @@ func (b *binder) folder(dir string) error {
 
 // dataFile returns a data file's path without its extensions, in lower or upper
 // case.
-func dataFile(path string) (stem string, ok bool) {
-	stem, _, ok = cutEnding(path)
-	return stem, ok
+func dataFile(path string) (string, bool) {
+	stem, f, ok := cutEnding(path)
+	return stem, ok && f != SQLite // the tables of a database are for --facts
 }
 
 // isPlain reports whether a file is a text, or JSON, that may be about
@@ -355,7 +367,12 @@ func (b *binder) folderFile(dir, path string) error {
 	if err != nil {
 		return fileError(path, err)
 	}
-	stem = filepath.ToSlash(stem)
+	return b.bindNamed(filepath.ToSlash(stem), path, &Fact{Path: path})
+}
+
+// bindNamed binds a file, or a table, to the predicates that a stem names. Path
+// is what messages call it.
+func (b *binder) bindNamed(stem, path string, f *Fact) error {
 	var own, group []*store.Schema
 	var names []string
 	explicit := false
@@ -400,7 +417,6 @@ func (b *binder) folderFile(dir, path string) error {
 		}
 		return nil
 	}
-	f := &Fact{Path: path}
 	if len(own) > 0 {
 		f.Pred = own[0].Name
 	}
@@ -409,7 +425,7 @@ func (b *binder) folderFile(dir, path string) error {
 		return fileError(path, err)
 	}
 	for _, s := range own {
-		if err := b.use(source, s, &Fact{Path: path}); err != nil {
+		if err := b.use(source, s, &Fact{Path: f.Path}); err != nil {
 			return err
 		}
 	}
@@ -595,6 +611,8 @@ func (s *Source) nameColumns(f *Fact) (err error) {
 		}
 	case Arrow:
 		names, err = s.arrowColumns(ctx)
+	case SQLite:
+		names, err = s.sqliteColumns(f)
 	default:
 		if s.Reader == nil {
 			err = s.look()

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redfoxdb/redfox/internal/sqlite"
 )
 
 // signatureBytes is how many bytes of a file the signatures need.
@@ -26,7 +28,8 @@ var signatures = []struct{ first, what, help string }{
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"},
 	{"\x7fELF", "an executable", ""},
 	{"%PDF-1.", "a PDF document", ""},
-	{"SQLite format 3\x00", "an SQLite database", "export its tables as CSV"},
+	{sqlite.Magic, "an SQLite database",
+		"name it .sqlite, or give its format, as in --fact PRED=sqlite:FILE#TABLE"},
 	{arrowMagic, "an Arrow file", "name it .arrow, or give its format, as in --fact PRED=arrow:FILE"},
 	{"FEA1", "a Feather file of version 1", "convert it to Parquet or to Arrow"},
 	{"Obj\x01", "an Avro file", "convert it to Parquet"},

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/sqlite"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -236,6 +237,8 @@ func (s *Source) sniffFormat() {
 		s.Format = Parquet
 	case bytes.HasPrefix(first, []byte(arrowMagic)), bytes.HasPrefix(first, []byte(arrowStream)):
 		s.Format = Arrow
+	case bytes.HasPrefix(first, []byte(sqlite.Magic)):
+		s.Format = SQLite
 	case bytes.HasPrefix(text, []byte(`{"`)), bytes.HasPrefix(text, []byte("[{")):
 		s.Format = JSON
 	}

@@ -20,18 +20,19 @@ import (
 type Format uint8
 
 // The formats. FormatAuto goes by the name, in any case: .tsv, .csv, .json,
-// .jsonl or .ndjson, also with .gz or .zst behind, .parquet or .pq, and .arrow,
-// .arrows, .feather or .ipc. Anything else is TSV.
+// .jsonl or .ndjson, also with .gz or .zst behind; .parquet or .pq; .arrow,
+// .arrows, .feather or .ipc; .sqlite, .sqlite3 or .db. Anything else is TSV.
 const (
 	FormatAuto Format = iota
 	TSV
 	CSV
 	Parquet
-	JSON  // objects, in an array or one after the other
-	Arrow // a file or a stream of records
+	JSON   // objects, in an array or one after the other
+	Arrow  // a file or a stream of records
+	SQLite // a table of a database
 )
 
-var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json", "arrow"}
+var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json", "arrow", "sqlite"}
 
 // String returns the format's name as file names and flags have it.
 func (f Format) String() string { return formatNames[f] }
@@ -52,6 +53,10 @@ type Source struct {
 	Uses      []Use
 
 	parts []part // columns from the names of folders
+
+	// database is the path of an SQLite database, of which table is read. Path
+	// names both.
+	database, table string
 
 	// footer is the footer of a Parquet file, which Bind reads and Load uses
 	// again: the footer of a long file takes as long to read as many columns.
@@ -283,15 +288,7 @@ func (s *Source) load(ctx context.Context, opts Options) ([]*store.Relation, *Fi
 		l.report.Predicates = append(l.report.Predicates, u.Schema.Name)
 	}
 	l.plan()
-	var err error
-	switch s.Format {
-	case Parquet:
-		err = l.readParquet(ctx)
-	case Arrow:
-		err = l.readArrow(ctx)
-	default:
-		err = l.readText(ctx)
-	}
+	err := l.read(ctx)
 	if err == nil {
 		err = l.addConstants(ctx)
 	}
@@ -335,7 +332,8 @@ func textFormatOf(f Format, delimiter byte) (Format, byte) {
 // behind theirs.
 var endings = map[string]Format{".tsv": TSV, ".txt": TSV, ".csv": CSV, ".json": JSON,
 	".jsonl": JSON, ".ndjson": JSON, ".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow,
-	".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow}
+	".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow, ".sqlite": SQLite, ".sqlite3": SQLite,
+	".db": SQLite}
 
 // isText reports whether files of the format are texts.
 func (f Format) isText() bool { return f <= JSON && f != Parquet }
