@@ -38,11 +38,11 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "fact", Category: groupFacts,
-			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; several files of a predicate are united; FILE may also be a folder, or a pattern such as part-*.csv"}
+			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; several files of a predicate are united; FILE may also be a folder, a pattern such as part-*.csv, or a URL of https or s3"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "allow-path", Category: groupFacts,
-			Usage: "let the program read and write files that it names itself below the folder `DIR`; without it, it reads " +
+			Usage: "let the program read and write files that it names itself below the folder `DIR`, or read below a URL; without it, it reads " +
 				"below its own folder, that of --facts and the current one, and writes below that of --out"}
 	},
 	func() cli.Flag {

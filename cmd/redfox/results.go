@@ -76,6 +76,9 @@ func (r *results) destination(out string) error {
 	case driver.IsDatabase(out):
 		r.base = out
 		return checkWritten("out", out)
+	case driver.IsRemote(out):
+		return usage("write a file, and upload it", "--out %s: results are not written to servers",
+			shellQuote(out))
 	case slices.Contains(otherFiles, ext):
 		return usage("end the name in .tsv, .csv, .json, .jsonl, .parquet or .arrow for one file, or name a folder",
 			"--out %s: results are not written as %s", shellQuote(out), ext)

@@ -192,6 +192,9 @@ func factSections() []section {
 				{heads: []string{"--fact 'road=part-*.parquet', --fact road=DIR"},
 					text: "Those of all files that match, or of all files in the folder. In the " +
 						"path of a file, a folder year=2024 is a column year of it."},
+				{heads: []string{"--fact road=https://example.com/road.csv, --fact 'road=s3://b/dir/*.parquet'"},
+					text: "Those of a file of a server, or of objects of S3. AWS_ACCESS_KEY_ID, " +
+						"AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL say who asks where."},
 				{heads: []string{"--fact road=-, --fact road=csv:-, --fact road=csv:FILE"},
 					text: "Those of standard input, or of a file whose name does not say its " +
 						"format: tsv, csv, json, parquet, arrow or sqlite."},

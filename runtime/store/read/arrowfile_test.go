@@ -94,7 +94,7 @@ func TestArrowFiles(t *testing.T) {
 				{Pred: "t:none", Path: "t", Format: Arrow, Reader: bytes.NewReader(data)},
 				{Pred: "t:x", Path: "t", Format: Arrow, Reader: bytes.NewReader(data),
 					Columns: []string{"id", "at.x"}}}
-			b, err := Bind(schemas, "", facts, Options{})
+			b, err := Bind(context.Background(), schemas, "", facts, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

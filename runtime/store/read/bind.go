@@ -33,7 +33,7 @@ type Fact struct {
 	Reader io.Reader // read instead of the file, when not nil
 	// Open opens the file; nil is os.Open. A program that names Path itself may
 	// not read all that the user can.
-	Open      func() (File, error)
+	Open      func(context.Context) (File, error)
 	Format    Format
 	Delimiter byte  // 0 is the format's own: tab or comma
 	Header    *bool // nil is Options.Header
@@ -132,14 +132,17 @@ func (e *BindError) Error() string {
 //
 // Facts come first: a predicate that one of them names takes nothing from dir.
 // Several facts of a predicate are united. An empty dir is no folder.
-func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
-	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{},
+func Bind(
+	ctx context.Context, schemas []store.Schema, dir string, facts []Fact, opts Options,
+) (*Binding, error) {
+	b := &binder{ctx: ctx, opts: &opts, result: &Binding{Schemas: schemas},
+		taken: map[string]string{},
 		named: map[string]bool{}, united: map[string]bool{},
 		bound: map[string]bool{}, similar: map[string]string{}}
 	for i := range facts {
 		// A program that names a file names all that the predicate has.
 		b.uniting = facts[i].Open == nil
-		files, err := expand(&facts[i])
+		files, err := expand(ctx, &facts[i])
 		if err != nil {
 			return nil, err
 		}
@@ -176,6 +179,7 @@ func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Bind
 
 // binder is the making of a binding.
 type binder struct {
+	ctx    context.Context // of the call
 	opts   *Options
 	result *Binding
 	taken  map[string]string // predicate → path of the file that fills it
@@ -559,16 +563,19 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 		if f.Sniff {
 			s.sniffFormat()
 		}
+		if s.Format == SQLite && f.Open != nil && strings.EqualFold(filepath.Ext(f.Path), ".db") {
+			s.Format = TSV // whose names end in anything in older programs
+		}
 	}
 	if !s.Format.isText() || s.Format == JSON {
-		return s, s.nameColumns(f)
+		return s, s.nameColumns(b.ctx, f)
 	}
 	s.Format, s.Delimiter = textFormatOf(s.Format, cmp.Or(s.Delimiter, b.opts.Delimiter))
 	if d := s.Delimiter; d == '\n' || d == '\r' || d == '"' && s.Format == CSV || d >= 0x80 {
 		return nil, fmt.Errorf("%s cannot be a delimiter", strconv.QuoteRune(rune(d)))
 	}
 	if s.Reader == nil {
-		if err := s.look(); err != nil {
+		if err := s.look(b.ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -576,7 +583,7 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 	if !s.Header && f.Names == nil && f.Columns == nil {
 		return s, nil
 	}
-	first, err := s.firstRecord()
+	first, err := s.firstRecord(b.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -600,25 +607,24 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 }
 
 // nameColumns finds the names of the columns in a file that has them.
-func (s *Source) nameColumns(f *Fact) (err error) {
-	ctx := context.Background()
+func (s *Source) nameColumns(ctx context.Context, f *Fact) (err error) {
 	s.Header = false
 	var names []string
 	switch s.Format {
 	case Parquet:
 		if names, err = s.parquetColumns(ctx); err != nil {
-			return s.notParquet(err)
+			return s.notParquet(ctx, err)
 		}
 	case Arrow:
 		names, err = s.arrowColumns(ctx)
 	case SQLite:
-		names, err = s.sqliteColumns(f)
+		names, err = s.sqliteColumns(ctx, f)
 	default:
 		if s.Reader == nil {
-			err = s.look()
+			err = s.look(ctx)
 		}
 		if err == nil {
-			names, err = s.jsonColumns()
+			names, err = s.jsonColumns(ctx)
 		}
 	}
 	if s.Columns = names; err != nil || names == nil {
@@ -633,14 +639,14 @@ func (s *Source) nameColumns(f *Fact) (err error) {
 
 // firstRecord returns the fields of the first record of a text, nil when it is
 // empty. The reader, if any, is put back to its start.
-func (s *Source) firstRecord() ([]string, error) {
+func (s *Source) firstRecord(ctx context.Context) ([]string, error) {
 	look := *s
 	var seen bytes.Buffer
 	if s.Reader != nil {
 		look.Reader = io.TeeReader(s.Reader, &seen)
 		defer func(rest io.Reader) { s.Reader = io.MultiReader(&seen, rest) }(s.Reader)
 	}
-	file, err := look.open(context.Background(), nil)
+	file, err := look.open(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func FuzzJSON(f *testing.F) {
 		var answers []string
 		for _, block := range []int{1, 7, 1 << 20} {
 			opts := Options{blockSize: block, Threads: 2}
-			b, err := Bind(schemas, "", []Fact{{Pred: "p", Path: "p.json", Format: JSON,
+			b, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "p", Path: "p.json", Format: JSON,
 				Reader: bytes.NewReader(text)}}, opts)
 			if err != nil {
 				return
@@ -223,7 +223,7 @@ func FuzzBinding(f *testing.F) {
 			t.Errorf("%q is %+v", fact, bound)
 		}
 		bound.Path, bound.Reader, bound.Format = "fuzz.tsv", strings.NewReader(text), TSV
-		b, err := Bind(schemas, "", []Fact{bound}, Options{})
+		b, err := Bind(context.Background(), schemas, "", []Fact{bound}, Options{})
 		var be *BindError
 		var le *LoadError
 		if err == nil {

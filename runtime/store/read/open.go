@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/redfoxdb/redfox/internal/remote"
 )
 
 // File is a file that is open for reading.
@@ -22,13 +24,16 @@ type sized interface{ Size() int64 }
 
 // look reports why the file cannot be read. One that any path may name is not
 // opened, because a pipe can be opened only once.
-func (s *Source) look() error {
+func (s *Source) look(ctx context.Context) error {
 	if s.Open != nil {
-		f, _, err := s.openFile(context.Background())
+		f, _, err := s.openFile(ctx)
 		if err == nil {
 			f.Close()
 		}
 		return err
+	}
+	if remote.Is(s.Path) {
+		return nil // it is opened soon enough
 	}
 	info, err := os.Stat(s.Path)
 	if err == nil && info.IsDir() {
@@ -39,9 +44,12 @@ func (s *Source) look() error {
 
 // openFile opens the file, and returns its size.
 func (s *Source) openFile(ctx context.Context) (f File, size int64, err error) {
-	if s.Open != nil {
-		f, err = s.Open()
-	} else {
+	switch {
+	case s.Open != nil:
+		f, err = s.Open(ctx)
+	case remote.Is(s.Path):
+		f, err = remote.Open(ctx, s.Path)
+	default:
 		f, err = os.Open(s.Path)
 	}
 	if err != nil {

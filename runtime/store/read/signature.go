@@ -65,12 +65,12 @@ func refuseMarkup(head []byte) error {
 
 // notParquet returns an error that says what a file is which the name claims to
 // be Parquet, or err if that is not known.
-func (s *Source) notParquet(err error) error {
+func (s *Source) notParquet(ctx context.Context, err error) error {
 	var head []byte
 	if at, ok := s.Reader.(io.ReaderAt); ok {
 		head = firstBytes(io.NewSectionReader(at, 0, signatureBytes))
 	} else if s.Reader == nil {
-		f, _, openErr := s.openFile(context.Background())
+		f, _, openErr := s.openFile(ctx)
 		if openErr != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -43,7 +44,7 @@ type Source struct {
 	Path   string
 	Reader io.Reader // read instead of the file, when not nil; Path is its name in errors
 	// Open opens the file; nil is os.Open.
-	Open      func() (File, error)
+	Open      func(context.Context) (File, error)
 	Format    Format   // never FormatAuto
 	Delimiter byte     // between the fields of a text file
 	Header    bool     // the first record of a text file names the columns
@@ -350,6 +351,9 @@ func formatOf(path string) Format {
 // cutEnding cuts the ending of a file of facts off its path, and returns the
 // format that it says.
 func cutEnding(path string) (stem string, f Format, ok bool) {
+	if remote.Is(path) {
+		path = remote.Name(path)
+	}
 	lower := strings.ToLower(path)
 	text := strings.TrimSuffix(strings.TrimSuffix(lower, ".gz"), ".zst")
 	end := filepath.Ext(text)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/sqlite"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -36,7 +37,7 @@ func isDatabase(path string) bool {
 // database binds the tables of a database to the predicates of their names.
 func (b *binder) database(path string) error {
 	s := &Source{Path: path, Format: SQLite, database: path}
-	db, err := s.openSQLite()
+	db, err := s.openSQLite(b.ctx)
 	if err != nil {
 		return fileError(path, err)
 	}
@@ -58,13 +59,16 @@ func (b *binder) database(path string) error {
 func tableName(path, table string) string { return path + "#" + table }
 
 // openSQLite opens the database. A reader is read as a whole.
-func (s *Source) openSQLite() (*sqlite.DB, error) {
+func (s *Source) openSQLite(ctx context.Context) (*sqlite.DB, error) {
 	switch {
 	case s.Open != nil:
 		return nil, &LoadError{Reason: "a program cannot name an SQLite database itself",
 			Help: "name it in the command: --facts FILE, or --fact PRED=FILE#TABLE"}
+	case s.Reader == nil && remote.Is(s.database):
+		return nil, &LoadError{Reason: "an SQLite database is not read from a server",
+			Help: "download it, and name the file"}
 	case s.Reader == nil:
-		f, _, err := (&Source{Path: s.database}).openFile(context.Background())
+		f, _, err := (&Source{Path: s.database}).openFile(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -96,9 +100,9 @@ func (s *Source) openSQLite() (*sqlite.DB, error) {
 }
 
 // sqliteColumns finds the table of a fact, and the names of its columns.
-func (s *Source) sqliteColumns(f *Fact) ([]string, error) {
+func (s *Source) sqliteColumns(ctx context.Context, f *Fact) ([]string, error) {
 	s.database = s.Path
-	db, err := s.openSQLite()
+	db, err := s.openSQLite(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +163,7 @@ type sqliteLoad struct {
 
 // readSQLite reads the fields of a table, in the order of the database.
 func (l *load) readSQLite(ctx context.Context) error {
-	db, err := l.source.openSQLite()
+	db, err := l.source.openSQLite(ctx)
 	if err != nil {
 		return err
 	}

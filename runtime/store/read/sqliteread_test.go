@@ -74,7 +74,7 @@ func TestSQLiteTables(t *testing.T) {
 	for pred := range want {
 		schemas = append(schemas, storetest.Predicate(t, pred))
 	}
-	b, err := Bind(schemas, path, nil, Options{})
+	b, err := Bind(context.Background(), schemas, path, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
