@@ -490,7 +490,10 @@ func (b *binder) feed(source *Source, group []*store.Schema) (misses []error, er
 func (b *binder) use(source *Source, s *store.Schema, f *Fact) error {
 	explicit := f.Columns
 	if f.Positional && explicit == nil && f.Names == nil {
-		explicit = b.placed(source, s, f.Offset)
+		var err error
+		if explicit, err = b.placed(source, s, f.Offset); err != nil {
+			return err
+		}
 	}
 	columns, err := matchColumns(s, source, explicit, f.Offset)
 	if err != nil {

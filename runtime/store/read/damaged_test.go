@@ -88,7 +88,8 @@ func mutate(rng *rand.Rand, whole []byte) []byte {
 // TestDamage changes files at random: 100,000 times each with every case. They
 // must load, perhaps with other values, or be refused, without a panic and
 // within a bound of memory. A file whose bytes have a checksum must not load as
-// other facts, unless nothing is left of it. Pages of Parquet, Arrow's records and SQLite's have none.
+// other facts, unless nothing is left of it. Pages of Parquet and SQLite, and
+// the records of Arrow, have none.
 func TestDamage(t *testing.T) {
 	s := storetest.Predicate(t, everyType)
 	var rows bytes.Buffer
