@@ -80,11 +80,13 @@ func (f *Facts) Add(file FactFile) *Facts {
 		out.Format = driver.ParquetFacts
 	case JSON, JSONLines:
 		out.Format = driver.JSONFacts
+	case Arrow:
+		out.Format = driver.ArrowFacts
 	default:
 		f.sources.Typed(file.Pred, func([]driver.FactPredicate) ([][]any, error) {
 			return nil, &driver.EnvironmentError{
 				Message: fmt.Sprintf("facts of %s are not read as %s", file.Pred, file.Format),
-				Help:    "the formats of facts are tsv, csv, parquet and json"}
+				Help:    "the formats of facts are tsv, csv, json, parquet and arrow"}
 		})
 		return f
 	}

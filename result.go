@@ -143,9 +143,9 @@ func (r *Result) Release() { r.result.Release() }
 // Format is a format of facts and results.
 type Format string
 
-// The formats. Facts are in all but Table, and JSON lines are read as JSON;
-// AutoFormat derives the format from the name of the file. Table is aligned
-// text to look at.
+// The formats. Facts are in all but Table; JSON lines are read as JSON, and
+// Arrow streams as Arrow, which is written as a file. AutoFormat derives the
+// format from the name of the file. Table is aligned text to look at.
 const (
 	AutoFormat Format = ""
 	TSV        Format = "tsv"
@@ -153,6 +153,7 @@ const (
 	Parquet    Format = "parquet"
 	JSON       Format = "json"
 	JSONLines  Format = "jsonl"
+	Arrow      Format = "arrow"
 	Table      Format = "table"
 )
 

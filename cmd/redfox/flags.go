@@ -30,7 +30,7 @@ const (
 var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "facts", Category: groupFacts,
-			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl or .parquet holds predicate PRED"}
+			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow holds predicate PRED; DIR may be an SQLite database"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "strict", Category: groupFacts,
@@ -38,11 +38,11 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "fact", Category: groupFacts,
-			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; several files of a predicate are united; FILE may also be a folder, or a pattern such as part-*.csv"}
+			Usage: "read one file: `PRED=FILE`, or PRED=FILE(column,...) to name its columns; several files of a predicate are united; FILE may also be a folder, a pattern such as part-*.csv, or a URL of https or s3"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "allow-path", Category: groupFacts,
-			Usage: "let the program read and write files that it names itself below the folder `DIR`; without it, it reads " +
+			Usage: "let the program read and write files that it names itself below the folder `DIR`, or read below a URL; without it, it reads " +
 				"below its own folder, that of --facts and the current one, and writes below that of --out"}
 	},
 	func() cli.Flag {
@@ -99,11 +99,11 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Category: groupResults,
-			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; a name such as r.csv is a file, which gets the one predicate that would be printed; of bench, the figures as JSON and Markdown and a chart as SVG"}
+			Usage: "write to files in the folder `DIR`: each exported predicate and those of --print; a name such as r.csv is a file, which gets the one predicate that would be printed; r.sqlite is a database with a table for each; of bench, the figures as JSON and Markdown and a chart as SVG"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Category: groupResults,
-			Usage: "`FORMAT` of results, or with --out of its files: table, tsv, csv, json, parquet or jsonl", DefaultText: "table, and tsv in files"}
+			Usage: "`FORMAT` of results, or with --out of its files: table, tsv, csv, json, jsonl, parquet, arrow, or arrows for an Arrow stream", DefaultText: "table, and tsv in files"}
 	},
 	func() cli.Flag {
 		return &cli.IntFlag{Name: "depth", Category: groupResults, Value: 10,

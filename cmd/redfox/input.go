@@ -137,7 +137,8 @@ func newFactFlags(c *cli.Context) (factFlags, error) {
 			if err := f.standardInput(c, &file); err != nil {
 				return f, err
 			}
-		} else if _, err := os.Stat(file.Path); err != nil && !driver.IsPattern(file.Path) {
+		} else if _, err := os.Stat(file.Path); err != nil && !driver.IsPattern(file.Path) &&
+			!driver.IsRemote(file.Path) {
 			help := "name a file that is there, as in --fact " + file.Pred + "=FILE"
 			if near, ok := similarFile(file.Path); ok {
 				help = "did you mean " + near + "?"
@@ -195,6 +196,9 @@ func similarFile(path string) (string, bool) {
 func (f *factFlags) allow(c *cli.Context) error {
 	f.allowed = c.StringSlice("allow-path")
 	for _, dir := range f.allowed {
+		if driver.IsRemote(dir) {
+			continue
+		}
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
 			err = errors.New("this is a file, not a folder")

@@ -15,7 +15,7 @@ import (
 )
 
 // formats are the names that --format takes.
-var formats = []string{"table", "tsv", "csv", "json", "parquet", "jsonl"}
+var formats = []string{"table", "tsv", "csv", "json", "jsonl", "parquet", "arrow", "arrows"}
 
 // A terminal shows the beginning of a long table: terminalLimit rows of it, and
 // implicitLimit of a predicate that was not asked for. Files and pipes get all.
@@ -28,6 +28,7 @@ const (
 type results struct {
 	print  []string
 	dir    string // of --out, or "" if it names a file
+	base   string // of --out, if it names a database, which takes what a folder would
 	file   string // of --out, if it names a file
 	format string // "" when not given
 	header bool
@@ -57,31 +58,31 @@ func newResults(c *cli.Context) (results, error) {
 
 // otherFiles are extensions of files that --out does not write. A folder of
 // such a name would surprise.
-var otherFiles = []string{".txt", ".arrow", ".xlsx", ".pq", ".gz", ".zst"}
-
-// formatNamed returns the format that the extension of a file stands for, which
-// may be none of formats.
-func formatNamed(file string) string {
-	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
-	if ext == "ndjson" {
-		return "jsonl"
-	}
-	return ext
-}
+var otherFiles = []string{".txt", ".xlsx", ".gz", ".zst"}
 
 // destination decides whether --out names a file, which has the extension of a
 // format, or a folder.
 func (r *results) destination(out string) error {
 	ext := strings.ToLower(filepath.Ext(out))
 	info, err := os.Stat(out)
-	switch format := formatNamed(out); {
+	named, ok := driver.FormatNamed(out)
+	switch format := named.String(); {
 	case out == "" || err == nil && info.IsDir():
 		r.dir = out
 		return nil
+	case driver.IsDatabase(out) && r.format != "" && r.format != "table":
+		return usage("leave out --format", "--out %s is an SQLite database, and --format asks for %s",
+			shellQuote(out), r.format)
+	case driver.IsDatabase(out):
+		r.base = out
+		return checkWritten("out", out)
+	case driver.IsRemote(out):
+		return usage("write a file, and upload it", "--out %s: results are not written to servers",
+			shellQuote(out))
 	case slices.Contains(otherFiles, ext):
-		return usage("end the name in .tsv, .csv, .json, .jsonl, .ndjson or .parquet for one file, or name a folder",
+		return usage("end the name in .tsv, .csv, .json, .jsonl, .parquet or .arrow for one file, or name a folder",
 			"--out %s: results are not written as %s", shellQuote(out), ext)
-	case format == "table" || !slices.Contains(formats, format):
+	case !ok:
 		r.dir = out
 		return nil
 	case r.format != "" && r.format != format:
@@ -93,13 +94,19 @@ func (r *results) destination(out string) error {
 	}
 }
 
+// isBinary reports whether what is written in a format is no text.
+func isBinary(name string) bool {
+	f, err := driver.ParseFormat(name)
+	return err == nil && f.Binary()
+}
+
 // chosen says which predicates go where.
 type chosen struct {
 	results
 	shown    []string // to standard output
 	written  []string // to files
 	implicit bool     // shown was not asked for
-	// files has the file of each predicate of written.
+	// files has the file of each predicate of written, or its table.
 	files map[string]string
 }
 
@@ -154,7 +161,7 @@ func (r results) choose(prog *driver.Program) (chosen, error) {
 		r.print[i] = found
 	}
 	out := chosen{results: r, shown: r.print, files: map[string]string{}}
-	if r.dir != "" {
+	if r.dir != "" || r.base != "" {
 		out.written = slices.Clone(exported)
 		for _, name := range r.print {
 			if !slices.Contains(out.written, name) {
@@ -164,7 +171,7 @@ func (r results) choose(prog *driver.Program) (chosen, error) {
 	}
 	if len(r.print) == 0 {
 		out.shown = queries
-		if len(queries) == 0 && r.dir == "" {
+		if len(queries) == 0 && r.dir == "" && r.base == "" {
 			out.shown, out.implicit = exported, true
 		}
 	}
@@ -202,7 +209,8 @@ func (c *chosen) toFile() error {
 
 // nameFiles gives each predicate of written a file of its own in the folder:
 // that of a:b is a_b. If several have the same, those with a colon move to
-// folders, such as a/b, as no name holds a slash.
+// folders, such as a/b, as no name holds a slash. The tables of a database are
+// named likewise, but those with a colon keep it.
 func (c *chosen) nameFiles() {
 	format := c.format
 	if format == "" || format == "table" {
@@ -212,6 +220,14 @@ func (c *chosen) nameFiles() {
 	same := map[string]int{}
 	for _, name := range c.written {
 		same[flat(name)]++
+	}
+	if c.base != "" {
+		for _, name := range c.written {
+			if c.files[name] = flat(name); same[flat(name)] > 1 {
+				c.files[name] = name
+			}
+		}
+		return
 	}
 	for _, name := range c.written {
 		stem := flat(name)
@@ -225,7 +241,7 @@ func (c *chosen) nameFiles() {
 // printed returns the format of what goes to standard output. With --out,
 // --format is that of the files, and of a text that a single --print asks for.
 func (c chosen) printed() string {
-	alone := len(c.print) == 1 && c.format != "parquet"
+	alone := len(c.print) == 1 && !isBinary(c.format)
 	if c.format == "" || c.dir != "" && !alone {
 		return "table"
 	}
@@ -246,8 +262,8 @@ func (c chosen) all() []string {
 // prepare finds out whether the results can be written before they are
 // computed.
 func (c chosen) prepare(con *console) error {
-	if c.printed() == "parquet" && len(c.shown) > 0 && con.outTerminal {
-		return &usageError{message: "Parquet is not for terminals",
+	if isBinary(c.printed()) && len(c.shown) > 0 && con.outTerminal {
+		return &usageError{message: c.printed() + " is not for terminals",
 			help: "redirect standard output, or write files with --out DIR"}
 	}
 	if c.dir == "" {
@@ -286,10 +302,15 @@ func (c *chosen) leave(exports []driver.Export) error {
 // write prints and writes what was chosen. Files come first, so that what is
 // printed is there when they are.
 func (c chosen) write(ctx context.Context, con *console, res *driver.Result) error {
-	if c.dir != "" || c.file != "" && len(c.files) > 0 {
-		if err := c.writeFiles(ctx, res); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case c.base != "":
+		err = c.writeDatabase(ctx, res)
+	case c.dir != "" || c.file != "" && len(c.files) > 0:
+		err = c.writeFiles(ctx, res)
+	}
+	if err != nil {
+		return err
 	}
 	format, err := driver.ParseFormat(c.printed())
 	if err != nil {
@@ -322,9 +343,34 @@ func (c chosen) write(ctx context.Context, con *console, res *driver.Result) err
 				count(more, "tuple"), name)
 		}
 	}
-	if len(c.shown) == 0 && c.dir == "" && c.file == "" {
+	if len(c.shown) == 0 && c.dir == "" && c.file == "" && c.base == "" {
 		fmt.Fprintln(con.err,
 			"redfox: note: the program has no query and derives nothing; name what to print with --print")
+	}
+	return nil
+}
+
+// writeDatabase writes the database of --out, which gets its name when it is
+// whole.
+func (c chosen) writeDatabase(ctx context.Context, res *driver.Result) error {
+	f, err := atomicfile.Create(c.base)
+	if err != nil {
+		return cannotWrite(c.base, err)
+	}
+	defer f.Discard()
+	path, err := f.Unfinished()
+	if err != nil {
+		return cannotWrite(c.base, err)
+	}
+	var tables []string
+	for _, name := range c.written {
+		tables = append(tables, c.files[name])
+	}
+	if err := res.WriteDatabase(ctx, path, c.written, tables); err != nil {
+		return written(writeFailed(c.base, err))
+	}
+	if err := f.Commit(); err != nil {
+		return cannotWrite(c.base, err)
 	}
 	return nil
 }
@@ -345,10 +391,7 @@ func (c chosen) writeFiles(ctx context.Context, res *driver.Result) error {
 	}()
 	for _, name := range c.written {
 		file := c.files[name]
-		format, err := driver.ParseFormat(formatNamed(file))
-		if err != nil {
-			return err
-		}
+		format, _ := driver.FormatNamed(file)
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}

@@ -171,15 +171,15 @@ func factSections() []section {
 		{
 			title: "Files of --facts DIR",
 			entries: []topicEntry{
-				{heads: []string{"DIR/road.tsv, DIR/road.csv, DIR/road.json, DIR/road.parquet, DIR/road.txt"},
-					text: "The facts of the predicate road. A file may end in .gz or .zst as well. " +
+				{heads: []string{"DIR/road.tsv, .csv, .json, .jsonl, .parquet, .arrow, .txt"},
+					text: "The facts of the predicate road. A text may end in .gz or .zst as well. " +
 						"A .txt or .json file is read if there is no other; tabs separate the " +
 						"fields of a .txt file. " +
 						"The fields of a text file are the arguments, in order, and the values " +
 						"of functions come last."},
 				{heads: []string{"DIR/item_price.tsv, DIR/item/price.tsv"},
 					text: "The facts of the predicate item:price."},
-				{heads: []string{"DIR/item.parquet, DIR/item.json, or DIR/item.csv with --header"},
+				{heads: []string{"DIR/item.parquet, or another file whose columns have names"},
 					text: "The facts of all predicates item:NAME whose arguments have the names of " +
 						"columns. The column of a value may have the name NAME instead."},
 			},
@@ -192,9 +192,15 @@ func factSections() []section {
 				{heads: []string{"--fact 'road=part-*.parquet', --fact road=DIR"},
 					text: "Those of all files that match, or of all files in the folder. In the " +
 						"path of a file, a folder year=2024 is a column year of it."},
+				{heads: []string{"--fact road=https://example.com/road.csv, --fact 'road=s3://b/dir/*.parquet'"},
+					text: "Those of a file of a server, or of objects of S3. AWS_ACCESS_KEY_ID, " +
+						"AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL say who asks where."},
 				{heads: []string{"--fact road=-, --fact road=csv:-, --fact road=csv:FILE"},
 					text: "Those of standard input, or of a file whose name does not say its " +
-						"format: tsv, csv, json or parquet."},
+						"format: tsv, csv, json, parquet, arrow or sqlite."},
+				{heads: []string{"--facts shop.sqlite, --fact 'sale=shop.sqlite#sales'"},
+					text: "Those of the tables of an SQLite database, by their names, or of one " +
+						"table."},
 			},
 		},
 		{title: "Flags", entries: flagEntries(groupFacts)},
@@ -206,7 +212,7 @@ func factSections() []section {
 		},
 		{
 			title: "Missing values",
-			text: "An empty field of a text file, or a NULL of a Parquet file, in the value of a " +
+			text: "An empty field of a text, or a null of another file, in the value of a " +
 				"function means that its key has no value. Elsewhere it is an error. The empty " +
 				"string is \"\" in a CSV file and an empty field in a TSV file. With --null TEXT, " +
 				"the field TEXT means a missing value, and an empty field of a string is the " +

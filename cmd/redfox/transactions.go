@@ -190,7 +190,7 @@ func (r *run) inSession(ctx context.Context, c *cli.Context, session *driver.Ses
 			shown := chosen{results: results{header: r.results.header, limit: r.results.limit,
 				cut: r.results.cut},
 				shown: names}
-			if r.results.dir == "" && r.results.file == "" {
+			if r.results.dir == "" && r.results.file == "" && r.results.base == "" {
 				shown.format = r.results.format
 			}
 			if err := shown.write(ctx, r.con, res); err != nil {

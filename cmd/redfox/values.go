@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/redfoxdb/redfox/internal/driver"
 )
 
 // fitting has a value that each flag takes which is a number, a time or a size.
@@ -112,6 +114,8 @@ func checkFolder(flag, dir string) error {
 	case err != nil:
 		return usage("name a folder that is there", "--%s %s: %v", flag, shellQuote(dir),
 			reason(err))
+	case !info.IsDir() && flag == "facts" && driver.IsDatabase(dir):
+		return nil
 	case !info.IsDir():
 		help := "name its folder"
 		if flag == "facts" {

@@ -189,6 +189,15 @@ func (a *File) Write(data []byte) (int, error) {
 	return n, a.failed(err)
 }
 
+// Unfinished returns the path of the file until it has its name, for a writer
+// that opens the file itself. A pipe or a device has none.
+func (a *File) Unfinished() (string, error) {
+	if a.inPlace {
+		return "", a.failed(errors.New("this is no file that can be written at any place"))
+	}
+	return a.partial, nil
+}
+
 // Finish hands the rest of what was written to the operating system and closes
 // the file: what can fail for want of space has then been done. Several files
 // that belong together are finished before the first of them is committed.

@@ -7,13 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/internal/remote"
 )
 
 // Folders are the folders that paths may lead to, with all below them. Without
-// any, no path is allowed.
+// any, no path is allowed. A URL is below those that are URLs, too.
 type Folders []string
 
 // OutsideError says that a path leads to none of the folders.
@@ -24,7 +26,7 @@ type OutsideError struct {
 
 // Error names the path and what it leads to.
 func (e *OutsideError) Error() string {
-	if real, err := filepath.Abs(e.Path); err == nil && real == e.Real {
+	if real, err := filepath.Abs(e.Path); e.Path == e.Real || err == nil && real == e.Real {
 		return e.Path + " is in no folder that is allowed"
 	}
 	return fmt.Sprintf("%s leads to %s, which is in no folder that is allowed", e.Path, e.Real)
@@ -32,6 +34,15 @@ func (e *OutsideError) Error() string {
 
 // Check returns an *OutsideError if a path leads to none of the folders.
 func (f Folders) Check(path string) error {
+	if remote.Is(path) {
+		isBelow := func(folder string) bool {
+			return remote.Is(folder) && remote.Below(path, folder)
+		}
+		if !slices.ContainsFunc(f, isBelow) {
+			return &OutsideError{path, path}
+		}
+		return nil
+	}
 	_, _, err := f.find(path)
 	return err
 }
@@ -93,6 +104,9 @@ func (f Folders) find(path string) (dir, name string, err error) {
 		return "", "", err
 	}
 	for _, dir := range f {
+		if remote.Is(dir) {
+			continue
+		}
 		from, err := realPath(dir)
 		if err != nil {
 			return "", "", err
@@ -139,7 +153,7 @@ func realPath(path string) (string, error) {
 // Beside resolves a path that a file names: relative paths are beside it,
 // unless it is a label such as <stdin>.
 func Beside(file, path string) string {
-	if filepath.IsAbs(path) || strings.HasPrefix(file, "<") {
+	if filepath.IsAbs(path) || remote.Is(path) || strings.HasPrefix(file, "<") {
 		return path
 	}
 	return filepath.Join(filepath.Dir(file), path)

@@ -1,13 +1,15 @@
 package driver
 
 import (
-	"os"
+	"context"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/confine"
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/runtime/diagnose"
 	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
 // imports returns the files that lang:physical directives tie to predicates,
@@ -32,7 +34,12 @@ func (p *Program) imports(given *Facts, schemas []store.Schema) ([]FactFile, err
 		}
 		f := FactFile{Pred: q.Name, Path: path, Header: b.Header, Positional: true,
 			Offset: b.Offset,
-			Open:   func() (*os.File, error) { return folders.Open(path) }}
+			Open: func(ctx context.Context) (read.File, error) {
+				if remote.Is(path) { // Check has allowed it
+					return remote.Open(ctx, path)
+				}
+				return folders.Open(path)
+			}}
 		if b.Delimiter != "" {
 			f.Delimiter = b.Delimiter[0]
 		}

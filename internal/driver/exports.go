@@ -2,14 +2,18 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/confine"
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/runtime/diagnose"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
@@ -64,6 +68,18 @@ func (p *Program) ResolveExports(opts ExportOptions) ([]Export, error) {
 			resolved: true, dir: opts.Dir, folders: folders}
 		if opts.Dir != "" && !filepath.IsAbs(b.Path) {
 			x.Path = filepath.Join(opts.Dir, b.Path)
+		}
+		if remote.Is(b.Path) {
+			refused = append(refused, diagnose.Refusal(b.Span, "write", b.Path,
+				errors.New("results are not written to servers"), folders))
+			continue
+		}
+		if read.IsDatabaseName(x.Path) && !strings.EqualFold(filepath.Ext(x.Path), ".db") {
+			d := diagnose.Refusal(b.Span, "write", x.Path,
+				errors.New("an export is one file, and an SQLite database holds tables"), folders)
+			d.Help("write a database with --out FILE.sqlite")
+			refused = append(refused, d)
+			continue
 		}
 		if err := folders.Check(x.Path); err != nil {
 			d := diagnose.Refusal(b.Span, "write", x.Path, err, folders)

@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
@@ -36,7 +37,15 @@ const (
 	CSVFacts     = read.CSV
 	ParquetFacts = read.Parquet
 	JSONFacts    = read.JSON
+	ArrowFacts   = read.Arrow
+	SQLiteFacts  = read.SQLite
 )
+
+// IsDatabase reports whether the name of a file is that of an SQLite database.
+func IsDatabase(path string) bool { return read.IsDatabaseName(path) }
+
+// IsRemote reports whether a path is the URL of a file on a server.
+func IsRemote(path string) bool { return remote.Is(path) }
 
 // FactFile ties a file or a reader to a predicate and describes its layout.
 type FactFile = read.Fact
@@ -234,7 +243,7 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	if opts.SkipMalformed {
 		so.OnError = read.Skip
 	}
-	binding, err := facts.Bind(given, schemas, imports, so)
+	binding, err := facts.Bind(ctx, given, schemas, imports, so)
 	if err != nil {
 		return nil, loadError(ctx, err)
 	}

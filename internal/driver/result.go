@@ -288,17 +288,23 @@ type Format = write.Format
 
 // The output formats.
 const (
-	Table     = write.Table
-	TSV       = write.TSV
-	CSV       = write.CSV
-	JSON      = write.JSON
-	Parquet   = write.Parquet
-	JSONLines = write.JSONLines
+	Table       = write.Table
+	TSV         = write.TSV
+	CSV         = write.CSV
+	JSON        = write.JSON
+	Parquet     = write.Parquet
+	JSONLines   = write.JSONLines
+	Arrow       = write.Arrow
+	ArrowStream = write.ArrowStream
 )
 
-// ParseFormat returns the format of a name: table, tsv, csv, json,
-// parquet or jsonl.
+// ParseFormat returns the format of a name: table, tsv, csv, json, jsonl,
+// parquet, arrow or arrows.
 func ParseFormat(name string) (Format, error) { return write.ParseFormat(name) }
+
+// FormatNamed returns the format that the ending of a file's name stands for,
+// if there is one.
+func FormatNamed(path string) (Format, bool) { return write.FormatNamed(path) }
 
 // WriteOptions are the options of Write.
 type WriteOptions struct {
@@ -322,6 +328,27 @@ func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOption
 	return x.InMemory(out, func(out *write.Output) error {
 		return write.Rows(w, out, format, write.Options{Header: opts.Header})
 	})
+}
+
+// WriteDatabase writes predicates, sorted, as tables of the given names to the
+// path of an empty file, which becomes an SQLite database.
+func (r *Result) WriteDatabase(ctx context.Context, path string, preds, names []string) error {
+	var tables []write.DatabaseTable
+	for i, pred := range preds {
+		x := r.relations[pred]
+		if x == nil {
+			return r.missing(pred)
+		}
+		rows := func(to func(*write.Output) error) error {
+			out, err := x.Output(ctx)
+			if err != nil {
+				return err
+			}
+			return x.InMemory(out, to)
+		}
+		tables = append(tables, write.DatabaseTable{Name: names[i], Rows: rows})
+	}
+	return write.Database(ctx, path, tables)
 }
 
 // WriteFile writes a predicate as Write does, to a file that appears only when

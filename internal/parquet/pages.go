@@ -74,13 +74,20 @@ func (p *Page) Values() int {
 	return int(p.DataV2.Values)
 }
 
+// Span returns where the pages of a column in a row group are.
+func (f *Footer) Span(size int64, group, column int) (from, until int64) {
+	m := f.Groups[group].Chunks[column].Meta
+	return m.start(), min(size, m.start()+m.Packed+headerSlack)
+}
+
 // Pages returns the pages of a column in a row group. size is that of the file
 // in bytes.
 func (f *Footer) Pages(file io.ReaderAt, size int64, group, column int, room *Room) *Pages {
 	m := f.Groups[group].Chunks[column].Meta
+	from, until := f.Span(size, group, column)
 	return &Pages{
 		room: room, file: file, column: &f.Columns[column], codec: m.Codec,
-		at: m.start(), end: min(size, m.start()+m.Packed+headerSlack), values: m.Values,
+		at: from, end: until, values: m.Values,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/confine"
+	"github.com/redfoxdb/redfox/internal/remote"
 )
 
 // Refusal is the diagnostic of a directive whose file the program may not read
@@ -20,6 +21,11 @@ func Refusal(directive source.Span, verb, path string, err error,
 	outside, ok := err.(*confine.OutsideError)
 	if !ok {
 		d.Notes = []string{err.Error()}
+		return d
+	}
+	if remote.Is(path) {
+		d.Notes = []string{"it is on a server, which the program may not ask by itself"}
+		d.Helps = []string{"allow it with --allow-path " + shellWord(path[:strings.LastIndexByte(path, '/')+1])}
 		return d
 	}
 	if abs, err := filepath.Abs(path); err == nil && abs != outside.Real {

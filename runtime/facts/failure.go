@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
@@ -35,7 +36,8 @@ func Failure(err error) *diag.Diagnostic {
 
 // isAbsent reports whether a file cannot be read at all.
 func isAbsent(err *read.LoadError) bool {
-	return errors.Is(err.Err, fs.ErrNotExist) || errors.Is(err.Err, fs.ErrPermission)
+	return errors.Is(err.Err, fs.ErrNotExist) || errors.Is(err.Err, fs.ErrPermission) ||
+		remote.Failed(err.Err)
 }
 
 // badFacts is the diagnostic of facts that do not fit their predicate.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -116,9 +117,9 @@ func Folders(f *Sources) confine.Folders {
 
 // Bind finds the files of facts for predicates; imports are those that the
 // program names.
-func Bind(f *Sources, schemas []store.Schema, imports []read.Fact,
+func Bind(ctx context.Context, f *Sources, schemas []store.Schema, imports []read.Fact,
 	opts read.Options) (*read.Binding, error) {
-	return read.Bind(schemas, f.dir, append(slices.Clone(f.files), imports...), opts)
+	return read.Bind(ctx, schemas, f.dir, append(slices.Clone(f.files), imports...), opts)
 }
 
 // Only returns the facts that could be those of the predicates.

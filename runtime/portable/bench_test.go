@@ -173,7 +173,7 @@ func BenchmarkQueries(b *testing.B) {
 	for _, c := range v.Cols {
 		s.Args = append(s.Args, store.Field{Name: c.Name, Type: c.Type})
 	}
-	binding, err := read.Bind([]store.Schema{s}, "",
+	binding, err := read.Bind(context.Background(), []store.Schema{s}, "",
 		[]read.Fact{{Pred: "lineitem", Path: dir + "/lineitem.parquet"}}, read.Options{})
 	if err != nil {
 		b.Fatal(err)

@@ -3,6 +3,7 @@ package read
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -34,15 +35,13 @@ func FromArrow(s store.Schema, rec arrow.RecordBatch) (*store.Relation, error) {
 				Reason: reason}
 		}
 		arr := arrays[i]
-		if arr.NullN() > 0 {
-			for row := range arr.Len() {
-				switch {
-				case !arr.IsNull(row):
-				case i < s.Keys:
-					return nil, fail(row+1, "the value is missing (null)")
-				default:
-					missing = append(missing, uint32(row))
-				}
+		for row := range arr.Len() {
+			switch {
+			case !noValue(arr, row):
+			case i < s.Keys:
+				return nil, fail(row+1, "the value is missing (null)")
+			default:
+				missing = append(missing, uint32(row))
 			}
 		}
 		c, row, reason := arrowColumn(a.Type, arr)
@@ -54,6 +53,18 @@ func FromArrow(s store.Schema, rec arrow.RecordBatch) (*store.Relation, error) {
 	return newRelation(s, columns, int(rec.NumRows()), missing)
 }
 
+// noValue reports whether a row of an array has no value: it is null, or an
+// entry of a dictionary that is.
+func noValue(arr arrow.Array, row int) bool {
+	switch a := arr.(type) {
+	case *array.Null:
+		return true
+	case *array.Dictionary:
+		return a.IsNull(row) || noValue(a.Dictionary(), a.GetValueIndex(row))
+	}
+	return arr.IsNull(row)
+}
+
 // arrowWords is what an array has, not converted yet.
 type arrowWords struct {
 	from     origin
@@ -63,89 +74,118 @@ type arrowWords struct {
 	digits   func(i int) *big.Int // of them
 }
 
-// readArray reads an array; the origin of one of another type has no kind.
+// arrowOrigin returns what the values of an Arrow type are; that of another
+// type has no kind.
+func arrowOrigin(typ arrow.DataType) origin {
+	from := origin{unit: 1, parts: 1}
+	switch t := typ.(type) {
+	case *arrow.BooleanType:
+		from.kind = scalar.Boolean
+	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type:
+		from.kind = scalar.Int
+	case *arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type:
+		from.kind, from.unsigned = scalar.Int, true
+	case *arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type:
+		from.kind = scalar.Float
+	case *arrow.Date32Type:
+		from.kind, from.unit = scalar.Datetime, scalar.MicrosPerDay
+	case *arrow.Date64Type:
+		from.kind, from.unit = scalar.Datetime, 1000
+	case *arrow.TimestampType:
+		from.kind = scalar.Datetime
+		switch t.Unit {
+		case arrow.Second:
+			from.unit = 1_000_000
+		case arrow.Millisecond:
+			from.unit = 1000
+		case arrow.Nanosecond:
+			from.parts = 1000
+		}
+	case arrow.DecimalType:
+		from.kind, from.scale = scalar.Decimal, int(t.GetScale())
+	case arrow.BinaryDataType, arrow.BinaryViewDataType:
+		from.kind = scalar.String
+	case *arrow.DictionaryType:
+		return arrowOrigin(t.ValueType)
+	}
+	return from
+}
+
+// readArray reads an array of numbers, dates or truth values.
 func readArray(t scalar.Type, arr arrow.Array) *arrowWords {
 	n := arr.Len()
-	w := &arrowWords{from: origin{unit: 1, parts: 1}, words: make([]int64, n)}
+	w := &arrowWords{from: arrowOrigin(arr.DataType()), words: make([]int64, n)}
 	switch a := arr.(type) {
 	case *array.Boolean:
-		w.from.kind = scalar.Boolean
 		for i := range n {
 			if a.Value(i) {
 				w.words[i] = 1
 			}
 		}
 	case *array.Int8:
-		w.from.kind = scalar.Int
 		setWords(w.words, a.Int8Values())
 	case *array.Int16:
-		w.from.kind = scalar.Int
 		setWords(w.words, a.Int16Values())
 	case *array.Int32:
-		w.from.kind = scalar.Int
 		setWords(w.words, a.Int32Values())
 	case *array.Int64:
-		w.from.kind = scalar.Int
 		setWords(w.words, a.Int64Values())
 	case *array.Uint8:
-		w.from.kind, w.from.unsigned = scalar.Int, true
 		setWords(w.words, a.Uint8Values())
 	case *array.Uint16:
-		w.from.kind, w.from.unsigned = scalar.Int, true
 		setWords(w.words, a.Uint16Values())
 	case *array.Uint32:
-		w.from.kind, w.from.unsigned = scalar.Int, true
 		setWords(w.words, a.Uint32Values())
 	case *array.Uint64:
-		w.from.kind, w.from.unsigned, w.patterns = scalar.Int, true, true
+		w.patterns = true
 		setWords(w.words, a.Uint64Values())
 	case *array.Float32:
-		w.from.kind = scalar.Float
 		setFloats(t, w.words, func(i int) float64 { return float64(a.Value(i)) })
 	case *array.Float64:
-		w.from.kind = scalar.Float
 		setFloats(t, w.words, a.Value)
 	case *array.Float16:
-		w.from.kind = scalar.Float
 		setFloats(t, w.words, func(i int) float64 { return float64(a.Value(i).Float32()) })
 	case *array.Date32:
-		w.from.kind, w.from.unit = scalar.Datetime, scalar.MicrosPerDay
 		setWords(w.words, a.Date32Values())
 	case *array.Date64:
-		w.from.kind, w.from.unit = scalar.Datetime, 1000
 		setWords(w.words, a.Date64Values())
 	case *array.Timestamp:
-		w.from.kind = scalar.Datetime
-		switch a.DataType().(*arrow.TimestampType).Unit {
-		case arrow.Second:
-			w.from.unit = 1_000_000
-		case arrow.Millisecond:
-			w.from.unit = 1000
-		case arrow.Nanosecond:
-			w.from.parts = 1000
-		}
 		setWords(w.words, a.TimestampValues())
 	case *array.Decimal32:
-		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
 		setWords(w.words, a.Values())
 	case *array.Decimal64:
-		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
 		setWords(w.words, a.Values())
 	case *array.Decimal128:
-		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
 		w.large, w.digits = setDecimals(w.words, a.Value),
 			func(i int) *big.Int { return a.Value(i).BigInt() }
 	case *array.Decimal256:
-		w.from.kind, w.from.scale = scalar.Decimal, decimalScale(a)
 		w.large, w.digits = setDecimals(w.words, a.Value),
 			func(i int) *big.Int { return a.Value(i).BigInt() }
+	case *array.Dictionary:
+		w.entries(t, a)
 	}
 	for i := range w.words {
-		if arr.IsNull(i) {
+		if noValue(arr, i) {
 			w.words[i] = 0
 		}
 	}
 	return w
+}
+
+// entries sets the words to those of the entries of a dictionary.
+func (w *arrowWords) entries(t scalar.Type, a *array.Dictionary) {
+	of := readArray(t, a.Dictionary())
+	w.patterns = of.patterns
+	for i := range w.words {
+		if noValue(a, i) {
+			continue
+		}
+		at := a.GetValueIndex(i)
+		if w.words[i] = of.words[at]; slices.Contains(of.large, at) {
+			w.large = append(w.large, i)
+		}
+	}
+	w.digits = func(i int) *big.Int { return of.digits(a.GetValueIndex(i)) }
 }
 
 // arrowColumn converts an array. If it cannot, it returns the row, from 1, and
@@ -154,21 +194,41 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reas
 	if t.Kind == scalar.String {
 		return arrowStrings(arr)
 	}
-	w := readArray(t, arr)
-	c, ok := newConversion(w.from, t)
-	if !ok || w.from.scale < 0 {
+	words, ok := arrowNumbers(t, arr, func(i int, why string) {
+		if row == 0 && !noValue(arr, i) {
+			row, reason = i+1, why
+		}
+	})
+	if !ok {
 		return nil, 0,
 			fmt.Sprintf("the Arrow column is %s, the declared type is %s", arr.DataType(),
 				t.Joined())
 	}
-	refuse := func(i int, why string) int64 {
-		if row == 0 && arr.IsValid(i) {
-			row, reason = i+1, why
-		}
-		return 0
+	if reason != "" {
+		return nil, row, reason
+	}
+	return store.ColumnOf(t, words, nil), 0, ""
+}
+
+// arrowNumbers returns the words of an array for a type that is no string. It
+// calls refuse for values that have none, also for some that are null. There
+// are no words if no value of the array could be one of the type.
+func arrowNumbers(
+	t scalar.Type, arr arrow.Array, refuse func(i int, why string),
+) ([]int64, bool) {
+	w := readArray(t, arr)
+	if arr.DataType().ID() == arrow.NULL {
+		return w.words, true
+	}
+	c, ok := newConversion(w.from, t)
+	if !ok || w.from.scale < 0 {
+		return nil, false
 	}
 	if k := w.from.kind; k != scalar.Float && k != scalar.Boolean {
-		c.convert(w.words, w.patterns, refuse)
+		c.convert(w.words, w.patterns, func(i int, why string) int64 {
+			refuse(i, why)
+			return 0
+		})
 	}
 	for _, i := range w.large {
 		why := tooLarge(t)
@@ -179,10 +239,7 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reas
 			refuse(i, why)
 		}
 	}
-	if reason != "" {
-		return nil, row, reason
-	}
-	return store.ColumnOf(t, w.words, nil), 0, ""
+	return w.words, true
 }
 
 func setWords[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](
@@ -197,10 +254,6 @@ func setFloats(t scalar.Type, words []int64, at func(int) float64) {
 	for i := range words {
 		words[i] = int64(scalar.OfFloat(t, at(i)).Bits())
 	}
-}
-
-func decimalScale(a arrow.Array) int {
-	return int(a.DataType().(arrow.DecimalType).GetScale())
 }
 
 // setDecimals sets words to the decimals' digits; it returns the rows of those
@@ -226,7 +279,7 @@ func arrowStrings(arr arrow.Array) (_ *store.Column, row int, reason string) {
 	}
 	for i := range arr.Len() {
 		s := ""
-		if arr.IsValid(i) {
+		if !noValue(arr, i) {
 			s = at(i)
 		}
 		if !store.IsText(s) {
@@ -247,8 +300,12 @@ func stringsOf(arr arrow.Array) (func(i int) string, bool) {
 		return a.Value, true
 	case *array.Binary:
 		return a.ValueString, true
+	case *array.BinaryView:
+		return a.ValueString, true
 	case *array.LargeBinary:
 		return a.ValueString, true
+	case *array.Null:
+		return func(int) string { return "" }, true
 	case *array.Dictionary:
 		at, ok := stringsOf(a.Dictionary())
 		return func(i int) string { return at(a.GetValueIndex(i)) }, ok

@@ -53,7 +53,7 @@ func loadReader(t testing.TB, s store.Schema, f Fact, opts Options) *store.Relat
 	if f.Path == "" {
 		f.Path = "reader"
 	}
-	b, err := Bind([]store.Schema{s}, "", []Fact{f}, opts)
+	b, err := Bind(context.Background(), []store.Schema{s}, "", []Fact{f}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,8 @@ func BenchmarkLoadParquet(b *testing.B) {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
 			for b.Loop() {
 				opts := Options{Threads: threads}
-				binding, err := Bind(schemas, "", []Fact{{Pred: "lineitem", Path: path}}, opts)
+				binding, err := Bind(context.Background(), schemas, "",
+					[]Fact{{Pred: "lineitem", Path: path}}, opts)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -3,6 +3,7 @@ package read
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,10 +29,11 @@ type Fact struct {
 	// there are Reader or Open. A folder called year=2024 gives the files in it
 	// a column year.
 	Path   string
+	Table  string    // of an SQLite database; empty finds it by Pred
 	Reader io.Reader // read instead of the file, when not nil
 	// Open opens the file; nil is os.Open. A program that names Path itself may
 	// not read all that the user can.
-	Open      func() (*os.File, error)
+	Open      func(context.Context) (File, error)
 	Format    Format
 	Delimiter byte  // 0 is the format's own: tab or comma
 	Header    *bool // nil is Options.Header
@@ -50,7 +52,8 @@ type Fact struct {
 }
 
 // ParseFact reads "PRED=FILE" or "PRED=FILE(column, column)". A format may
-// stand before the file, as in "PRED=csv:FILE".
+// stand before the file, as in "PRED=csv:FILE", and a table behind an SQLite
+// database, as in "PRED=x.sqlite#TABLE".
 func ParseFact(text string) (f Fact, err error) {
 	pred, path, ok := strings.Cut(text, "=")
 	if !ok || pred == "" || path == "" {
@@ -62,6 +65,10 @@ func ParseFact(text string) (f Fact, err error) {
 		format, rest, ok := strings.Cut(f.Path, ":")
 		if i := slices.Index(formatNames[1:], format); ok && i >= 0 && rest != "" {
 			f.Format, f.Path = Format(i+1), rest
+		}
+		at := strings.LastIndexByte(f.Path, '#')
+		if at > 0 && (f.Format == SQLite || formatOf(f.Path[:at]) == SQLite) {
+			f.Path, f.Table = f.Path[:at], f.Path[at+1:]
 		}
 	}()
 	if open := strings.LastIndexByte(path, '('); open > 0 && strings.HasSuffix(path, ")") {
@@ -125,14 +132,17 @@ func (e *BindError) Error() string {
 //
 // Facts come first: a predicate that one of them names takes nothing from dir.
 // Several facts of a predicate are united. An empty dir is no folder.
-func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Binding, error) {
-	b := &binder{opts: &opts, result: &Binding{Schemas: schemas}, taken: map[string]string{},
+func Bind(
+	ctx context.Context, schemas []store.Schema, dir string, facts []Fact, opts Options,
+) (*Binding, error) {
+	b := &binder{ctx: ctx, opts: &opts, result: &Binding{Schemas: schemas},
+		taken: map[string]string{},
 		named: map[string]bool{}, united: map[string]bool{},
 		bound: map[string]bool{}, similar: map[string]string{}}
 	for i := range facts {
 		// A program that names a file names all that the predicate has.
 		b.uniting = facts[i].Open == nil
-		files, err := expand(&facts[i])
+		files, err := expand(ctx, &facts[i])
 		if err != nil {
 			return nil, err
 		}
@@ -169,6 +179,7 @@ func Bind(schemas []store.Schema, dir string, facts []Fact, opts Options) (*Bind
 
 // binder is the making of a binding.
 type binder struct {
+	ctx    context.Context // of the call
 	opts   *Options
 	result *Binding
 	taken  map[string]string // predicate → path of the file that fills it
@@ -263,6 +274,9 @@ func (b *binder) fact(f *Fact) error {
 	if err != nil && f.Open != nil && errors.Is(err, fs.ErrNotExist) {
 		return b.missing(f)
 	}
+	if bad := new(BindError); errors.As(err, &bad) {
+		return err
+	}
 	if err != nil {
 		return fileError(f.Path, err)
 	}
@@ -291,6 +305,9 @@ func (b *binder) folder(dir string) error {
 		return fileError(dir, err)
 	}
 	if !info.IsDir() {
+		if isDatabase(dir) {
+			return b.database(dir)
+		}
 		return &BindError{Reason: fmt.Sprintf("%s is a file, not a folder of facts", dir),
 			Help: "bind a file as PRED=FILE"}
 	}
@@ -330,16 +347,9 @@ func (b *binder) folder(dir string) error {
 
 // dataFile returns a data file's path without its extensions, in lower or upper
 // case.
-func dataFile(path string) (stem string, ok bool) {
-	lower := strings.ToLower(path)
-	text := strings.TrimSuffix(strings.TrimSuffix(lower, ".gz"), ".zst")
-	for _, ext := range []string{".tsv", ".csv", ".txt", ".json", ".jsonl", ".ndjson"} {
-		if stem, ok := strings.CutSuffix(text, ext); ok {
-			return path[:len(stem)], true
-		}
-	}
-	stem, ok = strings.CutSuffix(lower, ".parquet")
-	return path[:len(stem)], ok
+func dataFile(path string) (string, bool) {
+	stem, f, ok := cutEnding(path)
+	return stem, ok && f != SQLite // the tables of a database are for --facts
 }
 
 // isPlain reports whether a file is a text, or JSON, that may be about
@@ -361,7 +371,12 @@ func (b *binder) folderFile(dir, path string) error {
 	if err != nil {
 		return fileError(path, err)
 	}
-	stem = filepath.ToSlash(stem)
+	return b.bindNamed(filepath.ToSlash(stem), path, &Fact{Path: path})
+}
+
+// bindNamed binds a file, or a table, to the predicates that a stem names. Path
+// is what messages call it.
+func (b *binder) bindNamed(stem, path string, f *Fact) error {
 	var own, group []*store.Schema
 	var names []string
 	explicit := false
@@ -406,7 +421,6 @@ func (b *binder) folderFile(dir, path string) error {
 		}
 		return nil
 	}
-	f := &Fact{Path: path}
 	if len(own) > 0 {
 		f.Pred = own[0].Name
 	}
@@ -415,7 +429,7 @@ func (b *binder) folderFile(dir, path string) error {
 		return fileError(path, err)
 	}
 	for _, s := range own {
-		if err := b.use(source, s, &Fact{Path: path}); err != nil {
+		if err := b.use(source, s, &Fact{Path: f.Path}); err != nil {
 			return err
 		}
 	}
@@ -476,7 +490,10 @@ func (b *binder) feed(source *Source, group []*store.Schema) (misses []error, er
 func (b *binder) use(source *Source, s *store.Schema, f *Fact) error {
 	explicit := f.Columns
 	if f.Positional && explicit == nil && f.Names == nil {
-		explicit = b.placed(source, s, f.Offset)
+		var err error
+		if explicit, err = b.placed(source, s, f.Offset); err != nil {
+			return err
+		}
 	}
 	columns, err := matchColumns(s, source, explicit, f.Offset)
 	if err != nil {
@@ -549,38 +566,19 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 		if f.Sniff {
 			s.sniffFormat()
 		}
+		if s.Format == SQLite && f.Open != nil && strings.EqualFold(filepath.Ext(f.Path), ".db") {
+			s.Format = TSV // whose names end in anything in older programs
+		}
 	}
-	if s.Format == Parquet {
-		s.Header = false
-		names, err := s.parquetColumns()
-		if err != nil {
-			return nil, s.notParquet(err)
-		}
-		s.Columns, s.Arity = names, len(names)
-		if f.Positional {
-			s.Columns, s.named = nil, names
-		}
-		return s, nil
-	}
-	if s.Format == JSON {
-		s.Header = false
-		if s.Reader == nil {
-			if err := s.look(); err != nil {
-				return nil, err
-			}
-		}
-		names, err := s.jsonColumns()
-		if s.Columns = names; names != nil {
-			s.Arity = len(names)
-		}
-		return s, err
+	if !s.Format.isText() || s.Format == JSON {
+		return s, s.nameColumns(b.ctx, f)
 	}
 	s.Format, s.Delimiter = textFormatOf(s.Format, cmp.Or(s.Delimiter, b.opts.Delimiter))
 	if d := s.Delimiter; d == '\n' || d == '\r' || d == '"' && s.Format == CSV || d >= 0x80 {
 		return nil, fmt.Errorf("%s cannot be a delimiter", strconv.QuoteRune(rune(d)))
 	}
 	if s.Reader == nil {
-		if err := s.look(); err != nil {
+		if err := s.look(b.ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -588,7 +586,7 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 	if !s.Header && f.Names == nil && f.Columns == nil {
 		return s, nil
 	}
-	first, err := s.firstRecord()
+	first, err := s.firstRecord(b.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -611,54 +609,47 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 	return s, nil
 }
 
-// look reports why the file cannot be read. One that any path may name is not
-// opened, because a pipe can be opened only once.
-func (s *Source) look() error {
-	if s.Open != nil {
-		f, _, err := s.openFile()
-		if err == nil {
-			f.Close()
+// nameColumns finds the names of the columns in a file that has them.
+func (s *Source) nameColumns(ctx context.Context, f *Fact) (err error) {
+	s.Header = false
+	var names []string
+	switch s.Format {
+	case Parquet:
+		if names, err = s.parquetColumns(ctx); err != nil {
+			return s.notParquet(ctx, err)
 		}
+	case Arrow:
+		names, err = s.arrowColumns(ctx)
+	case SQLite:
+		names, err = s.sqliteColumns(ctx, f)
+	default:
+		if s.Reader == nil {
+			err = s.look(ctx)
+		}
+		if err == nil {
+			names, err = s.jsonColumns(ctx)
+		}
+	}
+	if s.Columns = names; err != nil || names == nil {
 		return err
 	}
-	info, err := os.Stat(s.Path)
-	if err == nil && info.IsDir() {
-		err = errFolder
+	s.Arity = len(names)
+	if f.Positional && s.Format != JSON {
+		s.Columns, s.named = nil, names
 	}
-	return err
-}
-
-// openFile opens the file, and returns its size.
-func (s *Source) openFile() (f *os.File, size int64, err error) {
-	if s.Open != nil {
-		f, err = s.Open()
-	} else {
-		f, err = os.Open(s.Path)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = errFolder
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
+	return nil
 }
 
 // firstRecord returns the fields of the first record of a text, nil when it is
 // empty. The reader, if any, is put back to its start.
-func (s *Source) firstRecord() ([]string, error) {
+func (s *Source) firstRecord(ctx context.Context) ([]string, error) {
 	look := *s
 	var seen bytes.Buffer
 	if s.Reader != nil {
 		look.Reader = io.TeeReader(s.Reader, &seen)
 		defer func(rest io.Reader) { s.Reader = io.MultiReader(&seen, rest) }(s.Reader)
 	}
-	file, err := look.open(nil)
+	file, err := look.open(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package read makes relations of facts: of TSV, CSV, JSON and Parquet files,
-// compressed or not, of Arrow records and of Go slices.
+// Package read makes relations of facts: of TSV, CSV, JSON, Parquet and Arrow
+// files, compressed or not, of Arrow records and of Go slices.
 //
 // In: files and the schemas of predicates. Out: a store.Database whose
 // relations are sets, and a Report. It imports runtime/store and
@@ -50,6 +50,13 @@
 // value. Strings are values of strings, datetimes and floats only. A number is
 // read exactly: 1.0 and 1e0 are the integer 1, and 1.5 is none. A member of an
 // object within an object is the column a.b.
+//
+// # Arrow
+//
+// Arrow files and streams are read by the Arrow library, a record at a time.
+// The library trusts the lengths in a file and panics where they are wrong, so
+// arrowMessages verifies the metadata before it, arrowMemory bounds what it
+// allocates, and a panic is the error of a damaged file.
 //
 // # Flags
 //

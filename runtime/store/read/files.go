@@ -1,6 +1,7 @@
 package read
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -8,20 +9,28 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/redfoxdb/redfox/internal/remote"
 )
 
 // IsPattern reports whether a path that is no file stands for the files whose
 // names match it.
 func IsPattern(path string) bool {
+	if remote.Is(path) {
+		return remote.IsPattern(path)
+	}
 	_, err := os.Stat(path)
 	return err != nil && strings.ContainsAny(path, "*?[")
 }
 
 // expand returns the files that a fact stands for: those that match its path,
 // and those of a folder and the folders in it.
-func expand(f *Fact) ([]Fact, error) {
+func expand(ctx context.Context, f *Fact) ([]Fact, error) {
 	if f.Reader != nil || f.Open != nil {
 		return []Fact{*f}, nil
+	}
+	if remote.Is(f.Path) {
+		return expandRemote(ctx, f)
 	}
 	matches, listed := []string{f.Path}, IsPattern(f.Path)
 	if listed {
@@ -59,9 +68,39 @@ func expand(f *Fact) ([]Fact, error) {
 	}
 	if len(out) == 0 {
 		return nil, &BindError{Reason: f.Path + " has no file of facts",
-			Help: "the names of files end in .tsv, .csv, .txt, .json, .jsonl or .parquet"}
+			Help: "the names of files end in .tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow"}
 	}
 	return out, nil
+}
+
+// expandRemote is expand for a URL.
+func expandRemote(ctx context.Context, f *Fact) ([]Fact, error) {
+	if !remote.IsPattern(f.Path) {
+		return []Fact{*f}, nil
+	}
+	urls, err := remote.List(ctx, f.Path)
+	if err != nil {
+		return nil, fileError(f.Path, err)
+	}
+	var out []Fact
+	for _, u := range urls {
+		if _, ok := dataFile(u); !ok || slices.ContainsFunc(strings.Split(u, "/"), isHidden) {
+			continue
+		}
+		one := *f
+		one.Path, one.parts = u, partsOf(u)
+		out = append(out, one)
+	}
+	if len(out) == 0 {
+		return nil, &BindError{Reason: "no object of facts matches " + f.Path,
+			Help: "the names of files end in .tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow"}
+	}
+	return out, nil
+}
+
+// isHidden reports whether a name is of a file or a folder that is left out.
+func isHidden(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
 // filesBelow returns the files of facts in a folder and its folders, without
@@ -74,7 +113,7 @@ func filesBelow(dir string) ([]string, error) {
 		if err != nil {
 			return fileError(path, err)
 		}
-		hidden := strings.HasPrefix(entry.Name(), ".") || strings.HasPrefix(entry.Name(), "_")
+		hidden := isHidden(entry.Name())
 		switch _, ok := dataFile(path); {
 		case path == root:
 		case entry.IsDir() && hidden:

@@ -20,11 +20,7 @@ func (s *Source) Find(ctx context.Context, column int, name, text string) *LoadE
 	l := &load{source: &again, opts: &Options{OnError: Skip}, report: &FileReport{File: s.Path},
 		ledger: store.NewLedger(nil, 0)}
 	l.plan()
-	scan := l.readText
-	if s.Format == Parquet {
-		scan = l.readParquet
-	}
-	if scan(ctx) != nil {
+	if l.read(ctx) != nil {
 		return nil // the file has changed
 	}
 	c := l.data[0].column

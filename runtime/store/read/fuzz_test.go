@@ -88,7 +88,7 @@ func FuzzJSON(f *testing.F) {
 		var answers []string
 		for _, block := range []int{1, 7, 1 << 20} {
 			opts := Options{blockSize: block, Threads: 2}
-			b, err := Bind(schemas, "", []Fact{{Pred: "p", Path: "p.json", Format: JSON,
+			b, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "p", Path: "p.json", Format: JSON,
 				Reader: bytes.NewReader(text)}}, opts)
 			if err != nil {
 				return
@@ -128,6 +128,10 @@ func FuzzCSV(f *testing.F) {
 // everyType has a column of each type whose text form has something of its own.
 const everyType = "p(a:int; b:uint; c:int[8]; d:float; e:boolean; f:datetime; g:decimal[18,4]; h:decimal[38,6]; i:string)"
 
+// readAs has the formats in which written files are read.
+var readAs = map[write.Format]Format{write.TSV: TSV, write.CSV: CSV, write.Parquet: Parquet,
+	write.JSON: JSON, write.JSONLines: JSON, write.Arrow: Arrow, write.ArrowStream: Arrow}
+
 // FuzzTypes reads fields of every type, and holds that what loads is written,
 // in each format, so that it loads again as the same tuples.
 func FuzzTypes(f *testing.F) {
@@ -158,8 +162,7 @@ func FuzzTypes(f *testing.F) {
 				t.Errorf("%s: the tuples change from\n%q", how, want)
 			}
 		}
-		for how, to := range map[write.Format]Format{write.TSV: TSV, write.CSV: CSV,
-			write.Parquet: Parquet} {
+		for how, to := range readAs {
 			var b bytes.Buffer
 			if err := write.Rows(&b, write.Of(r), how, write.Options{}); err != nil {
 				t.Fatalf("%v: %v", how, err)
@@ -220,7 +223,7 @@ func FuzzBinding(f *testing.F) {
 			t.Errorf("%q is %+v", fact, bound)
 		}
 		bound.Path, bound.Reader, bound.Format = "fuzz.tsv", strings.NewReader(text), TSV
-		b, err := Bind(schemas, "", []Fact{bound}, Options{})
+		b, err := Bind(context.Background(), schemas, "", []Fact{bound}, Options{})
 		var be *BindError
 		var le *LoadError
 		if err == nil {

@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -145,8 +146,8 @@ func jsonEnd(data []byte, i int) int {
 // jsonColumns returns the names of the members of the first objects of a text,
 // in the order in which they come, or nil if there is no object. A member of an
 // object within an object has the names of both, with a point between them.
-func (s *Source) jsonColumns() ([]string, error) {
-	head, err := s.head()
+func (s *Source) jsonColumns(ctx context.Context) ([]string, error) {
+	head, err := s.head(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -128,9 +128,22 @@ func (l *load) progress(done bool) {
 	})
 }
 
+// read reads the fields.
+func (l *load) read(ctx context.Context) error {
+	switch l.source.Format {
+	case Parquet:
+		return l.readParquet(ctx)
+	case Arrow:
+		return l.readArrow(ctx)
+	case SQLite:
+		return l.readSQLite(ctx)
+	}
+	return l.readText(ctx)
+}
+
 func (l *load) readText(ctx context.Context) error {
 	s := l.source
-	file, err := s.open(l.ledger)
+	file, err := s.open(ctx, l.ledger)
 	if err != nil {
 		return err
 	}

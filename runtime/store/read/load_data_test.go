@@ -148,7 +148,7 @@ func bindOrLoad(t *testing.T, d *datadriven.TestData, dir string, schemas []stor
 	if d.HasArg("both") {
 		from = dir
 	}
-	b, err := Bind(schemas, from, facts, opts)
+	b, err := Bind(context.Background(), schemas, from, facts, opts)
 	if err != nil {
 		return "error: " + err.Error() + "\n"
 	}
@@ -234,7 +234,8 @@ func TestFailedLoadOfCompressedText(t *testing.T) {
 		schema := []store.Schema{{Name: "n", Keys: 1,
 			Args: []store.Field{{Name: "x", Type: scalar.IntType}}}}
 		for range short.Count(t, 50, "loads of a file") {
-			b, err := Bind(schema, "", []Fact{{Pred: "n", Path: file}}, Options{Threads: 2})
+			b, err := Bind(context.Background(), schema, "", []Fact{{Pred: "n", Path: file}},
+				Options{Threads: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

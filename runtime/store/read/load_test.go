@@ -39,7 +39,7 @@ func TestLoadFolder(t *testing.T) {
 	}
 	for _, block := range []int{1, 3, 1 << 20} {
 		opts := Options{blockSize: block}
-		b, err := Bind(schemas, dir, nil, opts)
+		b, err := Bind(context.Background(), schemas, dir, nil, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestLoadingOrder(t *testing.T) {
 			began = append(began, name)
 		}
 	}}
-	b, err := Bind(schemas, dir, nil, opts)
+	b, err := Bind(context.Background(), schemas, dir, nil, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -93,11 +94,11 @@ func matchArguments(
 	return out, nil
 }
 
-// placed returns the number of the column of each argument, where the names of
-// the columns are exactly those of the arguments but in another order. Other
-// columns go by place, for which it returns nil. Both are noted if a column has
-// the name of an argument at another place.
-func (b *binder) placed(source *Source, s *store.Schema, offset bool) []string {
+// placed returns the number of the column of each argument, where the columns
+// have the names of all of them, and further columns or another order. Other
+// columns go by place, for which it returns nil. A column that has the name of
+// an argument at another place is noted.
+func (b *binder) placed(source *Source, s *store.Schema, offset bool) ([]string, error) {
 	args, _ := arguments(s)
 	if offset && len(args) > 0 {
 		args = args[1:]
@@ -115,17 +116,40 @@ func (b *binder) placed(source *Source, s *store.Schema, offset bool) []string {
 			moved = at
 		}
 	}
+	others := len(source.named) != len(args) // columns, which leave no places
 	switch {
-	case moved < 0:
-		return nil
-	case len(numbers) == len(args) && len(source.named) == len(args):
+	case source.named == nil || len(args) == 0:
+		return nil, nil
+	case len(numbers) == len(args) && moved >= 0:
 		b.note("%s names the arguments of %s in another order; its columns go to them by name",
 			source.Path, s.Name)
-		return numbers
+		source.Arity = len(source.named)
+		return numbers, nil
+	case len(numbers) == len(args) && others:
+		source.Arity = len(source.named)
+		return numbers, nil
+	case others && source.Format.isText():
+		return nil, b.misplaced(source, s, args)
+	case moved < 0:
+		return nil, nil
 	}
 	b.note("the columns of %s go to the arguments of %s by place, because they do not have all of "+
 		"their names; column %d is called %s", source.Path, s.Name, moved+1, source.named[moved])
-	return nil
+	return nil, nil
+}
+
+// misplaced is the error of a text that the program names, whose columns are
+// more or fewer than the arguments that they are to go to by place.
+func (b *binder) misplaced(source *Source, s *store.Schema, args []store.Field) error {
+	names := strings.Join(list.Map(args, func(a store.Field) string { return a.Name }), ", ")
+	wrong := &LoadError{File: source.Path, Line: headerLine(source),
+		Reason: fmt.Sprintf("found %s, expected %d: those of a file that the program names go to "+
+			"the arguments of %s by place", counted(len(source.named), "column"), len(args), s.Name)}
+	if len(source.named) > len(args) {
+		wrong.Help = fmt.Sprintf("call the arguments (%s) as columns of the file (%s), which then go "+
+			"to them by name", names, strings.Join(source.named, ", "))
+	}
+	return wrong
 }
 
 // explicitColumn finds a column by name or, failing that, by number from 1.

@@ -51,7 +51,8 @@ func TestParquetOfOtherWriters(t *testing.T) {
 				storetest.Predicate(t, "all:s[id:int]=s:string")}
 			for _, threads := range []int{1, 3} {
 				opts := Options{Threads: threads}
-				b, err := Bind(schemas, "", []Fact{{Pred: "all", Path: path}}, opts)
+				b, err := Bind(context.Background(), schemas, "",
+					[]Fact{{Pred: "all", Path: path}}, opts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,7 +126,7 @@ func TestParquetConversions(t *testing.T) {
 		{"all(id:int; nope:int)", false, "there is no column nope for all"},
 	} {
 		s := storetest.Predicate(t, c.pred)
-		b, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "all",
+		b, err := Bind(context.Background(), []store.Schema{s}, "", []Fact{{Pred: "all",
 			Path: "testdata/parquet/arrow-plain.parquet"}}, Options{})
 		var db *store.Database
 		if err == nil {
@@ -150,7 +151,7 @@ func TestParquetConversions(t *testing.T) {
 func TestParquetSkipsMalformedRows(t *testing.T) {
 	s := storetest.Predicate(t, "all(id:int; f64:float)")
 	opts := Options{OnError: Skip}
-	b, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "all",
+	b, err := Bind(context.Background(), []store.Schema{s}, "", []Fact{{Pred: "all",
 		Path: "testdata/parquet/arrow-plain.parquet"}}, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func TestParquetKeyError(t *testing.T) {
 }
 
 func tryLoad(s store.Schema, f Fact, opts Options) (*store.Relation, error) {
-	b, err := Bind([]store.Schema{s}, "", []Fact{f}, opts)
+	b, err := Bind(context.Background(), []store.Schema{s}, "", []Fact{f}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +335,8 @@ func TestParquetMissingValues(t *testing.T) {
 				schemas := []store.Schema{storetest.Predicate(t, "t:k(k:int)"),
 					storetest.Predicate(t, "t:v[k:int]=v:"+typ)}
 				file := bytes.NewReader(missingValues(t, node, present))
-				b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: "t.parquet", Reader: file}},
+				b, err := Bind(context.Background(), schemas, "",
+					[]Fact{{Pred: "t", Path: "t.parquet", Reader: file}},
 					Options{})
 				if err != nil {
 					t.Fatal(err)

@@ -2,8 +2,11 @@ package read
 
 import (
 	"context"
+	"fmt"
+	"io"
 
 	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -170,7 +173,17 @@ func (p *parquetField) reader(
 
 // run decodes the column chunk that the reader is for.
 func (r *columnReader) run(ctx context.Context, f *parquetFile, group int) error {
-	pages := f.Pages(f, f.size, group, r.field.index, &r.room.pages)
+	at := io.ReaderAt(f)
+	if server, ok := f.ReaderAt.(*remote.File); ok { // one request for all pages
+		from, until := f.Span(f.size, group, r.field.index)
+		if from < 0 || from > until {
+			return fmt.Errorf("the Parquet file is damaged: column %s is at byte %d", r.field.name, from)
+		}
+		span := server.Range(from, until)
+		defer span.Close()
+		at = span
+	}
+	pages := f.Pages(at, f.size, group, r.field.index, &r.room.pages)
 	if err := r.readPages(ctx, pages, f.Groups[group].Rows); err != nil {
 		return err
 	}
@@ -236,7 +249,7 @@ func (r *columnReader) flushWords() {
 
 // refuse reports a value; its row is left out or ends the load.
 func (r *columnReader) refuse(row int, reason string) int64 {
-	r.part.bad = append(r.part.bad, badCell{uint32(row), reason})
+	r.part.bad = append(r.part.bad, badCell{row: uint32(row), reason: reason})
 	return r.standIn()
 }
 

@@ -336,7 +336,7 @@ func checkDamaged(t *testing.T, name string, data []byte, typ scalar.Type) {
 func openPages(t *testing.T, data []byte, typ scalar.Type) (*parquetFile, *parquetField) {
 	t.Helper()
 	source := &Source{Path: "pages", Reader: bytes.NewReader(data)}
-	f, err := source.openParquet()
+	f, err := source.openParquet(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package read
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -32,42 +31,18 @@ func (f *parquetFile) Close() error {
 	return f.closer.Close()
 }
 
-// openParquet opens the source and reads its footer, unless Bind has done so. A
-// reader that cannot be read at any place is read as a whole.
-func (s *Source) openParquet() (_ *parquetFile, err error) {
-	type file interface {
-		io.ReaderAt
-		io.Seeker
-	}
+// openParquet opens the source and reads its footer, unless Bind has done so.
+func (s *Source) openParquet(ctx context.Context) (_ *parquetFile, err error) {
 	f := &parquetFile{}
-	var r file
-	switch at := s.Reader.(type) {
-	case nil:
-		opened, _, err := s.openFile()
-		if err != nil {
-			return nil, err
-		}
-		r, f.closer = opened, opened
-	case file:
-		r = at
-	default:
-		data, err := io.ReadAll(at)
-		if err != nil {
-			return nil, err
-		}
-		whole := bytes.NewReader(data)
-		r, s.Reader = whole, whole
-	}
-	f.ReaderAt = r
-	f.size, err = r.Seek(0, io.SeekEnd)
-	if err == nil && s.footer == nil {
-		if s.footer, err = parquet.ReadFooter(r, f.size); err != nil {
-			err = fmt.Errorf("this is not a whole Parquet file: %w", err)
-		}
-	}
+	f.ReaderAt, f.closer, f.size, err = s.openWhole(ctx)
 	if err != nil {
-		f.Close()
 		return nil, err
+	}
+	if s.footer == nil {
+		if s.footer, err = parquet.ReadFooter(f, f.size); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("this is not a whole Parquet file: %w", err)
+		}
 	}
 	f.Footer = s.footer
 	return f, nil
@@ -75,8 +50,8 @@ func (s *Source) openParquet() (_ *parquetFile, err error) {
 
 // parquetColumns reads the footer and returns the names of a file's columns;
 // those of nested ones have dots.
-func (s *Source) parquetColumns() (names []string, err error) {
-	f, err := s.openParquet()
+func (s *Source) parquetColumns(ctx context.Context) (names []string, err error) {
+	f, err := s.openParquet(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +85,7 @@ type parquetLoad struct {
 
 // readParquet reads the fields.
 func (l *load) readParquet(ctx context.Context) error {
-	f, err := l.source.openParquet()
+	f, err := l.source.openParquet(ctx)
 	if err != nil {
 		return err
 	}
@@ -330,8 +305,9 @@ type columnPart struct {
 
 // badCell is a value that its field cannot take.
 type badCell struct {
-	row    uint32 // from 0 in the row group
-	reason string
+	row     uint32 // from 0 in the row group
+	reason  string
+	missing bool
 }
 
 func (p *columnPart) memory() int64 {
@@ -353,7 +329,8 @@ func (l *load) badRows(parts [][]columnPart, starts []int64) error {
 			bad := part.bad
 			if !fd.nullable {
 				for _, row := range part.nulls {
-					bad = append(bad, badCell{row, "the value is missing (NULL)"})
+					bad = append(bad, badCell{row: row, reason: "the value is missing (NULL)",
+						missing: true})
 				}
 			}
 			for _, b := range bad {
@@ -364,6 +341,9 @@ func (l *load) badRows(parts [][]columnPart, starts []int64) error {
 				cells[b.row] = &LoadError{
 					File: l.source.Path, Row: starts[g] + int64(b.row) + 1,
 					Column: fd.index + 1, Name: fd.name, Reason: b.reason,
+				}
+				if b.missing {
+					cells[b.row].Help = l.missingHelp(i)
 				}
 			}
 		}

@@ -357,7 +357,8 @@ func (r *columnReader) textsMarked(v *parquet.Values, marks []bool) error {
 		}
 		code, ok := r.strings.CodeOfText(text)
 		if dst[at] = int64(code); !ok {
-			r.part.bad = append(r.part.bad, badCell{uint32(r.part.rows + i), badText(text)})
+			r.part.bad = append(r.part.bad,
+				badCell{row: uint32(r.part.rows + i), reason: badText(text)})
 		}
 		at++
 	}

@@ -32,7 +32,7 @@ func selectedRows(t *testing.T, path string, schemas []store.Schema, opts Option
 	tests map[string]*Test) (*store.Database, *Report, error) {
 	t.Helper()
 	load := func(asks func(pred string, arg int) *Test) (*store.Database, *Report, error) {
-		b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: path}}, opts)
+		b, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "t", Path: path}}, opts)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -244,7 +244,7 @@ func TestSelectByStatistics(t *testing.T) {
 	opts.Proofs.Get = func(string) ([]byte, bool) {
 		return encodeProof([]store.ColumnStats{{Min: 0, Max: int64(rows), Distinct: 1}}), true
 	}
-	b2, err := Bind(schemas, "", []Fact{{Pred: "t", Path: WriteFile(t, dir, "u.parquet",
+	b2, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "t", Path: WriteFile(t, dir, "u.parquet",
 		string(data))}}, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -2,10 +2,13 @@ package read
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/redfoxdb/redfox/internal/sqlite"
 )
 
 // signatureBytes is how many bytes of a file the signatures need.
@@ -25,8 +28,10 @@ var signatures = []struct{ first, what, help string }{
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"},
 	{"\x7fELF", "an executable", ""},
 	{"%PDF-1.", "a PDF document", ""},
-	{"SQLite format 3\x00", "an SQLite database", "export its tables as CSV"},
-	{"ARROW1\x00\x00", "an Arrow file", "convert it to Parquet"},
+	{sqlite.Magic, "an SQLite database",
+		"name it .sqlite, or give its format, as in --fact PRED=sqlite:FILE#TABLE"},
+	{arrowMagic, "an Arrow file", "name it .arrow, or give its format, as in --fact PRED=arrow:FILE"},
+	{"FEA1", "a Feather file of version 1", "convert it to Parquet or to Arrow"},
 	{"Obj\x01", "an Avro file", "convert it to Parquet"},
 	{"\x89PNG\r\n\x1a\n", "an image", ""},
 }
@@ -60,18 +65,24 @@ func refuseMarkup(head []byte) error {
 
 // notParquet returns an error that says what a file is which the name claims to
 // be Parquet, or err if that is not known.
-func (s *Source) notParquet(err error) error {
+func (s *Source) notParquet(ctx context.Context, err error) error {
 	var head []byte
 	if at, ok := s.Reader.(io.ReaderAt); ok {
 		head = firstBytes(io.NewSectionReader(at, 0, signatureBytes))
 	} else if s.Reader == nil {
-		f, _, openErr := s.openFile()
+		f, _, openErr := s.openFile(ctx)
 		if openErr != nil {
 			return err
 		}
 		defer f.Close()
 		head = firstBytes(f)
 	}
+	return s.not("a Parquet file", head, err)
+}
+
+// not returns an error that says what a file is, by its first bytes, which the
+// name claims to be something else, or err if that is not known.
+func (s *Source) not(what string, head []byte, err error) error {
 	if is := refuse(head); is != nil {
 		return is
 	}
@@ -80,9 +91,12 @@ func (s *Source) notParquet(err error) error {
 	}
 	for _, p := range packed {
 		if bytes.HasPrefix(head, []byte(p.first)) {
-			return &LoadError{Reason: fmt.Sprintf("this is %s, not a Parquet file", p.what),
-				Help: "decompress it; a Parquet file is compressed inside"}
+			return &LoadError{Reason: fmt.Sprintf("this is %s, not %s", p.what, what),
+				Help: "decompress it; such a file is compressed inside"}
 		}
+	}
+	if s.Format != Parquet && bytes.HasPrefix(head, []byte("PAR1")) {
+		return &LoadError{Reason: "this is a Parquet file, not " + what, Help: "name it .parquet"}
 	}
 	isControl := func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n", r) }
 	for len(head) > 0 && !utf8.Valid(head) && len(head) > signatureBytes-utf8.UTFMax {
@@ -90,7 +104,7 @@ func (s *Source) notParquet(err error) error {
 	}
 	if len(head) > 0 && utf8.Valid(head) && bytes.IndexFunc(head, isControl) < 0 &&
 		!bytes.HasPrefix(head, []byte("PAR1")) {
-		return &LoadError{Reason: "this is text, not a Parquet file",
+		return &LoadError{Reason: "this is text, not " + what,
 			Help: "name it .csv or .tsv, or give its format, as in csv:" + s.Path}
 	}
 	return err

@@ -3,6 +3,7 @@ package read
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/sqlite"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -43,7 +46,7 @@ func (b *binder) sniff(s *Source, f *Fact, schemas []*store.Schema) {
 	if !delimiter && !header {
 		return
 	}
-	head, err := s.head()
+	head, err := s.head(b.ctx)
 	if err != nil || len(head) == 0 {
 		return // Load reports the error
 	}
@@ -233,6 +236,10 @@ func (s *Source) sniffFormat() {
 	switch text := bytes.TrimLeft(first, textMark+" \t\r\n"); {
 	case bytes.HasPrefix(first, []byte("PAR1")):
 		s.Format = Parquet
+	case bytes.HasPrefix(first, []byte(arrowMagic)), bytes.HasPrefix(first, []byte(arrowStream)):
+		s.Format = Arrow
+	case bytes.HasPrefix(first, []byte(sqlite.Magic)):
+		s.Format = SQLite
 	case bytes.HasPrefix(text, []byte(`{"`)), bytes.HasPrefix(text, []byte("[{")):
 		s.Format = JSON
 	}
@@ -240,16 +247,17 @@ func (s *Source) sniffFormat() {
 
 // head returns the first lines of a text, none of a file that can be opened
 // only once. A reader is put back to its start.
-func (s *Source) head() ([]byte, error) {
+func (s *Source) head(ctx context.Context) ([]byte, error) {
 	look := *s
 	if s.Reader != nil {
 		var seen bytes.Buffer
 		look.Reader = io.TeeReader(s.Reader, &seen)
 		defer func(rest io.Reader) { s.Reader = io.MultiReader(&seen, rest) }(s.Reader)
-	} else if info, err := os.Stat(s.Path); err != nil || !info.Mode().IsRegular() {
+	} else if info, err := os.Stat(s.Path); !remote.Is(s.Path) &&
+		(err != nil || !info.Mode().IsRegular()) {
 		return nil, err
 	}
-	file, err := look.open(nil)
+	file, err := look.open(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -19,17 +20,20 @@ import (
 // Format is how a file is written.
 type Format uint8
 
-// The formats. FormatAuto goes by the name: .tsv, .csv, .parquet, .json, .jsonl
-// or .ndjson, in any case and with .gz or .zst behind; anything else is TSV.
+// The formats. FormatAuto goes by the name, in any case: .tsv, .csv, .json,
+// .jsonl or .ndjson, also with .gz or .zst behind; .parquet or .pq; .arrow,
+// .arrows, .feather or .ipc; .sqlite, .sqlite3 or .db. Anything else is TSV.
 const (
 	FormatAuto Format = iota
 	TSV
 	CSV
 	Parquet
-	JSON // objects, in an array or one after the other
+	JSON   // objects, in an array or one after the other
+	Arrow  // a file or a stream of records
+	SQLite // a table of a database
 )
 
-var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json"}
+var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json", "arrow", "sqlite"}
 
 // String returns the format's name as file names and flags have it.
 func (f Format) String() string { return formatNames[f] }
@@ -40,7 +44,7 @@ type Source struct {
 	Path   string
 	Reader io.Reader // read instead of the file, when not nil; Path is its name in errors
 	// Open opens the file; nil is os.Open.
-	Open      func() (*os.File, error)
+	Open      func(context.Context) (File, error)
 	Format    Format   // never FormatAuto
 	Delimiter byte     // between the fields of a text file
 	Header    bool     // the first record of a text file names the columns
@@ -50,6 +54,10 @@ type Source struct {
 	Uses      []Use
 
 	parts []part // columns from the names of folders
+
+	// database is the path of an SQLite database, of which table is read. Path
+	// names both.
+	database, table string
 
 	// footer is the footer of a Parquet file, which Bind reads and Load uses
 	// again: the footer of a long file takes as long to read as many columns.
@@ -281,12 +289,7 @@ func (s *Source) load(ctx context.Context, opts Options) ([]*store.Relation, *Fi
 		l.report.Predicates = append(l.report.Predicates, u.Schema.Name)
 	}
 	l.plan()
-	var err error
-	if s.Format == Parquet {
-		err = l.readParquet(ctx)
-	} else {
-		err = l.readText(ctx)
-	}
+	err := l.read(ctx)
 	if err == nil {
 		err = l.addConstants(ctx)
 	}
@@ -326,18 +329,37 @@ func textFormatOf(f Format, delimiter byte) (Format, byte) {
 	return TSV, '\t'
 }
 
+// endings are those of the names of files of facts. Texts may have .gz or .zst
+// behind theirs.
+var endings = map[string]Format{".tsv": TSV, ".txt": TSV, ".csv": CSV, ".json": JSON,
+	".jsonl": JSON, ".ndjson": JSON, ".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow,
+	".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow, ".sqlite": SQLite, ".sqlite3": SQLite,
+	".db": SQLite}
+
+// isText reports whether files of the format are texts.
+func (f Format) isText() bool { return f <= JSON && f != Parquet }
+
 // formatOf returns the format that a file name says.
 func formatOf(path string) Format {
-	name := strings.ToLower(path)
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	switch {
-	case strings.HasSuffix(name, ".csv"):
-		return CSV
-	case strings.HasSuffix(name, ".parquet"), strings.HasSuffix(name, ".pq"):
-		return Parquet
-	case strings.HasSuffix(name, ".json"), strings.HasSuffix(name, ".jsonl"),
-		strings.HasSuffix(name, ".ndjson"):
-		return JSON
+	_, f, ok := cutEnding(path)
+	if !ok {
+		return TSV
 	}
-	return TSV
+	return f
+}
+
+// cutEnding cuts the ending of a file of facts off its path, and returns the
+// format that it says.
+func cutEnding(path string) (stem string, f Format, ok bool) {
+	if remote.Is(path) {
+		path = remote.Name(path)
+	}
+	lower := strings.ToLower(path)
+	text := strings.TrimSuffix(strings.TrimSuffix(lower, ".gz"), ".zst")
+	end := filepath.Ext(text)
+	f, ok = endings[end]
+	if !ok || len(text) < len(lower) && !f.isText() {
+		return path, FormatAuto, false
+	}
+	return path[:len(text)-len(end)], f, true
 }

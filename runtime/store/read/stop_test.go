@@ -193,7 +193,8 @@ func TestLoadStops(t *testing.T) {
 		fmt.Fprintf(&b, "%d\tname %d\n", i, i)
 	}
 	path := WriteFile(t, t.TempDir(), "edge.tsv", b.String())
-	binding, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "edge", Path: path}}, Options{})
+	binding, err := Bind(context.Background(), []store.Schema{s}, "",
+		[]Fact{{Pred: "edge", Path: path}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +249,8 @@ func TestStopWhileSorting(t *testing.T) {
 		fmt.Fprintf(&b, "%d\tname %d\n", i*7919%5000, i)
 	}
 	path := WriteFile(t, t.TempDir(), "edge.tsv", b.String())
-	binding, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "edge", Path: path}}, Options{})
+	binding, err := Bind(context.Background(), []store.Schema{s}, "",
+		[]Fact{{Pred: "edge", Path: path}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +287,8 @@ func TestCancelABlockedReader(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	s := storetest.Predicate(t, "p(x:int)")
-	b, err := Bind([]store.Schema{s}, "", []Fact{{Pred: "p", Path: "pipe", Reader: r}}, Options{})
+	b, err := Bind(context.Background(), []store.Schema{s}, "",
+		[]Fact{{Pred: "p", Path: "pipe", Reader: r}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,8 +307,7 @@ func TestReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for f, out := range map[Format]write.Format{TSV: write.TSV, CSV: write.CSV,
-		Parquet: write.Parquet} {
+	for out, f := range readAs {
 		var b bytes.Buffer
 		if err := write.Rows(&b, write.Of(r), out, write.Options{Header: true}); err != nil {
 			t.Fatal(err)

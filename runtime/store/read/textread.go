@@ -78,12 +78,12 @@ func (c *countingReader) Read(p []byte) (int, error) {
 
 // open opens a file or the source's reader. Gzip and Zstandard are recognised
 // by their first bytes. The ledger reserves what a decompressor looks back at.
-func (s *Source) open(ledger *store.Ledger) (*opened, error) {
+func (s *Source) open(ctx context.Context, ledger *store.Ledger) (*opened, error) {
 	o := &opened{}
 	if s.Reader != nil {
 		o.read.r = s.Reader
 	} else {
-		f, size, err := s.openFile()
+		f, size, err := s.openFile(ctx)
 		if err != nil {
 			return nil, err
 		}

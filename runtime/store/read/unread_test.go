@@ -50,7 +50,7 @@ func loadKeyed(t *testing.T, path string, unread []int, opts Options) (
 	t.Helper()
 	schemas := []store.Schema{storetest.Predicate(t, "t:v[k:int; l:int]=v:int"),
 		storetest.Predicate(t, "t:w[k:int; l:int]=w:int")}
-	b, err := Bind(schemas, "", []Fact{{Pred: "t", Path: path}}, opts)
+	b, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "t", Path: path}}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,16 @@
 package write
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/redfoxdb/redfox/internal/list"
@@ -31,13 +34,18 @@ func ToArrow(out *Output) (arrow.RecordBatch, error) {
 // EachArrow calls yield with the rows, in order, as records of a few thousand
 // rows each, which are released when it returns.
 func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
+	return eachArrow(out, store.BlockRows, yield)
+}
+
+// eachArrow is EachArrow with records of at most the given number of rows.
+func eachArrow(out *Output, rows int, yield func(arrow.RecordBatch) error) error {
 	a, err := out.arrange()
 	if err != nil {
 		return err
 	}
 	defer a.Free()
-	for from := 0; from < a.N; from += store.BlockRows {
-		rec, err := recordOf(out, a, from, min(from+store.BlockRows, a.N))
+	for from := 0; from < a.N; from += rows {
+		rec, err := recordOf(out, a, from, min(from+rows, a.N))
 		if err != nil {
 			return err
 		}
@@ -48,6 +56,38 @@ func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
 		}
 	}
 	return nil
+}
+
+// fileRecord is how many rows a record of a file has: enough for readers to
+// work by columns, few enough to be in memory many times.
+const fileRecord = 1 << 16
+
+// writeArrow writes rows as an Arrow file, or as a stream.
+func writeArrow(w io.Writer, out *Output, stream bool) error {
+	buffered := bufio.NewWriterSize(w, flushBytes)
+	schema := ipc.WithSchema(ArrowSchema(out))
+	to, err := recordWriter(buffered, schema, stream)
+	if err != nil {
+		return err
+	}
+	if err := eachArrow(out, fileRecord, to.Write); err != nil {
+		return err // of a file that is not whole
+	}
+	if err := to.Close(); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// recordWriter writes records.
+func recordWriter(w io.Writer, schema ipc.Option, stream bool) (interface {
+	Write(arrow.RecordBatch) error
+	Close() error
+}, error) {
+	if stream {
+		return ipc.NewWriter(w, schema), nil
+	}
+	return ipc.NewFileWriter(w, schema)
 }
 
 const (

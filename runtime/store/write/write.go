@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,9 +28,11 @@ const (
 	JSON
 	Parquet
 	JSONLines
+	Arrow       // a file of records
+	ArrowStream // the records alone
 )
 
-var outputNames = [...]string{"table", "tsv", "csv", "json", "parquet", "jsonl"}
+var outputNames = [...]string{"table", "tsv", "csv", "json", "parquet", "jsonl", "arrow", "arrows"}
 
 // String returns the format's name as flags and file names have it.
 func (f Format) String() string { return outputNames[f] }
@@ -43,23 +46,33 @@ func ParseFormat(name string) (Format, error) {
 		strings.Join(outputNames[:], ", "))
 }
 
-// FormatOf returns the format of a file's name in any case: CSV, JSON, JSON
-// lines, Parquet, or else TSV.
+// endings are those of the names of files, beside the names of the formats.
+var endings = map[string]Format{"ndjson": JSONLines, "pq": Parquet, "feather": Arrow,
+	"ipc": Arrow}
+
+// FormatOf returns the format of a file's name, or TSV if the name says none.
+// Before .gz or .zst, the name says the format of a text.
 func FormatOf(path string) Format {
 	name := strings.ToLower(path)
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	switch {
-	case strings.HasSuffix(name, ".csv"):
-		return CSV
-	case strings.HasSuffix(name, ".parquet"):
-		return Parquet
-	case strings.HasSuffix(name, ".json"):
-		return JSON
-	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".ndjson"):
-		return JSONLines
-	}
-	return TSV
+	f, _ := FormatNamed(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"))
+	return f
 }
+
+// FormatNamed returns the format that the ending of a file's name, in any case,
+// stands for. It is TSV, and false, if the ending says none.
+func FormatNamed(path string) (Format, bool) {
+	end := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	if f, ok := endings[end]; ok {
+		return f, true
+	}
+	if i := slices.Index(outputNames[:], end); i > 0 {
+		return Format(i), true
+	}
+	return TSV, false
+}
+
+// Binary reports whether what is written in the format is no text.
+func (f Format) Binary() bool { return f == Parquet || f == Arrow || f == ArrowStream }
 
 // Output is rows to be written or handed on.
 type Output struct {
@@ -122,6 +135,8 @@ type Options struct {
 // days, else as timestamps in microseconds UTC; strings. It is compressed with
 // Zstandard.
 //
+// Arrow is a file of records as EachArrow yields them, or a stream of them.
+//
 // A table is aligned text with a heading and the number of rows.
 func Rows(w io.Writer, out *Output, format Format, o Options) error {
 	fields := out.fields()
@@ -148,6 +163,8 @@ func Rows(w io.Writer, out *Output, format Format, o Options) error {
 		to = newJSONWriter(w, fields, false)
 	case Parquet:
 		to = newParquetWriter(w, fields)
+	case Arrow, ArrowStream:
+		return writeArrow(w, out, format == ArrowStream)
 	default:
 		to = newPrettyWriter(w, out.Columns, fields)
 	}
