@@ -45,6 +45,14 @@ func Verify(p *Program) error {
 			if !members[r.Head.Pred] {
 				return fmt.Errorf("rule %s is in another stratum than its head", r)
 			}
+		}
+		if s.Iterates() {
+			if err := v.iteration(s); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, r := range s.Rules {
 			if err := v.rule(r, members); err != nil {
 				return fmt.Errorf("rule %s: %w", r, err)
 			}
@@ -82,6 +90,9 @@ func (p *Pred) verify() error {
 		return fmt.Errorf("%s has no number as its value", p.Name)
 	}
 	if err := p.verifyKeep(); err != nil {
+		return err
+	}
+	if err := p.verifyIteration(); err != nil {
 		return err
 	}
 	for _, k := range p.OrderBy {

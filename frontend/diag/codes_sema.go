@@ -425,6 +425,20 @@ lang:recursiveMin(` + "`dist" + `).
 			"recursion without the directive, and aggregate its result.",
 	})
 
+	// NotIterable: the rounds of lang:iterate cannot run.
+	NotIterable = newCode(&Code{
+		ID: "RF0607", Name: "NotIterable",
+		When: "The rounds of a predicate with lang:iterate or lang:iterateUntil cannot run: it has no " +
+			"first value, none of its rules reads it, or another predicate depends on itself within a " +
+			"round.",
+		Example: `half[x] = y <- half[x] = z, y = z / 2.
+half[x] = y -> string(x), int(y).
+lang:iterate[` + "`half" + `] = 3.
+`,
+		Fix: "Give the predicate its first value by facts or by a rule that does not read it, and let " +
+			"each predicate that a round depends on read the round before, or nothing of the round.",
+	})
+
 	// RF07xx: values.
 
 	// DivisionByZero: an expression certainly divides by zero, and no other

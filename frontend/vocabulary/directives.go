@@ -93,6 +93,22 @@ var Directives = []Directive{
 			"width[y] = int:min[width[x], d] <- edge(x, y, d).\n",
 	},
 	{
+		Name: "lang:iterate",
+		Form: "lang:iterate[`p] = 20.",
+		Doc: "The rules of p run that often, each time on what the time before has left. Rules that " +
+			"do not read p give what it has at first. An extension of redfox.",
+		Example: "half[\"a\"] = 8.\nhalf[x] = half[x] / 2.\nlang:iterate[`half] = 3.\n",
+	},
+	{
+		Name: "lang:iterateUntil",
+		Form: "lang:iterateUntil[`p] = 1e-9.",
+		Doc: "The rules of p run, as with lang:iterate, until no value moves by more than that. " +
+			"With 0, nothing moves at all. With both, lang:iterate bounds the rounds. An extension of " +
+			"redfox.",
+		Example: "root[\"two\"] = 1f.\nroot[x] = (root[x] + 2f / root[x]) / 2f.\n" +
+			"lang:iterateUntil[`root] = 1e-9.\n",
+	},
+	{
 		Name: "lang:compiler:warning",
 		Form: "lang:compiler:warning:NAME[] = true.",
 		Doc:  "Switches a warning on or off.",

@@ -70,7 +70,11 @@ func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 			}
 		}
 	}
-	refused := c.refuseCycles(program, graph, component)
+	iterates := make([]bool, len(sizes))
+	for i, p := range program.Preds {
+		iterates[component[i]] = iterates[component[i]] || p.Iterates != nil
+	}
+	refused := c.refuseCycles(program, graph, component, iterates)
 
 	rulesOf := make([][]*core.Rule, len(sizes))
 	for _, r := range rules {
@@ -87,6 +91,11 @@ func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 		}
 		s := &core.Stratum{Preds: predsOf[n], Rules: rulesOf[n], Recursive: recursive[n]}
 		program.Strata = append(program.Strata, s)
+		if iterates[n] {
+			s.Recursive = false
+			c.arrange(s, recursive[n])
+			continue
+		}
 		if s.Recursive && !refused[n] {
 			c.warnGrowth(s)
 			c.requireMonotone(s)
@@ -186,14 +195,15 @@ func (h *byFirst) Pop() any {
 
 // refuseCycles reports negation, aggregation and numbering inside a component,
 // once for each component, with a shortest cycle. It returns the components.
+// Components that iterate have none: they read what is complete.
 func (c *strata) refuseCycles(
-	program *core.Program, graph [][]dependency, component []int,
+	program *core.Program, graph [][]dependency, component []int, iterates []bool,
 ) map[int]bool {
 	reported := map[int]bool{}
 	for head, deps := range graph {
 		for _, d := range deps {
 			if d.kind == positive || component[head] != component[d.to] ||
-				reported[component[head]] {
+				iterates[component[head]] || reported[component[head]] {
 				continue
 			}
 			reported[component[head]] = true
