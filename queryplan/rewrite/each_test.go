@@ -44,6 +44,7 @@ var shapes = map[string]shape{
 
 	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
+	"RestrictToDemand":     anyData(boundRecursion),
 }
 
 func anyData(text func(*rand.Rand) string) shape {
@@ -171,14 +172,14 @@ func checkRun(t *testing.T, pass *Pass, seed uint64, origin *queryplan.Plan, pro
 func withoutThresholds(f func()) {
 	left, saved, probes, gain := mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain
 	before, times, scanned := leastBefore, leastShare, leastScanned
-	split := splitGain
+	split, asked := splitGain, leastAsked
 	defer func() {
-		splitGain = split
+		splitGain, leastAsked = split, asked
 		mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = left, saved, probes, gain
 		leastBefore, leastShare, leastScanned = before, times, scanned
 	}()
 	mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = 2, -1e12, 0, -1e12
-	leastBefore, leastShare, leastScanned, splitGain = 0, 0, 0, 0
+	leastBefore, leastShare, leastScanned, splitGain, leastAsked = 0, 0, 0, 0, 0
 	f()
 }
 
