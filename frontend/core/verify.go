@@ -114,7 +114,8 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 		return fmt.Errorf("both aggregate and sequence")
 	}
 	bound := map[*Var]bool{}
-	closed := len(r.Agg) > 0 || r.Seq != nil
+	// An aggregation in a recursion improves what its predicate keeps.
+	closed := len(r.Agg) > 0 && !r.Head.Pred.Improves() || r.Seq != nil
 	if err := v.body(r.Body, bound, members, closed); err != nil {
 		return err
 	}

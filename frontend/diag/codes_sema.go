@@ -415,7 +415,8 @@ n(y) <- n(x), y = x + 1.
 		ID: "RF0606", Name: "NotMonotone",
 		When: "A value of a predicate with lang:recursiveMin or lang:recursiveMax goes through a step of " +
 			"its recursion after which a better value may derive less than a worse one: it is looked " +
-			"up, becomes a key, fails a comparison, or goes through a function that is not monotone.",
+			"up, becomes a key, fails a comparison, or goes through a function or an aggregation that is " +
+			"not monotone.",
 		Example: `edge(x, y, w) -> int(x), int(y), int(w).
 dist[1] = 0.
 dist[y] = d + w <- dist[x] = d, edge(x, y, w), d > 3.

@@ -87,8 +87,8 @@ var Directives = []Directive{
 	{
 		Name: "lang:recursiveMax",
 		Form: "lang:recursiveMax(`p).",
-		Doc: "The value of a key of p is the greatest that a rule derives, also in a recursion. An " +
-			"extension of redfox.",
+		Doc: "The value of a key of p is the greatest that a rule derives, also in a recursion, and " +
+			"also a count of what the recursion finds. An extension of redfox.",
 		Example: "edge(1, 2, 5). edge(2, 1, 3).\nlang:recursiveMax(`width).\nwidth[1] = 100.\n" +
 			"width[y] = int:min[width[x], d] <- edge(x, y, d).\n",
 	},

@@ -305,6 +305,16 @@ func (b *builder) recursive(s *stratum) error {
 	found := map[*core.Pred][]*queryplan.Insert{}
 	for _, r := range s.Rules {
 		atoms := s.recursiveAtoms(r)
+		if len(atoms) > 0 && len(r.Agg) > 0 {
+			// The groups that change are those that improve.
+			n, err := b.rule(r, -1, nil)
+			if err != nil {
+				return err
+			}
+			found[r.Head.Pred] = append(found[r.Head.Pred],
+				&queryplan.Insert{Var: b.filled(r.Head.Pred), Node: n, Span: r.Span})
+			continue
+		}
 		for i, at := range atoms {
 			versions := map[int]queryplan.Version{at: queryplan.Delta}
 			for _, before := range atoms[:i] {

@@ -82,9 +82,9 @@ type generator struct {
 // recursive heads compute only modulo a number, so evaluation ends. Some
 // programs mix integers of all widths and signs, and widen undeclared columns,
 // or have lists, series and defaults, each with a twin in the core language.
-// Others keep the best value of each key in a recursion, iterate, ask a
-// recursion for some of its tuples, or fill relations from several predicates
-// and read one for several relations.
+// Others keep the best value of each key in a recursion or count in it,
+// iterate, ask a recursion for some of its tuples, or fill relations from
+// several predicates and read one for several relations.
 // Some programs are refused when run: by a constraint, or because a functional
 // predicate gets two values for a key.
 func New(seed uint64) *Program {
@@ -113,6 +113,9 @@ func New(seed uint64) *Program {
 	}
 	if seed%16 == 3 || seed%16 == 14 {
 		g.asked()
+	}
+	if seed%16 == 6 || seed%16 == 11 {
+		g.counting()
 	}
 	if seed%8 == 1 || seed%8 == 5 {
 		g.shared()
