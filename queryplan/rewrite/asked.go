@@ -6,7 +6,6 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
@@ -166,7 +165,7 @@ func (r *recursion) early(n queryplan.Node, flow *queryplan.Flow,
 // the recursion, and adds them.
 func (r *recursion) moves(v *queryplan.Var, flow *queryplan.Flow,
 	fills map[queryplan.Command]bool) bool {
-	if loops.Changed(r.Plan)[r.after] != nil {
+	if !r.late {
 		return false
 	}
 	for b, c := range r.Commands() {

@@ -28,7 +28,8 @@ var restrictToDemand = &Pass{
 		"Naughton, Ramakrishnan, Sagiv, Ullman, SIGMOD 1989",
 	run: func(p *program) error {
 		var blocks []*queryplan.Block
-		for b := range loops.Changed(p.Plan) {
+		loop := loops.Changed(p.Plan)
+		for b := range loop {
 			blocks = append(blocks, b)
 		}
 		// The last recursion comes first: what it asks for may be in others.
@@ -36,8 +37,9 @@ var restrictToDemand = &Pass{
 			return slices.Index(p.Blocks, b) - slices.Index(p.Blocks, a)
 		})
 		for _, b := range blocks {
-			if r := p.recursion(b); r != nil && r.asked() && r.follows() {
+			if r := p.recursion(b, loop); r != nil && r.asked() && r.follows() {
 				r.restrict()
+				loop = loops.Changed(p.Plan)
 			}
 		}
 		return nil
@@ -64,8 +66,10 @@ type recursion struct {
 	// yields their first values.
 	columns map[*queryplan.Var][]int
 	seeds   []*seed
-	// moved are the commands of after that fill what the seeds read.
+	// moved are the commands of after that fill what the seeds read. Late is
+	// set if the commands of after run once.
 	moved map[queryplan.Command]bool
+	late  bool
 }
 
 // recursiveRule is an insert of the loop as a conjunction. One of its atoms
@@ -78,7 +82,8 @@ type recursiveRule struct {
 }
 
 // recursion returns the recursion of a loop, or nil if it has another shape.
-func (p *program) recursion(loop *queryplan.Block) *recursion {
+func (p *program) recursion(loop *queryplan.Block,
+	inLoops map[*queryplan.Block]map[*queryplan.Var]bool) *recursion {
 	again, ok := loop.Term.(*queryplan.Branch)
 	if !ok || again.Then != loop {
 		return nil
@@ -101,9 +106,10 @@ func (p *program) recursion(loop *queryplan.Block) *recursion {
 			}
 		}
 	}
-	if r.before == nil || loops.Changed(p.Plan)[r.before] != nil {
+	if r.before == nil || inLoops[r.before] != nil {
 		return nil
 	}
+	r.late = inLoops[r.after] == nil
 	enter, ok := r.before.Term.(*queryplan.Branch)
 	if !ok || enter.Then != loop || enter.Else != r.after || !slices.Equal(enter.Vars, r.vars) {
 		return nil

@@ -90,3 +90,30 @@ func boundRecursion(rng *rand.Rand) string {
 	}
 	return b.String()
 }
+
+// similarRules draws rules of one predicate, plain or recursive, from few
+// atoms, so that some have all that others have.
+func similarRules(rng *rand.Rand) string {
+	some := oneOf(rng)
+	var b strings.Builder
+	b.WriteString("e(x, y) -> int(x), int(y). f(x, y) -> int(x), int(y). r(x) -> int(x).\n" +
+		"e(1, 2).\n")
+	recursive := rng.IntN(3) == 0
+	if recursive {
+		b.WriteString("_p(x, y) <- e(x, y).\n")
+	}
+	for range 2 + rng.IntN(4) {
+		atoms := []string{some("e(x, y)", "e(x, z), f(z, y)", "e(x, z), e(z, y)", "f(y, x), e(x, y)")}
+		if recursive && rng.IntN(2) == 0 {
+			atoms = []string{some("_p(x, z), e(z, y)", "_p(x, z), _p(z, y)", "e(x, z), _p(z, y)")}
+		}
+		for range rng.IntN(3) {
+			atoms = append(atoms, some("r(x)", "r(y)", "e(x, _)", "e(x, w)", "x > 2", "y != x", "x > 2",
+				"f(w, w)", "!r(y)", "e(x, 1)", "y = 3", "f(y, _)"))
+		}
+		head := some("_p(x, y)", "_p(x, y)", "_p(x, y)", "_p(x, x)", "_p(y, y)")
+		fmt.Fprintf(&b, "%s <- %s.\n", head, strings.Join(atoms, ", "))
+	}
+	b.WriteString("_(x, y) <- _p(x, y).\n")
+	return b.String()
+}

@@ -44,6 +44,7 @@ var shapes = map[string]shape{
 
 	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
+	"DropSubsumedRules":    anyData(similarRules),
 	"RestrictToDemand":     anyData(boundRecursion),
 }
 
