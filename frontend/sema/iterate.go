@@ -16,9 +16,18 @@ func (c *checker) iterate(d *directive, p *pred) {
 		e.Help("write for example lang:iterate[`%s] = 20.", p.Name)
 		return
 	}
-	if i := c.iteration(d, p); i != nil {
-		i.Most = lit.Value.Int()
+	had := p.Iterates
+	i := c.iteration(d, p)
+	if i == nil {
+		return
 	}
+	if n := lit.Value.Int(); i.Most >= 0 && i.Most != n {
+		e := c.Errorf(diag.BadDirective, d.value.Pos(), "%s has two numbers of rounds", p.Name)
+		e.Label(had.Span, "the other one is %d", i.Most)
+		e.Help("remove one of them")
+		return
+	}
+	i.Span, i.Most = d.span, lit.Value.Int()
 }
 
 // iterateUntil acts on lang:iterateUntil[`p] = 1e-9.
@@ -78,9 +87,8 @@ func (c *checker) iteration(d *directive, p *pred) *core.Iteration {
 		return nil
 	}
 	if p.Iterates == nil {
-		p.Iterates = &core.Iteration{Most: -1}
+		p.Iterates = &core.Iteration{Span: d.span, Most: -1}
 	}
-	p.Iterates.Span = d.span
 	return p.Iterates
 }
 
