@@ -17,6 +17,9 @@ func NewFlow(p *Plan) *Flow {
 // InLoop reports whether a block can run again.
 func (f *Flow) InLoop(b *Block) bool { return f.reach[b][b] }
 
+// RunsAfter reports whether a block can run after another one has.
+func (f *Flow) RunsAfter(b, other *Block) bool { return f.reach[other][b] }
+
 // SameLoop reports whether each of two blocks can run after the other.
 func (f *Flow) SameLoop(a, b *Block) bool { return f.reach[a][b] && f.reach[b][a] }
 

@@ -53,6 +53,8 @@ type Pred struct {
 	Exported bool
 	// Keeps is set by lang:recursiveMin and lang:recursiveMax.
 	Keeps Keep
+	// Iterates is set by lang:iterate and lang:iterateUntil.
+	Iterates *Iteration
 	// OrderBy and Limit present the result (lang:output:orderBy and limit).
 	OrderBy []OrderKey
 	Limit   int64 // -1 when there is none
@@ -138,7 +140,7 @@ type FileBinding struct {
 
 // Stratum is a set of predicates that depend on one another, with their rules.
 type Stratum struct {
-	Preds     []*Pred
+	Preds     []*Pred // in the order of a round, if it iterates
 	Rules     []*Rule // in text order; facts included
 	Recursive bool
 	// Unbounded is the place of an expression that can give each round a new

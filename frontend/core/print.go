@@ -21,6 +21,9 @@ func (p *Program) String() string {
 		if s.Recursive {
 			b.WriteString(" recursive")
 		}
+		if s.Iterates() {
+			b.WriteString(" iterated")
+		}
 		if s.Unbounded.IsValid() {
 			b.WriteString(" unbounded")
 		}
@@ -70,6 +73,9 @@ func (p *Pred) signature() string {
 	}
 	if p.Improves() {
 		b.WriteString(" keeps " + p.Keeps.String())
+	}
+	if p.Iterates != nil {
+		b.WriteString(" " + p.Iterates.String())
 	}
 	if p.Source != "" {
 		b.WriteString(" facts of " + p.Source)

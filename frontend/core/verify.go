@@ -45,6 +45,14 @@ func Verify(p *Program) error {
 			if !members[r.Head.Pred] {
 				return fmt.Errorf("rule %s is in another stratum than its head", r)
 			}
+		}
+		if s.Iterates() {
+			if err := v.iteration(s); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, r := range s.Rules {
 			if err := v.rule(r, members); err != nil {
 				return fmt.Errorf("rule %s: %w", r, err)
 			}
@@ -84,6 +92,9 @@ func (p *Pred) verify() error {
 	if err := p.verifyKeep(); err != nil {
 		return err
 	}
+	if err := p.verifyIteration(); err != nil {
+		return err
+	}
 	for _, k := range p.OrderBy {
 		if k.Arg < 0 || k.Arg >= len(p.Args) {
 			return fmt.Errorf("%s is ordered by argument %d of %d", p.Name, k.Arg+1, len(p.Args))
@@ -103,7 +114,8 @@ func (v *verifier) rule(r *Rule, members map[*Pred]bool) error {
 		return fmt.Errorf("both aggregate and sequence")
 	}
 	bound := map[*Var]bool{}
-	closed := len(r.Agg) > 0 || r.Seq != nil
+	// An aggregation in a recursion improves what its predicate keeps.
+	closed := len(r.Agg) > 0 && !r.Head.Pred.Improves() || r.Seq != nil
 	if err := v.body(r.Body, bound, members, closed); err != nil {
 		return err
 	}

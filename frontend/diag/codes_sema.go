@@ -415,7 +415,8 @@ n(y) <- n(x), y = x + 1.
 		ID: "RF0606", Name: "NotMonotone",
 		When: "A value of a predicate with lang:recursiveMin or lang:recursiveMax goes through a step of " +
 			"its recursion after which a better value may derive less than a worse one: it is looked " +
-			"up, becomes a key, fails a comparison, or goes through a function that is not monotone.",
+			"up, becomes a key, fails a comparison, or goes through a function or an aggregation that is " +
+			"not monotone.",
 		Example: `edge(x, y, w) -> int(x), int(y), int(w).
 dist[1] = 0.
 dist[y] = d + w <- dist[x] = d, edge(x, y, w), d > 3.
@@ -423,6 +424,20 @@ lang:recursiveMin(` + "`dist" + `).
 `,
 		Fix: "Compare least values by < and <= only, and greatest ones by > and >=; or bound the " +
 			"recursion without the directive, and aggregate its result.",
+	})
+
+	// NotIterable: the rounds of lang:iterate cannot run.
+	NotIterable = newCode(&Code{
+		ID: "RF0607", Name: "NotIterable",
+		When: "The rounds of a predicate with lang:iterate or lang:iterateUntil cannot run: it has no " +
+			"first value, none of its rules reads it, or another predicate depends on itself within a " +
+			"round.",
+		Example: `half[x] = y <- half[x] = z, y = z / 2.
+half[x] = y -> string(x), int(y).
+lang:iterate[` + "`half" + `] = 3.
+`,
+		Fix: "Give the predicate its first value by facts or by a rule that does not read it, and let " +
+			"each predicate that a round depends on read the round before, or nothing of the round.",
 	})
 
 	// RF07xx: values.

@@ -186,6 +186,10 @@ dist[1] = 0.
 dist[y] = d + w <- dist[x] = d, edge(x, y, w), d < 3.
 lang:recursiveMin(` + "`dist" + `).
 `,
+	"NotIterable": `half["a"] = 8.
+half[x] = y <- half[x] = z, y = z / 2.
+lang:iterate[` + "`half" + `] = 3.
+`,
 	"NegationNotDisabled": `p(1).
 `,
 	"DivisionByZero": `p(1).

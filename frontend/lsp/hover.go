@@ -106,6 +106,9 @@ func (p *pointed) describePredicate(sym *symbol) string {
 			if program.Strata[i].Recursive {
 				text += ", recursive"
 			}
+			if program.Strata[i].Iterates() {
+				text += ", iterated"
+			}
 			facts = append(facts, text)
 		}
 	}

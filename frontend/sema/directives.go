@@ -208,6 +208,7 @@ func (c *checker) applyBindings() {
 		}
 		handler(d, p)
 	}
+	c.checkIterations()
 	c.checkSources()
 }
 
@@ -223,6 +224,10 @@ func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 		return c.limit
 	case "recursiveMin", "recursiveMax":
 		return c.keepBest
+	case "iterate":
+		return c.iterate
+	case "iterateUntil":
+		return c.iterateUntil
 	case "physical:filePath":
 		return func(d *directive, p *pred) {
 			if s, ok := c.stringValue(d); ok {

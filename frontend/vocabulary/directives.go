@@ -87,10 +87,26 @@ var Directives = []Directive{
 	{
 		Name: "lang:recursiveMax",
 		Form: "lang:recursiveMax(`p).",
-		Doc: "The value of a key of p is the greatest that a rule derives, also in a recursion. An " +
-			"extension of redfox.",
+		Doc: "The value of a key of p is the greatest that a rule derives, also in a recursion, and " +
+			"also a count of what the recursion finds. An extension of redfox.",
 		Example: "edge(1, 2, 5). edge(2, 1, 3).\nlang:recursiveMax(`width).\nwidth[1] = 100.\n" +
 			"width[y] = int:min[width[x], d] <- edge(x, y, d).\n",
+	},
+	{
+		Name: "lang:iterate",
+		Form: "lang:iterate[`p] = 20.",
+		Doc: "The rules of p run that often, each time on what the time before has left. Rules that " +
+			"do not read p give what it has at first. An extension of redfox.",
+		Example: "half[\"a\"] = 8.\nhalf[x] = half[x] / 2.\nlang:iterate[`half] = 3.\n",
+	},
+	{
+		Name: "lang:iterateUntil",
+		Form: "lang:iterateUntil[`p] = 1e-9.",
+		Doc: "The rules of p run, as with lang:iterate, until no value moves by more than that. " +
+			"With 0, nothing moves at all. With both, lang:iterate bounds the rounds. An extension of " +
+			"redfox.",
+		Example: "root[\"two\"] = 1f.\nroot[x] = (root[x] + 2f / root[x]) / 2f.\n" +
+			"lang:iterateUntil[`root] = 1e-9.\n",
 	},
 	{
 		Name: "lang:compiler:warning",

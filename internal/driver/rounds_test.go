@@ -46,10 +46,8 @@ c(3 * x + 1) <- c(x), x != 1, int:mod[x, 2] = 1.`, 112},
 // engine that has divided the loop among workers does not know their number.
 var derivedSoFar = regexp.MustCompile(`\n *note: it has derived .* so far`)
 
-// TestMaxRounds holds that all engines stop an unbounded recursion after the
-// same round, with the same words but for derivedSoFar, and that one which ends
-// within its bound is whole.
-func TestMaxRounds(t *testing.T) {
+// waysToRun lists the engines, with options that matter to loops.
+func waysToRun(t *testing.T) []RunOptions {
 	ways := []RunOptions{{Engine: "go"}, {Engine: "go", Threads: 1}}
 	if _, _, err := ChooseEngine("cpu"); err == nil {
 		ways = append(ways, RunOptions{Engine: "cpu", Threads: 1},
@@ -57,6 +55,43 @@ func TestMaxRounds(t *testing.T) {
 		emulateGPU(t, emulated.Options{Seed: 7})
 		ways = append(ways, RunOptions{Engine: "gpu"})
 	}
+	return ways
+}
+
+// TestMaxRoundsOfIterations stops an iteration whose values always move, and
+// none that takes as many rounds as it may.
+func TestMaxRoundsOfIterations(t *testing.T) {
+	const text = "lang:iterateUntil[`n] = 0.\nn[1] = 0. n[2] = 7.\n"
+	swaps := compileText(t, text+"n[x] = 1 - n[x].", Options{})
+	falls := compileText(t, text+"n[x] = int:max[0, n[x] - 1].", Options{})
+	for _, opts := range waysToRun(t) {
+		for _, tt := range []struct {
+			prog *Program
+			most int64
+			ends bool
+		}{{swaps, 9, false}, {falls, 7, false}, {falls, 8, true}} {
+			opts.MaxRounds = tt.most
+			res, err := tt.prog.Run(context.Background(), NewFacts(), opts)
+			switch {
+			case tt.ends && err != nil:
+				t.Errorf("engine %s: %v", opts.Engine, err)
+			case tt.ends:
+				if got := resultText(t, res); !strings.Contains(got, "1\t0\n2\t0\n") {
+					t.Errorf("engine %s: the answer is\n%s", opts.Engine, got)
+				}
+			case !isEndless(err) || !strings.Contains(err.Error(),
+				fmt.Sprintf("n still moves after %d rounds", tt.most)):
+				t.Errorf("engine %s: %v", opts.Engine, err)
+			}
+		}
+	}
+}
+
+// TestMaxRounds holds that all engines stop an unbounded recursion after the
+// same round, with the same words but for derivedSoFar, and that one which ends
+// within its bound is whole.
+func TestMaxRounds(t *testing.T) {
+	ways := waysToRun(t)
 	for _, tt := range short.Part(t, unboundedPrograms, "recursions") {
 		t.Run(tt.name, func(t *testing.T) {
 			prog := compileText(t, tt.text, Options{})

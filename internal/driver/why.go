@@ -176,7 +176,8 @@ func (p *Program) reaching(goal *core.Rule) (names []string) {
 
 // whyDisabled are the passes that would keep a rule from deriving its tuples
 // round by round, as it is written.
-var whyDisabled = []string{"InlinePredicates", "UnfoldJoins", "SplitRecursiveRules"}
+var whyDisabled = []string{"InlinePredicates", "UnfoldJoins", "RestrictToDemand",
+	"SplitRecursiveRules"}
 
 // tables runs the program and returns the tuples of the outputs in the order of
 // the rounds that found them.

@@ -167,7 +167,8 @@ func explainRandom(t *testing.T, text, facts string, seed uint64) (held, missing
 			atoms[atomOf(p, tuple)] = true
 		}
 		everywhere := strings.Contains(text, "lang:defaultValue[`"+p.Name+"]")
-		askable := p.Derived && !p.Hidden && p.Makes == nil && !p.Query && p.Limit < 0
+		askable := p.Derived && !p.Hidden && p.Makes == nil && !p.Query && p.Limit < 0 &&
+			!strings.HasPrefix(p.Name, "_") // which the goal's file would have for itself
 		if askable && !everywhere && !p.HasNumbers() && !wide(p) {
 			goals = append(goals, p)
 		}

@@ -3,6 +3,7 @@ package build
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,9 +23,12 @@ func Build(prog *core.Program) (*queryplan.Plan, error) {
 	b.startBlock()
 	for _, cs := range prog.Strata {
 		var err error
-		if s := newStratum(cs); s.Recursive {
+		switch s := newStratum(cs); {
+		case s.Recursive:
 			err = b.recursive(s)
-		} else {
+		case s.Iterates():
+			err = b.iterate(s)
+		default:
 			err = b.once(s)
 		}
 		if err != nil {
@@ -150,27 +154,31 @@ func (b *builder) once(s *stratum) error {
 		if err != nil {
 			return err
 		}
-		if len(ins) == 0 {
-			continue
-		}
-		if p.Improves() {
-			ins = []*queryplan.Insert{{Var: b.vars[p], Node: best(p, ins), Span: p.Span}}
-		}
-		for _, in := range ins {
-			b.add(in)
-		}
-		v := b.vars[p]
-		b.merge(p)
-		if !hasToCheck(p) {
-			v.Unique = v.Unique || p.Improves()
-			continue
-		}
-		if v.Unique = keepsKey(ins, p.Keys); !v.Unique {
-			b.add(&queryplan.CheckKey{Var: v, Span: p.Span})
-			v.Checked = true
+		if len(ins) > 0 {
+			b.complete(p, ins)
 		}
 	}
 	return nil
+}
+
+// complete fills the variable of a predicate that does not depend on itself.
+func (b *builder) complete(p *core.Pred, ins []*queryplan.Insert) {
+	if p.Improves() {
+		ins = []*queryplan.Insert{{Var: b.vars[p], Node: best(p, ins), Span: p.Span}}
+	}
+	for _, in := range ins {
+		b.add(in)
+	}
+	v := b.vars[p]
+	b.merge(p)
+	if !hasToCheck(p) {
+		v.Unique = v.Unique || p.Improves()
+		return
+	}
+	if v.Unique = keepsKey(ins, p.Keys); !v.Unique {
+		b.add(&queryplan.CheckKey{Var: v, Span: p.Span})
+		v.Checked = true
+	}
 }
 
 // hasToCheck reports whether two values for one key end the run.
@@ -211,8 +219,16 @@ func agreeOnKey(rows [][]scalar.Value, keys int) bool {
 }
 
 // base returns what the facts of a predicate and its rules without recursive
-// atoms derive: first the facts, as one constant, then the rules in order.
+// atoms derive.
 func (b *builder) base(s *stratum, p *core.Pred) ([]*queryplan.Insert, error) {
+	return b.derive(p, slices.DeleteFunc(slices.Clone(s.rules[p]), func(r *core.Rule) bool {
+		return len(s.recursiveAtoms(r)) > 0
+	}))
+}
+
+// derive returns what the facts of a predicate and rules for it derive: first
+// the facts, as one constant, then the rules in order.
+func (b *builder) derive(p *core.Pred, rules []*core.Rule) ([]*queryplan.Insert, error) {
 	v := b.filled(p)
 	var ins []*queryplan.Insert
 	if f := b.facts[p]; f != nil {
@@ -223,9 +239,8 @@ func (b *builder) base(s *stratum, p *core.Pred) ([]*queryplan.Insert, error) {
 		ins = append(ins, &queryplan.Insert{Var: v, Node: scan, Span: p.Span})
 	}
 	facts := &queryplan.Values{Cols: v.Cols}
-	for _, r := range s.rules[p] {
+	for _, r := range rules {
 		switch {
-		case len(s.recursiveAtoms(r)) > 0:
 		case len(r.Body) == 0:
 			row, err := factRow(r)
 			if err != nil {
@@ -290,6 +305,16 @@ func (b *builder) recursive(s *stratum) error {
 	found := map[*core.Pred][]*queryplan.Insert{}
 	for _, r := range s.Rules {
 		atoms := s.recursiveAtoms(r)
+		if len(atoms) > 0 && len(r.Agg) > 0 {
+			// The groups that change are those that improve.
+			n, err := b.rule(r, -1, nil)
+			if err != nil {
+				return err
+			}
+			found[r.Head.Pred] = append(found[r.Head.Pred],
+				&queryplan.Insert{Var: b.filled(r.Head.Pred), Node: n, Span: r.Span})
+			continue
+		}
 		for i, at := range atoms {
 			versions := map[int]queryplan.Version{at: queryplan.Delta}
 			for _, before := range atoms[:i] {

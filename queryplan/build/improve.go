@@ -2,7 +2,6 @@ package build
 
 import (
 	"github.com/redfoxdb/redfox/frontend/core"
-	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -77,18 +76,7 @@ func (b *builder) improve(p *core.Pred, found []*queryplan.Insert) {
 
 // best unites what rules derive, and groups it.
 func best(p *core.Pred, found []*queryplan.Insert) queryplan.Node {
-	cols := found[0].Var.Cols
-	nodes := list.Map(found, func(in *queryplan.Insert) queryplan.Node {
-		n := &queryplan.Project{Input: in.Node}
-		for i, c := range in.Node.Columns() {
-			n.Cols = append(n.Cols, queryplan.Rename{From: c.Name, To: cols[i].Name})
-		}
-		return n
-	})
-	if len(nodes) == 1 {
-		return bestOf(p, nodes[0])
-	}
-	return bestOf(p, &queryplan.Union{Nodes: nodes})
+	return bestOf(p, united(found))
 }
 
 // bestOf groups tuples of a predicate by its keys and keeps the best value.

@@ -46,6 +46,8 @@ var shapes = map[string]shape{
 	"UnfoldJoins":          anyData(lookedUpJoin),
 	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
+	"DropSubsumedRules":    anyData(similarRules),
+	"RestrictToDemand":     anyData(boundRecursion),
 }
 
 func anyData(text func(*rand.Rand) string) shape {
@@ -173,15 +175,15 @@ func checkRun(t *testing.T, pass *Pass, seed uint64, origin *queryplan.Plan, pro
 func withoutThresholds(f func()) {
 	left, saved, probes, gain := mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain
 	before, times, scanned := leastBefore, leastShare, leastScanned
-	split, unfold, extremes := splitGain, unfoldGain, extremesGain
+	split, unfold, extremes, asked := splitGain, unfoldGain, extremesGain, leastAsked
 	defer func() {
-		splitGain, unfoldGain, extremesGain = split, unfold, extremes
+		splitGain, unfoldGain, extremesGain, leastAsked = split, unfold, extremes, asked
 		mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = left, saved, probes, gain
 		leastBefore, leastShare, leastScanned = before, times, scanned
 	}()
 	mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = 2, -1e12, 0, -1e12
 	leastBefore, leastShare, leastScanned = 0, 0, 0
-	splitGain, unfoldGain, extremesGain = 0, 0, 0
+	splitGain, unfoldGain, extremesGain, leastAsked = 0, 0, 0, 0
 	f()
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
 )
 
 var pruneVars = &Pass{
@@ -87,14 +88,43 @@ func neededVars(p *queryplan.Plan) map[*queryplan.Var]bool {
 			reads[v] = append(reads[v], read...)
 		}
 	}
+	counted := loopCounters(p)
 	for len(work) > 0 {
 		v := work[len(work)-1]
 		work = work[:len(work)-1]
+		for _, c := range counted[v] {
+			need(c)
+		}
 		for _, r := range reads[v] {
 			need(r)
 		}
 	}
 	return needed
+}
+
+// loopCounters returns, for each temporary that a loop assigns, the variables
+// that say how often the loop runs. The contents after the loop depend on them,
+// while what a loop inserts does not: a loop that has inserted all goes on in
+// vain.
+func loopCounters(p *queryplan.Plan) map[*queryplan.Var][]*queryplan.Var {
+	out := map[*queryplan.Var][]*queryplan.Var{}
+	for _, component := range loops.Components(p) {
+		var counters []*queryplan.Var
+		for _, b := range component {
+			br, ok := b.Term.(*queryplan.Branch)
+			if ok && (slices.Contains(component, br.Then) || slices.Contains(component, br.Else)) {
+				counters = append(counters, br.Vars...)
+			}
+		}
+		for _, b := range component {
+			for _, c := range b.Cmds {
+				if a, ok := c.(*queryplan.Assign); ok {
+					out[a.Var] = append(out[a.Var], counters...)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // isResultCheck reports whether a command checks the result of an aggregation,

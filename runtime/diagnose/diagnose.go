@@ -43,17 +43,18 @@ func (p Program) Failure(err error) *diag.Diagnostic {
 // key points at the clauses that derive the predicate. Which of them gave the
 // values is not recorded.
 func (p Program) key(e *runtime.KeyError) *diag.Diagnostic {
-	clauses, families := p.About(e.Var.Name)
+	// An iteration checks the values of its rounds in a variable of its own.
+	name, _, _ := strings.Cut(e.Var.Name, "$")
+	clauses, families := p.About(name)
 	first, second := texts(e.First, families, "some "), texts(e.Second, families, "another ")
 	keys := len(scalar.JoinedRow(e.First[:e.Var.Keys]))
 	d := &diag.Diagnostic{
 		Severity: diag.Error,
 		Code:     diag.KeyConflict,
 		Span:     e.Var.Span,
-		Message: fmt.Sprintf("%s[%s] has both %s and %s", e.Var.Name, strings.Join(first[:keys], ", "),
+		Message: fmt.Sprintf("%s[%s] has both %s and %s", name, strings.Join(first[:keys], ", "),
 			strings.Join(first[keys:], ", "), strings.Join(second[keys:], ", ")),
-		Notes: []string{fmt.Sprintf("%s is a functional predicate: each key has one value",
-			e.Var.Name)},
+		Notes: []string{fmt.Sprintf("%s is a functional predicate: each key has one value", name)},
 		Helps: []string{"derive one value a key, for example with agg<<v = min(x)>>, " +
 			"or declare a relation with parentheses"},
 	}
@@ -69,9 +70,9 @@ func (p Program) key(e *runtime.KeyError) *diag.Diagnostic {
 		d.Notes = append(d.Notes, fmt.Sprintf("%d more clauses derive it", more))
 	}
 	for _, v := range p.Plan.Vars {
-		if v.Kind == queryplan.Input && v.Source == e.Var.Name {
+		if v.Kind == queryplan.Input && v.Source == name {
 			d.Notes = append(d.Notes,
-				fmt.Sprintf("%s also has facts from outside the program", e.Var.Name))
+				fmt.Sprintf("%s also has facts from outside the program", name))
 		}
 	}
 	return d
@@ -93,6 +94,14 @@ func endless(e *runtime.RoundsError) *diag.Diagnostic {
 		Helps: []string{"add a bound to the body of the rule",
 			fmt.Sprintf("if the recursion ends later, allow it more rounds, "+
 				"for example with --max-rounds %d, or any number with --max-rounds none", again)},
+	}
+	if strings.HasPrefix(e.Loop.Span.Text(), "lang:") { // it iterates
+		d.Message = fmt.Sprintf("%s still moves after %s", fills(e.Loop), counted(e.Rounds, "round"))
+		d.At = "the rounds end when nothing moves by more than this"
+		d.Helps[0] = fmt.Sprintf("bound the rounds by lang:iterate[`%s] = 100., or let values "+
+			"move by more", fills(e.Loop))
+		d.Helps[1] = strings.Replace(d.Helps[1], "the recursion ends", "the rounds end", 1)
+		return d
 	}
 	if e.Tuples > 0 {
 		d.Notes = []string{fmt.Sprintf("it has derived %s so far", counted(e.Tuples, "tuple"))}

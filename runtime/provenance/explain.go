@@ -58,6 +58,9 @@ type derivation struct {
 	// rule derives it; nil for a fact from outside of the program. A rule
 	// without a body is a fact in the program.
 	rule *core.Rule
+	// iterated is set if the tuple is what the last round of an iteration left.
+	// The rounds before are gone.
+	iterated *core.Iteration
 	// bindings is how many bindings of the body an aggregation has, and 0 for
 	// other rules. bodies has few of them.
 	bindings int
@@ -116,7 +119,11 @@ func (x *Explainer) derivation(ctx context.Context, pred *core.Pred, row int) (*
 	if d := x.known[at]; d != nil {
 		return d, nil
 	}
-	d := &derivation{atom: x.atom(pred, row)}
+	d := &derivation{atom: x.atom(pred, row), iterated: pred.Iterates}
+	if d.iterated != nil {
+		x.known[at] = d
+		return d, nil
+	}
 	stratum, round := -1, int64(0)
 	if x.recursive[x.stratum[pred]] {
 		stratum, round = x.stratum[pred], x.tables[pred].rounds.Of(int64(row))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/frontend/core"
+	"github.com/redfoxdb/redfox/frontend/source"
 )
 
 // Reasons says why a goal holds, or why it does not.
@@ -35,6 +36,9 @@ type Node struct {
 	// improved since. What is below it shows the values as they are now, and
 	// may name the tuple again.
 	Improved bool `json:"improved,omitempty"`
+	// Iterated says that the tuple is what the last round of an iteration has
+	// left. Rule is then the directive.
+	Iterated bool `json:"iterated,omitempty"`
 	// Above says that Because stands at an earlier node of the same tuple, and
 	// More that it is below the depth that was asked for.
 	Above bool `json:"above,omitempty"`
@@ -55,6 +59,9 @@ type Missed struct {
 	Facts *int `json:"facts,omitempty"`
 	// Holds is the tuple that makes a negation fail.
 	Holds *Node `json:"holds,omitempty"`
+	// Iterated is the directive of an atom's predicate that iterates: the tuple
+	// is not there after the last round.
+	Iterated *Rule `json:"iterated,omitempty"`
 	// Rules says how far each rule comes that could make an atom hold. Above
 	// and More are as in Node.
 	Rules []*Tried `json:"rules,omitempty"`
@@ -131,6 +138,10 @@ func (g *grower) parts(d *derivation, depth int) (out []*Node, err error) {
 func (g *grower) tuple(d *derivation, depth int) (n *Node, err error) {
 	n = &Node{Tuple: d.atom, Bindings: d.bindings, Fact: d.rule == nil,
 		Improved: d.improved}
+	if d.iterated != nil {
+		n.Rule, n.Iterated, n.Fact = directiveOf(d.iterated), true, false
+		return n, nil
+	}
 	if d.rule == nil {
 		return n, nil
 	}
@@ -146,9 +157,13 @@ func (g *grower) tuple(d *derivation, depth int) (n *Node, err error) {
 	return n, err
 }
 
-func ruleOf(r *core.Rule) *Rule {
-	at := r.Span.Position()
-	return &Rule{at.File, at.Line, strings.Join(strings.Fields(r.Span.Text()), " ")}
+func ruleOf(r *core.Rule) *Rule { return clauseAt(r.Span) }
+
+func directiveOf(i *core.Iteration) *Rule { return clauseAt(i.Span) }
+
+func clauseAt(s source.Span) *Rule {
+	at := s.Position()
+	return &Rule{at.File, at.Line, strings.Join(strings.Fields(s.Text()), " ")}
 }
 
 // attempt returns how far a rule comes.
@@ -168,6 +183,10 @@ func (g *grower) failure(f *failure, depth int) (m *Missed, err error) {
 	}
 	if err != nil || f.atom == nil {
 		return m, err
+	}
+	if i := f.atom.Pred.Iterates; i != nil {
+		m.Iterated = directiveOf(i)
+		return m, nil
 	}
 	var rules []*core.Rule
 	for _, r := range g.x.rules[f.atom.Pred] {

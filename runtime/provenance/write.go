@@ -63,6 +63,8 @@ func (p *printer) node(n *Node, branch, indent string, level int) {
 	text := n.Condition
 	switch {
 	case n.Tuple == "":
+	case n.Iterated:
+		text = n.Tuple + "  after the last round, " + n.Rule.place()
 	case n.Fact && n.Rule == nil:
 		text = n.Tuple + "  a fact"
 	case n.Fact:
@@ -131,6 +133,8 @@ func (p *printer) missed(m *Missed, branch, indent string, cut bool) {
 		text += ": there are no facts"
 	case m.Facts != nil:
 		text += fmt.Sprintf(": none of %d facts", *m.Facts)
+	case m.Iterated != nil:
+		text += " after the last round, " + m.Iterated.place()
 	case m.Above:
 		text += ", as above"
 	}

@@ -87,7 +87,7 @@ func (c *emission) pred(p *normal.Pred) *core.Pred {
 		Name: p.Name, Span: p.Span, Keys: p.Keys,
 		Derived: p.Rules > 0 || p.Hidden && p.Source == "", Query: p.Query,
 		Hidden: p.Hidden, Source: p.Source,
-		Keeps: p.Keeps, OrderBy: p.OrderBy, Limit: p.Limit, File: p.File,
+		Keeps: p.Keeps, Iterates: p.Iterates, OrderBy: p.OrderBy, Limit: p.Limit, File: p.File,
 	}
 	out.Exported = out.Derived && !p.Hidden && (p.Query || !p.Private()) && p.Maker == nil &&
 		(!p.View || p.File != nil && p.File.Export)

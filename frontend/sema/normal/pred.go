@@ -43,6 +43,7 @@ type Pred struct {
 	View     bool   // computed only where it is asked for
 	Poisoned bool   // something about it is wrong and reported
 	Keeps    core.Keep
+	Iterates *core.Iteration
 	OrderBy  []core.OrderKey
 	Limit    int64 // -1 when there is none
 	File     *core.FileBinding

@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
 // requireMonotone refuses a recursion through a predicate that keeps the best
@@ -49,7 +50,11 @@ type trends struct {
 	lets    map[*core.Var]*core.Let
 	of      map[*core.Var]*core.Pred // whose value it is
 	failed  bool
+	said    *diag.Diagnostic
 }
+
+// help adds advice to what was refused.
+func (t *trends) help(text string, args ...any) { t.said.Help(text, args...) }
 
 // refuse reports the step of the rule that is not monotone.
 func (t *trends) refuse(at source.Span, step, why string, args ...any) {
@@ -70,8 +75,9 @@ func (t *trends) refuse(at source.Span, step, why string, args ...any) {
 	if keep == nil {
 		keep = t.rule.Head.Pred
 	}
-	e := t.Errorf(diag.NotMonotone, at, "a better value of %s could undo what this rule derives",
+	t.said = t.Errorf(diag.NotMonotone, at, "a better value of %s could undo what this rule derives",
 		shownName(keep))
+	e := t.said
 	e.At = step
 	e.Note(why, args...)
 	e.Note("in its recursion, a value of %s may be copied, added to, go through min, max and a "+
@@ -120,8 +126,77 @@ func (t *trends) check() bool {
 			t.not(l)
 		}
 	}
+	for i := range t.rule.Agg {
+		t.aggregate(&t.rule.Agg[i])
+	}
 	t.head()
 	return !t.failed
+}
+
+// aggregate notes how the result of an aggregation moves while the recursion
+// finds more bindings. A count and a total only grow if no binding is
+// replaced by another one, and a total if it is of what is not negative.
+func (t *trends) aggregate(a *core.AggSpec) {
+	switch a.Fn {
+	case core.Min:
+		t.moves[a.Out] = t.moves[a.In] | down
+		return
+	case core.Max:
+		t.moves[a.Out] = t.moves[a.In] | up
+		return
+	case core.Count, core.CountDistinct:
+	case core.Total:
+		if !t.isPositive(a.In) {
+			t.refuse(a.Span, a.In.Name+" may be negative",
+				"a total grows with each binding only if none is below 0")
+			t.help("test it in the body: %s >= 0", a.In.Name)
+		}
+	default:
+		t.refuse(a.Span, a.Fn.String()+" can grow and shrink with more bindings",
+			"the recursion finds bindings one after the other")
+	}
+	for _, l := range t.rule.Body {
+		if atom, ok := l.(*core.Atom); ok && t.members[atom.Pred] && atom.Pred.Improves() {
+			t.refuse(atom.Span, "a better value of "+shownName(atom.Pred)+" replaces this binding",
+				"%s is over all bindings, and each may have a value at a time", a.Fn)
+		}
+	}
+	if t.rule.Head.Pred.Keeps == core.KeepLeast {
+		t.refuse(a.Span, "it grows while the recursion goes on", "%s keeps the least value",
+			shownName(t.rule.Head.Pred))
+	}
+	t.moves[a.Out] = up
+}
+
+// isPositive reports whether a variable is known not to be negative.
+func (t *trends) isPositive(x *core.Var) bool {
+	if x.Type.Kind == scalar.Uint {
+		return true
+	}
+	for _, l := range t.rule.Body {
+		test, ok := l.(*core.Test)
+		if !ok {
+			continue
+		}
+		k, ok := test.Expr.(*core.Call)
+		if !ok || len(k.Args) != 2 {
+			continue
+		}
+		low, high := k.Args[1], k.Args[0] // of x > 0
+		switch k.Func.Name {
+		case "lt", "le":
+			low, high = high, low
+		case "gt", "ge":
+		default:
+			continue
+		}
+		v, isVar := high.(core.VarExpr)
+		c, isConst := low.(core.Const)
+		if isVar && v.Var == x && isConst && c.Value.Type.IsNumeric() && signOf(c.Value) != down {
+			return true
+		}
+	}
+	return false
 }
 
 // values notes the variable that has the value of an atom of the recursion.

@@ -12,7 +12,12 @@ import (
 )
 
 // strata reports cycles without strata, and strata that may never be complete.
-type strata struct{ *diag.Reporter }
+type strata struct {
+	*diag.Reporter
+	// counts has the functions that a program counts, and keeps no best value
+	// of.
+	counts map[*core.Pred]bool
+}
 
 // dependency is why one predicate needs another.
 type dependency struct {
@@ -36,7 +41,7 @@ const (
 // and are refused, with the cycle. See Apt, Blair and Walker, Towards a Theory
 // of Declarative Knowledge (1988).
 func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
-	c := &strata{report}
+	c := &strata{Reporter: report, counts: map[*core.Pred]bool{}}
 	number := make(map[*core.Pred]int, len(program.Preds))
 	for i, p := range program.Preds {
 		number[p] = i
@@ -45,8 +50,11 @@ func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 	for _, r := range rules {
 		head := number[r.Head.Pred]
 		kind := positive
-		if len(r.Agg) > 0 {
+		if len(r.Agg) > 0 && !r.Head.Pred.Improves() { // requireMonotone looks at the others
 			kind = aggregated
+			p := r.Head.Pred
+			c.counts[p] = !p.Hidden && p.Keys == len(p.Args)-1 &&
+				(r.Agg[0].Fn == core.Count || r.Agg[0].Fn == core.CountDistinct)
 		} else if r.Seq != nil {
 			kind = sequenced
 		}
@@ -70,7 +78,11 @@ func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 			}
 		}
 	}
-	refused := c.refuseCycles(program, graph, component)
+	iterates := make([]bool, len(sizes))
+	for i, p := range program.Preds {
+		iterates[component[i]] = iterates[component[i]] || p.Iterates != nil
+	}
+	refused := c.refuseCycles(program, graph, component, iterates)
 
 	rulesOf := make([][]*core.Rule, len(sizes))
 	for _, r := range rules {
@@ -87,6 +99,11 @@ func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 		}
 		s := &core.Stratum{Preds: predsOf[n], Rules: rulesOf[n], Recursive: recursive[n]}
 		program.Strata = append(program.Strata, s)
+		if iterates[n] {
+			s.Recursive = false
+			c.arrange(s, recursive[n])
+			continue
+		}
 		if s.Recursive && !refused[n] {
 			c.warnGrowth(s)
 			c.requireMonotone(s)
@@ -186,14 +203,15 @@ func (h *byFirst) Pop() any {
 
 // refuseCycles reports negation, aggregation and numbering inside a component,
 // once for each component, with a shortest cycle. It returns the components.
+// Components that iterate have none: they read what is complete.
 func (c *strata) refuseCycles(
-	program *core.Program, graph [][]dependency, component []int,
+	program *core.Program, graph [][]dependency, component []int, iterates []bool,
 ) map[int]bool {
 	reported := map[int]bool{}
 	for head, deps := range graph {
 		for _, d := range deps {
 			if d.kind == positive || component[head] != component[d.to] ||
-				reported[component[head]] {
+				iterates[component[head]] || reported[component[head]] {
 				continue
 			}
 			reported[component[head]] = true
@@ -305,6 +323,9 @@ func (c *strata) explainCycle(program *core.Program, d dependency, rest []depend
 			name(d.to))
 		e.Help("compute the recursive predicate without the aggregate, and aggregate its result in a " +
 			"predicate of its own")
+		if p := program.Preds[d.from]; c.counts[p] {
+			e.Help("if only lower bounds on %s are read, write lang:recursiveMax(`%s).", p.Name, p.Name)
+		}
 	case sequenced:
 		e.Help("compute the recursive predicate first, and number its result in a predicate of its own")
 	}

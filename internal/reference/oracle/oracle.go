@@ -102,7 +102,7 @@ func RunBounded(p *core.Program, facts Facts, steps int64) (*Result, error) {
 		held[pred.Source] = true
 	}
 	for _, pred := range p.Preds {
-		m.relations[pred] = &relation{seen: map[string]bool{}, values: map[string]Tuple{}}
+		m.relations[pred] = newRelation()
 		source := pred.Source
 		if source == "" && !held[pred.Name] {
 			source = pred.Name
@@ -114,6 +114,12 @@ func RunBounded(p *core.Program, facts Facts, steps int64) (*Result, error) {
 		}
 	}
 	for _, stratum := range p.Strata {
+		if stratum.Iterates() {
+			if err := m.iterate(stratum); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		for changed := true; changed; {
 			changed = false
 			for _, rule := range stratum.Rules {

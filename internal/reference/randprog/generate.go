@@ -82,7 +82,8 @@ type generator struct {
 // recursive heads compute only modulo a number, so evaluation ends. Some
 // programs mix integers of all widths and signs, and widen undeclared columns,
 // or have lists, series and defaults, each with a twin in the core language.
-// Others keep the best value of each key in a recursion, or fill relations from
+// Others keep the best value of each key in a recursion or count in it,
+// iterate, ask a recursion for some of its tuples, or fill relations from
 // several predicates and read one for several relations.
 // Some programs are refused when run: by a constraint, or because a functional
 // predicate gets two values for a key.
@@ -106,6 +107,15 @@ func New(seed uint64) *Program {
 	}
 	if seed%8 == 0 || seed%8 == 4 {
 		g.improving()
+	}
+	if seed%8 == 2 || seed%8 == 7 {
+		g.iterating()
+	}
+	if seed%16 == 3 || seed%16 == 14 {
+		g.asked()
+	}
+	if seed%16 == 6 || seed%16 == 11 {
+		g.counting()
 	}
 	if seed%8 == 1 || seed%8 == 5 {
 		g.shared()

@@ -1,0 +1,344 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/loops"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+var restrictToDemand = &Pass{
+	Name: "RestrictToDemand",
+	Reason: "Of a recursion that is only asked for tuples with some values in some columns, the " +
+		"tuples for those values are derived. A set has the values that are asked for, and what their " +
+		"derivations ask for in turn. Where a rule passes the other columns on as they are, the set " +
+		"has pairs of both, and takes the place of the recursion.",
+	Unless: "The recursion is an output, has a key to check, is asked for whole, or a rule has " +
+		"several recursive atoms, unless it composes a relation with itself. No value that a rule computes is asked for: there may be no end to " +
+		"them. The values that a relation asks for must be few beside those that there are.",
+	Before: "insert tc\n  scan edge(x, y)\nloop:\n  insert tc\n    project x, z\n      join y\n" +
+		"        scan delta tc(x, y)\n        scan edge(y, z)\ninsert out\n  filter eq(x, 1)\n" +
+		"    scan tc(x, y)",
+	After: "insert tc$asked\n  values (x: int)\n    (1)\ninsert tc\n  join x\n    scan tc$asked(x)\n" +
+		"    scan edge(x, y)\nloop:\n  insert tc\n    project x, z\n      join y\n" +
+		"        scan delta tc(x, y)\n        scan edge(y, z)\ninsert out\n  filter eq(x, 1)\n" +
+		"    scan tc(x, y)",
+	Source: "magic sets: Beeri, Ramakrishnan, On the power of magic, PODS 1987; linear recursions: " +
+		"Naughton, Ramakrishnan, Sagiv, Ullman, SIGMOD 1989",
+	run: func(p *program) error {
+		var blocks []*queryplan.Block
+		loop := loops.Changed(p.Plan)
+		for b := range loop {
+			blocks = append(blocks, b)
+		}
+		// The last recursion comes first: what it asks for may be in others.
+		slices.SortFunc(blocks, func(a, b *queryplan.Block) int {
+			return slices.Index(p.Blocks, b) - slices.Index(p.Blocks, a)
+		})
+		for _, b := range blocks {
+			if r := p.recursion(b, loop); r != nil && r.asked() && r.follows() {
+				r.restrict()
+				loop = loops.Changed(p.Plan)
+			}
+		}
+		return nil
+	},
+}
+
+// leastAsked is how many times as many values there must be as a relation asks
+// for.
+var leastAsked = 4.0
+
+// recursion is a loop of one block whose rules have one recursive atom each.
+type recursion struct {
+	*program
+	before, loop, after *queryplan.Block
+	vars                []*queryplan.Var
+	base                []*queryplan.Insert // in before
+	rules               []*recursiveRule
+	// composed are inserts that closure replaces, if it is not nil.
+	// deltas says whether the delta is on either side of some.
+	composed []*queryplan.Insert
+	deltas   map[bool]bool
+	closure  *closure
+	// columns has the places of the columns that are asked for, and seeds what
+	// yields their first values.
+	columns map[*queryplan.Var][]int
+	seeds   []*seed
+	// moved are the commands of after that fill what the seeds read. Late is
+	// set if the commands of after run once.
+	moved map[queryplan.Command]bool
+	late  bool
+}
+
+// recursiveRule is an insert of the loop as a conjunction. One of its atoms
+// reads the delta of a variable of the recursion.
+type recursiveRule struct {
+	insert *queryplan.Insert
+	body   *conjuncts
+	head   []int // the variables of the columns
+	atom   *conjunct
+}
+
+// recursion returns the recursion of a loop, or nil if it has another shape.
+func (p *program) recursion(loop *queryplan.Block,
+	inLoops map[*queryplan.Block]map[*queryplan.Var]bool) *recursion {
+	again, ok := loop.Term.(*queryplan.Branch)
+	if !ok || again.Then != loop {
+		return nil
+	}
+	r := &recursion{program: p, loop: loop, after: again.Else, vars: again.Vars,
+		columns: map[*queryplan.Var][]int{}, moved: map[queryplan.Command]bool{},
+		deltas: map[bool]bool{}}
+	for _, b := range p.Blocks {
+		for _, s := range b.Successors() {
+			switch {
+			case b == loop:
+			case s == loop && r.before == nil:
+				r.before = b
+			case s == loop:
+				return nil
+			case s == r.after && b != r.before:
+				if enter, ok := b.Term.(*queryplan.Branch); !ok || enter.Then != loop {
+					return nil
+				}
+			}
+		}
+	}
+	if r.before == nil || inLoops[r.before] != nil {
+		return nil
+	}
+	r.late = inLoops[r.after] == nil
+	enter, ok := r.before.Term.(*queryplan.Branch)
+	if !ok || enter.Then != loop || enter.Else != r.after || !slices.Equal(enter.Vars, r.vars) {
+		return nil
+	}
+	if !r.readCommands() {
+		return nil
+	}
+	return r
+}
+
+// member reports whether the recursion fills a variable.
+func (r *recursion) member(v *queryplan.Var) bool { return slices.Contains(r.vars, v) }
+
+// reads reports whether a tree reads a variable of the recursion.
+func (r *recursion) reads(n queryplan.Node) bool {
+	return slices.ContainsFunc(queryplan.Scans(n), func(s *queryplan.Scan) bool {
+		return r.member(s.Var)
+	})
+}
+
+// readCommands reports whether the recursion is filled in its two blocks only,
+// by rules without a side effect, and is no output.
+func (r *recursion) readCommands() bool {
+	for _, v := range r.vars {
+		if v.Output || len(v.Cols) == 0 {
+			return false
+		}
+	}
+	for b, c := range r.Commands() {
+		v := queryplan.CommandVar(c)
+		_, merge := c.(*queryplan.Merge)
+		insert, isInsert := c.(*queryplan.Insert)
+		switch {
+		case v == nil || !r.member(v):
+			if b == r.loop || b == r.before && r.disturbs(c) {
+				return false
+			}
+		case merge && (b == r.before || b == r.loop):
+		case isInsert && b == r.before && !r.reads(insert.Node):
+			r.base = append(r.base, insert)
+		case isInsert && b == r.loop:
+			if first, ok := r.composes(insert); ok {
+				r.composed = append(r.composed, insert)
+				r.deltas[first] = true
+			} else if rule := r.rule(insert); rule != nil {
+				r.rules = append(r.rules, rule)
+			} else {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	if len(r.composed) > 0 {
+		return r.linearise()
+	}
+	return len(r.base) > 0 && len(r.rules) > 0
+}
+
+// disturbs reports whether a command reads the recursion, or changes what the
+// rules read that it starts from. Those move behind it.
+func (r *recursion) disturbs(c queryplan.Command) bool {
+	if n := queryplan.CommandNode(c); n != nil && r.reads(n) {
+		return true
+	}
+	v := queryplan.CommandVar(c)
+	return v != nil && slices.ContainsFunc(r.base, func(in *queryplan.Insert) bool {
+		return slices.ContainsFunc(queryplan.Scans(in.Node), func(s *queryplan.Scan) bool {
+			return s.Var == v
+		})
+	})
+}
+
+// rule returns the conjunction of an insert of the loop, or nil if it has not
+// one recursive atom.
+func (r *recursion) rule(insert *queryplan.Insert) *recursiveRule {
+	for _, s := range queryplan.Scans(insert.Node) {
+		if r.member(s.Var) != (s.Version == queryplan.Delta) || s.Position != "" {
+			return nil
+		}
+	}
+	body := &conjuncts{reads: r.reads, consts: map[int]*queryplan.Const{}}
+	rule := &recursiveRule{insert: insert, body: body}
+	env := map[string]int{}
+	for _, c := range insert.Node.Columns() {
+		env[c.Name] = body.variable()
+		rule.head = append(rule.head, env[c.Name])
+	}
+	body.flatten(insert.Node, env)
+	if len(body.inner) > 0 {
+		return nil
+	}
+	for _, a := range body.atoms {
+		if a.scan == nil {
+			continue
+		}
+		if rule.atom != nil {
+			return nil
+		}
+		rule.atom = a
+	}
+	if rule.atom == nil {
+		return nil
+	}
+	return rule
+}
+
+// follows decides which columns are asked for, so that the columns of each
+// atom follow from those of its rule's head. Columns that all rules pass on
+// need no other relation for that. It reports whether there are any.
+func (r *recursion) follows() bool {
+	asked := r.columns
+	for _, with := range []bool{false, true} {
+		r.columns = map[*queryplan.Var][]int{}
+		for v, cols := range asked {
+			r.columns[v] = cols
+		}
+		if r.settle(with) {
+			return true
+		}
+	}
+	return false
+}
+
+// settle narrows the columns that are asked for to those that follow. With says
+// whether the other relations of a rule help.
+func (r *recursion) settle(with bool) bool {
+	for changed := true; changed; {
+		changed = false
+		for _, rule := range r.rules {
+			head, ok := r.columns[rule.insert.Var]
+			if !ok {
+				continue // nobody asks for it so far
+			}
+			to := rule.bound(head, with)
+			if had, ok := r.columns[rule.atom.scan.Var]; ok {
+				to = slices.DeleteFunc(slices.Clone(had), func(i int) bool {
+					return !slices.Contains(to, i)
+				})
+			}
+			if len(to) == 0 {
+				return false
+			}
+			if !slices.Equal(to, r.columns[rule.atom.scan.Var]) {
+				r.columns[rule.atom.scan.Var], changed = to, true
+			}
+		}
+	}
+	// A variable that nobody asks for is not derived for anyone.
+	return len(r.columns) == len(r.vars)
+}
+
+// bound returns the columns of the recursive atom that have values if columns
+// of the head have: the same ones or, with other relations, those that these
+// yield.
+func (rule *recursiveRule) bound(head []int, with bool) []int {
+	known := rule.known(head)
+	if with {
+		rule.prefix(known)
+	}
+	var out []int
+	for i, id := range rule.atom.ids(rule.body) {
+		same := rule.insert.Var == rule.atom.scan.Var && !with
+		if same && !slices.Contains(head, i) {
+			continue
+		}
+		if id >= 0 && known[id] && (!same || rule.body.find(rule.head[i]) == id) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// known returns the variables of columns of the head.
+func (rule *recursiveRule) known(head []int) map[int]bool {
+	known := map[int]bool{}
+	for _, i := range head {
+		known[rule.body.find(rule.head[i])] = true
+	}
+	return known
+}
+
+// prefix returns the atoms that share variables with those that are known, one
+// after the other, and adds theirs. They are what the recursive atom is asked
+// by, so that it does not look at what only restricts them further.
+func (rule *recursiveRule) prefix(known map[int]bool) []*conjunct {
+	var out []*conjunct
+	wanted := rule.atom.ids(rule.body)
+	for added := true; added && !allKnown(wanted, known); {
+		added = false
+		for _, a := range rule.body.atoms {
+			ids := a.ids(rule.body)
+			if a == rule.atom || slices.Contains(out, a) || !slices.ContainsFunc(ids,
+				func(id int) bool { return known[id] }) {
+				continue
+			}
+			for _, id := range ids {
+				known[id] = true
+			}
+			out, added = append(out, a), true
+		}
+	}
+	return out
+}
+
+func allKnown(ids []int, known map[int]bool) bool {
+	return !slices.ContainsFunc(ids, func(id int) bool { return id >= 0 && !known[id] })
+}
+
+// pays reports whether a relation asks for few values of columns. Constants
+// always are few.
+func (r *recursion) pays(s *seed) bool {
+	if s.constant() || leastAsked == 0 {
+		return true
+	}
+	if r.catalog == nil {
+		return false
+	}
+	est := stats.NewEstimator(r.Plan, r.catalog)
+	values := 0.0
+	for _, in := range r.base {
+		if in.Var == s.scan.Var {
+			names := queryplan.NamesOf(in.Node.Columns())
+			var cols []string
+			for _, i := range s.columns {
+				cols = append(cols, names[i])
+			}
+			values += est.Of(in.Node).Distinct(cols)
+		}
+	}
+	return est.Rows(s.from.node)*leastAsked <= values
+}

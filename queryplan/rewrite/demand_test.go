@@ -1,0 +1,119 @@
+package rewrite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// boundRecursion draws a recursion of one or two predicates, most of them
+// linear, and queries that ask it for some tuples, at times for all.
+func boundRecursion(rng *rand.Rand) string {
+	some := oneOf(rng)
+	var b strings.Builder
+	b.WriteString("e(x, y) -> int(x), int(y). f(x, y) -> int(x), int(y). r(x) -> int(x).\n")
+	if rng.IntN(4) == 0 {
+		b.WriteString("r(1). s(x) <- r(x), x != 2. s(3).\n")
+	} else {
+		b.WriteString("s(x) <- r(x).\n") // it stands behind the recursion
+	}
+	preds := []string{"p"}
+	if rng.IntN(3) == 0 {
+		preds = append(preds, "q")
+	}
+	wide := rng.IntN(4) == 0 // a column more, which rules pass on
+	atom := func(p, x, y string) string {
+		if wide {
+			return fmt.Sprintf("%s(%s, w, %s)", p, x, y)
+		}
+		return fmt.Sprintf("%s(%s, %s)", p, x, y)
+	}
+	label := func() string {
+		if wide {
+			return some(", r(w)", ", w = 1", ", f(w, y)")
+		}
+		return ""
+	}
+	for _, p := range preds {
+		fmt.Fprintf(&b, "%s <- %s(x, y)%s.\n", atom(p, "x", "y"), some("e", "f"), label())
+		if rng.IntN(3) == 0 {
+			fmt.Fprintf(&b, "%s <- r(x), f(x, y)%s.\n", atom(p, "x", "y"), label())
+		}
+		for range 1 + rng.IntN(2) {
+			from := preds[rng.IntN(len(preds))]
+			head, body := atom(p, "x", "y"), ""
+			switch rng.IntN(9) {
+			case 0, 1:
+				body = atom(from, "x", "z") + ", " + some("e", "f") + "(z, y)"
+			case 2, 3:
+				body = some("e", "f") + "(x, z), " + atom(from, "z", "y")
+			case 4:
+				body = "e(x, z), " + atom(from, "z", "u") + ", f(u, y)"
+			case 5:
+				body = some("e(x, z), f(z, u), ", "e(x, u), f(x, z), ", "e(x, x), f(x, u), ") +
+					atom(from, "u", "y")
+			case 6:
+				body = some(atom(from, "y", "x"), atom(from, "x", "y")+", e(x, x)",
+					"e(z, x), "+atom(from, "z", "z")+", f(z, y)")
+			case 7:
+				body = "z = int:mod[x + 1, 4], e(x, x), " + atom(from, "z", "y")
+			case 8:
+				body = atom(from, "x", "z") + ", " + atom(from, "z", "y")
+			}
+			if rng.IntN(4) == 0 && len(preds) == 1 {
+				fmt.Fprintf(&b, "%s <- %s, %s.\n", head, atom(p, "x", "z"), atom(p, "z", "y"))
+				break
+			}
+			body += some("", "", "", ", x != 2", ", y < 3", ", !f(x, y)", ", r(x)", ", r(y)", ", x <= y")
+			fmt.Fprintf(&b, "%s <- %s.\n", head, body)
+		}
+	}
+	p := preds[rng.IntN(len(preds))]
+	for range 1 + rng.IntN(2) {
+		b.WriteString(some(
+			"_(y) <- "+atom(p, "1", "y")+".",
+			"_(x) <- "+atom(p, "x", "2")+".",
+			"_(x, y) <- "+atom(p, "x", "y")+", x = 0.",
+			"_(x, y) <- r(x), "+atom(p, "x", "y")+".",
+			"_(x, y) <- s(x), "+atom(p, "x", "y")+".",
+			"_(y) <- f(x, 1), x > 0, "+atom(p, "x", "y")+".",
+			"_(x, y) <- e(x, y), "+atom(p, "x", "y")+".",
+			"_(x, y) <- e(x, y), !"+strings.Replace(atom(p, "x", "y"), "w", "_", 1)+".",
+			"_(x) <- r(x), !"+strings.Replace(atom(p, "x", "1"), "w", "_", 1)+".",
+			"_[x] = n <- agg<<n = count()>> s(x), "+atom(p, "x", "y")+".",
+			"_(y) <- "+atom(p, "1", "y")+", !"+strings.Replace(atom(p, "y", "2"), "w", "_", 1)+".",
+			"_(x) <- "+atom(p, "x", "x")+", r(x).",
+			"_(x) <- "+atom(p, "1", "x")+" ; "+atom(p, "x", "2")+".",
+			"_(y) <- "+atom(p, "1", "z")+", "+atom(p, "z", "y")+".",
+			"_(x, y) <- "+atom(p, "x", "y")+".",
+		) + "\n")
+	}
+	return b.String()
+}
+
+// similarRules draws rules of one predicate, plain or recursive, from few
+// atoms, so that some have all that others have.
+func similarRules(rng *rand.Rand) string {
+	some := oneOf(rng)
+	var b strings.Builder
+	b.WriteString("e(x, y) -> int(x), int(y). f(x, y) -> int(x), int(y). r(x) -> int(x).\n" +
+		"e(1, 2).\n")
+	recursive := rng.IntN(3) == 0
+	if recursive {
+		b.WriteString("_p(x, y) <- e(x, y).\n")
+	}
+	for range 2 + rng.IntN(4) {
+		atoms := []string{some("e(x, y)", "e(x, z), f(z, y)", "e(x, z), e(z, y)", "f(y, x), e(x, y)")}
+		if recursive && rng.IntN(2) == 0 {
+			atoms = []string{some("_p(x, z), e(z, y)", "_p(x, z), _p(z, y)", "e(x, z), _p(z, y)")}
+		}
+		for range rng.IntN(3) {
+			atoms = append(atoms, some("r(x)", "r(y)", "e(x, _)", "e(x, w)", "x > 2", "y != x", "x > 2",
+				"f(w, w)", "!r(y)", "e(x, 1)", "y = 3", "f(y, _)"))
+		}
+		head := some("_p(x, y)", "_p(x, y)", "_p(x, y)", "_p(x, x)", "_p(y, y)")
+		fmt.Fprintf(&b, "%s <- %s.\n", head, strings.Join(atoms, ", "))
+	}
+	b.WriteString("_(x, y) <- _p(x, y).\n")
+	return b.String()
+}
