@@ -15,9 +15,9 @@
 // suites fusion, latency, large and first measure redfox alone; pointsto has a
 // solver of its own as the peer. The suites sg, cspa and andersen, and with
 // -peer also tc, triangles and cliques, run processes beside the commands of
-// -peer, such as the Rust programs of bench/peers. The suite recursion runs each
-// program in processes of its own, which are calls of this command with the
-// argument once.
+// -peer, such as the Rust programs of bench/peers. The suite recursion runs
+// each program in processes of its own, which are calls of this command with
+// the argument once.
 // bench/history.md holds what was learned from the tables. The command imports
 // redfox as any program does and must not import any phase or engine.
 package main
