@@ -276,6 +276,68 @@ RF_KERNEL queue_scatter(const Arguments &a) {
   drain(1);
 }
 
+// board, outer rounds of each tile and then of all tiles before each, tiles, most inner
+// rounds, visits, a tile: blocks visit the inner rounds of the outer rounds of tiles, and
+// give each other work. If there is such a tile, all blocks are there when they begin, and
+// the one that begins with the tile waits until another wants some. The words of a block's
+// work are those of donate::Work.
+RF_KERNEL donate_work(const Arguments &a) {
+  RF_SHARED(memory, 8 * 24);
+  enum { FOUND, NUMBER, UNTIL, STEP, FIRST, OUTPUT_STEP, AT, END = AT + 6, LIMIT = END + 6 };
+  int64_t *w = (int64_t *)memory, *board = pointer<int64_t>(a, 0);
+  const int64_t *outer = pointer<int64_t>(a, 1);
+  int64_t most = number(a, 3), tile = launch::block(), at[2] = {0, 0};
+  auto by_one = [&](auto what) RF_LAMBDA {
+    target::barrier();
+    if (target::thread() == 0)
+      what();
+    target::barrier();
+  };
+  auto set_end = [&](int32_t level, int64_t total) RF_LAMBDA {
+    by_one([&]() RF_LAMBDA {
+      uint64_t limit = ~(uint64_t)w[LIMIT + level];
+      w[END + level] = limit < (uint64_t)total ? (int64_t)limit : total;
+      w[LIMIT + level] = 0;
+    });
+  };
+  by_one([&]() RF_LAMBDA {
+    w[UNTIL] = number(a, 2), w[STEP] = launch::blocks(), w[FIRST] = 0, w[OUTPUT_STEP] = 1;
+    w[LIMIT] = w[LIMIT + 1] = 0;
+    rf_donate_enter(board);
+    while (number(a, 5) >= 0 && target::load(board) >> 48 < launch::blocks())
+      target::relax();
+  });
+  for (;;) {
+    for (; tile < w[UNTIL]; tile += w[STEP]) {
+      set_end(0, outer[tile]);
+      for (; at[0] < w[END]; at[0]++) {
+        set_end(1, 1 + at[0] % most);
+        for (; at[1] < w[END + 1]; at[1]++) {
+          int32_t seen = rf_donate_look(0, board, THREADS);
+          while (tile == number(a, 5) && at[0] + at[1] == 0 && !(seen & 2)) {
+            target::relax();
+            seen = rf_donate_look(0, board, THREADS);
+          }
+          if (seen & 2)
+            by_one([&]() RF_LAMBDA {
+              w[NUMBER] = tile, w[AT] = at[0], w[AT + 1] = at[1];
+              rf_donate_give(board, w, 2, 1);
+            });
+          int64_t visit = (outer[number(a, 2) + tile] + at[0]) * most + at[1];
+          if (target::thread() == 0)
+            target::add(pointer<uint32_t>(a, 4) + visit, 1u);
+        }
+        at[1] = 0;
+      }
+      at[0] = w[FIRST];
+    }
+    by_one([&]() RF_LAMBDA { rf_donate_take(board, w, 2); });
+    if (!w[FOUND])
+      return;
+    tile = w[NUMBER], at[0] = w[AT], at[1] = w[AT + 1];
+  }
+}
+
 // counts, n, out rows, out nths, cursor
 RF_KERNEL expand_tile(const Arguments &a) {
   RF_SHARED(ends, 8 * (THREADS * ITEMS + 1));
@@ -1061,7 +1123,7 @@ RF_KERNEL string_match(const Arguments &a) {
 
 #define RF_EACH_KERNEL(F)                                                                                              \
   F(tile_load) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
-  F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(set64_insert) F(set64_contains)              \
+  F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(donate_work) F(set64_insert) F(set64_contains)              \
   F(set64_insert_each) F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find)   \
   F(tile_pack) F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)  \
   F(group_cells) F(own_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global)             \
