@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/list"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
@@ -26,17 +27,15 @@ func (s *seed) constant() bool { return s.from == nil }
 // values yields the values of columns.
 func (s *seed) values(columns []int, names []string) queryplan.Node {
 	if s.constant() {
-		out := &queryplan.Values{}
-		row := out.Rows
-		row = append(row, nil)
+		out := &queryplan.Values{Rows: make([][]scalar.Value, 1)}
 		for i, at := range columns {
 			c := s.body.constant(s.ids[at])
 			out.Cols = append(out.Cols, queryplan.Column{Name: names[i], Type: c.Type()})
-			row[0] = append(row[0], c.Value)
+			out.Rows[0] = append(out.Rows[0], c.Value)
 		}
-		out.Rows = row
 		return out
 	}
+	// The first column by name serves if several have the values.
 	var cols []queryplan.Rename
 	for i, at := range columns {
 		for name, id := range s.from.vars {

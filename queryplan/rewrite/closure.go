@@ -19,14 +19,7 @@ type closure struct {
 // composes reports whether an insert of the loop composes a variable with
 // itself and does nothing else, and whether the delta comes first.
 func (r *recursion) composes(insert *queryplan.Insert) (first, ok bool) {
-	body := &conjuncts{reads: r.reads, consts: map[int]*queryplan.Const{}}
-	var head []int
-	env := map[string]int{}
-	for _, c := range insert.Node.Columns() {
-		env[c.Name] = body.variable()
-		head = append(head, env[c.Name])
-	}
-	body.flatten(insert.Node, env)
+	body, head := conjunctsOf(insert.Node, r.reads)
 	if body.loose || len(body.consts) > 0 || len(body.inner) > 0 || len(body.atoms) != 2 ||
 		len(head)%2 != 0 || slices.ContainsFunc(body.atoms, func(a *conjunct) bool {
 		return a.scan == nil || a.scan.Var != insert.Var || a.scan.Position != ""

@@ -35,6 +35,19 @@ type conjunct struct {
 	vars map[string]int  // of columns
 }
 
+// conjunctsOf returns a tree as atoms, and the variables of its columns.
+func conjunctsOf(n queryplan.Node, reads func(n queryplan.Node) bool) (*conjuncts, []int) {
+	c := &conjuncts{reads: reads, consts: map[int]*queryplan.Const{}}
+	var head []int
+	env := map[string]int{}
+	for _, col := range n.Columns() {
+		env[col.Name] = c.variable()
+		head = append(head, env[col.Name])
+	}
+	c.flatten(n, env)
+	return c, head
+}
+
 func (c *conjuncts) variable() int {
 	c.parent = append(c.parent, len(c.parent))
 	return len(c.parent) - 1

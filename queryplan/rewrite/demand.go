@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
@@ -191,14 +192,8 @@ func (r *recursion) rule(insert *queryplan.Insert) *recursiveRule {
 			return nil
 		}
 	}
-	body := &conjuncts{reads: r.reads, consts: map[int]*queryplan.Const{}}
-	rule := &recursiveRule{insert: insert, body: body}
-	env := map[string]int{}
-	for _, c := range insert.Node.Columns() {
-		env[c.Name] = body.variable()
-		rule.head = append(rule.head, env[c.Name])
-	}
-	body.flatten(insert.Node, env)
+	body, head := conjunctsOf(insert.Node, r.reads)
+	rule := &recursiveRule{insert: insert, body: body, head: head}
 	if len(body.inner) > 0 {
 		return nil
 	}
@@ -223,10 +218,7 @@ func (r *recursion) rule(insert *queryplan.Insert) *recursiveRule {
 func (r *recursion) follows() bool {
 	asked := r.columns
 	for _, with := range []bool{false, true} {
-		r.columns = map[*queryplan.Var][]int{}
-		for v, cols := range asked {
-			r.columns[v] = cols
-		}
+		r.columns = maps.Clone(asked)
 		if r.settle(with) {
 			return true
 		}

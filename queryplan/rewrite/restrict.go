@@ -25,12 +25,11 @@ func (r *recursion) restrict() {
 	x := &restriction{recursion: r, names: queryplan.VarNames(r.Plan),
 		asked: map[*queryplan.Var]*queryplan.Var{}}
 	r.replace()
-	var own []queryplan.Command // of the recursion, in before
 	member := func(c queryplan.Command) bool {
 		v := queryplan.CommandVar(c)
 		return v != nil && r.member(v)
 	}
-	own = list.Filter(r.before.Cmds, member)
+	own := list.Filter(r.before.Cmds, member) // the recursion starts from them
 	r.before.Cmds = slices.DeleteFunc(r.before.Cmds, member)
 	for _, c := range r.after.Cmds {
 		if r.moved[c] {
@@ -117,8 +116,7 @@ func (x *restriction) sets(own []queryplan.Command) {
 	}
 	x.restrictInserts(own)
 	start := x.enter(own)
-	start.Term = &queryplan.Branch{Vars: x.vars, Then: x.loop, Else: x.after,
-		Unbounded: false}
+	start.Term = &queryplan.Branch{Vars: x.vars, Then: x.loop, Else: x.after}
 	x.restrictInserts(x.loop.Cmds)
 }
 

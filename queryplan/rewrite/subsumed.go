@@ -94,14 +94,8 @@ type scanAtom struct {
 }
 
 func newRuleBody(n queryplan.Node) *ruleBody {
-	body := &ruleBody{node: n, conjuncts: &conjuncts{
-		reads: func(queryplan.Node) bool { return false }, consts: map[int]*queryplan.Const{}}}
-	env := map[string]int{}
-	for _, c := range n.Columns() {
-		env[c.Name] = body.variable()
-		body.head = append(body.head, env[c.Name])
-	}
-	body.flatten(n, env)
+	c, head := conjunctsOf(n, func(queryplan.Node) bool { return false })
+	body := &ruleBody{conjuncts: c, node: n, head: head}
 	for i, id := range body.head {
 		body.head[i] = body.find(id)
 	}
