@@ -28,6 +28,13 @@ type documentTable struct {
 // documentRow is a row of a table.
 type documentRow struct{ work, text, command string }
 
+const (
+	// ofProcess is what the rows of works named process/ show.
+	ofProcess = "processor time of a process"
+	// withPeers is the flag for the peers that the page builds.
+	withPeers = "-peer $P/datafrog,$P/ascent "
+)
+
 var documentTables = []documentTable{
 	{marker: "two cores", file: "bench/figures/two-cores.json",
 		engines: []string{driver.EngineCPU, driver.EngineGo}, rows: []documentRow{
@@ -37,6 +44,16 @@ var documentTables = []documentTable{
 			{"tc/cti", "transitive closure of a mesh (cti), 6,859,653 pairs", "tc"},
 			{"doop/400", "Doop's core rules over 400 packages, hot", "doop"},
 			{"crdt/50000", "a list CRDT of 50,000 insertions, hot", "crdt"},
+			{"process/cliques/ego-Facebook", "4-cliques of ego-Facebook, 30,004,668, " + ofProcess,
+				withPeers + "cliques"},
+			{"process/tc/path", "closure of a path of 9,000 edges, 40,504,500 pairs, " + ofProcess,
+				withPeers + "tc"},
+			{"process/sg/cti", "same generation of a mesh (cti), 14,503,742 pairs, " + ofProcess,
+				withPeers + "sg"},
+			{"process/cspa/2000", "CSPA over 2,000 variables, 840,985 pairs, " + ofProcess,
+				withPeers + "cspa"},
+			{"process/andersen/20000", "Andersen's analysis, 2,163,189 pairs, " + ofProcess,
+				withPeers + "andersen"},
 			{"load/tsv", "loading 267 MB of TSV", "load"},
 			{"load/parquet", "loading 9 columns of lineitem from Parquet", "load"},
 		}},
