@@ -55,7 +55,10 @@ func withoutValue(t *testing.T) map[Format][]byte {
 			schema.NewInt64Node("v", parquet.Repetitions.Optional, -1)}, -1))
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, root)
-	group := w.AppendRowGroup()
+	group, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ values, levels []int64 }{{[]int64{1, 2, 3}, nil},
 		{[]int64{10, 30}, []int64{1, 0, 1}}} {
 		column, err := group.NextColumn()
