@@ -15,8 +15,9 @@ const countEdges = `edge(x, y) -> int(x), int(y).
 _[] = n <- agg<<n = count()>> edge(_, _).
 `
 
-// benchLoad measures the reading of files. The file of -figures names the times
-// of redfox by the engine go, as loading does not depend on the engine.
+// benchLoad measures the reading of files, and of the same rows in each format.
+// The file of -figures names the times of redfox by the engine go, as loading
+// does not depend on the engine.
 func benchLoad(ctx context.Context, c config) error {
 	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
@@ -74,5 +75,8 @@ func benchLoad(ctx context.Context, c config) error {
 			return e, e.askPeer(ctx, c, 3, w.peer, w.data, -1)
 		}})
 	}
-	return c.compare(t)
+	if err := c.compare(t); err != nil {
+		return err
+	}
+	return benchFormats(ctx, c, dir)
 }

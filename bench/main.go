@@ -55,7 +55,7 @@ var suites = []command{
 	{"fusion", "kernels fused and apart, in the patterns of Kernel Weaver", benchFusion},
 	{"latency", "from LogiQL to PTX", benchLatency},
 	{"gpu", "the GPU at work on what it holds, beside its ceilings", benchGPU},
-	{"load", "reading TSV and Parquet", benchLoad},
+	{"load", "reading TSV, Parquet and the other formats", benchLoad},
 	{"whole", "TPC-H from Parquet, a process each", benchWhole},
 	{"check", "checking and compiling a program of 5,000 lines", benchCheck},
 	{"memory", "peak memory of a closure, a process each", benchMemory},

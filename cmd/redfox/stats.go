@@ -234,10 +234,14 @@ func size(n int64) string {
 
 // showLoad shows how far the reading of a file is.
 func (r *run) showLoad(p driver.LoadProgress) {
-	text := fmt.Sprintf("loading %s: %s, %.0f MB/s", p.File, count(p.Rows, "row"), p.Rate()/1e6)
+	text := fmt.Sprintf("loading %s: %s", p.File, count(p.Rows, "row"))
 	if p.Size > 0 {
-		text += fmt.Sprintf(", %d%%", 100*p.Bytes/p.Size)
+		text += fmt.Sprintf(", %.0f of %.0f MB (%d%%)", float64(p.Bytes)/1e6, float64(p.Size)/1e6,
+			100*p.Bytes/p.Size)
+	} else {
+		text += fmt.Sprintf(", %.0f MB", float64(p.Bytes)/1e6)
 	}
+	text += fmt.Sprintf(", %.0f MB/s", p.Rate()/1e6)
 	r.progress.show(text)
 }
 

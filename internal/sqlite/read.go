@@ -72,9 +72,13 @@ func plain(err error) error {
 	if !errors.As(err, &of) {
 		return err
 	}
+	const busy = 5
+	if of.Code()&0xff == busy {
+		return errors.New("SQLite: another process has locked the database; read it when that has ended")
+	}
 	text := of.Error()
-	if i := strings.LastIndex(text, " ("); i > 0 {
-		text = text[:i]
+	for strings.HasSuffix(text, ")") && strings.Contains(text, " (") {
+		text = text[:strings.LastIndex(text, " (")] // codes and their names
 	}
 	return errors.New("SQLite: " + text)
 }
