@@ -260,6 +260,9 @@ func (l *load) readArrow(ctx context.Context) error {
 		a.bytes = max(a.bytes, file.messages.at)
 		a.progress(false)
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err := a.ended(); err != nil {
 		return err
 	}
