@@ -33,8 +33,8 @@ type recursionWork struct {
 	stored bool
 	// Works on demand are measured only if -only names them or their group.
 	onDemand bool
-	// alone says that facts are so many that one process does all: it makes the
-	// code before its first run.
+	// alone says that one process does all, because the facts are large: it
+	// makes the code before its first run.
 	alone bool
 
 	other   float64 // seconds of another system
@@ -218,7 +218,7 @@ const (
 // kernels side by side but for 3, by their number.
 var besideLoops = map[int]float64{1: 5.0, 3: 6.6, 10: 6.7, 30: 10.0}
 
-// roundWorks are strata of so many rules. Beside them stand a WHILE node, or a
+// roundWorks are strata of 1 to 100 rules. Beside them stand a WHILE node, or a
 // block that walks through the rules.
 func roundWorks() (works []*recursionWork) {
 	bars := map[int]map[int]float64{10: {fewRows: 3e-6, manyRows: 12e-6},

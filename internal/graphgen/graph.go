@@ -23,7 +23,7 @@ const (
 // Graph describes a random graph. It has duplicate edges and loops.
 type Graph struct {
 	Kind  string
-	Bits  int // the graph has as many nodes as there are numbers of so many bits
+	Bits  int // the graph has 2^Bits nodes
 	Edges int
 	Seed  uint64
 }
@@ -39,7 +39,8 @@ const (
 // block is how many edges have random numbers of their own.
 const block = 1 << 16
 
-// Make makes the edges on so many threads, 0 for all cores, as two columns.
+// Make returns the edges as two columns. It uses threads threads, or all cores
+// for 0.
 func (g Graph) Make(threads int) (from, to []int32, err error) {
 	if g.Bits < 1 || g.Bits > 31 || g.Edges < 0 {
 		return nil, nil, fmt.Errorf("no graph has %d edges of nodes of %d bits", g.Edges, g.Bits)

@@ -23,9 +23,9 @@ const (
 	middleKeys = 1000
 )
 
-// ZipfChain returns relations of about so many rows, whose keys k have
-// probabilities in proportion to (1+k) to the power of -s in the relation that
-// they begin, and in the first one. The exponent must be above 1.
+// ZipfChain returns relations of about the given number of rows, whose keys k
+// have probabilities in proportion to (1+k) to the power of -s in the relation
+// that they begin, and in the first one. The exponent must be above 1.
 func ZipfChain(rows []int, s float64, seed uint64) Chain {
 	r := rand.New(rand.NewPCG(seed, 1))
 	law := rand.NewZipf(r, s, 1, zipfKeys-1)

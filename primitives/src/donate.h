@@ -50,8 +50,8 @@ struct Board {
 
 const uint64_t BUSY = ~(uint64_t)0;
 
-// What a block keeps in shared memory; package weaver/emit knows the places of the
-// words.
+// The words that describe a block's work, in shared memory. Package weaver/emit knows
+// their places.
 struct Work {
   int64_t found;               // whether work was taken
   int64_t number, until, step; // tiles

@@ -73,13 +73,13 @@ struct Head {
   int64_t unused;
 };
 
-// What a block knows of a kernel.
+// A kernel as a block runs it.
 struct Kernel {
   int64_t *words, *from, *until;
   int64_t *state, state_words, tile;
 };
 
-// What a block keeps in its own memory. The first four words are what the code of a loop
+// The state of a block, in its own memory. The first four words are what the code of a loop
 // reads. Whatever does not change is copied from the record: a meeting waits for memory
 // as seldom as it can.
 struct Work {

@@ -179,7 +179,7 @@ func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 	// anywhere if the function goes on after a stop.
 	w.While(func() value.Value {
 		next := w.Cur.NewAdd(w.Load(types.I64, x.row), i64(1))
-		return w.Cur.NewICmp(enum.IPredSLE, x.endOf(next), first)
+		return w.Cur.NewICmp(enum.IPredSLE, x.end(next), first)
 	}, func() { w.Store(w.Cur.NewAdd(w.Load(types.I64, x.row), i64(1)), x.row) })
 
 	at := w.Variable(types.I64, i64(0))
@@ -191,8 +191,8 @@ func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 		r := w.Load(types.I64, x.row)
 		begin := w.Load(types.I64, w.At(types.I64, x.begins, r))
 		next := w.Cur.NewAdd(r, i64(1))
-		base := w.Cur.NewAdd(w.Cur.NewSub(begin, x.endOf(r)), first)
-		until := w.Cur.NewSub(x.endOf(next), first)
+		base := w.Cur.NewAdd(w.Cur.NewSub(begin, x.end(r)), first)
+		until := w.Cur.NewSub(x.end(next), first)
 		end := w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, until, w.tile.count), until,
 			w.tile.count)
 		w.Store(w.Load(types.I64, from), at)
@@ -211,8 +211,8 @@ func (x *expansion) fill(first value.Value) (row, places *ir.Array) {
 	return row, places
 }
 
-// endOf returns an element of ends.
-func (x *expansion) endOf(i value.Value) value.Value {
+// end returns an element of ends.
+func (x *expansion) end(i value.Value) value.Value {
 	return x.Load(types.I64, x.At(types.I64, x.ends, i))
 }
 

@@ -13,8 +13,8 @@ const (
 	branchOrigins = 120
 )
 
-// Polonius makes a function of about so many points. A branch has about 23,000
-// facts.
+// Polonius makes a function of about the given number of points. A branch has
+// about 23,000 facts.
 func Polonius(points int, seed uint64) Facts {
 	r := rand.New(rand.NewPCG(seed, 4))
 	f := Facts{}

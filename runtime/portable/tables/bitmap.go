@@ -64,7 +64,7 @@ func newBitmapKey(l *interval.Layout, ranges []interval.Interval) bitmapKey {
 	return d
 }
 
-// fit sets bytes for so many values of the major part.
+// fit sets bytes for the given number of values of the major part.
 func (d *bitmapKey) fit(values uint64) {
 	d.bytes = 0
 	if high, low := bits.Mul64(values, d.unit); high == 0 && low <= 8*maxDense {
@@ -117,7 +117,7 @@ func numberedKey(l *interval.Layout, ranges []interval.Interval, last bool) bitm
 }
 
 // distinct are the numbers of different values in the first and in the last
-// column of a table that has so many rows.
+// column of a table with the given number of rows.
 type distinct struct{ rows, first, last int }
 
 // numbered returns the key of the bitmap that is expected to be smallest, and

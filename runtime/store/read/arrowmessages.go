@@ -256,7 +256,7 @@ func (b flatBuffer) verifyBody(body []byte) error {
 	return nil
 }
 
-// fields checks fields and those within, of which a buffer holds only so many.
+// fields checks fields and their children. A buffer bounds their number.
 func (b flatBuffer) fields(in, slot, depth int, left *int) {
 	const deepest = 64
 	at, n := b.vector(in, slot, 4)
