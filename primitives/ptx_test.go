@@ -141,6 +141,9 @@ func TestPTXAssembles(t *testing.T) {
 			case strings.HasPrefix(k.Name, "index_build_"), strings.HasPrefix(k.Name,
 				"expand_tile_"):
 				limit = 48
+			// compiled with the 32 registers of the smallest block that donates
+			case strings.HasPrefix(k.Name, "donate_work_"):
+				limit = 16
 			}
 			if k.Stack > limit {
 				t.Errorf("%s: %s", arch, k)
