@@ -35,6 +35,7 @@ const (
 	Full  = queryplan.Full
 	Delta = queryplan.Delta
 	Old   = queryplan.Old
+	Last  = queryplan.Last
 )
 
 // Managed is a managed variable: *Relation, *Index or *Groups. Their names are
@@ -89,8 +90,8 @@ type IndexKind uint8
 // The kinds of index.
 const (
 	// Unique gives at most one row of a key. Of several rows with one key it
-	// keeps any: no key that is probed has several, which is a proof of the
-	// plan's.
+	// keeps the last if it is over last, and else any: no key that is probed
+	// has several then, which is a proof of the plan's.
 	Unique IndexKind = iota
 	// Multi gives all rows of a key.
 	Multi

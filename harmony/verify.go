@@ -72,6 +72,17 @@ func (v *verifier) index(x *Index) error {
 	case !v.vars[x.Of]:
 		return fmt.Errorf("its relation is not one of the program")
 	}
+	if x.Version == Last {
+		ok := x.Kind == Unique && x.Of.Kind == queryplan.Derived && x.Of.Keys < len(x.Of.Cols) &&
+			len(x.Key) == x.Of.Keys
+		for i, col := range x.Key {
+			ok = ok && col == i
+		}
+		if !ok {
+			return fmt.Errorf("an index over last is unique, by the key of a derived relation")
+		}
+		return nil
+	}
 	if err := versionExists(x.Of, x.Version); err != nil {
 		return err
 	}

@@ -232,6 +232,28 @@ func TestUniqueForms(t *testing.T) {
 			d.run(t, "unique_find", probes, len(probes), form, table, size, found)
 			equal(t, formNames[form], found, want)
 		}
+		// The last of several rows of a key stays.
+		for _, form := range []int{formDirect, formHash, formWide} {
+			keys, size, length := inForm(form, words)
+			keys = slices.Clone(keys)
+			rows := map[int64]int64{}
+			for i := range keys {
+				if keys[i] = keys[i*i%len(keys)]; i%7 == 4 || keys[i] == -1 {
+					keys[i] = -1
+				} else {
+					rows[keys[i]] = int64(i)
+				}
+			}
+			table, found := make([]uint64, 2*length), make([]int64, len(keys))
+			d.run(t, "index_build", keys, len(keys), form, table, size, nil, nil, 4)
+			d.run(t, "unique_find", keys, len(keys), form, table, size, found)
+			for i, row := range found {
+				if want, ok := rows[keys[i]]; ok && row != want || !ok && row >= 0 {
+					t.Fatalf("last, %s: key %d is found in row %d, not %d", formNames[form], keys[i],
+						row, want)
+				}
+			}
+		}
 		// One of several rows of a key stays.
 		for _, form := range []int{formDirect, formHash} {
 			keys, size, length := inForm(form, words)

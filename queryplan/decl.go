@@ -194,7 +194,7 @@ func VerifyDecl(x *Var, what string) error {
 	return VerifyOrder(x.OrderBy, x.Cols)
 }
 
-// ParseVersion reads `delta` or `old` before the name of a variable.
+// ParseVersion reads `delta`, `old` or `last` before the name of a variable.
 func ParseVersion(c *irtext.Cursor) Version {
 	named := func(t irtext.Token) bool {
 		return t.Kind == irtext.WordToken || t.Kind == irtext.NameToken
@@ -205,6 +205,8 @@ func ParseVersion(c *irtext.Cursor) Version {
 		return Delta
 	case c.AcceptWord("old"):
 		return Old
+	case c.AcceptWord("last"):
+		return Last
 	}
 	return Full
 }

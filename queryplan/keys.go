@@ -367,7 +367,7 @@ func inferDedup(n *Dedup) *properties {
 func (p *properties) scan(n *Scan) {
 	v := n.Var
 	if !slices.Contains(n.Names[:v.Keys], "") &&
-		(v.Kind == Input || v.Kind == Table || v.Unique || v.Checked) {
+		(v.Kind == Input || v.Kind == Table || v.Unique || v.Checked || n.Version == Last) {
 		p.addKey(slices.Clone(n.Names[:v.Keys]))
 	}
 	if v.Kind == Derived && !slices.Contains(n.Names, "") {

@@ -102,10 +102,13 @@ const (
 	Full  Version = iota
 	Delta         // what the last Merge added
 	Old           // full before the last Merge
+	// Last is of full, for each value of the variable's key, the tuple that was
+	// inserted last.
+	Last
 )
 
-// String returns "full", "delta" or "old".
-func (v Version) String() string { return [...]string{"full", "delta", "old"}[v] }
+// String returns "full", "delta", "old" or "last".
+func (v Version) String() string { return [...]string{"full", "delta", "old", "last"}[v] }
 
 // The control-flow graph of a plan. A branch tests the deltas of Derived
 // variables.

@@ -88,10 +88,12 @@ func (v *verifier) operator(n Node, inputs [][]Column) ([]Column, error) {
 			return nil, fmt.Errorf("the variable is not one of the plan")
 		case len(n.Names) != len(n.Var.Cols):
 			return nil, fmt.Errorf("%d names for %d columns", len(n.Names), len(n.Var.Cols))
-		case n.Version > Old:
+		case n.Version > Last:
 			return nil, fmt.Errorf("unknown version %d", n.Version)
 		case n.Version != Full && n.Var.Kind != Derived:
 			return nil, fmt.Errorf("only derived variables have a %s version", n.Version)
+		case n.Version == Last && (n.Var.Keys == len(n.Var.Cols) || n.Position != ""):
+			return nil, fmt.Errorf("the last version is of a variable with a key, without positions")
 		case n.Position != "" && n.Var.Kind != Derived:
 			return nil, fmt.Errorf("only tuples of derived variables have a position")
 		}

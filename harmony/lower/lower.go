@@ -154,16 +154,10 @@ type view struct {
 func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
-		v := view{l.rels[n.Var], n.Version, map[string]int{}}
-		for i, name := range n.Names {
-			if name != "" {
-				v.at[name] = i
-			}
+		if n.Version == harmony.Last {
+			return l.view(queryplan.LastTuples(n), wanted)
 		}
-		if n.Position != "" {
-			v.at[n.Position] = v.rel.Position()
-		}
-		return v, nil
+		return l.viewOfScan(n), nil
 	case *queryplan.Project:
 		in, err := l.view(n.Input, sources(n, wanted))
 		v := view{in.rel, in.version, map[string]int{}}
@@ -206,6 +200,21 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 func (l *lowerer) store(n queryplan.Node, wanted []string) (view, error) {
 	r := l.temp(n, func(name string) bool { return slices.Contains(wanted, name) })
 	return viewOf(r), l.into(n, storeInto(r, queryplan.NamesOf(r.Cols)))
+}
+
+// viewOfScan is the variable that is scanned, its columns under the scan's
+// names.
+func (l *lowerer) viewOfScan(n *queryplan.Scan) view {
+	v := view{l.rels[n.Var], n.Version, map[string]int{}}
+	for i, name := range n.Names {
+		if name != "" {
+			v.at[name] = i
+		}
+	}
+	if n.Position != "" {
+		v.at[n.Position] = v.rel.Position()
+	}
+	return v
 }
 
 // copied stores the columns of an operator that a view has in a temp.

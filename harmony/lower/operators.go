@@ -122,7 +122,10 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	if n.Kind == queryplan.Inner {
 		wanted = append(on[:len(on):len(on)], t.cols...)
 	}
-	right, err := l.view(n.Right, wanted)
+	right, ok := l.lastByKey(n)
+	if !ok {
+		right, err = l.view(n.Right, wanted)
+	}
 	if err != nil {
 		return err
 	}
@@ -164,6 +167,22 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	k.probe(s, left, right)
 	k.end(t)
 	return nil
+}
+
+// lastByKey returns the right side of a join that looks up the last tuples of a
+// variable by its key. An index has them; no kernel reads them as rows.
+func (l *lowerer) lastByKey(n *queryplan.Join) (view, bool) {
+	s, ok := n.Right.(*queryplan.Scan)
+	if !ok || s.Version != harmony.Last || n.Kind != queryplan.Inner || !n.Unique {
+		return view{}, false
+	}
+	on := n.On()
+	if len(on) != s.Var.Keys || slices.ContainsFunc(on, func(name string) bool {
+		return slices.Index(s.Names, name) >= s.Var.Keys
+	}) {
+		return view{}, false
+	}
+	return l.viewOfScan(s), true
 }
 
 // positionOf returns the column of a join by whose value, a position, rows of

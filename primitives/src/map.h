@@ -119,6 +119,26 @@ RF_PRIMITIVE int32_t rf_map64_insert(uint64_t *slots, uint64_t mask, uint64_t ke
   return -1;
 }
 
+// rf_map64_raise enters a row under a key, whose row is the greatest of those
+// entered: 1 if the key was new, 0 if it was not, -1 if the table is full.
+//
+// Cost: as rf_map64_insert, and one atomic
+RF_PRIMITIVE int32_t rf_map64_raise(uint64_t *slots, uint64_t mask, uint64_t key, uint64_t row) {
+  uint64_t at = set64::home(mask, key);
+  uint64_t stored = set64::stored(key);
+  for (uint64_t n = 0; n <= mask; n++) {
+    uint64_t seen = target::load(slots + 2 * at);
+    if (seen == 0)
+      seen = target::cas(slots + 2 * at, (uint64_t)0, stored);
+    if (seen == 0 || seen == stored) {
+      target::largest(slots + 2 * at + 1, row + 1);
+      return seen == 0;
+    }
+    at = (at + 1) & mask;
+  }
+  return -1;
+}
+
 // rf_map64_find returns the row of a key, or -1.
 //
 // Cost: about 1.5 random accesses of 16 bytes at half load

@@ -59,6 +59,7 @@ RF_HELPER uint64_t smallest(uint64_t *p, uint64_t v) {
 RF_HELPER uint64_t largest(uint64_t *p, uint64_t v) {
   return atomicMax((unsigned long long *)p, (unsigned long long)v);
 }
+RF_HELPER uint32_t largest(uint32_t *p, uint32_t v) { return atomicMax(p, v); }
 template <class T> RF_HELPER T load(const T *p) { return *(const volatile T *)p; }
 template <class T> RF_HELPER void store(T *p, T v) { *(volatile T *)p = v; }
 RF_HELPER void fence() { __threadfence(); }

@@ -9,8 +9,9 @@ import (
 // In its recursion, a set of its own has each tuple that was the best of its
 // key at the end of a round: the steps. The rules run over them semi-naively. A
 // round groups what the rules derive by key, and adds those groups to the steps
-// whose best value beats all steps of the key. The delta is therefore the keys
-// that changed. When no key changes, the best step of each key is the value.
+// whose best value beats the last step of the key. The delta is therefore the
+// keys that changed. When no key changes, the last step of each key is the
+// value.
 //
 // Older steps of a key derive nothing that the best one does not, because the
 // front end has checked that the recursion is monotone. A key has as many steps
@@ -27,7 +28,7 @@ func (b *builder) steps(s *stratum) (done func()) {
 		}
 		v := b.vars[p]
 		steps := &queryplan.Var{Name: b.names.Fresh(p.Name + "$steps"), Kind: queryplan.Derived,
-			Cols: v.Cols, Keys: len(v.Cols), Limit: -1, Span: p.Span}
+			Cols: v.Cols, Keys: p.Keys, Limit: -1, Span: p.Span}
 		b.plan.Vars = append(b.plan.Vars, steps)
 		values[p], b.vars[p] = v, steps
 	}
@@ -63,15 +64,17 @@ func (b *builder) improve(p *core.Pred, found []*queryplan.Insert) {
 		names.Take(c.Name)
 	}
 	step := queryplan.Column{Name: names.Fresh(value.Name), Type: value.Type}
-	steps := &queryplan.Scan{Var: v, Names: queryplan.NamesOf(v.Cols)}
-	steps.Names[p.Keys] = step.Name
-	beats := map[core.Keep]string{core.KeepLeast: "le", core.KeepGreatest: "ge"}[p.Keeps]
-	beaten := onlyColumns(&queryplan.Filter{
-		Input: &queryplan.Join{Left: scanOf(groups), Right: steps},
-		Cond:  call(beats, ref(step), ref(value)),
-	}, queryplan.NamesOf(v.Cols))
+	last := &queryplan.Scan{Var: v, Version: queryplan.Last, Names: queryplan.NamesOf(v.Cols)}
+	last.Names[p.Keys] = step.Name
+	key := &queryplan.Scan{Var: v, Names: queryplan.NamesOf(v.Cols)}
+	key.Names[p.Keys] = ""
+	beats := map[core.Keep]string{core.KeepLeast: "lt", core.KeepGreatest: "gt"}[p.Keeps]
 	b.add(&queryplan.Insert{Var: v, Span: found[0].Span,
-		Node: &queryplan.Join{Kind: queryplan.Anti, Left: scanOf(groups), Right: beaten}})
+		Node: &queryplan.Join{Kind: queryplan.Anti, Left: scanOf(groups), Right: key}})
+	b.add(&queryplan.Insert{Var: v, Span: found[0].Span, Node: onlyColumns(&queryplan.Filter{
+		Input: &queryplan.Join{Left: scanOf(groups), Right: last, Unique: true},
+		Cond:  call(beats, ref(value), ref(step)),
+	}, queryplan.NamesOf(v.Cols))})
 }
 
 // best unites what rules derive, and groups it.

@@ -138,8 +138,8 @@ func (b *builder) cleared(v *queryplan.Var, after int) bool {
 	})
 }
 
-// numbered reports whether the plan reads the numbers of tuples that earlier
-// units have inserted. Another engine numbers them differently.
+// numbered reports whether the plan reads the numbers, or asks for the last, of
+// tuples that earlier units have inserted. Another engine has another order.
 func (b *builder) numbered() bool {
 	for _, u := range b.units[b.from:b.until] {
 		for _, c := range u.commands() {
@@ -148,7 +148,8 @@ func (b *builder) numbered() bool {
 				continue
 			}
 			for _, s := range queryplan.Scans(n) {
-				if s.Position != "" && b.lives[s.Var].filled < b.from {
+				ordered := s.Position != "" || s.Version == queryplan.Last
+				if ordered && b.lives[s.Var].filled < b.from {
 					return true
 				}
 			}

@@ -160,7 +160,7 @@ func filledByDeltas(b *queryplan.Block) []*queryplan.Var {
 
 func readsDelta(n queryplan.Node) bool {
 	if s, ok := n.(*queryplan.Scan); ok {
-		return s.Version != queryplan.Full
+		return s.Version == queryplan.Delta || s.Version == queryplan.Old
 	}
 	return slices.ContainsFunc(n.Inputs(), readsDelta)
 }

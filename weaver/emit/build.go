@@ -55,7 +55,11 @@ func (w *kernel) enter(k *keys, x *harmony.Index, role abi.Role) {
 		w.Call("rf_tile_build_count", packed.Ptr, live.Ptr, k.tableForm(), param(abi.IndexTable),
 			param(abi.IndexSize), param(abi.IndexBegins), w.items)
 	case x.Kind == harmony.Unique:
-		w.Call("rf_tile_build_unique", packed.Ptr, w.rowNumbers().Ptr, live.Ptr, k.tableForm(),
+		build := "rf_tile_build_unique"
+		if x.Version == harmony.Last {
+			build = "rf_tile_build_last"
+		}
+		w.Call(build, packed.Ptr, w.rowNumbers().Ptr, live.Ptr, k.tableForm(),
 			param(abi.IndexTable), param(abi.IndexSize), w.items)
 	default:
 		k.byForm(func() {}, func() {

@@ -247,6 +247,9 @@ func (m *machine) command(c harmony.Command) error {
 		for _, r := range rows {
 			key := list.Map(c.Index.Key, func(at int) scalar.Value { return r[at] })
 			k := planref.Key(key)
+			if c.Index.Version == harmony.Last {
+				found[k] = nil
+			}
 			found[k] = append(found[k], r)
 		}
 		m.indexes[c.Index] = found

@@ -186,6 +186,9 @@ func throughPositions(n queryplan.Node) queryplan.Node {
 		if !ok || s.Var.Kind != queryplan.Derived || s.Position != "" {
 			return n
 		}
+		if s.Version == queryplan.Last {
+			return queryplan.LastTuples(s)
+		}
 		p := names.Fresh("position")
 		keep := make([]queryplan.Rename, 0, len(s.Names))
 		for _, c := range s.Columns() {

@@ -171,8 +171,24 @@ func (m *machine) scan(v *queryplan.Var, version queryplan.Version) Rows {
 		return d.rows[:d.old]
 	case queryplan.Delta:
 		return d.rows[d.old:d.full]
+	case queryplan.Last:
+		return lastOfKeys(d.rows[:d.full], v.Keys)
 	}
 	return d.rows[:d.full]
+}
+
+// lastOfKeys returns the last row of each key, in order.
+func lastOfKeys(rows Rows, keys int) Rows {
+	seen := map[string]bool{}
+	var out Rows
+	for _, r := range slices.Backward(rows) {
+		if k := Key(r[:keys]); !seen[k] {
+			seen[k] = true
+			out = append(out, r)
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // Positioned appends consecutive numbers to rows.

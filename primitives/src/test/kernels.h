@@ -617,7 +617,7 @@ RF_KERNEL set_contains(const Arguments &a) {
 }
 
 // keys, n, form, table, size, begins, rows, step (0 unique, 1 exists, 2 count, 3
-// fill); key -1 stands for a row that is not live
+// fill, 4 last); key -1 stands for a row that is not live
 RF_KERNEL index_build(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], row[ITEMS];
@@ -643,9 +643,12 @@ RF_KERNEL index_build(const Arguments &a) {
     case 2:
       rf_tile_build_count(packed, live, form, table, size, pointer<uint64_t>(a, 5), ITEMS);
       break;
-    default:
+    case 3:
       rf_tile_build_fill(packed, row, live, form, table, size, pointer<uint64_t>(a, 5), pointer<uint32_t>(a, 6),
                          ITEMS);
+      break;
+    default:
+      rf_tile_build_last(packed, row, live, form, table, size, ITEMS);
     }
   }
 }

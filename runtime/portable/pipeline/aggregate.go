@@ -26,6 +26,9 @@ type aggregation struct {
 	// Count. avg(x), total(x) and the words of a wide total share an
 	// accumulator.
 	uses []int
+	// most is how many groups a worker's table had in the last computation. The
+	// next one, in a loop, has about as many.
+	most int
 }
 
 func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span source.Span,
@@ -82,6 +85,12 @@ func (a *aggregation) compute(r *work.Run) *bag {
 	return a.bag(r, func() *bag {
 		sink := &groupSink{agg: a, workers: make([][]*tables.Groups, r.Threads)}
 		runInto(r, sink, a.pipes)
+		a.most = 0
+		for _, mine := range sink.workers {
+			for _, t := range mine {
+				a.most = max(a.most, t.N)
+			}
+		}
 		return a.finish(r, tables.MergeGroups(r, slices.Concat(sink.workers...)))
 	})
 }
@@ -203,7 +212,8 @@ func (o *groupOp) table() *tables.Groups {
 	mine := &o.workers[o.w.ID]
 	switch n := len(*mine); {
 	case n == 0:
-		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, 0))
+		expected := min(o.agg.most, o.w.Run.Sizes.Groups)
+		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, expected))
 	case (*mine)[n-1].Full():
 		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, o.w.Run.Sizes.Groups))
 	}

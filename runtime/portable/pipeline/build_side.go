@@ -77,7 +77,8 @@ func (b *growingSide) keyBounds() []interval.Interval { return b.bounds }
 
 func (b *growingSide) ensure(r *work.Run) int {
 	if b.index == nil || b.index.Freed() {
-		b.index = b.table.Growing(b.ranges, b.keyCols, b.payCols, r.Sizes.Vector)
+		b.index = b.table.Growing(b.ranges, b.keyCols, b.payCols,
+			b.version == queryplan.Last, r.Sizes.Vector)
 		b.found = b.index.Of(b.version)
 	}
 	return b.table.Rows(b.version)

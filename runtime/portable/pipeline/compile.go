@@ -82,6 +82,9 @@ func namesOf(cols []queryplan.Column) names {
 func (c *Compiler) node(n queryplan.Node, need names) []*pipeline {
 	switch n := n.(type) {
 	case *queryplan.Scan:
+		if n.Version == queryplan.Last {
+			return c.node(queryplan.LastTuples(n), need)
+		}
 		return []*pipeline{c.scan(n, need)}
 	case *queryplan.Values:
 		return []*pipeline{c.values(n, need)}
@@ -113,6 +116,7 @@ func (c *Compiler) node(n queryplan.Node, need names) []*pipeline {
 	panic(fmt.Sprintf("no operator %T", n))
 }
 
+// scan compiles a scan of any version but the last.
 func (c *Compiler) scan(n *queryplan.Scan, need names) *pipeline {
 	all := c.cols.Of(n.Var)
 	for i, name := range n.Names {
@@ -401,6 +405,8 @@ func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []colum
 	case scan == nil:
 	case len(key) == 1 && cols[key[0]] == len(scan.Names):
 		return c.positionSide(scan, cols, pay)
+	case scan.Version == queryplan.Last && !isKeyOf(scan.Var, key, cols):
+		// The last tuples are looked up by another key: they are made.
 	case scan.Version != queryplan.Delta && c.Flow.GrowsAround(scan.Var, c.block):
 		return c.growingSide(scan, cols, key, pay)
 	}
@@ -426,6 +432,13 @@ func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []colum
 		c.sides[text] = s
 	}
 	return s, payCols
+}
+
+// isKeyOf reports whether columns are those of a variable's key.
+func isKeyOf(v *queryplan.Var, names []string, cols map[string]int) bool {
+	return len(names) == v.Keys && !slices.ContainsFunc(names, func(name string) bool {
+		return cols[name] >= v.Keys
+	})
 }
 
 func (c *Compiler) growingSide(scan *queryplan.Scan, cols map[string]int, key,

@@ -19,6 +19,8 @@ type GrowingIndex struct {
 	keyCols  []int // of the table
 	payCols  []int
 	rows     int // of the table that are in the index
+	// last says that a later row of a key takes the place of an earlier one.
+	last bool
 
 	// groups by packed key: direct if the keys' domain is small, else by open
 	// addressing with slots of 1 + the group's number.
@@ -55,7 +57,7 @@ const (
 // maxDirect is the largest key domain that is addressed directly, in bits.
 const maxDirect = 22
 
-func newGrowingIndex(t *Table, ranges []interval.Interval, keyCols, payCols []int,
+func newGrowingIndex(t *Table, ranges []interval.Interval, keyCols, payCols []int, last bool,
 	size int) *GrowingIndex {
 	pick := func(cols []int) []interval.Interval {
 		out := make([]interval.Interval, len(cols))
@@ -65,8 +67,8 @@ func newGrowingIndex(t *Table, ranges []interval.Interval, keyCols, payCols []in
 		return out
 	}
 	x := &GrowingIndex{name: "the index on " + t.Name, table: t, keyCols: keyCols, payCols: payCols,
-		token: &Token{},
-		Key:   interval.NewLayout(pick(keyCols)), Pay: interval.NewLayout(pick(payCols))}
+		last: last, token: &Token{},
+		Key: interval.NewLayout(pick(keyCols)), Pay: interval.NewLayout(pick(payCols))}
 	x.size = size
 	x.keyVecs, x.payVecs = work.Vectors(len(keyCols), size), work.Vectors(len(payCols), size)
 	if x.Key.Words <= 1 && x.Key.Bits <= maxDirect {
@@ -139,6 +141,9 @@ func (x *GrowingIndex) addRows(n int) {
 	for i := range n {
 		g := x.group(x.keyBuf[i*kw : i*kw+kw])
 		w := x.groups[g*groupWords:][:groupWords]
+		if x.last {
+			w[groupLen] = 0
+		}
 		if w[groupRound] != x.round {
 			w[groupRound], w[groupOldLen] = x.round, w[groupLen]
 		}
@@ -304,15 +309,15 @@ func (v growingVersion) Lookup(keys []uint64, valid []bool, n int, out *Runs) {
 }
 
 // Growing returns the table's index of the columns, which it makes on the first
-// call.
-func (t *Table) Growing(ranges []interval.Interval, keyCols, payCols []int,
+// call. It has all rows of a key, or the last one of them.
+func (t *Table) Growing(ranges []interval.Interval, keyCols, payCols []int, last bool,
 	size int) *GrowingIndex {
 	for _, x := range t.growing {
-		if slices.Equal(x.keyCols, keyCols) && slices.Equal(x.payCols, payCols) {
+		if x.last == last && slices.Equal(x.keyCols, keyCols) && slices.Equal(x.payCols, payCols) {
 			return x
 		}
 	}
-	x := newGrowingIndex(t, ranges, keyCols, payCols, size)
+	x := newGrowingIndex(t, ranges, keyCols, payCols, last, size)
 	t.growing = append(t.growing, x)
 	return x
 }

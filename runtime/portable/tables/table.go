@@ -21,7 +21,7 @@ type Table struct {
 	old, delta, fresh spans
 	taken             int // rows of fresh that takeNew has counted
 	// Epoch counts the changes of each version, for what was computed from it.
-	Epoch [3]uint64
+	Epoch [4]uint64
 
 	// chunks is replaced as a whole when it grows, so that workers look rows up
 	// while others append.
@@ -154,6 +154,7 @@ func (t *Table) Merge() {
 	grew, moves := t.fresh.rows > 0, t.delta.rows > 0
 	if grew {
 		t.Epoch[queryplan.Full]++
+		t.Epoch[queryplan.Last]++
 	}
 	if grew || moves {
 		t.Epoch[queryplan.Delta]++
