@@ -213,9 +213,11 @@ func (o *groupOp) table() *tables.Groups {
 	switch n := len(*mine); {
 	case n == 0:
 		expected := min(o.agg.most, o.w.Run.Sizes.Groups)
-		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, expected))
+		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, expected,
+			o.agg.IsDense(o.agg.most)))
 	case (*mine)[n-1].Full():
-		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, o.w.Run.Sizes.Groups))
+		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, o.w.Run.Sizes.Groups,
+			false))
 	}
 	return (*mine)[len(*mine)-1]
 }

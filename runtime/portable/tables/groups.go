@@ -51,12 +51,23 @@ const (
 // directly.
 const MaxDirectGroups = 16
 
+// mostDirectGroups is the largest key domain, in bits, that is addressed
+// directly if there are enough groups.
+const mostDirectGroups = 24
+
+// IsDense reports whether a number of groups is a large part of the domain of
+// their keys, so that a table that addresses keys directly is small for them.
+func (a *Grouping) IsDense(groups int) bool {
+	return !a.Ordered && a.Key.Words == 1 && a.Key.Bits <= mostDirectGroups &&
+		groups >= 1<<a.Key.Bits/8
+}
+
 // NewGroups returns a table with room for the expected number of groups. It
-// grows if there are more.
-func NewGroups(a *Grouping, r *work.Run, expected int) *Groups {
+// grows if there are more. Dense says that it addresses keys directly.
+func NewGroups(a *Grouping, r *work.Run, expected int, dense bool) *Groups {
 	mem := r.Mem
 	t := &Groups{agg: a, mem: mem, limit: r.Sizes.Groups}
-	if a.Key.Words == 1 && a.Key.Bits <= MaxDirectGroups {
+	if dense || a.Key.Words == 1 && a.Key.Bits <= MaxDirectGroups {
 		t.direct = work.Alloc[uint32](mem, a.Name, 1<<a.Key.Bits)
 	}
 	for _, s := range a.Accs {
@@ -307,9 +318,9 @@ func (t *Groups) merge(from *Groups, numbers []uint32, n int) {
 // maxPartitions bounds the parts that groups are merged in.
 const maxPartitions = 1 << 10
 
-// MergeGroups returns tables with each group once. Few groups are merged into
-// one table; many in partitions by hash, each small enough for the cache and
-// merged by one worker.
+// MergeGroups returns tables with each group once. Few groups, and those of
+// tables that address keys directly, are merged into one table; many others in
+// partitions by hash, each small enough for the cache and merged by one worker.
 func MergeGroups(r *work.Run, tables []*Groups) []*Groups {
 	total := 0
 	for _, t := range tables {
@@ -323,7 +334,7 @@ func MergeGroups(r *work.Run, tables []*Groups) []*Groups {
 		settle(tables)
 		return tables
 	}
-	if total <= r.Sizes.Groups/4 || agg.Key.Words == 0 {
+	if total <= r.Sizes.Groups/4 || agg.Key.Words == 0 || tables[0].direct != nil {
 		for _, t := range tables[1:] {
 			tables[0].merge(t, nil, t.N)
 			t.Free()
@@ -342,7 +353,7 @@ func MergeGroups(r *work.Run, tables []*Groups) []*Groups {
 		for _, s := range sorted {
 			most += len(s.part(p))
 		}
-		merged[p] = NewGroups(agg, r, most)
+		merged[p] = NewGroups(agg, r, most, false)
 		for i, t := range tables {
 			numbers := sorted[i].part(p)
 			merged[p].merge(t, numbers, len(numbers))
