@@ -18,6 +18,7 @@ type aggregation struct {
 	cached
 	tables.Grouping
 	pipes []*pipeline
+	sink  *groupSink // from the first computation on
 	node  *queryplan.Aggregate
 	span  source.Span
 	by    []columns.Column
@@ -83,15 +84,18 @@ func (a *aggregation) columns() []columns.Column {
 // compute returns the groups.
 func (a *aggregation) compute(r *work.Run) *bag {
 	return a.bag(r, func() *bag {
-		sink := &groupSink{agg: a, workers: make([][]*tables.Groups, r.Threads)}
-		runInto(r, sink, a.pipes)
-		a.most = 0
-		for _, mine := range sink.workers {
-			for _, t := range mine {
-				a.most = max(a.most, t.N)
-			}
+		if a.sink == nil {
+			a.sink = &groupSink{agg: a}
+			setSink(a.pipes, a.sink)
 		}
-		return a.finish(r, tables.MergeGroups(r, slices.Concat(sink.workers...)))
+		a.sink.workers = make([][]*tables.Groups, r.Threads)
+		exec(r, a.pipes)
+		made := slices.Concat(a.sink.workers...)
+		a.sink.workers, a.most = nil, 0
+		for _, t := range made {
+			a.most = max(a.most, t.N)
+		}
+		return a.finish(r, tables.MergeGroups(r, made))
 	})
 }
 

@@ -11,17 +11,18 @@ import (
 type deduped struct {
 	memo
 	table *tables.Table
+	sink  *insertSink
 	pipes []*pipeline
-	cols  []string
 }
 
 // dedup compiles a Dedup. All columns are inserted, whatever is needed.
 func (c *Compiler) dedup(n *queryplan.Dedup, need names) []*pipeline {
 	cols := n.Columns()
-	d := &deduped{memo: memo{inputs: c.stamp(n)}, pipes: c.node(n.Input, namesOf(cols)),
-		cols: queryplan.NamesOf(cols)}
-	all := mergedAll(d.pipes, d.cols)
+	d := &deduped{memo: memo{inputs: c.stamp(n)}, pipes: c.node(n.Input, namesOf(cols))}
+	all := mergedAll(d.pipes, queryplan.NamesOf(cols))
 	d.table = tables.New(c.run.Mem, "a part of "+c.label, boundsOf(all), true)
+	d.sink = &insertSink{table: d.table, cols: queryplan.NamesOf(cols)}
+	setSink(d.pipes, d.sink)
 	p := &pipeline{}
 	p.src = &dedupSource{tableSource{table: d.table, cols: p.choose(all, need)}, d}
 	return []*pipeline{p}
@@ -31,9 +32,8 @@ func (c *Compiler) dedup(n *queryplan.Dedup, need names) []*pipeline {
 func (d *deduped) fill(r *work.Run) {
 	d.refresh(func() {
 		d.table.Clear()
-		sink := &insertSink{table: d.table, cols: d.cols}
-		runInto(r, sink, d.pipes)
-		sink.finish()
+		exec(r, d.pipes)
+		d.sink.finish()
 		d.table.Publish()
 	})
 }
