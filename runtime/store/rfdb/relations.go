@@ -263,3 +263,17 @@ func (f *File) Text(name string) ([]byte, error) {
 	})
 	return out, f.cut(err)
 }
+
+// Prove compares relations, with all of their tables, with their checksums, so
+// that those of Stubs can be read.
+func (f *File) Prove(ctx context.Context, threads int, names []string) error {
+	var entries []*columnEntry
+	seen := map[int]bool{}
+	for _, name := range names {
+		if r := f.relations[name]; r != nil && !seen[r.Table] {
+			seen[r.Table] = true
+			entries = append(entries, f.dir.Tables[r.Table].Columns...)
+		}
+	}
+	return f.prove(ctx, threads, entries)
+}
