@@ -20,8 +20,8 @@ import (
 // programText is the text of a database that has what is installed in it.
 const programText = "program"
 
-// loggedProgram is what transactions have installed, as a database keeps it: the
-// steps that the front end repeats when the database is opened.
+// loggedProgram is what transactions have installed, as a database keeps it:
+// the steps that the front end repeats when the database is opened.
 type loggedProgram struct {
 	External []string     `json:"external,omitempty"`
 	Steps    []loggedStep `json:"steps"`

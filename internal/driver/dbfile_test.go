@@ -70,7 +70,7 @@ func TestDatabaseOfTransactions(t *testing.T) {
 				b = reopened(t, s, path, true)
 			}
 			want := now.contents()
-			// A reader sees the latest transaction, while the writer has it open.
+			// A reader sees the latest transaction while the writer goes on.
 			for _, of := range []*bench{b, reopened(t, s, path, false)} {
 				got := of.read(slices.Sorted(maps.Keys(want))...)
 				for pred := range want {

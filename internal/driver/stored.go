@@ -66,3 +66,43 @@ func storedError(path string, err error) error {
 	}
 	return out
 }
+
+// StoredInfo describes the file of a database.
+type StoredInfo = rfdb.Info
+
+// DatabaseInfo describes the file of a database, without looking at its
+// columns.
+func DatabaseInfo(path string) (StoredInfo, error) {
+	f, err := rfdb.Open(path)
+	if err != nil {
+		return StoredInfo{}, storedError(path, err)
+	}
+	return f.Info(), nil
+}
+
+// CheckDatabase looks at all of the file of a database, and returns what is
+// damaged.
+func CheckDatabase(ctx context.Context, path string, threads int) (damage []error,
+	info StoredInfo, err error) {
+	f, err := rfdb.Open(path)
+	if err != nil {
+		return nil, StoredInfo{}, storedError(path, err)
+	}
+	damage, err = f.Check(ctx, threads)
+	return damage, f.Info(), err
+}
+
+// CompactDatabase writes the file of a database anew, without what no
+// transaction refers to, and returns its sizes before and after.
+func CompactDatabase(ctx context.Context, path string, threads int) (before, after int64,
+	err error) {
+	old, err := DatabaseInfo(path)
+	if err == nil {
+		err = storedError(path, rfdb.Compact(ctx, path, Version(), threads))
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	now, err := DatabaseInfo(path)
+	return old.Bytes, now.Bytes, err
+}

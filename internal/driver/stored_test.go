@@ -153,10 +153,10 @@ func TestStoredRefused(t *testing.T) {
 				"predicate so, or load its facts again: redfox load PROGRAM --facts DIR -o FILE.rfdb"},
 		{program("road[x] = y -> int(x), int(y). out(x) <- road[x] = _."), NewFacts().Dir(path),
 			path + "#road:2: error: road[1] has two values: 3 here and 2 in row 1"},
-		{first, NewFacts().Dir(damaged), damaged + "#road: error: column y of road is damaged " +
-			"at byte 12288 of the file: its bytes up to 12290 differ from their checksum"},
-		{first, NewFacts().Dir(cut), cut + ": error: transaction 1 is damaged at byte " +
-			fmt.Sprint(len(data)-1) + " of the file: the file ends there, and the transaction " +
+		{first, NewFacts().Dir(damaged), damaged + "#road: error: damage at byte 12288 of the file, " +
+			"in column y of road: its bytes up to 12290 differ from their checksum"},
+		{first, NewFacts().Dir(cut), cut + ": error: damage at byte " + fmt.Sprint(len(data)-1) +
+			" of the file, in transaction 1: the file ends there, and the transaction " +
 			"at byte " + fmt.Sprint(len(data))},
 		{first, NewFacts().File("road", path+"x"), "no such file"},
 	} {

@@ -32,12 +32,12 @@ type DamageError struct {
 
 // Error names the part and the place.
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("%s is damaged at byte %d of the file: %s", e.Part, e.Offset, e.Reason)
+	return fmt.Sprintf("damage at byte %d of the file, in %s: %s", e.Offset, e.Part, e.Reason)
 }
 
 // Advice says what to do about damage.
 func (e *DamageError) Advice() string {
-	return "take a copy of the file from before the damage; redfox db check lists all of it"
+	return "take a copy of the file from before the damage"
 }
 
 // LockedError says that another process writes to the database.
