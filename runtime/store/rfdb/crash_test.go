@@ -206,7 +206,7 @@ func TestKilled(t *testing.T) {
 	}
 	seeds := 2
 	if short.Every() {
-		seeds = 100
+		seeds = 20
 	}
 	newer, repaired := 0, 0
 	for kill := 0; ; kill++ {
@@ -307,7 +307,7 @@ func TestTruncated(t *testing.T) {
 	whole := written(t).platter
 	step := 61
 	if short.Every() {
-		step = 1
+		step = 7
 	}
 	for n := 0; n < len(whole); n += step {
 		if _, err := open("test", newImage(whole[:n])); !isKnown(err) {
