@@ -30,8 +30,6 @@ type section struct {
 	Sums []byte `json:"sums"` // a CRC-32C of each block
 }
 
-func (s *section) end() int64 { return s.At + s.Size + s.Room }
-
 // blocks returns the number of blocks.
 func (s *section) blocks() int { return int((s.Size + blockSize - 1) / blockSize) }
 

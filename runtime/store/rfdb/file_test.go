@@ -190,7 +190,7 @@ func TestHostile(t *testing.T) {
 	count := 800
 	switch {
 	case short.Every():
-		count = 10_000
+		count = 3_000
 	case testing.Short():
 		count = 200
 	}
