@@ -186,6 +186,10 @@ func TestDatabaseOfFacts(t *testing.T) {
 	b.close()
 	b = reopened(t, s, path, false)
 	b.wants("pear18", b.read("worth"), "worth")
+	// A transaction that only asks writes nothing, so that a reader may run it.
+	if got, err := b.exec(`_(x) <- stock[x] = _.`, false); err != nil || got["_"] != "pear; plum" {
+		t.Errorf("a query of a reader is %v, %v", got, err)
+	}
 	if _, err := b.exec(`+stock["fig"] = 1.`, false); err == nil ||
 		!strings.Contains(err.Error(), "open for reading") {
 		t.Errorf("the error of a transaction of a reader is %v", err)

@@ -251,8 +251,12 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 		if kind == frontend.Execution && w.front.HasTypesOf(&front.Workspace) {
 			step.Kind = "" // replaying it would change nothing
 		}
-		if err := w.file.commit(step, relations, &front); err != nil {
-			return nil, err
+		isQuery := step.Kind == "" && maps.Equal(relations, w.relations) &&
+			slices.Equal(step.Before, front.StoredNames())
+		if !isQuery {
+			if err := w.file.commit(step, relations, &front); err != nil {
+				return nil, err
+			}
 		}
 	}
 	// Nothing fails from here on: the transaction is committed.
