@@ -29,8 +29,9 @@ func (f *Facts) driver() *driver.Facts {
 	return &f.sources
 }
 
-// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. It
-// serves predicates that have no other source.
+// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts, or
+// the file of a database, such as Program.Store writes. It serves predicates
+// that have no other source.
 func (f *Facts) Dir(dir string) *Facts { f.sources.Dir(dir); return f }
 
 // File ties a file to a predicate, in the format of its name. The predicate may

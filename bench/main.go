@@ -57,6 +57,7 @@ var suites = []command{
 	{"gpu", "the GPU at work on what it holds, beside its ceilings", benchGPU},
 	{"load", "reading TSV, Parquet and the other formats", benchLoad},
 	{"whole", "TPC-H from Parquet, a process each", benchWhole},
+	{"database", "the first answer from the file of a database, a process each", benchDatabase},
 	{"check", "checking and compiling a program of 5,000 lines", benchCheck},
 	{"memory", "peak memory of a closure, a process each", benchMemory},
 	{"large", "a program of 4,000 clauses on each engine, a process each", benchLarge},

@@ -38,6 +38,12 @@ func (w *Workspace) Inactive(name string) (file *source.File, names []string) {
 	return file, names
 }
 
+// Clone returns a copy, which transactions change by themselves.
+func (w *Workspace) Clone() Workspace {
+	return Workspace{Workspace: w.Workspace.Clone(), names: w.names,
+		inactive: slices.Clip(w.inactive)}
+}
+
 // installed returns the workspace of a checked program.
 func installed(files []*ast.File, names blocks.Names, program *core.Program) *Workspace {
 	w := &Workspace{names: names}

@@ -30,7 +30,7 @@ const (
 var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "facts", Category: groupFacts,
-			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow holds predicate PRED; DIR may be an SQLite database"}
+			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow holds predicate PRED; DIR may be an SQLite database, or one that redfox load has written"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "strict", Category: groupFacts,
@@ -74,6 +74,10 @@ var flagTable = []func() cli.Flag{
 		return &cli.GenericFlag{Name: "exec", Category: groupTransactions,
 			Value: &changes{kind: execFile},
 			Usage: "run `FILE` as a transaction, and print its queries; may be repeated"}
+	},
+	func() cli.Flag {
+		return &cli.StringFlag{Name: "db", Category: groupTransactions,
+			Usage: "work on the database in `FILE`.rfdb: its program runs, and transactions change it; if it is not there, or has no program, PROGRAM and the facts begin it"}
 	},
 	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "clauses", Aliases: []string{"c"}, Category: groupProgram,

@@ -209,7 +209,9 @@ func (f *factFlags) allow(c *cli.Context) error {
 	}
 	f.facts.Allow(f.allowed...)
 	for _, name := range c.Args().Slice() {
-		if name != "-" {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			f.facts.Allow(name)
+		} else if name != "-" {
 			f.facts.Allow(filepath.Dir(name))
 		}
 	}

@@ -113,6 +113,8 @@ func newApp(con *console) *cli.App {
 		Action:         noCommand,
 		Commands: []*cli.Command{
 			runCommand(con),
+			loadCommand(con),
+			databaseCommand(con),
 			checkCommand(con),
 			compileCommand(con),
 			inspectCommand(con),

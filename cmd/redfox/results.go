@@ -58,7 +58,7 @@ func newResults(c *cli.Context) (results, error) {
 
 // otherFiles are extensions of files that --out does not write. A folder of
 // such a name would surprise.
-var otherFiles = []string{".txt", ".xlsx", ".gz", ".zst"}
+var otherFiles = []string{driver.StoredExtension, ".txt", ".xlsx", ".gz", ".zst"}
 
 // destination decides whether --out names a file, which has the extension of a
 // format, or a folder.

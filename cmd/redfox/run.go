@@ -28,6 +28,7 @@ func runCommand(con *console) *cli.Command {
 			"The program is a transaction. --add, --exec, --exec-text and --exec-block are further ones, in the order of the " +
 			"command line; each that fails changes nothing. Queries of --exec and --exec-text are printed, and at " +
 			"the end the results of the program.\n\n" +
+			"With --db FILE.rfdb, transactions change the database in that file, and the program is the one in it; a file that is not there is made of PROGRAM and the facts.\n\n" +
 			"A recursion of which RF0604 warns ends with an error after --max-rounds rounds. Ctrl-C, SIGTERM and SIGHUP end a run with " +
 			"exit code 130; a result that cannot be written is exit code 2.\n\n" +
 			examplesMark +
@@ -35,12 +36,13 @@ func runCommand(con *console) *cli.Command {
 			"redfox run reach.logic --facts data -c '_(x) <- reach(1, x).'\n" +
 			"redfox run reach.logic --fact road=roads.tsv.gz --print reach --format tsv | head\n" +
 			"redfox run schema.logic rules.logic --facts data --out results --format parquet\n" +
-			"redfox run shop.logic --exec-text '+order(\"ann\", \"pear\").' --print stock",
+			"redfox run shop.logic --exec-text '+order(\"ann\", \"pear\").' --print stock\n" +
+			"redfox run --db shop.rfdb --exec sale.logic",
 		Flags: flags("clauses", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict", "print", "out", "format",
 			"limit", "keep-going", "stats", "profile",
 			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
 			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "no-tiers", "json",
-			"add", "exec", "exec-text", "exec-block", "on-abort"),
+			"add", "exec", "exec-text", "exec-block", "on-abort", "db"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {
@@ -56,14 +58,14 @@ func runCommand(con *console) *cli.Command {
 				return err
 			}
 			ordered := false
-			if len(changes) == 0 && hasProject(c) {
+			if len(changes) == 0 && hasProject(c) && !c.IsSet("db") {
 				sources, err := readProgram(c)
 				if err != nil {
 					return err
 				}
 				_, _, ordered = driver.Executions(sources)
 			}
-			if len(changes) > 0 || ordered {
+			if len(changes) > 0 || ordered || c.IsSet("db") {
 				return r.transactions(ctx, c, changes)
 			}
 			return r.do(ctx, c)

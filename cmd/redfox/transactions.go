@@ -109,11 +109,13 @@ func hasProject(c *cli.Context) bool {
 // results of the program at the end.
 func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change) error {
 	defer r.progress.done()
-	sources, err := readProgram(c)
+	sources, err := r.program(c)
 	if err != nil {
 		return err
 	}
-	if name := sources[0].Name; isProgram(name) && filepath.Ext(name) != ".logic" {
+	if len(sources) == 0 {
+		// The database has the program.
+	} else if name := sources[0].Name; isProgram(name) && filepath.Ext(name) != ".logic" {
 		return &usageError{command: c.Command.Name,
 			message: name + " has no clauses that transactions could follow",
 			help:    "name the files of LogiQL that it was made from"}
@@ -146,11 +148,18 @@ func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change
 func (r *run) inSession(ctx context.Context, c *cli.Context, session *driver.Session,
 	sources []driver.Source, changes []change) error {
 	x := r.executing("the program")
-	w, err := session.OpenWorkspace(ctx, sources, r.facts, programOptions(c, r.external), x.options)
+	w, err := r.open(ctx, c, session, sources, len(changes) > 0, x.options)
 	violated, err := r.kept(w != nil, err)
 	if err != nil {
 		return err
 	}
+	err = r.sequence(ctx, c, session, w, x, changes, violated)
+	return cmp.Or(err, w.Close())
+}
+
+// sequence runs transactions after the program, whose run is x.
+func (r *run) sequence(ctx context.Context, c *cli.Context, session *driver.Session,
+	w *driver.Workspace, x *execution, changes []change, violated bool) error {
 	r.told(w)
 	if err := x.end(w, nil); err != nil {
 		return err

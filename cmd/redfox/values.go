@@ -114,7 +114,7 @@ func checkFolder(flag, dir string) error {
 	case err != nil:
 		return usage("name a folder that is there", "--%s %s: %v", flag, shellQuote(dir),
 			reason(err))
-	case !info.IsDir() && flag == "facts" && driver.IsDatabase(dir):
+	case !info.IsDir() && flag == "facts" && (driver.IsDatabase(dir) || driver.IsStored(dir)):
 		return nil
 	case !info.IsDir():
 		help := "name its folder"

@@ -126,6 +126,27 @@ func (w *Workspace) Commit(files []*ast.File, kind Kind, t *Transaction, program
 	}
 }
 
+// Clone returns a copy, which transactions change by themselves.
+func (w *Workspace) Clone() Workspace {
+	return Workspace{files: slices.Clip(w.files), preds: maps.Clone(w.preds),
+		pulses: maps.Clone(w.pulses), stored: maps.Clone(w.stored),
+		families: maps.Clone(w.families)}
+}
+
+// Restore sets the names of the predicates whose tuples are stored.
+func (w *Workspace) Restore(stored []string) {
+	w.stored = map[string]bool{}
+	for _, name := range stored {
+		w.stored[name] = true
+	}
+}
+
+// HasTypesOf reports whether a workspace that this one has become knows the
+// same predicates, with the same entities.
+func (w *Workspace) HasTypesOf(later *Workspace) bool {
+	return len(w.preds) == len(later.preds) && maps.Equal(w.families, later.families)
+}
+
 // StoredNames lists the predicates whose tuples are stored, sorted.
 func (w *Workspace) StoredNames() []string { return slices.Sorted(maps.Keys(w.stored)) }
 

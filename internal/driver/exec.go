@@ -39,6 +39,7 @@ type Workspace struct {
 	report    *LoadReport
 	stats     Stats
 	compiling time.Duration
+	file      *databaseFile // nil if the workspace is in memory only
 }
 
 // Latest says what the latest run of the workspace took, of a transaction or of
@@ -200,47 +201,67 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 		tuples := res.owned["+"+name].Tuples()
 		rel, err := tuples, error(nil)
 		if before := w.relations[name]; before != nil {
-			rel, err = read.Append(before, tuples)
+			if err = w.prove(ctx, []string{name}, opts.Threads); err == nil {
+				rel, err = read.Append(before, tuples)
+			}
 		}
 		if err != nil {
 			return nil, err
 		}
 		grown[name] = rel
 	}
-	// Nothing fails from here on: the transaction is committed.
+	relations := maps.Clone(w.relations)
 	var named []string // makers of entities that facts name
 	for _, v := range t.program.plan.Vars {
 		if v.Kind != queryplan.Input {
 			continue
 		}
 		isNamed := strings.HasSuffix(v.Source, core.NamedSuffix)
-		if w.relations[v.Source] == nil || isNamed {
-			w.relations[v.Source] = db.relation(v)
+		if relations[v.Source] == nil || isNamed {
+			relations[v.Source] = db.relation(v)
 		}
-		if isNamed && w.relations[v.Source].Rows() > 0 {
+		if isNamed && relations[v.Source].Rows() > 0 {
 			named = append(named, v.Source)
 		}
 	}
 	for _, s := range t.program.schemas() {
 		if slices.Contains(t.Pulses, s.Name) {
-			w.relations[s.Name] = store.EmptyRelation(s)
+			relations[s.Name] = store.EmptyRelation(s)
 		}
 	}
 	for _, name := range t.Stale {
-		delete(w.relations, name)
+		delete(relations, name)
 	}
 	stored = slices.DeleteFunc(stored, func(name string) bool {
 		// A maker without entities has no greatest number to go on from.
 		return strings.HasSuffix(name, core.MadeSuffix) && res.owned[name].Tuples().Rows() == 0
 	})
 	for _, name := range stored {
-		w.relations[name] = res.owned[name].Tuples()
+		relations[name] = res.owned[name].Tuples()
 	}
-	maps.Copy(w.relations, grown)
-	t.Commit(&w.front, append(stored, named...))
+	maps.Copy(relations, grown)
+	front := w.front.Clone()
+	t.Commit(&front, append(stored, named...))
+	maps.DeleteFunc(relations,
+		func(name string, _ *store.Relation) bool { return !front.Knows(name) })
+	if w.file != nil {
+		step := loggedStep{Kind: kindNames[kind], Sources: sources,
+			Before: w.front.StoredNames(), Held: slices.Sorted(maps.Keys(w.relations)),
+			Stored: append(stored, named...)}
+		if kind == frontend.Execution && w.front.HasTypesOf(&front.Workspace) {
+			step.Kind = "" // replaying it would change nothing
+		}
+		isQuery := step.Kind == "" && maps.Equal(relations, w.relations) &&
+			slices.Equal(step.Before, front.StoredNames())
+		if !isQuery {
+			if err := w.file.commit(step, relations, &front); err != nil {
+				return nil, err
+			}
+		}
+	}
+	// Nothing fails from here on: the transaction is committed.
+	w.relations, w.front = relations, front
 	w.version++
-	maps.DeleteFunc(w.relations,
-		func(name string, _ *store.Relation) bool { return !w.front.Knows(name) })
 	if kind != frontend.Execution {
 		w.installed++
 	}
@@ -281,6 +302,13 @@ func (w *Workspace) run(ctx context.Context, p *Program, opts RunOptions) (*Resu
 // load returns the contents as facts of a program, with what files hold of
 // other predicates.
 func (w *Workspace) load(ctx context.Context, p *Program, opts RunOptions) (*Database, error) {
+	var names []string
+	for _, s := range p.schemas() {
+		names = append(names, s.Name)
+	}
+	if err := w.prove(ctx, names, opts.Threads); err != nil {
+		return nil, err
+	}
 	load := opts.Load
 	load.held = w.relations
 	load.Predicates = slices.Clone(opts.Outputs)

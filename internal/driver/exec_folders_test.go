@@ -54,6 +54,13 @@ func runTransactions(t *testing.T, s *Session, dir string) {
 			t.Fatalf("%s: the error is %v", file, err)
 		}
 	}
+	checkExpected(t, s, w, dir)
+}
+
+// checkExpected compares what a workspace holds with the folder's expectation.
+func checkExpected(t *testing.T, s *Session, w *Workspace, dir string) {
+	t.Helper()
+	ctx := context.Background()
 	files, err := filepath.Glob(filepath.Join(dir, "expected", "*.tsv"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("nothing is expected: %v", err)

@@ -211,10 +211,6 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	defer failure.Recover("the loader", &err)
 	start, given := time.Now(), cmp.Or(given, NewFacts())
 	schemas, held := facts.Missing(p.schemas(), opts.held)
-	isDerived := func(name string) bool {
-		return slices.ContainsFunc(p.preds,
-			func(q predicate) bool { return q.Name == name && q.Derived })
-	}
 	terms, schemas := p.terms(schemas)
 	if terms != nil {
 		copies = nil // a column of terms is not the one that runs read
@@ -224,28 +220,12 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 		for i := range schemas {
 			schemas[i].Optional = true // transactions insert
 		}
-	} else if err := facts.CheckNames(given, schemas, isDerived); err != nil {
+	} else if err := facts.CheckNames(given, schemas, p.derives); err != nil {
 		return nil, err
 	}
-	imports, err := p.imports(given, schemas)
+	binding, so, err := p.bind(ctx, given, schemas, opts)
 	if err != nil {
 		return nil, err
-	}
-	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress,
-		MissingEmpty: opts.MissingEmpty, Null: opts.Null, NoHeader: opts.NoHeader,
-		Delimiter: opts.Delimiter, Proofs: opts.proofs}
-	if so.Proofs.Get == nil {
-		so.Proofs = proofs()
-	}
-	if opts.Memory > 0 {
-		so.Reserve, so.Bound = facts.Reservation(opts.Memory), opts.Memory
-	}
-	if opts.SkipMalformed {
-		so.OnError = read.Skip
-	}
-	binding, err := facts.Bind(ctx, given, schemas, imports, so)
-	if err != nil {
-		return nil, loadError(ctx, err)
 	}
 	extra := slices.Concat(facts.Predicates(given), opts.Predicates, terms.Predicates())
 	needed, plan, err := p.needed(extra)
@@ -289,6 +269,38 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	}
 	out.complete()
 	return out, nil
+}
+
+// bind finds the files of facts for predicates, and says how they are read.
+func (p *Program) bind(ctx context.Context, given *Facts, schemas []store.Schema,
+	opts LoadOptions) (*read.Binding, read.Options, error) {
+	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress,
+		MissingEmpty: opts.MissingEmpty, Null: opts.Null, NoHeader: opts.NoHeader,
+		Delimiter: opts.Delimiter, Proofs: opts.proofs}
+	if so.Proofs.Get == nil {
+		so.Proofs = proofs()
+	}
+	if opts.Memory > 0 {
+		so.Reserve, so.Bound = facts.Reservation(opts.Memory), opts.Memory
+	}
+	if opts.SkipMalformed {
+		so.OnError = read.Skip
+	}
+	imports, err := p.imports(given, schemas)
+	if err != nil {
+		return nil, so, err
+	}
+	binding, err := facts.Bind(ctx, given, schemas, imports, so)
+	if err != nil {
+		return nil, so, loadError(ctx, err)
+	}
+	return binding, so, nil
+}
+
+// derives reports whether rules derive a predicate.
+func (p *Program) derives(name string) bool {
+	return slices.ContainsFunc(p.preds,
+		func(q predicate) bool { return q.Name == name && q.Derived })
 }
 
 // terms returns the facts that name entities by their terms.

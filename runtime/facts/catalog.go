@@ -32,7 +32,7 @@ func Catalog(db *store.Database) *stats.Catalog {
 func tableStats(t *store.Table) *stats.Table {
 	sample := t.Sample()
 	out := &stats.Table{Name: t.Name, Rows: int64(t.Rows),
-		Sample: &stats.Sample{Rows: sample.Rows, Data: tableData{t}}}
+		Sample: &stats.Sample{Rows: sample.Rows, Data: tableData{t, sample}}}
 	for i, c := range t.Columns {
 		of := sample.Columns[i]
 		col := stats.Column{Name: t.Names[i], Min: c.Stats.Min, Max: c.Stats.Max,
@@ -47,9 +47,20 @@ func tableStats(t *store.Table) *stats.Table {
 }
 
 // tableData lets the optimiser look up entries of a table.
-type tableData struct{ table *store.Table }
+type tableData struct {
+	table  *store.Table
+	sample *store.Sample
+}
 
-func (d tableData) Value(column, row int) scalar.Value { return d.table.Columns[column].Value(row) }
+// Value returns an entry. Those of the sample are there without a look at the
+// column, which may be in a file that has not been read yet.
+func (d tableData) Value(column, row int) scalar.Value {
+	c := d.table.Columns[column]
+	if at, ok := slices.BinarySearch(d.sample.Rows, row); ok && !c.Absent {
+		return c.ValueOf(d.sample.Columns[column].Words[at])
+	}
+	return c.Value(row)
+}
 
 func (d tableData) Find(column int, v scalar.Value) (from, until int) {
 	return d.table.Columns[column].Find(v)

@@ -38,6 +38,9 @@ type given struct {
 // serves predicates that have no other source.
 func (f *Sources) Dir(dir string) *Sources { f.dir = dir; return f }
 
+// HasDir reports whether a folder is named.
+func (f *Sources) HasDir() bool { return f.dir != "" }
+
 // File ties a file to a predicate, in the format of its name. The predicate may
 // also be the part before the colon of several, which then are columns of the
 // file. Several files of a predicate are united.

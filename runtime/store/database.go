@@ -14,6 +14,8 @@ type Table struct {
 	Names   []string // of the columns
 	Columns []*Column
 	Rows    int
+
+	sample *Sample // what Sample returns, if it is known already
 }
 
 // Relation is a set of tuples: some columns of a table, without repeated

@@ -43,22 +43,41 @@ type WordShare struct {
 // maxTop is how many of the most frequent words a sample lists.
 const maxTop = 16
 
+// Sampled says what Sample returns: a sample of the same table that was drawn
+// earlier.
+func (t *Table) Sampled(s *Sample) { t.sample = s }
+
 // Sample draws a sample of the table's rows.
 func (t *Table) Sample() *Sample {
-	n := min(t.Rows, SampleRows)
-	s := &Sample{Rows: make([]int, n), Columns: make([]ColumnSample, len(t.Columns))}
-	for i := range s.Rows {
-		// Not every k-th row: tables have periods.
-		from, until := i*t.Rows/n, (i+1)*t.Rows/n
-		s.Rows[i] = from + int(scalar.Mix(uint64(i))%uint64(until-from))
+	if t.sample != nil {
+		return t.sample
 	}
+	s := &Sample{Rows: SampledRows(t.Rows), Columns: make([]ColumnSample, len(t.Columns))}
 	for i, c := range t.Columns {
-		s.Columns[i] = sampleColumn(c, s.Rows)
+		s.Columns[i] = c.Sample(s.Rows)
 	}
 	return s
 }
 
-func sampleColumn(c *Column, rows []int) ColumnSample {
+// SampledRows returns the rows that the sample of a table has.
+func SampledRows(rows int) []int {
+	out := make([]int, min(rows, SampleRows))
+	for i := range out {
+		// Not every k-th row: tables have periods.
+		from, until := i*rows/len(out), (i+1)*rows/len(out)
+		out[i] = from + int(scalar.Mix(uint64(i))%uint64(until-from))
+	}
+	return out
+}
+
+// NewColumnSample returns what the words of a sample's rows, and what was
+// counted of their neighbours, say of a column.
+func NewColumnSample(words []int64, equal, rising float64) ColumnSample {
+	return ColumnSample{Words: words, Equal: equal, Rising: rising, Top: topWords(words)}
+}
+
+// Sample returns what the rows of its table's sample say of the column.
+func (c *Column) Sample(rows []int) ColumnSample {
 	if c.Absent {
 		return ColumnSample{Words: make([]int64, len(rows))}
 	}

@@ -67,7 +67,8 @@ func ParseFact(text string) (f Fact, err error) {
 			f.Format, f.Path = Format(i+1), rest
 		}
 		at := strings.LastIndexByte(f.Path, '#')
-		if at > 0 && (f.Format == SQLite || formatOf(f.Path[:at]) == SQLite) {
+		isTable := func(of Format) bool { return of == SQLite || of == RFDB }
+		if at > 0 && (isTable(f.Format) || isTable(formatOf(f.Path[:at]))) {
 			f.Path, f.Table = f.Path[:at], f.Path[at+1:]
 		}
 	}()
@@ -270,6 +271,9 @@ func (b *binder) fact(f *Fact) error {
 	if exact != nil {
 		takers = append([]*store.Schema{exact}, group...)
 	}
+	if f.Format == RFDB || f.Format == FormatAuto && formatOf(f.Path) == RFDB {
+		return b.storedFact(f, takers)
+	}
 	source, err := b.openSource(f, takers)
 	if err != nil && f.Open != nil && errors.Is(err, fs.ErrNotExist) {
 		return b.missing(f)
@@ -305,6 +309,9 @@ func (b *binder) folder(dir string) error {
 		return fileError(dir, err)
 	}
 	if !info.IsDir() {
+		if isStored(dir) {
+			return b.storedDatabase(dir)
+		}
 		if isDatabase(dir) {
 			return b.database(dir)
 		}
@@ -349,7 +356,7 @@ func (b *binder) folder(dir string) error {
 // case.
 func dataFile(path string) (string, bool) {
 	stem, f, ok := cutEnding(path)
-	return stem, ok && f != SQLite // the tables of a database are for --facts
+	return stem, ok && f != SQLite && f != RFDB // those of databases are for --facts
 }
 
 // isPlain reports whether a file is a text, or JSON, that may be about
@@ -550,6 +557,7 @@ func (s *Source) sameAs(t *Source) bool {
 	return s.Path == t.Path && s.Reader == t.Reader && (s.Open == nil) == (t.Open == nil) &&
 		s.Format == t.Format && s.Delimiter == t.Delimiter &&
 		s.Header == t.Header && slices.Equal(s.Columns, t.Columns) &&
+		s.storedTable == t.storedTable &&
 		(s.Arity == t.Arity || t.Arity < 0)
 }
 
@@ -670,4 +678,9 @@ func (s *Source) firstRecord(ctx context.Context) ([]string, error) {
 		return nil, &LoadError{File: s.Path, Line: 1, Column: len(fields) + 1, Reason: err.Error()}
 	}
 	return fields, nil
+}
+
+// Fills reports whether a file holds facts of a predicate.
+func (b *Binding) Fills(pred string) bool {
+	return slices.ContainsFunc(b.Sources, func(s Source) bool { return s.fills(pred) })
 }

@@ -11,7 +11,7 @@ import (
 // text; nil if there is none, or if the source is a reader, which cannot be
 // read again. The reason is left to the caller.
 func (s *Source) Find(ctx context.Context, column int, name, text string) *LoadError {
-	if s.Reader != nil {
+	if s.Reader != nil || s.stored != nil {
 		return nil
 	}
 	again := *s

@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/rfdb"
 )
 
 // Format is how a file is written.
@@ -22,7 +23,8 @@ type Format uint8
 
 // The formats. FormatAuto goes by the name, in any case: .tsv, .csv, .json,
 // .jsonl or .ndjson, also with .gz or .zst behind; .parquet or .pq; .arrow,
-// .arrows, .feather or .ipc; .sqlite, .sqlite3 or .db. Anything else is TSV.
+// .arrows, .feather or .ipc; .sqlite, .sqlite3 or .db; .rfdb. Anything else is
+// TSV.
 const (
 	FormatAuto Format = iota
 	TSV
@@ -31,9 +33,10 @@ const (
 	JSON   // objects, in an array or one after the other
 	Arrow  // a file or a stream of records
 	SQLite // a table of a database
+	RFDB   // a table of a database of redfox
 )
 
-var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json", "arrow", "sqlite"}
+var formatNames = [...]string{"auto", "tsv", "csv", "parquet", "json", "arrow", "sqlite", "rfdb"}
 
 // String returns the format's name as file names and flags have it.
 func (f Format) String() string { return formatNames[f] }
@@ -58,6 +61,13 @@ type Source struct {
 	// database is the path of an SQLite database, of which table is read. Path
 	// names both.
 	database, table string
+
+	// stored is a database of redfox, of which a table is read that has so many
+	// rows. storedAs is what it calls predicates.
+	stored      *rfdb.File
+	storedTable int
+	storedRows  int64
+	storedAs    map[string]string
 
 	// footer is the footer of a Parquet file, which Bind reads and Load uses
 	// again: the footer of a long file takes as long to read as many columns.
@@ -283,6 +293,15 @@ func (s *Source) Load(ctx context.Context, opts Options) ([]*store.Relation, *Fi
 }
 
 func (s *Source) load(ctx context.Context, opts Options) ([]*store.Relation, *FileReport, error) {
+	if s.stored != nil {
+		rels, report, err := s.loadStored(ctx, &opts)
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		} else if key := new(KeyError); err != nil && !errors.As(err, &key) {
+			err = fileError(s.Path, err)
+		}
+		return rels, report, err
+	}
 	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path},
 		ledger: store.NewLedger(opts.Reserve, opts.Bound)}
 	for _, u := range s.Uses {
@@ -334,7 +353,7 @@ func textFormatOf(f Format, delimiter byte) (Format, byte) {
 var endings = map[string]Format{".tsv": TSV, ".txt": TSV, ".csv": CSV, ".json": JSON,
 	".jsonl": JSON, ".ndjson": JSON, ".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow,
 	".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow, ".sqlite": SQLite, ".sqlite3": SQLite,
-	".db": SQLite}
+	".db": SQLite, rfdb.Extension: RFDB}
 
 // isText reports whether files of the format are texts.
 func (f Format) isText() bool { return f <= JSON && f != Parquet }

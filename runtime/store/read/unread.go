@@ -44,9 +44,12 @@ func (b *Binding) Left() *Binding {
 	return out
 }
 
-// Rows returns the number of rows of a Parquet file, as far as it is known
-// before the file is read.
+// Rows returns the number of rows of a Parquet file or of a stored table, as
+// far as it is known before the file is read.
 func (s *Source) Rows() (rows int64, known bool) {
+	if s.stored != nil {
+		return s.storedRows, true
+	}
 	if s.footer == nil {
 		return 0, false
 	}

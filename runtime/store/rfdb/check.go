@@ -1,0 +1,156 @@
+package rfdb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Info describes a database.
+type Info struct {
+	Format      int
+	Redfox      string // which wrote the latest transaction
+	Transaction uint64
+	Bytes       int64 // of the file
+	Unused      int64 // of it, to which the latest transaction does not refer
+	Relations   []RelationInfo
+	Texts       []string
+}
+
+// RelationInfo describes a relation. Relations of one table share its columns.
+type RelationInfo struct {
+	Name    string
+	Table   string
+	Rows    int
+	Keys    int
+	Columns []ColumnInfo
+}
+
+// ColumnInfo describes a column.
+type ColumnInfo struct {
+	Name, Type, Encoding string
+	Width                int
+	Bytes                int64 // of the entries
+	Text                 int64 // of the dictionary
+	Strings              int64 // in it
+	Distinct             int64
+	Ascending            bool
+}
+
+// Info describes the database as it was opened.
+func (f *File) Info() Info {
+	out := Info{Format: Format, Redfox: f.dir.Redfox, Transaction: f.root.transaction,
+		Bytes: f.size, Texts: slices.Sorted(maps.Keys(f.dir.Texts))}
+	for _, r := range f.dir.Relations {
+		t := f.dir.Tables[r.Table]
+		of := RelationInfo{Name: r.Name, Table: t.Name, Rows: t.Rows, Keys: r.Keys}
+		for _, c := range r.Cols {
+			e := t.Columns[c]
+			col := ColumnInfo{Name: e.Name, Type: e.Type, Encoding: string(e.Encoding),
+				Width: int(e.Width), Bytes: e.Entries.Size, Distinct: e.Stats.Distinct,
+				Ascending: e.Stats.Ascending}
+			if e.Dict != nil {
+				d := f.dir.Dicts[*e.Dict]
+				col.Text, col.Strings = d.Text.Size+d.Ends.Size, d.len()
+			}
+			of.Columns = append(of.Columns, col)
+		}
+		out.Relations = append(out.Relations, of)
+	}
+	used := int64(firstPage) + f.root.size + pageSize
+	for _, s := range f.sections() {
+		used += s.Size + s.Room
+	}
+	out.Unused = max(0, f.size-used)
+	return out
+}
+
+// sections returns the sections of the transaction, each once.
+func (f *File) sections() map[int64]section {
+	out := map[int64]section{}
+	add := func(s section) {
+		if s.Size >= out[s.At].Size {
+			out[s.At] = s
+		}
+	}
+	for _, d := range f.dir.Dicts {
+		add(d.Text)
+		add(d.Ends)
+	}
+	for _, t := range f.dir.Tables {
+		for _, c := range t.Columns {
+			add(c.Entries)
+			if c.Sample != nil {
+				add(c.Sample.Words)
+			}
+		}
+	}
+	for _, s := range f.dir.Texts {
+		add(s)
+	}
+	return out
+}
+
+// Check compares all of the database with its checksums, and looks whether
+// dictionaries ascend and keys are keys. It returns what is damaged, one error
+// for each column or text at most.
+func (f *File) Check(ctx context.Context, threads int) ([]error, error) {
+	found := slices.Clone(f.slots)
+	damaged := map[int]bool{} // tables
+	for i, t := range f.dir.Tables {
+		for _, e := range t.Columns {
+			err := f.prove(ctx, threads, []*columnEntry{e})
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			if err != nil {
+				damaged[i] = true
+				found = append(found, err)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.dir.Texts)) {
+		if _, err := f.Text(name); err != nil {
+			found = append(found, err)
+		}
+	}
+	if len(damaged) > 0 {
+		return found, nil // what would be computed of them means nothing
+	}
+	for i, d := range f.dicts {
+		if d == nil {
+			continue
+		}
+		err := guarded(func() error {
+			if !d.Ascends() {
+				return &DamageError{"the dictionary of " + f.ownerOfDict(i), f.dir.Dicts[i].Text.At,
+					"its strings do not ascend"}
+			}
+			return nil
+		})
+		if err != nil {
+			found = append(found, f.cut(err))
+		}
+	}
+	for _, r := range f.Stubs() {
+		err := guarded(func() error {
+			unique, err := store.UniqueRows(ctx, store.Sorting{Threads: 1}, r.Columns()[:r.Keys],
+				r.Rows())
+			if err == nil && !unique {
+				err = &DamageError{"predicate " + r.Name, f.root.at,
+					fmt.Sprintf("its first %d columns are no key", r.Keys)}
+			}
+			return err
+		})
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			found = append(found, f.cut(err))
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,261 @@
+package rfdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// directory is what a transaction lists.
+type directory struct {
+	Redfox    string             `json:"redfox"` // which wrote it
+	Tables    []*tableEntry      `json:"tables"`
+	Dicts     []*dictEntry       `json:"dictionaries"`
+	Relations []*relationEntry   `json:"relations"`
+	Texts     map[string]section `json:"texts"`
+}
+
+// section is a part of the file.
+type section struct {
+	At   int64 `json:"at"`
+	Size int64 `json:"size"`
+	// Room is how many bytes behind the section belong to nothing else.
+	Room int64  `json:"room,omitempty"`
+	Sums []byte `json:"sums"` // a CRC-32C of each block
+}
+
+// blocks returns the number of blocks.
+func (s *section) blocks() int { return int((s.Size + blockSize - 1) / blockSize) }
+
+// block returns the place of a block in the section, and its checksum.
+func (s *section) block(i int) (from, until int64, sum uint32) {
+	from = int64(i) * blockSize
+	return from, min(from+blockSize, s.Size), binary.LittleEndian.Uint32(s.Sums[4*i:])
+}
+
+// sumsFrom returns the checksums of the blocks of data from one on.
+func sumsFrom(data []byte, block int) []byte {
+	var out []byte
+	for from := block * blockSize; from < len(data); from += blockSize {
+		out = binary.LittleEndian.AppendUint32(out,
+			checksum(data[from:min(from+blockSize, len(data))]))
+	}
+	return out
+}
+
+// check returns the error of a section that cannot be in a file of this size.
+func (s *section) check(end int64, align int64) error {
+	switch {
+	case s.At < firstPage || s.Size < 0 || s.Room < 0 || s.At > end || s.Size > end-s.At ||
+		s.Room > end-s.At-s.Size:
+		return fmt.Errorf("a section of %d bytes at byte %d of %d", s.Size, s.At, end)
+	case s.At%align != 0:
+		return fmt.Errorf("a section at byte %d, which is no multiple of %d", s.At, align)
+	case len(s.Sums) != 4*s.blocks():
+		return fmt.Errorf("a section of %d bytes with %d bytes of checksums", s.Size, len(s.Sums))
+	}
+	return nil
+}
+
+// tableEntry is a table.
+type tableEntry struct {
+	Name    string         `json:"name"`
+	Rows    int            `json:"rows"`
+	Columns []*columnEntry `json:"columns"`
+}
+
+// encoding is how a column's entries are written.
+type encoding string
+
+// offsets are the entries as store.Column has them in memory.
+const offsets encoding = "offsets"
+
+// columnEntry is a column.
+type columnEntry struct {
+	Name     string      `json:"name"`
+	Type     string      `json:"type"`
+	Encoding encoding    `json:"encoding"`
+	Dict     *int        `json:"dictionary,omitempty"`
+	Base     int64       `json:"base"`
+	Step     int64       `json:"step"`
+	Width    uint8       `json:"width"`
+	Entries  section     `json:"entries"`
+	Stats    columnStats `json:"statistics"`
+	Sample   *sample     `json:"sample,omitempty"`
+
+	layout store.Layout
+}
+
+// columnStats are store.ColumnStats.
+type columnStats struct {
+	Min       int64 `json:"min"`
+	Max       int64 `json:"max"`
+	Bounded   bool  `json:"bounded,omitempty"`
+	Distinct  int64 `json:"distinct"`
+	Ascending bool  `json:"ascending,omitempty"`
+}
+
+// sample is what the sample of a long table says of a column. That of a short
+// table is all of it.
+type sample struct {
+	Words  section `json:"words"`
+	Equal  float64 `json:"equal"`
+	Rising float64 `json:"rising"`
+}
+
+// dictEntry is a dictionary.
+type dictEntry struct {
+	Text section `json:"text"`
+	Ends section `json:"ends"`
+	Wide bool    `json:"wide,omitempty"`
+}
+
+// len returns the number of strings.
+func (d *dictEntry) len() int64 { return d.Ends.Size / d.width() }
+
+// width returns the bytes of the place of an end.
+func (d *dictEntry) width() int64 {
+	if d.Wide {
+		return 8
+	}
+	return 4
+}
+
+// relationEntry is a relation, the first Keys columns of which no two rows
+// share.
+type relationEntry struct {
+	Name  string `json:"name"`
+	Table int    `json:"table"`
+	Cols  []int  `json:"columns"`
+	Keys  int    `json:"keys"`
+}
+
+// columnOf describes a column without its sections.
+func columnOf(name string, c *store.Column) (*columnEntry, error) {
+	l := c.Layout()
+	s := l.Stats
+	e := &columnEntry{Name: name, Type: l.Type.String(), Encoding: offsets, Base: l.Base,
+		Step: l.Step, Width: l.Width, layout: l,
+		Stats: columnStats{s.Min, s.Max, s.Bounded, s.Distinct, s.Ascending}}
+	if t, ok := scalar.ParseType(e.Type); !ok || t != l.Type {
+		return nil, fmt.Errorf("column %s has the type %s, which a database cannot hold", name,
+			e.Type)
+	}
+	if err := l.Check(); err != nil {
+		return nil, fmt.Errorf("column %s has %w", name, err)
+	}
+	return e, nil
+}
+
+// parseDirectory reads the directory of a transaction that ends at a place. The
+// error says what cannot be.
+func parseDirectory(data []byte, end int64) (*directory, error) {
+	d := &directory{}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(d); err != nil {
+		return nil, err
+	}
+	for i, e := range d.Dicts {
+		if e == nil {
+			return nil, errNothing
+		}
+		if err := errors.Join(e.Text.check(end, 1), e.Ends.check(end, e.width())); err != nil {
+			return nil, fmt.Errorf("dictionary %d has %w", i, err)
+		}
+		if e.Ends.Size%e.width() != 0 || e.len() > math.MaxUint32 {
+			return nil, fmt.Errorf("dictionary %d has %d bytes of ends", i, e.Ends.Size)
+		}
+	}
+	for _, t := range d.Tables {
+		if t == nil {
+			return nil, errNothing
+		}
+		if t.Rows < 0 || t.Rows > math.MaxUint32 {
+			return nil, fmt.Errorf("table %s has %d rows", t.Name, t.Rows)
+		}
+		for _, c := range t.Columns {
+			if c == nil {
+				return nil, errNothing
+			}
+			if err := c.read(t.Rows, d.Dicts, end); err != nil {
+				return nil, fmt.Errorf("column %s of table %s has %w", c.Name, t.Name, err)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range d.Relations {
+		if r == nil {
+			return nil, errNothing
+		}
+		bad := r.Table < 0 || r.Table >= len(d.Tables) || r.Keys < 0 || r.Keys > len(r.Cols) ||
+			seen[r.Name]
+		seen[r.Name] = true
+		for _, c := range r.Cols {
+			bad = bad || c < 0 || c >= len(d.Tables[r.Table].Columns)
+		}
+		if bad {
+			return nil, fmt.Errorf("predicate %s is there twice, or has columns of no table", r.Name)
+		}
+	}
+	for name, s := range d.Texts {
+		if err := s.check(end, 1); err != nil {
+			return nil, fmt.Errorf("text %s has %w", name, err)
+		}
+	}
+	return d, nil
+}
+
+var errNothing = errors.New("a null stands in a list")
+
+// read completes a column that was parsed.
+func (e *columnEntry) read(rows int, dicts []*dictEntry, end int64) error {
+	t, ok := scalar.ParseType(e.Type)
+	if !ok || t.IsWide() || t.Kind == scalar.Entity {
+		return fmt.Errorf("the type %q", e.Type)
+	}
+	if e.Encoding != offsets {
+		return fmt.Errorf("the encoding %q, which this redfox does not read", e.Encoding)
+	}
+	s := e.Stats
+	e.layout = store.Layout{Type: t, Base: e.Base, Step: e.Step, Width: e.Width, Rows: rows,
+		Stats: store.ColumnStats{Min: s.Min, Max: s.Max, Bounded: s.Bounded, Distinct: s.Distinct,
+			Ascending: s.Ascending}}
+	if err := e.layout.Check(); err != nil {
+		return err
+	}
+	if (t.Kind == scalar.String) != (e.Dict != nil) ||
+		e.Dict != nil && (*e.Dict < 0 || *e.Dict >= len(dicts)) {
+		return errors.New("no dictionary, or one that is not there")
+	}
+	if e.Dict != nil && rows > 0 && (s.Min < 0 || s.Max < s.Min || s.Max >= dicts[*e.Dict].len()) {
+		return fmt.Errorf("codes from %d to %d of %d", s.Min, s.Max, dicts[*e.Dict].len())
+	}
+	if err := e.Entries.check(end, max(1, int64(e.Width))); err != nil {
+		return err
+	}
+	if e.Entries.Size != int64(rows)*int64(e.Width) {
+		return fmt.Errorf("%d bytes for %d rows of %d", e.Entries.Size, rows, e.Width)
+	}
+	if (e.Sample != nil) != (rows > store.SampleRows) {
+		return errors.New("no sample")
+	}
+	if e.Sample == nil {
+		return nil
+	}
+	if err := e.Sample.Words.check(end, 8); err != nil {
+		return err
+	}
+	isShare := func(x float64) bool { return x >= 0 && x <= 1 }
+	if e.Sample.Words.Size != 8*store.SampleRows || !isShare(e.Sample.Equal) ||
+		!isShare(e.Sample.Rising) {
+		return errors.New("no sample of its rows")
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+// Package rfdb is the file of a database, shop.rfdb: relations as engines keep
+// them, and texts that say what is installed over them.
+//
+// In: relations of runtime/store. Out: one file, mapped into memory, whose
+// columns and dictionaries are used where they are. A transaction appends to
+// the file, so that a process that is killed at any moment leaves the last one.
+// Damage is an error that names the predicate, the column and the place; it is
+// found before anything is computed from it. `redfox load` and `redfox run
+// --db` write such files and `redfox db` shows them. The package imports
+// runtime/store and knows no program, no plan and no engine.
+//
+// # Layout
+//
+// Numbers are little-endian. A page has 4,096 bytes.
+//
+//	page 0       magic (8 bytes: 0x89 R D B \r \n 0x1A \n), version of the format
+//	             (4), CRC-32C of both (4)
+//	pages 1, 2   the latest two roots: that of transaction n is on page 1 + n mod 2
+//	then         what transactions have appended, one behind the other: sections,
+//	             the directory, and a page with the root again
+//
+// A root has a magic, the number of the transaction, where its directory is and
+// the CRC-32C of that, where the transaction ends, and a CRC-32C of all this.
+//
+// The directory is JSON. It lists tables with the layout and the statistics of
+// their columns, dictionaries, relations with their keys, texts, and for each
+// section its place and a CRC-32C of every 256 KiB. Sections of a page or more
+// begin on a page, others on 64 bytes, so that a device can copy from the
+// mapping. Sections are:
+//
+//	entries   of a column, as offsets of 1, 2, 4 or 8 bytes; the encoding is a
+//	          field of the directory
+//	sample    the words of a column in the sample of its table
+//	text      the strings of a sorted dictionary, one behind the other
+//	ends      where each of these ends
+//	a text    by its name
+//
+// # Transactions
+//
+// A commit writes new sections behind the end of the last transaction, the
+// directory and the root behind them, and waits for the disk. Then it writes
+// the root to page 1 or 2, and waits again. What an earlier transaction has
+// written is not changed, with one exception: behind the entries of a column
+// there may be room, which belongs to no earlier transaction, and rows that are
+// appended to the column go there.
+//
+// Opening takes the valid root with the greatest number. If one of pages 1 and
+// 2 is damaged, it looks for the copies at the ends of transactions, so that a
+// flipped bit does not bring an old state back.
+//
+// Readers take no lock. A writer locks the file. Compacting writes another file
+// and renames it, so that what others have mapped stays.
+package rfdb

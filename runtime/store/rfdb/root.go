@@ -1,0 +1,96 @@
+package rfdb
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// Extension ends the names of files of databases.
+const Extension = ".rfdb"
+
+// Format is the version of the format that this package writes and reads.
+const Format = 1
+
+const (
+	// magic starts every file. It detects damage by a transfer as text: the
+	// first byte is not ASCII, and the rest has both kinds of line break.
+	magic     = "\x89RDB\r\n\x1a\n"
+	rootMagic = "RFDBroot"
+
+	pageSize  = 4096
+	firstPage = 3 * pageSize // of transactions
+	alignment = 64           // of sections that are shorter than a page
+	// blockSize is how many bytes a checksum is of. Each width divides it.
+	blockSize = 256 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
+
+// header returns the bytes of page 0.
+func header() []byte {
+	page := make([]byte, pageSize)
+	copy(page, magic)
+	binary.LittleEndian.PutUint32(page[8:], Format)
+	binary.LittleEndian.PutUint32(page[12:], checksum(page[:12]))
+	return page
+}
+
+// checkHeader returns the error of a file whose first bytes these are.
+func checkHeader(start []byte) error {
+	if len(start) < 16 || string(start[:8]) != magic {
+		if len(start) >= 8 && string(start[:8]) == magic {
+			return &DamageError{"the header", int64(len(start)), "the file ends there"}
+		}
+		return &ForeignError{start[:min(len(start), 8)]}
+	}
+	if checksum(start[:12]) != binary.LittleEndian.Uint32(start[12:]) {
+		return &DamageError{"the header", 8, "it differs from its checksum"}
+	}
+	if v := binary.LittleEndian.Uint32(start[8:]); v != Format {
+		return &VersionError{v, Format}
+	}
+	return nil
+}
+
+// IsDatabase reports whether a file with these first bytes is a database.
+func IsDatabase(start []byte) bool { return len(start) >= 8 && string(start[:8]) == magic }
+
+// root is a transaction as pages 1 and 2 have it.
+type root struct {
+	transaction uint64
+	at, size    int64 // of the directory
+	sum         uint32
+	end         int64 // of the transaction; its last page has the root, too
+}
+
+const rootSize = 8 + 4*8 + 4 + 4
+
+// page returns the bytes of a page with the root.
+func (r root) page() []byte {
+	page := make([]byte, 0, pageSize)
+	page = append(page, rootMagic...)
+	for _, n := range []uint64{r.transaction, uint64(r.at), uint64(r.size), uint64(r.end)} {
+		page = binary.LittleEndian.AppendUint64(page, n)
+	}
+	page = binary.LittleEndian.AppendUint32(page, r.sum)
+	page = binary.LittleEndian.AppendUint32(page, checksum(page))
+	return page[:pageSize]
+}
+
+// slot is the place of the root in the file.
+func (r root) slot() int64 { return pageSize * (1 + int64(r.transaction%2)) }
+
+// readRoot returns the root of a page, and whether there is one.
+func readRoot(page []byte) (r root, ok bool) {
+	if len(page) < rootSize || string(page[:8]) != rootMagic ||
+		checksum(page[:rootSize-4]) != binary.LittleEndian.Uint32(page[rootSize-4:]) {
+		return root{}, false
+	}
+	n := func(i int) int64 { return int64(binary.LittleEndian.Uint64(page[8+8*i:])) }
+	r = root{uint64(n(0)), n(1), n(2), binary.LittleEndian.Uint32(page[rootSize-8:]), n(3)}
+	isPlace := r.at >= firstPage && r.size >= 0 && r.end%pageSize == 0 &&
+		r.end >= firstPage+pageSize && r.at <= r.end-pageSize && r.size <= r.end-pageSize-r.at
+	return r, isPlace
+}

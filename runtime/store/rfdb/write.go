@@ -1,0 +1,521 @@
+package rfdb
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/atomicfile"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Writer is a database that is open for writing. It holds the lock of the file
+// until it is closed. Its File stays what was opened, whatever is committed. A
+// Writer is not safe for concurrent use, but its File is.
+type Writer struct {
+	*File
+	redfox string
+
+	last   root // the latest transaction, and what it lists
+	listed *directory
+	byName map[string]*relationEntry
+	// columns and dicts are those of the latest transaction.
+	columns map[*store.Column]placed
+	dicts   map[*store.Dict]*dictEntry
+
+	end    int64 // of what was written, committed or not
+	broken error // why nothing can be written any more
+}
+
+// placed is a column that is in the file.
+type placed struct {
+	*columnEntry
+	dict *dictEntry // of strings
+}
+
+// OpenWriter opens a database for writing. Redfox is the version that writes.
+// If another process writes to it, the error is a *LockedError.
+func OpenWriter(path, redfox string) (*Writer, error) {
+	d, err := openFile(path, true)
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWriter(path, redfox, d)
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// openWriter opens what is on a disk for writing.
+func openWriter(path, redfox string, d disk) (*Writer, error) {
+	f, err := open(path, d)
+	if err != nil {
+		return nil, err
+	}
+	w := newWriter(f, redfox)
+	for _, t := range f.dir.Tables {
+		for _, e := range t.Columns {
+			c, p := f.column(e), placed{columnEntry: e}
+			if c.Dict != nil {
+				p.dict = f.dir.Dicts[*e.Dict]
+				w.dicts[c.Dict] = p.dict
+			}
+			w.columns[c] = p
+		}
+	}
+	if f.size > f.root.end {
+		// A process was killed before its transaction was done.
+		if err := errors.Join(d.Truncate(f.root.end), d.Sync()); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func newWriter(f *File, redfox string) *Writer {
+	return &Writer{File: f, redfox: redfox, last: f.root, listed: f.dir, byName: f.relations,
+		columns: map[*store.Column]placed{}, dicts: map[*store.Dict]*dictEntry{}, end: f.root.end}
+}
+
+// Transaction returns the number of the latest transaction.
+func (w *Writer) Transaction() uint64 { return w.last.transaction }
+
+// Create writes a database that has one transaction, in place of a file that
+// may be there. Until all of it is on the disk, the old file stays. If another
+// process writes to that one, the error is a *LockedError.
+func Create(path, redfox string, rels []*store.Relation, texts map[string][]byte) error {
+	old, err := openFile(path, true)
+	switch {
+	case err == nil:
+		defer old.Close()
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	return create(path, redfox, 1, rels, texts)
+}
+
+// create is Create with the number of the transaction, where no other process
+// writes.
+func create(path, redfox string, transaction uint64, rels []*store.Relation,
+	texts map[string][]byte) error {
+	a, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer a.Discard()
+	a.Durable()
+	partial, err := a.Unfinished()
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(partial, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	err = writeNew(osFile{File: file}, redfox, transaction, rels, texts)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return a.Commit()
+}
+
+// writeNew writes a database to an empty disk.
+func writeNew(d disk, redfox string, transaction uint64, rels []*store.Relation,
+	texts map[string][]byte) error {
+	w := newWriter(&File{disk: d, dir: &directory{},
+		root: root{transaction: transaction - 1, end: firstPage}}, redfox)
+	if _, err := d.WriteAt(header(), 0); err != nil {
+		return err
+	}
+	next, _, err := w.write(rels, texts)
+	if err != nil {
+		return err
+	}
+	for at := int64(pageSize); at < firstPage; at += pageSize {
+		if _, err := d.WriteAt(next.page(), at); err != nil {
+			return err
+		}
+	}
+	return d.Sync()
+}
+
+// Commit makes the relations and the texts the contents of the database, as one
+// transaction. When it returns without an error, they are on the disk. With an
+// error the database has its earlier contents, and the Writer can be used again
+// unless it was the root that could not be written. Columns that the database
+// has are not written again, nor is the beginning of one that has grown.
+func (w *Writer) Commit(rels []*store.Relation, texts map[string][]byte) error {
+	if w.broken != nil {
+		return w.broken
+	}
+	next, c, err := w.write(rels, texts)
+	if err != nil {
+		return errors.Join(err, w.forget())
+	}
+	_, err = w.disk.WriteAt(next.page(), next.slot())
+	if err == nil {
+		err = w.disk.Sync()
+	}
+	if err != nil {
+		w.broken = fmt.Errorf("an earlier transaction may be in the file, or not: %w", err)
+		return err
+	}
+	w.last, w.listed, w.columns, w.dicts = next, c.dir, c.columns, c.dicts
+	w.byName = map[string]*relationEntry{}
+	for _, r := range c.dir.Relations {
+		w.byName[r.Name] = r
+	}
+	return nil
+}
+
+// forget cuts off what a transaction that failed has written.
+func (w *Writer) forget() error {
+	w.end = w.last.end
+	return w.disk.Truncate(w.end)
+}
+
+// write writes a transaction behind the latest one, and waits for the disk.
+func (w *Writer) write(rels []*store.Relation, texts map[string][]byte) (root, *commit,
+	error) {
+	c := &commit{Writer: w, columns: map[*store.Column]placed{},
+		dicts: map[*store.Dict]*dictEntry{}, numbers: map[*dictEntry]*int{},
+		used: map[int64]int64{},
+		dir: &directory{Redfox: w.redfox, Tables: []*tableEntry{}, Dicts: []*dictEntry{},
+			Relations: []*relationEntry{}, Texts: map[string]section{}}}
+	c.measure()
+	if err := c.relations(rels); err != nil {
+		return root{}, nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		s, err := c.text(name, texts[name])
+		if err != nil {
+			return root{}, nil, err
+		}
+		c.dir.Texts[name] = s
+	}
+	data, err := json.Marshal(c.dir)
+	if err != nil {
+		return root{}, nil, err
+	}
+	at, err := c.put(data)
+	if err != nil {
+		return root{}, nil, err
+	}
+	next := root{transaction: w.last.transaction + 1, at: at, size: int64(len(data)),
+		sum: checksum(data), end: aligned(w.end, pageSize) + pageSize}
+	if _, err := w.disk.WriteAt(next.page(), next.end-pageSize); err != nil {
+		return root{}, nil, err
+	}
+	w.end = next.end
+	if err := w.disk.Sync(); err != nil {
+		return root{}, nil, err
+	}
+	return next, c, nil
+}
+
+func aligned(at, to int64) int64 { return (at + to - 1) / to * to }
+
+// commit is the making of a transaction.
+type commit struct {
+	*Writer
+	dir     *directory
+	columns map[*store.Column]placed
+	dicts   map[*store.Dict]*dictEntry
+	numbers map[*dictEntry]*int // in the directory
+	used    map[int64]int64     // of a section of entries, by place: the most bytes in use
+}
+
+// measure finds how much of the sections with room is in use.
+func (c *commit) measure() {
+	for _, t := range c.listed.Tables {
+		for _, e := range t.Columns {
+			c.used[e.Entries.At] = max(c.used[e.Entries.At], e.Entries.Size)
+		}
+	}
+}
+
+// put writes data behind all that was written, and returns its place.
+func (c *commit) put(data []byte) (at int64, err error) {
+	to := int64(alignment)
+	if len(data) >= pageSize {
+		to = pageSize
+	}
+	at = aligned(c.end, to)
+	if len(data) > 0 {
+		_, err = c.disk.WriteAt(data, at)
+	}
+	c.end = at + int64(len(data))
+	return at, err
+}
+
+// section writes a section.
+func (c *commit) section(data []byte) (section, error) {
+	at, err := c.put(data)
+	return section{At: at, Size: int64(len(data)), Sums: sumsFrom(data, 0)}, err
+}
+
+// text writes a text, unless the latest transaction has the same one.
+func (c *commit) text(name string, data []byte) (section, error) {
+	if old, ok := c.listed.Texts[name]; ok && old.Size == int64(len(data)) {
+		same, err := c.startsWith(&old, data)
+		if same || err != nil {
+			return old, err
+		}
+	}
+	return c.section(data)
+}
+
+// startsWith reports whether data begins with what is in a section.
+func (c *commit) startsWith(s *section, data []byte) (bool, error) {
+	if int64(len(data)) < s.Size {
+		return false, nil
+	}
+	part := make([]byte, min(s.Size, 1<<20))
+	for from := int64(0); from < s.Size; from += int64(len(part)) {
+		part = part[:min(int64(len(part)), s.Size-from)]
+		if err := readAll(c.disk, part, s.At+from); err != nil {
+			return false, err
+		}
+		if !bytes.Equal(part, data[from:from+int64(len(part))]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// relations writes relations and the columns that they use.
+func (c *commit) relations(rels []*store.Relation) error {
+	used := map[*store.Table]map[int]bool{}
+	for _, r := range rels {
+		if used[r.Table] == nil {
+			used[r.Table] = map[int]bool{}
+		}
+		for _, col := range r.Cols {
+			used[r.Table][col] = true
+		}
+	}
+	tables := map[*store.Table]int{}
+	places := map[*store.Table][]int{}
+	for _, r := range rels {
+		if _, ok := tables[r.Table]; !ok {
+			tables[r.Table] = len(c.dir.Tables)
+			places[r.Table] = slices.Sorted(maps.Keys(used[r.Table]))
+			t, err := c.table(r, places[r.Table])
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.Name, err)
+			}
+			c.dir.Tables = append(c.dir.Tables, t)
+		}
+		e := &relationEntry{Name: r.Name, Table: tables[r.Table], Keys: r.Keys,
+			Cols: make([]int, len(r.Cols))}
+		for arg, col := range r.Cols {
+			e.Cols[arg], _ = slices.BinarySearch(places[r.Table], col)
+		}
+		c.dir.Relations = append(c.dir.Relations, e)
+	}
+	return nil
+}
+
+// table writes some columns of the table of a relation.
+func (c *commit) table(r *store.Relation, columns []int) (*tableEntry, error) {
+	t := r.Table
+	out := &tableEntry{Name: t.Name, Rows: t.Rows, Columns: []*columnEntry{}}
+	for _, i := range columns {
+		name := ""
+		if i < len(t.Names) {
+			name = t.Names[i]
+		}
+		e, err := c.column(name, t.Columns[i], c.before(r, i))
+		if err != nil {
+			return nil, err
+		}
+		out.Columns = append(out.Columns, e)
+	}
+	return out, nil
+}
+
+// before returns the column that the latest transaction has in the place of a
+// column of the relation's table, nil if there is none.
+func (c *commit) before(r *store.Relation, column int) *columnEntry {
+	arg := slices.Index(r.Cols, column)
+	old := c.byName[r.Name]
+	if old == nil || arg < 0 || arg >= len(old.Cols) {
+		return nil
+	}
+	return c.listed.Tables[old.Table].Columns[old.Cols[arg]]
+}
+
+// column writes a column, or as much of it as the file lacks.
+func (c *commit) column(name string, col *store.Column, before *columnEntry) (*columnEntry,
+	error) {
+	if col.Absent {
+		return nil, fmt.Errorf("column %s was left out when it was loaded", name)
+	}
+	if p, ok := c.known(col); ok {
+		same := *p.columnEntry
+		same.Name, same.Dict = name, c.number(p.dict)
+		c.columns[col] = placed{&same, p.dict}
+		return &same, nil
+	}
+	given := col
+	col = col.Compact()
+	e, err := columnOf(name, col)
+	if err != nil {
+		return nil, err
+	}
+	var dict *dictEntry
+	if col.Dict != nil {
+		var old *dictEntry
+		if before != nil && before.Dict != nil {
+			old = c.listed.Dicts[*before.Dict]
+		}
+		if dict, err = c.dict(col.Dict, old); err != nil {
+			return nil, err
+		}
+		e.Dict = c.number(dict)
+	}
+	if e.Entries, err = c.entries(col, e, before); err != nil {
+		return nil, err
+	}
+	if col.Len() > store.SampleRows {
+		if e.Sample, err = c.sample(col); err != nil {
+			return nil, err
+		}
+	}
+	c.columns[given] = placed{e, dict}
+	return e, nil
+}
+
+// known returns a column that the file has.
+func (c *commit) known(col *store.Column) (placed, bool) {
+	p, ok := c.columns[col]
+	if !ok {
+		p, ok = c.Writer.columns[col]
+	}
+	return p, ok
+}
+
+// number returns the number of a dictionary in the directory, nil of none.
+func (c *commit) number(d *dictEntry) *int {
+	if d != nil && c.numbers[d] == nil {
+		n := len(c.dir.Dicts)
+		c.numbers[d] = &n
+		c.dir.Dicts = append(c.dir.Dicts, d)
+	}
+	return c.numbers[d]
+}
+
+// dict writes a dictionary, unless the file has it. Before may be an equal one.
+func (c *commit) dict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
+	e := c.dicts[d]
+	if e == nil {
+		e = c.Writer.dicts[d]
+	}
+	if e != nil {
+		c.dicts[d] = e
+		return e, nil
+	}
+	text, ends, wide := d.Text()
+	if before != nil && before.Wide == wide && before.Text.Size == int64(len(text)) &&
+		before.Ends.Size == int64(len(ends)) {
+		same, err := c.startsWith(&before.Ends, ends)
+		if same && err == nil {
+			same, err = c.startsWith(&before.Text, text)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			c.dicts[d] = before
+			return before, nil
+		}
+	}
+	e = &dictEntry{Wide: wide}
+	var err error
+	if e.Text, err = c.section(text); err == nil {
+		e.Ends, err = c.section(ends)
+	}
+	c.dicts[d] = e
+	return e, err
+}
+
+// growth is the share of a column that has grown, one part of growth, that is
+// left free behind it when it is written again.
+const growth = 4
+
+// entries writes the entries of a column. Where those of before are their
+// beginning, and the rest fits behind these, it writes the rest.
+func (c *commit) entries(col *store.Column, e, before *columnEntry) (section, error) {
+	data := col.Entries()
+	if before == nil || !e.layout.StartsWith(&before.layout) || before.Entries.Size == 0 ||
+		e.Dict != nil && c.listed.Dicts[*before.Dict] != c.dir.Dicts[*e.Dict] {
+		return c.section(data)
+	}
+	old := before.Entries
+	if begins, err := c.startsWith(&old, data); !begins || err != nil {
+		if err != nil {
+			return section{}, err
+		}
+		return c.section(data)
+	}
+	added := int64(len(data)) - old.Size
+	if added == 0 {
+		return old, nil
+	}
+	// Only the longest of those who share a section may go on behind it.
+	if added <= old.Room && c.used[old.At] == old.Size {
+		c.used[old.At] = int64(len(data))
+		if _, err := c.disk.WriteAt(data[old.Size:], old.At+old.Size); err != nil {
+			return section{}, err
+		}
+		whole := int(old.Size / blockSize)
+		return section{At: old.At, Size: int64(len(data)), Room: old.Room - added,
+			Sums: append(slices.Clone(old.Sums[:4*whole]), sumsFrom(data, whole)...)}, nil
+	}
+	s, err := c.section(data)
+	if len(data) >= pageSize {
+		s.Room = int64(len(data)) / growth
+		c.end += s.Room
+	}
+	c.used[s.At] = s.Size
+	return s, err
+}
+
+// sample writes the sample of a column.
+func (c *commit) sample(col *store.Column) (*sample, error) {
+	of := col.Sample(store.SampledRows(col.Len()))
+	var data []byte
+	for _, w := range of.Words {
+		data = binary.LittleEndian.AppendUint64(data, uint64(w))
+	}
+	s, err := c.section(data)
+	return &sample{s, of.Equal, of.Rising}, err
+}
+
+// Compact writes the database anew, without what no transaction refers to, and
+// puts it in place of the old file.
+func Compact(ctx context.Context, path, redfox string, threads int) error {
+	w, err := OpenWriter(path, redfox)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if _, err := w.Relations(ctx, threads, w.Names(), nil); err != nil {
+		return err
+	}
+	texts := map[string][]byte{}
+	for name := range w.dir.Texts {
+		if texts[name], err = w.Text(name); err != nil {
+			return err
+		}
+	}
+	return create(path, redfox, w.root.transaction, w.Stubs(), texts)
+}

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Layout is how the entries of a column are stored, as its fields of the same
+// names say.
+type Layout struct {
+	Type  scalar.Type
+	Base  int64
+	Step  int64
+	Width uint8
+	Rows  int
+	Stats ColumnStats
+}
+
+// Layout returns how the column is stored.
+func (c *Column) Layout() Layout {
+	return Layout{c.Type, c.Base, c.Step, c.Width, c.n, c.Stats}
+}
+
+// Check returns the error of a layout that no column can have.
+func (l *Layout) Check() error {
+	switch {
+	case l.Width > 8 || l.Width&(l.Width-1) != 0:
+		return fmt.Errorf("entries of %d bytes", l.Width)
+	case l.Rows < 0:
+		return fmt.Errorf("%d rows", l.Rows)
+	case l.Step < 1:
+		return fmt.Errorf("a step of %d", l.Step)
+	case l.Stats.Distinct < 0 || l.Stats.Distinct > int64(l.Rows):
+		return fmt.Errorf("%d different values in %d rows", l.Stats.Distinct, l.Rows)
+	case l.Type.Kind == scalar.Boolean && l.Rows > 0 &&
+		(l.Stats.Min < 0 || l.Stats.Min > l.Stats.Max || l.Stats.Max > 1):
+		return fmt.Errorf("truth values from %d to %d", l.Stats.Min, l.Stats.Max)
+	}
+	return nil
+}
+
+// StoredColumn returns the column of a layout over entries that exist, which
+// are aligned to the width and which it keeps. The entries stay as long as
+// owner is reachable. They are not looked at: Holds does that.
+func StoredColumn(l Layout, dict *Dict, entries []byte, owner any) *Column {
+	c := &Column{Type: l.Type, Dict: dict, Base: l.Base, Step: l.Step, Width: l.Width,
+		Stats: l.Stats, n: l.Rows, owner: owner}
+	if l.Width > 0 && l.Rows > 0 {
+		c.view(unsafe.Pointer(unsafe.SliceData(entries)))
+	}
+	return c
+}
+
+// Holds reports whether the words of some rows are within the column's bounds
+// and, where they are codes, within its dictionary.
+func (c *Column) Holds(from, until int) bool {
+	if from == until {
+		return true
+	}
+	part := *c
+	part.n = until - from
+	switch c.Width {
+	case 1:
+		part.U8 = c.U8[from:until]
+	case 2:
+		part.U16 = c.U16[from:until]
+	case 4:
+		part.U32 = c.U32[from:until]
+	case 8:
+		part.U64 = c.U64[from:until]
+	}
+	lo, hi := part.bounds()
+	k := c.Type.Kind
+	if k == scalar.String && hi >= uint64(c.Dict.Len()) {
+		return false
+	}
+	return lo >= orderKeyOf(k, c.Stats.Min) && hi <= orderKeyOf(k, c.Stats.Max)
+}
+
+// StartsWith reports whether two columns have the same layout, up to the
+// number of rows, so that the entries of the longer one may begin with those of
+// the shorter.
+func (l *Layout) StartsWith(short *Layout) bool {
+	return l.Type == short.Type && l.Base == short.Base && l.Step == short.Step &&
+		l.Width == short.Width && l.Rows >= short.Rows
+}
+
+// Text returns the sorted strings of the dictionary, one behind the other, and
+// where each of them ends, in 4 bytes or, if wide is set, in 8.
+func (d *Dict) Text() (text, ends []byte, wide bool) {
+	if d.sorted.wide != nil {
+		return d.sorted.data, bytesOf(d.sorted.wide), true
+	}
+	return d.sorted.data, bytesOf(d.sorted.ends), false
+}
+
+// StoredDict returns the dictionary of what Text returned, which it keeps. The
+// places of the ends are aligned to their width. They are not looked at:
+// EndsHold does that.
+func StoredDict(text, ends []byte, wide bool) *Dict {
+	d := &Dict{}
+	d.sorted.data = text
+	data := unsafe.Pointer(unsafe.SliceData(ends))
+	if wide {
+		d.sorted.wide = unsafe.Slice((*uint64)(data), len(ends)/8)
+	} else {
+		d.sorted.ends = unsafe.Slice((*uint32)(data), len(ends)/4)
+	}
+	return d
+}
+
+// EndsHold reports whether the strings of a dictionary lie within its text, one
+// behind the other.
+func (d *Dict) EndsHold() bool {
+	last, n := uint64(0), d.sorted.len()
+	if d.sorted.wide != nil {
+		if n > 0 {
+			last = d.sorted.wide[n-1]
+		}
+		return last == uint64(len(d.sorted.data)) && slices.IsSorted(d.sorted.wide)
+	}
+	if n > 0 {
+		last = uint64(d.sorted.ends[n-1])
+	}
+	return last == uint64(len(d.sorted.data)) && slices.IsSorted(d.sorted.ends)
+}
+
+// Ascends reports whether the sorted strings strictly ascend.
+func (d *Dict) Ascends() bool {
+	for i := 1; i < d.sorted.len(); i++ {
+		if d.sorted.at(i-1) >= d.sorted.at(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// Compact returns a column of the same values whose dictionary is sorted, and
+// has no strings without a row if it would otherwise have more strings than the
+// column has rows.
+func (c *Column) Compact() *Column {
+	if c.Dict == nil {
+		return c
+	}
+	if c.Dict.Len() <= c.n {
+		if c.Dict.Sorted() == c.Dict.Len() {
+			return c
+		}
+		merged, remaps := MergeDicts([]*Dict{c.Dict}, nil)
+		return c.WithDict(merged, remaps[0])
+	}
+	b := NewBuilder(c.Type, nil)
+	words := make([]int64, min(c.n, chunkRows))
+	for from := 0; from < c.n; from += len(words) {
+		part := words[:min(len(words), c.n-from)]
+		c.Read(part, from)
+		for _, w := range part {
+			b.AppendString(c.Dict.String(uint32(w)))
+		}
+	}
+	return b.Finish()
+}
