@@ -38,7 +38,7 @@ func runCommand(con *console) *cli.Command {
 			"redfox run shop.logic --exec-text '+order(\"ann\", \"pear\").' --print stock",
 		Flags: flags("clauses", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict", "print", "out", "format",
 			"limit", "keep-going", "stats", "profile",
-			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
+			"engine", "device", "threads", "memory", "spill", "device-memory", "max-rounds", "trust-code",
 			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "no-tiers", "json",
 			"add", "exec", "exec-text", "exec-block", "on-abort"),
 		Action: func(c *cli.Context) error {
@@ -127,6 +127,10 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	if memory, err = con.withinLimit(memory, engine); err != nil {
 		return nil, err
 	}
+	if c.IsSet("spill") && memory == 0 {
+		return nil, &usageError{message: "--spill is for runs that --memory bounds",
+			help: "give --memory as well, such as --memory 8G"}
+	}
 	deviceMemory, err := sizeFlag(c, "device-memory")
 	if err != nil {
 		return nil, err
@@ -139,6 +143,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		Engine:       engine,
 		Threads:      threads,
 		Memory:       memory,
+		Spill:        c.String("spill"),
 		Device:       c.String("device"),
 		DeviceMemory: deviceMemory,
 		MaxRounds:    roundsOf(c),

@@ -23,7 +23,10 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 		return &ProgramError{Diagnostics: []*Diagnostic{found}}
 	}
 	var memory *runtime.MemoryError
+	var spilled *runtime.SpillError
 	switch {
+	case errors.As(err, &spilled):
+		return spillFailure(err)
 	case errors.As(err, &memory):
 		return &EnvironmentError{Message: diagnose.Shown(memory.Error()),
 			Help: about.Memory(memory, p.warnings), Err: err}
@@ -42,6 +45,12 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 		return environment
 	}
 	return engineBug(engine, err)
+}
+
+// spillFailure words a file of RunOptions.Spill that cannot be written or read.
+func spillFailure(err error) error {
+	return &EnvironmentError{Message: err.Error(),
+		Help: "free space there, or name another folder with --spill", Err: err}
 }
 
 // engineBug is a bug of an engine, with the details that the engine reports.

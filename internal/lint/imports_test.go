@@ -105,6 +105,8 @@ var layers = []layer{
 	{"queryplan", []string{"frontend/source", "queryplan/cfg", "queryplan/irtext"}},
 	{"queryplan/stats", []string{"queryplan"}},
 	{"queryplan/segments", []string{"queryplan"}},
+	{"queryplan/parts", []string{"frontend/source", "queryplan", "queryplan/irtext",
+		"queryplan/segments"}},
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
 	{"queryplan/rewrite/trees", []string{"queryplan"}},
 	{"queryplan/rewrite/loops", []string{"internal/graph", "queryplan"}},
@@ -252,6 +254,10 @@ var layers = []layer{
 	}},
 	{"runtime/tiers", []string{
 		"queryplan", "queryplan/segments", "runtime", "runtime/prepare", "runtime/store",
+	}},
+	{"runtime/spill", []string{
+		"queryplan", "queryplan/parts", "queryplan/segments", "frontend/source", "runtime",
+		"runtime/account", "runtime/prepare", "runtime/store",
 	}},
 	{"runtime/pool", []string{
 		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",
