@@ -94,7 +94,7 @@ func printSpill(w io.Writer, s *driver.SpillStats, took time.Duration) {
 	fmt.Fprintf(w, "spill    %s: wrote %s, read %s; at most %s at once\n", s.Folder,
 		rate(s.Written, s.Writing), rate(s.Read, s.Reading), size(s.Peak))
 	fmt.Fprintf(w, "spill    %s, and %s that did not fit\n", count(s.Boxes, "part"),
-		count(s.Tries, "try"))
+		count(s.Tries, "attempt"))
 	for _, p := range s.Pieces {
 		if p.Boxes <= 1 && p.Rounds == 0 {
 			continue

@@ -303,6 +303,12 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 		key += fmt.Sprint(d.col, " ")
 	}
 	c := g.cuts[key]
+	if c != nil && c.coarse(dims) {
+		for _, p := range c.parts {
+			r.freeBlocks(p)
+		}
+		c = nil
+	}
 	if c == nil {
 		c = &cut{}
 		parts := 0
@@ -310,15 +316,15 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 			c.dims = append(c.dims, dim{col: d.col, bits: d.bits})
 			parts += int(d.bits)
 		}
-		want := bits.Len64(uint64(g.bytes() / max(r.bound/16, 1)))
-		for i := 0; parts < min(want, mostCut); i, parts = (i+1)%len(dims), parts+1 {
-			c.dims[i].bits++
-		}
 		for i := 0; parts > mostCut; i = (i + 1) % len(dims) {
 			if b := c.dims[i].bits; b > 1 || len(dims) > mostCut && b > 0 {
 				c.dims[i].bits--
 				parts--
 			}
+		}
+		want := bits.Len64(uint64(g.bytes() / max(r.bound/16, 1)))
+		for i := 0; parts < min(want, mostCut); i, parts = (i+1)%len(dims), parts+1 {
+			c.dims[i].bits++
 		}
 		c.parts = make([][]block, 1<<parts)
 		if g.cuts == nil {
@@ -347,6 +353,17 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 	}
 	c.done, c.facts = len(g.blocks), true
 	return c, w.close()
+}
+
+// coarse reports whether parts are so much smaller than partitions that it pays
+// to partition again.
+func (c *cut) coarse(dims []dim) bool {
+	finer, bits := 0, 0
+	for i, d := range dims {
+		bits += int(c.dims[i].bits)
+		finer += max(int(d.bits)-int(c.dims[i].bits), 0)
+	}
+	return finer >= 2 && bits+2 <= mostCut
 }
 
 // within appends the blocks of the partitions that may have rows of a part.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -72,9 +73,24 @@ func (r *run) evaluate(job *parts.Job, sources []*bag, take func(*runtime.Answer
 	whole := box{bits: make([]uint8, n), class: make([]uint64, n), stalled: make([]uint8, n),
 		last: -1}
 	if err := x.eval(whole); err != nil {
-		return x, err
+		return x, x.named(err)
 	}
 	return x, least(x.wrong)
+}
+
+// named returns an error of memory with the user's name of a leaf.
+func (x *boxes) named(err error) error {
+	var memory *runtime.MemoryError
+	if !errors.As(err, &memory) {
+		return err
+	}
+	all := *memory
+	for _, l := range x.job.Leaves {
+		if l.Of != nil && l.Var.Name != l.Of.Name && strings.HasSuffix(all.What, l.Var.Name) {
+			all.What = strings.TrimSuffix(all.What, l.Var.Name) + l.Of.Name
+		}
+	}
+	return &all
 }
 
 // estimate chooses the first box: what it reads should take a part of the

@@ -58,7 +58,11 @@ func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts O
 	if err != nil {
 		return nil, failed("make a file in", opts.Folder, err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() {
+		if closed := file.Close(); closed != nil && err == nil {
+			answer, err = nil, failed("close a file in", opts.Folder, closed)
+		}
+	}()
 	r := &run{ctx: ctx, req: req, inner: inner, bound: req.Memory, mem: account.New(req.Memory),
 		file:    &scratch{file: file, folder: opts.Folder},
 		answer:  &runtime.Answer{Outputs: map[string]*store.Relation{}},
