@@ -94,8 +94,8 @@ func (o LoadOptions) driver() driver.LoadOptions {
 
 func (o RunOptions) driver() driver.RunOptions {
 	out := driver.RunOptions{Engine: o.Engine, Device: o.Device, DeviceMemory: o.DeviceMemory,
-		Threads: o.Threads, Memory: o.Memory, Spill: o.Spill, Outputs: o.Outputs, Resident: o.Resident,
-		KeepGoing: o.KeepGoing, MaxRounds: o.MaxRounds, Load: o.Load.driver()}
+		Threads: o.Threads, Memory: o.Memory, Spill: o.Spill, Outputs: o.Outputs,
+		Resident: o.Resident, KeepGoing: o.KeepGoing, MaxRounds: o.MaxRounds, Load: o.Load.driver()}
 	if o.Progress != nil {
 		out.Progress = func(p driver.RunProgress) {
 			o.Progress(Progress{Predicates: p.Vars, Rounds: p.Iteration, New: p.New,

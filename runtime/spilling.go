@@ -19,7 +19,7 @@ type SpillProfile struct {
 
 // SpillPiece says how a part of the plan was evaluated.
 type SpillPiece struct {
-	// Fills are the predicates that it adds tuples to, in the order of the plan.
+	// Fills are the predicates that it adds tuples to.
 	Fills []string
 	// By are the columns by whose values it was cut; none if it fit.
 	By     []string

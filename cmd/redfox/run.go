@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -131,6 +132,11 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		return nil, &usageError{message: "--spill is for runs that --memory bounds",
 			help: "give --memory as well, such as --memory 8G"}
 	}
+	if folder := c.String("spill"); folder != "" {
+		if err := driver.CheckSpill(folder); err != nil {
+			return nil, err
+		}
+	}
 	deviceMemory, err := sizeFlag(c, "device-memory")
 	if err != nil {
 		return nil, err
@@ -225,6 +231,18 @@ func (r *run) read(ctx context.Context, prog *driver.Program) (*driver.Database,
 	return db, nil
 }
 
+// adviseSpill adds to an error of --memory that a file could help.
+func (r *run) adviseSpill(err error) error {
+	var lack *driver.EnvironmentError
+	if r.options.Memory == 0 || r.options.Spill != "" || !driver.CouldSpill(err) ||
+		!errors.As(err, &lack) || lack.Help != "" {
+		return err
+	}
+	advised := *lack
+	advised.Help = "or give --spill DIR, and the run keeps in that folder what does not fit"
+	return &advised
+}
+
 // do compiles, loads, runs and prints.
 func (r *run) do(ctx context.Context, c *cli.Context) error {
 	defer r.progress.done()
@@ -252,7 +270,7 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	r.traced("load facts", at.compiled, at.loaded)
 	res, violated := prog.RunOn(ctx, db, r.options)
 	if res == nil {
-		return violated
+		return r.adviseSpill(violated)
 	}
 	at.ran = time.Now()
 	r.progress.done()

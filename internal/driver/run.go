@@ -3,7 +3,6 @@ package driver
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	goruntime "runtime"
 	"slices"
@@ -99,8 +98,8 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 	opts.Load.Predicates = append(slices.Clone(opts.Load.Predicates), opts.Outputs...)
 	opts.Load.Once = true
 	if opts.Spill != "" {
-		if err := spill.Check(opts.Spill); err != nil {
-			return nil, spillFailure(err)
+		if err := CheckSpill(opts.Spill); err != nil {
+			return nil, err
 		}
 	}
 	if _, err := p.choose(process.Machine, nil, opts); err != nil {
@@ -259,8 +258,7 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 	err = q.with(ctx, func(e runtime.Engine) error {
 		req := q.request(opts)
 		answered, err = e.Run(ctx, req)
-		var memory *runtime.MemoryError
-		if errors.As(err, &memory) && !memory.Device && memory.System == nil && opts.Spill != "" {
+		if opts.Spill != "" && CouldSpill(err) {
 			trace.Func(opts.Trace).Since("run in memory", start)
 			answered, err = spill.Run(ctx, portable.New(), req, spill.Options{Folder: opts.Spill})
 		}

@@ -27,8 +27,8 @@ type Leaf struct {
 	Of      *queryplan.Var // of the plan that the job is made of; nil for Values
 	Version queryplan.Version
 	Values  *queryplan.Values
-	// Var is the input of the job's plan. Cols has, for each of its columns, the
-	// column of Of, Number or Row.
+	// Var is the input of the job's plan. Cols has the column of Of, Number or
+	// Row for each of its columns.
 	Var  *queryplan.Var
 	Cols []int
 	// Needed says that the result is empty if the leaf is.

@@ -66,7 +66,8 @@ const (
 func (r *run) evaluate(job *parts.Job, sources []*bag, take func(*runtime.Answer) error) (
 	boxed *boxes, err error) {
 	n := len(job.Ways)
-	x := &boxes{run: r, job: job, sources: sources, take: take, level: make([]uint8, n), full: math.MaxInt64,
+	x := &boxes{run: r, job: job, sources: sources, take: take, level: make([]uint8, n),
+		full: math.MaxInt64,
 		most: make([]uint8, n), slices: make([]slice, len(job.Leaves))}
 	defer x.release(func(int) bool { return true })
 	x.estimate()
@@ -273,7 +274,9 @@ func (x *boxes) stalls(b *box, rows []int64) {
 }
 
 // columnOf returns the column that a place has in the bag of its leaf.
-func (x *boxes) columnOf(p parts.Place) int { return x.inBag(p.Leaf, x.job.Leaves[p.Leaf].Cols[p.Col]) }
+func (x *boxes) columnOf(p parts.Place) int {
+	return x.inBag(p.Leaf, x.job.Leaves[p.Leaf].Cols[p.Col])
+}
 
 // inBag returns the column of a leaf's bag for one of Leaf.Cols.
 func (x *boxes) inBag(leaf, col int) int {
