@@ -95,7 +95,7 @@ func TestPrograms(t *testing.T) {
 
 // TestRandomPrograms does so with random programs.
 func TestRandomPrograms(t *testing.T) {
-	enginetest.RandomPrograms(t, 1, 300, func(t *testing.T, seed uint64, text string,
+	enginetest.RandomPrograms(t, 1, 150, func(t *testing.T, seed uint64, text string,
 		plan *queryplan.Plan, db *store.Database) {
 		e := &spilling{t: t, rows: []int{1, 3, 8, 20}[seed%4]}
 		want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})
