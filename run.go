@@ -38,6 +38,9 @@ type RunOptions struct {
 	// for a program that RF0604 warns about, it means half of the available
 	// memory.
 	Memory int64
+	// Spill is a folder. A run that does not fit Memory goes on with a file
+	// there, which has no name and is gone with the process; "" lets it fail.
+	Spill string
 	// Outputs names the predicates of the result. Other predicates are computed
 	// only as far as these need them. Nil stands for every exported predicate
 	// and query.
@@ -91,8 +94,8 @@ func (o LoadOptions) driver() driver.LoadOptions {
 
 func (o RunOptions) driver() driver.RunOptions {
 	out := driver.RunOptions{Engine: o.Engine, Device: o.Device, DeviceMemory: o.DeviceMemory,
-		Threads: o.Threads, Memory: o.Memory, Outputs: o.Outputs, Resident: o.Resident,
-		KeepGoing: o.KeepGoing, MaxRounds: o.MaxRounds, Load: o.Load.driver()}
+		Threads: o.Threads, Memory: o.Memory, Spill: o.Spill, Outputs: o.Outputs,
+		Resident: o.Resident, KeepGoing: o.KeepGoing, MaxRounds: o.MaxRounds, Load: o.Load.driver()}
 	if o.Progress != nil {
 		out.Progress = func(p driver.RunProgress) {
 			o.Progress(Progress{Predicates: p.Vars, Rounds: p.Iteration, New: p.New,

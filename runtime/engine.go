@@ -193,6 +193,8 @@ type Answer struct {
 	// Device is what the run did on a device; nil if there is none. What takes
 	// measuring is there if a profile was asked for.
 	Device *DeviceProfile
+	// Spill is what the run kept in a file; nil if it fit its memory.
+	Spill *SpillProfile
 }
 
 // Pending is an output that lies on the device of the engine. It is safe for

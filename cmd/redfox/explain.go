@@ -30,7 +30,7 @@ func explainCommand(con *console) *cli.Command {
 			"redfox explain RF0101",
 		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "keep-apart",
 			"no-decompose", "no-tiers", "target", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict",
-			"print", "engine", "device", "threads", "memory", "device-memory", "max-rounds",
+			"print", "engine", "device", "threads", "memory", "spill", "device-memory", "max-rounds",
 			"trust-code", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); c.NArg() == 1 && isCode(name) {

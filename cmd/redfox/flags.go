@@ -142,6 +142,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "hold at most `SIZE` of relations and indexes, such as 512M or 8G"}
 	},
 	func() cli.Flag {
+		return &cli.StringFlag{Name: "spill", Category: groupEngine, DefaultText: "a run that does not fit --memory fails",
+			Usage: "keep relations that do not fit --memory in a file without a name in the folder `DIR`"}
+	},
+	func() cli.Flag {
 		return &cli.StringFlag{Name: "device", Category: groupEngine,
 			DefaultText: "the first that can be used",
 			Usage:       "run on the GPU with the number or UUID `N`, as redfox engines lists them; --engine auto is then gpu"}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func runCommand(con *console) *cli.Command {
 			"redfox run --db shop.rfdb --exec sale.logic",
 		Flags: flags("clauses", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict", "print", "out", "format",
 			"limit", "keep-going", "stats", "profile",
-			"engine", "device", "threads", "memory", "device-memory", "max-rounds", "trust-code",
+			"engine", "device", "threads", "memory", "spill", "device-memory", "max-rounds", "trust-code",
 			"timeout", "disable", "no-fuse", "keep-apart", "no-decompose", "no-tiers", "json",
 			"add", "exec", "exec-text", "exec-block", "on-abort", "db"),
 		Action: func(c *cli.Context) error {
@@ -129,6 +130,15 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	if memory, err = con.withinLimit(memory, engine); err != nil {
 		return nil, err
 	}
+	if c.IsSet("spill") && memory == 0 {
+		return nil, &usageError{message: "--spill is for runs that --memory bounds",
+			help: "give --memory as well, such as --memory 8G"}
+	}
+	if folder := c.String("spill"); folder != "" {
+		if err := driver.CheckSpill(folder); err != nil {
+			return nil, err
+		}
+	}
 	deviceMemory, err := sizeFlag(c, "device-memory")
 	if err != nil {
 		return nil, err
@@ -141,6 +151,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		Engine:       engine,
 		Threads:      threads,
 		Memory:       memory,
+		Spill:        c.String("spill"),
 		Device:       c.String("device"),
 		DeviceMemory: deviceMemory,
 		MaxRounds:    roundsOf(c),
@@ -222,6 +233,18 @@ func (r *run) read(ctx context.Context, prog *driver.Program) (*driver.Database,
 	return db, nil
 }
 
+// adviseSpill adds to an error of --memory that a file could help.
+func (r *run) adviseSpill(err error) error {
+	var lack *driver.EnvironmentError
+	if r.options.Memory == 0 || r.options.Spill != "" || !driver.CouldSpill(err) ||
+		!errors.As(err, &lack) || lack.Help != "" {
+		return err
+	}
+	advised := *lack
+	advised.Help = "or give --spill DIR, and the run keeps in that folder what does not fit"
+	return &advised
+}
+
 // do compiles, loads, runs and prints.
 func (r *run) do(ctx context.Context, c *cli.Context) error {
 	defer r.progress.done()
@@ -249,7 +272,7 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	r.traced("load facts", at.compiled, at.loaded)
 	res, violated := prog.RunOn(ctx, db, r.options)
 	if res == nil {
-		return violated
+		return r.adviseSpill(violated)
 	}
 	at.ran = time.Now()
 	r.progress.done()

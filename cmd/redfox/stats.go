@@ -75,7 +75,39 @@ func (r *run) printRun(res *driver.Result, stats driver.Stats, names []string) {
 		printDevice(w, d)
 	}
 	printSegments(w, stats.Segments)
+	if stats.Spill != nil {
+		printSpill(w, stats.Spill, stats.Run)
+	}
 	printKernels(w, stats)
+}
+
+// printSpill says what a run kept in a file, and how it cut what did not fit.
+func printSpill(w io.Writer, s *driver.SpillStats, took time.Duration) {
+	rate := func(bytes int64, in time.Duration) string {
+		line := size(bytes)
+		if in > 0 {
+			line += fmt.Sprintf(" in %s (%s/s, %.0f%% of the run)", short(in),
+				size(int64(float64(bytes)/in.Seconds())), 100*in.Seconds()/took.Seconds())
+		}
+		return line
+	}
+	fmt.Fprintf(w, "spill    %s: wrote %s, read %s; at most %s at once\n", s.Folder,
+		rate(s.Written, s.Writing), rate(s.Read, s.Reading), size(s.Peak))
+	fmt.Fprintf(w, "spill    %s, and %s that did not fit\n", count(s.Boxes, "part"),
+		count(s.Tries, "attempt"))
+	for _, p := range s.Pieces {
+		if p.Boxes <= 1 && p.Rounds == 0 {
+			continue
+		}
+		line := fmt.Sprintf("spill    %s: %s", strings.Join(p.Fills, ", "), count(p.Boxes, "part"))
+		if len(p.By) > 0 {
+			line += " by the values of " + strings.Join(p.By, ", ")
+		}
+		if p.Rounds > 0 {
+			line += ", " + count(p.Rounds, "round") + " over the file"
+		}
+		fmt.Fprintf(w, "%s, %s\n", line, short(p.Time))
+	}
 }
 
 // printTime says where the time of a run went.

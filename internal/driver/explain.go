@@ -10,6 +10,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony/decompose"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/parts"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/weaver/assemble"
@@ -84,6 +85,9 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 		for _, c := range trace.Choices {
 			text += c.String() + "\n"
 		}
+	}
+	if opts.Memory > 0 && opts.Spill != "" {
+		text += "\n== spilling, if the run does not fit --memory\n" + parts.Explain(plan)
 	}
 	asked := opts.Kernels || opts.WhyNotFused || opts.Target != ""
 	if _, err = io.WriteString(w, text); err != nil || opts.Run && ran.target == "" && !asked {

@@ -74,12 +74,17 @@ type Stats struct {
 	Kernels []KernelStats
 	// Segments are the parts of a run that several engines shared, in order.
 	Segments []SegmentStats
+	// Spill is what the run kept in a file; nil if it fit its memory.
+	Spill *SpillStats
 	// Device is the cost on a GPU; nil for other engines.
 	Device  *DeviceStats
 	plan    *queryplan.Plan
 	profile []runtime.CommandProfile
 	target  string // that kernels were made for; "" if there are none
 }
+
+// SpillStats says what a run kept in a file.
+type SpillStats = runtime.SpillProfile
 
 // Fills lists the predicates that a block of the plan adds tuples to.
 // KernelStats names blocks.

@@ -20,6 +20,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/diagnose"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/pool"
+	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/spill"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -34,6 +36,10 @@ type RunOptions struct {
 	// for a program that RF0604 warns about, it means half of the available
 	// memory.
 	Memory int64
+	// Spill is a folder. If a run does not fit Memory, the go engine evaluates
+	// the plan by parts and keeps relations in a file there, which has no name.
+	// "" lets the run fail.
+	Spill string
 	// Device is the number or the UUID of a GPU, as Devices lists them; "" is
 	// the first that can be used. Naming a device implies engine gpu, and the
 	// run fails if that GPU cannot be used. With another engine it is an error.
@@ -91,6 +97,11 @@ const maxViolations = 10
 func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Result, error) {
 	opts.Load.Predicates = append(slices.Clone(opts.Load.Predicates), opts.Outputs...)
 	opts.Load.Once = true
+	if opts.Spill != "" {
+		if err := CheckSpill(opts.Spill); err != nil {
+			return nil, err
+		}
+	}
 	if _, err := p.choose(process.Machine, nil, opts); err != nil {
 		return nil, err
 	}
@@ -245,7 +256,12 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 	start := time.Now()
 	var answered *runtime.Answer
 	err = q.with(ctx, func(e runtime.Engine) error {
-		answered, err = e.Run(ctx, q.request(opts))
+		req := q.request(opts)
+		answered, err = e.Run(ctx, req)
+		if opts.Spill != "" && CouldSpill(err) {
+			trace.Func(opts.Trace).Since("run in memory", start)
+			answered, err = spill.Run(ctx, portable.New(), req, spill.Options{Folder: opts.Spill})
+		}
 		return answer.WithFacts(err, cmp.Or(opts.Memory, q.memory), q.db.held())
 	})
 	if err != nil {
@@ -271,7 +287,7 @@ func (q *Prepared) result(answered *runtime.Answer, opts RunOptions,
 		Engine: q.engine.Name, Load: q.db.time, Plan: q.planned,
 		Compile: answered.Compile, Run: took - answered.Compile,
 		Peak: answered.Peak + q.db.held(), Dropped: answered.Dropped, Kernels: answered.Kernels,
-		Device: answered.Device, Segments: answered.Segments,
+		Device: answered.Device, Segments: answered.Segments, Spill: answered.Spill,
 		plan: q.plan, profile: answered.Profile, target: q.engine.Target(),
 	}
 	threads := cmp.Or(opts.Threads, q.threads)

@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/diagnose"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/portable"
+	"github.com/redfoxdb/redfox/runtime/spill"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
@@ -23,7 +24,10 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 		return &ProgramError{Diagnostics: []*Diagnostic{found}}
 	}
 	var memory *runtime.MemoryError
+	var spilled *runtime.SpillError
 	switch {
+	case errors.As(err, &spilled):
+		return spillFailure(err)
 	case errors.As(err, &memory):
 		return &EnvironmentError{Message: diagnose.Shown(memory.Error()),
 			Help: about.Memory(memory, p.warnings), Err: err}
@@ -42,6 +46,27 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 		return environment
 	}
 	return engineBug(engine, err)
+}
+
+// CouldSpill reports whether an error is that a run without RunOptions.Spill
+// has reached its bound of memory.
+func CouldSpill(err error) bool {
+	var memory *runtime.MemoryError
+	return errors.As(err, &memory) && !memory.Device && !memory.Loading && memory.System == nil
+}
+
+// CheckSpill reports whether runs can keep relations in a folder.
+func CheckSpill(folder string) error {
+	if err := spill.Check(folder); err != nil {
+		return spillFailure(err)
+	}
+	return nil
+}
+
+// spillFailure words a file of RunOptions.Spill that cannot be written or read.
+func spillFailure(err error) error {
+	return &EnvironmentError{Message: err.Error(),
+		Help: "free space there, or name another folder with --spill", Err: err}
 }
 
 // engineBug is a bug of an engine, with the details that the engine reports.

@@ -105,6 +105,8 @@ var layers = []layer{
 	{"queryplan", []string{"frontend/source", "queryplan/cfg", "queryplan/irtext"}},
 	{"queryplan/stats", []string{"queryplan"}},
 	{"queryplan/segments", []string{"queryplan"}},
+	{"queryplan/parts", []string{"frontend/source", "queryplan", "queryplan/irtext",
+		"queryplan/segments"}},
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
 	{"queryplan/rewrite/trees", []string{"queryplan"}},
 	{"queryplan/rewrite/loops", []string{"internal/graph", "queryplan"}},
@@ -255,6 +257,10 @@ var layers = []layer{
 	{"runtime/tiers", []string{
 		"queryplan", "queryplan/segments", "runtime", "runtime/prepare", "runtime/store",
 	}},
+	{"runtime/spill", []string{
+		"queryplan", "queryplan/parts", "queryplan/segments", "frontend/source", "runtime",
+		"runtime/account", "runtime/prepare", "runtime/store",
+	}},
 	{"runtime/pool", []string{
 		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",
 		"runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
@@ -276,13 +282,14 @@ var layers = []layer{
 	{"internal/driver", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse",
 		"frontend/project",
-		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/stats",
+		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/parts", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
 		"runtime/account", "runtime/answer", "runtime/diagnose", "runtime/facts", "runtime/gpu",
 		"runtime/layout",
 		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch",
-		"runtime/provenance", "runtime/store", "runtime/store/read", "runtime/store/rfdb",
-		"runtime/store/write", "runtime/woven", "internal/buildid", "internal/confine", "internal/cuda", "internal/remote",
+		"runtime/provenance", "runtime/spill", "runtime/store", "runtime/store/read",
+		"runtime/store/rfdb", "runtime/store/write", "runtime/woven", "internal/buildid",
+		"internal/confine", "internal/cuda", "internal/remote",
 		"internal/failure", "internal/govalue", "internal/kernelcache", "internal/linediff",
 		"internal/llvm",
 		"internal/trace",
@@ -421,8 +428,13 @@ var libraries = map[string][]string{
 	"github.com/pierrec/lz4/v4": {"internal/parquet"},
 	"github.com/rivo/uniseg":    {"frontend/diag"},
 	"github.com/urfave/cli/v2":  {"cmd/redfox"},
+<<<<<<< HEAD
 	"golang.org/x/sys": {"runtime/account", "runtime/store", "runtime/store/rfdb",
 		"runtime/gpu/emulated", "internal/rlimit"},
+=======
+	"golang.org/x/sys": {"runtime/account", "runtime/store",
+		"runtime/gpu/emulated", "internal/rlimit", "runtime/spill"},
+>>>>>>> refs/heads/h-spill
 	"golang.org/x/term": {"cmd/redfox", "cmd/redfox/repl"},
 	"github.com/ebitengine/purego": {"internal/dynlib", "internal/malloc", "internal/llvm",
 		"internal/cuda"},

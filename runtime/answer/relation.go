@@ -148,7 +148,7 @@ func Bound(relations map[string]*Relation, bytes, facts int64) {
 	held, seen, dicts := facts, map[*store.Column]bool{}, map[*store.Dict]bool{}
 	for _, x := range relations {
 		for _, c := range x.Columns() {
-			if !x.Stored && !seen[c] {
+			if !x.Stored && !c.OnDisk && !seen[c] {
 				seen[c] = true
 				held += c.Bytes()
 			}

@@ -34,6 +34,9 @@ type Column struct {
 	// Absent says that the loader left the entries out, because no plan reads
 	// them. Width is 0, and words mean nothing.
 	Absent bool
+	// OnDisk says that the entries are pages of a file, which the system takes
+	// back when it needs their memory.
+	OnDisk bool
 	// owner keeps a slice that is outside of Go's heap. A reader of the slice
 	// keeps the column reachable until it is done.
 	owner any

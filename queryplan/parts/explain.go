@@ -1,0 +1,72 @@
+package parts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/list"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/irtext"
+	"github.com/redfoxdb/redfox/queryplan/segments"
+)
+
+// Explain says, for people, how each piece of a plan is evaluated that does not
+// fit.
+func Explain(p *queryplan.Plan) string {
+	var b strings.Builder
+	cuts := segments.Cut(p)
+	for i, piece := range cuts.Pieces {
+		var fills []string
+		for _, c := range piece.Commands {
+			v := queryplan.CommandVar(c)
+			if _, clears := c.(*queryplan.Clear); v == nil || clears {
+				continue
+			}
+			if name := irtext.QuoteName(v.Name); !slices.Contains(fills, name) {
+				fills = append(fills, name)
+			}
+		}
+		if len(fills) == 0 {
+			continue
+		}
+		name := strings.Join(fills, ", ")
+		if ways := OfPlan(cuts.Segment(i, i+1).Plan).Ways; len(ways) > 0 {
+			fmt.Fprintf(&b, "%s: by parts of the values of %s\n", name, namesOf(ways))
+			continue
+		}
+		rounds := ""
+		if len(piece.Loops) > 0 {
+			rounds = "round by round, "
+		}
+		fmt.Fprintf(&b, "%s: %scommand by command\n", name, rounds)
+		for _, c := range piece.Commands {
+			n := queryplan.CommandNode(c)
+			if n == nil {
+				continue
+			}
+			about := queryplan.CommandVar(c)
+			if about == nil {
+				about = &queryplan.Var{Name: "a constraint", Cols: n.Columns()}
+			}
+			by := "in steps"
+			if ways := OfTree(about, n, source.Span{}).Ways; len(ways) > 0 {
+				by = "by parts of the values of " + namesOf(ways)
+			}
+			fmt.Fprintf(&b, "  %s: %s\n", irtext.QuoteName(about.Name), by)
+		}
+	}
+	return b.String()
+}
+
+// namesOf lists the columns of ways, each once.
+func namesOf(ways []*Way) string {
+	var out []string
+	for _, name := range list.Map(ways, func(w *Way) string { return irtext.QuoteColumn(w.Name) }) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
+}

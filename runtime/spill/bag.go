@@ -1,0 +1,427 @@
+package spill
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// bag is rows of words: stored columns, or blocks of the scratch file.
+type bag struct {
+	types []scalar.Type
+	rows  int64
+
+	facts  []*store.Column // nil for a bag of blocks
+	blocks []block
+	owned  bool // the blocks are freed with the bag
+
+	// cuts are copies of the rows by classes of values, by their columns.
+	cuts map[string]*cut
+}
+
+// block is some rows in the file, one column after the other.
+type block struct {
+	at    int64
+	rows  int
+	cols  []field
+	bytes int
+}
+
+// field is how a column of a block is stored: words less lo, in width bytes.
+type field struct {
+	lo, hi int64
+	width  uint8
+}
+
+// cut is the rows of a bag in partitions. Those that the bag has got since are
+// added when it is asked for.
+type cut struct {
+	dims  []dim // without a class
+	parts [][]block
+	done  int // blocks of the bag that are in it
+	facts bool
+}
+
+// dim is the rows whose values in a column are in a class: that of the first
+// bits of their hashes.
+type dim struct {
+	col   int
+	bits  uint8
+	class uint64
+}
+
+// hash spreads words over classes. It differs from the hashes of tables, so
+// that a part does not fill a part of a table.
+func hash(word int64) uint64 {
+	h := uint64(word) * 0x9e3779b97f4a7c15
+	h ^= h >> 32
+	h *= 0xd6e8feb86659fd93
+	return h ^ h>>32
+}
+
+// classOf returns the class of a word, of 2^b.
+func classOf(word int64, b uint8) uint64 { return hash(word) >> (64 - b) & (1<<b - 1) }
+
+// bytes is the size of the rows where they are.
+func (g *bag) bytes() int64 {
+	var n int64
+	for _, c := range g.facts {
+		n += c.Bytes()
+	}
+	for i := range g.blocks {
+		n += int64(g.blocks[i].bytes)
+	}
+	return n
+}
+
+// blockRows is the most rows of a block, and leastRows the least that a full
+// one has.
+const (
+	blockRows = 1 << 16
+	leastRows = 1 << 6
+)
+
+// writer appends rows to bags of blocks: row by row to one of several, by the
+// classes of their values.
+type writer struct {
+	r     *run
+	types []scalar.Type
+	dims  []dim
+	to    []*[]block
+	room  int       // rows of a buffer
+	bufs  [][]int64 // row after row
+	data  []byte
+}
+
+// newWriter returns a writer to 2^b lists of blocks, b the bits of all dims.
+func (r *run) newWriter(types []scalar.Type, dims []dim, to []*[]block) *writer {
+	w := &writer{r: r, types: types, dims: dims, to: to, bufs: make([][]int64, len(to))}
+	width := max(len(types), 1)
+	w.room = int(r.bound/16) / (8 * width * len(to))
+	w.room = min(max(w.room, leastRows), blockRows)
+	return w
+}
+
+// add appends n rows of columns.
+func (w *writer) add(cols [][]int64, n int) error {
+	for i := range n {
+		at := uint64(0)
+		for _, d := range w.dims {
+			at = at<<d.bits | classOf(cols[d.col][i], d.bits)
+		}
+		buf := w.bufs[at]
+		if buf == nil {
+			buf = make([]int64, 0, w.room*len(w.types))
+		}
+		for _, c := range cols {
+			buf = append(buf, c[i])
+		}
+		w.bufs[at] = buf
+		if len(buf) == cap(buf) {
+			if err := w.flush(int(at), len(buf)/len(w.types)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// close writes what is left.
+func (w *writer) close() error {
+	for i, buf := range w.bufs {
+		if len(buf) > 0 {
+			if err := w.flush(i, len(buf)/len(w.types)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush writes the rows of a buffer as a block.
+func (w *writer) flush(at, rows int) error {
+	b := block{rows: rows, cols: make([]field, len(w.types))}
+	buf, k := w.bufs[at], len(w.types)
+	w.data = w.data[:0]
+	for c := range w.types {
+		f := field{lo: buf[c], hi: buf[c]}
+		for i := c; i < len(buf); i += k {
+			f.lo, f.hi = min(f.lo, buf[i]), max(f.hi, buf[i])
+		}
+		f.width = store.WidthOf(uint64(f.hi) - uint64(f.lo))
+		b.cols[c] = f
+		w.data = slices.Grow(w.data, rows*int(f.width))
+		for i := c; i < len(buf); i += k {
+			offset := uint64(buf[i] - f.lo)
+			switch f.width {
+			case 1:
+				w.data = append(w.data, byte(offset))
+			case 2:
+				w.data = binary.LittleEndian.AppendUint16(w.data, uint16(offset))
+			case 4:
+				w.data = binary.LittleEndian.AppendUint32(w.data, uint32(offset))
+			case 8:
+				w.data = binary.LittleEndian.AppendUint64(w.data, offset)
+			}
+		}
+	}
+	w.bufs[at] = buf[:0]
+	b.bytes = len(w.data)
+	var err error
+	if b.at, err = w.r.file.write(w.data); err != nil {
+		return err
+	}
+	*w.to[at] = append(*w.to[at], b)
+	return w.r.stopped()
+}
+
+// reader reads columns of blocks into vectors.
+type reader struct {
+	r    *run
+	data []byte
+	vecs [][]int64
+}
+
+// block reads some columns of a block, each into a vector.
+func (d *reader) block(b *block, cols []int) ([][]int64, error) {
+	if err := d.r.stopped(); err != nil {
+		return nil, err
+	}
+	for len(d.vecs) < len(cols) {
+		d.vecs = append(d.vecs, nil)
+	}
+	for i, c := range cols {
+		at := b.at
+		for _, f := range b.cols[:c] {
+			at += int64(b.rows) * int64(f.width)
+		}
+		f := b.cols[c]
+		n := b.rows * int(f.width)
+		d.data = slices.Grow(d.data[:0], n)[:n]
+		if n > 0 {
+			if err := d.r.file.read(d.data, at); err != nil {
+				return nil, err
+			}
+		}
+		d.vecs[i] = slices.Grow(d.vecs[i][:0], b.rows)[:b.rows]
+		widen(d.vecs[i], d.data, f)
+	}
+	return d.vecs[:len(cols)], nil
+}
+
+func widen(dst []int64, data []byte, f field) {
+	switch f.width {
+	case 0:
+		for i := range dst {
+			dst[i] = f.lo
+		}
+	case 1:
+		for i := range dst {
+			dst[i] = f.lo + int64(data[i])
+		}
+	case 2:
+		for i := range dst {
+			dst[i] = f.lo + int64(binary.LittleEndian.Uint16(data[2*i:]))
+		}
+	case 4:
+		for i := range dst {
+			dst[i] = f.lo + int64(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+	case 8:
+		for i := range dst {
+			dst[i] = f.lo + int64(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+	}
+}
+
+// factRows is how many rows of facts are widened at a time.
+const factRows = 1 << 12
+
+// each calls f with some columns of the rows, a block at a time. Those of the
+// facts that belong to a part come first.
+func (r *run) each(g *bag, blocks []block, cols []int, f func(cols [][]int64, n int) error) error {
+	d := reader{r: r}
+	if g.facts != nil && blocks == nil {
+		vecs := make([][]int64, len(cols))
+		for i := range vecs {
+			vecs[i] = make([]int64, factRows)
+		}
+		for from := 0; from < int(g.rows); from += factRows {
+			n := min(factRows, int(g.rows)-from)
+			for i, c := range cols {
+				vecs[i] = vecs[i][:n]
+				col := g.facts[c]
+				if col.Absent {
+					continue
+				}
+				col.Read(vecs[i], from)
+				if col.Dict != nil {
+					codes, err := r.codes(col.Dict)
+					if err != nil {
+						return err
+					}
+					if codes != nil {
+						for k, w := range vecs[i] {
+							vecs[i][k] = int64(codes[w])
+						}
+					}
+				}
+			}
+			if err := r.stopped(); err != nil {
+				return err
+			}
+			if err := f(vecs, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range blocks {
+		vecs, err := d.block(&blocks[i], cols)
+		if err != nil {
+			return err
+		}
+		if err := f(vecs, blocks[i].rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostCut bounds the partitions of a cut, as a power of two.
+const mostCut = 8
+
+// cut returns the partitions of a bag by classes of values in columns, and adds
+// to them what the bag has got.
+func (r *run) cut(g *bag, dims []dim) (*cut, error) {
+	key := ""
+	for _, d := range dims {
+		key += fmt.Sprint(d.col, " ")
+	}
+	c := g.cuts[key]
+	if c != nil && c.coarse(dims) {
+		for _, p := range c.parts {
+			r.freeBlocks(p)
+		}
+		c = nil
+	}
+	if c == nil {
+		c = &cut{}
+		parts := 0
+		for _, d := range dims {
+			c.dims = append(c.dims, dim{col: d.col, bits: d.bits})
+			parts += int(d.bits)
+		}
+		for i := 0; parts > mostCut; i = (i + 1) % len(dims) {
+			if b := c.dims[i].bits; b > 1 || len(dims) > mostCut && b > 0 {
+				c.dims[i].bits--
+				parts--
+			}
+		}
+		want := bits.Len64(uint64(g.bytes() / max(r.bound/16, 1)))
+		for i := 0; parts < min(want, mostCut); i, parts = (i+1)%len(dims), parts+1 {
+			c.dims[i].bits++
+		}
+		c.parts = make([][]block, 1<<parts)
+		if g.cuts == nil {
+			g.cuts = map[string]*cut{}
+		}
+		g.cuts[key] = c
+	}
+	if c.done == len(g.blocks) && (g.facts == nil || c.facts) {
+		return c, nil
+	}
+	to := make([]*[]block, len(c.parts))
+	for i := range to {
+		to[i] = &c.parts[i]
+	}
+	w := r.newWriter(g.types, c.dims, to)
+	all := make([]int, len(g.types))
+	for i := range all {
+		all[i] = i
+	}
+	var from []block
+	if g.facts == nil {
+		from = g.blocks[c.done:]
+	}
+	if err := r.each(g, from, all, w.add); err != nil {
+		return nil, err
+	}
+	c.done, c.facts = len(g.blocks), true
+	return c, w.close()
+}
+
+// coarse reports whether parts are so much smaller than partitions that it pays
+// to partition again.
+func (c *cut) coarse(dims []dim) bool {
+	finer, bits := 0, 0
+	for i, d := range dims {
+		bits += int(c.dims[i].bits)
+		finer += max(int(d.bits)-int(c.dims[i].bits), 0)
+	}
+	return finer >= 2 && bits+2 <= mostCut
+}
+
+// within appends the blocks of the partitions that may have rows of a part.
+func (c *cut) within(dims []dim) []block {
+	classes := []uint64{0}
+	for i, have := range c.dims {
+		d := dims[i]
+		var next []uint64
+		for _, at := range classes {
+			if d.bits >= have.bits {
+				next = append(next, at<<have.bits|d.class>>(d.bits-have.bits))
+				continue
+			}
+			more := have.bits - d.bits
+			for rest := range uint64(1) << more {
+				next = append(next, at<<have.bits|d.class<<more|rest)
+			}
+		}
+		classes = next
+	}
+	out := []block{}
+	for _, at := range classes {
+		out = append(out, c.parts[at]...)
+	}
+	return out
+}
+
+// drop frees the blocks of a bag.
+func (r *run) drop(g *bag) {
+	if g == nil {
+		return
+	}
+	if g.owned {
+		r.freeBlocks(g.blocks)
+	}
+	for _, c := range g.cuts {
+		for _, p := range c.parts {
+			r.freeBlocks(p)
+		}
+	}
+	g.blocks, g.cuts, g.rows = nil, nil, 0
+}
+
+// freeBlocks gives the room of blocks back, neighbours together.
+func (r *run) freeBlocks(blocks []block) {
+	var at, bytes int64
+	for i := range blocks {
+		b := &blocks[i]
+		if at+bytes != b.at && bytes > 0 {
+			r.file.free(at, bytes)
+			bytes = 0
+		}
+		if bytes == 0 {
+			at = b.at
+		}
+		bytes += int64(b.bytes)
+	}
+	if bytes > 0 {
+		r.file.free(at, bytes)
+	}
+}

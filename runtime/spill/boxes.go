@@ -1,0 +1,413 @@
+package spill
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/parts"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// boxes evaluates a job box by box. A box has a class of values for each way of
+// the job; its results are those of the leaves' rows in these classes.
+type boxes struct {
+	*run
+	job     *parts.Job
+	sources []*bag // of the leaves
+	// take is called with the answer of each box.
+	take func(*runtime.Answer) error
+
+	// level is how many bits of each way the first box has, by the sizes of the
+	// leaves.
+	level []uint8
+	// full is how many rows that can be cut are too many for a box, as far as
+	// is known.
+	full   int64
+	most   []uint8 // bits of each way that a box had
+	slices []slice // of the leaves, for the last box
+	// wrong are the failures of boxes that the data cause. The least is
+	// returned, as that of a run in one box would be.
+	wrong []error
+	boxes int64
+}
+
+// box is a part of a job.
+type box struct {
+	bits  []uint8
+	class []uint64
+	// stalled counts, for each way, the cuts in a row that have left all rows
+	// in one half: its values are too few.
+	stalled []uint8
+	last    int   // the way that was cut last; -1 for none
+	rows    int64 // that it had before
+}
+
+// slice is the rows of a leaf in a box.
+type slice struct {
+	dims []dim
+	rel  *store.Relation
+	held int64
+}
+
+const (
+	// mostBits bounds the classes of a way, as a power of two.
+	mostBits = 24
+	// mostStalls is how many cuts in a row may leave all rows in one half.
+	mostStalls = 4
+)
+
+// evaluate runs a job over the sources of its leaves. A *runtime.MemoryError
+// says that a box does not fit that cannot be cut any further.
+func (r *run) evaluate(job *parts.Job, sources []*bag, take func(*runtime.Answer) error) (
+	boxed *boxes, err error) {
+	n := len(job.Ways)
+	x := &boxes{run: r, job: job, sources: sources, take: take, level: make([]uint8, n),
+		full: math.MaxInt64,
+		most: make([]uint8, n), slices: make([]slice, len(job.Leaves))}
+	defer x.release(func(int) bool { return true })
+	x.estimate()
+	whole := box{bits: make([]uint8, n), class: make([]uint64, n), stalled: make([]uint8, n),
+		last: -1}
+	if err := x.eval(whole); err != nil {
+		return x, x.named(err)
+	}
+	return x, least(x.wrong)
+}
+
+// named returns an error of memory with the user's name of a leaf.
+func (x *boxes) named(err error) error {
+	var memory *runtime.MemoryError
+	if !errors.As(err, &memory) {
+		return err
+	}
+	all := *memory
+	for _, l := range x.job.Leaves {
+		if l.Of != nil && l.Var.Name != l.Of.Name && strings.HasSuffix(all.What, l.Var.Name) {
+			all.What = strings.TrimSuffix(all.What, l.Var.Name) + l.Of.Name
+		}
+	}
+	return &all
+}
+
+// estimate chooses the first box: what it reads should take a part of the
+// memory that is left.
+func (x *boxes) estimate() {
+	sizes := make([]int64, len(x.sources))
+	total := int64(0)
+	for i, g := range x.sources {
+		if g.facts == nil {
+			sizes[i] = g.bytes()
+		}
+		total += sizes[i]
+	}
+	for total > x.mem.Room()/3 {
+		at, gain := -1, int64(0)
+		for w, way := range x.job.Ways {
+			sum := int64(0)
+			for _, p := range way.Places {
+				sum += sizes[p.Leaf] / 2
+			}
+			if sum > gain && x.level[w] < mostBits {
+				at, gain = w, sum
+			}
+		}
+		if at < 0 {
+			return
+		}
+		x.level[at]++
+		for _, p := range x.job.Ways[at].Places {
+			sizes[p.Leaf] /= 2
+		}
+		total -= gain
+	}
+}
+
+// eval evaluates a box, in halves if it does not fit.
+func (x *boxes) eval(b box) error {
+	for w, have := range b.bits {
+		if have < x.level[w] {
+			return x.halve(b, w, 0)
+		}
+	}
+	rows, err := x.attempt(&b)
+	if !isMemory(err) {
+		return err
+	}
+	w, had := x.choose(b, rows)
+	if w < 0 {
+		return err
+	}
+	return x.halve(b, w, had)
+}
+
+func (x *boxes) halve(b box, w int, had int64) error {
+	for half := range uint64(2) {
+		next := box{slices.Clone(b.bits), slices.Clone(b.class), slices.Clone(b.stalled), w, had}
+		next.bits[w]++
+		next.class[w] = next.class[w]<<1 | half
+		if err := x.eval(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose returns the way whose cut leaves the least to read, and how many rows
+// its leaves have in the box; -1 if there is none.
+func (x *boxes) choose(b box, rows []int64) (way int, had int64) {
+	way = -1
+	gain := int64(0)
+	for w, of := range x.job.Ways {
+		sum, most, total := int64(0), int64(0), int64(0)
+		for _, p := range of.Places {
+			g := x.sources[p.Leaf]
+			sum += rows[p.Leaf] * int64(8+4*len(g.types))
+			most, total = max(most, rows[p.Leaf]), total+rows[p.Leaf]
+		}
+		if most > 1 && sum > gain && b.bits[w] < mostBits && b.stalled[w] < mostStalls {
+			way, gain, had = w, sum, total
+		}
+	}
+	return way, had
+}
+
+// attempt evaluates a box in one run. It returns the rows of each leaf that it
+// read, or would have read.
+func (x *boxes) attempt(b *box) (rows []int64, err error) {
+	if err := x.stopped(); err != nil {
+		return nil, err
+	}
+	rows = make([]int64, len(x.sources))
+	dims := make([][]dim, len(x.sources))
+	for w, way := range x.job.Ways {
+		if b.bits[w] == 0 {
+			continue
+		}
+		for _, p := range way.Places {
+			dims[p.Leaf] = append(dims[p.Leaf], dim{x.columnOf(p), b.bits[w], b.class[w]})
+		}
+	}
+	x.release(func(i int) bool { return !slices.Equal(x.slices[i].dims, dims[i]) })
+	order := make([]int, len(x.sources))
+	for i, g := range x.sources {
+		order[i] = i
+		rows[i] = g.rows
+		for _, d := range dims[i] {
+			rows[i] = (rows[i] + 1<<d.bits - 1) >> d.bits
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(rows[a] - rows[b]) })
+	facts := store.NewDatabase()
+	for _, i := range order {
+		if err := x.fetch(i, dims[i]); err != nil {
+			return rows, err
+		}
+		rows[i] = int64(x.slices[i].rel.Rows())
+		if rows[i] == 0 && x.job.Leaves[i].Needed {
+			return rows, nil
+		}
+		facts.Put(x.slices[i].rel)
+	}
+	x.stalls(b, rows)
+	load := x.cuttable(rows)
+	if w, _ := x.choose(*b, rows); w >= 0 && load >= x.full {
+		return rows, &runtime.MemoryError{} // the box is cut
+	}
+	answer, err := x.engine(x.job.Plan, facts)
+	var key *runtime.KeyError
+	var overflow *runtime.OverflowError
+	switch {
+	case errors.As(err, &key), errors.As(err, &overflow):
+		x.wrong = append(x.wrong, err)
+		return rows, nil
+	case isMemory(err):
+		x.file.profile.Tries++
+		x.full = min(x.full, load-load/4)
+		return rows, err
+	case err != nil:
+		return rows, err
+	}
+	x.full = max(x.full, load+load/4+1)
+	x.boxes++
+	x.file.profile.Boxes++
+	for w, bits := range b.bits {
+		x.most[w] = max(x.most[w], bits)
+	}
+	x.answer.Dropped += answer.Dropped
+	return rows, x.take(answer)
+}
+
+// cuttable counts the rows that can be cut.
+func (x *boxes) cuttable(rows []int64) int64 {
+	cut := make([]bool, len(rows))
+	sum := int64(0)
+	for _, way := range x.job.Ways {
+		for _, p := range way.Places {
+			if !cut[p.Leaf] {
+				cut[p.Leaf] = true
+				sum += rows[p.Leaf]
+			}
+		}
+	}
+	return sum
+}
+
+// stalls notes whether the last cut has left all rows in this half.
+func (x *boxes) stalls(b *box, rows []int64) {
+	if b.last < 0 || b.rows == 0 {
+		return
+	}
+	have := int64(0)
+	for _, p := range x.job.Ways[b.last].Places {
+		have += rows[p.Leaf]
+	}
+	if 10*have >= 9*b.rows {
+		b.stalled[b.last]++
+	} else {
+		b.stalled[b.last] = 0
+	}
+}
+
+// columnOf returns the column that a place has in the bag of its leaf.
+func (x *boxes) columnOf(p parts.Place) int {
+	return x.inBag(p.Leaf, x.job.Leaves[p.Leaf].Cols[p.Col])
+}
+
+// inBag returns the column of a leaf's bag for one of Leaf.Cols.
+func (x *boxes) inBag(leaf, col int) int {
+	if col == parts.Number {
+		return len(x.sources[leaf].types) - 1
+	}
+	return col
+}
+
+// release frees the slices that a box cannot use.
+func (x *boxes) release(which func(i int) bool) {
+	for i := range x.slices {
+		if s := &x.slices[i]; s.rel != nil && which(i) {
+			x.mem.Release(s.held)
+			*s = slice{}
+		}
+	}
+}
+
+// fetch makes the slice of a leaf.
+func (x *boxes) fetch(i int, dims []dim) error {
+	s := &x.slices[i]
+	if s.rel != nil {
+		return nil
+	}
+	leaf, from := x.job.Leaves[i], x.sources[i]
+	table := &store.Table{Name: leaf.Var.Source, Names: queryplan.NamesOf(leaf.Var.Cols)}
+	rel := &store.Relation{Name: leaf.Var.Source, Table: table, Keys: leaf.Var.Keys}
+	var cols []int
+	for at, c := range leaf.Cols {
+		rel.Cols = append(rel.Cols, at)
+		if c != parts.Row {
+			cols = append(cols, x.inBag(i, c))
+		}
+	}
+	var err error
+	table.Columns, table.Rows, s.held, err = x.run.load(from, dims, cols, leaf.Var.Name)
+	if err != nil {
+		return err
+	}
+	if len(cols) < len(leaf.Cols) {
+		last := max(int64(table.Rows)-1, 0)
+		table.Columns = append(table.Columns, store.AbsentColumn(scalar.IntType, table.Rows,
+			store.ColumnStats{Max: last, Distinct: int64(table.Rows), Ascending: true}))
+	}
+	s.rel, s.dims = rel, dims
+	return nil
+}
+
+// load returns columns of the rows of a bag in a part, and how many bytes are
+// reserved for them.
+func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Column, rows int,
+	held int64, err error) {
+	if g.facts != nil && len(dims) == 0 {
+		for _, c := range cols {
+			out = append(out, g.facts[c])
+		}
+		return out, int(g.rows), 0, nil
+	}
+	blocks := g.blocks
+	rest := dims // what has to be tested for each row
+	if len(dims) > 0 && (g.facts != nil || g.bytes() > r.bound/32) {
+		c, err := r.cut(g, dims)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		blocks, rest = c.within(dims), nil
+		for i, d := range dims {
+			if d.bits > c.dims[i].bits {
+				rest = append(rest, d)
+			}
+		}
+	}
+	b := newBuilder(g, blocks, cols, r.dict)
+	expect := int64(0)
+	for i := range blocks {
+		expect += int64(blocks[i].rows)
+	}
+	for _, d := range rest {
+		expect >>= d.bits / 2
+	}
+	held = expect * b.width()
+	if err := r.mem.Reserve(name, held); err != nil {
+		return nil, 0, 0, err
+	}
+	b.expect(expect)
+	all := slices.Clone(cols)
+	for _, d := range rest {
+		all = append(all, d.col)
+	}
+	err = r.each(g, blocks, all, func(vecs [][]int64, n int) error {
+		for k, d := range rest {
+			n = keep(vecs, n, len(cols)+k, d)
+		}
+		rows += n
+		if more := int64(rows)*b.width() - held; more > 0 {
+			more = max(more, held/4)
+			if err := r.mem.Reserve(name, more); err != nil {
+				return err
+			}
+			held += more
+		}
+		for i := range cols {
+			b.add(i, vecs[i][:n])
+		}
+		return nil
+	})
+	if err != nil {
+		r.mem.Release(held)
+		return nil, 0, 0, err
+	}
+	if spare := held - int64(rows)*b.width(); spare > 0 {
+		r.mem.Release(spare)
+		held -= spare
+	}
+	return b.finish(rows), rows, held, nil
+}
+
+// keep moves the rows of a class to the front and returns their number.
+func keep(vecs [][]int64, n, col int, d dim) int {
+	k := 0
+	for i, w := range vecs[col][:n] {
+		if classOf(w, d.bits) != d.class {
+			continue
+		}
+		if k < i {
+			for _, v := range vecs {
+				v[k] = v[i]
+			}
+		}
+		k++
+	}
+	return k
+}

@@ -1,0 +1,122 @@
+package spill
+
+import (
+	"encoding/binary"
+	"slices"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// builder makes stored columns of words whose bounds are known.
+type builder struct {
+	types  []scalar.Type
+	fields []field
+	dict   *store.Dict
+	data   [][]uint64 // the entries, packed into words
+	n      []int
+}
+
+// newBuilder returns a builder for some columns of blocks of a bag.
+func newBuilder(g *bag, blocks []block, cols []int, dict *store.Dict) *builder {
+	b := &builder{dict: dict, data: make([][]uint64, len(cols)), n: make([]int, len(cols))}
+	for _, c := range cols {
+		f := field{}
+		for i := range blocks {
+			x := blocks[i].cols[c]
+			if i == 0 {
+				f = x
+			}
+			f.lo, f.hi = min(f.lo, x.lo), max(f.hi, x.hi)
+		}
+		f.width = store.WidthOf(uint64(f.hi) - uint64(f.lo))
+		if t := g.types[c]; t.Kind == scalar.Float || t.Kind == scalar.Uint && f.lo < 0 {
+			// The words are not in the order of the type.
+			f = field{lo: 0, hi: -1, width: 8}
+		}
+		b.types, b.fields = append(b.types, g.types[c]), append(b.fields, f)
+	}
+	return b
+}
+
+// expect makes room for rows.
+func (b *builder) expect(rows int64) {
+	for i, f := range b.fields {
+		b.data[i] = make([]uint64, 0, (rows*int64(f.width)+7)/8)
+	}
+}
+
+// width is the bytes of a row.
+func (b *builder) width() int64 {
+	n := int64(0)
+	for _, f := range b.fields {
+		n += int64(f.width)
+	}
+	return n
+}
+
+// add appends words to a column.
+func (b *builder) add(col int, words []int64) {
+	f := b.fields[col]
+	if f.width == 0 {
+		return
+	}
+	had := b.n[col]
+	b.n[col] += len(words)
+	need := (b.n[col]*int(f.width) + 7) / 8
+	b.data[col] = slices.Grow(b.data[col], need-len(b.data[col]))[:need]
+	pack(bytesOf(b.data[col])[had*int(f.width):], words, f)
+}
+
+// pack stores words less the field's least, in its width.
+func pack(dst []byte, words []int64, f field) {
+	switch f.width {
+	case 1:
+		for i, w := range words {
+			dst[i] = byte(w - f.lo)
+		}
+	case 2:
+		for i, w := range words {
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(w-f.lo))
+		}
+	case 4:
+		for i, w := range words {
+			binary.LittleEndian.PutUint32(dst[4*i:], uint32(w-f.lo))
+		}
+	case 8:
+		for i, w := range words {
+			binary.LittleEndian.PutUint64(dst[8*i:], uint64(w-f.lo))
+		}
+	}
+}
+
+func bytesOf(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+}
+
+// finish returns the columns.
+func (b *builder) finish(rows int) []*store.Column {
+	out := make([]*store.Column, len(b.types))
+	for i := range out {
+		out[i] = b.column(i, rows, unsafe.Pointer(unsafe.SliceData(b.data[i])), nil)
+	}
+	return out
+}
+
+// column returns a column over entries that are there.
+func (b *builder) column(i, rows int, data unsafe.Pointer, owner any) *store.Column {
+	t, f := b.types[i], b.fields[i]
+	var dict *store.Dict
+	if t.Kind == scalar.String {
+		dict = b.dict
+	}
+	if rows == 0 {
+		return store.ColumnOf(t, nil, dict)
+	}
+	c := store.NewOver(t, dict, rows, f.lo, f.hi, data, owner)
+	if f.hi == -1 && f.lo == 0 {
+		c.Stats = store.ColumnStats{Min: 1, Max: 0, Distinct: int64(rows)}
+	}
+	return c
+}

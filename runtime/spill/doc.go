@@ -1,0 +1,25 @@
+// Package spill runs plans whose relations do not fit the memory of a run. It
+// is the go engine over parts of the data, one after the other, and keeps what
+// they derive in a file.
+//
+// In: a request with a bound on memory, a folder, and the go engine. Out: the
+// same answer as without a bound. It must not import an engine. `redfox run
+// --memory SIZE --spill DIR --stats` says what was written and read.
+//
+// # How
+//
+// A plan is walked piece by piece (queryplan/segments). A piece is tried whole.
+// If it does not fit, queryplan/parts says how it can be cut, and it is
+// evaluated in boxes of values: halves, quarters and so on, until a box fits,
+// with what it reads in memory and counted. Before that, what the boxes read is
+// partitioned into blocks of the file, so that each box reads little more than
+// its own rows (boxes.go).
+//
+// A piece that cannot be cut runs command by command (commands.go). Each
+// command is cut on its own. A round of a loop derives candidates into the
+// file; Merge compares them with the relation, box by box. What of a command
+// cannot be cut is computed step by step (steps.go).
+//
+// The file has no name, so nothing of it is left however the process ends. The
+// columns of a large result are mapped from it (result.go).
+package spill

@@ -1,0 +1,110 @@
+package spill
+
+import (
+	"os"
+	"slices"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// results makes the outputs of the plan. Large ones stay in the file.
+func (r *run) results() error {
+	for _, v := range r.req.Plan.Vars {
+		if !v.Output {
+			continue
+		}
+		g, err := r.contents(v)
+		if err != nil {
+			return err
+		}
+		table := &store.Table{Name: v.Name, Names: queryplan.NamesOf(v.Cols), Rows: int(g.rows)}
+		rel := &store.Relation{Name: v.Name, Table: table, Keys: v.Keys}
+		all := make([]int, len(v.Cols))
+		for i := range v.Cols {
+			all[i] = i
+		}
+		rel.Cols = slices.Clone(all)
+		switch {
+		case g.facts != nil:
+			table.Columns = g.facts[:len(v.Cols)]
+		case g.bytes() > r.mem.Room()/8:
+			cols, _, err := r.mapped(g)
+			if err != nil {
+				return err
+			}
+			if cols != nil {
+				table.Columns = cols[:len(v.Cols)]
+				break
+			}
+			fallthrough
+		default:
+			if table.Columns, _, _, err = r.load(g, nil, all, v.Name); err != nil {
+				return err
+			}
+		}
+		r.answer.Outputs[v.Name] = rel
+	}
+	return nil
+}
+
+// contents returns the tuples of an output.
+func (r *run) contents(v *queryplan.Var) (*bag, error) {
+	if v.Kind != queryplan.Derived || r.derived[v.Name] != nil {
+		return r.source(v)
+	}
+	return newBag(v.Cols), nil // nothing fills it
+}
+
+// mapped writes the columns of a bag one after the other and maps them. They
+// are nil if the file cannot be mapped. Nothing frees the room of those that
+// are not given back: the mapping outlives the run.
+func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
+	f, ok := r.file.file.(*os.File)
+	if !ok || !canMap {
+		return nil, nil, nil
+	}
+	all := make([]int, len(g.types))
+	for i := range all {
+		all[i] = i
+	}
+	b := newBuilder(g, g.blocks, all, r.dict)
+	var places [][2]int64
+	for i, field := range b.fields {
+		page := int64(os.Getpagesize())
+		r.file.end = (r.file.end + page - 1) / page * page
+		at, size := r.file.end, int64(0)
+		var data []byte
+		err := r.each(g, g.blocks, []int{i}, func(vecs [][]int64, n int) error {
+			words := vecs[0][:n]
+			data = slices.Grow(data[:0], n*int(field.width))[:n*int(field.width)]
+			pack(data, words, field)
+			size += int64(len(data))
+			if len(data) == 0 {
+				return nil
+			}
+			_, err := r.file.write(data)
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		var memory unsafe.Pointer
+		var owner any
+		if size > 0 {
+			if memory, owner, err = mapFile(f, at, int(size)); err != nil {
+				return nil, nil, failed("map a file in", r.file.folder, err)
+			}
+			places = append(places, [2]int64{at, size})
+		}
+		col := b.column(i, int(g.rows), memory, owner)
+		col.OnDisk = size > 0
+		cols = append(cols, col)
+	}
+	return cols, func() {
+		for _, p := range places {
+			r.file.free(p[0], p[1])
+		}
+	}, nil
+}

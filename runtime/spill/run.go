@@ -1,0 +1,427 @@
+package spill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/parts"
+	"github.com/redfoxdb/redfox/queryplan/segments"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/prepare"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Options say where a run spills to.
+type Options struct {
+	Folder string
+	// Open makes the file, for tests; nil stands for one without a name in
+	// Folder.
+	Open func() (Store, error)
+}
+
+// run is one run of a plan over a file.
+type run struct {
+	ctx    context.Context
+	req    *runtime.Request
+	inner  runtime.Engine
+	bound  int64
+	mem    *account.Memory
+	peak   int64 // of this and of what runs boxes
+	file   *scratch
+	answer *runtime.Answer
+
+	// dict has the strings of all bags of blocks. ownDict says that the run may
+	// add to it.
+	dict    *store.Dict
+	ownDict bool
+	recodes map[*store.Dict][]uint32
+
+	cuts    *segments.Cuts
+	loaded  map[string]*bag // facts
+	derived map[string]*bag // complete variables, by name
+}
+
+// Run evaluates a request by parts on the go engine, which is inner. The
+// request has a bound on memory. The answer is that of a run without one.
+func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts Options) (
+	answer *runtime.Answer, err error) {
+	if opts.Open == nil {
+		opts.Open = func() (Store, error) { return open(opts.Folder) }
+	}
+	file, err := opts.Open()
+	if err != nil {
+		return nil, failed("make a file in", opts.Folder, err)
+	}
+	defer func() {
+		if closed := file.Close(); closed != nil && err == nil {
+			answer, err = nil, failed("close a file in", opts.Folder, closed)
+		}
+	}()
+	r := &run{ctx: ctx, req: req, inner: inner, bound: req.Memory, mem: account.New(req.Memory),
+		file:    &scratch{file: file, folder: opts.Folder},
+		answer:  &runtime.Answer{Outputs: map[string]*store.Relation{}},
+		recodes: map[*store.Dict][]uint32{}, loaded: map[string]*bag{},
+		derived: map[string]*bag{}, cuts: segments.Cut(req.Plan)}
+	r.file.profile.Folder = opts.Folder
+	if err := r.strings(); err != nil {
+		return nil, err
+	}
+	for at := range r.cuts.Pieces {
+		if err := r.piece(at); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.results(); err != nil {
+		return nil, err
+	}
+	r.answer.Peak = max(r.peak, r.mem.Peak())
+	r.answer.Spill = &r.file.profile
+	return r.answer, nil
+}
+
+// stopped returns the cause of a cancelled run.
+func (r *run) stopped() error { return context.Cause(r.ctx) }
+
+// narrowRoom is the memory below which one thread runs a box: the buffers of
+// several would take most of it.
+const narrowRoom = 64 << 20
+
+// engine runs a plan over facts in the memory that is left.
+func (r *run) engine(plan *queryplan.Plan, facts *store.Database) (*runtime.Answer, error) {
+	req := *r.req
+	req.Plan, req.Facts, req.Memory = plan, facts, max(r.mem.Room(), 1)
+	req.MaxRounds = r.req.RoundsBound()
+	if r.req.MaxRounds < 0 {
+		req.MaxRounds = -1
+	}
+	if req.Memory < narrowRoom {
+		req.Threads = 1
+	}
+	req.Profile, req.Round, req.Resident, req.Adaptive = false, nil, false, false
+	answer, err := r.inner.Run(r.ctx, &req)
+	if err != nil {
+		var memory *runtime.MemoryError
+		if errors.As(err, &memory) && memory.System == nil {
+			return nil, &runtime.MemoryError{What: memory.What, Want: memory.Want,
+				Held: memory.Held + r.mem.Held(), Bound: r.bound}
+		}
+		return nil, err
+	}
+	r.peak = max(r.peak, r.mem.Held()+answer.Peak)
+	return answer, nil
+}
+
+// strings makes the dictionary of all strings of the facts and of the plan.
+func (r *run) strings() error {
+	var dicts []*store.Dict
+	grows := false
+	var texts []string
+	for _, v := range r.req.Plan.Vars {
+		if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
+			continue
+		}
+		g, err := r.source(v)
+		if err != nil {
+			return err
+		}
+		for _, c := range g.facts {
+			if c.Dict != nil && !slices.Contains(dicts, c.Dict) {
+				dicts = append(dicts, c.Dict)
+			}
+		}
+	}
+	constant := func(v scalar.Value) {
+		if v.Type.Kind == scalar.String {
+			texts = append(texts, v.Str())
+		}
+	}
+	for _, c := range r.req.Plan.Commands() {
+		queryplan.Walk(queryplan.CommandNode(c), func(n queryplan.Node) {
+			switch n := n.(type) {
+			case *queryplan.Values:
+				for _, row := range n.Rows {
+					for _, v := range row {
+						constant(v)
+					}
+				}
+			case *queryplan.Map:
+				for _, e := range n.Exprs {
+					queryplan.WalkExpr(e.Expr, func(e queryplan.Expr) {
+						switch e := e.(type) {
+						case *queryplan.Const:
+							constant(e.Value)
+						case *queryplan.Call:
+							grows = grows || e.Type().Kind == scalar.String
+						}
+					})
+				}
+			}
+		})
+	}
+	bytes := int64(0)
+	if len(dicts) != 1 || grows {
+		for _, d := range dicts {
+			bytes += d.Bytes() + 4*int64(d.Len())
+		}
+		dicts = append(dicts, store.NewDict(nil))
+	}
+	if err := r.mem.Reserve("a dictionary of strings", bytes); err != nil {
+		return err
+	}
+	var remaps [][]uint32
+	r.dict, remaps = store.MergeDicts(dicts, texts)
+	if r.ownDict = !slices.Contains(dicts, r.dict); grows && !r.ownDict {
+		// Only an empty dictionary is equal to an empty one.
+		r.dict, r.ownDict = store.NewDict(nil), true
+	}
+	for i, d := range dicts {
+		r.recodes[d] = remaps[i]
+	}
+	return nil
+}
+
+// mostRecodes is how many dictionaries the codes of are kept.
+const mostRecodes = 64
+
+// codes returns the codes that the strings of a dictionary have in the run's;
+// nil if they are the same.
+func (r *run) codes(d *store.Dict) ([]uint32, error) {
+	if d == r.dict {
+		return nil, nil
+	}
+	codes, ok := r.recodes[d]
+	if ok {
+		return codes, nil
+	}
+	codes = make([]uint32, d.Len())
+	if len(r.recodes) > mostRecodes {
+		clear(r.recodes)
+	}
+	r.recodes[d] = codes
+	before := r.dict.AddedBytes()
+	for i := range codes {
+		s := d.String(uint32(i))
+		code, ok := r.dict.Lookup(s)
+		if !ok && !r.ownDict {
+			return nil, fmt.Errorf("no dictionary has the string %q", s)
+		}
+		if !ok {
+			code = r.dict.Intern(s)
+		}
+		codes[i] = code
+	}
+	return codes, r.mem.Reserve("the dictionary of computed strings", r.dict.AddedBytes()-before)
+}
+
+// source returns the facts of a variable.
+func (r *run) source(v *queryplan.Var) (*bag, error) {
+	if g := r.derived[v.Name]; g != nil {
+		return g, nil
+	}
+	key := fmt.Sprint(v.Kind, v.Stored, v.Source)
+	if g := r.loaded[key]; g != nil {
+		return g, nil
+	}
+	cols, rows, err := prepare.Stored(r.req.Facts, prepare.Variable{Name: v.Name, Kind: v.Kind,
+		Cols: v.Cols, Source: v.Source, Stored: v.Stored})
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range cols {
+		if c == nil {
+			cols[i] = store.ColumnOf(v.Cols[i].Type, nil, nil)
+		}
+	}
+	g := newBag(v.Cols)
+	g.facts, g.rows = cols, int64(rows)
+	if len(cols) == 0 {
+		g.facts = []*store.Column{store.ConstantColumn(scalar.IntType, nil, 0, rows)}
+	}
+	r.loaded[key] = g
+	return g, nil
+}
+
+// newBag returns an empty bag of blocks. One without columns has one of zeros.
+func newBag(cols []queryplan.Column) *bag {
+	g := &bag{owned: true}
+	for _, c := range cols {
+		g.types = append(g.types, c.Type)
+	}
+	if len(g.types) == 0 {
+		g.types = []scalar.Type{scalar.IntType}
+	}
+	return g
+}
+
+// filler adds the tuples of relations to a bag. If the bag has a column more,
+// it numbers them. The bag has all of them once it is closed.
+type filler struct {
+	r *run
+	g *bag
+	w *writer
+}
+
+func (r *run) filler(g *bag) *filler {
+	return &filler{r, g, r.newWriter(g.types, nil, []*[]block{&g.blocks})}
+}
+
+func (f *filler) add(rel *store.Relation) error {
+	if rel == nil || rel.Rows() == 0 {
+		return nil
+	}
+	cols := rel.Columns()
+	from := &bag{facts: cols, rows: int64(rel.Rows())}
+	all := make([]int, len(cols))
+	for i := range all {
+		all[i] = i
+	}
+	numbers := make([]int64, factRows)
+	at := f.g.rows
+	f.g.rows += from.rows
+	return f.r.each(from, nil, all, func(vecs [][]int64, n int) error {
+		if len(vecs) < len(f.g.types) {
+			for i := range numbers[:n] {
+				numbers[i] = 0
+				if len(cols) > 0 {
+					numbers[i] = at + int64(i)
+				}
+			}
+			vecs = append(slices.Clip(vecs), numbers)
+		}
+		at += int64(n)
+		return f.w.add(vecs, n)
+	})
+}
+
+func (f *filler) close() error { return f.w.close() }
+
+// piece evaluates a piece of the plan: whole or by the values of a column, and
+// else command by command.
+func (r *run) piece(at int) error {
+	began := time.Now()
+	seg := r.cuts.Segment(at, at+1)
+	job := parts.OfPlan(seg.Plan)
+	sources := make([]*bag, len(job.Leaves))
+	for i, l := range job.Leaves {
+		var err error
+		if sources[i], err = r.leaf(l, nil); err != nil {
+			return err
+		}
+	}
+	out := map[string]*bag{}
+	fillers := map[string]*filler{}
+	for _, v := range seg.Plan.Vars {
+		if v.Kind == queryplan.Derived && v.Output {
+			out[v.Name] = newBag(v.Cols)
+			fillers[v.Name] = r.filler(out[v.Name])
+		}
+	}
+	about := runtime.SpillPiece{}
+	for _, c := range r.cuts.Pieces[at].Commands {
+		if v := queryplan.CommandVar(c); v != nil && v.Kind == queryplan.Derived &&
+			!slices.Contains(about.Fills, v.Name) {
+			about.Fills = append(about.Fills, v.Name)
+		}
+	}
+	checks := func(answer *runtime.Answer) {
+		for _, v := range answer.Violations {
+			v.Check = r.original(seg, job, v.Check)
+			r.answer.Violations = append(r.answer.Violations, v)
+		}
+	}
+	boxed, err := r.evaluate(job, sources, func(answer *runtime.Answer) error {
+		checks(answer)
+		for name, f := range fillers {
+			if err := f.add(answer.Outputs[name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, f := range fillers {
+		if err == nil {
+			err = f.close()
+		}
+	}
+	about.Boxes = boxed.boxes
+	for w, bits := range boxed.most {
+		if bits > 0 {
+			about.By = append(about.By, job.Ways[w].Name)
+		}
+	}
+	if isMemory(err) {
+		for name, g := range out {
+			r.drop(g)
+			delete(out, name)
+		}
+		about.By = nil
+		err = r.commands(seg, out, &about)
+	}
+	if err != nil {
+		return err
+	}
+	for name, g := range out {
+		r.derived[name] = g
+	}
+	about.Time = time.Since(began)
+	r.file.profile.Pieces = append(r.file.profile.Pieces, about)
+	r.dropUnused(at + 1)
+	return nil
+}
+
+// dropUnused frees what no later piece and no result needs.
+func (r *run) dropUnused(next int) {
+	for _, v := range r.req.Plan.Vars {
+		if g := r.derived[v.Name]; g != nil && !v.Output && !r.cuts.Needed(v.Name, next) {
+			r.drop(g)
+			delete(r.derived, v.Name)
+		}
+	}
+}
+
+// original returns the constraint of the whole plan for one of a job's plan.
+func (r *run) original(seg *segments.Segment, job *parts.Job,
+	c *queryplan.Check) *queryplan.Check {
+	for i, b := range job.Plan.Blocks {
+		if at := slices.Index(b.Cmds, queryplan.Command(c)); at >= 0 {
+			return seg.Checks[seg.Plan.Blocks[i].Cmds[at].(*queryplan.Check)]
+		}
+	}
+	return c
+}
+
+// leaf returns the rows of a leaf; state has those of the variables that the
+// plan of the job does not fill, but the commands of its piece do.
+func (r *run) leaf(l *parts.Leaf, state map[*queryplan.Var]*state) (*bag, error) {
+	switch {
+	case l.Values != nil:
+		return r.constants(l.Values), nil
+	case state[l.Of] != nil:
+		return state[l.Of].version(l.Version), nil
+	}
+	return r.source(l.Of)
+}
+
+// constants returns constant rows as facts.
+func (r *run) constants(v *queryplan.Values) *bag {
+	g := newBag(v.Cols)
+	g.rows = int64(len(v.Rows))
+	for i, c := range v.Cols {
+		b := store.NewBuilder(c.Type, nil)
+		for _, row := range v.Rows {
+			if c.Type.Kind == scalar.String {
+				b.AppendString(row[i].Str())
+			} else {
+				b.AppendWords([]int64{int64(row[i].Bits())})
+			}
+		}
+		g.facts = append(g.facts, b.Finish())
+	}
+	return g
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package spill
+
+import (
+	"errors"
+	"os"
+	"unsafe"
+)
+
+// punch keeps the room until the file is closed.
+func punch(*os.File, int64, int64) {}
+
+// canMap says that files can be mapped.
+const canMap = false
+
+// mapFile is for Linux.
+func mapFile(*os.File, int64, int) (unsafe.Pointer, any, error) {
+	return nil, nil, errors.ErrUnsupported
+}
