@@ -291,6 +291,7 @@ func (s *textScanner) scanJSON(b textBlock) textRows {
 		out.err = b.failed
 		return out
 	}
+	s.begin(b.data)
 	d := newJSONDecoder(b.data, func(name string) bool { return s.opened[name] })
 	at, line := int64(0), uint32(0)
 	for {
@@ -383,8 +384,7 @@ func (s *textScanner) members(members []jsonMember, row int) *LoadError {
 		switch {
 		case s.filled[f] || field.index == offsetColumn:
 		case field.nullable:
-			s.nulls[f] = append(s.nulls[f], uint32(row))
-			s.words[f][row] = 0
+			s.setMissing(f, row)
 		default:
 			return &LoadError{Name: field.name, missing: true, field: f,
 				Reason: fmt.Sprintf("%s is missing; expected %s", field.name, article(field.typ))}
