@@ -104,8 +104,8 @@ func (t *Interner) resolve(b *textBatch, data []byte, words []int64, refuse func
 	b.n = 0
 }
 
-// touch reads the slots, the ends and the first bytes of a batch's strings, to
-// have them in the cache.
+// touch reads the slots, the places and the text of a batch's strings, to have
+// them in the cache.
 func (t *Interner) touch(b *textBatch) {
 	if len(t.table) == 0 {
 		return
@@ -123,8 +123,9 @@ func (t *Interner) touch(b *textBatch) {
 		}
 	}
 	for i, code := range b.codes[:b.n] {
-		if code > 0 && places[i] > 0 {
-			t.touched += t.parts[(code-1)/partStrings].data[places[i]-1]
+		if length := uint32(b.texts[i]); code > 0 && places[i] > length {
+			text := t.parts[(code-1)/partStrings].data
+			t.touched += text[places[i]-1] + text[places[i]-length]
 		}
 	}
 }

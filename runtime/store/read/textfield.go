@@ -22,29 +22,32 @@ const (
 	opValue // of another type
 )
 
-// columnOps returns how the columns are read that fill the fields.
-func columnOps(fields []field, fill [][]int) []columnOp {
+// columnOps returns how columns are read, by the fields that each fills.
+func columnOps(kinds []columnOp, fill [][]int) []columnOp {
 	ops := make([]columnOp, len(fill))
 	for c, filled := range fill {
-		switch {
-		case len(filled) == 0:
+		switch len(filled) {
+		case 0:
 			ops[c] = opIgnore
-		case len(filled) > 1:
-		default:
-			t := fields[filled[0]].typ
-			switch {
-			case t.Kind == scalar.Int:
-				ops[c] = opInt
-			case t.Kind == scalar.Decimal && t.Word == scalar.Whole && t.Scale <= mostDigits:
-				ops[c] = opDecimal
-			case t.Kind == scalar.String:
-				ops[c] = opString
-			default:
-				ops[c] = opValue
-			}
+		case 1:
+			ops[c] = kinds[filled[0]]
 		}
 	}
 	return ops
+}
+
+// opOf returns how a field of a type is read.
+func opOf(f field) columnOp {
+	t := f.typ
+	switch {
+	case t.Kind == scalar.Int:
+		return opInt
+	case t.Kind == scalar.Decimal && t.Word == scalar.Whole && t.Scale <= mostDigits:
+		return opDecimal
+	case t.Kind == scalar.String:
+		return opString
+	}
+	return opValue
 }
 
 // mostDigits cannot overflow a word.
@@ -59,8 +62,8 @@ func (s *textScanner) plain(data []byte, p, row, c int) (end int) {
 	case opGeneral:
 		return 0
 	case opInt:
-		n, end := s.integer(data, p)
-		if end == 0 {
+		n, end := integer(data, p)
+		if end == 0 || !s.isEnd(data[end]) {
 			return 0
 		}
 		f := s.fill[c][0]
@@ -71,10 +74,11 @@ func (s *textScanner) plain(data []byte, p, row, c int) (end int) {
 		return end
 	case opDecimal:
 		f := s.fill[c][0]
-		n, end := s.decimal(data, p, int(s.fields[f].typ.Scale))
-		if end > 0 {
-			s.words[f][row] = n
+		n, end := decimal(data, p, int(s.fields[f].typ.Scale))
+		if end == 0 || !s.isEnd(data[end]) {
+			return 0
 		}
+		s.words[f][row] = n
 		return end
 	}
 	if s.format.quotes && data[p] == '"' {
@@ -130,8 +134,9 @@ func (s *textScanner) quotedString(data []byte, p, row, c int) (end int) {
 // isEnd reports whether a byte ends a field.
 func (s *textScanner) isEnd(c byte) bool { return c == s.format.delimiter || c == '\n' }
 
-// integer reads a field of up to mostDigits digits at p. End is 0 for another.
-func (s *textScanner) integer(data []byte, p int) (n int64, end int) {
+// integer reads up to mostDigits digits at p. End is 0 if there are more or
+// none. Something else ends the data.
+func integer(data []byte, p int) (n int64, end int) {
 	negative := data[p] == '-'
 	if negative {
 		p++
@@ -144,15 +149,16 @@ func (s *textScanner) integer(data []byte, p int) (n int64, end int) {
 	if negative {
 		n = -n
 	}
-	if p == digits || p-digits > mostDigits || !s.isEnd(data[p]) {
+	if p == digits || p-digits > mostDigits {
 		return 0, 0
 	}
 	return n, p
 }
 
-// decimal reads a field of up to mostDigits digits at p, of which those behind
-// the point are no more than the scale. End is 0 for another.
-func (s *textScanner) decimal(data []byte, p, scale int) (n int64, end int) {
+// decimal reads up to mostDigits digits at p, of which those behind the point
+// are no more than the scale. End is 0 for others. Something else ends the
+// data.
+func decimal(data []byte, p, scale int) (n int64, end int) {
 	negative := data[p] == '-'
 	if negative {
 		p++
@@ -174,7 +180,7 @@ func (s *textScanner) decimal(data []byte, p, scale int) (n int64, end int) {
 			return 0, 0
 		}
 	}
-	if digits == 0 || fraction > scale || digits+scale > mostDigits || !s.isEnd(data[p]) {
+	if digits == 0 || fraction > scale || digits+scale > mostDigits {
 		return 0, 0
 	}
 	n *= pow10(scale - fraction)

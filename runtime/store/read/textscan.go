@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -92,9 +93,10 @@ type textScanner struct {
 	blank  bool // an empty line is a row: it has one field, a string
 
 	// fill[i] lists the fields that file column i fills, and ops[i] is how it is
-	// read.
+	// read; kinds[f] is how field f is.
 	fill    [][]int
 	ops     []columnOp
+	kinds   []columnOp
 	ends    fieldEnds
 	offsets int // the field that is the byte offset, or -1
 	strings []*store.Interner
@@ -106,6 +108,7 @@ type textScanner struct {
 	// inSpans says that this is so, and valid that all of the block is text.
 	inSpans, valid bool
 	block, texts   []byte
+	names          jsonNames
 	// columns are the numbers of the columns of objects, by their names, opened
 	// the names of members whose own members are read, and filled the fields of
 	// the current object that have a value.
@@ -133,7 +136,8 @@ func newTextScanner(
 		}
 		s.fill[f.index] = append(s.fill[f.index], i)
 	}
-	s.ops, s.ends = columnOps(fields, s.fill), format.fieldEnds()
+	s.kinds = list.Map(fields, opOf)
+	s.ops, s.ends = columnOps(s.kinds, s.fill), format.fieldEnds()
 	s.blank = arity == 0 || arity == 1 && len(s.fill[0]) > 0 &&
 		fields[s.fill[0][0]].typ.Kind == scalar.String
 	return s
@@ -326,8 +330,7 @@ func (s *textScanner) set(f, row int, text []byte) string {
 		if !s.valid && !store.IsText(string(text)) {
 			return badText(text)
 		}
-		s.words[f][row] = store.Span(len(s.block)+len(s.texts), len(text))
-		s.texts = append(s.texts, text...)
+		s.words[f][row] = s.behind(text)
 		return ""
 	}
 	if t.Kind == scalar.String {
@@ -344,6 +347,13 @@ func (s *textScanner) set(f, row int, text []byte) string {
 	}
 	s.words[f][row] = int64(word)
 	return ""
+}
+
+// behind puts a text behind those of the block, and returns its span.
+func (s *textScanner) behind(text []byte) int64 {
+	start := len(s.block) + len(s.texts)
+	s.texts = append(s.texts, text...)
+	return store.Span(start, len(text))
 }
 
 // setMissing records that a field has no value.
