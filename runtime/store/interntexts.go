@@ -9,6 +9,12 @@ import (
 // Span returns a word that names a text of another one by its start and length.
 func Span(start, length int) int64 { return int64(start)<<32 | int64(length) }
 
+// TextOf returns the text that a span of data names.
+func TextOf(data []byte, span int64) []byte {
+	start, length := int(span>>32), int(uint32(span))
+	return data[start : start+length]
+}
+
 // NoText is the word of a text that is missing. It becomes code 0.
 const NoText = -1
 
@@ -17,7 +23,7 @@ const batchTexts = 128
 
 // CodesOfTexts replaces words, spans of data, by the numbers of their strings,
 // as CodeOfText returns them. The result of refuse takes the place of a string
-// that CodeOfText would refuse; without refuse all are known to be text.
+// that CodeOfText would refuse, whose word is still its span; without refuse all are known to be text.
 //
 // The table of a long dictionary and its strings are not in the cache. A batch
 // is therefore looked up in steps, each of which reads from one place for all
@@ -78,8 +84,8 @@ type textBatch struct {
 // resolve looks the texts of a batch up, and empties it.
 func (t *Interner) resolve(b *textBatch, data []byte, words []int64, refuse func(i int) int64) {
 	text := func(i int) string {
-		start, length := int(b.texts[i]>>32), int(uint32(b.texts[i]))
-		return unsafe.String(unsafe.SliceData(data[start:start+length]), length)
+		text := TextOf(data, b.texts[i])
+		return unsafe.String(unsafe.SliceData(text), len(text))
 	}
 	n := b.n
 	if t.unseen < n {
