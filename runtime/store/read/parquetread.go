@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -74,6 +73,9 @@ type parquetLoad struct {
 	rooms     []*readRoom         // of each thread
 	interners [][]*store.Interner // of each thread, for each field
 
+	proving bool               // keys are being read to prove them
+	proved  map[int]readColumn // those that were, by their fields
+
 	selected [][]bool         // of each thread: the rows that pass the tests
 	some     []representative // of fields of which nothing is wanted but the test
 
@@ -97,36 +99,29 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	p.identify()
 	l.recall()
-	l.leaveUnread()
-	l.askFields()
-	p.order = slices.DeleteFunc(p.order, func(i int) bool { return l.absent[i] })
 	if err := p.prepare(); err != nil {
 		return err
 	}
+	if err := p.proveKeys(ctx); err != nil {
+		return err
+	}
+	l.leaveUnread()
+	l.askFields()
+	p.order = slices.DeleteFunc(p.order, func(i int) bool { return l.absent[i] })
+	p.setAside()
 	if done, err := p.readSelected(ctx); done || err != nil {
 		l.report.Rows, l.report.Bytes = f.Rows, l.bytes
+		p.drop()
 		l.leaveColumns()
 		return err
 	}
-	groups := len(f.Groups)
-	parallel.By(len(p.rooms), groups*len(p.order), func(t, task int) {
-		p.task(ctx, t, p.order[task/groups], task%groups)
-	})
-	// Tasks start in order, so the first one that fails is always among those
-	// that ran.
-	for _, i := range p.order {
-		for g := range p.parts[i] {
-			if err := p.parts[i][g].err; err != nil {
-				return err
-			}
-		}
-	}
-	if p.stopped != nil {
-		return p.stopped
+	p.takeBack()
+	if err := p.readFields(ctx); err != nil {
+		return err
 	}
 	l.rows = f.Rows
 	l.report.Rows, l.report.Bytes = l.rows, l.bytes
-	if groups == 0 {
+	if len(f.Groups) == 0 {
 		if err := l.assemble(ctx, p.sources); err != nil {
 			return err
 		}
@@ -238,7 +233,12 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 		return
 	}
 	p.gather(i, p.parts[i], p.starts)
-	p.stop(ctx, p.assembleField(ctx, i, p.sources))
+	if p.proving {
+		_, err = p.joinField(ctx, i, p.sources)
+	} else {
+		err = p.assembleField(ctx, i, p.sources)
+	}
+	p.stop(ctx, err)
 }
 
 // checkRows compares the rows of a column chunk with those of its row group.
