@@ -37,10 +37,14 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 		if err != nil {
 			return err
 		}
+		if page.Dictionary == nil {
+			r.part.pages++
+		}
 		if page.Dictionary == nil && r.marks != nil {
 			if n := page.Values(); int64(r.part.rows+n) <= rows &&
 				!slices.Contains(r.marks[r.part.rows:r.part.rows+n], true) {
 				r.part.rows += n
+				r.part.left++
 				continue
 			}
 		}

@@ -112,6 +112,7 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 			continue
 		}
 		part := &columnPart{}
+		p.decoded[i][g] = true
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
 		r.test, r.marks = p.tests[i], marks
 		err := r.run(ctx, p.file, g)
@@ -182,6 +183,7 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 		}
 		part := &p.parts[i][g]
 		part.thread = t
+		p.decoded[i][g] = true
 		r := p.decoders[i].reader(p.file, g, p.interners[t][i], p.rooms[t], part)
 		if n < len(marks) {
 			r.marks = marks
@@ -199,6 +201,8 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 		if p.tests[i] == nil {
 			p.bytes += part.bytes
 		}
+		p.report.Pages += part.pages
+		p.report.PagesLeft += part.left
 		p.mu.Unlock()
 	}
 	p.mu.Lock()
