@@ -23,7 +23,8 @@ const batchTexts = 128
 
 // CodesOfTexts replaces words, spans of data, by the numbers of their strings,
 // as CodeOfText returns them. The result of refuse takes the place of a string
-// that CodeOfText would refuse, whose word is still its span; without refuse all are known to be text.
+// that CodeOfText would refuse, whose word is still its span. Without refuse
+// all are known to be text.
 //
 // The table of a long dictionary and its strings are not in the cache. A batch
 // is therefore looked up in steps, each of which reads from one place for all

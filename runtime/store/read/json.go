@@ -400,7 +400,7 @@ func (s *textScanner) scanJSON(b textBlock) textRows {
 		p, line = next, line+lines
 	}
 	if out.err != nil {
-		// What is wrong between the objects of a block comes first.
+		// An error between the objects of a block comes first.
 		outer := jsonOuter{started: true, after: true}
 		if wrong := outer.check(b.data, false); wrong != nil {
 			out.err = wrong

@@ -14,7 +14,8 @@ import (
 // before, in one of which a key repeats.
 func TestKeysAreProvenFirst(t *testing.T) {
 	alwaysSelect(t)
-	load := func(path string, most int64, unread bool, opts Options) (*store.Relation, *Report, error) {
+	load := func(path string, most int64, unread bool, opts Options) (
+		*store.Relation, *Report, error) {
 		schemas := []store.Schema{storetest.Predicate(t, "t:v[k:int; l:int]=v:int"),
 			storetest.Predicate(t, "t:w[k:int; l:int]=w:int")}
 		b, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "t", Path: path}}, opts)

@@ -181,9 +181,9 @@ type FileReport struct {
 	Selected   bool     // rows that fail what plans ask were left out
 	Kept       int64    // if Selected: the rows that are left
 	Left       []string // columns that were left out, because nothing looks at them
-	// Of a Parquet file: the row groups, and of how many no row can be wanted;
-	// the pages of columns whose rows were selected, and how many of them were
-	// not unpacked.
+	// Groups are the row groups of a Parquet file, and GroupsLeft those of them
+	// that were not read: they have no row that is wanted. Pages are those of
+	// columns whose rows were selected, and PagesLeft were not unpacked.
 	Groups, GroupsLeft int
 	Pages, PagesLeft   int
 	Elapsed            time.Duration

@@ -92,8 +92,8 @@ type textScanner struct {
 	skip   bool
 	blank  bool // an empty line is a row: it has one field, a string
 
-	// fill[i] lists the fields that file column i fills, and ops[i] is how it is
-	// read; kinds[f] is how field f is.
+	// fill[i] lists the fields that file column i fills, and ops[i] is how it
+	// is read; kinds[f] is how field f is.
 	fill    [][]int
 	ops     []columnOp
 	kinds   []columnOp
