@@ -58,9 +58,27 @@ func (r *run) printLoaded(report *driver.LoadReport) {
 		if f.Selected {
 			selected = grouped(f.Kept) + " of "
 		}
-		fmt.Fprintf(w, "read     %s: %s%s%s, %s, %s%s\n", f.File, selected, count(f.Rows, "row"), repeated,
-			size(f.Bytes), short(f.Elapsed), left)
+		of := ""
+		if f.Size > 0 {
+			of = " of " + size(f.Size)
+		}
+		fmt.Fprintf(w, "read     %s: %s%s%s, %s%s, %s%s%s\n", f.File, selected, count(f.Rows, "row"),
+			repeated, size(f.Bytes), of, short(f.Elapsed), left, partsLeft(f))
 	}
+}
+
+// partsLeft says which parts of a Parquet file were not decoded, if any.
+func partsLeft(f driver.FileReport) string {
+	text := ""
+	if f.GroupsLeft > 0 {
+		text = fmt.Sprintf(", without %s of %s", grouped(int64(f.GroupsLeft)),
+			count(int64(f.Groups), "row group"))
+	}
+	if f.PagesLeft > 0 {
+		text += fmt.Sprintf(", without %s of %s", grouped(int64(f.PagesLeft)),
+			count(int64(f.Pages), "page"))
+	}
+	return text
 }
 
 // printRun says how many tuples a result has, and what the engine did.

@@ -109,6 +109,11 @@ func checkFolder(flag, dir string) error {
 	if dir == "" {
 		return nil
 	}
+	if flag == "facts" && driver.IsRemote(dir) {
+		return usage("name what each predicate reads, as in --fact PRED=https://HOST/FILE or "+
+			"--fact PRED=s3://BUCKET/FOLDER/", "--facts %s: the facts of a server are not bound by name",
+			shellQuote(dir))
+	}
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:

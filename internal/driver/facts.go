@@ -111,6 +111,9 @@ type LoadOptions struct {
 // LoadReport lists what was read.
 type LoadReport = read.Report
 
+// FileReport says what was read of a file.
+type FileReport = read.FileReport
+
 // Database is loaded facts, ready for programs that agree on the types of their
 // predicates. It is immutable and safe for concurrent use.
 type Database struct {

@@ -40,8 +40,9 @@ func LoadSteps() []Pass {
 	return []Pass{
 		{Name: leaveKeys, Doc: "A key of a Parquet file that no scan looks at is not read, if an " +
 			"earlier process has found that it does not repeat in the same file."},
-		{Name: selectRows, Doc: "Rows of such a file that fail a comparison of all scans of it are " +
-			"not loaded. Of a column that is only compared, one value that passes stands for all."},
+		{Name: selectRows, Doc: "Rows of a Parquet file that fail a comparison of all scans of it are " +
+			"not loaded. Of a column that is only compared, one value that passes stands for all. " +
+			"If no earlier process has found that the keys do not repeat, they are read first."},
 	}
 }
 

@@ -428,13 +428,8 @@ var libraries = map[string][]string{
 	"github.com/pierrec/lz4/v4": {"internal/parquet"},
 	"github.com/rivo/uniseg":    {"frontend/diag"},
 	"github.com/urfave/cli/v2":  {"cmd/redfox"},
-<<<<<<< HEAD
 	"golang.org/x/sys": {"runtime/account", "runtime/store", "runtime/store/rfdb",
-		"runtime/gpu/emulated", "internal/rlimit"},
-=======
-	"golang.org/x/sys": {"runtime/account", "runtime/store",
-		"runtime/gpu/emulated", "internal/rlimit", "runtime/spill"},
->>>>>>> refs/heads/h-spill
+		"runtime/gpu/emulated", "runtime/spill", "internal/rlimit"},
 	"golang.org/x/term": {"cmd/redfox", "cmd/redfox/repl"},
 	"github.com/ebitengine/purego": {"internal/dynlib", "internal/malloc", "internal/llvm",
 		"internal/cuda"},

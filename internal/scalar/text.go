@@ -370,6 +370,11 @@ func parseWide(s string, scale int) (n Int128, why string) {
 // parseFloat reads what strconv does but for hexadecimal numbers, underscores
 // and spelled-out names: the special values are inf, -inf and nan.
 func parseFloat[S ~string | ~[]byte](t Type, s S) (float64, bool) {
+	if t.Bits == 64 {
+		if f, ok := shortFloat(s); ok {
+			return f, true
+		}
+	}
 	switch string(s) {
 	case "inf":
 		return math.Inf(1), true
@@ -389,9 +394,73 @@ func parseFloat[S ~string | ~[]byte](t Type, s S) (float64, bool) {
 	return f, err == nil
 }
 
+// shortFloat reads digits with a point among them, which is how most numbers
+// are written: an integer below 2^53 and a power of ten up to 10^22 are exact,
+// so their quotient is rounded once (Clinger, "How to Read Floating Point
+// Numbers Accurately", 1990).
+func shortFloat[S ~string | ~[]byte](s S) (f float64, ok bool) {
+	const most = 15
+	if len(s) == 0 || len(s) > most+2 {
+		return 0, false
+	}
+	i, negative := 0, s[0] == '-'
+	if negative {
+		i = 1
+	}
+	n, digits, point := int64(0), 0, len(s)
+	for first := i; i < len(s); i++ {
+		switch c := s[i] - '0'; {
+		case c <= 9:
+			n = n*10 + int64(c)
+			digits++
+		case s[i] == '.' && point == len(s) && i > first:
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	if digits == 0 || digits > most || point == len(s)-1 {
+		return 0, false
+	}
+	f = float64(n)
+	if point < len(s) {
+		f /= exactPowers[len(s)-1-point]
+	}
+	if negative {
+		f = -f
+	}
+	return f, true
+}
+
+// exactPowers are the powers of ten that shortFloat divides by.
+var exactPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+	1e13, 1e14, 1e15}
+
+// isoDay reads 2006-01-02, and returns the days since 1970-01-01. It refuses
+// days after the 28th, which not every month has.
+func isoDay[S ~string | ~[]byte](s S) (days int64, ok bool) {
+	if len(s) != len("2006-01-02") {
+		return 0, false
+	}
+	a, b, c, d := s[0]-'0', s[1]-'0', s[2]-'0', s[3]-'0'
+	m, n, x, y := s[5]-'0', s[6]-'0', s[8]-'0', s[9]-'0'
+	bad := a | b | c | d | m | n | x | y
+	// A digit stays below 16 if 6 is added; other bytes do not, or were not.
+	bad |= (a + 6) | (b + 6) | (c + 6) | (d + 6) | (m + 6) | (n + 6) | (x + 6) | (y + 6)
+	month, day := 10*int(m)+int(n), 10*int(x)+int(y)
+	if bad >= 16 || s[4] != '-' || s[7] != '-' || month-1 > 11 || month == 0 || day-1 > 27 ||
+		day == 0 {
+		return 0, false
+	}
+	return DaysFromCivil(1000*int64(a)+100*int64(b)+10*int64(c)+int64(d), month, day), true
+}
+
 // parseDatetime reads 2006-01-02, optionally followed by T or a blank,
 // 15:04:05, a fraction of up to six digits, and Z.
 func parseDatetime[S ~string | ~[]byte](s S) (micros int64, why string) {
+	if days, ok := isoDay(s); ok {
+		return days * MicrosPerDay, ""
+	}
 	const malformed = "write 2006-01-02 or 2006-01-02T15:04:05Z"
 	const missing = "there is no such date or time"
 	digits := func(from, n int) (int, bool) {

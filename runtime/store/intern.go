@@ -28,6 +28,8 @@ type Interner struct {
 	// recent remembers short strings, which come again and again, by their
 	// bytes.
 	recent [256]shortString
+	// touched keeps the compiler from leaving reads out that only fill caches.
+	touched byte
 
 	// ledger is where memory is reserved, under the name what; nil allows
 	// everything. Once it has refused, err is set and codes mean nothing.
@@ -157,23 +159,40 @@ func IsText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 
 // find returns the number of a string. A new one is added when admit says so.
 func (t *Interner) find(s string, admit func(string) bool) (code uint32, ok bool) {
 	if len(s) >= 8 {
-		return t.findAny(s, admit)
+		return t.findAny(s, t.hashOf(s), admit)
 	}
 	word := uint64(len(s)+1) << 56
 	for i := range len(s) {
 		word |= uint64(s[i]) << (8 * i)
 	}
-	slot := &t.recent[scalar.Mix(word)%uint64(len(t.recent))]
+	slot := t.recentSlot(word)
 	if slot.word == word {
 		return slot.code, true
 	}
-	if code, ok = t.findAny(s, admit); ok {
+	if code, ok = t.findAny(s, t.hashOf(s), admit); ok {
 		*slot = shortString{word, code}
 	}
 	return code, ok
 }
 
-func (t *Interner) findAny(s string, admit func(string) bool) (code uint32, ok bool) {
+// recentSlot returns the place of a short string.
+func (t *Interner) recentSlot(word uint64) *shortString {
+	return &t.recent[scalar.Mix(word)%uint64(len(t.recent))]
+}
+
+// hashOf returns the hash of a string if findAny needs it.
+func (t *Interner) hashOf(s string) uint64 {
+	if t.unseen > 0 {
+		return 0
+	}
+	return maphash.String(hashSeed, s)
+}
+
+// findAny is find for strings of any length. The hash may be 0 while strings
+// are added without being looked up.
+func (t *Interner) findAny(
+	s string, hash uint64, admit func(string) bool,
+) (code uint32, ok bool) {
 	if t.err != nil {
 		return 0, true
 	}
@@ -191,7 +210,7 @@ func (t *Interner) findAny(s string, admit func(string) bool) (code uint32, ok b
 		return 0, true
 	}
 	t.tried++
-	h := uint32(maphash.String(hashSeed, s))
+	h := uint32(hash)
 	mask := uint32(len(t.table) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		slot := &t.table[i]

@@ -32,11 +32,50 @@ type jsonOuter struct {
 func newJSONReader(t *textReader) *jsonReader {
 	j := &jsonReader{text: t}
 	t.ends = func(data []byte) int {
+		if j.inLines(data) {
+			if end := jsonLinesEnd(data); end > 0 {
+				return end
+			}
+		}
 		outer := j.outer // the data may come again
 		end, _ := outer.walk(data, false)
 		return end
 	}
 	return j
+}
+
+// inLines reports whether the text is values that follow each other, of which
+// the first is an object. The data is the next of the text.
+func (j *jsonReader) inLines(data []byte) bool {
+	if j.outer.started {
+		return !j.outer.array
+	}
+	rest := bytes.TrimLeft(data, jsonBlanks)
+	return len(rest) > 0 && rest[0] == '{'
+}
+
+const jsonBlanks = " \t\r\n"
+
+// jsonLinesEnd returns the end of the last line of data that ends an object
+// where the next line begins another one, or 0. In JSON only values that follow
+// each other have a bracket on each side of a newline with nothing between
+// them: in an array there is a comma, and a string has no newline.
+func jsonLinesEnd(data []byte) int {
+	const tries = 16
+	end := len(data)
+	for range tries {
+		newline := bytes.LastIndexByte(data[:end], '\n')
+		if newline < 0 {
+			return 0
+		}
+		before := bytes.TrimRight(data[:newline], jsonBlanks)
+		after := bytes.TrimLeft(data[newline:], jsonBlanks)
+		if len(before) > 0 && len(after) > 0 && before[len(before)-1] == '}' && after[0] == '{' {
+			return newline + 1
+		}
+		end = newline
+	}
+	return 0
 }
 
 // next reads a block in which blanks stand in place of all between the values.
@@ -48,12 +87,23 @@ func (j *jsonReader) next(buf []byte) (textBlock, error) {
 		}
 		return b, err
 	}
-	j.outer.values = 0
-	if at, reason := j.outer.walk(b.data, true); reason != "" {
-		b.failed = &LoadError{Line: int64(bytes.Count(b.data[:at], []byte{'\n'})), Reason: reason,
-			object: j.outer.values + 1}
+	if j.inLines(b.data) { // the scanner looks at what is between objects
+		j.outer.started, j.outer.after = true, true
+		return b, nil
 	}
+	b.failed = j.outer.check(b.data, true)
 	return b, nil
+}
+
+// check is walk with an error for a block.
+func (o *jsonOuter) check(data []byte, blank bool) *LoadError {
+	o.values = 0
+	at, reason := o.walk(data, blank)
+	if reason == "" {
+		return nil
+	}
+	return &LoadError{Line: int64(bytes.Count(data[:at], []byte{'\n'})), Reason: reason,
+		object: o.values + 1}
 }
 
 // walk visits data that begins between two values. It returns the end of the
@@ -107,28 +157,15 @@ func jsonEnd(data []byte, i int) int {
 		case '}', ']':
 			depth--
 		case '"':
-			for i++; ; i++ {
-				q := bytes.IndexAny(data[i:min(len(data), i+64)], `"\`)
-				if q < 0 && i+64 < len(data) {
-					i += 63
-					continue
-				}
-				if q < 0 {
-					return -1
-				}
-				if i += q; data[i] == '"' {
-					break
-				}
-				if i++; i >= len(data) {
-					return -1
-				}
+			if i = jsonStringEnd(data, i+1); i < 0 {
+				return -1
 			}
 		default:
 			if depth > 0 {
 				continue
 			}
 			// A number or a word ends where another thing begins.
-			for i < len(data) && !bytes.ContainsRune([]byte(" \t\r\n,[]{}\""), rune(data[i])) {
+			for i < len(data) && strings.IndexByte(" \t\r\n,[]{}\"", data[i]) < 0 {
 				i++
 			}
 			if i == len(data) {
@@ -291,51 +328,92 @@ func (s *textScanner) scanJSON(b textBlock) textRows {
 		out.err = b.failed
 		return out
 	}
-	d := newJSONDecoder(b.data, func(name string) bool { return s.opened[name] })
-	at, line := int64(0), uint32(0)
+	s.begin(b.data)
+	var d *jsonDecoder
+	decoded, base := 0, 0 // objects in a row that were decoded; where d began
+	wants := func(name string) bool { return s.opened[name] }
+	// Digits at the end of the block could go on behind it.
+	usual := s.valid && s.columns != nil && len(b.data) > 0 && b.data[len(b.data)-1]-'0' > 9
+	p, line := 0, uint32(0)
 	for {
-		members, start, err := d.object()
-		if err != nil {
-			// Whether the values behind it are rows is not known.
-			out.err = jsonError(b.data, start, err)
-			out.err.object = int64(out.rows) + out.skipped + 1
-			return out
-		}
-		if members == nil {
+		s.names.lines = 0
+		start := s.blanks(b.data, p)
+		line += uint32(s.names.lines)
+		if start == len(b.data) {
 			break
 		}
-		if s.columns == nil {
-			out.err = &LoadError{Line: int64(bytes.Count(b.data[:start], []byte{'\n'})),
-				Reason: "an object behind so much blank space that no member was found"}
-			return out
-		}
-		line += uint32(bytes.Count(b.data[at:start], []byte{'\n'}))
-		at = start
 		if out.rows == s.room() {
 			s.grow()
 		}
-		if wrong := s.members(members, out.rows); wrong != nil {
-			wrong.Line += int64(line)
-			wrong.object = int64(out.rows) + out.skipped + 1
-			if !s.skip {
-				out.err = wrong
+		lines := uint32(0)
+		next := 0
+		if usual && decoded < maxDecoded {
+			next = s.object(b.data, start, out.rows)
+			lines = uint32(s.names.lines)
+		}
+		if next > 0 {
+			decoded = 0
+		} else {
+			s.forget(out.rows)
+			if d == nil {
+				d, base = newJSONDecoder(b.data[start:], wants), start
+			}
+			members, at, err := d.object()
+			if err != nil {
+				// Whether the values behind it are rows is not known.
+				out.err = jsonError(b.data[base:], at, err)
+				out.err.Line += int64(bytes.Count(b.data[:base], []byte{'\n'}))
+				out.err.object = int64(out.rows) + out.skipped + 1
+				break
+			}
+			if s.columns == nil {
+				out.err = &LoadError{Line: int64(line),
+					Reason: "an object behind so much blank space that no member was found"}
 				return out
 			}
-			s.forget(out.rows)
-			if out.skipped++; len(out.examples) < maxExamples {
-				out.examples = append(out.examples, wrong)
+			next = base + int(d.d.InputOffset())
+			lines = uint32(bytes.Count(b.data[start:next], []byte{'\n'}))
+			wrong := s.members(members, out.rows)
+			if decoded++; decoded < maxDecoded {
+				d = nil
 			}
-			continue
+			if wrong != nil {
+				wrong.Line += int64(line)
+				wrong.object = int64(out.rows) + out.skipped + 1
+				if !s.skip {
+					out.err = wrong
+					break
+				}
+				s.forget(out.rows)
+				if out.skipped++; len(out.examples) < maxExamples {
+					out.examples = append(out.examples, wrong)
+				}
+				p, line = next, line+lines
+				continue
+			}
 		}
 		if s.offsets >= 0 {
-			s.words[s.offsets][out.rows] = b.offset + start
+			s.words[s.offsets][out.rows] = b.offset + int64(start)
 		}
 		out.rowLines = append(out.rowLines, line)
 		out.rows++
+		p, line = next, line+lines
+	}
+	if out.err != nil {
+		// An error between the objects of a block comes first.
+		outer := jsonOuter{started: true, after: true}
+		if wrong := outer.check(b.data, false); wrong != nil {
+			out.err = wrong
+		}
+		return out
 	}
 	s.finish(&out)
 	return out
 }
+
+// maxDecoded is how many objects in a row jsonDecoder reads before it reads the
+// rest of the block, too. A test sets it to 0.
+var maxDecoded = 8
 
 // jsonError is the error of a text that is not JSON, in an object that starts
 // at a byte of a block.
@@ -383,8 +461,7 @@ func (s *textScanner) members(members []jsonMember, row int) *LoadError {
 		switch {
 		case s.filled[f] || field.index == offsetColumn:
 		case field.nullable:
-			s.nulls[f] = append(s.nulls[f], uint32(row))
-			s.words[f][row] = 0
+			s.setMissing(f, row)
 		default:
 			return &LoadError{Name: field.name, missing: true, field: f,
 				Reason: fmt.Sprintf("%s is missing; expected %s", field.name, article(field.typ))}

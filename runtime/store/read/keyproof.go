@@ -86,12 +86,20 @@ func (l *load) keepProofs(table *store.Table, keyed keyCache) {
 		if len(key) == 0 || !keyed.known[name] || l.proofs[name] != nil {
 			continue
 		}
-		stats := make([]store.ColumnStats, len(key))
-		for at, c := range table.Pick(key) {
-			stats[at] = c.Stats
-		}
-		l.proofs[name] = stats
-		l.opts.Proofs.Put(l.proofKey(key), encodeProof(stats))
+		l.prove(key, table.Pick(key))
+	}
+}
+
+// prove notes that no two rows of the file agree in some fields, of which the
+// columns have all rows.
+func (l *load) prove(fields []int, columns []*store.Column) {
+	stats := make([]store.ColumnStats, len(columns))
+	for at, c := range columns {
+		stats[at] = c.Stats
+	}
+	l.proofs[proofName(fields)] = stats
+	if l.identity != "" {
+		l.opts.Proofs.Put(l.proofKey(fields), encodeProof(stats))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // pageDictionary is the values of a dictionary page.
@@ -36,10 +37,14 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 		if err != nil {
 			return err
 		}
+		if page.Dictionary == nil {
+			r.part.pages++
+		}
 		if page.Dictionary == nil && r.marks != nil {
 			if n := page.Values(); int64(r.part.rows+n) <= rows &&
 				!slices.Contains(r.marks[r.part.rows:r.part.rows+n], true) {
 				r.part.rows += n
+				r.part.left++
 				continue
 			}
 		}
@@ -296,23 +301,37 @@ func (r *columnReader) booleans(dst []int64, v *parquet.Values) error {
 func (r *columnReader) plainBytes(
 	dst []int64, v *parquet.Values, refuse func(i int, reason string) int64,
 ) error {
+	if r.from.kind == scalar.String {
+		data := v.Plain
+		if err := r.spans(dst, v); err != nil {
+			return err
+		}
+		r.strings.CodesOfTexts(data, dst, func(i int) int64 {
+			return refuse(i, badText(store.TextOf(data, dst[i])))
+		})
+		return nil
+	}
 	var numbers [][]byte
+	for range dst {
+		number, err := r.nextBytes(v)
+		if err != nil {
+			return err
+		}
+		numbers = append(numbers, number)
+	}
+	r.decimals(dst, func(i int) []byte { return numbers[i] }, refuse)
+	return nil
+}
+
+// spans sets words to the places of the next PLAIN byte strings in v.Plain.
+func (r *columnReader) spans(dst []int64, v *parquet.Values) error {
+	at := len(v.Plain)
 	for i := range dst {
 		text, err := r.nextBytes(v)
 		if err != nil {
 			return err
 		}
-		if r.from.kind != scalar.String {
-			numbers = append(numbers, text)
-			continue
-		}
-		code, ok := r.strings.CodeOfText(text)
-		if dst[i] = int64(code); !ok {
-			dst[i] = refuse(i, badText(text))
-		}
-	}
-	if r.from.kind != scalar.String {
-		r.decimals(dst, func(i int) []byte { return numbers[i] }, refuse)
+		dst[i] = store.Span(at-len(v.Plain)-len(text), len(text))
 	}
 	return nil
 }

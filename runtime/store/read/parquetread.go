@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -74,6 +73,10 @@ type parquetLoad struct {
 	rooms     []*readRoom         // of each thread
 	interners [][]*store.Interner // of each thread, for each field
 
+	decoded [][]bool           // of each field: the row groups that were read
+	proving bool               // keys are being read to prove them
+	proved  map[int]readColumn // those that were, by their fields
+
 	selected [][]bool         // of each thread: the rows that pass the tests
 	some     []representative // of fields of which nothing is wanted but the test
 
@@ -97,42 +100,55 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	p.identify()
 	l.recall()
-	l.leaveUnread()
-	l.askFields()
-	p.order = slices.DeleteFunc(p.order, func(i int) bool { return l.absent[i] })
 	if err := p.prepare(); err != nil {
 		return err
 	}
+	if err := p.proveKeys(ctx); err != nil {
+		return err
+	}
+	l.leaveUnread()
+	l.askFields()
+	p.order = slices.DeleteFunc(p.order, func(i int) bool { return l.absent[i] })
+	p.setAside()
 	if done, err := p.readSelected(ctx); done || err != nil {
-		l.report.Rows, l.report.Bytes = f.Rows, l.bytes
+		p.drop()
+		p.describe()
 		l.leaveColumns()
 		return err
 	}
-	groups := len(f.Groups)
-	parallel.By(len(p.rooms), groups*len(p.order), func(t, task int) {
-		p.task(ctx, t, p.order[task/groups], task%groups)
-	})
-	// Tasks start in order, so the first one that fails is always among those
-	// that ran.
-	for _, i := range p.order {
-		for g := range p.parts[i] {
-			if err := p.parts[i][g].err; err != nil {
-				return err
-			}
-		}
-	}
-	if p.stopped != nil {
-		return p.stopped
+	p.takeBack()
+	if err := p.readFields(ctx); err != nil {
+		return err
 	}
 	l.rows = f.Rows
-	l.report.Rows, l.report.Bytes = l.rows, l.bytes
-	if groups == 0 {
+	p.describe()
+	if len(f.Groups) == 0 {
 		if err := l.assemble(ctx, p.sources); err != nil {
 			return err
 		}
 	}
 	l.leaveColumns()
 	return l.badRows(p.parts, p.starts)
+}
+
+// describe sets what the report says of the file.
+func (p *parquetLoad) describe() {
+	r := p.report
+	r.Rows, r.Size, r.Groups = p.file.Rows, p.file.size, len(p.file.Groups)
+	p.bytes = 0
+	for g := range p.file.Groups {
+		isRead := false
+		for i := range p.decoded {
+			if p.decoded[i][g] {
+				isRead = true
+				p.bytes += p.file.Groups[g].Chunks[p.fields[i].index].Meta.Packed
+			}
+		}
+		if !isRead && len(p.order) > 0 {
+			r.GroupsLeft++
+		}
+	}
+	r.Bytes = p.bytes
 }
 
 // plan compares the columns of the file with the fields, and numbers its rows.
@@ -202,6 +218,7 @@ func (p *parquetLoad) prepare() error {
 	}
 	for range p.fields {
 		p.parts = append(p.parts, make([]columnPart, len(p.file.Groups)))
+		p.decoded = append(p.decoded, make([]bool, len(p.file.Groups)))
 		p.left = append(p.left, len(p.file.Groups))
 	}
 	return nil
@@ -225,6 +242,7 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	}
 	part := &p.parts[i][g]
 	part.thread = t
+	p.decoded[i][g] = true
 	rows := p.starts[g+1] - p.starts[g]
 	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
 	if err == nil {
@@ -238,7 +256,12 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 		return
 	}
 	p.gather(i, p.parts[i], p.starts)
-	p.stop(ctx, p.assembleField(ctx, i, p.sources))
+	if p.proving {
+		_, err = p.joinField(ctx, i, p.sources)
+	} else {
+		err = p.assembleField(ctx, i, p.sources)
+	}
+	p.stop(ctx, err)
 }
 
 // checkRows compares the rows of a column chunk with those of its row group.
@@ -298,6 +321,8 @@ type columnPart struct {
 	chunks []store.Chunk
 	rows   int
 	bytes  int64    // of the file
+	pages  int      // of rows
+	left   int      // those of them that were not unpacked: no row of them is wanted
 	nulls  []uint32 // rows, from 0 in the row group
 	bad    []badCell
 	err    error

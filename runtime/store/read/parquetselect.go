@@ -112,6 +112,7 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 			continue
 		}
 		part := &columnPart{}
+		p.decoded[i][g] = true
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
 		r.test, r.marks = p.tests[i], marks
 		err := r.run(ctx, p.file, g)
@@ -182,6 +183,7 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 		}
 		part := &p.parts[i][g]
 		part.thread = t
+		p.decoded[i][g] = true
 		r := p.decoders[i].reader(p.file, g, p.interners[t][i], p.rooms[t], part)
 		if n < len(marks) {
 			r.marks = marks
@@ -199,6 +201,8 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 		if p.tests[i] == nil {
 			p.bytes += part.bytes
 		}
+		p.report.Pages += part.pages
+		p.report.PagesLeft += part.left
 		p.mu.Unlock()
 	}
 	p.mu.Lock()
@@ -346,24 +350,33 @@ func (r *columnReader) readMarked(v *parquet.Values, n int) error {
 
 // textsMarked decodes strings, and interns those of marked rows.
 func (r *columnReader) textsMarked(v *parquet.Values, marks []bool) error {
-	dst, at := r.grow(len(marks)), 0
-	for i := range marks {
-		text, err := r.nextBytes(v)
-		if err != nil {
-			return err
-		}
-		if !marks[i] {
+	data := v.Plain
+	dst := r.grow(len(marks))
+	if err := r.spans(dst, v); err != nil {
+		return err
+	}
+	kept := compact(dst, marks)
+	r.strings.CodesOfTexts(data, dst[:kept], func(i int) int64 {
+		r.part.bad = append(r.part.bad, badCell{row: uint32(r.part.rows + marked(marks, i)),
+			reason: badText(store.TextOf(data, dst[i]))})
+		return 0
+	})
+	r.words = r.words[:len(r.words)-len(marks)+kept]
+	return nil
+}
+
+// marked returns the place of the mark with a number.
+func marked(marks []bool, n int) int {
+	for i, m := range marks {
+		if !m {
 			continue
 		}
-		code, ok := r.strings.CodeOfText(text)
-		if dst[at] = int64(code); !ok {
-			r.part.bad = append(r.part.bad,
-				badCell{row: uint32(r.part.rows + i), reason: badText(text)})
+		if n == 0 {
+			return i
 		}
-		at++
+		n--
 	}
-	r.words = r.words[:len(r.words)-len(marks)+at]
-	return nil
+	return len(marks)
 }
 
 // compact moves the marked entries to the front, and counts them.

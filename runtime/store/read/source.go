@@ -183,14 +183,20 @@ type FileReport struct {
 	File       string
 	Predicates []string
 	Rows       int64 // read
-	Bytes      int64 // of the file
+	Bytes      int64 // read of the file
+	Size       int64 // of a Parquet file
 	Skipped    int64 // malformed rows left out
 	Examples   []*LoadError
 	Repeated   int64    // rows dropped because they repeat others in all that is used of them
 	Selected   bool     // rows that fail what plans ask were left out
 	Kept       int64    // if Selected: the rows that are left
 	Left       []string // columns that were left out, because nothing looks at them
-	Elapsed    time.Duration
+	// Groups are the row groups of a Parquet file, and GroupsLeft those of them
+	// that were not read: they have no row that is wanted. Pages are those of
+	// columns whose rows were selected, and PagesLeft were not unpacked.
+	Groups, GroupsLeft int
+	Pages, PagesLeft   int
+	Elapsed            time.Duration
 
 	note string // about the file; may be empty
 }

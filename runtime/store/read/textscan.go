@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -90,13 +92,23 @@ type textScanner struct {
 	skip   bool
 	blank  bool // an empty line is a row: it has one field, a string
 
-	// fill[i] lists the fields that file column i fills.
+	// fill[i] lists the fields that file column i fills, and ops[i] is how it
+	// is read; kinds[f] is how field f is.
 	fill    [][]int
+	ops     []columnOp
+	kinds   []columnOp
+	ends    fieldEnds
 	offsets int // the field that is the byte offset, or -1
 	strings []*store.Interner
 	words   [][]int64
 	nulls   [][]uint32 // of the current block
 	text    []byte     // an unquoted or unescaped field
+	// The words of strings of a block are spans of its text until all rows are
+	// read, and of texts behind it: those that are not in the file as they are.
+	// inSpans says that this is so, and valid that all of the block is text.
+	inSpans, valid bool
+	block, texts   []byte
+	names          jsonNames
 	// columns are the numbers of the columns of objects, by their names, opened
 	// the names of members whose own members are read, and filled the fields of
 	// the current object that have a value.
@@ -124,6 +136,8 @@ func newTextScanner(
 		}
 		s.fill[f.index] = append(s.fill[f.index], i)
 	}
+	s.kinds = list.Map(fields, opOf)
+	s.ops, s.ends = columnOps(s.kinds, s.fill), format.fieldEnds()
 	s.blank = arity == 0 || arity == 1 && len(s.fill[0]) > 0 &&
 		fields[s.fill[0][0]].typ.Kind == scalar.String
 	return s
@@ -134,6 +148,7 @@ func (s *textScanner) scan(b textBlock) textRows {
 	if s.format.json {
 		return s.scanJSON(b)
 	}
+	s.begin(b.data)
 	out := textRows{seq: b.seq, bytes: len(b.data), header: b.header}
 	p := 0
 	for p < len(b.data) {
@@ -181,8 +196,17 @@ func (s *textScanner) scan(b textBlock) textRows {
 	return out
 }
 
+// begin prepares for the rows of a block.
+func (s *textScanner) begin(data []byte) {
+	s.inSpans, s.valid = true, isText(data)
+	s.block, s.texts = data, s.texts[:0]
+}
+
 // finish makes chunks of the rows of a block.
 func (s *textScanner) finish(out *textRows) {
+	if s.inSpans {
+		s.intern(out.rows)
+	}
 	for _, t := range s.strings {
 		if t != nil && t.Err() != nil {
 			out.failed = t.Err()
@@ -197,6 +221,20 @@ func (s *textScanner) finish(out *textRows) {
 		out.nulls = s.nulls
 		s.nulls = make([][]uint32, len(s.fields))
 	}
+}
+
+// intern numbers the strings of a block's rows.
+func (s *textScanner) intern(rows int) {
+	text := s.block
+	if len(s.texts) > 0 {
+		text = slices.Concat(s.block, s.texts)
+	}
+	for i, t := range s.strings {
+		if t != nil {
+			t.CodesOfTexts(text, s.words[i][:rows], nil)
+		}
+	}
+	s.block = nil
 }
 
 // forget drops the missing values of a row that is left out.
@@ -238,34 +276,11 @@ func (s *textScanner) grow() {
 // one starts and how many newlines stand inside quotes. An error's line counts
 // from 0 at the record's first line.
 func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadError) {
-	delimiter := s.format.delimiter
 	last := s.arity - 1
 	for c := 0; c <= last; c++ {
-		if fill := s.fill[c]; len(fill) == 1 && s.fields[fill[0]].typ.Kind == scalar.Int {
-			// Most fields are short integers. Eighteen digits cannot overflow.
-			start := p
-			negative := data[p] == '-'
-			if negative {
-				p++
-			}
-			n, digits := int64(0), p
-			for data[p]-'0' <= 9 {
-				n = n*10 + int64(data[p]-'0')
-				p++
-			}
-			if negative {
-				n = -n
-			}
-			if end := data[p]; (end == delimiter && c < last || end == '\n' && c == last) &&
-				p > digits &&
-				p-digits <= 18 {
-				if t := s.fields[fill[0]].typ; t.Bits == 64 || fitsInt(n, t.Bits) {
-					s.words[fill[0]][row] = n
-					p++
-					continue
-				}
-			}
-			p = start
+		if end := s.plain(data, p, row, c); end > 0 && (data[end] == '\n') == (c == last) {
+			p = end + 1
+			continue
 		}
 		text, end, newlines, err := s.format.field(data, p, &s.text)
 		if err != nil {
@@ -281,8 +296,7 @@ func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadE
 				if !s.fields[f].nullable {
 					return 0, 0, s.noValue(c, f, int64(inner), data[p:end])
 				}
-				s.nulls[f] = append(s.nulls[f], uint32(row))
-				s.words[f][row] = 0
+				s.setMissing(f, row)
 				continue
 			}
 			if reason := s.set(f, row, text); reason != "" {
@@ -312,6 +326,13 @@ func fitsInt(n int64, bits uint8) bool {
 // set parses the text of a field. It returns the reason if it refuses the text.
 func (s *textScanner) set(f, row int, text []byte) string {
 	t := s.fields[f].typ
+	if t.Kind == scalar.String && s.inSpans {
+		if !s.valid && !store.IsText(string(text)) {
+			return badText(text)
+		}
+		s.words[f][row] = s.behind(text)
+		return ""
+	}
 	if t.Kind == scalar.String {
 		code, ok := s.strings[f].CodeOfText(text)
 		if !ok {
@@ -326,6 +347,22 @@ func (s *textScanner) set(f, row int, text []byte) string {
 	}
 	s.words[f][row] = int64(word)
 	return ""
+}
+
+// behind puts a text behind those of the block, and returns its span.
+func (s *textScanner) behind(text []byte) int64 {
+	start := len(s.block) + len(s.texts)
+	s.texts = append(s.texts, text...)
+	return store.Span(start, len(text))
+}
+
+// setMissing records that a field has no value.
+func (s *textScanner) setMissing(f, row int) {
+	s.nulls[f] = append(s.nulls[f], uint32(row))
+	s.words[f][row] = 0
+	if s.inSpans && s.strings[f] != nil {
+		s.words[f][row] = store.NoText
+	}
 }
 
 // parseWord returns the word of a text of a type, for a wide decimal the one

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestCodesOfTexts compares texts that are looked up in batches with strings
+// that are looked up one by one: few that repeat, so many that they are not
+// looked up, both after each other, and some that are no text.
+func TestCodesOfTexts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, different := range []int{3, 1000, 100_000} {
+		batch, single := NewInterner(nil, ""), NewInterner(nil, "")
+		for block := range 8 {
+			var data []byte
+			var words []int64
+			var want []string
+			for range 20_000 {
+				n := rng.IntN(different)
+				text := fmt.Sprintf("%d%.*s", n, n%12, " of the north")
+				switch {
+				case rng.IntN(50) == 0:
+					words, want = append(words, NoText), append(want, "")
+					continue
+				case n%97 == 1:
+					text += "\xff"
+				case block%2 == 1 && different > 50_000: // nearly all are new
+					text += fmt.Sprint(rng.Uint32())
+				}
+				words = append(words, Span(len(data), len(text)))
+				want = append(want, text)
+				data = append(data, text...)
+			}
+			last := -1
+			batch.CodesOfTexts(data, words, func(i int) int64 {
+				if i <= last {
+					t.Fatalf("text %d is refused after text %d", i, last)
+				}
+				last = i
+				return -2
+			})
+			for i, w := range words {
+				if want[i] == "" {
+					if w != 0 {
+						t.Fatalf("a missing text is %d", w)
+					}
+					continue
+				}
+				_, ok := single.CodeOfText([]byte(want[i]))
+				if ok != (w != -2) || ok && batch.at(int(w)) != want[i] {
+					t.Fatalf("%q is %d", want[i], w)
+				}
+			}
+		}
+		// Which strings are added without a lookup may differ by a batch.
+		if a, b := batch.len(), single.len(); max(a-b, b-a) > batchTexts {
+			t.Errorf("%d texts: %d strings in batches, %d one by one", different, a, b)
+		}
+	}
+}
