@@ -51,6 +51,9 @@ type Request struct {
 	// NoTiers keeps an engine from running parts of the plan on another one.
 	// The answer is the same.
 	NoTiers bool
+	// Often says that the plan runs so often that making code for all of it is
+	// worth its time.
+	Often bool
 	// Adaptive lets an engine of native code begin on a simpler one, and go on
 	// as native code once that is worth it. The answer is the same.
 	Adaptive bool
