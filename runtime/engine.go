@@ -68,6 +68,8 @@ type Request struct {
 	Round func(Round) (leave bool)
 	// NoDeviceLoops has the host lead every round of a loop on a device.
 	NoDeviceLoops bool
+	// NoBitJoins has every join of native code go through rows.
+	NoBitJoins bool
 	// Profile asks for the times and rows of each command.
 	Profile bool
 	// Trace, if set, is told what took how long. It is safe for concurrent use.
@@ -297,6 +299,9 @@ type KernelProfile struct {
 	Time  time.Duration
 	// Device is the time by the device's events; 0 if there is no device.
 	Device time.Duration
+	// ByBits says that a call of it joined sets of bits
+	// (primitives/src/bitrows.h).
+	ByBits bool
 }
 
 // SegmentProfile says what a part of a run cost, which one engine did.

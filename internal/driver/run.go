@@ -216,6 +216,7 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 		MaxRounds:     opts.MaxRounds,
 		NoDecompose:   opts.NoDecompose,
 		NoDeviceLoops: slices.Contains(q.program.disable, loopOnDevice),
+		NoBitJoins:    slices.Contains(q.program.disable, joinByBits),
 		NoTiers:       opts.NoTiers,
 		Often:         q.often,
 		Adaptive:      q.engine.Adaptive,
