@@ -51,6 +51,9 @@ type Request struct {
 	// NoTiers keeps an engine from running parts of the plan on another one.
 	// The answer is the same.
 	NoTiers bool
+	// Often says that the plan runs so often that making code for all of it is
+	// worth its time.
+	Often bool
 	// Adaptive lets an engine of native code begin on a simpler one, and go on
 	// as native code once that is worth it. The answer is the same.
 	Adaptive bool
@@ -65,6 +68,8 @@ type Request struct {
 	Round func(Round) (leave bool)
 	// NoDeviceLoops has the host lead every round of a loop on a device.
 	NoDeviceLoops bool
+	// NoBitJoins has every join of native code go through rows.
+	NoBitJoins bool
 	// Profile asks for the times and rows of each command.
 	Profile bool
 	// Trace, if set, is told what took how long. It is safe for concurrent use.
@@ -296,6 +301,9 @@ type KernelProfile struct {
 	Time  time.Duration
 	// Device is the time by the device's events; 0 if there is no device.
 	Device time.Duration
+	// ByBits says that a call of it joined sets of bits
+	// (primitives/src/bitrows.h).
+	ByBits bool
 }
 
 // SegmentProfile says what a part of a run cost, which one engine did.

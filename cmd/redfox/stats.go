@@ -249,6 +249,9 @@ func printKernels(w io.Writer, stats driver.Stats) {
 				line += fmt.Sprintf(", %.0f%% of the memory's", 100*float64(k.Bytes)/t/d.Bandwidth)
 			}
 		}
+		if k.ByBits {
+			line += ", by bits"
+		}
 		fmt.Fprintln(w, line)
 	}
 }

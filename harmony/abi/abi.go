@@ -204,8 +204,9 @@ type Kind uint8
 func (k Kind) IsAddress() bool {
 	switch k {
 	case ColumnData, ValuesData, TableData, Gauge, SetTable, SetColumns,
-		IndexTable, IndexBegins, IndexRows, IndexWideSlots, IndexWideColumns, IndexWideGauge,
-		GroupTable, GroupColumns, GroupCells, GroupOccupied, Dropped, Fault, HostCall, Board:
+		SetSeen, IndexTable, IndexBegins, IndexRows, IndexBitRows, IndexWideSlots,
+		IndexWideColumns, IndexWideGauge, GroupTable, GroupColumns, GroupCells, GroupOccupied,
+		Dropped, Fault, HostCall, Board:
 		return true
 	}
 	return false
@@ -248,6 +249,9 @@ const (
 	SetBits
 	SetColumns // pointers to the relation's columns, for Wide
 	SetShared  // of a CPU: whether several workers write it
+	// SetSeen, of a CPU, is where a join by IndexBitRows notes which words it
+	// has found for key Index of tuples (primitives/src/bitrows.h).
+	SetSeen
 
 	// The index Var, and key column Index of it.
 	IndexForm
@@ -258,6 +262,9 @@ const (
 	IndexBits
 	IndexBegins
 	IndexRows
+	// IndexBitRows, of a CPU, are the words of the relation's column Index as
+	// bits (primitives/src/bitrows.h); 0 if the kernel joins by IndexRows.
+	IndexBitRows
 	IndexWideSlots // the row set of form Wide
 	IndexWideMask
 	IndexWideColumns

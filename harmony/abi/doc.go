@@ -124,6 +124,11 @@
 // parameter of it, says whether hundreds of rows of facts come for each group
 // that there can be.
 //
+// A CPU's kernel with IndexBitRows joins by its last index in one of two forms,
+// as long as a run of it takes: if the word is 0, by Begins and Rows, and else
+// by the bits there and at SetSeen, which primitives/src/bitrows.h describes.
+// The word of its state for the last expansion counts words of bits then.
+//
 // A worker may also have a relation of its own in place of the program's:
 // columns, gauge and set, of some of the tuples, as the loops that package
 // decompose finds allow. SetBase then tells from where the keys of its set

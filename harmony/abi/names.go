@@ -74,6 +74,7 @@ var kindNames = [...]string{
 	SetBits:    "set_bits",
 	SetColumns: "set_columns",
 	SetShared:  "set_shared",
+	SetSeen:    "set_seen",
 
 	IndexForm:        "index_form",
 	IndexTable:       "index_table",
@@ -83,6 +84,7 @@ var kindNames = [...]string{
 	IndexBits:        "index_bits",
 	IndexBegins:      "index_begins",
 	IndexRows:        "index_rows",
+	IndexBitRows:     "index_bit_rows",
 	IndexWideSlots:   "index_wide_slots",
 	IndexWideMask:    "index_wide_mask",
 	IndexWideColumns: "index_wide_columns",
@@ -117,8 +119,8 @@ func (k Kind) numbered() bool {
 		ValuesWidth,
 		TableData, TableBase, TableStep, TableWidth, TablePresent, LiteralWord, LiteralHigh,
 		PlaceLow, PlaceHigh,
-		SetShift, SetBase, SetBits, IndexShift, IndexBase, IndexBits, GroupShift, GroupBase,
-		GroupBits, GroupCells:
+		SetShift, SetBase, SetBits, SetSeen, IndexBitRows, IndexShift, IndexBase, IndexBits,
+		GroupShift, GroupBase, GroupBits, GroupCells:
 		return true
 	}
 	return false

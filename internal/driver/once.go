@@ -46,8 +46,11 @@ func LoadSteps() []Pass {
 	}
 }
 
-// loopOnDevice is a step of runs.
-const loopOnDevice = "LoopOnDevice"
+// The steps of runs.
+const (
+	loopOnDevice = "LoopOnDevice"
+	joinByBits   = "JoinByBits"
+)
 
 // RunSteps lists what runs do with a plan beside executing it. Options.Disable
 // switches a step off, as it does a pass.
@@ -55,6 +58,8 @@ func RunSteps() []Pass {
 	return []Pass{
 		{Name: loopOnDevice, Doc: "A GPU runs rounds of a loop by itself as long as the deltas are " +
 			"small, if the rounds only read and fill relations."},
+		{Name: joinByBits, Doc: "On a CPU, the last join of a rule goes through the matches of a " +
+			"row as bits, if there are many, and leaves out those found before."},
 	}
 }
 

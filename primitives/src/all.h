@@ -15,6 +15,7 @@
 #include "set64.h"
 #include "rowset.h"
 #include "bitset.h"
+#include "bitrows.h"
 #include "direct.h"
 #include "map.h"
 #include "tables.h"

@@ -12,6 +12,7 @@
 
 #define __builtin_ctz(v) (__ffs((int)(v)) - 1)
 #define __builtin_popcount(v) __popc(v)
+#define __builtin_popcountll(v) __popcll(v)
 #define __builtin_clzll(v) __clzll((long long)(v))
 
 namespace target {

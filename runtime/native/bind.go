@@ -161,6 +161,11 @@ func (r *relation) Word(p abi.Param) (int64, error) {
 		return r.gauge.address(), nil
 	case abi.SetColumns:
 		return r.columnPointers(), nil
+	case abi.SetSeen:
+		if r.seen != nil && r.seen[p.Index].on {
+			return r.seen[p.Index].Address(), nil
+		}
+		return 0, nil
 	}
 	if s := r.set; s != nil {
 		table, mask := s.table()

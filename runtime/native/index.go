@@ -18,6 +18,7 @@ type index struct {
 	pointers []int64   // to tuples
 
 	runs machine.Runs[*index]
+	bits []*bitRows // by column
 }
 
 func newIndex(m *account.Memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
@@ -76,6 +77,10 @@ func (x *index) Release() error {
 	for _, c := range x.tuples {
 		c.Free()
 	}
+	for _, b := range x.bits {
+		b.Free()
+	}
+	x.bits = nil
 	if err := x.runs.Release(0); err != nil {
 		return err
 	}
@@ -151,6 +156,9 @@ func (x *index) Words() (columns, gauge int64) {
 // Word returns what a function gets for a parameter about the index, or about
 // the run at hand.
 func (x *index) Word(p abi.Param) (int64, error) {
+	if p.Kind == abi.IndexBitRows {
+		return x.bitWord(p.Index), nil
+	}
 	if x.runs.New != nil {
 		return x.runs.List[x.runs.At].Index.Word(p)
 	}

@@ -108,6 +108,7 @@ type relation struct {
 	capacity int
 	minRows  int       // the least capacity
 	set      *tupleSet // of a derived relation
+	seen     []seen    // by column; nil if no kernel joins by bit rows
 
 	pointers []int64 // to the columns, for a wide set
 }
@@ -125,6 +126,7 @@ func (r *relation) rows() int { return int(r.gauge.cursor) }
 func (r *relation) Clear() error {
 	r.gauge.cursor = 0
 	r.Forget()
+	r.forgetSeen(false)
 	if r.set != nil {
 		return r.set.clear()
 	}
@@ -144,6 +146,7 @@ func (r *relation) Release() error {
 
 // dropSet frees the set. No tuple may be inserted afterwards.
 func (r *relation) dropSet() {
+	r.forgetSeen(true)
 	if r.set != nil {
 		r.set.free()
 	}

@@ -148,14 +148,26 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 		r.entries[k.Name] = []*boundEntry{b}
 	}
 	e := r.entries[k.Name][0]
+	var choice *bitJoin
+	if !r.walk.Request.NoBitJoins {
+		choice = e.bitJoin()
+	}
 	source, before, size := int64(0), e.filled(), e.filledBytes()
 	exec := func(from, until int) error {
 		source += int64(until - from)
 		j := &job{entry: e, from: from, until: until}
-		runs := func(x *harmony.Index) *machine.Runs[*index] { return &r.indexes[x].runs }
+		runs := func(x *harmony.Index) *machine.Runs[*index] {
+			return r.indexes[x].runsOf(choice)
+		}
 		return machine.EachChoice(k, runs, func() error { return r.exec(j) })
 	}
 	var err error
+	if choice != nil {
+		if err := choice.choose(r.mem); err != nil {
+			return woven.Work{}, err
+		}
+		defer choice.done()
+	}
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
 		err = exec(r.relations[s.Rel].version(s.Version))
@@ -179,6 +191,7 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 		Source: source,
 		Kept:   e.filled() - before,
 		Bytes:  source*int64(r.LoadedBytes(k)) + e.filledBytes() - size,
+		ByBits: choice != nil && choice.index.joinsByBits(),
 	}, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Engine runs plans of many commands on two engines.
+// Engine runs plans on two engines.
 type Engine struct {
 	plain, native runtime.Engine
 	sizes         Sizes
@@ -66,8 +66,9 @@ var DefaultSizes = Sizes{Commands: 256, Rows: 1 << 18, Segment: 1 << 18, Loop: 1
 	Look: 20 * time.Millisecond, Command: 60 * time.Millisecond, Linear: 2, Other: 16,
 	Round: 2 * time.Millisecond, Rate: 20_000_000, Scanned: 1 << 23}
 
-// New returns an engine that runs plans as native code, and the parts of large
-// plans that are not worth it on the plain engine.
+// New returns an engine that runs plans as native code. Multijoins outside of
+// loops, and the parts of large plans that are not worth native code, run on
+// the plain engine.
 func New(plain, native runtime.Engine, s Sizes) *Engine {
 	return &Engine{plain: plain, native: native, sizes: s, next: (*run).next,
 		leave: (*run).worth}
@@ -109,13 +110,13 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer
 	}
 	code, able := e.native.(runtime.Compiler)
 	switch {
-	case e.late && (req.NoTiers || !req.Adaptive):
+	case e.late && (req.NoTiers || req.Often || !req.Adaptive):
 		return e.plain.Run(ctx, req)
 	case req.NoTiers:
 		return e.native.Run(ctx, req)
-	case req.Adaptive && able:
+	case req.Adaptive && able && !req.Often:
 		return e.adaptive(ctx, req, code, commands)
-	case commands < e.sizes.Commands:
+	case (req.Often || commands < e.sizes.Commands) && !wantsTries(req.Plan):
 		return e.native.Run(ctx, req)
 	}
 	return e.divided(ctx, req)

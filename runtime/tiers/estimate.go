@@ -17,7 +17,10 @@ func (r *run) next(from int) (until int, native bool) {
 		first, total := at, int64(0)
 		for ; at < len(pieces); at++ {
 			weight := e.weight(pieces[at])
-			if r.hot[at] {
+			if isForTries(pieces[at]) {
+				break
+			}
+			if r.hot[at] || r.loopsAreHot && len(pieces[at].Loops) > 0 {
 				weight = max(weight, r.sizes.Segment)
 			} else if weight < r.sizes.Rows*int64(len(pieces[at].Commands)) {
 				break

@@ -24,8 +24,10 @@ type run struct {
 	derived map[string]*store.Relation // that later segments need, by variable
 	held    int64                      // bytes of derived
 	hot     map[int]bool               // pieces whose loops derive many tuples
-	rests   map[string]*rest           // that resume loops, by block
-	loop    *rest                      // the last one that began
+	// loopsAreHot says that all loops are taken to derive many tuples.
+	loopsAreHot bool
+	rests       map[string]*rest // that resume loops, by block
+	loop        *rest            // the last one that began
 
 	// An adaptive run has these.
 	ctx  context.Context
@@ -45,6 +47,7 @@ func (e *Engine) newRun(req *runtime.Request) *run {
 // divided runs a plan in segments.
 func (e *Engine) divided(ctx context.Context, req *runtime.Request) (*runtime.Answer, error) {
 	r := e.newRun(req)
+	r.loopsAreHot = req.Often || r.commands(0, len(r.cuts.Pieces)) < e.sizes.Commands
 	for from := 0; from < len(r.cuts.Pieces); {
 		until, native := e.next(r, from)
 		err := r.segment(ctx, from, until, native)

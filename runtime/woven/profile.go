@@ -48,6 +48,7 @@ func (w *Walk) profile() {
 					Bytes:  k.work.Bytes,
 					Time:   k.time,
 					Device: k.work.Device,
+					ByBits: k.work.ByBits,
 				})
 			}
 		}

@@ -98,6 +98,7 @@ type Work struct {
 	Kept   int64         // tuples that are new
 	Bytes  int64         // of the columns that it loads from its source, and of the tuples
 	Device time.Duration // by the device's events
+	ByBits bool          // whether it joined by bit rows
 }
 
 // Size is the number of a relation's tuples.
@@ -337,6 +338,7 @@ func (w *Walk) Charge(c harmony.Command, calls int64, work Work, time time.Durat
 	k.work.Kept += work.Kept
 	k.work.Bytes += work.Bytes
 	k.work.Device += work.Device
+	k.work.ByBits = k.work.ByBits || work.ByBits
 	k.time += time
 }
 

@@ -35,6 +35,8 @@ type expansion struct {
 	row value.Value
 	// sift leaves out outputs that are not new; nil if it cannot.
 	sift *sift
+	// bits is the form in which matches are bits; nil if there is none.
+	bits *bitRows
 }
 
 // expand emits a probe of a multi index, which is a step, and the rest of the
@@ -44,12 +46,14 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 	k := w.keysOf(shape.IndexKey, p.Index.Name, p.Key, func(i int) *domain.Domain {
 		return w.Module.Options.Domains.Stage(p, i)
 	})
-	begins, counts := w.matches(k, p.Index.Name, k.find(live), live)
+	packed := k.find(live)
+	begins, counts := w.matches(k, p.Index.Name, packed, live)
 	x := &expansion{kernel: w, probe: p, stage: w.work.Steps[at].From}
 	x.begin(begins, counts)
 	donates := w.donation != nil && w.depth < w.donation.levels
 	if w.depth+1 == len(w.positions) {
 		x.sift = x.siftOf()
+		x.bits = x.bitRowsOf(k, packed, live)
 	}
 
 	position := w.positions[w.depth]
@@ -89,7 +93,11 @@ func (w *kernel) expand(p *harmony.Probe, at int) error {
 	default:
 		start, step = w.firstOutput, w.outputStep
 	}
-	w.Store(w.Cur.NewAdd(first, step), position)
+	next := value.Value(w.Cur.NewAdd(first, step))
+	if b := x.bits; b != nil {
+		next = w.Cur.NewSelect(b.on, w.Load(types.I64, b.next), next)
+	}
+	w.Store(next, position)
 	w.Cur.NewBr(head)
 	w.Place(after)
 	if w.depth == 0 && donates {
@@ -139,7 +147,8 @@ func (x *expansion) round(first value.Value) {
 	w.drops = true
 	places := w.Array(types.I64) // in the index
 	var row *ir.Array
-	if w.Target.GPU {
+	switch {
+	case w.Target.GPU:
 		var nth *ir.Array
 		row, nth, w.flags = w.Array(types.I32), w.Array(types.I64), w.Array(types.I8)
 		w.Call("rf_expand_round", row.Ptr, nth.Ptr, w.flags.Ptr, x.ends, first, x.total,
@@ -147,20 +156,50 @@ func (x *expansion) round(first value.Value) {
 		w.Loop(w.tile.count, func(i value.Value) {
 			w.Set(places, i, w.Cur.NewAdd(x.item(types.I64, x.begins, row, i), w.Get(nth, i)))
 		})
-	} else {
-		left, full := w.Cur.NewSub(x.total, first), i64(int64(w.Target.Items))
-		w.setCount(w.Function,
-			w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, full), left, full))
-		w.flags, w.dense = nil, true
-		row, places = x.fill(first)
-		if x.sift != nil {
-			x.sift.round(row, places)
-		}
+	case x.bits != nil:
+		row = x.roundOfBits(first)
+	default:
+		row, places = x.roundOfRows(first)
 	}
 	x.carry(row)
-	if w.work.Last[x.probe.Out] > x.stage {
+	if b := x.bits; b != nil {
+		w.tile.regs[b.gather.Out] = &ir.Stored{Type: b.gather.Out.Type, Words: b.words}
+	} else if w.work.Last[x.probe.Out] > x.stage {
 		w.tile.regs[x.probe.Out] = &ir.Stored{Words: x.matched(places)}
 	}
+}
+
+// roundOfRows is round for a CPU whose matches are rows.
+func (x *expansion) roundOfRows(first value.Value) (row, places *ir.Array) {
+	w := x.kernel
+	left, full := w.Cur.NewSub(x.total, first), i64(int64(w.Target.Items))
+	w.setCount(w.Function,
+		w.Cur.NewSelect(w.Cur.NewICmp(enum.IPredSLT, left, full), left, full))
+	w.flags, w.dense = nil, true
+	row, places = x.fill(first)
+	if x.sift != nil {
+		x.sift.round(row, places)
+	}
+	return row, places
+}
+
+// roundOfBits is round for matches that may be bits or rows. In either case
+// the column that the tuple has from the match is read.
+func (x *expansion) roundOfBits(first value.Value) (row *ir.Array) {
+	w, b := x.kernel, x.bits
+	count := w.Variable(types.I64, i64(0))
+	w.Choose(b.on, func() { w.Store(b.round(first), count) }, func() {
+		from, places := x.roundOfRows(first)
+		c := w.Shape.ColumnOf(b.gather)
+		x.eachMatch(places, func(i, _, match value.Value) {
+			w.Set(b.found, i, w.Get(from, i))
+			w.Set(b.words, i, w.EntryOf(c, match, nil))
+		})
+		w.Store(w.tile.count, count)
+	})
+	w.setCount(w.Function, w.Load(types.I64, count))
+	w.flags, w.dense = nil, true
+	return b.found
 }
 
 // chunk is how many outputs fill writes at once.

@@ -93,7 +93,7 @@ func (w *kernel) clearTail(flags *ir.Array) {
 // not done row by row: always on a GPU, where each thread has to have its
 // accesses under way together, and on a CPU where the width is a parameter.
 func (w *kernel) fetch(s harmony.Stage) {
-	if w.k.PositionOf(s) != nil {
+	if w.k.PositionOf(s) != nil || w.regs[harmony.Def(s)] != nil {
 		return // a register has it
 	}
 	var c shape.Column

@@ -495,6 +495,18 @@ RF_KERNEL bitset_contains(const Arguments &a) {
   }
 }
 
+// keys, rests, live, rows, seen, width, base, count, items of a round, out: row, word, number
+RF_KERNEL bitrows(const Arguments &a) {
+  if (launch::block() != 0 || target::thread() != 0)
+    return;
+  int64_t next = 0, n = 0, width = number(a, 5), count = number(a, 7);
+  while (next < count * width)
+    n += rf_bitrows_round(pointer<int32_t>(a, 9) + n, pointer<int64_t>(a, 10) + n, &next, pointer<int64_t>(a, 0),
+                          pointer<int64_t>(a, 1), pointer<uint8_t>(a, 2), pointer<uint64_t>(a, 3),
+                          pointer<uint64_t>(a, 4), width, number(a, 6), count, (int32_t)number(a, 8));
+  *pointer<int64_t>(a, 11) = n;
+}
+
 // keys, n, table, mask, first, size, kind (0 direct, 1 map64), out
 RF_KERNEL map_insert(const Arguments &a) {
   for (int64_t i = launch::block() * THREADS + target::thread(); i < number(a, 1); i += launch::blocks() * THREADS) {
@@ -1127,7 +1139,7 @@ RF_KERNEL string_match(const Arguments &a) {
 #define RF_EACH_KERNEL(F)                                                                                              \
   F(tile_load) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
   F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(donate_work) F(set64_insert) F(set64_contains)              \
-  F(set64_insert_each) F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(map_insert) F(map_find)   \
+  F(set64_insert_each) F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(bitrows) F(map_insert) F(map_find)   \
   F(tile_pack) F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)  \
   F(group_cells) F(own_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global)             \
   F(group_block) F(search_sorted) F(merge_block) F(segment_block) F(runs_block) F(date_parts) F(int128_parts)          \

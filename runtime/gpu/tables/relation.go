@@ -275,6 +275,8 @@ func (r *Relation) Word(p abi.Param) (int64, error) {
 		return r.pointers.Word(), nil
 	case abi.SetShared:
 		return 1, nil
+	case abi.SetSeen:
+		return 0, nil
 	}
 	if s := r.set; s != nil {
 		if word, ok := machine.KeyWord(p, s.form, s.lay, s.table.Word(), s.mask); ok {

@@ -252,6 +252,8 @@ func (x *Index[M]) Word(p abi.Param) (int64, error) {
 			return 0, nil
 		}
 		return x.device.Address(&x.Rows), nil
+	case abi.IndexBitRows:
+		return 0, nil
 	case abi.IndexWideSlots:
 		return x.device.Address(&x.Wide), nil
 	case abi.IndexWideMask:

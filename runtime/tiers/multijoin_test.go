@@ -1,0 +1,125 @@
+package tiers
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable"
+)
+
+// Plans over edges. The rows of a test are too few for the optimiser to choose
+// a multijoin.
+const (
+	triangles = `
+var edge(x: int, y: int) input "edge"
+var three(x: int, y: int, z: int) derived output
+block b0:
+  insert three
+    multijoin x, y, z
+      scan edge(x, y)
+      scan edge(y, z)
+      scan edge(x, z)
+  merge three
+  halt
+`
+	behindLoop = `
+var edge(x: int, y: int) input "edge"
+var path(x: int, y: int) derived output
+var three(x: int, y: int, z: int) derived output
+block b0:
+  insert path
+    scan edge(x, y)
+  merge path
+  branch delta path -> b1 else b2
+block b1:
+  insert path
+    project x, z
+      join y
+        scan delta path(x, y)
+        scan edge(y, z)
+  merge path
+  branch delta path -> b1 else b2
+block b2:
+  insert three
+    multijoin x, y, z
+      scan edge(x, y)
+      scan edge(y, z)
+      scan edge(x, z)
+  merge three
+  halt
+`
+	withinLoop = `
+var edge(x: int, y: int) input "edge"
+var path(x: int, y: int) derived output
+block b0:
+  insert path
+    scan edge(x, y)
+  merge path
+  branch delta path -> b1 else b2
+block b1:
+  insert path
+    project x, z
+      multijoin x, y, z
+        scan delta path(x, y)
+        scan edge(y, z)
+        scan edge(x, z)
+  merge path
+  branch delta path -> b1 else b2
+block b2:
+  halt
+`
+)
+
+// TestMultiJoinsAreForTries wants the multijoin of a small plan on the plain
+// engine and the plan's loops as native code. Without tiers, or if the
+// multijoin is part of a loop, native code runs the whole plan.
+func TestMultiJoinsAreForTries(t *testing.T) {
+	facts := enginetest.Line(40)
+	facts["edge"] = append(facts["edge"], oracle.Tuple{scalar.OfInt(scalar.IntType, 1),
+		scalar.OfInt(scalar.IntType, 3)})
+	_, db := enginetest.Stored(t, "edge(x, y) -> int(x), int(y).", facts)
+	for _, c := range []struct {
+		name, plan     string
+		often, noTiers bool
+		engines        []string // of the segments; none if native code runs all
+	}{
+		{name: "a multijoin", plan: triangles, engines: []string{runtime.Go}},
+		{name: "a multijoin that runs often", plan: triangles, often: true,
+			engines: []string{runtime.Go}},
+		{name: "a multijoin behind a loop", plan: behindLoop,
+			engines: []string{runtime.CPU, runtime.Go}},
+		{name: "no tiers", plan: triangles, noTiers: true},
+		{name: "a multijoin in a loop", plan: withinLoop},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan, err := queryplan.Parse(c.name, c.plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := runtime.Request{Plan: plan, Facts: db, Threads: 1, Often: c.often,
+				NoTiers: c.noTiers}
+			e := New(portable.New(), named{portable.New()}, DefaultSizes)
+			enginetest.Compare(t, c.plan, e, req)
+			answer, err := e.Run(context.Background(), &req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var engines []string
+			for _, s := range answer.Segments {
+				engines = append(engines, s.Engine)
+			}
+			if !slices.Equal(engines, c.engines) {
+				t.Errorf("engines %v, not %v", engines, c.engines)
+			}
+			if three := answer.Outputs["three"]; three != nil && three.Rows() != 1 {
+				t.Errorf("%d triangles", three.Rows())
+			}
+		})
+	}
+}
