@@ -45,19 +45,35 @@ func (c *checker) iterateUntil(d *directive, p *pred) {
 	if i == nil {
 		return
 	}
-	if scalar.Compare(lit.Value, scalar.OfBits(lit.Value.Type, 0)) == 0 {
-		i.Still = true
+	until, ok := c.movement(d, p, lit.Value)
+	if !ok {
 		return
+	}
+	if i.Converges() && i.Until != until {
+		e := c.Errorf(diag.BadDirective, d.value.Pos(), "values of %s may move by two amounts", p.Name)
+		e.Label(p.untilSpan, "the other one")
+		e.Help("remove one of them")
+		return
+	}
+	p.untilSpan, i.Until, i.Still = d.span, until, until.Type.Kind == scalar.Invalid
+}
+
+// movement returns by how much values of a predicate may move, in their type,
+// or an invalid value for 0.
+func (c *checker) movement(d *directive, p *pred, by scalar.Value) (scalar.Value, bool) {
+	if scalar.Compare(by, scalar.OfBits(by.Type, 0)) == 0 {
+		return scalar.Value{}, true
 	}
 	var t scalar.Type
 	if p.Keys < p.Arity {
+		var ok bool
 		if t, ok = c.types.TypeOf(p.Columns[p.Keys]); !ok {
-			return // reported
+			return scalar.Value{}, false // reported
 		}
 	}
 	value, ok := scalar.Value{}, false
 	if t.IsNumeric() {
-		value, ok = scalar.Lookup("convert").Eval(t, []scalar.Value{lit.Value})
+		value, ok = scalar.Lookup("convert").Eval(t, []scalar.Value{by})
 	}
 	if !ok || !value.Fits() || scalar.Compare(value, scalar.OfBits(t, 0)) == 0 {
 		e := c.Errorf(diag.BadDirective, d.value.Pos(), "values of %s cannot move by %s", p.Name,
@@ -68,9 +84,9 @@ func (c *checker) iterateUntil(d *directive, p *pred) {
 			e.Note("the value of %s is of type %s", p.Name, t)
 		}
 		e.Help("write lang:iterateUntil[`%s] = 0. for rounds until nothing moves", p.Name)
-		return
+		return value, false
 	}
-	i.Until = value
+	return value, true
 }
 
 // iteration returns the iteration of a predicate, or nil if it cannot iterate.

@@ -38,6 +38,7 @@ type pred struct {
 	fileMode    bool        // lang:physical:fileMode was given
 	ruleSpan    source.Span // the first rule that derives it
 	extensional source.Span // of the directive that says so
+	untilSpan   source.Span // of lang:iterateUntil
 	entity      bool        // it is an entity type or a refmode, and declared
 	// refType is the type of a refmode's value, refSpan where that is said.
 	refType scalar.Type

@@ -178,7 +178,7 @@ func runQueriesOnGPU(t *testing.T, all []*benchmarkQuery) {
 }
 
 // TestTPCH runs the queries of TPC-H over a hundredth of its smallest data.
-func TestTPCH(t *testing.T) { runQueries(t, benchmarkQueries(t, "tpch", "wide")) }
+func TestTPCH(t *testing.T) { runQueries(t, benchmarkQueries(t, "tpch", "wide", "exists", "in_place")) }
 
 // TestSSB runs those of the Star Schema Benchmark over as small a part.
 func TestSSB(t *testing.T) { runQueries(t, benchmarkQueries(t, "ssb")) }
@@ -186,7 +186,7 @@ func TestSSB(t *testing.T) { runQueries(t, benchmarkQueries(t, "ssb")) }
 // TestTPCHOnGPU runs the queries of TPC-H on an emulated GPU.
 func TestTPCHOnGPU(t *testing.T) {
 	emulateGPU(t, emulated.Options{Seed: 7})
-	runQueriesOnGPU(t, benchmarkQueries(t, "tpch", "wide"))
+	runQueriesOnGPU(t, benchmarkQueries(t, "tpch", "wide", "exists", "in_place"))
 }
 
 // TestSSBOnGPU runs those of the Star Schema Benchmark on one.

@@ -38,7 +38,7 @@ var shapes = map[string]shape{
 	"ProveKeys":          anyData(repeatedTuples),
 	"GroupBeforeLookups": anyData(randomLookups),
 	"LimitBeforeLookups": anyData(randomLookups),
-	"RestrictAggregates": anyData(randomComparison),
+	"RestrictAggregates": comparedOrAsked,
 	"ScanOnceForGroups":  anyData(randomComparison),
 	"SelectMultijoin":    cyclicJoin,
 

@@ -230,6 +230,35 @@ func (g *grouper) tableOf(v *queryplan.Var) (*queryplan.Var, []int) {
 	return nil, nil
 }
 
+// sameRow maps the columns of a scan to those of another one that reads the
+// same row. It is nil if that reads too few.
+func (g *grouper) sameRow(first, s *queryplan.Scan) []queryplan.Rename {
+	stored := func(s *queryplan.Scan, i int) int {
+		if table, cols := g.tableOf(s.Var); table != nil {
+			return cols[i]
+		}
+		return i
+	}
+	var out []queryplan.Rename
+	for i, name := range s.Names {
+		if name == "" {
+			continue
+		}
+		at := -1
+		for j, from := range first.Names {
+			if from != "" && stored(first, j) == stored(s, i) &&
+				first.Var.Cols[j].Type == s.Var.Cols[i].Type {
+				at = j
+			}
+		}
+		if at < 0 {
+			return nil
+		}
+		out = append(out, queryplan.Rename{From: first.Names[at], To: name})
+	}
+	return out
+}
+
 // together replaces the scans at the given positions, which read the same row,
 // by one scan at the first of them.
 //

@@ -1,8 +1,10 @@
 package rewrite
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
@@ -14,7 +16,8 @@ var restrictAggregates = &Pass{
 	Reason: "Of an aggregate, or of a set that a rule makes, which is joined with few tuples on " +
 		"columns of its groups, only the groups of these are computed. The few tuples are found " +
 		"first, into a temporary, and what goes into the aggregate is cut down to those that match " +
-		"one of them.",
+		"one of them. A predicate that is used once is such a set, and so are the pairs that a " +
+		"negated formula joins.",
 	Unless: "The columns are not among those the groups are made by; nothing says that much is left " +
 		"out; or it is in a loop. Groups that nothing asks for are then not made, so that a sum among " +
 		"them that does not fit is not noticed.",
@@ -26,9 +29,12 @@ var restrictAggregates = &Pass{
 	Source: "magic sets: Bancilhon, Maier, Sagiv, Ullman, PODS 1986; for decorrelated aggregates: " +
 		"Seshadri et al., SIGMOD 1996",
 	run: func(p *program) error {
-		r := &restricter{program: p, est: stats.NewEstimator(p.Plan, p.catalog),
-			names: queryplan.VarNames(p.Plan)}
+		r := &restricter{inliner: newInliner(p), est: stats.NewEstimator(p.Plan, p.catalog),
+			names: queryplan.VarNames(p.Plan), rows: &grouper{program: p,
+				tables: map[string]*queryplan.Var{}, used: map[*queryplan.Var]bool{}}}
+		r.rows.declareTables()
 		p.outsideLoops(&r.before, r.restrict)
+		r.dropUnused()
 		return nil
 	},
 }
@@ -50,9 +56,10 @@ var (
 
 // restricter finds aggregates to restrict.
 type restricter struct {
-	*program
+	*inliner
 	est    *stats.Estimator
 	names  *queryplan.Names
+	rows   *grouper            // which scans read one row
 	before []queryplan.Command // to run before the current command
 }
 
@@ -62,11 +69,13 @@ type consumer struct {
 	node queryplan.Node
 	rel  int // in Conjunction.Rels; -1: at is a place in Conjunction.Semis
 	at   int
+	// of is the predicate that the node derives, if it is not stored then.
+	of *queryplan.Var
 }
 
 // restrict is called for each conjunction, inner ones first.
 func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
-	if !hasGroups(n) {
+	if !r.concerns(n) {
 		return n
 	}
 	c := joins.Flatten(n)
@@ -76,16 +85,17 @@ func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
 		})
 	}
 	var consumers []consumer
-	consumes := make([]bool, len(c.Rels))
+	consumes, late := make([]bool, len(c.Rels)), make([]bool, len(c.Semis))
 	for i, rel := range c.Rels {
-		if hasGroups(rel) {
-			consumers = append(consumers, consumer{node: rel, rel: i})
+		if tree, v := r.open(rel); hasGroups(tree) {
+			consumers = append(consumers, consumer{node: tree, rel: i, of: v})
 			consumes[i] = true
 		}
 	}
 	for i, s := range c.Semis {
-		if hasGroups(s.Right) {
-			consumers = append(consumers, consumer{node: s.Right, rel: -1, at: i})
+		if tree, v := r.open(s.Right); hasGroups(tree) || multiplies(tree) {
+			consumers = append(consumers, consumer{node: tree, rel: -1, at: i, of: v})
+			late[i] = true
 		}
 	}
 	if r.most(consumers) <= leastSaved {
@@ -97,7 +107,7 @@ func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
 		others := slices.DeleteFunc(slices.Clone(consumers), func(x consumer) bool {
 			return x.rel == i
 		})
-		few := r.fewFrom(c, i, consumes)
+		few := r.fewFrom(c, i, consumes, late)
 		few.consumers = others
 		if s := few.saves(r.est); s > saved {
 			best, saved = few, s
@@ -119,8 +129,79 @@ func (r *restricter) most(consumers []consumer) float64 {
 				most = max(most, groupCost*r.est.Rows(n.Inputs()[0]))
 			}
 		})
+		if multiplies(x.node) {
+			most = max(most, groupCost*r.est.Rows(x.node))
+		}
 	}
 	return most * float64(len(consumers))
+}
+
+// concerns reports whether a conjunction has something to restrict.
+func (r *restricter) concerns(n queryplan.Node) bool {
+	if hasGroups(n) {
+		return true
+	}
+	found := false
+	queryplan.Walk(n, func(n queryplan.Node) {
+		switch n := n.(type) {
+		case *queryplan.Scan:
+			found = found || r.once(n.Var)
+		case *queryplan.Join:
+			found = found || n.Kind != queryplan.Inner &&
+				(hasGroups(n.Right) || multiplies(n.Right))
+		}
+	})
+	return found
+}
+
+// once reports whether a predicate that is derived by one rule has one use.
+func (r *restricter) once(v *queryplan.Var) bool {
+	d := r.defs[v]
+	return d != nil && !d.pinned && len(d.inserts) == 1 && len(r.uses[v]) == 1
+}
+
+// open returns what a predicate with one use is derived by, as a set, if the
+// tree reads no more than that.
+func (r *restricter) open(n queryplan.Node) (queryplan.Node, *queryplan.Var) {
+	s, ok := n.(*queryplan.Scan)
+	if p, isProject := n.(*queryplan.Project); isProject {
+		s, ok = p.Input.(*queryplan.Scan)
+	}
+	if !ok || !r.once(s.Var) {
+		return n, nil
+	}
+	at := r.uses[s.Var][0]
+	scans := 0
+	for _, c := range at.block.Cmds {
+		if n := queryplan.CommandNode(c); n != nil {
+			scans += len(list.Filter(queryplan.Scans(n), func(other *queryplan.Scan) bool {
+				return other.Var == s.Var
+			}))
+		}
+	}
+	d := r.defs[s.Var]
+	tree := r.view(s.Var)
+	if scans != 1 || tree == nil || at.number <= d.merged || !r.Dominates(d.block, at.block) ||
+		!multiplies(tree) || treeSize(tree) > maxInlined {
+		return n, nil
+	}
+	if !queryplan.IsSet(tree) {
+		tree = &queryplan.Dedup{Input: tree}
+	}
+	return putInPlace(n, s.Var, tree, true), s.Var
+}
+
+// multiplies reports whether a tree joins relations so that a tuple of one may
+// have several of another.
+func multiplies(n queryplan.Node) bool {
+	switch n := n.(type) {
+	case *queryplan.Join:
+		return n.Kind == queryplan.Inner && !n.MatchesOnce() || multiplies(n.Left) ||
+			n.Kind == queryplan.Inner && multiplies(n.Right)
+	case *queryplan.Filter, *queryplan.Map, *queryplan.Project:
+		return multiplies(n.Inputs()[0])
+	}
+	return false
 }
 
 // hasGroups reports whether a tree is groups or a set, up to filters and
@@ -149,6 +230,9 @@ type fewTuples struct {
 	// maps, conds and semis of the whole that are in the part.
 	maps, conds, semis []bool
 	consumers          []consumer // that the part may restrict
+	late               []bool     // semis that are consumers
+	// more are columns that the consumers use in place of reading a row again.
+	more map[string]bool
 }
 
 // neutral is how many times as many tuples there may be without a relation that
@@ -157,8 +241,8 @@ const neutral = 1.1
 
 // fewFrom returns the part around a relation: with it those that are joined on
 // a key of theirs, directly or through one another, and leave fewer tuples.
-func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes []bool) *fewTuples {
-	f := &fewTuples{whole: c, rels: make([]bool, len(c.Rels))}
+func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes, late []bool) *fewTuples {
+	f := &fewTuples{whole: c, rels: make([]bool, len(c.Rels)), late: late}
 	f.rels[first] = true
 	f.extend()
 	var added []int
@@ -181,7 +265,7 @@ func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes []bool) *
 	f.complete()
 	rows := r.est.Rows(f.tree)
 	for _, i := range slices.Backward(added) {
-		less := &fewTuples{whole: c, rels: slices.Clone(f.rels)}
+		less := &fewTuples{whole: c, rels: slices.Clone(f.rels), late: late}
 		less.rels[i] = false
 		less.complete()
 		if more := r.est.Rows(less.tree); more <= neutral*rows {
@@ -243,7 +327,7 @@ func (f *fewTuples) complete() {
 	}
 	f.semis = make([]bool, len(c.Semis))
 	for i, s := range c.Semis {
-		if used := trees.Columns(s.Right); len(used) > 0 && f.hasAll(used) && !hasGroups(s.Right) {
+		if used := trees.Columns(s.Right); len(used) > 0 && f.hasAll(used) && !f.isLate(i) {
 			f.semis[i] = true
 			part.Semis = append(part.Semis, s)
 		}
@@ -259,6 +343,9 @@ func (f *fewTuples) complete() {
 	}
 	f.tree = part.Assemble(joins.LeftDeep(len(part.Rels)), joins.Site{})
 }
+
+// isLate reports whether a semijoin is not to be in the part.
+func (f *fewTuples) isLate(semi int) bool { return f.late != nil && f.late[semi] }
 
 // usedOutside returns the columns that the rest of the whole uses.
 func (f *fewTuples) usedOutside() map[string]bool {
@@ -292,6 +379,7 @@ func (f *fewTuples) usedOutside() map[string]bool {
 	for _, o := range c.Out {
 		use([]string{o.From})
 	}
+	maps.Copy(used, f.more)
 	return used
 }
 
@@ -343,15 +431,26 @@ func (f *fewTuples) saves(est *stats.Estimator) float64 {
 // to be restricted.
 func (f *fewTuples) savesFor(est *stats.Estimator, x consumer) (saved float64, ok bool) {
 	few := true
-	_, ok = matchGroups(x.node, f.matching(x),
+	_, ok = x.restrict(f.matching(x),
 		func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
 			out := semiJoin(in, f.tree, on)
 			before, after := est.Rows(in), est.Rows(out)
-			few = after <= mostLeft*before
-			saved = groupCost*(before-after) - matchCost*before
+			few = few && after <= mostLeft*before
+			saved += groupCost*(before-after) - matchCost*before
 			return out
 		})
 	return saved, ok && few && saved > min(leastSaved, 0)
+}
+
+// restrict applies f to what the groups of a consumer are made from, or to the
+// pairs that a semijoin looks for.
+func (x consumer) restrict(on []queryplan.Rename,
+	f func(in queryplan.Node, on []queryplan.Rename) queryplan.Node) (queryplan.Node, bool) {
+	out, ok := matchGroups(x.node, on, f)
+	if !ok && len(on) > 0 && x.rel < 0 && multiplies(x.node) {
+		return f(x.node, on), true
+	}
+	return out, ok
 }
 
 // matching returns the columns of the part that a consumer has, too.
@@ -419,6 +518,13 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename,
 			}
 		}
 		return queryplan.WithInputs(n, []queryplan.Node{restrict(in, on)}), true
+	case *queryplan.Join:
+		if n.Kind != queryplan.Inner {
+			return n, false
+		}
+		left, ok := matchGroups(n.Left, among(trees.Columns(n.Left)), restrict)
+		right, too := matchGroups(n.Right, among(trees.Columns(n.Right)), restrict)
+		return queryplan.WithInputs(n, []queryplan.Node{left, right}), ok || too
 	}
 	return n, false
 }
@@ -426,6 +532,7 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename,
 // apply computes the part into a temporary and restricts the consumers that
 // this makes cheaper.
 func (f *fewTuples) apply(r *restricter) queryplan.Node {
+	f.showRows(r)
 	few, assign := newTemporary(r.names.Fresh("few"), f.tree)
 	r.Vars = append(r.Vars, few)
 	r.before = append(r.before, assign)
@@ -452,10 +559,13 @@ func (f *fewTuples) apply(r *restricter) queryplan.Node {
 		if _, ok := f.savesFor(r.est, x); !ok {
 			continue
 		}
-		out, _ := matchGroups(x.node, f.matching(x),
+		out, _ := x.restrict(f.matching(x),
 			func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
-				return semiJoin(in, scan, on)
+				return f.matches(r.rows, in, scan, on)
 			})
+		if x.of != nil {
+			r.defs[x.of].inserts = nil
+		}
 		if x.rel >= 0 {
 			restricted[x.rel] = out
 		} else {

@@ -152,18 +152,19 @@ func (p *program) outsideLoops(
 		if loop[b] != nil {
 			continue
 		}
-		var cmds []queryplan.Command
-		for _, c := range b.Cmds {
-			if n := queryplan.CommandNode(c); n != nil {
-				*before = nil
-				if m := joins.EachConjunction(n, joins.RootSite(c), f); m != n {
-					c = queryplan.WithNode(c, m)
-				}
-				cmds = append(cmds, *before...)
+		for i := 0; i < len(b.Cmds); i++ {
+			c := b.Cmds[i]
+			n := queryplan.CommandNode(c)
+			if n == nil {
+				continue
 			}
-			cmds = append(cmds, c)
+			*before = nil
+			if m := joins.EachConjunction(n, joins.RootSite(c), f); m != n {
+				b.Cmds[i] = queryplan.WithNode(c, m)
+			}
+			b.Cmds = slices.Insert(b.Cmds, i, *before...)
+			i += len(*before)
 		}
-		b.Cmds = cmds
 	}
 }
 

@@ -1,0 +1,106 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/list"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
+	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
+)
+
+// showRows lets the part show what the consumers read of its rows.
+func (f *fewTuples) showRows(r *restricter) {
+	f.more = map[string]bool{}
+	for _, x := range f.consumers {
+		if _, ok := f.savesFor(r.est, x); !ok {
+			continue
+		}
+		x.restrict(f.matching(x),
+			func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
+				for _, row := range f.rowsAgain(r.rows, joins.Flatten(in), on) {
+					for _, col := range row.cols {
+						f.more[col.From] = true
+					}
+				}
+				return in
+			})
+	}
+	if len(f.more) > 0 {
+		f.complete()
+	}
+}
+
+// rowAgain is a scan of a consumer that reads a row which the part has read:
+// its place in the conjunction, and the part's columns with the scan's names.
+type rowAgain struct {
+	rel  int
+	cols []queryplan.Rename
+}
+
+// rowsAgain finds scans that read a row of the part again: by its whole key, of
+// which the part has one tuple. On maps columns of the part to those of the
+// conjunction.
+func (f *fewTuples) rowsAgain(g *grouper, in *joins.Conjunction,
+	on []queryplan.Rename) []rowAgain {
+	theirs := map[string]string{} // the part's names of the conjunction's columns
+	for _, out := range in.Out {
+		for _, r := range on {
+			if r.To == out.To {
+				theirs[out.From] = r.From
+			}
+		}
+	}
+	var out []rowAgain
+	for i, rel := range in.Rels {
+		s, ok := rel.(*queryplan.Scan)
+		if !ok || s.Position != "" {
+			continue
+		}
+		renamed := *s
+		renamed.Names = list.Map(s.Names, func(name string) string { return theirs[name] })
+		id := g.rowOf(&renamed)
+		if id == "" {
+			continue
+		}
+		for j, mine := range f.whole.Rels {
+			first, ok := mine.(*queryplan.Scan)
+			if !ok || !f.rels[j] || g.rowOf(first) != id {
+				continue
+			}
+			if cols := g.sameRow(first, s); cols != nil &&
+				queryplan.IsKey(f.tree, list.Filter(renamed.Names,
+					func(name string) bool { return name != "" })) {
+				out = append(out, rowAgain{rel: i, cols: cols})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// matches keeps the tuples of a tree that match one of few. Where the tree
+// reads rows of few again, few takes their place.
+func (f *fewTuples) matches(g *grouper, in queryplan.Node, few *queryplan.Scan,
+	on []queryplan.Rename) queryplan.Node {
+	c := joins.Flatten(in)
+	rows := f.rowsAgain(g, c, on)
+	if len(rows) == 0 {
+		return semiJoin(in, few, on)
+	}
+	left := slices.Clone(on)
+	for _, row := range rows {
+		c.Rels[row.rel] = trees.Project(few, row.cols)
+		left = slices.DeleteFunc(left, func(r queryplan.Rename) bool {
+			return slices.ContainsFunc(c.Out, func(out queryplan.Rename) bool {
+				return out.To == r.To && slices.Contains(row.cols,
+					queryplan.Rename{From: r.From, To: out.From})
+			})
+		})
+	}
+	in = c.Assemble(joins.LeftDeep(len(c.Rels)), joins.Site{})
+	if len(left) == 0 {
+		return in
+	}
+	return semiJoin(in, few, on)
+}
