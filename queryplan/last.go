@@ -28,3 +28,14 @@ func LastTuples(n *Scan) Node {
 	}
 	return out
 }
+
+// WithoutLast returns a tree in which LastTuples takes the place of each scan
+// of a last version.
+func WithoutLast(n Node) Node {
+	return Rewrite(n, func(n Node) Node {
+		if s, ok := n.(*Scan); ok && s.Version == Last {
+			return LastTuples(s)
+		}
+		return n
+	})
+}

@@ -64,7 +64,7 @@ type Place struct{ Leaf, Col int }
 // set if it is a derived one and else as a bag. Failures are at the span.
 func OfTree(v *queryplan.Var, n queryplan.Node, at source.Span) *Job {
 	m := newMaker()
-	n = m.copyLeaves(n)
+	n = m.copyLeaves(queryplan.WithoutLast(n))
 	return m.tree(v, n, at, waysOf(n))
 }
 
@@ -72,7 +72,7 @@ func OfTree(v *queryplan.Var, n queryplan.Node, at source.Span) *Job {
 // whose parts yield what is aggregated again, or chosen from again.
 func OfPartial(v *queryplan.Var, n queryplan.Node, at source.Span) *Job {
 	m := newMaker()
-	n = m.copyLeaves(n)
+	n = m.copyLeaves(queryplan.WithoutLast(n))
 	return m.tree(v, n, at, waysOf(n.Inputs()[0]))
 }
 

@@ -48,7 +48,8 @@ func (r *run) commands(seg *segments.Segment, out map[string]*bag,
 	for _, cmd := range seg.Plan.Commands() {
 		if n := queryplan.CommandNode(cmd); n != nil {
 			for _, s := range queryplan.Scans(n) {
-				numbered[s.Var] = numbered[s.Var] || s.Position != ""
+				numbered[s.Var] = numbered[s.Var] || s.Position != "" ||
+					s.Version == queryplan.Last
 			}
 		}
 	}
