@@ -519,6 +519,8 @@ func (d *driver) param(p abi.Param, e *abi.Entry) int64 {
 			return int64(r.keys.fields[p.Index].Bits)
 		case abi.SetColumns:
 			return address(r.pointers)
+		case abi.SetSeen:
+			return 0 // nothing joins by bits
 		case abi.SetShared:
 			// A pass calls a CPU's workers one after the other.
 			if d.v.tight {
@@ -545,6 +547,8 @@ func (d *driver) param(p abi.Param, e *abi.Entry) int64 {
 			return address(x.begins)
 		case abi.IndexRows:
 			return address(x.rows)
+		case abi.IndexBitRows:
+			return 0 // by rows
 		case abi.IndexWideSlots, abi.IndexWideMask, abi.IndexWideColumns, abi.IndexWideGauge:
 			if x.wide == nil {
 				return 0
