@@ -95,6 +95,26 @@ RF_HELPER void find_tile(int64_t *rows, uint8_t *live, const uint64_t *keys, con
       });
 }
 
+// enter calls found with the slot of a key, which it takes if the key is new,
+// and whether it is. It returns 1 if it is, 0 if it is not, and -1 if the table
+// is full.
+template <class F> RF_HELPER int32_t enter(uint64_t *slots, uint64_t mask, uint64_t key, F found) {
+  uint64_t at = set64::home(mask, key);
+  uint64_t stored = set64::stored(key);
+  for (uint64_t n = 0; n <= mask; n++) {
+    uint64_t *slot = slots + 2 * at;
+    uint64_t seen = target::load(slot);
+    if (seen == 0)
+      seen = target::cas(slot, (uint64_t)0, stored);
+    if (seen == 0 || seen == stored) {
+      found(slot, seen == 0);
+      return seen == 0;
+    }
+    at = (at + 1) & mask;
+  }
+  return -1;
+}
+
 } // namespace map64
 
 // rf_map64_insert enters a row under a key: 1 if the key was new, 0 if it has a
@@ -102,21 +122,10 @@ RF_HELPER void find_tile(int64_t *rows, uint8_t *live, const uint64_t *keys, con
 //
 // Cost: about 1.5 random accesses at half load, one atomic
 RF_PRIMITIVE int32_t rf_map64_insert(uint64_t *slots, uint64_t mask, uint64_t key, uint64_t row) {
-  uint64_t at = set64::home(mask, key);
-  uint64_t stored = set64::stored(key);
-  for (uint64_t n = 0; n <= mask; n++) {
-    uint64_t seen = target::load(slots + 2 * at);
-    if (seen == 0)
-      seen = target::cas(slots + 2 * at, (uint64_t)0, stored);
-    if (seen == 0) {
-      slots[2 * at + 1] = row + 1;
-      return 1;
-    }
-    if (seen == stored)
-      return 0;
-    at = (at + 1) & mask;
-  }
-  return -1;
+  return map64::enter(slots, mask, key, [=](uint64_t *slot, bool isNew) RF_LAMBDA {
+    if (isNew)
+      slot[1] = row + 1;
+  });
 }
 
 // rf_map64_raise enters a row under a key, whose row is the greatest of those
@@ -124,19 +133,8 @@ RF_PRIMITIVE int32_t rf_map64_insert(uint64_t *slots, uint64_t mask, uint64_t ke
 //
 // Cost: as rf_map64_insert, and one atomic
 RF_PRIMITIVE int32_t rf_map64_raise(uint64_t *slots, uint64_t mask, uint64_t key, uint64_t row) {
-  uint64_t at = set64::home(mask, key);
-  uint64_t stored = set64::stored(key);
-  for (uint64_t n = 0; n <= mask; n++) {
-    uint64_t seen = target::load(slots + 2 * at);
-    if (seen == 0)
-      seen = target::cas(slots + 2 * at, (uint64_t)0, stored);
-    if (seen == 0 || seen == stored) {
-      target::largest(slots + 2 * at + 1, row + 1);
-      return seen == 0;
-    }
-    at = (at + 1) & mask;
-  }
-  return -1;
+  return map64::enter(slots, mask, key,
+                      [=](uint64_t *slot, bool) RF_LAMBDA { target::largest(slot + 1, row + 1); });
 }
 
 // rf_map64_find returns the row of a key, or -1.

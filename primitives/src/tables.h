@@ -288,12 +288,11 @@ RF_PRIMITIVE int32_t rf_tile_insert(uint8_t *live, const uint64_t *keys, int64_t
   return 1;
 }
 
-// rf_tile_build_unique enters the rows of live items into a unique index. Of
-// several rows of a key any one stays.
-//
-// Cost: one random write of 4 bytes a live item (DIRECT), or about 1.5 random accesses and one atomic (HASH)
-RF_PRIMITIVE void rf_tile_build_unique(const uint64_t *keys, const int64_t *rows, const uint8_t *live, int64_t form,
-                                       void *table, uint64_t size, int32_t items) {
+// build_rows enters the rows of live items into a table of one row a key: by
+// hashed, which gets an item, or by direct, which gets a place and an item.
+template <class H, class D>
+RF_HELPER void build_rows(const uint64_t *keys, const uint8_t *live, int64_t form, void *table, uint64_t size,
+                          int32_t items, H hashed, D direct) {
   if (form == form::HASH) {
     tile::in_groups<bool>(
         items,
@@ -301,16 +300,25 @@ RF_PRIMITIVE void rf_tile_build_unique(const uint64_t *keys, const int64_t *rows
           target::prefetch((uint64_t *)table + 2 * set64::home_if(size, keys[i], live[i]));
           return live[i] != 0;
         },
-        [=](int32_t, bool wanted) RF_LAMBDA { return !wanted; },
-        [=](int32_t i, bool) RF_LAMBDA {
-          rf_map64_insert((uint64_t *)table, size, keys[i], (uint64_t)rows[i]);
-        });
+        [=](int32_t, bool wanted) RF_LAMBDA { return !wanted; }, [=](int32_t i, bool) RF_LAMBDA { hashed(i); });
     return;
   }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
     if (live[i] && keys[i] < size)
-      target::store((uint32_t *)table + keys[i], (uint32_t)rows[i] + 1);
+      direct((uint32_t *)table + keys[i], i);
+}
+
+// rf_tile_build_unique enters the rows of live items into a unique index. Of
+// several rows of a key any one stays.
+//
+// Cost: one random write of 4 bytes a live item (DIRECT), or about 1.5 random accesses and one atomic (HASH)
+RF_PRIMITIVE void rf_tile_build_unique(const uint64_t *keys, const int64_t *rows, const uint8_t *live, int64_t form,
+                                       void *table, uint64_t size, int32_t items) {
+  build_rows(
+      keys, live, form, table, size, items,
+      [=](int32_t i) RF_LAMBDA { rf_map64_insert((uint64_t *)table, size, keys[i], (uint64_t)rows[i]); },
+      [=](uint32_t *place, int32_t i) RF_LAMBDA { target::store(place, (uint32_t)rows[i] + 1); });
 }
 
 // rf_tile_build_last is rf_tile_build_unique, but of several rows of a key the
@@ -319,23 +327,10 @@ RF_PRIMITIVE void rf_tile_build_unique(const uint64_t *keys, const int64_t *rows
 // Cost: one random atomic a live item (DIRECT), or about 1.5 random accesses and two atomics (HASH)
 RF_PRIMITIVE void rf_tile_build_last(const uint64_t *keys, const int64_t *rows, const uint8_t *live, int64_t form,
                                      void *table, uint64_t size, int32_t items) {
-  if (form == form::HASH) {
-    tile::in_groups<bool>(
-        items,
-        [=](int32_t i) RF_LAMBDA {
-          target::prefetch((uint64_t *)table + 2 * set64::home_if(size, keys[i], live[i]));
-          return live[i] != 0;
-        },
-        [=](int32_t, bool wanted) RF_LAMBDA { return !wanted; },
-        [=](int32_t i, bool) RF_LAMBDA {
-          rf_map64_raise((uint64_t *)table, size, keys[i], (uint64_t)rows[i]);
-        });
-    return;
-  }
-  RF_UNROLL
-  for (int32_t i = 0; i < items; i++)
-    if (live[i] && keys[i] < size)
-      target::largest((uint32_t *)table + keys[i], (uint32_t)rows[i] + 1);
+  build_rows(
+      keys, live, form, table, size, items,
+      [=](int32_t i) RF_LAMBDA { rf_map64_raise((uint64_t *)table, size, keys[i], (uint64_t)rows[i]); },
+      [=](uint32_t *place, int32_t i) RF_LAMBDA { target::largest(place, (uint32_t)rows[i] + 1); });
 }
 
 // rf_tile_build_exists enters the keys of live items into an exists index.
