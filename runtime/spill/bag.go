@@ -94,6 +94,7 @@ type writer struct {
 	to    []*[]block
 	room  int       // rows of a buffer
 	bufs  [][]int64 // row after row
+	words []int64   // of a column
 	data  []byte
 }
 
@@ -154,20 +155,13 @@ func (w *writer) flush(at, rows int) error {
 		}
 		f.width = store.WidthOf(uint64(f.hi) - uint64(f.lo))
 		b.cols[c] = f
-		w.data = slices.Grow(w.data, rows*int(f.width))
+		w.words = w.words[:0]
 		for i := c; i < len(buf); i += k {
-			offset := uint64(buf[i] - f.lo)
-			switch f.width {
-			case 1:
-				w.data = append(w.data, byte(offset))
-			case 2:
-				w.data = binary.LittleEndian.AppendUint16(w.data, uint16(offset))
-			case 4:
-				w.data = binary.LittleEndian.AppendUint32(w.data, uint32(offset))
-			case 8:
-				w.data = binary.LittleEndian.AppendUint64(w.data, offset)
-			}
+			w.words = append(w.words, buf[i])
 		}
+		had, n := len(w.data), rows*int(f.width)
+		w.data = slices.Grow(w.data, n)[:had+n]
+		pack(w.data[had:], w.words, f)
 	}
 	w.bufs[at] = buf[:0]
 	b.bytes = len(w.data)
@@ -213,6 +207,7 @@ func (d *reader) block(b *block, cols []int) ([][]int64, error) {
 	return d.vecs[:len(cols)], nil
 }
 
+// widen is the reverse of pack.
 func widen(dst []int64, data []byte, f field) {
 	switch f.width {
 	case 0:
@@ -292,6 +287,15 @@ func (r *run) each(g *bag, blocks []block, cols []int, f func(cols [][]int64, n 
 	return nil
 }
 
+// firstColumns lists the first n columns.
+func firstColumns(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // mostCut bounds the partitions of a cut, as a power of two.
 const mostCut = 8
 
@@ -340,10 +344,7 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 		to[i] = &c.parts[i]
 	}
 	w := r.newWriter(g.types, c.dims, to)
-	all := make([]int, len(g.types))
-	for i := range all {
-		all[i] = i
-	}
+	all := firstColumns(len(g.types))
 	var from []block
 	if g.facts == nil {
 		from = g.blocks[c.done:]

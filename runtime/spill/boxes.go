@@ -157,8 +157,8 @@ func (x *boxes) halve(b box, w int, had int64) error {
 	return nil
 }
 
-// choose returns the way whose cut leaves the least to read, and how many rows
-// its leaves have in the box; -1 if there is none.
+// choose returns the way whose cut leaves the least to read, and the number of
+// rows that its leaves have in the box. The way is -1 if no cut helps.
 func (x *boxes) choose(b box, rows []int64) (way int, had int64) {
 	way = -1
 	gain := int64(0)

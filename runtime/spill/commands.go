@@ -227,15 +227,30 @@ func (s *state) take(blocks []block, rows int64) {
 	s.full.rows += rows
 }
 
-// evaluateJob evaluates a job over the variables.
-func (c *commander) evaluateJob(job *parts.Job, take func(*runtime.Answer) error) (int64, error) {
-	sources := make([]*bag, len(job.Leaves))
+// sources returns the rows of a job's leaves.
+func (c *commander) sources(job *parts.Job) ([]*bag, error) {
+	out := make([]*bag, len(job.Leaves))
 	for i, l := range job.Leaves {
 		var err error
-		if sources[i], err = c.leaf(l, c.vars); err != nil {
-			return 0, err
+		if out[i], err = c.leaf(l, c.vars); err != nil {
+			return nil, err
 		}
 	}
+	return out, nil
+}
+
+// evaluateJob evaluates a job over the variables.
+func (c *commander) evaluateJob(job *parts.Job, take func(*runtime.Answer) error) (int64, error) {
+	sources, err := c.sources(job)
+	if err != nil {
+		return 0, err
+	}
+	return c.evaluateOver(job, sources, take)
+}
+
+// evaluateOver evaluates a job over the rows of its leaves.
+func (c *commander) evaluateOver(job *parts.Job, sources []*bag,
+	take func(*runtime.Answer) error) (int64, error) {
 	x, err := c.evaluate(job, sources, take)
 	c.about.Boxes += x.boxes
 	for w, bits := range x.most {

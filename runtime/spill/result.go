@@ -21,10 +21,7 @@ func (r *run) results() error {
 		}
 		table := &store.Table{Name: v.Name, Names: queryplan.NamesOf(v.Cols), Rows: int(g.rows)}
 		rel := &store.Relation{Name: v.Name, Table: table, Keys: v.Keys}
-		all := make([]int, len(v.Cols))
-		for i := range v.Cols {
-			all[i] = i
-		}
+		all := firstColumns(len(v.Cols))
 		rel.Cols = slices.Clone(all)
 		switch {
 		case g.facts != nil:
@@ -65,11 +62,7 @@ func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
 	if !ok || !canMap {
 		return nil, nil, nil
 	}
-	all := make([]int, len(g.types))
-	for i := range all {
-		all[i] = i
-	}
-	b := newBuilder(g, g.blocks, all, r.dict)
+	b := newBuilder(g, g.blocks, firstColumns(len(g.types)), r.dict)
 	var places [][2]int64
 	for i, field := range b.fields {
 		page := int64(os.Getpagesize())

@@ -277,10 +277,7 @@ func (f *filler) add(rel *store.Relation) error {
 	}
 	cols := rel.Columns()
 	from := &bag{facts: cols, rows: int64(rel.Rows())}
-	all := make([]int, len(cols))
-	for i := range all {
-		all[i] = i
-	}
+	all := firstColumns(len(cols))
 	numbers := make([]int64, factRows)
 	at := f.g.rows
 	f.g.rows += from.rows

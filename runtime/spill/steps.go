@@ -81,8 +81,18 @@ func (c *commander) direct(v *queryplan.Var, to *bag, job *parts.Job) (int64, er
 
 // fill evaluates a job for a variable into a bag.
 func (c *commander) fill(v *queryplan.Var, to *bag, job *parts.Job) (int64, error) {
+	sources, err := c.sources(job)
+	if err != nil {
+		return 0, err
+	}
+	return c.fillOver(v, to, job, sources)
+}
+
+// fillOver is fill over the rows of the job's leaves.
+func (c *commander) fillOver(v *queryplan.Var, to *bag, job *parts.Job,
+	sources []*bag) (int64, error) {
 	f := c.filler(to)
-	boxes, err := c.evaluateJob(job, func(a *runtime.Answer) error {
+	boxes, err := c.evaluateOver(job, sources, func(a *runtime.Answer) error {
 		return f.add(a.Outputs[v.Name])
 	})
 	if err != nil {
@@ -180,32 +190,23 @@ func (c *commander) streamed(v *queryplan.Var, n queryplan.Node, at source.Span,
 	boxed error) (int64, error) {
 	job := parts.OfTree(v, n, at)
 	job.Ways = nil
-	sources := make([]*bag, len(job.Leaves))
-	for i, l := range job.Leaves {
-		g, err := c.leaf(l, c.vars)
+	sources, err := c.sources(job)
+	if err != nil {
+		return 0, err
+	}
+	for i, g := range sources {
+		if g.facts != nil {
+			continue
+		}
+		cols, free, err := c.mapped(g)
 		if err != nil {
 			return 0, err
 		}
-		if g.facts == nil {
-			cols, free, err := c.mapped(g)
-			if err != nil {
-				return 0, err
-			}
-			if cols == nil {
-				return 0, boxed
-			}
-			defer free()
-			g = &bag{types: g.types, facts: cols, rows: g.rows}
+		if cols == nil {
+			return 0, boxed
 		}
-		sources[i] = g
+		defer free()
+		sources[i] = &bag{types: g.types, facts: cols, rows: g.rows}
 	}
-	f := c.filler(to)
-	x, err := c.evaluate(job, sources, func(a *runtime.Answer) error {
-		return f.add(a.Outputs[v.Name])
-	})
-	c.about.Boxes += x.boxes
-	if err != nil {
-		return x.boxes, err
-	}
-	return x.boxes, f.close()
+	return c.fillOver(v, to, job, sources)
 }
