@@ -96,23 +96,23 @@ func (r *run) folderPrograms(c *cli.Context) ([]string, error) {
 			files = append(files, name)
 			continue
 		}
-		found, err := filepath.Glob(filepath.Join(quotedPattern(name), "*.logic"))
-		if err != nil || len(found) == 0 {
+		entries, _ := os.ReadDir(name) // without entries, the error below says enough
+		known := len(files)
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), ".logic") {
+				files = append(files, filepath.Join(name, e.Name()))
+			}
+		}
+		if len(files) == known {
 			return nil, usage("write the declarations of its predicates to a file there, or name a program: "+
 				"redfox load PROGRAM --facts "+shellQuote(name),
 				"%s has no .logic files, and nothing else says which predicates its files hold", name)
 		}
-		files = append(files, found...)
 		if !c.IsSet("facts") {
 			r.facts.Dir(name)
 		}
 	}
 	return files, nil
-}
-
-// quotedPattern returns a pattern that only matches a path.
-func quotedPattern(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // program reads the program that the arguments name. With --db there may be
