@@ -35,7 +35,7 @@ type Leaf struct {
 	Needed bool
 
 	scans []*queryplan.Scan // of the job's plan
-	cut   []int             // the column of Of for each way; -1 for none
+	cut   []int             // the column of Of for each way, or none
 }
 
 // Columns of leaves that are none of the variable.

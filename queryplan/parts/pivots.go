@@ -117,8 +117,8 @@ func (s *search) solve(cols map[*queryplan.Var]int, chosen []*way) (way, bool) {
 	return way{}, false
 }
 
-// next returns a command without a way, if possible one of a variable with a
-// column; -1 if there is none.
+// next returns a command without a way, or -1 if all have one. Commands that
+// fill a variable whose column is chosen come first.
 func (s *search) next(cols map[*queryplan.Var]int, chosen []*way) int {
 	at := -1
 	for i, f := range s.fills {

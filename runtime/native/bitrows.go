@@ -63,9 +63,9 @@ const (
 	wordsOfMatch = 8
 )
 
-// choose chooses bit rows for a kernel if the index has so many rows for a key
-// that they are less work, and if they take at most the memory of the
-// relations. Without memory, the kernel joins by rows.
+// choose decides between bit rows and rows. Bit rows are less work where the
+// index has many rows for a key. They take at most the memory of the relations,
+// or smallBitRows, and a quarter of what is free.
 func (j *bitJoin) choose(mem *account.Memory) error {
 	lay, set := j.index.Lay, j.out.set.lay
 	_, until := j.index.rel.version(j.index.Decl.Version)

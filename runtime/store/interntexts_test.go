@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestCodesOfTexts compares texts that are looked up in batches with strings
-// that are looked up one by one: few that repeat, so many that they are not
-// looked up, both after each other, and some that are no text.
+// TestCodesOfTexts compares a lookup of texts in batches with one of single
+// strings. Its texts repeat often, or are too many for lookups, or first the
+// one and then the other; some are not valid text.
 func TestCodesOfTexts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, different := range []int{3, 1000, 100_000} {

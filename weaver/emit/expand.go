@@ -35,7 +35,7 @@ type expansion struct {
 	row value.Value
 	// sift leaves out outputs that are not new; nil if it cannot.
 	sift *sift
-	// bits is the form in which matches are bits; nil if there is none.
+	// bits takes matches as bits; nil if the kernel only takes rows.
 	bits *bitRows
 }
 

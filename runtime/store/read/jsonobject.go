@@ -356,8 +356,8 @@ func jsonNumberEnd(data []byte, p int) (end int, isInteger bool) {
 }
 
 // jsonPlainEnd returns the place of the first byte from p on that does not
-// stand for itself in a string: a quote, a backslash or a control character. It
-// is len(data) if there is none.
+// stand for itself in a string: a quote, a backslash or a control character.
+// Without such a byte it is len(data).
 func jsonPlainEnd(data []byte, p int) int {
 	const blanks = ' ' * ones
 	for ; p+8 <= len(data); p += 8 {

@@ -62,8 +62,8 @@ type Source struct {
 	// names both.
 	database, table string
 
-	// stored is a database of redfox, of which a table is read that has so many
-	// rows. storedAs is what it calls predicates.
+	// stored is a database of redfox. Of it, storedTable is read, which has
+	// storedRows rows; storedAs has the names that it gives predicates.
 	stored      *rfdb.File
 	storedTable int
 	storedRows  int64

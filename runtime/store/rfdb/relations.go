@@ -245,7 +245,7 @@ func (f *File) ownerOfDict(i int) string {
 	return fmt.Sprintf("number %d", i)
 }
 
-// Text returns a text, nil if there is none of that name.
+// Text returns the text of a name, or nil if the file has no such text.
 func (f *File) Text(name string) ([]byte, error) {
 	s, ok := f.dir.Texts[name]
 	if !ok {

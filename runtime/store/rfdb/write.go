@@ -342,8 +342,8 @@ func (c *commit) table(r *store.Relation, columns []int) (*tableEntry, error) {
 	return out, nil
 }
 
-// before returns the column that the latest transaction has in the place of a
-// column of the relation's table, nil if there is none.
+// before returns the latest transaction's version of a column of the relation's
+// table, or nil if the column is new.
 func (c *commit) before(r *store.Relation, column int) *columnEntry {
 	arg := slices.Index(r.Cols, column)
 	old := c.byName[r.Name]
