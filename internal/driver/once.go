@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/read"
@@ -116,9 +117,10 @@ func (p *Program) leave(b *read.Binding, given *Facts, outputs []string) {
 		return
 	}
 	looks := facts.Looks(without, cat)
+	selected := rowsOfOneTable(b, cat)
 	b.Ask(func(pred string, arg int) *read.Test {
 		rel := cat.Relation(pred)
-		if rel == nil || shown[rel.Table] {
+		if rel == nil || shown[rel.Table] || !selected[rel.Table] {
 			return nil
 		}
 		asked := conds[facts.Column{Table: rel.Table, At: rel.Cols[arg]}]
@@ -129,6 +131,23 @@ func (p *Program) leave(b *read.Binding, given *Facts, outputs []string) {
 		t.Alone = !looks(pred, arg)
 		return &t
 	})
+}
+
+// rowsOfOneTable returns the tables that are all that their source has. Where a
+// source has several, as values are missing, a row of one that fails its
+// comparisons is wanted for another.
+func rowsOfOneTable(b *read.Binding, cat *stats.Catalog) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range b.Sources {
+		tables := map[string]bool{}
+		for _, u := range s.Uses {
+			tables[cat.Relation(u.Schema.Name).Table] = true
+		}
+		for name := range tables {
+			out[name] = len(tables) == 1
+		}
+	}
+	return out
 }
 
 // allBut returns the names of all passes that can be left out but one.

@@ -1,7 +1,9 @@
 package facts
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -12,8 +14,10 @@ import (
 
 // Structure describes, before anything is read, the database that a binding
 // leads to if no key of a file repeats: which predicates are columns of one
-// table. It holds no more of the data than the greatest number of rows. A plan
-// that is rewritten with it shows what runs would look at.
+// table. A predicate has a table of its own, of its name, if it is united from
+// several files or if values of it may be missing. Structure holds no more of
+// the data than the greatest number of rows. A plan that is rewritten with it
+// shows what runs would look at.
 func Structure(b *read.Binding) *stats.Catalog {
 	cat := &stats.Catalog{Relations: map[string]*stats.Relation{},
 		Tables: map[string]*stats.Table{}}
@@ -26,9 +30,12 @@ func Structure(b *read.Binding) *stats.Catalog {
 	}
 	for i := range b.Sources {
 		s := &b.Sources[i]
-		if rows, ok := s.Rows(); ok {
-			addStructure(cat, s.Path, rows, s.Uses)
+		rows, ok := s.Rows()
+		if !ok || b.IsPart(i) {
+			continue
 		}
+		shared := slices.DeleteFunc(slices.Clone(s.Uses), s.MayMiss)
+		addStructure(cat, fmt.Sprintf("source %d: %s", i, s.Path), rows, shared)
 	}
 	return cat
 }

@@ -27,8 +27,7 @@ type Cell struct {
 type Storage uint8
 
 // A table is one Parquet file, one CSV file with a header, or a CSV file for
-// each of its predicates. A CSV file has no way to say that a value is missing,
-// other than to leave out the row.
+// each of its predicates.
 const (
 	Parquet Storage = iota
 	CSV

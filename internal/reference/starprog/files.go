@@ -2,9 +2,9 @@ package starprog
 
 import (
 	"bytes"
-	"encoding/csv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -47,30 +47,42 @@ func (d *Data) Write(dir string, stored []*Pred) error {
 }
 
 func (t *Table) csv() []byte {
-	rows := make([][]scalar.Value, len(t.Rows))
-	for i, row := range t.Rows {
-		for _, cell := range row {
-			rows[i] = append(rows[i], cell.Value)
-		}
-	}
 	names := list.Map(t.Columns, func(c Column) string { return c.Name })
-	return csvText(names, rows)
+	return csvText(names, list.Map(t.Rows, func(row []Cell) []string {
+		return list.Map(row, field)
+	}))
+}
+
+// field is a cell in a CSV file: nothing where the value is missing.
+func field(c Cell) string {
+	if c.Missing {
+		return ""
+	}
+	return csvField(c.Value)
+}
+
+// csvField quotes texts that say something else without quotes: those that are
+// empty too.
+func csvField(v scalar.Value) string {
+	text := scalar.Format(v)
+	if text != "" && !strings.ContainsAny(text, "\",\r\n") {
+		return text
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
 func predicateCSV(p *Pred, tuples [][]scalar.Value) []byte {
 	names := list.Map(p.Args, func(a Arg) string { return a.Name })
-	return csvText(names, tuples)
+	return csvText(names, list.Map(tuples, func(t []scalar.Value) []string {
+		return list.Map(t, csvField)
+	}))
 }
 
-func csvText(names []string, rows [][]scalar.Value) []byte {
+func csvText(names []string, rows [][]string) []byte {
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(names) // a buffer takes all
-	for _, row := range rows {
-		fields := list.Map(row, scalar.Format)
-		_ = w.Write(fields)
+	for _, row := range slices.Concat([][]string{names}, rows) {
+		b.WriteString(strings.Join(row, ",") + "\n")
 	}
-	w.Flush()
 	return b.Bytes()
 }
 

@@ -134,7 +134,7 @@ func (g *generator) dimension(name string) {
 	g.columns(t, 1+g.IntN(4), 30)
 	if g.chance(25) { // as an employee has a manager
 		t.Columns = append(t.Columns, Column{Name: name + "_self", Type: d.typ, Domain: own,
-			Missing: g.chance(40) && t.Storage != CSV})
+			Missing: g.chance(40)})
 	}
 	g.domains = append(g.domains, d)
 	g.data.Tables = append(g.data.Tables, t)
@@ -163,7 +163,7 @@ func (g *generator) columns(t *Table, n, references int) {
 		for range 1 + min(g.IntN(3), 1) {
 			c := Column{Name: fmt.Sprintf("%s_%c%d", t.Name, 'a'+i, len(t.Columns)),
 				Type: g.domains[id].typ, Domain: id}
-			c.Missing = t.Storage != CSV && g.chance(45)
+			c.Missing = g.chance(45)
 			t.Columns = append(t.Columns, c)
 			if !g.chance(60) {
 				break

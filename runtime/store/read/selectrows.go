@@ -43,7 +43,7 @@ func (t *Test) passesText(text string) bool {
 // before it reads other columns.
 func (b *Binding) Ask(asks func(pred string, arg int) *Test) {
 	for i := range b.Sources {
-		if b.isPart(i) {
+		if b.IsPart(i) {
 			continue
 		}
 		for j := range b.Sources[i].Uses {

@@ -226,7 +226,7 @@ func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Repo
 	loaded := make([][]*store.Relation, len(b.Sources))
 	for _, i := range b.loadingOrder() {
 		with := opts
-		if b.isPart(i) {
+		if b.IsPart(i) {
 			with.Column = nil // the union has other columns
 		}
 		rels, fr, err := b.Sources[i].Load(ctx, with)

@@ -80,8 +80,8 @@ func Concat(s store.Schema, rels ...*store.Relation) (*store.Relation, error) {
 	return newRelation(s, columns, rows, nil)
 }
 
-// isPart reports whether a source fills a predicate that has further files.
-func (b *Binding) isPart(source int) bool {
+// IsPart reports whether a source fills a predicate that has further files.
+func (b *Binding) IsPart(source int) bool {
 	for _, u := range b.Sources[source].Uses {
 		for i := range b.Sources {
 			if i != source && b.Sources[i].fills(u.Schema.Name) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -13,7 +14,7 @@ import (
 // that has been proven before. Such a column is absent (store.Column).
 func (b *Binding) Leave(unread func(pred string, arg int) bool) {
 	for i := range b.Sources {
-		if b.isPart(i) {
+		if b.IsPart(i) {
 			continue // the union has columns of its own
 		}
 		for j := range b.Sources[i].Uses {
@@ -54,6 +55,28 @@ func (s *Source) Rows() (rows int64, known bool) {
 		return 0, false
 	}
 	return s.footer.Rows, true
+}
+
+// MayMiss reports whether a predicate may lack tuples of rows of the source,
+// where a value of it is missing, as far as that is known before the file is
+// read.
+func (s *Source) MayMiss(u Use) bool {
+	if s.footer == nil {
+		return false
+	}
+	return slices.ContainsFunc(u.Columns, func(c int) bool {
+		switch {
+		case c >= firstPart:
+			return s.parts[c-firstPart].missing
+		case c < 0:
+			return false
+		}
+		return s.footer.Columns[c].Definition > 0 &&
+			slices.ContainsFunc(s.footer.Groups, func(g parquet.RowGroup) bool {
+				known := g.Chunks[c].Meta.Statistics
+				return g.Rows > 0 && (known == nil || known.Nulls == nil || *known.Nulls > 0)
+			})
+	})
 }
 
 // errUnread says that a column was left out, and that it is needed after all.
