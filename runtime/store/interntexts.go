@@ -15,9 +15,6 @@ func TextOf(data []byte, span int64) []byte {
 	return data[start : start+length]
 }
 
-// NoText is the word of a text that is missing. It becomes code 0.
-const NoText = -1
-
 // batchTexts is how many texts CodesOfTexts looks up at a time.
 const batchTexts = 128
 
@@ -32,10 +29,6 @@ const batchTexts = 128
 func (t *Interner) CodesOfTexts(data []byte, words []int64, refuse func(i int) int64) {
 	var b textBatch
 	for i, w := range words {
-		if w == NoText {
-			words[i] = 0
-			continue
-		}
 		if start, length := int(w>>32), int(uint32(w)); length < 8 {
 			word := shortWord(data, start, length)
 			if slot := t.recentSlot(word); slot.word == word {

@@ -356,12 +356,13 @@ func (s *textScanner) behind(text []byte) int64 {
 	return store.Span(start, len(text))
 }
 
-// setMissing records that a field has no value.
+// setMissing records that a field has no value. The empty string stands for a
+// string that is missing.
 func (s *textScanner) setMissing(f, row int) {
 	s.nulls[f] = append(s.nulls[f], uint32(row))
-	s.words[f][row] = 0
-	if s.inSpans && s.strings[f] != nil {
-		s.words[f][row] = store.NoText
+	s.words[f][row] = 0 // the place of an empty text too
+	if !s.inSpans && s.strings[f] != nil {
+		s.words[f][row] = int64(s.strings[f].Code(""))
 	}
 }
 
