@@ -242,6 +242,21 @@ type DeviceProfile struct {
 	Nodes int64
 }
 
+// Add adds what a further run did on the same device.
+func (p *DeviceProfile) Add(q *DeviceProfile) {
+	p.Name, p.Bandwidth, p.Peak = q.Name, q.Bandwidth, max(p.Peak, q.Peak)
+	p.Load += q.Load
+	p.ToDevice.add(q.ToDevice)
+	p.FromDevice.add(q.FromDevice)
+	p.Resident += q.Resident
+	p.Launches += q.Launches
+	p.Waits += q.Waits
+	p.Enlarged += q.Enlarged
+	p.Replayed += q.Replayed
+	p.Rounds += q.Rounds
+	p.Donated += q.Donated
+}
+
 // Origin says from where a run on a device knows how large its tables become.
 type Origin uint8
 
@@ -261,6 +276,11 @@ const (
 type Transfer struct {
 	Bytes int64
 	Time  time.Duration // by the device's events
+}
+
+func (t *Transfer) add(u Transfer) {
+	t.Bytes += u.Bytes
+	t.Time += u.Time
 }
 
 // Violation is a constraint that does not hold.

@@ -260,7 +260,12 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 	err = q.with(ctx, func(e runtime.Engine) error {
 		req := q.request(opts)
 		answered, err = e.Run(ctx, req)
-		if opts.Spill != "" && CouldSpill(err) {
+		switch bound := deviceBound(err); {
+		case bound > 0:
+			trace.Func(opts.Trace).Since("run in the memory of the GPU", start)
+			answered, err = spill.Run(ctx, e, req,
+				spill.Options{Folder: opts.Spill, Device: bound, Host: portable.New()})
+		case opts.Spill != "" && CouldSpill(err):
 			trace.Func(opts.Trace).Since("run in memory", start)
 			answered, err = spill.Run(ctx, portable.New(), req, spill.Options{Folder: opts.Spill})
 		}

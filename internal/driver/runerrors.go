@@ -55,6 +55,16 @@ func CouldSpill(err error) bool {
 	return errors.As(err, &memory) && !memory.Device && !memory.Loading && memory.System == nil
 }
 
+// deviceBound returns the memory of a GPU that a run did not fit, if that is the
+// error; else 0.
+func deviceBound(err error) int64 {
+	var memory *runtime.MemoryError
+	if !errors.As(err, &memory) || !memory.Device {
+		return 0
+	}
+	return memory.Bound
+}
+
 // CheckSpill reports whether runs can keep relations in a folder.
 func CheckSpill(folder string) error {
 	if err := spill.Check(folder); err != nil {

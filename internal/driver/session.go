@@ -87,10 +87,15 @@ func (s *Session) Prepare(ctx context.Context, p *Program, db *Database,
 	}
 	q.threads, q.memory, q.often = opts.Threads, opts.Memory, true
 	return q, q.with(ctx, func(e runtime.Engine) error {
-		if able, ok := e.(runtime.Preparer); ok {
-			return able.Prepare(ctx, q.request(opts))
+		able, ok := e.(runtime.Preparer)
+		if !ok {
+			return nil
 		}
-		return nil
+		err := able.Prepare(ctx, q.request(opts))
+		if deviceBound(err) > 0 {
+			return nil // the runs go by parts
+		}
+		return err
 	})
 }
 

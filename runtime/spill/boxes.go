@@ -21,6 +21,7 @@ type boxes struct {
 	sources []*bag // of the leaves
 	// take is called with the answer of each box.
 	take func(*runtime.Answer) error
+	on   runtime.Engine
 
 	// level is how many bits of each way the first box has, by the sizes of the
 	// leaves.
@@ -59,7 +60,14 @@ const (
 	mostBits = 24
 	// mostStalls is how many cuts in a row may leave all rows in one half.
 	mostStalls = 4
+	// leastCut is how many rows that can be cut a box on a device has at
+	// least: what fewer do not fit is not theirs.
+	leastCut = 1 << 10
 )
+
+// errDevice says that a device has no room for the first box, however small, or
+// that the box cannot be cut: the job is for the host.
+var errDevice = errors.New("a box does not fit the device")
 
 // evaluate runs a job over the sources of its leaves. A *runtime.MemoryError
 // says that a box does not fit that cannot be cut any further.
@@ -73,7 +81,16 @@ func (r *run) evaluate(job *parts.Job, sources []*bag, take func(*runtime.Answer
 	x.estimate()
 	whole := box{bits: make([]uint8, n), class: make([]uint64, n), stalled: make([]uint8, n),
 		last: -1}
-	if err := x.eval(whole); err != nil {
+	if x.on = r.inner; r.device && yieldsBag(job.Plan) {
+		x.on = r.host
+	}
+	err = x.eval(whole)
+	if err == errDevice {
+		x.on, x.full, x.wrong = r.host, math.MaxInt64, nil
+		clear(x.level)
+		err = x.eval(whole)
+	}
+	if err != nil {
 		return x, x.named(err)
 	}
 	return x, least(x.wrong)
@@ -95,17 +112,17 @@ func (x *boxes) named(err error) error {
 }
 
 // estimate chooses the first box: what it reads should take a part of the
-// memory that is left.
+// memory that is left. Facts are in the host's memory anyway.
 func (x *boxes) estimate() {
 	sizes := make([]int64, len(x.sources))
 	total := int64(0)
 	for i, g := range x.sources {
-		if g.facts == nil {
+		if g.facts == nil || x.device {
 			sizes[i] = g.bytes()
 		}
 		total += sizes[i]
 	}
-	for total > x.mem.Room()/3 {
+	for total > x.room()/3 {
 		at, gain := -1, int64(0)
 		for w, way := range x.job.Ways {
 			sum := int64(0)
@@ -134,11 +151,19 @@ func (x *boxes) eval(b box) error {
 			return x.halve(b, w, 0)
 		}
 	}
-	rows, err := x.attempt(&b)
+	rows, err := x.attempt(&b, x.on)
 	if !isMemory(err) {
 		return err
 	}
 	w, had := x.choose(b, rows)
+	if x.device && x.on != x.host && (w < 0 || x.cuttable(rows) < leastCut) {
+		if x.boxes == 0 {
+			return errDevice
+		}
+		if rows, err = x.attempt(&b, x.host); !isMemory(err) {
+			return err
+		}
+	}
 	if w < 0 {
 		return err
 	}
@@ -176,9 +201,9 @@ func (x *boxes) choose(b box, rows []int64) (way int, had int64) {
 	return way, had
 }
 
-// attempt evaluates a box in one run. It returns the rows of each leaf that it
+// attempt evaluates a box in one run on an engine. It returns the rows of each leaf that it
 // read, or would have read.
-func (x *boxes) attempt(b *box) (rows []int64, err error) {
+func (x *boxes) attempt(b *box, on runtime.Engine) (rows []int64, err error) {
 	if err := x.stopped(); err != nil {
 		return nil, err
 	}
@@ -215,10 +240,10 @@ func (x *boxes) attempt(b *box) (rows []int64, err error) {
 	}
 	x.stalls(b, rows)
 	load := x.cuttable(rows)
-	if w, _ := x.choose(*b, rows); w >= 0 && load >= x.full {
+	if w, _ := x.choose(*b, rows); w >= 0 && load >= x.full && on == x.on {
 		return rows, &runtime.MemoryError{} // the box is cut
 	}
-	answer, err := x.engine(x.job.Plan, facts)
+	answer, err := x.engine(on, x.job.Plan, facts)
 	var key *runtime.KeyError
 	var overflow *runtime.OverflowError
 	switch {
@@ -232,7 +257,9 @@ func (x *boxes) attempt(b *box) (rows []int64, err error) {
 	case err != nil:
 		return rows, err
 	}
-	x.full = max(x.full, load+load/4+1)
+	if on == x.on {
+		x.full = max(x.full, load+load/4+1)
+	}
 	x.boxes++
 	x.file.profile.Boxes++
 	for w, bits := range b.bits {

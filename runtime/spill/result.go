@@ -26,7 +26,7 @@ func (r *run) results() error {
 		switch {
 		case g.facts != nil:
 			table.Columns = g.facts[:len(v.Cols)]
-		case g.bytes() > r.mem.Room()/8:
+		case g.bytes() > r.room()/8:
 			cols, _, err := r.mapped(g)
 			if err != nil {
 				return err
@@ -87,7 +87,7 @@ func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
 		var owner any
 		if size > 0 {
 			if memory, owner, err = mapFile(f, at, int(size)); err != nil {
-				return nil, nil, failed("map a file in", r.file.folder, err)
+				return nil, nil, r.file.failed("map", err)
 			}
 			places = append(places, [2]int64{at, size})
 		}

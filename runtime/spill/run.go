@@ -19,7 +19,15 @@ import (
 
 // Options say where a run spills to.
 type Options struct {
+	// Folder has the file. "" stands for one in the host's memory, whose bytes
+	// count against the bound of the request, if it has one.
 	Folder string
+	// Device is how many bytes of a device's memory the engine has. 0 says that
+	// it runs on the host, in the memory of the request.
+	Device int64
+	// Host is the go engine, for a run on a device: it evaluates boxes that the
+	// device cannot hold and that cannot be cut, and those that yield bags.
+	Host runtime.Engine
 	// Open makes the file, for tests; nil stands for one without a name in
 	// Folder.
 	Open func() (Store, error)
@@ -30,9 +38,11 @@ type run struct {
 	ctx    context.Context
 	req    *runtime.Request
 	inner  runtime.Engine
-	bound  int64
-	mem    *account.Memory
-	peak   int64 // of this and of what runs boxes
+	host   runtime.Engine
+	device bool            // inner has a memory of its own
+	bound  int64           // of the memory of inner
+	mem    *account.Memory // of the host
+	peak   int64           // of this and of what runs boxes
 	file   *scratch
 	answer *runtime.Answer
 
@@ -47,28 +57,35 @@ type run struct {
 	derived map[string]*bag // complete variables, by name
 }
 
-// Run evaluates a request by parts on the go engine, which is inner. The
-// request has a bound on memory. The answer is that of a run without one.
+// Run evaluates a request by parts on an engine: on the go engine, if the
+// request has a bound on memory, or on that of a device. The answer is that of
+// a run in which all of it fits.
 func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts Options) (
 	answer *runtime.Answer, err error) {
 	if opts.Open == nil {
 		opts.Open = func() (Store, error) { return open(opts.Folder) }
 	}
-	file, err := opts.Open()
-	if err != nil {
-		return nil, failed("make a file in", opts.Folder, err)
-	}
-	defer func() {
-		if closed := file.Close(); closed != nil && err == nil {
-			answer, err = nil, failed("close a file in", opts.Folder, closed)
-		}
-	}()
 	r := &run{ctx: ctx, req: req, inner: inner, bound: req.Memory, mem: account.New(req.Memory),
-		file:    &scratch{file: file, folder: opts.Folder},
+		file:    &scratch{folder: opts.Folder},
 		answer:  &runtime.Answer{Outputs: map[string]*store.Relation{}},
 		recodes: map[*store.Dict][]uint32{}, loaded: map[string]*bag{},
 		derived: map[string]*bag{}, cuts: segments.Cut(req.Plan)}
 	r.file.profile.Folder = opts.Folder
+	if r.file.file, err = opts.Open(); err != nil {
+		return nil, r.file.failed("make", err)
+	}
+	defer func() {
+		if closed := r.file.file.Close(); closed != nil && err == nil {
+			answer, err = nil, r.file.failed("close", closed)
+		}
+	}()
+	if opts.Device > 0 {
+		r.device, r.bound, r.host = true, opts.Device, opts.Host
+		r.answer.Device = &runtime.DeviceProfile{}
+	}
+	if opts.Folder == "" {
+		r.file.memory = r.mem
+	}
 	if err := r.strings(); err != nil {
 		return nil, err
 	}
@@ -88,12 +105,21 @@ func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts O
 // stopped returns the cause of a cancelled run.
 func (r *run) stopped() error { return context.Cause(r.ctx) }
 
+// room is how many bytes a box can take.
+func (r *run) room() int64 {
+	if r.device {
+		return min(r.bound, r.mem.Room())
+	}
+	return r.mem.Room()
+}
+
 // narrowRoom is the memory below which one thread runs a box: the buffers of
 // several would take most of it.
 const narrowRoom = 64 << 20
 
 // engine runs a plan over facts in the memory that is left.
-func (r *run) engine(plan *queryplan.Plan, facts *store.Database) (*runtime.Answer, error) {
+func (r *run) engine(on runtime.Engine, plan *queryplan.Plan, facts *store.Database) (
+	*runtime.Answer, error) {
 	req := *r.req
 	req.Plan, req.Facts, req.Memory = plan, facts, max(r.mem.Room(), 1)
 	req.MaxRounds = r.req.RoundsBound()
@@ -104,17 +130,30 @@ func (r *run) engine(plan *queryplan.Plan, facts *store.Database) (*runtime.Answ
 		req.Threads = 1
 	}
 	req.Profile, req.Round, req.Resident, req.Adaptive = false, nil, false, false
-	answer, err := r.inner.Run(r.ctx, &req)
+	answer, err := on.Run(r.ctx, &req)
 	if err != nil {
 		var memory *runtime.MemoryError
-		if errors.As(err, &memory) && memory.System == nil {
+		if errors.As(err, &memory) && memory.System == nil && !memory.Device {
 			return nil, &runtime.MemoryError{What: memory.What, Want: memory.Want,
 				Held: memory.Held + r.mem.Held(), Bound: r.bound}
 		}
 		return nil, err
 	}
-	r.peak = max(r.peak, r.mem.Held()+answer.Peak)
+	if answer.Device == nil {
+		r.peak = max(r.peak, r.mem.Held()+answer.Peak)
+		return answer, nil
+	}
+	r.answer.Device.Add(answer.Device)
+	r.answer.Compile += answer.Compile
 	return answer, nil
+}
+
+// yieldsBag reports whether an output of a plan is a bag, which only the go
+// engine has.
+func yieldsBag(plan *queryplan.Plan) bool {
+	return slices.ContainsFunc(plan.Vars, func(v *queryplan.Var) bool {
+		return v.Kind == queryplan.Temp && v.Output
+	})
 }
 
 // strings makes the dictionary of all strings of the facts and of the plan.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/account"
 )
 
 // Store is what blocks are kept in: a file, and in tests one that fails.
@@ -20,15 +21,20 @@ type Store interface {
 // closed, or when the process is gone.
 type scratch struct {
 	file   Store
-	folder string
-	end    int64 // where the next block goes
+	folder string          // "" for a file in memory
+	memory *account.Memory // which a file in memory takes; else nil
+	end    int64           // where the next block goes
 
 	profile runtime.SpillProfile
 	held    int64 // bytes in use
 }
 
-// open makes a file without a name in a folder. Its name lasts for an instant.
+// open makes a file without a name in a folder, in which its name lasts for an
+// instant, or in memory.
 func open(folder string) (Store, error) {
+	if folder == "" {
+		return openMemory()
+	}
 	f, err := os.CreateTemp(folder, ".redfox-spill-*.partial")
 	if err != nil {
 		return nil, err
@@ -44,7 +50,7 @@ func open(folder string) (Store, error) {
 func Check(folder string) error {
 	f, err := open(folder)
 	if err != nil {
-		return failed("make a file in", folder, err)
+		return (&scratch{folder: folder}).failed("make", err)
 	}
 	return f.Close()
 }
@@ -53,8 +59,13 @@ func Check(folder string) error {
 func (s *scratch) write(data []byte) (int64, error) {
 	began := time.Now()
 	at := s.end
+	if s.memory != nil {
+		if err := s.memory.Reserve("what is kept of the relations", int64(len(data))); err != nil {
+			return 0, err
+		}
+	}
 	if _, err := s.file.WriteAt(data, at); err != nil {
-		return 0, failed("write to a file in", s.folder, err)
+		return 0, s.failed("write to", err)
 	}
 	s.end += int64(len(data))
 	s.profile.Written += int64(len(data))
@@ -68,7 +79,7 @@ func (s *scratch) write(data []byte) (int64, error) {
 func (s *scratch) read(data []byte, at int64) error {
 	began := time.Now()
 	if _, err := s.file.ReadAt(data, at); err != nil {
-		return failed("read a file in", s.folder, err)
+		return s.failed("read", err)
 	}
 	s.profile.Read += int64(len(data))
 	s.profile.Reading += time.Since(began)
@@ -78,17 +89,24 @@ func (s *scratch) read(data []byte, at int64) error {
 // free gives the room of blocks back to the disk, where the system can do that.
 func (s *scratch) free(at, bytes int64) {
 	s.held -= bytes
+	if s.memory != nil {
+		s.memory.Release(bytes)
+	}
 	if f, ok := s.file.(*os.File); ok {
 		punch(f, at, bytes)
 	}
 }
 
-// failed is an error of the file system.
-func failed(what, folder string, err error) error {
+// failed is an error of the file system, which does something to the file.
+func (s *scratch) failed(does string, err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		err = path.Err // the name of the file is gone
 	}
-	return &runtime.SpillError{Message: fmt.Sprintf("redfox cannot %s %s: %v", what, folder, err),
-		Err: err}
+	where := "in memory"
+	if s.folder != "" {
+		where = "in " + s.folder
+	}
+	return &runtime.SpillError{Err: err,
+		Message: fmt.Sprintf("redfox cannot %s a file %s: %v", does, where, err)}
 }

@@ -8,6 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// openMemory makes a file in memory.
+func openMemory() (Store, error) {
+	fd, err := unix.MemfdCreate("redfox", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "a file in memory"), nil
+}
+
 // punch makes a hole in a file. Where the file system has no holes, the room is
 // free when the file is closed.
 func punch(f *os.File, at, bytes int64) {
