@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -139,8 +138,8 @@ func (c config) runRecursive(ctx context.Context, program, engine string,
 	if err != nil {
 		return took, err
 	}
-	opts := driver.RunOptions{Engine: engine, Threads: c.threads}
-	res, err := prog.RunOn(ctx, db, opts)
+	took, res, err := c.medianRun(ctx, prog, db,
+		driver.RunOptions{Engine: engine, Threads: c.threads})
 	if err != nil {
 		return took, err
 	}
@@ -149,16 +148,5 @@ func (c config) runRecursive(ctx context.Context, program, engine string,
 			return took, err
 		}
 	}
-	var wall, processor []float64
-	for range c.repeat {
-		clock := startClock()
-		if _, err := prog.RunOn(ctx, db, opts); err != nil {
-			return took, err
-		}
-		took = clock.taken()
-		wall, processor = append(wall, took.wall), append(processor, took.processor)
-	}
-	slices.Sort(wall)
-	slices.Sort(processor)
-	return cost{measure.Median(wall), measure.Median(processor)}, nil
+	return took, nil
 }

@@ -1,6 +1,10 @@
 package queryplan
 
-import "github.com/redfoxdb/redfox/queryplan/cfg"
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan/cfg"
+)
 
 // Flow answers questions about a plan's control-flow graph.
 type Flow struct {
@@ -26,17 +30,24 @@ func (f *Flow) SameLoop(a, b *Block) bool { return f.reach[a][b] && f.reach[b][a
 // GrowsAround reports whether a variable is merged in a loop that the block is
 // part of.
 func (f *Flow) GrowsAround(v *Var, b *Block) bool {
-	for _, other := range f.plan.Blocks {
-		if !f.SameLoop(b, other) {
-			continue
-		}
-		for _, c := range other.Cmds {
-			if m, ok := c.(*Merge); ok && m.Var == v {
-				return true
-			}
-		}
-	}
-	return false
+	return f.around(b, func(c Command) bool {
+		m, ok := c.(*Merge)
+		return ok && m.Var == v
+	})
+}
+
+// ChangesAround reports whether a loop that the block is part of fills, merges
+// or clears a variable.
+func (f *Flow) ChangesAround(v *Var, b *Block) bool {
+	return f.around(b, func(c Command) bool { return CommandVar(c) == v })
+}
+
+// around reports whether a condition holds for a command of a loop that the
+// block is part of.
+func (f *Flow) around(b *Block, is func(Command) bool) bool {
+	return slices.ContainsFunc(f.plan.Blocks, func(other *Block) bool {
+		return f.SameLoop(b, other) && slices.ContainsFunc(other.Cmds, is)
+	})
 }
 
 // InsertsAfter reports whether something can be inserted into a variable after

@@ -17,7 +17,7 @@ func (e *Engine) adaptive(ctx context.Context, req *runtime.Request, code runtim
 	commands int) (*runtime.Answer, error) {
 	r := e.newRun(req)
 	r.ctx, r.code = ctx, code
-	if commands < e.sizes.Commands && !e.late && !wantsTries(req.Plan) {
+	if commands < e.sizes.Commands && !e.late && !wantsPlain(req.Plan) {
 		past := e.history.of(req.Plan)
 		if !e.history.isMaking(past) {
 			if found, err := code.Find(ctx, req); found || err != nil || r.scansMuch(commands) {

@@ -7,7 +7,7 @@
 // native code: making or loading the code, and binding it to the facts, would
 // take longer than the go engine takes. Estimates start from the facts, and
 // from what was derived once that is known. Multijoins outside of loops run on
-// the go engine, which joins tries.
+// the go engine, which joins tries, as do loops whose aggregates it folds.
 //
 // An adaptive run begins on the go engine. Before each round of a loop it can
 // change over: the loop's relations, old tuples and delta, become facts of a

@@ -67,8 +67,8 @@ var DefaultSizes = Sizes{Commands: 256, Rows: 1 << 18, Segment: 1 << 18, Loop: 1
 	Round: 2 * time.Millisecond, Rate: 20_000_000, Scanned: 1 << 23}
 
 // New returns an engine that runs plans as native code. Multijoins outside of
-// loops, and the parts of large plans that are not worth native code, run on
-// the plain engine.
+// loops, loops that fold, and the parts of large plans that are not worth
+// native code, run on the plain engine.
 func New(plain, native runtime.Engine, s Sizes) *Engine {
 	return &Engine{plain: plain, native: native, sizes: s, next: (*run).next,
 		leave: (*run).worth}
@@ -116,7 +116,7 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer
 		return e.native.Run(ctx, req)
 	case req.Adaptive && able && !req.Often:
 		return e.adaptive(ctx, req, code, commands)
-	case (req.Often || commands < e.sizes.Commands) && !wantsTries(req.Plan):
+	case (req.Often || commands < e.sizes.Commands) && !wantsPlain(req.Plan):
 		return e.native.Run(ctx, req)
 	}
 	return e.divided(ctx, req)

@@ -17,7 +17,7 @@ func (r *run) next(from int) (until int, native bool) {
 		first, total := at, int64(0)
 		for ; at < len(pieces); at++ {
 			weight := e.weight(pieces[at])
-			if isForTries(pieces[at]) {
+			if r.plainPieces[at] {
 				break
 			}
 			if r.hot[at] || r.loopsAreHot && len(pieces[at].Loops) > 0 {

@@ -17,13 +17,15 @@ import (
 // run is a run of a plan in segments.
 type run struct {
 	*Engine
-	req     *runtime.Request
-	cuts    *segments.Cuts
-	rounds  int64 // bound of each loop
-	answer  *runtime.Answer
-	derived map[string]*store.Relation // that later segments need, by variable
-	held    int64                      // bytes of derived
-	hot     map[int]bool               // pieces whose loops derive many tuples
+	req  *runtime.Request
+	cuts *segments.Cuts
+	// plainPieces are those that the plain engine runs, whatever their size.
+	plainPieces []bool
+	rounds      int64 // bound of each loop
+	answer      *runtime.Answer
+	derived     map[string]*store.Relation // that later segments need, by variable
+	held        int64                      // bytes of derived
+	hot         map[int]bool               // pieces whose loops derive many tuples
 	// loopsAreHot says that all loops are taken to derive many tuples.
 	loopsAreHot bool
 	rests       map[string]*rest // that resume loops, by block
@@ -38,6 +40,7 @@ func (e *Engine) newRun(req *runtime.Request) *run {
 	r := &run{Engine: e, req: req, cuts: segments.Cut(req.Plan), rounds: req.RoundsBound(),
 		derived: map[string]*store.Relation{}, hot: map[int]bool{}, rests: map[string]*rest{},
 		answer: &runtime.Answer{Outputs: map[string]*store.Relation{}}}
+	r.plainPieces = forPlain(req.Plan, r.cuts.Pieces)
 	if r.rounds == math.MaxInt64 {
 		r.rounds = -1
 	}
@@ -163,6 +166,9 @@ func (r *run) commands(from, until int) int {
 func (r *run) watch(req *runtime.Request, from, until int, stop context.CancelCauseFunc) {
 	loops := map[string]int{}
 	for i := from; i < until; i++ {
+		if r.plainPieces[i] {
+			continue
+		}
 		for _, name := range r.cuts.Pieces[i].Loops {
 			loops[name] = i
 		}

@@ -35,6 +35,9 @@ func (g *generator) iterating() {
 		g.preds = append(g.preds, h)
 	}
 	for _, p := range group {
+		if g.chance(40) && g.passedAlong(p) {
+			continue
+		}
 		for range 1 + g.IntN(2) {
 			b := &body{g: g, recursive: true}
 			b.positive(pick(g, append(slices.Clip(readers[p]), p)))
@@ -126,6 +129,33 @@ func (g *generator) iteratedRule(p *pred, b *body) {
 		value = b.expression(result, false)
 	}
 	g.clause("%s <- %s.", p.atom(append(keys, value)), b.text())
+}
+
+// passedAlong adds a rule by which a function aggregates the values that other
+// keys pass along the pairs of a predicate, as ranks of pages are. It returns
+// false if no predicate has such pairs.
+func (g *generator) passedAlong(p *pred) bool {
+	if !p.functional() || p.keys != 1 {
+		return false
+	}
+	key, result := p.args[0], p.args[1]
+	for _, at := range g.Perm(len(g.preds)) {
+		q := g.preds[at]
+		places := list.Filter(g.Perm(len(q.args)), func(i int) bool { return q.args[i] == key })
+		if q == p || len(places) < 2 {
+			continue
+		}
+		terms := list.Map(q.args, func(typ) string { return "_" })
+		terms[places[0]], terms[places[1]] = "x", "y"
+		fn := pick(g, []string{"min", "max"})
+		if result != text && result != date && result != truth && g.chance(60) {
+			fn = "total"
+		}
+		g.clause("%s <- agg<<u = %s(v)>> %s, %s.", p.atom([]string{"y", "u"}), fn, q.atom(terms),
+			p.atom([]string{"x", "v"}))
+		return true
+	}
+	return false
 }
 
 // onTheWay adds a predicate that a round derives from one that iterates.

@@ -32,8 +32,10 @@ type aggregation struct {
 	most int
 }
 
-func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span source.Span,
-	inputs stamp) *aggregation {
+// newAggregation makes an aggregation that finds the groups in pipelines, and
+// the arguments in the same or in others.
+func newAggregation(name string, n *queryplan.Aggregate, pipes, args []*pipeline,
+	span source.Span, inputs stamp) *aggregation {
 	a := &aggregation{cached: cached{memo: memo{inputs: inputs}},
 		Grouping: tables.Grouping{Name: name}, pipes: pipes, node: n, span: span}
 	a.by = mergedAll(pipes, n.By)
@@ -44,7 +46,7 @@ func newAggregation(name string, n *queryplan.Aggregate, pipes []*pipeline, span
 			a.in, a.uses = append(a.in, columns.Column{}), append(a.uses, -1)
 			continue
 		}
-		b := merged(pipes, g.In)
+		b := merged(args, g.In)
 		fn := g.Fn
 		if fn.IsTotal() {
 			fn = queryplan.Total

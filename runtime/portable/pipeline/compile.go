@@ -526,8 +526,12 @@ func (c *Compiler) aggregate(n *queryplan.Aggregate, need names) []*pipeline {
 			in[a.In] = true
 		}
 	}
-	a := newAggregation("the groups of "+c.label, n, c.node(n.Input, in), c.span, c.stamp(n))
+	pipes := c.node(n.Input, in)
+	a := newAggregation("the groups of "+c.label, n, pipes, pipes, c.span, c.stamp(n))
 	a.Ordered = c.keysAscend(n) && a.Key.Words == 1 && a.Key.Bits > tables.MaxDirectGroups
+	if f := c.folding(n, a); f != nil {
+		return []*pipeline{bagPipeline(f.compute, f.columns(), need)}
+	}
 	return []*pipeline{bagPipeline(a.compute, a.columns(), need)}
 }
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
@@ -102,10 +103,17 @@ func (o *joinOp) lookup(b *work.Batch) {
 }
 
 func (o *joinOp) validate(n int) []bool {
-	valid, bounds := o.valid[:n], o.side.keyBounds()
-	for j, c := range o.check {
+	valid := o.valid[:n]
+	withinBounds(valid, o.cols, o.side.keyBounds(), o.check)
+	return valid
+}
+
+// withinBounds finds the rows of which the chosen columns have words within
+// bounds.
+func withinBounds(valid []bool, cols [][]int64, bounds []interval.Interval, chosen []int) {
+	for j, c := range chosen {
 		r := bounds[c]
-		col := o.cols[c][:n]
+		col := cols[c][:len(valid)]
 		if j == 0 {
 			for i, v := range col {
 				valid[i] = r.Lo <= v && v <= r.Hi
@@ -116,7 +124,6 @@ func (o *joinOp) validate(n int) []bool {
 			valid[i] = valid[i] && r.Lo <= v && v <= r.Hi
 		}
 	}
-	return valid
 }
 
 // emitUnique pushes k rows that match one row each.

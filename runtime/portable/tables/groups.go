@@ -36,6 +36,7 @@ type Groups struct {
 	limit  int   // of groups, see full
 	Taken  []int // groups that another table has taken over, ascending
 	rows   int   // that were added
+	kept   bool  // by a Fold, whose memory it is
 }
 
 // groupSlot is a place of the hash table: a key of one word or the hash of a
@@ -101,8 +102,12 @@ func (t *Groups) Full() bool {
 	return true
 }
 
-// Free gives back the memory of the keys and the hash table.
+// Free gives back the memory of the keys and the hash table, if it is the
+// table's own.
 func (t *Groups) Free() {
+	if t.kept {
+		return
+	}
 	work.Free(t.mem, t.Keys)
 	work.Free(t.mem, t.direct)
 	work.Free(t.mem, t.slots)

@@ -76,9 +76,47 @@ block b2:
 `
 )
 
+// folded iterates: each round adds up the values of the neighbours.
+const folded = `
+var edge(x: int, y: int) input "edge"
+var value(x: int; n: int) temp unique
+var round(n: int) derived
+var last(x: int; n: int) derived output
+block b0:
+  assign value
+    project y as x, n
+      aggregate [y] n: int = count()
+        scan edge(_, y)
+  insert round
+    values (n: int)
+      (0)
+  merge round
+  jump b1
+block b1:
+  assign value
+    project y as x, n
+      aggregate [y] n: int = total(m)
+        map m = add(was, 1)
+          join x
+            scan value(x, was)
+            scan edge(x, y)
+  insert round
+    project n
+      filter lt(n, 5)
+        map n = add(before, 1)
+          scan delta round(before)
+  merge round
+  branch delta round -> b1 else b2
+block b2:
+  insert last
+    scan value(x, n)
+  merge last
+  halt
+`
+
 // TestMultiJoinsAreForTries wants the multijoin of a small plan on the plain
-// engine and the plan's loops as native code. Without tiers, or if the
-// multijoin is part of a loop, native code runs the whole plan.
+// engine, and the plan's loops as native code unless they fold. Without tiers,
+// or if the multijoin is part of a loop, native code runs the whole plan.
 func TestMultiJoinsAreForTries(t *testing.T) {
 	facts := enginetest.Line(40)
 	facts["edge"] = append(facts["edge"], oracle.Tuple{scalar.OfInt(scalar.IntType, 1),
@@ -96,6 +134,7 @@ func TestMultiJoinsAreForTries(t *testing.T) {
 			engines: []string{runtime.CPU, runtime.Go}},
 		{name: "no tiers", plan: triangles, noTiers: true},
 		{name: "a multijoin in a loop", plan: withinLoop},
+		{name: "a loop that folds", plan: folded, engines: []string{runtime.Go}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan, err := queryplan.Parse(c.name, c.plan)

@@ -1,0 +1,79 @@
+package tiers
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/segments"
+)
+
+// forPlain returns which pieces of a plan the plain engine runs whatever their
+// sizes are.
+//
+// A multijoin outside of loops is one: the plain engine joins tries, which
+// takes the time of a list for each node of a graph. Kernels join two inputs at
+// a time and look each row up in the others.
+//
+// A loop in which all aggregates are folds is another: the plain engine sorts
+// the pairs by group once and walks along them in each round. Kernels add each
+// row to a table of groups, where an exact sum of floats has hundreds of bytes.
+func forPlain(p *queryplan.Plan, pieces []segments.Piece) []bool {
+	flow := queryplan.NewFlow(p)
+	blocks := map[queryplan.Command]*queryplan.Block{}
+	for b, c := range p.Commands() {
+		blocks[c] = b
+	}
+	out := make([]bool, len(pieces))
+	for i, piece := range pieces {
+		if len(piece.Loops) == 0 {
+			out[i] = slices.ContainsFunc(piece.Commands, hasMultiJoin)
+			continue
+		}
+		folds, others := 0, 0 // in the loops; what comes before them runs once
+		for _, c := range piece.Commands {
+			n := queryplan.CommandNode(c)
+			if n == nil || !flow.InLoop(blocks[c]) {
+				continue
+			}
+			queryplan.Walk(n, func(n queryplan.Node) {
+				switch n := n.(type) {
+				case *queryplan.Aggregate:
+					if _, ok := flow.Fold(n, blocks[c]); ok {
+						folds++
+					} else {
+						others++
+					}
+				case *queryplan.MultiJoin, *queryplan.Seq, *queryplan.TopK:
+					others++
+				}
+			})
+		}
+		out[i] = folds > 0 && others == 0
+	}
+	return out
+}
+
+// wantsPlain reports whether the plain engine runs a part of a plan whatever
+// its size is.
+func wantsPlain(p *queryplan.Plan) bool {
+	for b, c := range p.Commands() {
+		if hasMultiJoin(c) || hasAggregate(c) && slices.Contains(b.Successors(), b) {
+			return slices.Contains(forPlain(p, segments.Cut(p).Pieces), true)
+		}
+	}
+	return false
+}
+
+func hasMultiJoin(c queryplan.Command) bool {
+	return hasNode(c, func(n queryplan.Node) bool { _, is := n.(*queryplan.MultiJoin); return is })
+}
+
+func hasAggregate(c queryplan.Command) bool {
+	return hasNode(c, func(n queryplan.Node) bool { _, is := n.(*queryplan.Aggregate); return is })
+}
+
+func hasNode(c queryplan.Command, is func(queryplan.Node) bool) bool {
+	found := false
+	queryplan.Walk(queryplan.CommandNode(c), func(n queryplan.Node) { found = found || is(n) })
+	return found
+}
