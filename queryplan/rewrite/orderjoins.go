@@ -12,7 +12,8 @@ var orderJoins = &Pass{
 	Reason: "The order of joins decides how many tuples a rule makes on the way. Up to 12 relations " +
 		"all orders without products are compared by dynamic programming; more are ordered greedily. " +
 		"The right side is the one to index: the smaller, or in a loop the one that does not change, " +
-		"so that the index is built once. A join that only asks for the existence of a match becomes " +
+		"so that the index is built once. Outside of loops, probes cost what they do behind the bits of " +
+		"FilterProbes. A join that only asks for the existence of a match becomes " +
 		"a semijoin.",
 	Unless: "A join becomes a semijoin only if each tuple matches once or repeated tuples do not " +
 		"matter.",
@@ -34,7 +35,9 @@ var orderJoins = &Pass{
 					}
 					q.Restrict(at)
 					q.KeepIndexes(loop[b])
-					return q.Assemble(joins.NewGraph(q, est, loop[b]).Order(), at)
+					g := joins.NewGraph(q, est, loop[b])
+					g.Bits = loop[b] == nil
+					return q.Assemble(g.Order(), at)
 				})
 		})
 		return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/fileid"
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -86,17 +87,17 @@ func (l *load) keepProofs(table *store.Table, keyed keyCache) {
 		if len(key) == 0 || !keyed.known[name] || l.proofs[name] != nil {
 			continue
 		}
-		l.prove(key, table.Pick(key))
+		l.prove(key, statsOf(table.Pick(key)))
 	}
 }
 
-// prove notes that no two rows of the file agree in some fields, of which the
-// columns have all rows.
-func (l *load) prove(fields []int, columns []*store.Column) {
-	stats := make([]store.ColumnStats, len(columns))
-	for at, c := range columns {
-		stats[at] = c.Stats
-	}
+// statsOf returns the statistics of columns, which have all rows of the file.
+func statsOf(columns []*store.Column) []store.ColumnStats {
+	return list.Map(columns, func(c *store.Column) store.ColumnStats { return c.Stats })
+}
+
+// prove notes that no two rows of the file agree in some fields.
+func (l *load) prove(fields []int, stats []store.ColumnStats) {
 	l.proofs[proofName(fields)] = stats
 	if l.identity != "" {
 		l.opts.Proofs.Put(l.proofKey(fields), encodeProof(stats))

@@ -95,9 +95,10 @@ type columnReader struct {
 	words   []int64 // of rows that are not narrowed yet
 	last    int64   // the word of the row before, or noCode; see standIn
 
-	marks   []bool // the rows that are wanted; nil means all
-	test    *Test  // clears marks; nil decodes the rows
-	passing []bool // the places of the dictionary that pass the test
+	all     []int64 // room for the words of all rows, instead of chunks; none may be missing
+	marks   []bool  // the rows that are wanted; nil means all
+	test    *Test   // clears marks; nil decodes the rows
+	passing []bool  // the places of the dictionary that pass the test
 	some    representative
 }
 

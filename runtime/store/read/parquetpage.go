@@ -110,6 +110,10 @@ func (r *columnReader) readPage(
 			return errUnread
 		case r.test != nil:
 			err = r.testPage(v, rows)
+		case r.all != nil && !whole:
+			return errUnread
+		case r.all != nil:
+			err = r.decode(r.all[r.part.rows:][:rows], v, r.part.rows)
 		case r.marks != nil:
 			err = r.readMarked(v, rows)
 		case whole && v.Coded && r.fewWords(v.Numbers.Width()):

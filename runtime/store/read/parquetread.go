@@ -110,7 +110,9 @@ func (l *load) readParquet(ctx context.Context) error {
 	l.askFields()
 	p.order = slices.DeleteFunc(p.order, func(i int) bool { return l.absent[i] })
 	p.setAside()
-	if done, err := p.readSelected(ctx); done || err != nil {
+	done, err := p.readSelected(ctx)
+	p.unselect()
+	if done || err != nil {
 		p.drop()
 		p.describe()
 		l.leaveColumns()
@@ -197,11 +199,7 @@ func (l *load) lateness(i int) int {
 
 // prepare reserves the memory of the threads.
 func (p *parquetLoad) prepare() error {
-	longest := int64(1)
-	for g := range p.file.Groups {
-		longest = max(longest, p.file.Groups[g].Rows)
-	}
-	batch := min(batchRows, longest)
+	batch := min(batchRows, max(1, p.longest()))
 	threads := p.opts.readers(roomBytes * batch)
 	what := "reading " + p.source.Path
 	if err := p.ledger.Take(what, roomBytes*batch*int64(threads)); err != nil {

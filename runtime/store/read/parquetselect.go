@@ -37,30 +37,10 @@ type representative struct {
 // readSelected reads the rows that pass the tests. It reports false, and has
 // done nothing, if there are no tests or if they would leave most rows.
 func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
+	if pays, err := p.selects(ctx); !pays || err != nil {
+		return false, err
+	}
 	groups := len(p.file.Groups)
-	if groups == 0 || !slices.ContainsFunc(p.tests, func(t *Test) bool { return t != nil }) {
-		return false, nil
-	}
-	longest := int64(0)
-	for _, g := range p.file.Groups {
-		longest = max(longest, g.Rows)
-	}
-	if longest > mostMarked {
-		return false, nil
-	}
-	marks, what := longest*int64(len(p.rooms)), "selecting rows of "+p.source.Path
-	if err := p.ledger.Take(what, marks); err != nil {
-		return false, err
-	}
-	defer p.ledger.Give(marks)
-	p.selected = make([][]bool, len(p.rooms))
-	for t := range p.selected {
-		p.selected[t] = make([]bool, longest)
-	}
-	p.some = make([]representative, len(p.fields))
-	if pays, err := p.pays(ctx, groups/2); !pays || err != nil {
-		return false, err
-	}
 	kept := make([]int64, groups)
 	parallel.By(len(p.rooms), groups, func(t, g int) {
 		if !p.stop(ctx, nil) {
@@ -76,6 +56,43 @@ func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
 	}
 	p.report.Selected, p.report.Kept = true, p.load.rows
 	return true, p.assembleSelected(ctx)
+}
+
+// selects makes room to select rows, and reports whether that pays.
+func (p *parquetLoad) selects(ctx context.Context) (bool, error) {
+	longest := p.longest()
+	if len(p.file.Groups) == 0 || longest > mostMarked ||
+		!slices.ContainsFunc(p.tests, func(t *Test) bool { return t != nil }) {
+		return false, nil
+	}
+	if p.selected == nil {
+		if err := p.ledger.Take("selecting rows of "+p.source.Path,
+			longest*int64(len(p.rooms))); err != nil {
+			return false, err
+		}
+		p.selected = make([][]bool, len(p.rooms))
+		for t := range p.selected {
+			p.selected[t] = make([]bool, longest)
+		}
+	}
+	p.some = make([]representative, len(p.fields))
+	return p.pays(ctx, len(p.file.Groups)/2)
+}
+
+// unselect gives up the room that selects has made.
+func (p *parquetLoad) unselect() {
+	if p.selected != nil {
+		p.ledger.Give(p.longest() * int64(len(p.rooms)))
+		p.selected = nil
+	}
+}
+
+// longest returns the number of rows of the longest row group.
+func (p *parquetLoad) longest() (rows int64) {
+	for i := range p.file.Groups {
+		rows = max(rows, p.file.Groups[i].Rows)
+	}
+	return rows
 }
 
 // pays tests one row group, and reports whether few rows pass, or whether a

@@ -24,6 +24,9 @@ func (p *parquetLoad) proveKeys(ctx context.Context) error {
 	if keys == nil {
 		return nil
 	}
+	if done, err := p.proveAscending(ctx); done || err != nil {
+		return err
+	}
 	order := p.order
 	p.order = keys
 	p.proving = true
@@ -60,7 +63,7 @@ func (p *parquetLoad) proveKeys(ctx context.Context) error {
 		if err != nil || !unique {
 			return err
 		}
-		p.prove(key, columns)
+		p.prove(key, statsOf(columns))
 	}
 	return nil
 }

@@ -60,9 +60,14 @@ func (b *Binding) Ask(asks func(pred string, arg int) *Test) {
 // be one, or if malformed rows are to be counted.
 func (l *load) askFields() {
 	l.tests = make([]*Test, len(l.fields))
-	if !l.allProven() || l.opts.OnError == Skip {
-		return
+	if l.allProven() && l.opts.OnError != Skip {
+		l.setTests()
 	}
+}
+
+// setTests finds the tests of fields if the keys are keys.
+func (l *load) setTests() {
+	l.tests = make([]*Test, len(l.fields))
 	for u, use := range l.source.Uses {
 		for arg, i := range l.args[u] {
 			if use.Tests == nil || use.Tests[arg] == nil || l.absent[i] ||
