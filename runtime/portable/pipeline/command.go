@@ -78,8 +78,14 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 func setSink(pipes []*pipeline, s sink) {
 	for _, p := range pipes {
 		p.sink = s
-		if insert, ok := s.(*insertSink); ok {
-			p.extend(insert)
+		switch s := s.(type) {
+		case *insertSink:
+			p.extend(s)
+		case *groupSink:
+			// Groups that only count need no row for each tuple of a multijoin.
+			if src, ok := p.src.(counter); ok && len(p.stages) == 0 && len(s.agg.Accs) == 0 {
+				src.count()
+			}
 		}
 	}
 }
