@@ -68,7 +68,7 @@ type Request struct {
 	Round func(Round) (leave bool)
 	// NoDeviceLoops has the host lead every round of a loop on a device.
 	NoDeviceLoops bool
-	// NoBitJoins has every join of native code go through rows.
+	// NoBitJoins has every join of a CPU go through rows.
 	NoBitJoins bool
 	// Profile asks for the times and rows of each command.
 	Profile bool
@@ -298,6 +298,7 @@ type CommandProfile struct {
 	Calls   int64
 	Rows    int64 // tuples it produced, before duplicates were removed
 	Kept    int64 // tuples that were new
+	ByBits  bool  // whether a join of the go engine went by bits
 	Time    time.Duration
 	// Device is the time of its kernels by the device's events; 0 if there is
 	// no device.

@@ -44,6 +44,9 @@ func Notes(plan *queryplan.Plan, profile []CommandProfile) func(any) string {
 				if c.Rows > 0 || c.Kept > 0 {
 					note += fmt.Sprintf(", %d tuples, %d new", c.Rows, c.Kept)
 				}
+				if c.ByBits {
+					note += ", by bits"
+				}
 				if c.Device > 0 {
 					note += fmt.Sprintf(", %v on the device", c.Device.Round(time.Microsecond))
 				}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/redfoxdb/redfox/runtime"
 )
 
 // TestJoinByBits joins a dense relation by bits, and by rows where that is
@@ -23,7 +25,13 @@ func TestJoinByBits(t *testing.T) {
 	}
 	sources := []Source{{Name: "dense.logic", Text: "edge(x, y) -> int(x), int(y).\n" +
 		"path(x, y) <- edge(x, y).\npath(x, z) <- path(x, y), path(y, z).\n"}}
-	s, ctx := openSession(t, EngineCPU), context.Background()
+	for _, engine := range []string{EngineGo, EngineCPU} {
+		t.Run(engine, func(t *testing.T) { joinByBitsOn(t, engine, sources, dir) })
+	}
+}
+
+func joinByBitsOn(t *testing.T, engine string, sources []Source, dir string) {
+	s, ctx := openSession(t, engine), context.Background()
 	var want string
 	for _, disable := range [][]string{nil, {joinByBits}} {
 		prog, err := Compile(ctx, sources, Options{Disable: disable})
@@ -39,7 +47,9 @@ func TestJoinByBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		byBits := slices.ContainsFunc(res.Stats.Kernels,
-			func(k KernelStats) bool { return k.ByBits })
+			func(k KernelStats) bool { return k.ByBits }) ||
+			slices.ContainsFunc(res.Stats.profile,
+				func(c runtime.CommandProfile) bool { return c.ByBits })
 		if byBits != (disable == nil) {
 			t.Errorf("without %v, by bits: %v", disable, byBits)
 		}

@@ -173,6 +173,7 @@ var layers = []layer{
 		[]string{"internal/atomicfile", "internal/parallel", "internal/parquet", "internal/sqlite",
 			"runtime/order", "runtime/store"}},
 	{"runtime/account", []string{"runtime"}},
+	{"runtime/bitrows", nil},
 	{"runtime/prepare",
 		[]string{"queryplan", "harmony", "harmony/abi", "harmony/domain", "harmony/ranges",
 			"internal/interval", "runtime/store"}},
@@ -196,8 +197,8 @@ var layers = []layer{
 		[]string{"queryplan", "internal/interval", "runtime/portable/columns",
 			"runtime/portable/work", "runtime/prepare", "runtime/store"}},
 	{"runtime/portable/tables",
-		[]string{"queryplan", "internal/interval", "runtime/order", "runtime/portable/work",
-			"runtime/store"}},
+		[]string{"queryplan", "internal/interval", "runtime/bitrows", "runtime/order",
+			"runtime/portable/work", "runtime/store"}},
 	{"runtime/portable/tries", []string{"internal/interval", "runtime/portable/work"}},
 	{"runtime/portable/pipeline", []string{
 		"frontend/source", "queryplan", "internal/interval", "runtime", "runtime/order",
@@ -211,7 +212,8 @@ var layers = []layer{
 	{"runtime/native", []string{
 		"frontend/source", "queryplan", "harmony", "harmony/abi", "harmony/decompose",
 		"harmony/domain", "harmony/ranges",
-		"runtime/account", "weaver/assemble/hostcode", "runtime/layout", "runtime/woven",
+		"runtime/account", "runtime/bitrows", "weaver/assemble/hostcode", "runtime/layout",
+		"runtime/woven",
 		"runtime/woven/machine", "internal/interval", "internal/llvm",
 		"runtime", "runtime/order", "runtime/prepare", "runtime/store",
 	}},

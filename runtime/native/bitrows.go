@@ -4,23 +4,20 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/account"
+	"github.com/redfoxdb/redfox/runtime/bitrows"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// bitRows are the rows of an index as bits: for each key those of the words of
-// a column, as primitives/src/bitrows.h has them. They grow with the relation.
+// bitRows are the rows of an index as bits. They grow with the relation.
 type bitRows struct {
 	account.Region
 	col        int // of the relation
 	base       int64
-	width      int64 // words of bits
+	width      int   // words of bits
 	until      int64 // row of the relation up to which they have its rows
 	generation int   // of the relation
 	on         bool  // whether the kernel that runs joins by them
 }
-
-// headWords are the words before the bits.
-const headWords = 8
 
 // seen are the bits of the words that joins by bit rows have found for a column
 // of a relation's tuples.
@@ -54,18 +51,7 @@ func (b *boundEntry) bitJoin() *bitJoin {
 	return j
 }
 
-const (
-	// smallBitRows is the size in bytes up to which bit rows are made whatever
-	// the size of the relations.
-	smallBitRows = 32 << 20
-	// wordsOfMatch is how many words of bits are looked at in the time that a
-	// match takes which is a row.
-	wordsOfMatch = 8
-)
-
-// choose decides between bit rows and rows. Bit rows are less work where the
-// index has many rows for a key. They take at most the memory of the relations,
-// or smallBitRows, and a quarter of what is free.
+// choose decides between bit rows and rows.
 func (j *bitJoin) choose(mem *account.Memory) error {
 	lay, set := j.index.Lay, j.out.set.lay
 	_, until := j.index.rel.version(j.index.Decl.Version)
@@ -74,41 +60,34 @@ func (j *bitJoin) choose(mem *account.Memory) error {
 		return nil
 	}
 	field := set.Fields[j.outCol]
-	width := (int64(1)<<field.Bits + 63) / 64
-	// The other columns of a tuple, packed without a gap.
-	rests := max(set.Size>>field.Bits, uint64(1)<<field.Shift)
-	const most = 1 << 32
-	if lay.Size > most || rests > most || uint64(until) < lay.Size/wordsOfMatch*uint64(width) {
+	// The other columns of a tuple are packed without a gap.
+	join := bitrows.Join{Keys: lay.Size, Values: 1 << field.Bits,
+		Rests: max(set.Size>>field.Bits, uint64(1)<<field.Shift)}
+	if !join.Pays(until) {
 		return nil
 	}
-	bytes := 8 * (headWords + int64(lay.Size)*(width+1))
-	seenBytes := 8 * (headWords + int64(rests)*width)
-	held := j.index.rel.bytes() + j.out.bytes()
-	b, s := j.index.bitRowsOf(j.col, field.Base, width), j.out.seenOf(j.outCol)
-	if bytes+seenBytes > max(smallBitRows, held) {
-		return nil
-	}
-	want := int64(0)
-	for r, n := range map[*account.Region]int64{&b.Region: bytes, &s.Region: seenBytes} {
+	b, s := j.index.bitRowsOf(j.col, field.Base, join.Width()), j.out.seenOf(j.outCol)
+	missing := 0
+	for r, n := range map[*account.Region]int{&b.Region: join.RowsWords(),
+		&s.Region: join.SeenWords()} {
 		if r.Data == nil {
-			want += n
+			missing += 8 * n
 		}
 	}
-	if want > 0 && want > mem.Room()/4 {
+	if !join.Fits(j.index.rel.bytes()+j.out.bytes(), int64(missing), mem.Room()) {
 		return nil
 	}
 	if b.Data == nil {
-		if err := b.Alloc(mem, j.index.What, int(bytes)); err != nil {
+		if err := b.Alloc(mem, j.index.What, 8*join.RowsWords()); err != nil {
 			return err
 		}
-		words := account.Words(&b.Region)
-		words[0] = lay.Size
+		bitrows.NewRows(account.Words(&b.Region), join)
 	}
 	if s.Data == nil {
-		if err := s.Alloc(mem, j.out.What, int(seenBytes)); err != nil {
+		if err := s.Alloc(mem, j.out.What, 8*join.SeenWords()); err != nil {
 			return err
 		}
-		account.Words(&s.Region)[0] = rests
+		bitrows.NewSeen(account.Words(&s.Region), join)
 	}
 	b.extend(j.index, int64(until))
 	b.on, s.on = true, true
@@ -119,7 +98,7 @@ func (j *bitJoin) choose(mem *account.Memory) error {
 func (r *relation) bytes() int64 { return r.gauge.cursor * int64(r.rowBytes()) }
 
 // bitRowsOf returns the bit rows of a column, which may be empty.
-func (x *index) bitRowsOf(col int, base, width int64) *bitRows {
+func (x *index) bitRowsOf(col int, base int64, width int) *bitRows {
 	for _, b := range x.bits {
 		if b.col == col && b.base == base && b.width == width {
 			return b
@@ -138,19 +117,17 @@ func (r *relation) seenOf(col int) *seen {
 	return &r.seen[col]
 }
 
-// extend enters rows of the relation up to one. Words that are out of bounds
-// are in no tuple.
+// extend enters rows of the relation up to one.
 func (b *bitRows) extend(x *index, until int64) {
-	words := account.Words(&b.Region)
+	rows := bitrows.Rows{Words: account.Words(&b.Region), Width: b.width}
 	if b.generation != x.rel.Generation || b.until > until {
-		clear(words[1:])
+		rows.Clear()
 		b.until, b.generation = 0, x.rel.Generation
 	}
 	var block, packed [1024]int64
 	for b.until < until {
 		n := int(min(until-b.until, int64(len(block))))
 		clear(packed[:n])
-		valid := true
 		for i, f := range x.Lay.Fields {
 			x.rel.cols[x.Decl.Key[i]].Read(block[:n], int(b.until))
 			for k, w := range block[:n] {
@@ -159,18 +136,7 @@ func (b *bitRows) extend(x *index, until int64) {
 		}
 		x.rel.cols[b.col].Read(block[:n], int(b.until))
 		for k, w := range block[:n] {
-			key, bit := uint64(packed[k]), uint64(w-b.base)
-			if valid = key < x.Lay.Size && bit < uint64(64*b.width); !valid {
-				continue
-			}
-			row := words[headWords+key*uint64(b.width+1):][:b.width+1]
-			at := bit / 64
-			row[1+at] |= 1 << (bit % 64)
-			from, end := row[0]&(1<<32-1), row[0]>>32
-			if end == 0 {
-				from = at
-			}
-			row[0] = min(from, at) | max(end, at+1)<<32
+			rows.Enter(uint64(packed[k]), uint64(w-b.base))
 		}
 		b.until += int64(n)
 	}
@@ -221,7 +187,7 @@ func (r *relation) forgetSeen(free bool) {
 		if free {
 			s.Free()
 		} else if s.Data != nil {
-			clear(account.Words(&s.Region)[1:])
+			bitrows.Seen{Words: account.Words(&s.Region)}.Clear()
 		}
 	}
 }

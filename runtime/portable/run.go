@@ -65,14 +65,16 @@ func newEvaluation(ctx context.Context, req *runtime.Request, opts work.Sizes) *
 	if threads <= 0 {
 		threads = goruntime.GOMAXPROCS(0)
 	}
-	return &evaluation{Run: work.NewRun(ctx, threads, req.Memory, opts), req: req,
+	r := work.NewRun(ctx, threads, req.Memory, opts)
+	r.NoBitJoins = req.NoBitJoins
+	return &evaluation{Run: r, req: req,
 		answer: &runtime.Answer{Outputs: map[string]*store.Relation{},
 			Rounds: map[string]runtime.Rounds{}}}
 }
 
 // command is a compiled command.
 type command struct {
-	run     func() (rows, kept int64)
+	run     func() pipeline.Done
 	profile *runtime.CommandProfile
 	text    func() string
 }
@@ -134,20 +136,21 @@ func (r *evaluation) step(c *command) {
 		return
 	}
 	begin := time.Now()
-	var rows, kept int64
-	if err := work.Guard(func() { rows, kept = c.run() }); err != nil {
+	var done pipeline.Done
+	if err := work.Guard(func() { done = c.run() }); err != nil {
 		r.fail(c, err)
 	}
 	took := time.Since(begin)
 	c.profile.Calls++
-	c.profile.Rows += rows
-	c.profile.Kept += kept
+	c.profile.Rows += done.Rows
+	c.profile.Kept += done.Kept
+	c.profile.ByBits = c.profile.ByBits || done.ByBits
 	c.profile.Time += took
 	if r.req.Trace != nil {
 		name, _, _ := strings.Cut(c.text(), "\n")
 		s := runtime.Span{Track: "host", Name: name, Start: begin, Duration: took}
-		if rows > 0 || kept > 0 {
-			s.Args = map[string]any{"rows": rows, "new": kept}
+		if done.Rows > 0 || done.Kept > 0 {
+			s.Args = map[string]any{"rows": done.Rows, "new": done.Kept}
 		}
 		r.req.Trace(s)
 	}

@@ -37,10 +37,10 @@ type Want struct {
 // mostViolations is how many tuples of a constraint answers have.
 const mostViolations = 10
 
-// WantOf runs a plan on the go engine. Several runs of an engine can be
-// compared with one answer.
+// WantOf runs a plan on the go engine, by rows. Several runs of an engine can
+// be compared with one answer.
 func WantOf(req runtime.Request) Want {
-	req.MaxViolations = mostViolations
+	req.MaxViolations, req.NoBitJoins = mostViolations, true
 	answer, err := portable.New().Run(context.Background(), &req)
 	return Want{answer, err}
 }

@@ -231,6 +231,10 @@ func (o *groupOp) table() *tables.Groups {
 func (o *groupOp) Push(b *work.Batch) {
 	o.keyCols = b.Pick(o.keyCols, o.by)
 	o.agg.Key.Pack(o.keys, o.keyCols, b.N)
+	if b.Copies != nil {
+		o.table().AddCopies(o.keys, o.ids[:b.N], b.Copies)
+		return
+	}
 	for i, slot := range o.in {
 		o.inCols[i] = b.Cols[slot][:b.N]
 	}

@@ -16,6 +16,8 @@ type buildSide interface {
 	finder() tables.Finder
 	// keyBounds are the bounds of the key columns.
 	keyBounds() []interval.Interval
+	// momentary reports whether the rows are those of one round.
+	momentary() bool
 }
 
 // builtSide is an index that is built when it is first probed, and again only
@@ -28,11 +30,14 @@ type builtSide struct {
 	bounds   []interval.Interval
 	index    tables.Index
 	sink     *packSink
+	ofDelta  bool // whether the rows are those of a delta
 }
 
 func (b *builtSide) finder() tables.Finder { return &b.index }
 
 func (b *builtSide) keyBounds() []interval.Interval { return b.bounds }
+
+func (b *builtSide) momentary() bool { return b.ofDelta }
 
 func (b *builtSide) ensure(r *work.Run) int {
 	b.refresh(func() {
@@ -57,6 +62,8 @@ func (positionSide) keyBounds() []interval.Interval {
 	return []interval.Interval{columns.Positions}
 }
 
+func (positionSide) momentary() bool { return false }
+
 func (p positionSide) ensure(*work.Run) int { return p.index.Update() }
 
 // growingSide is an index on a version of a table that grows in the loop which
@@ -74,6 +81,8 @@ type growingSide struct {
 func (b *growingSide) finder() tables.Finder { return b.found }
 
 func (b *growingSide) keyBounds() []interval.Interval { return b.bounds }
+
+func (b *growingSide) momentary() bool { return false }
 
 func (b *growingSide) ensure(r *work.Run) int {
 	if b.index == nil || b.index.Freed() {

@@ -93,8 +93,7 @@ func (c *keyCheck) keysDiffer(r *work.Run, rows int) bool {
 	}
 	sink := &insertSink{table: c.seen, cols: c.names()[:keys]}
 	runInto(r, sink, []*pipeline{c.scan(version, keys)})
-	_, kept := sink.finish()
-	c.known += int(kept)
+	c.known += int(sink.finish().Kept)
 	differ := c.known == rows
 	if !differ || !c.again {
 		c.forget()

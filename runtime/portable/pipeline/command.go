@@ -6,10 +6,15 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
+// Done is what a run of a command has done.
+type Done struct {
+	Rows, Kept int64 // tuples that came, and those of them that were new
+	ByBits     bool  // whether a join went by bits
+}
+
 // Command compiles a command of a block. The result runs it, any number of
-// times, and returns how many rows came and how many were new.
-func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) func() (rows,
-	kept int64) {
+// times.
+func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) func() Done {
 	r := c.run
 	c.block = b
 	switch cmd := cmd.(type) {
@@ -18,7 +23,7 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 		sink := &insertSink{table: c.Tables[cmd.Var], cols: queryplan.NamesOf(cmd.Node.Columns())}
 		pipes := c.node(cmd.Node, namesOf(cmd.Node.Columns()))
 		setSink(pipes, sink)
-		return func() (int64, int64) {
+		return func() Done {
 			exec(r, pipes)
 			return sink.finish()
 		}
@@ -28,29 +33,29 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 		sink := &insertSink{table: t, cols: queryplan.NamesOf(cmd.Node.Columns())}
 		pipes := c.node(cmd.Node, namesOf(cmd.Node.Columns()))
 		setSink(pipes, sink)
-		return func() (int64, int64) {
+		return func() Done {
 			had := t.Detach()
 			exec(r, pipes)
-			rows, kept := sink.finish()
+			done := sink.finish()
 			t.Publish()
 			t.FreeChunks(had)
-			return rows, kept
+			return done
 		}
 	case *queryplan.Merge:
 		t := c.Tables[cmd.Var]
-		done := !c.Flow.InsertsAfter(cmd.Var, b, i)
-		return func() (int64, int64) {
+		last := !c.Flow.InsertsAfter(cmd.Var, b, i)
+		return func() Done {
 			t.Merge()
-			if done {
+			if last {
 				t.DropSet()
 			}
-			return 0, 0
+			return Done{}
 		}
 	case *queryplan.Clear:
 		if t := c.Tables[cmd.Var]; t != nil {
-			return func() (int64, int64) { t.Clear(); return 0, 0 }
+			return func() Done { t.Clear(); return Done{} }
 		}
-		return func() (int64, int64) { return 0, 0 }
+		return func() Done { return Done{} }
 	case *queryplan.Check:
 		c.label, c.span = "a constraint", cmd.Span
 		node := cmd.Node
@@ -61,11 +66,11 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 			pipes: c.node(node, namesOf(node.Columns()))}
 		cols, o := orderingOf(c.label, node, n.pipes, nil, nil)
 		n.cols, n.binds = cols, o.binds
-		return func() (int64, int64) { return n.run(r), 0 }
+		return func() Done { return Done{Rows: n.run(r)} }
 	case *queryplan.CheckKey:
 		k := &keyCheck{cmd: cmd, table: c.Tables[cmd.Var], binds: c.cols.Of(cmd.Var),
 			again: c.Flow.InsertsAfter(cmd.Var, b, i)}
-		return func() (int64, int64) { k.run(r); return 0, 0 }
+		return func() Done { k.run(r); return Done{} }
 	}
 	panic(fmt.Sprintf("no command %T", cmd))
 }
@@ -73,5 +78,14 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 func setSink(pipes []*pipeline, s sink) {
 	for _, p := range pipes {
 		p.sink = s
+		switch s := s.(type) {
+		case *insertSink:
+			p.extend(s)
+		case *groupSink:
+			// Groups that only count need no row for each tuple of a multijoin.
+			if src, ok := p.src.(counter); ok && len(p.stages) == 0 && len(s.agg.Accs) == 0 {
+				src.count()
+			}
+		}
 	}
 }

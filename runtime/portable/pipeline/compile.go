@@ -426,7 +426,10 @@ func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []colum
 	s := c.sides[text]
 	if s == nil {
 		s = &builtSide{memo: memo{inputs: c.stamp(n)}, pipes: pipes, key: key, pay: pay,
-			bounds: boundsOf(mergedAll(pipes, key))}
+			bounds: boundsOf(mergedAll(pipes, key)),
+			ofDelta: slices.ContainsFunc(queryplan.Scans(n), func(s *queryplan.Scan) bool {
+				return s.Version == queryplan.Delta
+			})}
 		s.index = tables.Index{Name: "the index on " + describe(n), Mem: c.run.Mem,
 			Key: interval.NewLayout(s.bounds), Pay: interval.NewLayout(boundsOf(payCols))}
 		c.sides[text] = s

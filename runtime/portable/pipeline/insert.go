@@ -13,6 +13,8 @@ type insertSink struct {
 	table *tables.Table
 	cols  []string     // column names of the pipeline, in the table's order
 	rows  atomic.Int64 // tuples that arrived
+	// byBits says that a join went by bits since the last call of finish.
+	byBits bool
 }
 
 func (s *insertSink) begin(r *work.Run, rows int, parallel bool) {
@@ -26,10 +28,11 @@ func (s *insertSink) start(w *work.Worker, p *pipeline) work.Op {
 	return o
 }
 
-// finish hands the new rows over and returns how many tuples arrived and how
-// many were new, since the last call.
-func (s *insertSink) finish() (rows, kept int64) {
-	return s.rows.Swap(0), int64(s.table.TakeNew())
+// finish hands the new rows over and returns what was done since the last call.
+func (s *insertSink) finish() Done {
+	done := Done{Rows: s.rows.Swap(0), Kept: int64(s.table.TakeNew()), ByBits: s.byBits}
+	s.byBits = false
+	return done
 }
 
 // insertOp adds one worker's tuples.

@@ -17,10 +17,18 @@ type joinStage struct {
 	check []int
 	keep  []int // slots of the input that go on
 	pay   []int // payload columns that go on, after them
+	// extension is set if the stage makes tuples of a table itself.
+	extension *extension
 }
 
 func (s *joinStage) prepare(r *work.Run) bool {
-	return s.side.ensure(r) > 0 || s.kind == queryplan.Anti
+	if s.side.ensure(r) == 0 {
+		return s.kind == queryplan.Anti
+	}
+	if s.extension != nil {
+		s.extension.choose(r, s.side)
+	}
+	return true
 }
 
 func (s *joinStage) start(w *work.Worker, next work.Op) work.Op {
@@ -35,8 +43,8 @@ func (s *joinStage) start(w *work.Worker, next work.Op) work.Op {
 		out:   work.Batch{Cols: work.Vectors(n, size)},
 		same:  work.Batch{Cols: make([][]int64, n)},
 	}
-	if insert, ok := next.(*insertOp); ok && s.kind == queryplan.Inner {
-		return extending(o, insert)
+	if s.extension != nil {
+		return newExtendOp(o, next.(*insertOp))
 	}
 	return o
 }
@@ -58,7 +66,8 @@ type joinOp struct {
 func (o *joinOp) Close() { o.next.Close() }
 
 func (o *joinOp) Push(b *work.Batch) {
-	o.lookup(b)
+	valid := o.pack(b)
+	o.index.Lookup(o.keys, valid, b.N, &o.runs)
 	o.match(b)
 }
 
@@ -88,18 +97,18 @@ func (o *joinOp) match(b *work.Batch) {
 	}
 }
 
-// lookup finds the runs of all rows of the batch.
-func (o *joinOp) lookup(b *work.Batch) {
+// pack packs the keys of all rows of the batch, and returns which of them are
+// valid; nil if all are.
+func (o *joinOp) pack(b *work.Batch) (valid []bool) {
 	o.cols = b.Pick(o.cols, o.joinStage.keys)
 	o.index = o.side.finder()
-	var valid []bool
 	// A single column needs no check against a dense index: what is outside its
 	// bounds is outside its domain, too.
 	if len(o.check) > 0 && !(o.index.Dense() && len(o.cols) == 1) {
 		valid = o.validate(b.N)
 	}
 	o.index.KeyLayout().Pack(o.keys, o.cols, b.N)
-	o.index.Lookup(o.keys, valid, b.N, &o.runs)
+	return valid
 }
 
 func (o *joinOp) validate(n int) []bool {

@@ -152,4 +152,9 @@ func (s *multiSource[K]) prepare(r *work.Run) int {
 	return s.join.Share()
 }
 
+// counter is a source that can push a row once for all of its copies.
+type counter interface{ count() }
+
+func (s *multiSource[K]) count() { s.join.Counted = true }
+
 func (s *multiSource[K]) start(w *work.Worker) scanner { return s.join.Walk(w) }

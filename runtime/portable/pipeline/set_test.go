@@ -74,10 +74,10 @@ func TestSets(t *testing.T) {
 					want[text] = true
 				}
 				exec(r, []*pipeline{p})
-				if arrived, kept := sink.finish(); int(arrived) != rows.n ||
-					int(kept) != len(want)-before {
-					t.Fatalf("%s, round %d: %d of %d tuples are new, want %d", name, round, kept,
-						arrived, len(want)-before)
+				if done := sink.finish(); int(done.Rows) != rows.n ||
+					int(done.Kept) != len(want)-before {
+					t.Fatalf("%s, round %d: %d of %d tuples are new, want %d", name, round, done.Kept,
+						done.Rows, len(want)-before)
 				}
 				table.Merge()
 				if table.Rows(queryplan.Full) != len(want) ||

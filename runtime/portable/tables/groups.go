@@ -295,6 +295,21 @@ func (t *Groups) Add(keys []uint64, ids []uint32, cols [][]int64) {
 	}
 }
 
+// AddCopies is Add for rows that stand for several, of which the groups keep
+// counts only.
+func (t *Groups) AddCopies(keys []uint64, ids []uint32, copies []uint64) {
+	t.rows += len(ids)
+	if t.agg.Key.Words == 0 {
+		t.number(nil)
+		clear(ids)
+	} else {
+		t.numberAll(keys, ids)
+	}
+	for i, g := range ids {
+		t.Counts[g] += int64(copies[i])
+	}
+}
+
 // merge adds groups of another table, as accumulator's merge does.
 func (t *Groups) merge(from *Groups, numbers []uint32, n int) {
 	kw := t.agg.Key.Words

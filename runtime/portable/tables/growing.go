@@ -37,6 +37,9 @@ type GrowingIndex struct {
 	broad  *arena[uint64]
 	round  uint32
 	token  *Token
+	// The rows of the versions as bits.
+	fullBits, oldBits bitRows
+	keyDomain         uint64 // packed keys that can be
 
 	size             int // rows that are added at a time
 	keyBuf, payBuf   []uint64
@@ -69,6 +72,9 @@ func newGrowingIndex(t *Table, ranges []interval.Interval, keyCols, payCols []in
 	x := &GrowingIndex{name: "the index on " + t.Name, table: t, keyCols: keyCols, payCols: payCols,
 		last: last, token: &Token{},
 		Key: interval.NewLayout(pick(keyCols)), Pay: interval.NewLayout(pick(payCols))}
+	if x.Key.Words == 1 && x.Key.Bits <= maxDirectBits {
+		x.keyDomain = valuesOf(ranges[keyCols[0]]) << x.Key.Fields[0].Shift
+	}
 	x.size = size
 	x.keyVecs, x.payVecs = work.Vectors(len(keyCols), size), work.Vectors(len(payCols), size)
 	if x.Key.Words <= 1 && x.Key.Bits <= maxDirect {
@@ -94,6 +100,8 @@ func (x *GrowingIndex) free() {
 	work.Free(mem, x.slots)
 	work.Free(mem, x.keys)
 	work.Free(mem, x.groups)
+	x.fullBits.free(mem)
+	x.oldBits.free(mem)
 	x.direct, x.slots, x.keys, x.groups, x.n, x.rows = nil, nil, nil, nil, 0, 0
 	if x.narrow != nil {
 		x.narrow.reset()
@@ -113,25 +121,35 @@ func (x *GrowingIndex) extend() {
 }
 
 func (x *GrowingIndex) add(list []Span) {
+	x.blocks(list, x.rows, func(n int) {
+		x.Pay.Pack(x.payBuf, x.payVecs, n)
+		x.addRows(n)
+		x.rows += n
+	})
+}
+
+// blocks reads rows of the table, of which the first has the given position. It
+// calls f with the number of rows whose packed keys are in keyBuf, and their
+// payload in payVecs.
+func (x *GrowingIndex) blocks(list []Span, first int, f func(n int)) {
 	t := x.table
 	for _, s := range list {
 		if slices.Contains(x.keyCols, t.Position()) || slices.Contains(x.payCols, t.Position()) {
-			t.CheckPositions(x.rows + s.Rows())
+			t.CheckPositions(first + s.Rows())
 		}
 		for from := 0; from < s.Rows(); {
 			n := min(s.Rows()-from, x.size)
 			rows := s.Packed(t.Layout.Words, from, n)
 			for i, c := range x.keyCols {
-				t.Unpack(x.keyVecs[i], rows, c, n, x.rows)
+				t.Unpack(x.keyVecs[i], rows, c, n, first)
 			}
 			for i, c := range x.payCols {
-				t.Unpack(x.payVecs[i], rows, c, n, x.rows)
+				t.Unpack(x.payVecs[i], rows, c, n, first)
 			}
 			x.Key.Pack(x.keyBuf, x.keyVecs, n)
-			x.Pay.Pack(x.payBuf, x.payVecs, n)
-			x.addRows(n)
+			f(n)
 			from += n
-			x.rows += n
+			first += n
 		}
 	}
 }

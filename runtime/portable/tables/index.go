@@ -45,6 +45,8 @@ type Index struct {
 	// The payload: one of the two, the first for payloads of up to 32 bits.
 	narrow []uint32
 	broad  []uint64
+
+	bits bitRows // the rows as bits
 }
 
 // Finder finds rows by key.
@@ -108,6 +110,7 @@ func (x *Index) Free() {
 	work.Free(x.Mem, x.filter)
 	work.Free(x.Mem, x.narrow)
 	work.Free(x.Mem, x.broad)
+	x.bits.free(x.Mem)
 	*x = Index{Name: x.Name, Mem: x.Mem, Key: x.Key, Pay: x.Pay}
 }
 

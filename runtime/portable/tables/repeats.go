@@ -122,7 +122,6 @@ func (e *Extension) skipRepeats(t *Table, n int) {
 	if p == nil {
 		return
 	}
-	top, low := uint(e.Shift)+uint(e.Bits), uint64(1)<<(e.Shift&63)-1
 	stored := 0
 	most := uint64(1)<<p.lenBits - 1
 	for i, c := range e.Runs.Count[:n] {
@@ -130,8 +129,7 @@ func (e *Extension) skipRepeats(t *Table, n int) {
 			continue
 		}
 		e.tried++
-		rest := e.Keys[i]>>top<<e.Shift | e.Keys[i]&low
-		tag := rest<<e.JoinBits | e.Joins[i]
+		tag := e.rest(e.Keys[i])<<e.JoinBits | e.Joins[i]
 		entry := p.entry(tag)
 		v, had := atomic.LoadUint64(entry), uint64(0)
 		if v>>p.lenBits == tag {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/bitrows"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
@@ -31,6 +32,8 @@ type Table struct {
 	writers []*Writer
 	// repeats are what rules that extend tuples remember.
 	repeats []*repeats
+	// seen is what joins by bits have found, by column.
+	seen []bitrows.Seen
 	// growing are the indexes that each Merge extends.
 	growing []*GrowingIndex
 }
@@ -205,6 +208,7 @@ func (t *Table) Clear() {
 	t.old, t.delta, t.fresh, t.taken = spans{}, spans{}, spans{}, 0
 	t.freeWriters()
 	t.freeRepeats()
+	t.freeSeen()
 	if t.set != nil {
 		t.set.reset()
 	}
@@ -384,5 +388,6 @@ func (t *Table) DropSet() {
 		t.set = nil
 		t.freeWriters()
 		t.freeRepeats()
+		t.freeSeen()
 	}
 }

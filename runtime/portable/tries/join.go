@@ -21,6 +21,8 @@ type Join[K Word] struct {
 	// Pays are the inputs' columns in the output, of one input after the other.
 	Pays  []Payload
 	Slots int
+	// Counted has the walkers push a tuple once, with the number of its copies.
+	Counted bool
 }
 
 // Variable is a column that several inputs have.
@@ -74,6 +76,9 @@ func (s *Join[K]) Walk(w *work.Worker) *walker[K] {
 	size := w.Run.Sizes.Vector
 	j := &walker[K]{src: s, run: w.Run, size: size,
 		batch: work.Batch{Cols: work.Vectors(s.Slots, size)}}
+	if s.Counted {
+		j.batch.Copies = make([]uint64, size)
+	}
 	j.inputs = make([]walked[K], len(s.Inputs))
 	for i, in := range s.Inputs {
 		x := &j.inputs[i]

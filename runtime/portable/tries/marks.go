@@ -56,6 +56,18 @@ func (m *marks[K]) has(v K) int {
 	return int(m.bits[at/64] >> (at % 64) & 1)
 }
 
+// count returns how many values of a list are marked.
+func (m *marks[K]) count(list []K) (n int) {
+	bits, least := m.bits, m.list[0]
+	for _, v := range list {
+		at := v - least // wraps below the first
+		if word := uint64(at / 64); word < uint64(len(bits)) {
+			n += int(bits[word] >> (at % 64) & 1)
+		}
+	}
+	return n
+}
+
 // clear forgets the list.
 func (m *marks[K]) clear() {
 	if m.marked {

@@ -241,6 +241,11 @@ func (s *walker[K]) combine(k int, copies uint64) {
 
 // emit appends the tuple at hand as often as said.
 func (s *walker[K]) emit(copies uint64) {
+	if s.src.Counted && copies > 0 {
+		s.batch.Copies[s.batch.N] = copies
+		s.fill(1, -1)
+		return
+	}
 	for copies > 0 {
 		n := int(min(copies, uint64(s.size-s.batch.N)))
 		s.fill(n, -1)
@@ -259,6 +264,11 @@ func (s *walker[K]) fill(n, except int) {
 			for i := range col {
 				col[i] = word
 			}
+		}
+	}
+	if s.src.Counted && except >= 0 {
+		for i := from; i < to; i++ {
+			s.batch.Copies[i] = 1
 		}
 	}
 	for k, row := range s.rows {
@@ -381,11 +391,7 @@ func (s *walker[K]) emitCommon(v int, x, y []K) {
 func (s *walker[K]) emitMarked(v int, list []K) {
 	slot := s.src.Vars[v].Slot
 	if slot < 0 {
-		n := 0
-		for _, value := range list {
-			n += s.marks.has(value)
-		}
-		s.emit(uint64(n))
+		s.emit(uint64(s.marks.count(list)))
 		return
 	}
 	for len(list) > 0 {

@@ -34,6 +34,8 @@ type Run struct {
 	Mem     *Memory
 	Stop    canceller
 	Dropped atomic.Int64 // decimals that did not fit
+	// NoBitJoins has all joins go through rows.
+	NoBitJoins bool
 }
 
 // Worker is one of the run's threads.

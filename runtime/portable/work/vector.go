@@ -7,6 +7,9 @@ import "math"
 type Batch struct {
 	N    int
 	Cols [][]int64
+	// Copies says how often each row stands in the batch; nil if once. Only a
+	// sink that counts gets it, right from a source.
+	Copies []uint64
 }
 
 // Pick returns the vectors of some slots, in dst if it has room.
