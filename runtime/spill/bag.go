@@ -69,7 +69,7 @@ func hash(word int64) uint64 {
 	return h ^ h>>32
 }
 
-// hashRow is hash of row i of columns, of a tuple of one column that of its
+// hashRow is the hash of row i of columns; of one column it is that of the
 // word.
 func hashRow(cols [][]int64, i int) uint64 {
 	h := hash(cols[0][i])
