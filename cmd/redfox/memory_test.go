@@ -155,6 +155,7 @@ func memoryFacts(t *testing.T, dir string) {
 const (
 	countStrings = "s(i, x) -> int(i), string(x).\nn[] = c -> int(c).\nn[] = c <- agg<<c = count()>> s(_, _).\n_(c) <- n[] = c.\n"
 	countPairs   = "pair(a, b) -> int(a), int(b).\nn[] = c -> int(c).\nn[] = c <- agg<<c = count()>> pair(_, _).\n_(c) <- n[] = c.\n"
+	sumPairs     = "pair(a, b) -> int(a), int(b).\nn[] = s <- agg<<s = total(b)>> pair(_, b).\n_(s) <- n[] = s.\n"
 	threeFiles   = "pair(a, b) -> int(a), int(b).\npair2(a, b) -> int(a), int(b).\npair3(a, b) -> int(a), int(b).\ns(i, x) -> int(i), string(x).\n" +
 		"n[] = c -> int(c).\nn[] = c <- agg<<c = count()>> pair(a, b), pair2(b, d), pair3(d, _), s(a, _).\n_(c) <- n[] = c.\n"
 	derivePairs = "pair(a, b) -> int(a), int(b).\nout(b, a) <- pair(a, b).\n"
@@ -205,6 +206,7 @@ var memoryCases = []memoryCase{
 	{"a long record", countStrings, "20M", []string{"--fact", "s=long.tsv"}, "", "long.tsv", false},
 	{"numbers", countPairs, "5M", []string{"--fact", "pair=pair.tsv"}, "", "pair.tsv", false},
 	{"numbers", countPairs, "20M", []string{"--fact", "pair=pair.tsv"}, "500000", "", false},
+	{"a database", sumPairs, "1M", []string{"--fact", "pair=pair.rfdb"}, "124999750000", "", true},
 	{"repeated facts", countPairs, "10M", []string{"--fact", "pair=twice.tsv"}, "", "twice.tsv",
 		false},
 	{"repeated facts", countPairs, "100M", []string{"--fact", "pair=twice.tsv"}, "500000", "",
@@ -246,6 +248,11 @@ func TestMemoryBound(t *testing.T) {
 	}
 	dir := t.TempDir()
 	memoryFacts(t, dir)
+	write(t, dir, "pair.logic", "pair(a, b) -> int(a), int(b).\n")
+	if o := finish(t, redfoxProcess(t, dir, "load", "pair.logic", "--fact", "pair=pair.tsv", "-o",
+		"pair.rfdb")); o.code != exitDone {
+		t.Fatal(o)
+	}
 	for i, c := range tests.Part(t, memoryCases, "bounds") {
 		for _, engine := range []string{"go", "cpu"} {
 			if engine == "cpu" && !c.runs {

@@ -113,6 +113,10 @@ func printSpill(w io.Writer, s *driver.SpillStats, took time.Duration) {
 		rate(s.Written, s.Writing), rate(s.Read, s.Reading), size(s.Peak))
 	fmt.Fprintf(w, "spill    %s, and %s that did not fit\n", count(s.Boxes, "part"),
 		count(s.Tries, "attempt"))
+	if moving := s.Writing + s.Reading; moving > 0 {
+		fmt.Fprintf(w, "spill    the run took %.1f times as long as its writes and reads\n",
+			took.Seconds()/moving.Seconds())
+	}
 	for _, p := range s.Pieces {
 		if p.Boxes <= 1 && p.Rounds == 0 {
 			continue

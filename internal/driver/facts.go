@@ -121,6 +121,7 @@ type Database struct {
 	report *LoadReport
 	bytes  int64 // of columns
 	text   int64 // bytes of dictionaries
+	onDisk int64 // of both: pages of files, which the system takes back
 	time   time.Duration
 	print  string
 	// left reads the sources of which columns were left out; nil if none were.
@@ -157,12 +158,12 @@ func (db *Database) size(p *Program) machine.Size {
 }
 
 // held returns the bytes of the facts that count against the bound of a run:
-// columns and dictionaries.
+// columns and dictionaries that are not pages of files.
 func (db *Database) held() int64 {
 	if db == nil {
 		return 0
 	}
-	return db.bytes + db.text
+	return db.bytes + db.text - db.onDisk
 }
 
 // Load reads the facts that the program uses into columns. A malformed row, or

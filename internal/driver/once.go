@@ -223,6 +223,6 @@ func (db *Database) whole(ctx context.Context) (*Database, error) {
 // complete sets what depends on the relations.
 func (db *Database) complete() {
 	facts.NameTables(db.store)
-	db.bytes, db.text = facts.Bytes(db.store)
+	db.bytes, db.text, db.onDisk = facts.Bytes(db.store)
 	db.print = facts.Fingerprint(db.catalog())
 }

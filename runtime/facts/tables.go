@@ -54,18 +54,24 @@ func shortName(t *store.Table) string {
 	return base
 }
 
-// Bytes returns the memory of the columns of a database, and that of their
-// dictionaries.
-func Bytes(db *store.Database) (columns, text int64) {
+// Bytes returns the size of the columns of a database, that of their
+// dictionaries, and how much of both is pages of files.
+func Bytes(db *store.Database) (columns, text, onDisk int64) {
 	dicts := map[*store.Dict]bool{}
 	for _, t := range Tables(db) {
 		for _, c := range t.Columns {
 			columns += c.Bytes()
+			if c.OnDisk {
+				onDisk += c.Bytes()
+			}
 			if c.Dict != nil && !dicts[c.Dict] {
 				dicts[c.Dict] = true
 				text += c.Dict.Bytes()
+				if c.Dict.OnDisk {
+					onDisk += c.Dict.Bytes()
+				}
 			}
 		}
 	}
-	return columns, text
+	return columns, text, onDisk
 }

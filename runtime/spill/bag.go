@@ -13,6 +13,7 @@ import (
 // bag is rows of words: stored columns, or blocks of the scratch file.
 type bag struct {
 	types []scalar.Type
+	tuple int // columns of a tuple; another one numbers them
 	rows  int64
 
 	facts  []*store.Column // nil for a bag of blocks
@@ -37,22 +38,27 @@ type field struct {
 	width  uint8
 }
 
-// cut is the rows of a bag in partitions. Those that the bag has got since are
-// added when it is asked for.
+// cut is the rows of a bag in partitions. Blocks that the bag has got since are
+// added when they are many.
 type cut struct {
 	dims  []dim // without a class
 	parts [][]block
-	done  int // blocks of the bag that are in it
-	facts bool
+	done  int  // blocks of the bag that are in it
+	whole bool // those that the bag had at first are
 }
 
 // dim is the rows whose values in a column are in a class: that of the first
-// bits of their hashes.
+// bits of their hashes. The column wholeRow stands for all columns of a set of
+// tuples together.
 type dim struct {
 	col   int
 	bits  uint8
 	class uint64
 }
+
+// wholeRow is the column of a dim over tuples. Their number, if they have one,
+// is not part of them.
+const wholeRow = -1
 
 // hash spreads words over classes. It differs from the hashes of tables, so
 // that a part does not fill a part of a table.
@@ -63,8 +69,20 @@ func hash(word int64) uint64 {
 	return h ^ h>>32
 }
 
+// hashRow is the hash of row i of columns; of one column it is that of the
+// word.
+func hashRow(cols [][]int64, i int) uint64 {
+	h := hash(cols[0][i])
+	for _, c := range cols[1:] {
+		h = hash(int64(h) ^ c[i])
+	}
+	return h
+}
+
 // classOf returns the class of a word, of 2^b.
-func classOf(word int64, b uint8) uint64 { return hash(word) >> (64 - b) & (1<<b - 1) }
+func classOf(word int64, b uint8) uint64 { return classOfHash(hash(word), b) }
+
+func classOfHash(h uint64, b uint8) uint64 { return h >> (64 - b) & (1<<b - 1) }
 
 // bytes is the size of the rows where they are.
 func (g *bag) bytes() int64 {
@@ -83,7 +101,12 @@ func (g *bag) bytes() int64 {
 const (
 	blockRows = 1 << 16
 	leastRows = 1 << 6
+	// goodRows are enough that a block costs little more than its bytes.
+	goodRows = 1 << 9
 )
+
+// writing is the part of the memory that the buffers of a writer take.
+const writing = 8
 
 // writer appends rows to bags of blocks: row by row to one of several, by the
 // classes of their values.
@@ -91,6 +114,7 @@ type writer struct {
 	r     *run
 	types []scalar.Type
 	dims  []dim
+	tuple int // columns of a tuple
 	to    []*[]block
 	room  int       // rows of a buffer
 	bufs  [][]int64 // row after row
@@ -101,8 +125,8 @@ type writer struct {
 // newWriter returns a writer to 2^b lists of blocks, b the bits of all dims.
 func (r *run) newWriter(types []scalar.Type, dims []dim, to []*[]block) *writer {
 	w := &writer{r: r, types: types, dims: dims, to: to, bufs: make([][]int64, len(to))}
-	width := max(len(types), 1)
-	w.room = int(r.bound/16) / (8 * width * len(to))
+	w.tuple = len(types)
+	w.room = int(r.bound/writing) / (8 * len(types) * len(to))
 	w.room = min(max(w.room, leastRows), blockRows)
 	return w
 }
@@ -112,6 +136,10 @@ func (w *writer) add(cols [][]int64, n int) error {
 	for i := range n {
 		at := uint64(0)
 		for _, d := range w.dims {
+			if d.col == wholeRow {
+				at = at<<d.bits | classOfHash(hashRow(cols[:w.tuple], i), d.bits)
+				continue
+			}
 			at = at<<d.bits | classOf(cols[d.col][i], d.bits)
 		}
 		buf := w.bufs[at]
@@ -188,23 +216,37 @@ func (d *reader) block(b *block, cols []int) ([][]int64, error) {
 	for len(d.vecs) < len(cols) {
 		d.vecs = append(d.vecs, nil)
 	}
-	for i, c := range cols {
-		at := b.at
-		for _, f := range b.cols[:c] {
-			at += int64(b.rows) * int64(f.width)
-		}
-		f := b.cols[c]
-		n := b.rows * int(f.width)
+	// One read takes all columns, and those between them.
+	from, until := b.bytes, 0
+	for _, c := range cols {
+		at := b.offset(c)
+		from, until = min(from, at), max(until, at+b.rows*int(b.cols[c].width))
+	}
+	if n := until - from; n > 0 {
 		d.data = slices.Grow(d.data[:0], n)[:n]
-		if n > 0 {
-			if err := d.r.file.read(d.data, at); err != nil {
-				return nil, err
-			}
+		if err := d.r.file.read(d.data, b.at+int64(from)); err != nil {
+			return nil, err
 		}
+	}
+	for i, c := range cols {
 		d.vecs[i] = slices.Grow(d.vecs[i][:0], b.rows)[:b.rows]
-		widen(d.vecs[i], d.data, f)
+		f := b.cols[c]
+		var data []byte
+		if f.width > 0 {
+			data = d.data[b.offset(c)-from:]
+		}
+		widen(d.vecs[i], data, f)
 	}
 	return d.vecs[:len(cols)], nil
+}
+
+// offset is where a column of a block begins.
+func (b *block) offset(col int) int {
+	at := 0
+	for _, f := range b.cols[:col] {
+		at += b.rows * int(f.width)
+	}
+	return at
 }
 
 // widen is the reverse of pack.
@@ -296,18 +338,32 @@ func firstColumns(n int) []int {
 	return out
 }
 
-// mostCut bounds the partitions of a cut, as a power of two.
-const mostCut = 8
+// leastCut and mostCut bound the partitions of a cut, as powers of two.
+const (
+	leastCut = 3
+	mostCut  = 8
+)
 
-// cut returns the partitions of a bag by classes of values in columns, and adds
-// to them what the bag has got.
+// mostParts is how many partitions of rows of so many columns have good blocks,
+// as a power of two.
+func (r *run) mostParts(cols int) int {
+	parts := r.bound / writing / int64(8*cols*goodRows)
+	return min(max(bits.Len64(uint64(parts))-1, leastCut), mostCut)
+}
+
+// lateShare is the part of the memory up to which blocks wait to be cut. Every
+// part reads them; but a few rows in each partition would be a block each.
+const lateShare = 64
+
+// cut returns the partitions of a bag by classes of values in columns. The
+// blocks from done on are in none of them.
 func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 	key := ""
 	for _, d := range dims {
 		key += fmt.Sprint(d.col, " ")
 	}
 	c := g.cuts[key]
-	if c != nil && c.coarse(dims) {
+	if c != nil && c.coarse(dims, r.mostParts(len(g.types))) {
 		for _, p := range c.parts {
 			r.freeBlocks(p)
 		}
@@ -320,14 +376,15 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 			c.dims = append(c.dims, dim{col: d.col, bits: d.bits})
 			parts += int(d.bits)
 		}
-		for i := 0; parts > mostCut; i = (i + 1) % len(dims) {
-			if b := c.dims[i].bits; b > 1 || len(dims) > mostCut && b > 0 {
+		most := r.mostParts(len(g.types))
+		for i := 0; parts > most; i = (i + 1) % len(dims) {
+			if b := c.dims[i].bits; b > 1 || len(dims) > most && b > 0 {
 				c.dims[i].bits--
 				parts--
 			}
 		}
 		want := bits.Len64(uint64(g.bytes() / max(r.bound/16, 1)))
-		for i := 0; parts < min(want, mostCut); i, parts = (i+1)%len(dims), parts+1 {
+		for i := 0; parts < min(want, most); i, parts = (i+1)%len(dims), parts+1 {
 			c.dims[i].bits++
 		}
 		c.parts = make([][]block, 1<<parts)
@@ -336,7 +393,11 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 		}
 		g.cuts[key] = c
 	}
-	if c.done == len(g.blocks) && (g.facts == nil || c.facts) {
+	late := int64(0)
+	for i := c.done; i < len(g.blocks); i++ {
+		late += int64(g.blocks[i].bytes)
+	}
+	if c.whole && (late == 0 || late <= r.bound/lateShare) {
 		return c, nil
 	}
 	to := make([]*[]block, len(c.parts))
@@ -344,6 +405,7 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 		to[i] = &c.parts[i]
 	}
 	w := r.newWriter(g.types, c.dims, to)
+	w.tuple = g.tuple
 	all := firstColumns(len(g.types))
 	var from []block
 	if g.facts == nil {
@@ -352,19 +414,19 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 	if err := r.each(g, from, all, w.add); err != nil {
 		return nil, err
 	}
-	c.done, c.facts = len(g.blocks), true
+	c.done, c.whole = len(g.blocks), true
 	return c, w.close()
 }
 
 // coarse reports whether parts are so much smaller than partitions that it pays
 // to partition again.
-func (c *cut) coarse(dims []dim) bool {
+func (c *cut) coarse(dims []dim, most int) bool {
 	finer, bits := 0, 0
 	for i, d := range dims {
 		bits += int(c.dims[i].bits)
 		finer += max(int(d.bits)-int(c.dims[i].bits), 0)
 	}
-	return finer >= 2 && bits+2 <= mostCut
+	return finer >= 2 && bits+2 <= most
 }
 
 // within appends the blocks of the partitions that may have rows of a part.
@@ -390,6 +452,28 @@ func (c *cut) within(dims []dim) []block {
 		out = append(out, c.parts[at]...)
 	}
 	return out
+}
+
+// within returns the blocks that have the rows of a part, and what has to be
+// tested for each row of them.
+func (r *run) within(g *bag, dims []dim) (blocks []block, rest []dim, err error) {
+	if len(dims) == 0 || g.facts == nil && g.bytes() <= r.bound/32 {
+		return g.blocks, dims, nil
+	}
+	c, err := r.cut(g, dims)
+	if err != nil {
+		return nil, nil, err
+	}
+	blocks = c.within(dims)
+	if c.done < len(g.blocks) {
+		return append(blocks, g.blocks[c.done:]...), dims, nil
+	}
+	for i, d := range dims {
+		if d.bits > c.dims[i].bits {
+			rest = append(rest, d)
+		}
+	}
+	return blocks, rest, nil
 }
 
 // drop frees the blocks of a bag.

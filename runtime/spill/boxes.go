@@ -363,19 +363,9 @@ func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Co
 		}
 		return out, int(g.rows), 0, nil
 	}
-	blocks := g.blocks
-	rest := dims // what has to be tested for each row
-	if len(dims) > 0 && (g.facts != nil || g.bytes() > r.bound/32) {
-		c, err := r.cut(g, dims)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		blocks, rest = c.within(dims), nil
-		for i, d := range dims {
-			if d.bits > c.dims[i].bits {
-				rest = append(rest, d)
-			}
-		}
+	blocks, rest, err := r.within(g, dims)
+	if err != nil {
+		return nil, 0, 0, err
 	}
 	b := newBuilder(g, blocks, cols, r.dict)
 	expect := int64(0)

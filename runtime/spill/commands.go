@@ -203,19 +203,9 @@ func (c *commander) merge(v *queryplan.Var) error {
 			return nil
 		}
 	}
-	// The candidates are a bag, in which names of columns are those of v.
-	candidates := &queryplan.Var{Name: v.Name, Kind: queryplan.Temp, Cols: v.Cols, Span: v.Span}
-	c.vars[candidates] = &state{full: fresh}
-	defer delete(c.vars, candidates)
-	names := queryplan.NamesOf(v.Cols)
-	var n queryplan.Node = &queryplan.Scan{Var: candidates, Names: names}
-	if s.full.rows > 0 {
-		n = &queryplan.Join{Kind: queryplan.Anti, Left: n,
-			Right: &queryplan.Scan{Var: v, Names: names}}
-	}
 	news := newBag(v.Cols)
 	news.types, news.rows = s.full.types, s.full.rows // which is where numbers go on
-	_, err := c.fill(v, news, parts.OfTree(v, n, v.Span))
+	err := c.difference(v.Name, fresh, s.full, news)
 	s.take(news.blocks, news.rows-s.full.rows)
 	return err
 }

@@ -17,8 +17,9 @@
 //
 // A piece that cannot be cut runs command by command (commands.go). Each
 // command is cut on its own. A round of a loop derives candidates into the
-// file; Merge compares them with the relation, box by box. What of a command
-// cannot be cut is computed step by step (steps.go).
+// file; Merge keeps a class of them in memory and reads the relation beside it
+// (merge.go). What of a command cannot be cut is computed step by step
+// (steps.go).
 //
 // The file has no name, so nothing of it is left however the process ends. The
 // columns of a large result are mapped from it (result.go).

@@ -295,19 +295,21 @@ func newBag(cols []queryplan.Column) *bag {
 	if len(g.types) == 0 {
 		g.types = []scalar.Type{scalar.IntType}
 	}
+	g.tuple = len(g.types)
 	return g
 }
 
 // filler adds the tuples of relations to a bag. If the bag has a column more,
 // it numbers them. The bag has all of them once it is closed.
 type filler struct {
-	r *run
-	g *bag
-	w *writer
+	r       *run
+	g       *bag
+	w       *writer
+	numbers []int64
 }
 
 func (r *run) filler(g *bag) *filler {
-	return &filler{r, g, r.newWriter(g.types, nil, []*[]block{&g.blocks})}
+	return &filler{r: r, g: g, w: r.newWriter(g.types, nil, []*[]block{&g.blocks})}
 }
 
 func (f *filler) add(rel *store.Relation) error {
@@ -316,23 +318,23 @@ func (f *filler) add(rel *store.Relation) error {
 	}
 	cols := rel.Columns()
 	from := &bag{facts: cols, rows: int64(rel.Rows())}
-	all := firstColumns(len(cols))
-	numbers := make([]int64, factRows)
-	at := f.g.rows
-	f.g.rows += from.rows
-	return f.r.each(from, nil, all, func(vecs [][]int64, n int) error {
-		if len(vecs) < len(f.g.types) {
-			for i := range numbers[:n] {
-				numbers[i] = 0
-				if len(cols) > 0 {
-					numbers[i] = at + int64(i)
-				}
+	return f.r.each(from, nil, firstColumns(len(cols)), f.columns)
+}
+
+// columns adds n tuples. A tuple without columns is a zero.
+func (f *filler) columns(cols [][]int64, n int) error {
+	if len(cols) < len(f.g.types) {
+		f.numbers = slices.Grow(f.numbers[:0], n)[:n]
+		for i := range f.numbers {
+			f.numbers[i] = 0
+			if len(cols) > 0 {
+				f.numbers[i] = f.g.rows + int64(i)
 			}
-			vecs = append(slices.Clip(vecs), numbers)
 		}
-		at += int64(n)
-		return f.w.add(vecs, n)
-	})
+		cols = append(slices.Clip(cols), f.numbers)
+	}
+	f.g.rows += int64(n)
+	return f.w.add(cols, n)
 }
 
 func (f *filler) close() error { return f.w.close() }

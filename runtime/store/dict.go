@@ -15,6 +15,10 @@ import (
 // programs, are in no order. Reading and interning are safe for concurrent use,
 // and reading takes no lock.
 type Dict struct {
+	// OnDisk says that the sorted strings are pages of a file, as those of a
+	// Column are.
+	OnDisk bool
+
 	sorted stringArena
 	index  dictIndex // finds sorted strings by hash, once programs intern
 

@@ -34,7 +34,7 @@ func (c *Column) Grow(words []int64) (*Column, bool) {
 	hasRoom := c.used != nil && c.room() >= len(words) &&
 		c.used.CompareAndSwap(int64(c.n), int64(out.n))
 	if !hasRoom {
-		out.owner, out.used = nil, new(atomic.Int64)
+		out.owner, out.used, out.OnDisk = nil, new(atomic.Int64), false
 		out.used.Store(int64(out.n))
 	}
 	switch c.Width {

@@ -42,13 +42,14 @@ func (l *Layout) Check() error {
 	return nil
 }
 
-// StoredColumn returns the column of a layout over entries that exist, which
-// are aligned to the width and which it keeps. The entries stay as long as
-// owner is reachable. They are not looked at: Holds does that.
+// StoredColumn returns the column of a layout over entries in a mapped file,
+// which are aligned to the width and which it keeps. The entries stay as long
+// as owner is reachable. They are not looked at: Holds does that.
 func StoredColumn(l Layout, dict *Dict, entries []byte, owner any) *Column {
 	c := &Column{Type: l.Type, Dict: dict, Base: l.Base, Step: l.Step, Width: l.Width,
 		Stats: l.Stats, n: l.Rows, owner: owner}
 	if l.Width > 0 && l.Rows > 0 {
+		c.OnDisk = true
 		c.view(unsafe.Pointer(unsafe.SliceData(entries)))
 	}
 	return c
@@ -97,11 +98,11 @@ func (d *Dict) Text() (text, ends []byte, wide bool) {
 	return d.sorted.data, bytesOf(d.sorted.ends), false
 }
 
-// StoredDict returns the dictionary of what Text returned, which it keeps. The
-// places of the ends are aligned to their width. They are not looked at:
-// EndsHold does that.
+// StoredDict returns the dictionary of what Text returned, which it keeps and
+// which is in a mapped file. The places of the ends are aligned to their width.
+// They are not looked at: EndsHold does that.
 func StoredDict(text, ends []byte, wide bool) *Dict {
-	d := &Dict{}
+	d := &Dict{OnDisk: true}
 	d.sorted.data = text
 	data := unsafe.Pointer(unsafe.SliceData(ends))
 	if wide {
