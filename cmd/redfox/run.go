@@ -130,9 +130,9 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	if memory, err = con.withinLimit(memory, engine); err != nil {
 		return nil, err
 	}
-	if c.IsSet("spill") && memory == 0 {
-		return nil, &usageError{message: "--spill is for runs that --memory bounds",
-			help: "give --memory as well, such as --memory 8G"}
+	if c.IsSet("spill") && memory == 0 && engine != driver.EngineGPU {
+		return nil, &usageError{message: "--spill is for runs that --memory or a GPU's memory bounds",
+			help: "give --memory as well, such as --memory 8G, or --engine gpu"}
 	}
 	if folder := c.String("spill"); folder != "" {
 		if err := driver.CheckSpill(folder); err != nil {

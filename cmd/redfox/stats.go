@@ -109,7 +109,11 @@ func printSpill(w io.Writer, s *driver.SpillStats, took time.Duration) {
 		}
 		return line
 	}
-	fmt.Fprintf(w, "spill    %s: wrote %s, read %s; at most %s at once\n", s.Folder,
+	where := s.Folder
+	if where == "" {
+		where = "memory of the host"
+	}
+	fmt.Fprintf(w, "spill    %s: wrote %s, read %s; at most %s at once\n", where,
 		rate(s.Written, s.Writing), rate(s.Read, s.Reading), size(s.Peak))
 	fmt.Fprintf(w, "spill    %s, and %s that did not fit\n", count(s.Boxes, "part"),
 		count(s.Tries, "attempt"))

@@ -86,8 +86,11 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 			text += c.String() + "\n"
 		}
 	}
-	if opts.Memory > 0 && opts.Spill != "" {
+	switch {
+	case opts.Memory > 0 && opts.Spill != "":
 		text += "\n== spilling, if the run does not fit --memory\n" + parts.Explain(plan)
+	case opts.DeviceMemory > 0:
+		text += "\n== parts, if the run does not fit --device-memory\n" + parts.Explain(plan)
 	}
 	asked := opts.Kernels || opts.WhyNotFused || opts.Target != ""
 	if _, err = io.WriteString(w, text); err != nil || opts.Run && ran.target == "" && !asked {

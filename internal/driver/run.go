@@ -38,15 +38,17 @@ type RunOptions struct {
 	Memory int64
 	// Spill is a folder. If a run does not fit Memory, the go engine evaluates
 	// the plan by parts and keeps relations in a file there, which has no name.
-	// "" lets the run fail.
+	// "" lets the run fail. A run that does not fit the memory of a GPU goes on
+	// by parts in any case, on the GPU; "" then keeps relations in the host's
+	// memory.
 	Spill string
 	// Device is the number or the UUID of a GPU, as Devices lists them; "" is
 	// the first that can be used. Naming a device implies engine gpu, and the
 	// run fails if that GPU cannot be used. With another engine it is an error.
 	Device string
 	// DeviceMemory bounds, in bytes, what runs and facts take of the GPU's
-	// memory; 0 means all of it. Runs with the same bound share it. With an
-	// engine other than gpu and auto it is an error.
+	// memory; 0 means all of it. Runs with the same bound share it. A run that
+	// does not fit goes on by parts. With an engine other than gpu and auto it is an error.
 	DeviceMemory int64
 	// Outputs names the predicates of the result. Other predicates are computed
 	// only as far as these need them. Nil stands for every exported predicate

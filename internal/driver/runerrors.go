@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/llvm"
@@ -55,8 +56,8 @@ func CouldSpill(err error) bool {
 	return errors.As(err, &memory) && !memory.Device && !memory.Loading && memory.System == nil
 }
 
-// deviceBound returns the memory of a GPU that a run did not fit, if that is the
-// error; else 0.
+// deviceBound returns the memory of a GPU that a run did not fit, if the error
+// is that; else 0.
 func deviceBound(err error) int64 {
 	var memory *runtime.MemoryError
 	if !errors.As(err, &memory) || !memory.Device {
@@ -75,8 +76,11 @@ func CheckSpill(folder string) error {
 
 // spillFailure words a file of RunOptions.Spill that cannot be written or read.
 func spillFailure(err error) error {
-	return &EnvironmentError{Message: err.Error(),
-		Help: "free space there, or name another folder with --spill", Err: err}
+	help := "free space there, or name another folder with --spill"
+	if errors.Is(err, fs.ErrNotExist) {
+		help = "make the folder, or name another one with --spill"
+	}
+	return &EnvironmentError{Message: err.Error(), Help: help, Err: err}
 }
 
 // engineBug is a bug of an engine, with the details that the engine reports.

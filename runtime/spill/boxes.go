@@ -60,9 +60,9 @@ const (
 	mostBits = 24
 	// mostStalls is how many cuts in a row may leave all rows in one half.
 	mostStalls = 4
-	// leastCut is how many rows that can be cut a box on a device has at
+	// leastBox is how many rows that can be cut a box on a device has at
 	// least: what fewer do not fit is not theirs.
-	leastCut = 1 << 10
+	leastBox = 1 << 10
 )
 
 // errDevice says that a device has no room for the first box, however small, or
@@ -156,7 +156,7 @@ func (x *boxes) eval(b box) error {
 		return err
 	}
 	w, had := x.choose(b, rows)
-	if x.device && x.on != x.host && (w < 0 || x.cuttable(rows) < leastCut) {
+	if x.device && x.on != x.host && (w < 0 || x.cuttable(rows) < leastBox) {
 		if x.boxes == 0 {
 			return errDevice
 		}
@@ -201,8 +201,8 @@ func (x *boxes) choose(b box, rows []int64) (way int, had int64) {
 	return way, had
 }
 
-// attempt evaluates a box in one run on an engine. It returns the rows of each leaf that it
-// read, or would have read.
+// attempt evaluates a box in one run on an engine. It returns the rows of each
+// leaf that it read, or would have read.
 func (x *boxes) attempt(b *box, on runtime.Engine) (rows []int64, err error) {
 	if err := x.stopped(); err != nil {
 		return nil, err
