@@ -48,7 +48,8 @@ type RunOptions struct {
 	Device string
 	// DeviceMemory bounds, in bytes, what runs and facts take of the GPU's
 	// memory; 0 means all of it. Runs with the same bound share it. A run that
-	// does not fit goes on by parts. With an engine other than gpu and auto it is an error.
+	// does not fit goes on by parts. With an engine other than gpu and auto it
+	// is an error.
 	DeviceMemory int64
 	// Outputs names the predicates of the result. Other predicates are computed
 	// only as far as these need them. Nil stands for every exported predicate
