@@ -281,6 +281,10 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 			"redfox: note: %s did not fit the type, so the atoms that need them are false\n",
 			count(n, "decimal"))
 	}
+	if res.Stats.Spill != nil && res.Stats.Device != nil {
+		fmt.Fprintln(r.con.err, "redfox: note: the run did not fit the memory of the GPU and went on by "+
+			"parts; --stats says how")
+	}
 	r.noteCombinations(prog, res)
 	if err := wanted.write(ctx, r.con, res); err != nil {
 		return err

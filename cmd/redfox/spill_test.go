@@ -94,7 +94,7 @@ func TestSpill(t *testing.T) {
 	}
 	_, stderr, code, _ := run(t, "go", "--memory", "3M", "--spill", filepath.Join(dir, "no"))
 	if code != exitEnvironment || !strings.Contains(stderr, "redfox cannot make a file in ") ||
-		!strings.Contains(stderr, "name another folder with --spill") {
+		!strings.Contains(stderr, "make the folder, or name another one with --spill") {
 		t.Errorf("exit code %d without the folder, %q", code, stderr)
 	}
 	if _, stderr, code, _ := run(t, "go", "--spill", folder); code == exitDone ||
