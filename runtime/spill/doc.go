@@ -1,10 +1,12 @@
 // Package spill runs plans whose relations do not fit the memory of a run. It
-// is the go engine over parts of the data, one after the other, and keeps what
-// they derive in a file.
+// runs the go engine, or that of a GPU whose memory does not suffice, over
+// parts of the data, one after the other, and keeps what they derive in a file.
 //
-// In: a request with a bound on memory, a folder, and the go engine. Out: the
-// same answer as without a bound. It must not import an engine. `redfox run
-// --memory SIZE --spill DIR --stats` says what was written and read.
+// In: a request with a bound on memory, a folder, and the go engine; or the
+// engine of a GPU and the size of its memory, and then the file may be one in
+// the memory of the host. Out: the same answer as without a bound. It must not
+// import an engine. `redfox run --memory SIZE --spill DIR --stats` says what
+// was written and read.
 //
 // # How
 //
