@@ -160,7 +160,7 @@ func (x *boxes) eval(b box) error {
 		if x.boxes == 0 {
 			return errDevice
 		}
-		if rows, err = x.attempt(&b, x.host); !isMemory(err) {
+		if _, err = x.attempt(&b, x.host); !isMemory(err) {
 			return err
 		}
 	}
