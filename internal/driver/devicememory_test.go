@@ -19,18 +19,14 @@ type partsCase struct {
 	facts      func(rng *rand.Rand) *Facts
 }
 
-// someEdges are random edges of a graph.
-func someEdges(rng *rand.Rand, nodes, edges int) string {
-	var b strings.Builder
-	for range edges {
-		fmt.Fprintf(&b, "%d\t%d\n", rng.IntN(nodes), rng.IntN(nodes))
-	}
-	return b.String()
-}
-
+// edgeFacts are random edges of a graph.
 func edgeFacts(nodes, edges int) func(*rand.Rand) *Facts {
 	return func(rng *rand.Rand) *Facts {
-		return NewFacts().Reader("edge", TSVFacts, strings.NewReader(someEdges(rng, nodes, edges)))
+		var b strings.Builder
+		for range edges {
+			fmt.Fprintf(&b, "%d\t%d\n", rng.IntN(nodes), rng.IntN(nodes))
+		}
+		return NewFacts().Reader("edge", TSVFacts, strings.NewReader(b.String()))
 	}
 }
 

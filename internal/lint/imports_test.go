@@ -261,7 +261,7 @@ var layers = []layer{
 	}},
 	{"runtime/spill", []string{
 		"queryplan", "queryplan/parts", "queryplan/segments", "frontend/source", "runtime",
-		"runtime/account", "runtime/prepare", "runtime/store",
+		"runtime/account", "runtime/prepare", "runtime/store", "internal/interval",
 	}},
 	{"runtime/pool", []string{
 		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",

@@ -344,8 +344,8 @@ const (
 	mostCut  = 8
 )
 
-// mostParts is how many partitions of rows of so many columns have good blocks,
-// as a power of two.
+// mostParts returns the most partitions, as a power of two, whose blocks have
+// goodRows rows of so many columns.
 func (r *run) mostParts(cols int) int {
 	parts := r.bound / writing / int64(8*cols*goodRows)
 	return min(max(bits.Len64(uint64(parts))-1, leastCut), mostCut)

@@ -81,7 +81,7 @@ func (r *run) evaluate(job *parts.Job, sources []*bag, take func(*runtime.Answer
 	x.estimate()
 	whole := box{bits: make([]uint8, n), class: make([]uint64, n), stalled: make([]uint8, n),
 		last: -1}
-	if x.on = r.inner; r.device && yieldsBag(job.Plan) {
+	if x.on = r.inner; r.host != nil && yieldsBag(job.Plan) {
 		x.on = r.host
 	}
 	err = x.eval(whole)
@@ -117,7 +117,7 @@ func (x *boxes) estimate() {
 	sizes := make([]int64, len(x.sources))
 	total := int64(0)
 	for i, g := range x.sources {
-		if g.facts == nil || x.device {
+		if g.facts == nil || x.host != nil {
 			sizes[i] = g.bytes()
 		}
 		total += sizes[i]
@@ -156,7 +156,7 @@ func (x *boxes) eval(b box) error {
 		return err
 	}
 	w, had := x.choose(b, rows)
-	if x.device && x.on != x.host && (w < 0 || x.cuttable(rows) < leastBox) {
+	if x.host != nil && x.on != x.host && (w < 0 || x.cuttable(rows) < leastBox) {
 		if x.boxes == 0 {
 			return errDevice
 		}

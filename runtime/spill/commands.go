@@ -217,21 +217,9 @@ func (s *state) take(blocks []block, rows int64) {
 	s.full.rows += rows
 }
 
-// sources returns the rows of a job's leaves.
-func (c *commander) sources(job *parts.Job) ([]*bag, error) {
-	out := make([]*bag, len(job.Leaves))
-	for i, l := range job.Leaves {
-		var err error
-		if out[i], err = c.leaf(l, c.vars); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // evaluateJob evaluates a job over the variables.
 func (c *commander) evaluateJob(job *parts.Job, take func(*runtime.Answer) error) (int64, error) {
-	sources, err := c.sources(job)
+	sources, err := c.leaves(job, c.vars)
 	if err != nil {
 		return 0, err
 	}

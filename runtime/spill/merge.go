@@ -3,113 +3,85 @@ package spill
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/redfoxdb/redfox/internal/interval"
 )
 
-// packing makes a key of the words of a tuple: they are numbers from the least
-// one of their columns on, side by side in as few words as hold all of them.
-type packing struct {
-	cols []packed
-	keys int // words of a key
-}
-
-// packed is how a column is packed: words less lo, up to span.
-type packed struct {
-	lo    int64
-	span  uint64
-	key   int
-	shift uint8
-}
-
-// packingOf returns the packing of the tuples in blocks.
-func packingOf(blocks []block, width int) packing {
-	p := packing{cols: make([]packed, width), keys: 1}
-	used := 0
-	for c := range p.cols {
-		lo, hi := blocks[0].cols[c].lo, blocks[0].cols[c].hi
+// rangesOf returns the bounds of the columns of the tuples in blocks.
+func rangesOf(blocks []block, width int) []interval.Interval {
+	out := make([]interval.Interval, width)
+	for c := range out {
+		out[c] = interval.None
 		for i := range blocks {
-			lo, hi = min(lo, blocks[i].cols[c].lo), max(hi, blocks[i].cols[c].hi)
+			f := blocks[i].cols[c]
+			out[c] = out[c].Union(interval.Interval{Lo: f.lo, Hi: f.hi})
 		}
-		span := uint64(hi) - uint64(lo)
-		n := bits.Len64(span)
-		if used+n > 64 {
-			p.keys, used = p.keys+1, 0
-		}
-		p.cols[c] = packed{lo: lo, span: span, key: p.keys - 1, shift: uint8(used)}
-		used += n
 	}
-	return p
+	return out
 }
 
-// pack sets a key to that of row i of columns. It is false if there is none: a
-// word is out of bounds.
-func (p *packing) pack(key []uint64, cols [][]int64, i int) bool {
-	clear(key)
-	for c := range p.cols {
-		x := &p.cols[c]
-		n := uint64(cols[c][i]) - uint64(x.lo)
-		if n > x.span {
-			return false
-		}
-		key[x.key] |= n << x.shift
-	}
-	return true
-}
-
-// word returns the word of a column in a key.
-func (p *packing) word(key []uint64, col int) int64 {
-	x := &p.cols[col]
-	return int64(key[x.key]>>x.shift&(1<<bits.Len64(x.span)-1)) + x.lo
-}
-
-func hashKey(key []uint64) uint64 {
-	h := hash(int64(key[0]))
-	for _, k := range key[1:] {
+// hashKey is the hash of a packed tuple.
+func hashKey(key []uint64) (h uint64) {
+	for _, k := range key {
 		h = hash(int64(h ^ k))
 	}
 	return h
 }
 
-// keySet is a set of keys with room for a number of them. Slots are taken from
-// the place of a key's hash on.
+// keySet is a set of packed tuples with room for a number of them. Slots are
+// taken from the place of a tuple's hash on.
 type keySet struct {
-	packing
-	slots []uint64 // keys
-	taken []uint64 // a bit for each slot that was ever taken
-	gone  []uint64 // a bit for each key that was removed
-	room  int
-	rows  int
-	mask  int
-	key   []uint64
+	interval.Layout
+	ranges []interval.Interval // of the columns
+	slots  []uint64            // packed tuples
+	taken  []uint64            // a bit for each slot that was ever taken
+	gone   []uint64            // a bit for each tuple that was removed
+	room   int
+	rows   int
+	mask   int
+	keys   []uint64 // packed tuples that are looked up
 }
+
+// mostSlots keeps numbers of slots within 32 bits.
+const mostSlots = 1 << 32
 
 // slotsOf returns how many slots a set of rows has.
 func slotsOf(rows int64) int64 { return 1 << bits.Len64(uint64(max(rows*3/2, 63))) }
 
-// keySetBytes is what a set with a number of slots takes.
-func keySetBytes(keys int, slots int64) int64 { return slots*int64(8*keys) + slots/4 }
+// keySetBytes is what a set with a number of slots takes for tuples of so many
+// words.
+func keySetBytes(words int, slots int64) int64 { return slots*int64(8*words) + slots/4 }
 
-func newKeySet(p packing, slots int64) *keySet {
-	return &keySet{packing: p, slots: make([]uint64, slots*int64(p.keys)),
+func newKeySet(ranges []interval.Interval, slots int64) *keySet {
+	l := interval.NewLayout(ranges)
+	return &keySet{Layout: l, ranges: ranges, slots: make([]uint64, slots*int64(l.Words)),
 		taken: make([]uint64, slots/64), gone: make([]uint64, slots/64),
-		room: int(slots) * 3 / 4, mask: int(slots) - 1, key: make([]uint64, p.keys)}
+		room: int(slots) * 3 / 4, mask: int(slots) - 1}
 }
 
-// find returns the slot of the key that was packed last, and whether the set
-// has it.
-func (s *keySet) find(hash uint64) (slot int, has bool) {
-	k := s.keys
-	for slot = int(hash) & s.mask; s.taken[slot>>6]>>(slot&63)&1 == 1; slot = (slot + 1) & s.mask {
-		if slices.Equal(s.slots[slot*k:][:k], s.key) {
+// pack packs n tuples, which key returns until the next call.
+func (s *keySet) pack(cols [][]int64, n int) {
+	s.keys = slices.Grow(s.keys[:0], n*s.Words)[:n*s.Words]
+	s.Pack(s.keys, cols, n)
+}
+
+func (s *keySet) key(i int) []uint64 { return s.keys[i*s.Words:][:s.Words] }
+
+// find returns the slot of a packed tuple, and whether the set has it.
+func (s *keySet) find(key []uint64) (slot int, has bool) {
+	slot = int(hashKey(key)) & s.mask
+	for ; s.taken[slot>>6]>>(slot&63)&1 == 1; slot = (slot + 1) & s.mask {
+		if slices.Equal(s.slots[slot*s.Words:][:s.Words], key) {
 			return slot, true
 		}
 	}
 	return slot, false
 }
 
-// insert adds a tuple, unless the set has it. It is false if there is no room.
-func (s *keySet) insert(cols [][]int64, i int) bool {
-	s.pack(s.key, cols, i)
-	slot, has := s.find(hashKey(s.key))
+// insert adds a packed tuple, unless the set has it. It returns false if there
+// is no room.
+func (s *keySet) insert(key []uint64) bool {
+	slot, has := s.find(key)
 	if has {
 		return true
 	}
@@ -117,7 +89,7 @@ func (s *keySet) insert(cols [][]int64, i int) bool {
 		return false
 	}
 	s.rows++
-	copy(s.slots[slot*s.keys:], s.key)
+	copy(s.slots[slot*s.Words:], key)
 	s.taken[slot>>6] |= 1 << (slot & 63)
 	return true
 }
@@ -125,41 +97,57 @@ func (s *keySet) insert(cols [][]int64, i int) bool {
 // remove takes tuples out of the set that are there. Nothing is inserted
 // afterwards.
 func (s *keySet) remove(cols [][]int64, n int) {
+	s.pack(cols, n) // a tuple that covers refuses becomes some other key
 	for i := range n {
-		if !s.pack(s.key, cols, i) {
+		if !s.covers(cols, i) {
 			continue
 		}
-		if slot, has := s.find(hashKey(s.key)); has {
+		if slot, has := s.find(s.key(i)); has {
 			s.gone[slot>>6] |= 1 << (slot & 63)
 		}
 	}
 }
 
+// covers reports whether the words of row i of columns are within the ranges.
+func (s *keySet) covers(cols [][]int64, i int) bool {
+	for c, r := range s.ranges {
+		if !r.Contains(cols[c][i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // each calls f with the tuples that are left, as columns.
 func (s *keySet) each(f func(cols [][]int64, n int) error) error {
-	cols := make([][]int64, len(s.cols))
+	cols := make([][]int64, len(s.ranges))
 	for i := range cols {
 		cols[i] = make([]int64, factRows)
 	}
-	n := 0
+	var slots []uint32
+	flush := func() error {
+		for i := range cols {
+			s.UnpackAt(cols[i], s.slots, slots, i)
+		}
+		n := len(slots)
+		slots = slots[:0]
+		return f(cols, n)
+	}
 	for at, taken := range s.taken {
 		for left := taken &^ s.gone[at]; left != 0; left &= left - 1 {
-			slot := at<<6 + bits.TrailingZeros64(left)
-			for c := range cols {
-				cols[c][n] = s.word(s.slots[slot*s.keys:], c)
+			slots = append(slots, uint32(at<<6+bits.TrailingZeros64(left)))
+			if len(slots) < factRows {
+				continue
 			}
-			if n++; n == factRows {
-				if err := f(cols, n); err != nil {
-					return err
-				}
-				n = 0
+			if err := flush(); err != nil {
+				return err
 			}
 		}
 	}
-	if n == 0 {
+	if len(slots) == 0 {
 		return nil
 	}
-	return f(cols, n)
+	return flush()
 }
 
 // difference puts the candidates that a variable does not have into a bag, each
@@ -168,9 +156,10 @@ func (s *keySet) each(f func(cols [][]int64, n int) error) error {
 func (r *run) difference(name string, candidates, have, news *bag) error {
 	f := r.filler(news)
 	d := differ{run: r, name: name, candidates: candidates, have: have,
-		packing: packingOf(candidates.blocks, candidates.tuple), to: f}
+		ranges: rangesOf(candidates.blocks, candidates.tuple), to: f}
+	d.words = interval.NewLayout(d.ranges).Words
 	d.most = 64
-	for keySetBytes(d.packing.keys, 2*d.most) <= r.mem.Room()/2 {
+	for d.most < mostSlots && keySetBytes(d.words, 2*d.most) <= r.mem.Room()/2 {
 		d.most *= 2
 	}
 	b := uint8(0)
@@ -188,7 +177,8 @@ func (r *run) difference(name string, candidates, have, news *bag) error {
 // differ is the work of difference.
 type differ struct {
 	*run
-	packing
+	ranges           []interval.Interval // of the candidates' columns
+	words            int                 // of a packed tuple
 	name             string
 	candidates, have *bag
 	most             int64 // slots of a set
@@ -224,18 +214,19 @@ func (d *differ) fit(class dim) (bool, error) {
 		rows += int64(blocks[i].rows)
 	}
 	slots := min(slotsOf(rows), d.most)
-	held := keySetBytes(d.packing.keys, slots)
+	held := keySetBytes(d.words, slots)
 	if err := d.mem.Reserve(d.name, held); err != nil {
 		return false, err
 	}
 	defer d.mem.Release(held)
-	set, fits := newKeySet(d.packing, slots), true
+	set, fits := newKeySet(d.ranges, slots), true
 	width := d.candidates.tuple
 	all := firstColumns(width)
 	err = d.each(d.candidates, blocks, all, func(cols [][]int64, n int) error {
+		set.pack(cols, n)
 		for i := 0; i < n && fits; i++ {
 			if rest == nil || classOfHash(hashRow(cols, i), class.bits) == class.class {
-				fits = set.insert(cols, i)
+				fits = set.insert(set.key(i))
 			}
 		}
 		return nil

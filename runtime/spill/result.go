@@ -87,7 +87,7 @@ func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
 		var owner any
 		if size > 0 {
 			if memory, owner, err = mapFile(f, at, int(size)); err != nil {
-				return nil, nil, r.file.failed("map", err)
+				return nil, nil, failed("map", r.file.folder, err)
 			}
 			places = append(places, [2]int64{at, size})
 		}

@@ -38,8 +38,7 @@ type run struct {
 	ctx    context.Context
 	req    *runtime.Request
 	inner  runtime.Engine
-	host   runtime.Engine
-	device bool            // inner has a memory of its own
+	host   runtime.Engine  // beside an inner one with memory of its own; else nil
 	bound  int64           // of the memory of inner
 	mem    *account.Memory // of the host
 	peak   int64           // of this and of what runs boxes
@@ -72,15 +71,15 @@ func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts O
 		derived: map[string]*bag{}, cuts: segments.Cut(req.Plan)}
 	r.file.profile.Folder = opts.Folder
 	if r.file.file, err = opts.Open(); err != nil {
-		return nil, r.file.failed("make", err)
+		return nil, failed("make", opts.Folder, err)
 	}
 	defer func() {
 		if closed := r.file.file.Close(); closed != nil && err == nil {
-			answer, err = nil, r.file.failed("close", closed)
+			answer, err = nil, failed("close", opts.Folder, closed)
 		}
 	}()
 	if opts.Device > 0 {
-		r.device, r.bound, r.host = true, opts.Device, opts.Host
+		r.bound, r.host = opts.Device, opts.Host
 		r.answer.Device = &runtime.DeviceProfile{}
 	}
 	if opts.Folder == "" {
@@ -106,12 +105,7 @@ func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts O
 func (r *run) stopped() error { return context.Cause(r.ctx) }
 
 // room is how many bytes a box can take.
-func (r *run) room() int64 {
-	if r.device {
-		return min(r.bound, r.mem.Room())
-	}
-	return r.mem.Room()
-}
+func (r *run) room() int64 { return min(r.bound, r.mem.Room()) }
 
 // narrowRoom is the memory below which one thread runs a box: the buffers of
 // several would take most of it.
@@ -345,12 +339,9 @@ func (r *run) piece(at int) error {
 	began := time.Now()
 	seg := r.cuts.Segment(at, at+1)
 	job := parts.OfPlan(seg.Plan)
-	sources := make([]*bag, len(job.Leaves))
-	for i, l := range job.Leaves {
-		var err error
-		if sources[i], err = r.leaf(l, nil); err != nil {
-			return err
-		}
+	sources, err := r.leaves(job, nil)
+	if err != nil {
+		return err
 	}
 	out := map[string]*bag{}
 	fillers := map[string]*filler{}
@@ -432,6 +423,18 @@ func (r *run) original(seg *segments.Segment, job *parts.Job,
 		}
 	}
 	return c
+}
+
+// leaves returns the rows of a job's leaves.
+func (r *run) leaves(job *parts.Job, state map[*queryplan.Var]*state) ([]*bag, error) {
+	out := make([]*bag, len(job.Leaves))
+	for i, l := range job.Leaves {
+		var err error
+		if out[i], err = r.leaf(l, state); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // leaf returns the rows of a leaf; state has those of the variables that the

@@ -50,7 +50,7 @@ func open(folder string) (Store, error) {
 func Check(folder string) error {
 	f, err := open(folder)
 	if err != nil {
-		return (&scratch{folder: folder}).failed("make", err)
+		return failed("make", folder, err)
 	}
 	return f.Close()
 }
@@ -65,7 +65,7 @@ func (s *scratch) write(data []byte) (int64, error) {
 		}
 	}
 	if _, err := s.file.WriteAt(data, at); err != nil {
-		return 0, s.failed("write to", err)
+		return 0, failed("write to", s.folder, err)
 	}
 	s.end += int64(len(data))
 	s.profile.Written += int64(len(data))
@@ -79,7 +79,7 @@ func (s *scratch) write(data []byte) (int64, error) {
 func (s *scratch) read(data []byte, at int64) error {
 	began := time.Now()
 	if _, err := s.file.ReadAt(data, at); err != nil {
-		return s.failed("read", err)
+		return failed("read", s.folder, err)
 	}
 	s.profile.Read += int64(len(data))
 	s.profile.Reading += time.Since(began)
@@ -97,16 +97,16 @@ func (s *scratch) free(at, bytes int64) {
 	}
 }
 
-// failed is an error of the file system, which does something to the file.
-func (s *scratch) failed(does string, err error) error {
+// failed is an error of the file system: redfox cannot do something to a file.
+func failed(do, folder string, err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		err = path.Err // the name of the file is gone
 	}
 	where := "in memory"
-	if s.folder != "" {
-		where = "in " + s.folder
+	if folder != "" {
+		where = "in " + folder
 	}
 	return &runtime.SpillError{Err: err,
-		Message: fmt.Sprintf("redfox cannot %s a file %s: %v", does, where, err)}
+		Message: fmt.Sprintf("redfox cannot %s a file %s: %v", do, where, err)}
 }

@@ -81,7 +81,7 @@ func (c *commander) direct(v *queryplan.Var, to *bag, job *parts.Job) (int64, er
 
 // fill evaluates a job for a variable into a bag.
 func (c *commander) fill(v *queryplan.Var, to *bag, job *parts.Job) (int64, error) {
-	sources, err := c.sources(job)
+	sources, err := c.leaves(job, c.vars)
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +190,7 @@ func (c *commander) streamed(v *queryplan.Var, n queryplan.Node, at source.Span,
 	boxed error) (int64, error) {
 	job := parts.OfTree(v, n, at)
 	job.Ways = nil
-	sources, err := c.sources(job)
+	sources, err := c.leaves(job, c.vars)
 	if err != nil {
 		return 0, err
 	}
