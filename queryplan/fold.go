@@ -77,8 +77,7 @@ func (f *Flow) isReplaced(n Node, b *Block) bool {
 				replaced = true
 				others = others || n.Var.Kind != Temp
 			}
-		case *Aggregate, *Seq, *TopK, *Dedup,
-			*MultiJoin:
+		case *Aggregate, *Seq, *TopK, *Dedup, *MultiJoin:
 			others = true
 		}
 	})

@@ -83,7 +83,8 @@ func (r Rows) row(key uint64) []uint64 {
 	return r.Words[headWords+int(key)*(r.Width+1):][:r.Width+1]
 }
 
-// Of returns the bits of a key, from a word on, or none.
+// Of returns the bits of a key and the number of the first word that they are
+// in. A key without rows has no bits.
 func (r Rows) Of(key uint64) (bits []uint64, from int) {
 	if key >= r.Words[0] {
 		return nil, 0

@@ -153,9 +153,9 @@ func (w *Writer) ExtendByBits(r *work.Run, e *Extension, b *Bits, valid []bool, 
 	return made
 }
 
-// unseen returns the place of the first word, from one on, that has a bit which
-// is not known; if there is none, the number of words. Inlined into a larger
-// function, the loop would keep its variables in memory.
+// unseen returns the first place from at on whose word has a bit that is not
+// known yet, or len(have). It must not be inlined: in a larger function the
+// compiler spills the loop's variables.
 //
 //go:noinline
 func unseen(have, known []uint64, at int) int {
