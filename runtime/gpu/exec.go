@@ -2,10 +2,12 @@ package gpu
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
@@ -14,29 +16,82 @@ type job struct {
 	entry       *boundEntry
 	from, until int64
 	alone       bool // in one block, on the device
+	defers      bool // whether it is through may be found out later
 }
 
 // mostSharing bounds the blocks that work on the same rows.
 const mostSharing = 16
 
+// mostUnsettled bounds the launches that have not been looked after.
+const mostUnsettled = 256
+
+// launched is a job's launch.
+type launched struct {
+	*job
+	blocks, tiles int64
+	states        int64 // their address
+}
+
 // exec launches a job's function over all its rows, again whenever a table that
 // it fills was full and has grown.
+//
+// A launch may stop before it is through. Whether it has, the host finds out
+// when it next takes over the numbers of the device: of kernels that do not
+// read what the others fill, once for all of them.
 func (r *run) exec(ctx context.Context, j *job) error {
 	n := j.until - j.from
 	if n <= 0 {
 		return nil
 	}
 	e := j.entry
-	tile := int64(e.entry.Threads * e.entry.Items)
-	tiles := e.entry.Tiles(j.from, j.until)
-	blocks, sharing := blocksFor(e.entry, tiles, e.blocks)
-	// A limit leaves room for what all blocks may have begun.
-	slack := blocks * e.entry.Burst()
-	states, err := r.StatesOf(device.LaunchShape{Blocks: blocks, Words: int64(e.entry.StateWords()),
-		Tiles: tiles, Sharing: sharing, Tile: tile})
+	l := &launched{job: j, tiles: e.entry.Tiles(j.from, j.until)}
+	var sharing int64
+	l.blocks, sharing = blocksFor(e.entry, l.tiles, e.blocks)
+	if len(r.unsettled) == 0 {
+		if err := r.FreeStates(); err != nil {
+			return err
+		}
+	}
+	var err error
+	if l.states, err = r.StatesOf(device.LaunchShape{Blocks: l.blocks,
+		Words: int64(e.entry.StateWords()), Tiles: l.tiles, Sharing: sharing,
+		Tile: int64(e.entry.Threads * e.entry.Items)}); err != nil {
+		return err
+	}
+	stop, err := r.fill(ctx, l, true)
 	if err != nil {
 		return err
 	}
+	if e.faults {
+		if err := r.sync(ctx); err != nil {
+			return err
+		}
+	}
+	if stop && j.defers && !e.faults && len(e.groups) == 0 && len(r.unsettled) < mostUnsettled {
+		r.unsettled = append(r.unsettled, l)
+		return nil
+	}
+	for stop {
+		if err := r.sync(ctx); err != nil {
+			return err
+		}
+		if !l.stopped() {
+			return nil
+		}
+		r.log.Again()
+		if stop, err = r.fill(ctx, l, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill makes room for a job's tuples and launches its function. It reports
+// whether the function may stop before it is through.
+func (r *run) fill(ctx context.Context, l *launched, first bool) (stop bool, err error) {
+	e, n := l.entry, l.until-l.from
+	// A limit leaves room for what all blocks may have begun.
+	slack := l.blocks * e.entry.Burst()
 	// Without expansions a row becomes at most one tuple.
 	most := func(sinks int) int64 {
 		if e.entry.Expansions > 0 {
@@ -44,69 +99,105 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		}
 		return n * int64(sinks)
 	}
-	for first := true; ; first = false {
-		// Making room may wait for the device and take over its numbers: no
-		// table is noted as filled before there is room in all of them.
-		for _, t := range e.targets {
-			if !first && t.To.Most <= t.To.Limit {
-				continue
-			}
-			sinks := int64(t.Sinks)
-			expected := t.To.Most + min(most(t.Sinks), r.sizes.expect)
-			if err := t.To.MakeRoom(ctx, slack*sinks, most(t.Sinks), expected); err != nil {
-				return err
-			}
+	// Making room may wait for the device and take over its numbers: no table
+	// is noted as filled before there is room in all of them.
+	for _, t := range e.targets {
+		if !first && t.To.Most <= t.To.Limit {
+			continue
 		}
-		for _, t := range e.groups {
-			if !first && t.To.Most <= t.To.Limit {
-				continue
-			}
-			sinks := int64(t.Sinks)
-			t.To.ExpectTiles(tiles * sinks)
-			expected := t.To.Most + min(n*sinks, r.sizes.expect)
-			if err := t.To.MakeRoom(ctx, slack*sinks, most(t.Sinks), expected); err != nil {
-				return err
-			}
+		sinks := int64(t.Sinks)
+		expected := t.To.Most + min(most(t.Sinks), r.sizes.expect)
+		if err := t.To.MakeRoom(ctx, slack*sinks, most(t.Sinks), expected); err != nil {
+			return false, err
 		}
-		// The launch may stop before it is through. The launch that ends what
-		// another began is always waited for: later runs may need its numbers.
-		stop := !first
-		for _, t := range e.targets {
-			t.To.Most, t.To.Dirty = min(t.To.Most+most(t.Sinks), t.To.Capacity), true
-			stop = stop || t.To.Most > t.To.Limit
-		}
-		for _, t := range e.groups {
-			if t.To.Limit != device.Unlimited || t.To.Lay.Form >= abi.Hash {
-				t.To.Most, t.To.Dirty = min(t.To.Room(), t.To.Most+most(t.Sinks)), true
-			}
-			stop = stop || t.To.Most > t.To.Limit
-		}
-		if err := r.launch(ctx, j, blocks, states); err != nil {
-			return err
-		}
-		if e.faults {
-			if err := r.sync(ctx); err != nil {
-				return err
-			}
-		}
-		if !stop {
-			return nil
-		}
-		if err := r.sync(ctx); err != nil {
-			return err
-		}
-		stopped := false
-		for _, t := range e.targets {
-			stopped = stopped || t.To.Most > t.To.Limit
-		}
-		for _, t := range e.groups {
-			stopped = stopped || t.To.Most > t.To.Limit
-		}
-		if !stopped {
-			return nil
-		}
-		r.log.Again()
 	}
+	for _, t := range e.groups {
+		if !first && t.To.Most <= t.To.Limit {
+			continue
+		}
+		sinks := int64(t.Sinks)
+		t.To.ExpectTiles(l.tiles * sinks)
+		expected := t.To.Most + min(n*sinks, r.sizes.expect)
+		if err := t.To.MakeRoom(ctx, slack*sinks, most(t.Sinks), expected); err != nil {
+			return false, err
+		}
+	}
+	// The launch that ends what another began is always waited for: later runs
+	// may need its numbers.
+	stop = !first
+	for _, t := range e.targets {
+		t.To.Most, t.To.Dirty = min(t.To.Most+most(t.Sinks), t.To.Capacity), true
+		stop = stop || t.To.Most > t.To.Limit
+	}
+	for _, t := range e.groups {
+		if t.To.Limit != device.Unlimited || t.To.Lay.Form >= abi.Hash {
+			t.To.Most, t.To.Dirty = min(t.To.Room(), t.To.Most+most(t.Sinks)), true
+		}
+		stop = stop || t.To.Most > t.To.Limit
+	}
+	return stop, r.launch(ctx, l.job, l.blocks, l.states)
+}
+
+// stopped reports whether a launch has left something undone. The numbers of
+// the device are known.
+func (l *launched) stopped() bool {
+	return slices.ContainsFunc(l.entry.targets, func(t machine.Target[*tables.Relation]) bool {
+		return t.To.Most > t.To.Limit
+	}) || slices.ContainsFunc(l.entry.groups, func(t machine.Target[*tables.Groups]) bool {
+		return t.To.Most > t.To.Limit
+	})
+}
+
+// settleLaunches has the launches that have stopped go on until all are
+// through. The numbers of the device are known.
+func (r *run) settleLaunches(ctx context.Context) error {
+	list := r.unsettled
+	r.unsettled = nil
+	for {
+		list = slices.DeleteFunc(list, func(l *launched) bool { return !l.stopped() })
+		if len(list) == 0 {
+			return nil
+		}
+		if err := r.log.Redo(func() error {
+			for _, l := range list {
+				if _, err := r.fill(ctx, l, false); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		if err := r.numbers(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// settle looks after all launches, before a command that is no kernel.
+func (r *run) settle() error {
+	if len(r.unsettled) == 0 {
+		return nil
+	}
+	return r.sync(r.Ctx)
+}
+
+// readsUnsettled reports whether a function gets anything about a relation that a
+// launch fills which has not been looked after, other than to fill it, too.
+func (r *run) readsUnsettled(e *boundEntry) bool {
+	fills := func(list []machine.Target[*tables.Relation], v machine.Variable) bool {
+		return slices.ContainsFunc(list, func(t machine.Target[*tables.Relation]) bool {
+			return machine.Variable(t.To) == v
+		})
+	}
+	for _, l := range r.unsettled {
+		for _, p := range e.params {
+			if p.Of != nil && fills(l.entry.targets, p.Of) && !fills(e.targets, p.Of) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // blocksFor returns the number of blocks to launch, at most most, and how many

@@ -42,6 +42,9 @@ func (r *run) Append(decl *harmony.Relation, n int,
 	if n == 0 {
 		return nil
 	}
+	if err := r.settle(); err != nil {
+		return err
+	}
 	to := r.Relations[decl]
 	if _, err := to.Rows(r.Ctx); err != nil {
 		return err

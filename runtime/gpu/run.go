@@ -38,6 +38,8 @@ type run struct {
 	capture *capture                      // what the run becomes if it is captured, or nil
 	arrived map[*tables.Relation][][]byte // outputs that were copied together, or nil
 	words   []int64                       // of the current launch
+	// unsettled are launches that may have stopped, and have not been looked after.
+	unsettled []*launched
 }
 
 // begin makes the variables, without device memory.
@@ -54,9 +56,17 @@ func (r *run) allocate() error {
 	return r.Start(r.log.Words(), slab, launches)
 }
 
-// sync takes over all numbers: those of the record, or those of the device, for
-// which it waits.
+// sync takes over all numbers, and has launches that stopped go on.
 func (r *run) sync(ctx context.Context) error {
+	if err := r.numbers(ctx); err != nil || len(r.unsettled) == 0 {
+		return err
+	}
+	return r.settleLaunches(ctx)
+}
+
+// numbers takes over all numbers: those of the record, or those of the device,
+// for which it waits.
+func (r *run) numbers(ctx context.Context) error {
 	if r.Control.Fresh {
 		r.log.Known()
 		return nil
@@ -79,11 +89,31 @@ func (r *run) sync(ctx context.Context) error {
 // Merge makes what was inserted the delta of a relation.
 func (r *run) Merge(decl *harmony.Relation, last bool) error {
 	r.log.Command()
+	if err := r.settle(); err != nil {
+		return err
+	}
 	rel := r.Relations[decl]
 	if err := rel.Merge(r.Ctx); err != nil || !last {
 		return err
 	}
 	return rel.DropSet()
+}
+
+// Clear empties a relation or groups.
+func (r *run) Clear(v harmony.Managed) error {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	return r.Variables.Clear(v)
+}
+
+// Free gives back what a variable holds, but for the memory of one that is
+// filled again.
+func (r *run) Free(v harmony.Managed, again bool) error {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	return r.Variables.Free(v, again)
 }
 
 // Size counts the tuples of a relation.
@@ -110,7 +140,12 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	if err != nil {
 		return woven.Work{}, err
 	}
-	j := &job{entry: e}
+	if r.readsUnsettled(e) {
+		if err := r.settle(); err != nil {
+			return woven.Work{}, err
+		}
+	}
+	j := &job{entry: e, defers: !r.probesRuns(k)}
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
 		j.from, j.until, err = r.Relations[s.Rel].Version(r.Ctx, s.Version)
@@ -189,6 +224,9 @@ func (r *run) overflow(k *harmony.Kernel) error {
 // Build makes an index.
 func (r *run) Build(decl *harmony.Index) error {
 	r.log.Command()
+	if err := r.settle(); err != nil {
+		return err
+	}
 	if r.entries[decl.Name] == nil {
 		for _, f := range r.code.functions {
 			if f.entry.Of == decl.Name && f.entry.Role != abi.Kernel {
@@ -234,18 +272,27 @@ func (r *run) end(done bool) error {
 // Number appends the tuples of a relation with their numbers within groups.
 func (r *run) Number(c *harmony.Number) (n int64, done bool, err error) {
 	r.log.Command()
+	if err := r.settle(); err != nil {
+		return 0, false, err
+	}
 	return r.sorter.Number(c)
 }
 
 // TopK appends the first tuples of a relation.
 func (r *run) TopK(c *harmony.TopK) (n int64, done bool, err error) {
 	r.log.Command()
+	if err := r.settle(); err != nil {
+		return 0, false, err
+	}
 	return r.sorter.TopK(c)
 }
 
 // KeysDiffer reports whether no two tuples of a relation agree on its key.
 func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
 	r.log.Command()
+	if err := r.settle(); err != nil {
+		return false, false, err
+	}
 	return r.sorter.KeysDiffer(decl)
 }
 

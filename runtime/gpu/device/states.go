@@ -1,6 +1,8 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/primitives/service"
 )
@@ -26,8 +28,33 @@ type states struct {
 	expected []LaunchShape // launches to come
 	made     []LaunchShape // launches of this run
 	ready    Buffer        // for those that are expected
-	other    Buffer        // for a launch that was not
+	other    Buffer        // for launches that were not
+	used     int64         // bytes of other, for launches that may go on
+	held     []Buffer      // that were other, likewise
+	stocks   map[LaunchShape]*stock
+	window   int64 // how often all states were given back
 }
+
+// stock are states for several launches of one shape. A loop with small deltas
+// has the same launches in each round.
+type stock struct {
+	states Buffer
+	shapes Buffer // as service.StatesOf reads them
+	asked  int64  // how often, up to stockFrom
+	left   int64  // launches that states are set up for
+	window int64  // of the last one
+	taken  int64  // in that window
+	before int64  // in the window before it
+}
+
+const (
+	// stocked is the number of launches in a stock, of at most stockWords words
+	// each. A shape has a stock from its stockFrom-th launch on.
+	stocked    = 64
+	stockWords = 1 << 10
+	stockFrom  = 8
+	mostStocks = 32
+)
 
 const whatStates = "the states of kernels"
 
@@ -77,7 +104,7 @@ func statesTable(to Buffer, shapes []LaunchShape) (list []int64) {
 	return list
 }
 
-// StatesOf returns the states of a launch, set up.
+// StatesOf returns the states of a launch, set up. They stay until FreeStates.
 func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 	t := &r.States
 	if len(t.made) < mostShapes && s.size() <= MostStates {
@@ -90,16 +117,91 @@ func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 		return at, nil
 	}
 	t.expected = nil // the run is another one
-	if t.other.Bytes < 8*s.size() {
+	if at, ok, err := r.fromStock(s); ok || err != nil {
+		return at, err
+	}
+	if t.other.Bytes < t.used+8*s.size() {
+		bytes := max(16*s.size(), 2*t.used)
+		if t.used > 0 {
+			t.held = append(t.held, t.other)
+			t.other, t.used = Buffer{}, 0
+		}
 		if err := r.Drop(&t.other); err != nil {
 			return 0, err
 		}
-		if err := r.Alloc(&t.other, whatStates, 16*s.size()); err != nil {
+		if err := r.Alloc(&t.other, whatStates, bytes); err != nil {
 			return 0, err
 		}
 	}
-	at := t.other.Word()
+	at := t.other.Word() + t.used
+	t.used += 8 * s.size()
 	return at, r.service(service.States(at, s.Blocks, s.Words, s.Tiles, s.Sharing, s.Tile))
+}
+
+// fromStock returns states of a stock, if there is one and it has some left.
+func (r *Run) fromStock(s LaunchShape) (at int64, ok bool, err error) {
+	t := &r.States
+	if s.size() > stockWords || r.Arena != nil {
+		return 0, false, nil
+	}
+	k := t.stocks[s]
+	if k == nil {
+		if len(t.stocks) >= mostStocks {
+			return 0, false, nil
+		}
+		if t.stocks == nil {
+			t.stocks = map[LaunchShape]*stock{}
+		}
+		k = &stock{}
+		t.stocks[s] = k
+	}
+	if k.asked++; k.asked < stockFrom {
+		return 0, false, nil
+	}
+	if k.states.At == 0 {
+		if err := r.Alloc(&k.states, whatStates, 8*stocked*s.size()); err != nil {
+			return 0, false, err
+		}
+		list := statesTable(k.states, slices.Repeat([]LaunchShape{s}, stocked))
+		if err := r.Alloc(&k.shapes, whatStates, int64(8*len(list))); err != nil {
+			return 0, false, err
+		}
+		if err := r.Control.put(r.Ctx, k.shapes.At, list...); err != nil {
+			return 0, false, err
+		}
+		k.window = -1
+	}
+	if k.window != t.window {
+		// No launch needs states that were taken before.
+		k.window, k.taken, k.before = t.window, 0, k.taken
+		if k.left < min(max(k.before, 1), stocked) {
+			if err := r.service(service.StatesOf(k.shapes.Word(), stocked)); err != nil {
+				return 0, false, err
+			}
+			k.left = stocked
+		}
+	}
+	if k.left == 0 {
+		return 0, false, nil
+	}
+	at = k.states.Word() + 8*(stocked-k.left)*s.size()
+	k.left--
+	k.taken++
+	return at, true, nil
+}
+
+// FreeStates gives back the states of all launches, of which none goes on.
+func (r *Run) FreeStates() error {
+	t := &r.States
+	t.used = 0
+	t.window++
+	for i := range t.held {
+		if err := r.Drop(&t.held[i]); err != nil {
+			return err
+		}
+	}
+	t.held = nil
+	return nil
 }
 
 // Likely returns the first launches of a run, which the next run may expect.

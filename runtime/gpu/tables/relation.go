@@ -136,7 +136,19 @@ func (r *State) growth(bytes int64) int64 {
 // A launch that adds at most most rows needs no limit if all of them fit.
 func (r *Relation) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	r.reached.Slack = max(r.reached.Slack, slack)
+	if r.Dirty && r.Limit != device.Unlimited && r.Limit+slack <= r.room() {
+		// How much room is left is not known. The launch stops if there is none.
+		return nil
+	}
 	return r.roomFor(ctx, slack, most, max(expected+slack, r.earlier.Rows+r.earlier.Slack))
+}
+
+// room is the number of rows that both the columns and the set have room for.
+func (r *Relation) room() int64 {
+	if r.set == nil {
+		return r.Capacity
+	}
+	return min(r.Capacity, r.set.room())
 }
 
 // MakeRoomFor makes room for n rows, which the caller appends.
@@ -147,13 +159,7 @@ func (r *Relation) MakeRoomFor(ctx context.Context, n int64) error {
 // roomFor makes room for slack more rows, of which launches add most; if the
 // relation has to grow, for wanted rows in all.
 func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error {
-	room := func() int64 {
-		if r.set == nil {
-			return r.Capacity
-		}
-		return min(r.Capacity, r.set.room())
-	}
-	if r.Most+slack > room() {
+	if r.Most+slack > r.room() {
 		// Most may be far above the cursor.
 		if _, err := r.Rows(ctx); err != nil {
 			return err
@@ -167,7 +173,7 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 			return err
 		}
 	}
-	return r.setLimit(ctx, room(), machine.MaxRows, slack, most)
+	return r.setLimit(ctx, r.room(), machine.MaxRows, slack, most)
 }
 
 // grow makes room for need rows; if memory allows, for want rows or a multiple

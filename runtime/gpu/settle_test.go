@@ -1,0 +1,52 @@
+package gpu
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/recursive"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+)
+
+// TestSettle has a stratum of more rules than the device leads. The host waits
+// once a round for all of its kernels, also if tables begin so small that
+// kernels stop in many rounds.
+func TestSettle(t *testing.T) {
+	const rules, tokens, rounds = 30, 12, 24
+	facts := oracle.Facts{}
+	word := func(i int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(i)<<34) }
+	for i := range tokens {
+		facts["start"] = append(facts["start"], oracle.Tuple{word(i)})
+	}
+	for i := range rounds {
+		facts["next"] = append(facts["next"], oracle.Tuple{word(i), word(i + 1)})
+	}
+	plan, db := enginetest.Stored(t, recursive.Stratum{Rules: rules}.Program(), facts)
+	for _, rows := range []int64{8, 4096} {
+		e, d := card{small: true, Options: emulated.Options{Seed: 7}}.open(t)
+		e.sizes.rows = rows
+		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A round that enlarges tables waits for more.
+		most := int64(2*rounds) + answer.Device.Enlarged + rules
+		if p := answer.Device; p.Waits > most {
+			t.Errorf("tables of %d rows: %d waits, more than %d; %d tables are enlarged", rows,
+				p.Waits, most, p.Enlarged)
+		}
+		if rows == 8 && answer.Device.Enlarged == 0 {
+			t.Error("no table is enlarged")
+		}
+		for range 3 {
+			check(t, "in runs", e, plan, db)
+		}
+		if err := d.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
