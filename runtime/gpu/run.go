@@ -38,7 +38,8 @@ type run struct {
 	capture *capture                      // what the run becomes if it is captured, or nil
 	arrived map[*tables.Relation][][]byte // outputs that were copied together, or nil
 	words   []int64                       // of the current launch
-	// unsettled are launches that may have stopped, and have not been looked after.
+	// unsettled are launches that may have stopped, and have not been looked
+	// after.
 	unsettled []*launched
 }
 

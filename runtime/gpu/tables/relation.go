@@ -137,7 +137,8 @@ func (r *State) growth(bytes int64) int64 {
 func (r *Relation) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	r.reached.Slack = max(r.reached.Slack, slack)
 	if r.Dirty && r.Limit != device.Unlimited && r.Limit+slack <= r.room() {
-		// How much room is left is not known. The launch stops if there is none.
+		// How much room is left is not known. The launch stops if there is
+		// none.
 		return nil
 	}
 	return r.roomFor(ctx, slack, most, max(expected+slack, r.earlier.Rows+r.earlier.Slack))
