@@ -125,6 +125,9 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	if c.small {
 		e.sizes = sizes{policy: layout.Policy{Groups: 4, Ordered: true, Bitmap: 16, FixedSets: true,
 			Shared: true}, rows: 1, expect: 1, output: 8, order: 2, ranked: 16}
+		if c.limit == 0 && c.Memory == 0 { // a region has 2 MiB at least
+			e.mem.RegionBytes = 4 << 10
+		}
 	}
 	t.Cleanup(func() {
 		if use := settled(t, e); use.Held != use.Resident {

@@ -182,8 +182,8 @@ func (r *run) settle() error {
 	return r.sync(r.Ctx)
 }
 
-// readsUnsettled reports whether a function gets anything about a relation that a
-// launch fills which has not been looked after, other than to fill it, too.
+// readsUnsettled reports whether a function gets anything about a relation that
+// a launch fills which has not been looked after, other than to fill it, too.
 func (r *run) readsUnsettled(e *boundEntry) bool {
 	fills := func(list []machine.Target[*tables.Relation], v machine.Variable) bool {
 		return slices.ContainsFunc(list, func(t machine.Target[*tables.Relation]) bool {

@@ -15,7 +15,7 @@ func TestGrowth(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, apart(60))
 	profile := func(rows int64) *runtime.DeviceProfile {
 		e, _ := card{small: true}.open(t)
-		e.sizes.rows = rows
+		e.sizes.rows, e.mem.RegionBytes = rows, 1<<40
 		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
 		if err != nil {
 			t.Fatal(err)
@@ -30,4 +30,22 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("%d tables are enlarged and %d with room, in %d waits and %d", small.Enlarged,
 			large.Enlarged, small.Waits, large.Waits)
 	}
+}
+
+// TestGrowthInPlace has the columns of a closure grow by mapping more memory
+// behind them, and a second run begin with the memory of the first.
+func TestGrowthInPlace(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, apart(60))
+	e, d := card{small: true}.open(t)
+	e.sizes.rows, e.mem.RegionBytes = 8, 1<<10
+	for range 2 {
+		check(t, "in place", e, plan, db)
+	}
+	if d.Calls()["cuMemCreate"] == 0 {
+		t.Error("no column has grown in place")
+	}
+	if err := e.Trim(); err != nil {
+		t.Error(err)
+	}
+	check(t, "after the memory was given back", e, plan, db)
 }

@@ -16,6 +16,9 @@ import (
 type Memory struct {
 	GPU  driver.Context
 	Pool driver.Pool // nil where the driver has none
+	// RegionBytes is the size from which tables that grow have regions.
+	RegionBytes int64
+	regions     regions
 
 	mu         sync.Mutex
 	limit      int64
@@ -40,8 +43,22 @@ func (m *Memory) Use() Use {
 	return Use{Resident: m.resident, Held: m.held, Peak: m.peak, Limit: m.limit}
 }
 
-// Trim returns free memory of the pool to the driver.
-func (m *Memory) Trim() error { return m.Pool.Trim(0) }
+// Trim returns free memory of the pool and of regions to the driver.
+func (m *Memory) Trim() error {
+	err := m.closeRegions()
+	if m.Pool != nil {
+		err = errors.Join(err, m.Pool.Trim(0))
+	}
+	return err
+}
+
+// giveBack returns to the driver what is free after the work of streams.
+func (m *Memory) giveBack(streams ...driver.Stream) (err error) {
+	for _, s := range streams {
+		err = cmp.Or(err, s.Synchronize(context.Background()))
+	}
+	return cmp.Or(err, m.Trim())
+}
 
 // spareBytes is the part of the free memory that is left to the driver, which
 // needs some for modules and streams.
@@ -53,7 +70,7 @@ func NewMemory(gpu driver.Context, limit int64) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{GPU: gpu, limit: max(int64(free)-spareBytes, int64(total)/8)}
+	m := &Memory{GPU: gpu, RegionBytes: RegionBytes, limit: max(int64(free)-spareBytes, int64(total)/8)}
 	if limit > 0 {
 		m.limit = min(limit, m.limit)
 	}
@@ -64,12 +81,13 @@ func NewMemory(gpu driver.Context, limit int64) (*Memory, error) {
 	return m, nil
 }
 
-// Close gives the pool back.
+// Close gives the pool and the regions back, which no work uses any more.
 func (m *Memory) Close() error {
+	err := m.closeRegions()
 	if m.Pool == nil {
-		return nil
+		return err
 	}
-	return m.Pool.Close()
+	return errors.Join(err, m.Pool.Close())
 }
 
 // First has the pool take its first memory from the driver. It waits for the
@@ -189,14 +207,7 @@ func (m *Memory) Alloc(
 		}
 		// Memory that streams have yet to free is not free, and pieces of what
 		// is may be too small.
-		err = nil
-		for _, s := range append(others, s) {
-			err = cmp.Or(err, s.Synchronize(context.Background()))
-		}
-		if err == nil && m.Pool != nil {
-			err = m.Pool.Trim(0)
-		}
-		if err != nil {
+		if err := m.giveBack(append(others, s)...); err != nil {
 			m.release(bytes)
 			return Buffer{}, err
 		}
@@ -244,7 +255,11 @@ func (m *Memory) Free(s driver.Stream, b Buffer) error {
 		return nil
 	}
 	m.release(b.Bytes)
-	if m.Pool == nil {
+	x := m.regionOf(b)
+	switch {
+	case x != nil:
+		return m.giveRegion(x, s)
+	case m.Pool == nil:
 		return m.GPU.Free(b.At)
 	}
 	return s.Free(b.At)

@@ -28,7 +28,10 @@ type Run struct {
 	scratch    Buffer
 	Owned      map[cuda.Pointer]int64
 	held, Peak int64
-	Steady     int64 // Peak without tables that are being made larger
+	inRegions  int64 // of held
+	// Steady is Peak without regions, and without tables that are being made
+	// larger.
+	Steady int64
 	meter
 }
 
@@ -55,7 +58,7 @@ func (r *Run) Start(logged int, slab int64, launches []LaunchShape) error {
 }
 
 // Settled notes that no table is being made larger.
-func (r *Run) Settled() { r.Steady = max(r.Steady, r.held) }
+func (r *Run) Settled() { r.Steady = max(r.Steady, r.held-r.inRegions) }
 
 // GiveBack frees everything that the run owns.
 func (r *Run) GiveBack() error {
@@ -63,7 +66,7 @@ func (r *Run) GiveBack() error {
 	for at, bytes := range r.Owned {
 		errs = append(errs, r.Memory.Free(r.Lane.Stream, Buffer{at, bytes}))
 	}
-	r.Owned, r.held = nil, 0
+	r.Owned, r.held, r.inRegions = nil, 0, 0
 	return errors.Join(errs...)
 }
 
@@ -72,18 +75,11 @@ func (r *Run) Alloc(b *Buffer, what string, bytes int64) error {
 	if r.Slab.take(b, bytes) {
 		return nil
 	}
-	made, err := r.take(what, bytes)
-	var full *runtime.MemoryError
-	if errors.As(err, &full) && r.Arena == nil {
-		freed, failed := r.Spare()
-		if failed != nil {
-			return failed
-		}
-		if freed {
-			made, err = r.take(what, bytes)
-		}
-	}
-	if err != nil {
+	var made Buffer
+	if err := r.withSpare(func() (err error) {
+		made, err = r.take(what, bytes)
+		return err
+	}); err != nil {
 		return err
 	}
 	*b = made
@@ -225,8 +221,15 @@ func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
 		return nil
 	}
 	old := *b
-	if err := r.Alloc(b, what, bytes); err != nil {
-		return err
+	if r.Arena == nil && r.Memory.GrowsInPlace(bytes) {
+		if err := r.growRegion(b, what, bytes); err != nil || b.At == old.At && b.At != 0 {
+			return err
+		}
+	}
+	if b.At == old.At {
+		if err := r.Alloc(b, what, bytes); err != nil {
+			return err
+		}
 	}
 	if keep > 0 {
 		if err := r.Lane.Stream.Copy(b.At, old.At, uint64(keep)); err != nil {
@@ -234,6 +237,48 @@ func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
 		}
 	}
 	return r.Drop(&old)
+}
+
+// growRegion makes a buffer larger in place if it is a region's, or else one of
+// a new region. It leaves the buffer as it is if the driver has no regions.
+func (r *Run) growRegion(b *Buffer, what string, bytes int64) error {
+	grown := *b
+	err := r.withSpare(func() (err error) {
+		if x := r.Memory.regionOf(*b); x != nil {
+			return r.Memory.extend(r.Lane.Stream, x, &grown, what, bytes)
+		}
+		grown, err = r.Memory.allocRegion(r.Lane.Stream, what, bytes)
+		return err
+	})
+	switch {
+	case err != nil, grown.At == 0:
+		return err
+	case grown.At == b.At:
+		r.held -= b.Bytes
+		r.inRegions -= b.Bytes
+	}
+	*b = grown
+	r.Owned[b.At] = b.Bytes
+	r.held += b.Bytes
+	r.inRegions += b.Bytes
+	r.Peak = max(r.Peak, r.held)
+	return nil
+}
+
+// withSpare calls f again if it lacks memory that the run can do without.
+func (r *Run) withSpare(f func() error) error {
+	err := f()
+	var full *runtime.MemoryError
+	if errors.As(err, &full) && r.Arena == nil {
+		freed, failed := r.Spare()
+		if failed != nil {
+			return failed
+		}
+		if freed {
+			err = f()
+		}
+	}
+	return err
 }
 
 // Drop makes a buffer empty.
@@ -258,6 +303,9 @@ func (r *Run) Drop(b *Buffer) error {
 func (r *Run) Disown(b Buffer) {
 	delete(r.Owned, b.At)
 	r.held -= b.Bytes
+	if r.Arena == nil && r.Memory.regionOf(b) != nil {
+		r.inRegions -= b.Bytes
+	}
 }
 
 // Put sets the first words of a buffer.

@@ -230,8 +230,9 @@ func (l *Log) Again() {
 	l.at.launches--
 }
 
-// Redo calls f, which has launches go on that stopped at full tables. Later runs
-// begin with larger tables, so the numbers since the run got here are dropped.
+// Redo calls f, which has launches go on that stopped at full tables. Later
+// runs begin with larger tables, so the numbers since the run got here are
+// dropped.
 func (l *Log) Redo(f func() error) error {
 	if m := l.made; m != nil {
 		n := len(m.points)

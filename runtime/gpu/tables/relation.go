@@ -190,11 +190,21 @@ func (r *Relation) grow(ctx context.Context, need, want int64) error {
 	if r.Capacity == 0 {
 		return r.growColumns(ctx, need, want)
 	}
+	// Columns that do not move grow by half: more room would be memory that
+	// nothing uses.
+	inPlace := r.run.Arena == nil && r.run.Memory.GrowsInPlace(r.Capacity*int64(r.leastWidth()))
+	half := min(r.Capacity+r.Capacity/2, machine.MaxRows)
 	if r.set == nil || r.set.room() == machine.MaxRows {
-		more := min(r.run.growth(r.Capacity*size)*r.Capacity, machine.MaxRows)
+		more := half
+		if !inPlace {
+			more = min(r.run.growth(r.Capacity*size)*r.Capacity, machine.MaxRows)
+		}
 		return r.growColumns(ctx, need, max(want, more))
 	}
 	room := r.set.room()
+	if inPlace {
+		return r.growColumns(ctx, need, min(max(want, half), max(room, need)))
+	}
 	if room*size <= r.run.Memory.Room()/smallShare {
 		need = max(need, room)
 	}
@@ -241,6 +251,17 @@ func (r *Relation) tupleBytes() int64 {
 		n += 24
 	}
 	return n
+}
+
+// leastWidth is the size of the narrowest column that has any.
+func (r *Relation) leastWidth() int {
+	least := 0
+	for _, c := range r.Cols {
+		if c.Width > 0 && (least == 0 || c.Width < least) {
+			least = c.Width
+		}
+	}
+	return least
 }
 
 // RowBytes is the size of a tuple.
