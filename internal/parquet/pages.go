@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"math/bits"
+
+	"github.com/redfoxdb/redfox/internal/hugepage"
 )
 
 // Bounds of what damaged files may make a reader allocate. Writers keep pages
@@ -43,7 +45,7 @@ func (r *Room) grow(b *[]byte, n int) ([]byte, error) {
 				return nil, err
 			}
 		}
-		*b = make([]byte, n)
+		*b = hugepage.Advise(make([]byte, n))
 	}
 	return (*b)[:n], nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -124,7 +125,8 @@ const roomBytes = 48
 // take, under the name what.
 func newReadRoom(batch int64, ledger *store.Ledger, what string) *readRoom {
 	r := &readRoom{
-		words: make([]int64, 4*batch), places: make([]uint32, batch), levels: make([]uint32, batch),
+		words:  hugepage.Advise(make([]int64, 4*batch)),
+		places: hugepage.Advise(make([]uint32, batch)), levels: make([]uint32, batch),
 		ledger: ledger,
 	}
 	r.pages.Reserve = func(n int) error { return ledger.Take(what, int64(n)) }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -370,14 +371,14 @@ func (r *columnReader) readDictionary(data []byte, n int) error {
 		len(data)); err != nil {
 		return err
 	}
-	r.room.dictionary = slices.Grow(r.room.dictionary[:0], n)[:n]
+	r.room.dictionary = hugepage.Advise(slices.Grow(r.room.dictionary[:0], n)[:n])
 	d := &pageDictionary{words: r.room.dictionary}
 	v := parquet.Values{Plain: data}
 	if r.from.kind == scalar.String {
 		// The page's memory is used for the next one.
-		r.room.text = append(r.room.text[:0], data...)
+		r.room.text = append(hugepage.Advise(slices.Grow(r.room.text[:0], len(data))), data...)
 		v.Plain = r.room.text
-		r.room.texts = slices.Grow(r.room.texts[:0], n)[:n]
+		r.room.texts = hugepage.Advise(slices.Grow(r.room.texts[:0], n)[:n])
 		d.texts = r.room.texts
 		for i := range n {
 			text, err := r.nextBytes(&v)
