@@ -111,10 +111,10 @@ func (p *parquetLoad) keysOf(
 	run := &keyRun{rows: int(p.file.Groups[g].Rows)}
 	for at, i := range key {
 		part := &columnPart{}
-		p.decoded[i][g] = true
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
 		r.all = words[at]
 		err := r.run(ctx, p.file, g)
+		p.hasRead(i, g, part)
 		if err == nil {
 			err = p.whole(i, g, part)
 		}

@@ -39,15 +39,18 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 			return err
 		}
 		if page.Dictionary == nil {
-			r.part.pages++
+			r.part.pages += max(1, page.Skipped)
 		}
 		if page.Dictionary == nil && r.marks != nil {
 			if n := page.Values(); int64(r.part.rows+n) <= rows &&
 				!slices.Contains(r.marks[r.part.rows:r.part.rows+n], true) {
 				r.part.rows += n
-				r.part.left++
+				r.part.left += max(1, page.Skipped)
 				continue
 			}
+		}
+		if page.Skipped > 0 {
+			return errUnread // the pages are longer than the row group
 		}
 		levels, values, err := pages.Unpack(page)
 		if err != nil {
