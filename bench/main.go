@@ -123,7 +123,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "bench: -repeat %d is less than 1\n", c.repeat)
 		os.Exit(2)
 	}
-	collector.Allow(25, 128<<20) // as the command line does
+	collector.Allow(25, 64<<20) // as the command line does
 	names := flag.Args()
 	if len(names) == 0 {
 		for _, s := range suites {

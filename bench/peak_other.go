@@ -11,3 +11,8 @@ import (
 func peakMemory(*os.ProcessState) (float64, error) {
 	return 0, errors.New("the peak of resident memory is measured on Linux only")
 }
+
+// processorTime fails likewise.
+func processorTime(func() error) (float64, error) {
+	return 0, errors.New("the processor time of processes is measured on Linux only")
+}

@@ -30,7 +30,7 @@ const (
 var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "facts", Category: groupFacts,
-			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow holds predicate PRED; DIR may be an SQLite database, or one that redfox load has written"}
+			Usage: "read facts from the folder `DIR`: DIR/PRED.tsv, .csv, .txt, .json, .jsonl, .parquet or .arrow holds predicate PRED; DIR may be s3://BUCKET/FOLDER, an SQLite database, or one that redfox load has written"}
 	},
 	func() cli.Flag {
 		return &cli.BoolFlag{Name: "strict", Category: groupFacts,

@@ -81,7 +81,7 @@ func runCommand(con *console) *cli.Command {
 // and small.
 const (
 	gcPercent = 25
-	gcSlack   = 128 << 20
+	gcSlack   = 64 << 20
 )
 
 // limitHeap keeps the garbage of loading and running small. Compiling makes too

@@ -62,8 +62,9 @@ func (r *run) printLoaded(report *driver.LoadReport) {
 		if f.Size > 0 {
 			of = " of " + size(f.Size)
 		}
-		fmt.Fprintf(w, "read     %s: %s%s%s, %s%s, %s%s%s\n", f.File, selected, count(f.Rows, "row"),
-			repeated, size(f.Bytes), of, short(f.Elapsed), left, partsLeft(f))
+		fmt.Fprintf(w, "read     %s: %s%s%s, %s%s, %s%s%s%s\n", f.File, selected,
+			count(f.Rows, "row"), repeated, size(f.Bytes), of, short(f.Elapsed), readRate(f), left,
+			partsLeft(f))
 	}
 }
 

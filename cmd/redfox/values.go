@@ -110,9 +110,12 @@ func checkFolder(flag, dir string) error {
 		return nil
 	}
 	if flag == "facts" && driver.IsRemote(dir) {
+		if driver.IsRemoteFolder(dir) {
+			return nil // the loader asks for its objects
+		}
 		return usage("name what each predicate reads, as in --fact PRED=https://HOST/FILE or "+
-			"--fact PRED=s3://BUCKET/FOLDER/", "--facts %s: the facts of a server are not bound by name",
-			shellQuote(dir))
+			"--fact PRED='s3://BUCKET/FOLDER/*.csv'",
+			"--facts %s: only a folder of S3 has facts that are bound by name", shellQuote(dir))
 	}
 	info, err := os.Stat(dir)
 	switch {

@@ -79,6 +79,6 @@ func showLLVM(t *testing.T) {
 func findLLVM(t *testing.T, find func() (*llvm.Library, error)) {
 	t.Helper()
 	tools := *process.Machine.Tools
-	tools.Find = find
+	tools.Find, tools.Installed = find, nil
 	onMachine(t, &machine.Machine{Tools: &tools, Driver: process.Machine.Driver})
 }

@@ -47,6 +47,9 @@ func IsDatabase(path string) bool { return read.IsDatabaseName(path) }
 // IsRemote reports whether a path is the URL of a file on a server.
 func IsRemote(path string) bool { return remote.Is(path) }
 
+// IsRemoteFolder reports whether a path is the URL of a folder of S3.
+func IsRemoteFolder(path string) bool { return remote.IsFolder(path) }
+
 // FactFile ties a file or a reader to a predicate and describes its layout.
 type FactFile = read.Fact
 

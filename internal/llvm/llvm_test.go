@@ -344,3 +344,17 @@ func TestNotFoundMessage(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestInstalled wants a library that is installed to open, and no word of one
+// that the environment names.
+func TestInstalled(t *testing.T) {
+	t.Setenv("LD_LIBRARY_PATH", "")
+	t.Setenv(PathVariable, "")
+	if Installed() {
+		library(t)
+	}
+	t.Setenv(PathVariable, "/nowhere/libLLVM.so")
+	if Installed() {
+		t.Error("a library that is named is not looked for")
+	}
+}

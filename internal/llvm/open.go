@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -123,6 +124,29 @@ var openOnce = sync.OnceValues(func() (*Library, error) {
 	}
 	return nil, failure
 })
+
+// Installed reports whether a library that Open tries is in a usual folder, so
+// that Open is sure to find one unless it is damaged. It opens nothing, and
+// looks nowhere if the environment names folders or a library.
+func Installed() bool {
+	if os.Getenv(PathVariable) != "" || os.Getenv("LD_LIBRARY_PATH") != "" || !dynlib.Supported {
+		return false
+	}
+	return slices.ContainsFunc(candidates(), func(name string) bool {
+		if filepath.IsAbs(name) {
+			return !isMissing(name)
+		}
+		return slices.ContainsFunc(linkerFolders(), func(folder string) bool {
+			return !isMissing(filepath.Join(folder, name))
+		})
+	})
+}
+
+// linkerFolders returns where Linux's distributions have shared libraries.
+func linkerFolders() []string {
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goruntime.GOARCH]
+	return []string{"/usr/lib/" + arch + "-linux-gnu", "/usr/lib64", "/usr/lib"}
+}
 
 // candidates lists what Open tries. A bare name is looked up by the dynamic
 // linker.

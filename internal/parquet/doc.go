@@ -10,5 +10,6 @@
 // ReadFooter reads the footer. Pages yields the pages of one column chunk: Next
 // a header and the bytes of the file, Unpack the levels and values in them.
 // Both check every length against the bytes that are there, so damaged files
-// give errors. Writer writes files of required columns.
+// give errors. PageIndex is what a file says of the data pages of a chunk, with
+// which Next can pass over some. Writer writes files of required columns.
 package parquet

@@ -290,6 +290,30 @@ type ColumnChunk struct {
 	Offset    int64      `thrift:"2"`
 	Meta      *ChunkMeta `thrift:"3"`
 	Encrypted *struct{}  `thrift:"8"`
+	// Where the page index of the chunk is, nil if there is none.
+	Locations       *int64 `thrift:"4"`
+	LocationsLength *int32 `thrift:"5"`
+	Bounds          *int64 `thrift:"6"`
+	BoundsLength    *int32 `thrift:"7"`
+}
+
+// offsetIndex says where the data pages of a column chunk are.
+type offsetIndex struct {
+	Pages []PageLocation `thrift:"1"`
+}
+
+// PageLocation is where a data page is, and its first row in the row group.
+type PageLocation struct {
+	Offset int64 `thrift:"1"`
+	Packed int32 `thrift:"2"` // with the header
+	Row    int64 `thrift:"3"`
+}
+
+// columnIndex has the bounds of each data page, like Statistics. A page without
+// values has empty ones.
+type columnIndex struct {
+	Min [][]byte `thrift:"2"`
+	Max [][]byte `thrift:"3"`
 }
 
 // ChunkMeta says where the pages of a column chunk are and how they are

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"math/bits"
+
+	"github.com/redfoxdb/redfox/internal/hugepage"
 )
 
 // Bounds of what damaged files may make a reader allocate. Writers keep pages
@@ -43,7 +45,7 @@ func (r *Room) grow(b *[]byte, n int) ([]byte, error) {
 				return nil, err
 			}
 		}
-		*b = make([]byte, n)
+		*b = hugepage.Advise(make([]byte, n))
 	}
 	return (*b)[:n], nil
 }
@@ -58,12 +60,22 @@ type Pages struct {
 	end    int64  // of the pages
 	window []byte // of the file, before at
 	values int64  // of the pages to come
+
+	index    *PageIndex // nil if all pages are read
+	nextPage int        // of the index
+	wanted   func(from, until int64) bool
+	expected int64 // values of the next data page by the index, 0 if it does not say
+	// Unread is the number of bytes of pages that were passed over.
+	Unread int64
 }
 
 // Page is a page as it is stored.
 type Page struct {
 	PageHeader
 	Body []byte // of the file; overwritten by the next page
+	// Skipped is the number of pages that were passed over, 0 for a page that
+	// was read.
+	Skipped int
 }
 
 // Values returns the number of values of a data page, with the missing ones.
@@ -95,6 +107,11 @@ func (f *Footer) Pages(file io.ReaderAt, size int64, group, column int, room *Ro
 // all values of the chunk.
 func (p *Pages) Next() (*Page, error) {
 	for p.values > 0 {
+		if p.index != nil {
+			if page := p.skip(); page != nil {
+				return page, nil
+			}
+		}
 		page := &Page{}
 		if err := p.header(&page.PageHeader); err != nil {
 			return nil, err
@@ -120,6 +137,13 @@ func (p *Pages) Next() (*Page, error) {
 			h.Data, h.DataV2, values = nil, nil, int64(h.Dictionary.Values)
 		default:
 			continue // an index, or a kind of page that is newer
+		}
+		if h.Dictionary == nil {
+			if p.expected > 0 && values != p.expected {
+				return nil, damaged("column %s has other pages than its page index says",
+					p.column.Name)
+			}
+			p.expected = 0
 		}
 		if values < 0 || p.values < 0 {
 			return nil, damaged("column %s has other numbers of values than its metadata say",

@@ -27,6 +27,16 @@ func hasScheme(path, scheme string) bool {
 
 func isS3(path string) bool { return hasScheme(path, "s3") }
 
+// IsFolder reports whether a URL can stand for a folder, whose objects List
+// lists with a slash behind it. Servers of HTTP have no lists.
+func IsFolder(path string) bool {
+	if !isS3(path) {
+		return false
+	}
+	_, key := cutS3(path)
+	return !strings.ContainsAny(key, "*?[")
+}
+
 // Below reports whether a URL is one of a folder, or below it. A URL whose path
 // leads back is below none.
 func Below(name, folder string) bool {

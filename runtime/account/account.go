@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/runtime"
 )
 
@@ -81,7 +82,7 @@ func (m *Memory) Close() {
 }
 
 // MapBytes is the size from which memory is mapped instead of made.
-const MapBytes = 1 << 20
+const MapBytes = 2 << 20
 
 // Alloc lends zeroed words. The name is what an error calls them.
 func (m *Memory) Alloc(what string, n int) ([]uint64, error) {
@@ -89,7 +90,7 @@ func (m *Memory) Alloc(what string, n int) ([]uint64, error) {
 		if err := m.Reserve(what, int64(8*n)); err != nil {
 			return nil, err
 		}
-		return make([]uint64, n), nil
+		return hugepage.Advise(make([]uint64, n)), nil
 	}
 	r := &Region{}
 	if err := r.Alloc(m, what, 8*n); err != nil {

@@ -83,14 +83,3 @@ var machineMemory = sync.OnceValue(func() int64 {
 })
 
 func unmapMemory(p unsafe.Pointer, bytes int) { _ = unix.MunmapPtr(p, pages(bytes)) }
-
-// AdviseHuge asks for huge pages under a large array of Go's heap that is about
-// to be filled: a page fault for every 4 KiB costs more than the filling.
-func AdviseHuge(start unsafe.Pointer, bytes int) {
-	before := -uintptr(start) & (hugePage - 1)
-	if uintptr(bytes) < before+hugePage {
-		return
-	}
-	size := (uintptr(bytes) - before) &^ (hugePage - 1)
-	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(start, before)), size), unix.MADV_HUGEPAGE)
-}

@@ -38,6 +38,3 @@ func machineMemory() int64 { return 1 << 62 }
 // Available returns how many bytes of memory the system can give to this
 // process, 0 because nobody knows.
 func Available() int64 { return 0 }
-
-// AdviseHuge does nothing here.
-func AdviseHuge(unsafe.Pointer, int) {}

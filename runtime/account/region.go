@@ -4,6 +4,7 @@ import (
 	goruntime "runtime"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/runtime"
 )
 
@@ -37,7 +38,8 @@ func (r *Region) Grow(what string, bytes int) error {
 		return err
 	}
 	if bytes < MapBytes {
-		heap := make([]uint64, max((bytes+7)/8, 8)) // a size that aligns to 16 bytes
+		// The least size aligns to 16 bytes.
+		heap := hugepage.Advise(make([]uint64, max((bytes+7)/8, 8)))
 		copy(heap, r.heap)
 		r.heap, r.Data, r.Bytes = heap, unsafe.Pointer(&heap[0]), bytes
 		return nil

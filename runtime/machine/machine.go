@@ -26,7 +26,8 @@ type Machine struct {
 
 // Host returns the machine that this process runs on.
 func Host() *Machine {
-	return &Machine{Tools: &assemble.Tools{Find: llvm.Open}, Driver: driver.Open}
+	tools := &assemble.Tools{Find: llvm.Open, Installed: llvm.Installed}
+	return &Machine{Tools: tools, Driver: driver.Open}
 }
 
 // Info says whether this machine can run programs with an engine.

@@ -212,11 +212,11 @@ func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 		}
 	}
 	if facts.Rows >= max(FewFacts, FewPerCommand*facts.Commands) {
-		info := s.machine.Engine(CPU)
-		if info.Available {
-			return Choice{Info: info, Passed: passed, Adaptive: true}
+		if s.machine.Tools.HasLLVM() { // opened when there is code to make or to load
+			return Choice{Info: Info{Name: CPU, Available: true, Detail: "native code for this machine"},
+				Passed: passed, Adaptive: true}
 		}
-		passed = append(passed, info)
+		passed = append(passed, s.machine.Engine(CPU))
 	}
 	return Choice{Info: s.machine.Engine(Go), Passed: passed, Adaptive: true}
 }

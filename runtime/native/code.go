@@ -57,7 +57,11 @@ func (e *engine) loaded(made *Code, err error, cores int) (*compiled, error) {
 
 // load makes code ready to be called.
 func (e *engine) load(made *Code, cores int) (*hostcode.Code, error) {
-	o := hostcode.Options{Library: e.opts.Library, Cache: e.opts.Cache, Cores: cores}
+	lib, err := e.opts.Library()
+	if err != nil {
+		return nil, err
+	}
+	o := hostcode.Options{Library: lib, Cache: e.opts.Cache, Cores: cores}
 	if made.Objects != nil {
 		return hostcode.Link(o, made.Objects, made.Calls, made.Module.Symbols())
 	}

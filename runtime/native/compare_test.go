@@ -111,7 +111,8 @@ func newEngineWith(t testing.TB, items int, apart, quick bool) *engine {
 	target.Items = items
 	cache := kernelcache.Open()
 	e := New(Options{
-		Library: lib, Cache: cache, Lower: lowerer(apart),
+		Library: func() (*llvm.Library, error) { return lib, nil },
+		Cache:   cache, Lower: lowerer(apart),
 		Generator: generator{target, hostcode.Options{Library: lib, Cache: cache, Quick: quick},
 			items < 1024},
 	}).(*engine)

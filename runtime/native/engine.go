@@ -51,8 +51,8 @@ type ObjectCache interface {
 
 // Options is what the engine is made of.
 type Options struct {
-	Library *llvm.Library
-	Cache   ObjectCache // nil for none
+	Library func() (*llvm.Library, error) // asked for when there is code to load
+	Cache   ObjectCache                   // nil for none
 	// Lower turns a plan into a verified kernel graph, and fuses its kernels.
 	Lower     func(*queryplan.Plan) (*harmony.Program, error)
 	Generator Generator

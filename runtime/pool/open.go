@@ -20,11 +20,11 @@ func (p *Pool) open(c machine.Choice, how assemble.Fusing) (runtime.Engine, erro
 	case machine.GPU:
 		return p.openGPU(c, how)
 	case machine.CPU:
-		whole, err := p.openNative(how)
+		whole, err := p.native(how)
 		if err != nil {
 			return nil, err
 		}
-		return tiers.New(portable.New(), whole, tiers.DefaultSizes), nil
+		return tiers.NewLazy(portable.New(), whole, p.canCompile, tiers.DefaultSizes), nil
 	}
 	if !c.Adaptive {
 		return portable.New(), nil
@@ -57,17 +57,29 @@ func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (runtime.Engine, e
 	}), nil
 }
 
+// canCompile opens libLLVM, and returns why it cannot be opened.
+func (p *Pool) canCompile() error {
+	_, err := p.Machine.Tools.LLVM()
+	return err
+}
+
+// openNative returns the engine of native code if libLLVM can be opened.
 func (p *Pool) openNative(how assemble.Fusing) (runtime.Engine, error) {
-	lib, err := p.Machine.Tools.LLVM()
-	if err != nil {
+	if err := p.canCompile(); err != nil {
 		return nil, err
 	}
+	return p.native(how)
+}
+
+// native returns the engine of native code, which opens libLLVM when there is
+// code to make or to load.
+func (p *Pool) native(how assemble.Fusing) (runtime.Engine, error) {
 	t, err := assemble.ParseTarget(machine.DefaultCPU)
 	if err != nil {
 		return nil, err
 	}
 	return native.New(native.Options{
-		Library:   lib,
+		Library:   p.Machine.Tools.LLVM,
 		Cache:     kernelcache.Open(),
 		Lower:     lowering(t, how),
 		Generator: generator{p.Machine.Tools, t},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/await"
+	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/machine"
@@ -75,6 +76,40 @@ edge(x, _) -> far[x] = 20.
 		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestFindOpensNothing looks for code with an engine that opens libLLVM only
+// where code of the plan was made.
+func TestFindOpensNothing(t *testing.T) {
+	t.Setenv("REDFOX_CACHE", t.TempDir())
+	host := machine.Host()
+	if info := host.Engine(machine.CPU); !info.Available {
+		t.Skip(info.Detail)
+	}
+	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(20))
+	req := &runtime.Request{Plan: plan, Facts: db}
+	for _, made := range []bool{false, true} {
+		opened := 0
+		tools := *host.Tools
+		tools.Quick = true
+		tools.Find = func() (*llvm.Library, error) {
+			opened++
+			return host.Tools.Find()
+		}
+		native, err := New(&machine.Machine{Tools: &tools, Driver: host.Driver}).native(
+			assemble.Fusing{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiler := native.(runtime.Compiler)
+		found, err := compiler.Find(context.Background(), req)
+		if err != nil || found != made || opened > 0 != made {
+			t.Errorf("made %v: found %v, opened %d times (%v)", made, found, opened, err)
+		}
+		if err := compiler.Compile(context.Background(), req, 1); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

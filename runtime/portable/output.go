@@ -1,11 +1,8 @@
 package portable
 
 import (
-	"unsafe"
-
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -97,9 +94,6 @@ func (r *evaluation) fill(col *store.Column, t *tables.Table, i int, spans []tab
 	for k, s := range spans {
 		starts[k] = at
 		at += s.Rows()
-	}
-	if col.Width == 4 {
-		account.AdviseHuge(unsafe.Pointer(&col.U32[0]), 4*len(col.U32))
 	}
 	r.Tasks(len(spans), func(k int) {
 		s := spans[k]

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -53,7 +54,7 @@ func NewPlaced[T uint8 | uint16](k scalar.Kind, places []T, table []int64) Chunk
 			c.width, c.u16 = 2, p
 			break
 		}
-		c.width, c.u8 = 1, make([]uint8, len(p))
+		c.width, c.u8 = 1, hugepage.Advise(make([]uint8, len(p)))
 		for i, place := range p {
 			c.u8[i] = uint8(place)
 		}
@@ -243,7 +244,7 @@ func gcd(a, b uint64) uint64 {
 }
 
 func offsets[T unsigned](words []int64, base int64, step uint64) []T {
-	out := make([]T, len(words))
+	out := hugepage.Advise(make([]T, len(words)))
 	if step != 1 {
 		by := divideBy(step)
 		for i, w := range words {
@@ -270,7 +271,7 @@ func (c *Chunk) Remap(codes []uint32) {
 		c.setTable(scalar.String, table)
 		return
 	}
-	words := make([]int64, c.n)
+	words := hugepage.Advise(make([]int64, c.n))
 	c.read(words)
 	for i, w := range words {
 		words[i] = int64(codes[w])
@@ -396,8 +397,7 @@ func commonStep(k scalar.Kind, chunks []Chunk, lo uint64) uint64 {
 }
 
 func joined[T unsigned](threads int, col *Column, chunks []Chunk) []T {
-	out := make([]T, col.n)
-	adviseHuge(out)
+	out := hugepage.Advise(make([]T, col.n))
 	starts, at := make([]int, len(chunks)), 0
 	for i := range chunks {
 		starts[i], at = at, at+chunks[i].n

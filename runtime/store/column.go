@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -213,7 +214,7 @@ func (c *Column) WithDict(d *Dict, remap []uint32) *Column {
 
 // recode returns the new codes of a column's entries, less base.
 func recode[T unsigned](c *Column, remap []uint32, base uint32) []T {
-	out := make([]T, c.n)
+	out := hugepage.Advise(make([]T, c.n))
 	switch c.Width {
 	case 1:
 		recodeEach(out, c.U8, c, remap, base)

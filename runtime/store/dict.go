@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/hugepage"
 )
 
 // Dict maps strings to dense codes from 0. The first Sorted() codes are in byte
@@ -156,7 +158,7 @@ func (d *Dict) buildIndex() {
 	if n > 0 {
 		slots := 1 << bits.Len(uint(2*n-1))
 		d.take(slotBytes * int64(slots))
-		table := make([]internSlot, slots)
+		table := hugepage.Advise(make([]internSlot, slots))
 		mask := uint32(len(table) - 1)
 		for code := range n {
 			h := uint32(maphash.String(hashSeed, d.sorted.at(code)))
@@ -258,11 +260,11 @@ func (a *stringArena) bytes() int64 {
 }
 
 func (a *stringArena) grow(n, size int) {
-	a.data = make([]byte, 0, size)
+	a.data = hugepage.Advise(make([]byte, 0, size))
 	if size < shortArena {
-		a.ends = make([]uint32, 0, n)
+		a.ends = hugepage.Advise(make([]uint32, 0, n))
 	} else {
-		a.wide = make([]uint64, 0, n)
+		a.wide = hugepage.Advise(make([]uint64, 0, n))
 	}
 }
 
@@ -278,7 +280,7 @@ func (a *stringArena) wanted(s string) int {
 
 // enlarge gives the text a capacity.
 func (a *stringArena) enlarge(size int) {
-	a.data = append(make([]byte, 0, size), a.data...)
+	a.data = append(hugepage.Advise(make([]byte, 0, size)), a.data...)
 }
 
 func (a *stringArena) add(s string) {

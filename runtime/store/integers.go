@@ -4,6 +4,7 @@ import (
 	goruntime "runtime"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -101,7 +102,7 @@ func offsetsOf[W unsigned, T integer](values []T, base int64, threads int) []W {
 	if base == 0 && unsafe.Sizeof(values[0]) == unsafe.Sizeof(W(0)) {
 		return unsafe.Slice((*W)(unsafe.Pointer(&values[0])), len(values))
 	}
-	out := make([]W, len(values))
+	out := hugepage.Advise(make([]W, len(values)))
 	partly(len(values), threads, func(_, from, to int) {
 		dst := out[from:to]
 		for j, v := range values[from:to] {

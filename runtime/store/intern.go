@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -249,7 +250,7 @@ func (t *Interner) grow() bool {
 	if !t.take(slotBytes * int64(slots)) {
 		return false
 	}
-	t.table = make([]internSlot, slots)
+	t.table = hugepage.Advise(make([]internSlot, slots))
 	mask := uint32(len(t.table) - 1)
 	for _, slot := range old {
 		if slot.code == 0 {

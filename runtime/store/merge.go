@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
@@ -118,7 +119,7 @@ func mergeSources(
 	remaps := make([][]uint32, len(sources))
 	inOrder := 0
 	for i, s := range sources {
-		remaps[i] = make([]uint32, s.len())
+		remaps[i] = hugepage.Advise(make([]uint32, s.len()))
 		inOrder += s.sortedPrefix()
 	}
 	d := &Dict{}

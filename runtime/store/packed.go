@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -17,13 +18,13 @@ func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 	c := newPacked(t, dict, n, lo, hi)
 	switch c.Width {
 	case 1:
-		c.U8 = make([]uint8, n)
+		c.U8 = hugepage.Advise(make([]uint8, n))
 	case 2:
-		c.U16 = make([]uint16, n)
+		c.U16 = hugepage.Advise(make([]uint16, n))
 	case 4:
-		c.U32 = make([]uint32, n)
+		c.U32 = hugepage.Advise(make([]uint32, n))
 	case 8:
-		c.U64 = make([]uint64, n)
+		c.U64 = hugepage.Advise(make([]uint64, n))
 	}
 	return c
 }

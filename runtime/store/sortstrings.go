@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
@@ -79,7 +80,7 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 			return
 		}
 		s := sources[x.source]
-		places[i] = make([]uint16, x.to-x.from)
+		places[i] = hugepage.Advise(make([]uint16, x.to-x.from))
 		for j := range places[i] {
 			if j%BlockRows == 0 && ctx.Err() != nil {
 				return
@@ -93,7 +94,7 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 		return nil, err // counts may be short
 	}
 	l.starts = bucketStarts(next, buckets)
-	l.refs = make([]stringRef, n)
+	l.refs = hugepage.Advise(make([]stringRef, n))
 	parallel.Do(threads, len(spans), func(i int) {
 		x := spans[i]
 		for j := range x.to - x.from {
@@ -224,7 +225,8 @@ func (x *bucketSorter) at(place int) string {
 func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef) bucketText {
 	x.data, x.ends = x.data[:0], x.ends[:0]
 	n := len(refs)
-	x.items, x.scratch = slices.Grow(x.items[:0], n)[:n], slices.Grow(x.scratch[:0], n)[:n]
+	x.items = hugepage.Advise(slices.Grow(x.items[:0], n)[:n])
+	x.scratch = hugepage.Advise(slices.Grow(x.scratch[:0], n)[:n])
 	for i, r := range refs {
 		x.data = append(x.data, l.at(r)...)
 		x.ends = append(x.ends, len(x.data))
@@ -232,7 +234,8 @@ func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef
 	}
 	x.sortPrefixed(ctx, x.items, x.scratch, 0)
 	x.refs = append(x.refs[:0], refs...)
-	out := bucketText{data: make([]byte, 0, len(x.data)), lengths: make([]uint32, 0, len(refs))}
+	out := bucketText{data: hugepage.Advise(make([]byte, 0, len(x.data))),
+		lengths: hugepage.Advise(make([]uint32, 0, len(refs)))}
 	last := ""
 	for i, it := range x.items {
 		s := x.at(it.place)

@@ -20,7 +20,8 @@ func (e *Engine) adaptive(ctx context.Context, req *runtime.Request, code runtim
 	if commands < e.sizes.Commands && !e.late && !wantsPlain(req.Plan) {
 		past := e.history.of(req.Plan)
 		if !e.history.isMaking(past) {
-			if found, err := code.Find(ctx, req); found || err != nil || r.scansMuch(commands) {
+			found, err := code.Find(ctx, req)
+			if (found || err != nil || r.scansMuch(commands)) && e.able() == nil {
 				return e.native.Run(ctx, req)
 			}
 		}

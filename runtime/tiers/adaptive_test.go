@@ -282,3 +282,19 @@ n[] = v <- agg<<v = count()>> edge(_, _).
 		t.Error(err)
 	}
 }
+
+// TestNoNativeCode runs all on the plain engine where there can be no native
+// code.
+func TestNoNativeCode(t *testing.T) {
+	plan, db := closure(t, 20)
+	for _, req := range []runtime.Request{
+		{Adaptive: true}, {Adaptive: true, NoTiers: true}, {Adaptive: true, Often: true}, {},
+	} {
+		native := newCompiler(t)
+		native.fails = errors.New("none")
+		native.run = func(context.Context, *runtime.Request) error { return errors.New("native") }
+		e := NewLazy(portable.New(), native, func() error { return errors.New("none") }, hasty)
+		req.Plan, req.Facts = plan, db
+		enginetest.Compare(t, "without native code", e, req)
+	}
+}

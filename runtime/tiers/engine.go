@@ -18,6 +18,8 @@ type Engine struct {
 	// with it.
 	leave func(r *run, x *rest, at runtime.Round) bool
 	late  bool // the native engine may not be open yet
+	// able returns why there can be no native code, nil if there can.
+	able func() error
 	// beside are the goroutines that make code beside runs, which they outlive.
 	beside  sync.WaitGroup
 	history history
@@ -70,7 +72,14 @@ var DefaultSizes = Sizes{Commands: 256, Rows: 1 << 18, Segment: 1 << 18, Loop: 1
 // loops, loops that fold, and the parts of large plans that are not worth
 // native code, run on the plain engine.
 func New(plain, native runtime.Engine, s Sizes) *Engine {
-	return &Engine{plain: plain, native: native, sizes: s, next: (*run).next,
+	return NewLazy(plain, native, func() error { return nil }, s)
+}
+
+// NewLazy is New for an engine of native code that may turn out to be of no
+// use. The function able says why, and is called before native code is needed.
+// If it returns an error, all runs on the plain engine.
+func NewLazy(plain, native runtime.Engine, able func() error, s Sizes) *Engine {
+	return &Engine{plain: plain, native: native, able: able, sizes: s, next: (*run).next,
 		leave: (*run).worth}
 }
 
@@ -108,14 +117,16 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer
 	for range req.Plan.Commands() {
 		commands++
 	}
-	code, able := e.native.(runtime.Compiler)
+	code, compiles := e.native.(runtime.Compiler)
 	switch {
 	case e.late && (req.NoTiers || req.Often || !req.Adaptive):
 		return e.plain.Run(ctx, req)
+	case req.Adaptive && compiles && !req.Often && !req.NoTiers:
+		return e.adaptive(ctx, req, code, commands)
+	case e.able() != nil:
+		return e.plain.Run(ctx, req)
 	case req.NoTiers:
 		return e.native.Run(ctx, req)
-	case req.Adaptive && able && !req.Often:
-		return e.adaptive(ctx, req, code, commands)
 	case (req.Often || commands < e.sizes.Commands) && !wantsPlain(req.Plan):
 		return e.native.Run(ctx, req)
 	}

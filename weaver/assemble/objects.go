@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/buildid"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
@@ -31,7 +32,7 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 		return nil, err
 	}
 	options.Cores = cores
-	return t.objects(graph, to, k, options, cache,
+	made, err := t.objects(graph, to, k, options, cache,
 		func(heard codecache.Knowledge) (*codecache.Code, error) {
 			isCold := coldOf(graph)
 			heard.General = func(of string) bool { return isCold[of] }
@@ -59,14 +60,34 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 			return codecache.NewCode(code.Module,
 				string(hostcode.Join(slices.Concat(lists, objects, quick)))), nil
 		})
+	if about, ok := noteOf(graph); ok && err == nil && !noted(cache, about) {
+		cache.Put(about, []byte{1})
+	}
+	return made, err
+}
+
+// noteOf returns the key of the note that this build of redfox has made native
+// code of a graph, by any compiler and for any facts.
+func noteOf(graph *harmony.Program) (key string, ok bool) {
+	build, err := buildid.Get()
+	return strings.Join([]string{"made", build, graph.String()}, "\x00"), err == nil
+}
+
+func noted(cache *kernelcache.Cache, about string) bool {
+	_, ok := cache.Get(about)
+	return ok
 }
 
 // errAbsent says that a graph was not compiled before.
 var errAbsent = errors.New("the cache has no code")
 
 // Made returns what Objects returned before for a graph, in this process or an
-// earlier one; nil if there is nothing.
+// earlier one; nil if there is nothing. It opens libLLVM only if there is code
+// of the graph.
 func (t *Tools) Made(graph *harmony.Program, to Target, k codecache.Knowledge) (*Native, error) {
+	if about, ok := noteOf(graph); !ok || !noted(kernelcache.Open(), about) {
+		return nil, nil
+	}
 	options, cache, err := t.host()
 	if err != nil {
 		return nil, err

@@ -15,6 +15,9 @@ import (
 type Tools struct {
 	// Find returns libLLVM: llvm.Open, or what a test has in its place.
 	Find func() (*llvm.Library, error)
+	// Installed reports whether Find is sure to return a library, without
+	// opening it; nil stands for a function that does not know.
+	Installed func() bool
 	// Quick asks LLVM for little effort on native code (hostcode.Options).
 	Quick bool
 	// Emulation makes the code of emulated GPUs; nil for code of real ones.
@@ -40,6 +43,16 @@ func (t *Tools) LLVM() (*llvm.Library, error) {
 		return nil, &failure.Environment{Message: err.Error(), Err: err}
 	}
 	return lib, nil
+}
+
+// HasLLVM reports whether there is a libLLVM. If one is installed in a usual
+// place, it is not opened.
+func (t *Tools) HasLLVM() bool {
+	if t.Installed != nil && t.Installed() {
+		return true
+	}
+	_, err := t.LLVM()
+	return err == nil
 }
 
 // emulates reports whether code for a target is that of an emulated GPU.

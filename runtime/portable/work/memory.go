@@ -3,6 +3,7 @@ package work
 import (
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/runtime/account"
 )
 
@@ -36,7 +37,7 @@ func Alloc[T Word](m *Memory, what string, n int) []T {
 	bytes := n * int(unsafe.Sizeof(zero))
 	if bytes < account.MapBytes {
 		m.MustReserve(what, int64(bytes))
-		return make([]T, n)
+		return hugepage.Advise(make([]T, n))
 	}
 	words, err := m.Alloc(what, (bytes+7)/8)
 	if err != nil {

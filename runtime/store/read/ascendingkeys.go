@@ -111,10 +111,10 @@ func (p *parquetLoad) keysOf(
 	run := &keyRun{rows: int(p.file.Groups[g].Rows)}
 	for at, i := range key {
 		part := &columnPart{}
-		p.decoded[i][g] = true
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
 		r.all = words[at]
 		err := r.run(ctx, p.file, g)
+		p.hasRead(i, g, part)
 		if err == nil {
 			err = p.whole(i, g, part)
 		}
@@ -134,13 +134,17 @@ func (k *keyRun) scan(words [][]int64, seen [][]bool) bool {
 		return true
 	}
 	lead := words[0][:k.rows]
-	k.leads = 1
-	for i := 1; i < len(lead); i++ {
-		if lead[i] > lead[i-1] {
-			k.leads++
-		} else if lead[i] < lead[i-1] || !ascends(words[1:], i) {
-			return false
-		}
+	ok := false
+	switch len(words) {
+	case 1:
+		k.leads, ok = ascendOne(lead)
+	case 2:
+		k.leads, ok = ascendTwo(lead, words[1][:k.rows])
+	default:
+		k.leads, ok = ascendAll(words, k.rows)
+	}
+	if !ok {
+		return false
 	}
 	for at, column := range words {
 		column = column[:k.rows]
@@ -156,6 +160,56 @@ func (k *keyRun) scan(words [][]int64, seen [][]bool) bool {
 		k.first, k.last = append(k.first, column[0]), append(k.last, column[k.rows-1])
 	}
 	return true
+}
+
+// ascendOne counts the words of a key of one field, and reports
+// whether they ascend. Like ascendTwo it has no branch for a row: whether the
+// first field of a key changes is hard to foresee.
+func ascendOne(lead []int64) (leads int64, ok bool) {
+	wrong := int64(0)
+	before := lead[0]
+	for _, w := range lead[1:] {
+		wrong |= bit(w <= before)
+		before = w
+	}
+	return int64(len(lead)), wrong == 0
+}
+
+// ascendTwo counts the different words of the first field of a key of two, and
+// reports whether the rows ascend.
+func ascendTwo(lead, second []int64) (leads int64, ok bool) {
+	wrong, same := int64(0), int64(0)
+	second = second[:len(lead)]
+	before, last := lead[0], second[0]
+	for i := 1; i < len(lead); i++ {
+		w, x := lead[i], second[i]
+		equal := bit(w == before)
+		same += equal
+		wrong |= bit(w < before) | equal&bit(x <= last)
+		before, last = w, x
+	}
+	return int64(len(lead)) - same, wrong == 0
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// ascendAll is ascendTwo for any number of fields.
+func ascendAll(words [][]int64, rows int) (leads int64, ok bool) {
+	lead := words[0][:rows]
+	leads = 1
+	for i := 1; i < len(lead); i++ {
+		if lead[i] > lead[i-1] {
+			leads++
+		} else if lead[i] < lead[i-1] || !ascends(words[1:], i) {
+			return 0, false
+		}
+	}
+	return leads, true
 }
 
 // ascends reports whether row i comes after the row before it.

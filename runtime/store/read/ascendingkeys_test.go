@@ -131,3 +131,29 @@ func TestProveKeysInAnyOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestAscendKinds holds the scans of one field and of two against that of any
+// number.
+func TestAscendKinds(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 1000 {
+		keys := randomKeys(r)
+		words := [][]int64{nil, nil}
+		for _, k := range keys {
+			words[0], words[1] = append(words[0], k[0]), append(words[1], k[1])
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		for n := 1; n <= 2; n++ {
+			wantLeads, want := ascendAll(words[:n], len(keys))
+			leads, ok := ascendOne(words[0])
+			if n == 2 {
+				leads, ok = ascendTwo(words[0], words[1])
+			}
+			if ok != want || ok && leads != wantLeads {
+				t.Fatalf("%v, %d fields: %d, %v; want %d, %v", keys, n, leads, ok, wantLeads, want)
+			}
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -148,6 +149,7 @@ func Bind(
 			return nil, err
 		}
 		for j := range files {
+			b.bound[files[j].Path] = true // for a URL
 			b.bound[filepath.Clean(files[j].Path)] = true
 			if err := b.fact(&files[j]); err != nil {
 				return nil, err
@@ -304,6 +306,9 @@ func (b *binder) fact(f *Fact) error {
 
 // folder binds the files of a folder.
 func (b *binder) folder(dir string) error {
+	if remote.Is(dir) {
+		return b.remoteFolder(dir)
+	}
 	info, err := os.Stat(dir)
 	if err != nil {
 		return fileError(dir, err)
@@ -350,6 +355,46 @@ func (b *binder) folder(dir string) error {
 		}
 	}
 	return err
+}
+
+// remoteFolder binds the objects of a folder of S3.
+func (b *binder) remoteFolder(dir string) error {
+	if !remote.IsFolder(dir) {
+		return &BindError{Reason: fmt.Sprintf("%s is no folder of S3", dir),
+			Help: "name what a predicate reads as PRED=URL"}
+	}
+	dir = strings.TrimRight(dir, "/") + "/"
+	urls, err := remote.List(b.ctx, dir)
+	if err != nil {
+		return fileError(dir, err)
+	}
+	var plain []string // are for predicates without another file
+	for _, u := range urls {
+		name := strings.TrimPrefix(u, dir)
+		_, ok := dataFile(u)
+		switch isHidden := func(part string) bool { return strings.HasPrefix(part, ".") }; {
+		case !ok || slices.ContainsFunc(strings.Split(name, "/"), isHidden) || b.bound[u]:
+		case isPlain(u):
+			plain = append(plain, u)
+		default:
+			err = b.remoteFile(dir, u)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, u := range plain {
+		if err := b.remoteFile(dir, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remoteFile binds an object of a folder.
+func (b *binder) remoteFile(dir, u string) error {
+	stem, _ := dataFile(strings.TrimPrefix(u, dir))
+	return b.bindNamed(stem, u, &Fact{Path: u})
 }
 
 // dataFile returns a data file's path without its extensions, in lower or upper

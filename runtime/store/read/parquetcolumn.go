@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -124,7 +126,8 @@ const roomBytes = 48
 // take, under the name what.
 func newReadRoom(batch int64, ledger *store.Ledger, what string) *readRoom {
 	r := &readRoom{
-		words: make([]int64, 4*batch), places: make([]uint32, batch), levels: make([]uint32, batch),
+		words:  hugepage.Advise(make([]int64, 4*batch)),
+		places: hugepage.Advise(make([]uint32, batch)), levels: make([]uint32, batch),
 		ledger: ledger,
 	}
 	r.pages.Reserve = func(n int) error { return ledger.Take(what, int64(n)) }
@@ -185,7 +188,17 @@ func (r *columnReader) run(ctx context.Context, f *parquetFile, group int) error
 		at = span
 	}
 	pages := f.Pages(at, f.size, group, r.field.index, &r.room.pages)
-	if err := r.readPages(ctx, pages, f.Groups[group].Rows); err != nil {
+	// A server sends the chunk as a whole: one request is what takes the time.
+	if _, isServer := f.ReaderAt.(*remote.File); r.marks != nil && !isServer {
+		if x := f.PageIndex(at, f.size, group, r.field.index, false); x != nil {
+			pages.Skip(x, func(from, until int64) bool {
+				return slices.Contains(r.marks[from:until], true)
+			})
+		}
+	}
+	err := r.readPages(ctx, pages, f.Groups[group].Rows)
+	r.part.unread = pages.Unread
+	if err != nil {
 		return err
 	}
 	r.flushWords()

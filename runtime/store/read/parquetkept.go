@@ -3,6 +3,7 @@ package read
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -66,7 +67,7 @@ func readKept[T uint8 | uint16](
 	v *parquet.Values, list *[]T, marks []bool, rows, room int,
 ) error {
 	if *list == nil {
-		*list = make([]T, 0, max(rows, room))
+		*list = hugepage.Advise(make([]T, 0, max(rows, room)))
 	}
 	from := len(*list)
 	*list = (*list)[:from+rows]

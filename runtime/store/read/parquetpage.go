@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -38,15 +39,18 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 			return err
 		}
 		if page.Dictionary == nil {
-			r.part.pages++
+			r.part.pages += max(1, page.Skipped)
 		}
 		if page.Dictionary == nil && r.marks != nil {
 			if n := page.Values(); int64(r.part.rows+n) <= rows &&
 				!slices.Contains(r.marks[r.part.rows:r.part.rows+n], true) {
 				r.part.rows += n
-				r.part.left++
+				r.part.left += max(1, page.Skipped)
 				continue
 			}
+		}
+		if page.Skipped > 0 {
+			return errUnread // the pages are longer than the row group
 		}
 		levels, values, err := pages.Unpack(page)
 		if err != nil {
@@ -370,14 +374,14 @@ func (r *columnReader) readDictionary(data []byte, n int) error {
 		len(data)); err != nil {
 		return err
 	}
-	r.room.dictionary = slices.Grow(r.room.dictionary[:0], n)[:n]
+	r.room.dictionary = hugepage.Advise(slices.Grow(r.room.dictionary[:0], n)[:n])
 	d := &pageDictionary{words: r.room.dictionary}
 	v := parquet.Values{Plain: data}
 	if r.from.kind == scalar.String {
 		// The page's memory is used for the next one.
-		r.room.text = append(r.room.text[:0], data...)
+		r.room.text = append(hugepage.Advise(slices.Grow(r.room.text[:0], len(data))), data...)
 		v.Plain = r.room.text
-		r.room.texts = slices.Grow(r.room.texts[:0], n)[:n]
+		r.room.texts = hugepage.Advise(slices.Grow(r.room.texts[:0], n)[:n])
 		d.texts = r.room.texts
 		for i := range n {
 			text, err := r.nextBytes(&v)

@@ -74,6 +74,7 @@ type parquetLoad struct {
 	interners [][]*store.Interner // of each thread, for each field
 
 	decoded [][]bool           // of each field: the row groups that were read
+	unread  [][]int64          // of each field: bytes of each row group that were never read
 	proving bool               // keys are being read to prove them
 	proved  map[int]readColumn // those that were, by their fields
 
@@ -143,7 +144,8 @@ func (p *parquetLoad) describe() {
 		for i := range p.decoded {
 			if p.decoded[i][g] {
 				isRead = true
-				p.bytes += p.file.Groups[g].Chunks[p.fields[i].index].Meta.Packed
+				p.bytes += p.file.Groups[g].Chunks[p.fields[i].index].Meta.Packed -
+					p.unread[i][g]
 			}
 		}
 		if !isRead && len(p.order) > 0 {
@@ -217,6 +219,7 @@ func (p *parquetLoad) prepare() error {
 	for range p.fields {
 		p.parts = append(p.parts, make([]columnPart, len(p.file.Groups)))
 		p.decoded = append(p.decoded, make([]bool, len(p.file.Groups)))
+		p.unread = append(p.unread, make([]int64, len(p.file.Groups)))
 		p.left = append(p.left, len(p.file.Groups))
 	}
 	return nil
@@ -232,6 +235,15 @@ func (p *parquetLoad) sources(i int) (sources []*store.Interner) {
 	return sources
 }
 
+// hasRead notes that a column chunk was read, but for the pages that were
+// passed over.
+func (p *parquetLoad) hasRead(i, g int, part *columnPart) {
+	if !p.decoded[i][g] || part.unread < p.unread[i][g] {
+		p.unread[i][g] = part.unread
+	}
+	p.decoded[i][g] = true
+}
+
 // task reads the chunk of a field in a row group, and makes the column of the
 // field if that was the last one.
 func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
@@ -240,9 +252,9 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	}
 	part := &p.parts[i][g]
 	part.thread = t
-	p.decoded[i][g] = true
 	rows := p.starts[g+1] - p.starts[g]
 	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
+	p.hasRead(i, g, part)
 	if err == nil {
 		err = p.checkRows(i, g, part)
 	}
@@ -320,6 +332,7 @@ type columnPart struct {
 	rows   int
 	bytes  int64    // of the file
 	pages  int      // of rows
+	unread int64    // bytes of pages that were passed over
 	left   int      // those of them that were not unpacked: no row of them is wanted
 	nulls  []uint32 // rows, from 0 in the row group
 	bad    []badCell

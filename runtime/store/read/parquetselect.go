@@ -7,6 +7,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -125,14 +126,17 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 		}
 	}
 	for _, i := range p.order {
+		p.excludePages(i, g, marks)
+	}
+	for _, i := range p.order {
 		if p.tests[i] == nil || !slices.Contains(marks, true) {
 			continue
 		}
 		part := &columnPart{}
-		p.decoded[i][g] = true
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
 		r.test, r.marks = p.tests[i], marks
 		err := r.run(ctx, p.file, g)
+		p.hasRead(i, g, part)
 		if err == nil {
 			err = p.whole(i, g, part)
 		}
@@ -158,18 +162,49 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 // excludes reports whether the statistics of a row group show that no value of
 // a field passes its test. Missing values do not pass either.
 func (p *parquetLoad) excludes(i, g int) bool {
-	t, d := p.tests[i], p.decoders[i]
-	if t == nil || !t.Range {
-		return false
-	}
 	s := p.file.Groups[g].Chunks[p.fields[i].index].Meta.Statistics
-	size := map[parquet.Type]int{parquet.Int32: 4, parquet.Int64: 8}[d.column.Type]
-	if s == nil || size == 0 || len(s.Min) != size || len(s.Max) != size {
+	return s != nil && p.comparable(i) && p.outside(i, s.Min, s.Max)
+}
+
+// excludePages clears the marks of the pages of a row group of which the page
+// index shows that no value of a field passes its test.
+func (p *parquetLoad) excludePages(i, g int, marks []bool) {
+	column := p.fields[i].index
+	_, isServer := p.file.ReaderAt.(*remote.File)
+	if isServer || !p.comparable(i) || p.file.Groups[g].Chunks[column].Bounds == nil {
+		return
+	}
+	x := p.file.PageIndex(p.file, p.file.size, g, column, true)
+	if x == nil || x.Min == nil {
+		return
+	}
+	for page := range x.Pages {
+		if p.outside(i, x.Min[page], x.Max[page]) {
+			from, until := x.Rows(page)
+			clear(marks[from:until])
+		}
+	}
+}
+
+// comparable reports whether bounds of a field's values can exclude some.
+func (p *parquetLoad) comparable(i int) bool {
+	t := p.decoders[i].column.Type
+	return p.tests[i] != nil && p.tests[i].Range && (t == parquet.Int32 || t == parquet.Int64)
+}
+
+// outside reports whether no value within bounds passes the test of a field.
+func (p *parquetLoad) outside(i int, least, most []byte) bool {
+	t, d := p.tests[i], p.decoders[i]
+	size := 4
+	if d.column.Type == parquet.Int64 {
+		size = 8
+	}
+	if len(least) != size || len(most) != size {
 		return false
 	}
 	r := &columnReader{parquetField: d, part: &columnPart{}}
 	bounds := make([]int64, 2)
-	v := parquet.Values{Plain: slices.Concat(s.Min, s.Max)}
+	v := parquet.Values{Plain: slices.Concat(least, most)}
 	if r.plain(bounds, &v, r.refuser(0)) != nil || len(r.part.bad) > 0 || bounds[0] > bounds[1] {
 		return false
 	}
@@ -200,15 +235,16 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 		}
 		part := &p.parts[i][g]
 		part.thread = t
-		p.decoded[i][g] = true
 		r := p.decoders[i].reader(p.file, g, p.interners[t][i], p.rooms[t], part)
 		if n < len(marks) {
 			r.marks = marks
 		}
-		if err := r.run(ctx, p.file, g); err != nil {
-			return err
+		err := r.run(ctx, p.file, g)
+		p.hasRead(i, g, part)
+		if err == nil {
+			err = p.whole(i, g, part)
 		}
-		if err := p.whole(i, g, part); err != nil {
+		if err != nil {
 			return err
 		}
 		if err := p.ledger.Take(p.names[i], part.memory()); err != nil {

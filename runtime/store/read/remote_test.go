@@ -158,3 +158,58 @@ func TestServersCancelled(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestFolderOfS3 binds the objects of a folder by name, as those of a folder of
+// the disk, but for objects that a fact has taken.
+func TestFolderOfS3(t *testing.T) {
+	objects := map[string]string{
+		"in/p.csv": "x\n1\n2\n", "in/a/b.tsv": "3\n", "in/.hidden/p.csv": "x\n9\n",
+		"in/q.csv": "x\n4\n", "in/q.txt": "5\n", "in/notes.txt": "nothing", "in/r.csv": "x\n6\n",
+		"in2/p.csv": "x\n7\n", "in/": "",
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key, _ := strings.CutPrefix(r.URL.Path, "/bucket/")
+		if text, ok := objects[key]; ok && key != "" {
+			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
+			return
+		}
+		fmt.Fprint(w, "<ListBucketResult>")
+		for key := range objects {
+			if strings.HasPrefix(key, r.URL.Query().Get("prefix")) {
+				fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", key)
+			}
+		}
+		fmt.Fprint(w, "</ListBucketResult>")
+	}))
+	defer server.Close()
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	for _, name := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID"} {
+		t.Setenv(name, "")
+	}
+	header := true
+	schemas := []store.Schema{storetest.Predicate(t, "p(x:int)"), storetest.Predicate(t, "a:b(x:int)"),
+		storetest.Predicate(t, "q(x:int)"), storetest.Predicate(t, "r(x:int)")}
+	for _, dir := range []string{"s3://bucket/in", "s3://bucket/in/"} {
+		b, err := Bind(context.Background(), schemas, dir,
+			[]Fact{{Pred: "r", Path: "s3://bucket/in2/p.csv", Header: &header}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, _, err := Load(context.Background(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pred, want := range map[string]int{"p": 2, "a:b": 1, "q": 1, "r": 1} {
+			if got := db.Relation(pred).Rows(); got != want {
+				t.Errorf("%s: %s has %d facts, not %d", dir, pred, got, want)
+			}
+		}
+	}
+	for dir, says := range map[string]string{"https://host/in": "is no folder of S3",
+		"s3://bucket/*.csv": "is no folder of S3"} {
+		_, err := Bind(context.Background(), schemas, dir, nil, Options{})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
