@@ -52,7 +52,7 @@ func New(r *work.Run, p *queryplan.Plan, cols *columns.Columns, maxViolations in
 		case queryplan.Derived:
 			c.Tables[v] = tables.New(r.Mem, v.Name, cols.Ranges[v], c.Flow.NeedsSet(v))
 		case queryplan.Temp:
-			c.Tables[v] = tables.New(r.Mem, v.Name, cols.Ranges[v], false)
+			c.Tables[v] = tables.NewBag(r.Mem, v.Name, cols.Ranges[v])
 		}
 	}
 	return c
