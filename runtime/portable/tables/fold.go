@@ -34,6 +34,9 @@ type foldRange struct {
 	starts []uint32 // of each group's pairs in from, and the end
 	from   []uint32 // sources, of all ranges
 	most   int      // pairs of a group
+	first  int      // number of the first group
+
+	tallied Tallied // of a Tally
 }
 
 // foldValues are the values that go into one accumulator, by source.
@@ -136,7 +139,7 @@ func (f *Fold) sort(r *work.Run, to, from []uint32) {
 		for end < f.keys.N && int(f.starts[end+1]-f.starts[g]) <= room {
 			end++
 		}
-		part := &foldRange{starts: f.starts[g : end+1], from: f.from,
+		part := &foldRange{starts: f.starts[g : end+1], from: f.from, first: g,
 			groups: &Groups{agg: f.Grouping, kept: true, mem: r.Mem, N: end - g,
 				Keys: f.keys.Keys[g*kw : end*kw]}}
 		for _, s := range f.Accs {
@@ -214,8 +217,11 @@ func (f *Fold) Reset() {
 // Keys that are not valid are no sources; ids has room for the numbers.
 func (f *Fold) Put(keys []uint64, valid []bool, ids []uint32, cols [][]int64) (found int) {
 	f.sources.find(keys, valid, ids)
-	for i, a := range f.Accs {
-		words, col := f.values[i].words, cols[i]
+	for i := range f.values {
+		words, col, a := f.values[i].words, cols[i], AccSpec{Fn: queryplan.Total}
+		if len(f.Accs) > 0 { // a Tally keeps words as they are
+			a = f.Accs[i]
+		}
 		flip := int64(0)
 		if a.Fn == queryplan.Max {
 			flip = -1
