@@ -8,7 +8,12 @@ import "slices"
 type Fold struct {
 	Pairs, Values Node
 	On, Keys      []string // the columns that join them, in Pairs and in Values
-	By            []string // the columns of Pairs that the aggregate groups by
+	// By are the columns that the aggregate groups by, in order. All are of
+	// Pairs, unless Tally is set and it counts the pairs: then those are of
+	// Values where OfValues says so.
+	By       []string
+	Tally    bool
+	OfValues []bool
 }
 
 // Fold divides an aggregate of a block; not ok if it is of another kind.
@@ -154,15 +159,28 @@ func (s *folder) add(n Node) bool {
 	return true
 }
 
-// fold returns the sides; not ok if the aggregate groups by values, or has
-// arguments of pairs.
+// fold returns the sides; not ok if the aggregate has arguments of pairs, or
+// groups by values and does more than to count.
 func (s *folder) fold(n *Aggregate) (Fold, bool) {
+	counts, ofPairs := true, false
+	for _, a := range n.Aggs {
+		counts = counts && a.Fn == Count
+	}
 	for _, name := range n.By {
 		from, ok := s.ofPairs[name]
 		if !ok {
-			return Fold{}, false
+			if !s.ofValues[name] {
+				return Fold{}, false
+			}
+			from = name
+			s.out.Tally = true
 		}
+		ofPairs = ofPairs || ok
 		s.out.By = append(s.out.By, from)
+		s.out.OfValues = append(s.out.OfValues, !ok)
+	}
+	if !ofPairs || s.out.Tally && !counts {
+		return Fold{}, false
 	}
 	for _, a := range n.Aggs {
 		if a.Fn != Count && !s.ofValues[a.In] {

@@ -18,7 +18,8 @@ var dropCertainMatches = &Pass{
 	Reason: "A stored relation of which a join only asks whether a match is there need not be asked " +
 		"if one always is, and what asks for tuples without one is empty: keys that count the rows " +
 		"hold every number of their range, a relation has its own tuples, and those that a constraint " +
-		"looks up are there or there is no answer. A constraint between stored relations that " +
+		"looks up are there or there is no answer. A predicate has what its rules copy whole, and " +
+		"others have no more than what their rules read. A constraint between stored relations that " +
 		"statistics prove is not checked.",
 	Unless: "Something uses what is looked up, a tuple may have several matches and repeated tuples " +
 		"matter, or the inclusion is known of the other side after conditions. A check does not stand " +
@@ -32,29 +33,32 @@ var dropCertainMatches = &Pass{
 	Source: "semantic query optimisation by inclusion dependencies: King, VLDB 1981; Chakravarthy, " +
 		"Grant, Minker, TODS 1990",
 	run: func(p *program) error {
-		x := &inclusions{catalog: p.catalog, checked: map[string]bool{}}
+		x := &inclusions{catalog: p.catalog, checked: map[string]bool{},
+			contents: contentsOf(p.Plan)}
 		for _, c := range p.Commands() {
 			if check, ok := c.(*queryplan.Check); ok {
 				x.note(check.Node)
 			}
 		}
-		p.rewriteTrees(func(_ *queryplan.Block, c queryplan.Command,
+		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command,
 			n queryplan.Node) queryplan.Node {
 			_, x.checking = c.(*queryplan.Check)
+			x.at = site{b, slices.Index(b.Cmds, c)}
 			return joins.EachConjunction(n, joins.RootSite(c), x.drop)
 		})
 		return nil
 	},
 }
 
-// inclusions holds the stored relations whose tuples are certain to be in
-// others.
+// inclusions holds the relations whose tuples are certain to be in others.
 type inclusions struct {
+	*contents
 	catalog *stats.Catalog
 	// checked are the inclusions that checks of the plan enforce, under the
 	// names of enforced.
 	checked  map[string]bool
 	checking bool // whether the conjunction at hand is one of a check
+	at       site // of the conjunction at hand
 }
 
 // note records the inclusion that a check enforces: each tuple of a stored
@@ -118,15 +122,9 @@ func (x *inclusions) stored(
 		}
 		return out, true
 	case *queryplan.Project:
-		below := make([]string, len(cols))
-		for i, name := range cols {
-			at := slices.IndexFunc(n.Cols, func(c queryplan.Rename) bool { return c.To == name })
-			if at < 0 {
-				return out, false
-			}
-			below[i] = n.Cols[at].From
+		if below, ok := belowProject(n, cols); ok {
+			return x.stored(n.Input, below, whole)
 		}
-		return x.stored(n.Input, below, whole)
 	case *queryplan.Filter, *queryplan.Map, *queryplan.Dedup, *queryplan.TopK, *queryplan.Seq:
 		if !whole {
 			return x.stored(n.Inputs()[0], cols, false)
@@ -151,13 +149,43 @@ func (x *inclusions) stored(
 }
 
 // covers reports whether the values of a tree in some columns are certain to be
-// among the tuples of a stored relation.
+// among the tuples of a relation that is stored, or derived before.
 func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
+	if x.storedCovers(n, on, relation, on) {
+		return true
+	}
+	to, ok := placeOf(relation, on)
+	if !ok {
+		return false
+	}
+	w := &within{contents: x.contents}
+	if whole, ok := x.valuesOf(to, x.at); ok {
+		w.self = to
+		w.input = func(n *queryplan.Scan, cols []string) bool {
+			p, ok := columnsAt(n, cols)
+			return ok && slices.ContainsFunc(whole, p.equal)
+		}
+	} else if to.v.Kind == queryplan.Input || to.v.Kind == queryplan.Table {
+		w.input = func(n *queryplan.Scan, cols []string) bool {
+			return x.storedCovers(n, cols, relation, on)
+		}
+	} else {
+		return false
+	}
+	return w.has(n, on)
+}
+
+// storedCovers reports whether the values of a tree in the columns cols are
+// among those of a stored relation in the columns on, by what is known of what
+// is stored.
+func (x *inclusions) storedCovers(
+	n queryplan.Node, cols []string, relation queryplan.Node, on []string,
+) bool {
 	to, ok := x.stored(relation, on, true)
 	if !ok {
 		return false
 	}
-	from, ok := x.stored(n, on, false)
+	from, ok := x.stored(n, cols, false)
 	if ok && slices.Equal(from.types, to.types) {
 		if from.source == to.source && slices.Equal(from.at, to.at) || !x.checking &&
 			x.checked[enforced(from, to)] {
@@ -169,7 +197,7 @@ func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 		!x.catalog.Tables[table].Numbers(to.at[0]) {
 		return false
 	}
-	have, ok := x.catalog.Bounds(n)[on[0]]
+	have, ok := x.catalog.Bounds(n)[cols[0]]
 	range_ := x.catalog.Tables[table].Columns[to.at[0]]
 	return ok && have.Min.Cmp(big.NewInt(range_.Min)) >= 0 &&
 		have.Max.Cmp(big.NewInt(range_.Max)) <= 0

@@ -1,7 +1,6 @@
 package portable
 
 import (
-	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -77,8 +76,7 @@ func (r *evaluation) columns(v *queryplan.Var, t *tables.Table,
 		for _, s := range spans {
 			for from := 0; from < s.Rows(); from += outputBlock {
 				n := min(outputBlock, s.Rows()-from)
-				t.Layout.Unpack(words, s.Packed(t.Layout.Words, from, n), i, n)
-				b.AppendWords(words[:n])
+				b.AppendWords(t.Read(words, s, from, i, n, 0))
 			}
 			r.Stop.Check()
 		}
@@ -98,24 +96,31 @@ func (r *evaluation) fill(col *store.Column, t *tables.Table, i int, spans []tab
 	r.Tasks(len(spans), func(k int) {
 		s := spans[k]
 		n := s.Rows()
-		rows := s.Packed(t.Layout.Words, 0, n)
 		switch col.Width {
 		case 1:
-			fillOffsets(col.U8[starts[k]:][:n], rows, &t.Layout, i)
+			fillOffsets(col.U8[starts[k]:][:n], s, t, i)
 		case 2:
-			fillOffsets(col.U16[starts[k]:][:n], rows, &t.Layout, i)
+			fillOffsets(col.U16[starts[k]:][:n], s, t, i)
 		case 4:
-			fillOffsets(col.U32[starts[k]:][:n], rows, &t.Layout, i)
+			fillOffsets(col.U32[starts[k]:][:n], s, t, i)
 		case 8:
-			fillOffsets(col.U64[starts[k]:][:n], rows, &t.Layout, i)
+			fillOffsets(col.U64[starts[k]:][:n], s, t, i)
 		}
 	})
 }
 
-func fillOffsets[T uint8 | uint16 | uint32 | uint64](dst []T, rows []uint64,
-	l *interval.Layout, i int) {
+func fillOffsets[T uint8 | uint16 | uint32 | uint64](dst []T, s tables.Span, t *tables.Table,
+	i int) {
+	l := &t.Layout
 	f := l.Fields[i]
+	if t.ByColumn {
+		for j, w := range t.Read(nil, s, 0, i, len(dst), 0) {
+			dst[j] = T(w - f.Base)
+		}
+		return
+	}
 	mask := f.Mask()
+	rows := s.Packed(l.Words, 0, len(dst))
 	if l.Words == 1 {
 		for j, w := range rows[:len(dst)] {
 			dst[j] = T(w >> (f.Shift & 63) & mask)

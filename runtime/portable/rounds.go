@@ -116,8 +116,7 @@ func wide(typ scalar.Type, t *tables.Table, i int, spans []tables.Span, rows int
 	for _, s := range spans {
 		for from := 0; from < s.Rows(); from += outputBlock {
 			n := min(outputBlock, s.Rows()-from)
-			t.Layout.Unpack(words, s.Packed(t.Layout.Words, from, n), i, n)
-			for k, w := range words[:n] {
+			for k, w := range t.Read(words, s, from, i, n, 0) {
 				to[k] = uint64(w)
 			}
 			to = to[n:]

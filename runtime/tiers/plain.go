@@ -14,9 +14,11 @@ import (
 // takes the time of a list for each node of a graph. Kernels join two inputs at
 // a time and look each row up in the others.
 //
-// A loop in which all aggregates are folds is another: the plain engine sorts
-// the pairs by group once and walks along them in each round. Kernels add each
-// row to a table of groups, where an exact sum of floats has hundreds of bytes.
+// A loop with folds is another: the plain engine sorts the pairs by group once
+// and walks along them in each round. Kernels add each row to a table of
+// groups, where an exact sum of floats has hundreds of bytes. Other aggregates
+// of the loop must read only bags that it replaces: they have the groups of
+// folds, or few values.
 func forPlain(p *queryplan.Plan, pieces []segments.Piece) []bool {
 	flow := queryplan.NewFlow(p)
 	blocks := map[queryplan.Command]*queryplan.Block{}
@@ -40,7 +42,7 @@ func forPlain(p *queryplan.Plan, pieces []segments.Piece) []bool {
 				case *queryplan.Aggregate:
 					if _, ok := flow.Fold(n, blocks[c]); ok {
 						folds++
-					} else {
+					} else if !ofBags(flow, n, blocks[c]) {
 						others++
 					}
 				case *queryplan.MultiJoin, *queryplan.Seq, *queryplan.TopK:
@@ -51,6 +53,13 @@ func forPlain(p *queryplan.Plan, pieces []segments.Piece) []bool {
 		out[i] = folds > 0 && others == 0
 	}
 	return out
+}
+
+// ofBags reports whether a tree reads only bags that a loop replaces.
+func ofBags(flow *queryplan.Flow, n queryplan.Node, b *queryplan.Block) bool {
+	return !slices.ContainsFunc(queryplan.Scans(n), func(s *queryplan.Scan) bool {
+		return s.Var.Kind != queryplan.Temp || !flow.ChangesAround(s.Var, b)
+	})
 }
 
 // wantsPlain reports whether the plain engine runs a part of a plan whatever

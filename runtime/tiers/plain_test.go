@@ -3,6 +3,7 @@ package tiers
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
@@ -114,6 +115,49 @@ block b2:
   halt
 `
 
+// tallied iterates: each round counts the labels of the neighbours, and takes
+// the least of them.
+const tallied = `
+var edge(x: int, y: int) input "edge"
+var value(x: int; n: int) temp unique
+var votes(y: int, l: int; n: int) temp unique
+var round(n: int) derived
+var last(x: int; n: int) derived output
+block b0:
+  assign value
+    project y as x, n
+      aggregate [y] n: int = count()
+        scan edge(_, y)
+  insert round
+    values (n: int)
+      (0)
+  merge round
+  jump b1
+block b1:
+  assign votes
+    aggregate [y, l] n: int = count()
+      join x
+        scan value(x, l)
+        scan edge(x, y)
+  assign value
+    project y as x, n
+      aggregate [y] n: int = min(m)
+        map m = add(l, n)
+          scan votes(y, l, n)
+  insert round
+    project n
+      filter lt(n, 5)
+        map n = add(before, 1)
+          scan delta round(before)
+  merge round
+  branch delta round -> b1 else b2
+block b2:
+  insert last
+    scan value(x, n)
+  merge last
+  halt
+`
+
 // TestMultiJoinsAreForTries wants the multijoin of a small plan on the plain
 // engine, and the plan's loops as native code unless they fold. Without tiers,
 // or if the multijoin is part of a loop, native code runs the whole plan.
@@ -135,6 +179,21 @@ func TestMultiJoinsAreForTries(t *testing.T) {
 		{name: "no tiers", plan: triangles, noTiers: true},
 		{name: "a multijoin in a loop", plan: withinLoop},
 		{name: "a loop that folds", plan: folded, engines: []string{runtime.Go}},
+		{name: "a loop that tallies", plan: tallied, engines: []string{runtime.Go}},
+		{name: "a loop that counts by both sides", plan: strings.Replace(tallied,
+			`
+    aggregate [y, l] n: int = count()
+      join x
+        scan value(x, l)
+        scan edge(x, y)`, `
+    aggregate [y, h] n: int = count()
+      map h = add(y, 1)
+        join x
+          scan value(x, l)
+          scan edge(x, y)`, 1)},
+		{name: "a loop with groups of its facts", plan: strings.Replace(tallied,
+			"          scan votes(y, l, n)",
+			"          join y\n            scan votes(y, l, n)\n            scan edge(_, y)", 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan, err := queryplan.Parse(c.name, c.plan)

@@ -185,9 +185,14 @@ func (a *aggregation) overflow(o *groupOverflow) error {
 type groupSink struct {
 	agg     *aggregation
 	workers [][]*tables.Groups // of each worker; it adds to the last one
+	share   int                // rows of the source for each worker
 }
 
-func (s *groupSink) begin(*work.Run, int, bool) {}
+func (s *groupSink) begin(r *work.Run, rows int, parallel bool) {
+	if s.share = rows; parallel {
+		s.share = rows / r.Threads
+	}
+}
 
 func (s *groupSink) start(w *work.Worker, p *pipeline) work.Op {
 	o := &groupOp{groupSink: s, w: w, ids: make([]uint32, w.Run.Sizes.Vector),
@@ -220,7 +225,7 @@ func (o *groupOp) table() *tables.Groups {
 	case n == 0:
 		expected := min(o.agg.most, o.w.Run.Sizes.Groups)
 		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, expected,
-			o.agg.IsDense(o.agg.most)))
+			o.agg.IsDense(o.agg.most) || o.agg.FewKeys(o.share)))
 	case (*mine)[n-1].Full():
 		*mine = append(*mine, tables.NewGroups(&o.agg.Grouping, o.w.Run, o.w.Run.Sizes.Groups,
 			false))

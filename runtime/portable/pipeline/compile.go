@@ -52,7 +52,7 @@ func New(r *work.Run, p *queryplan.Plan, cols *columns.Columns, maxViolations in
 		case queryplan.Derived:
 			c.Tables[v] = tables.New(r.Mem, v.Name, cols.Ranges[v], c.Flow.NeedsSet(v))
 		case queryplan.Temp:
-			c.Tables[v] = tables.New(r.Mem, v.Name, cols.Ranges[v], false)
+			c.Tables[v] = tables.NewBag(r.Mem, v.Name, cols.Ranges[v])
 		}
 	}
 	return c
@@ -532,8 +532,15 @@ func (c *Compiler) aggregate(n *queryplan.Aggregate, need names) []*pipeline {
 	pipes := c.node(n.Input, in)
 	a := newAggregation("the groups of "+c.label, n, pipes, pipes, c.span, c.stamp(n))
 	a.Ordered = c.keysAscend(n) && a.Key.Words == 1 && a.Key.Bits > tables.MaxDirectGroups
-	if f := c.folding(n, a); f != nil {
-		return []*pipeline{bagPipeline(f.compute, f.columns(), need)}
+	s, isFold := c.Flow.Fold(n, c.block)
+	if isFold && s.Tally {
+		t := c.tallying(n, a, s)
+		return []*pipeline{bagPipeline(t.compute, t.columns(), need)}
+	}
+	if isFold {
+		if f := c.folding(n, a, s); f != nil {
+			return []*pipeline{bagPipeline(f.compute, f.columns(), need)}
+		}
 	}
 	return []*pipeline{bagPipeline(a.compute, a.columns(), need)}
 }

@@ -11,16 +11,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
-// folding computes an aggregate over a join of pairs, which a loop does not
-// change, with values, of which each round has others. The pairs lead from
-// sources to groups, and a source has at most one tuple of values.
-type folding struct {
-	memo
-	agg *aggregation // of the same groups, with the bounds of pairs and values
-	// plain groups the rows of the join, in rounds in which few pairs have
-	// values.
-	plain *aggregation
-
+// foldSides are the two sides of a join whose rows are aggregated: pairs, which
+// a loop does not change, and values, of which each round has others. The pairs
+// lead from sources to groups, and a source has at most one tuple of values.
+type foldSides struct {
 	pairs     memo
 	pairPipes []*pipeline
 	pairSink  *packSink
@@ -30,49 +24,87 @@ type folding struct {
 	fold      *tables.Fold
 
 	values []*pipeline
-	sink   *foldSink
+	keys   []string // columns of values that are those of on
+	args   []string // columns of values that the fold keeps
+	found  atomic.Int64
+}
+
+// folding computes an aggregate of values for each group.
+type folding struct {
+	memo
+	*foldSides
+	agg *aggregation // of the same groups, with the bounds of pairs and values
+	// plain groups the rows of the join, in rounds in which few pairs have
+	// values.
+	plain *aggregation
+
 	result *bag
 	own    bool // result is not that of plain
 }
 
-// folding compiles an aggregate as a folding; nil if it cannot be one.
-func (c *Compiler) folding(n *queryplan.Aggregate, plain *aggregation) *folding {
-	s, ok := c.Flow.Fold(n, c.block)
-	if !ok || slices.ContainsFunc(plain.Accs, func(a tables.AccSpec) bool { return !a.Folds() }) {
-		return nil
-	}
-	pairs := c.node(s.Pairs, names{}.with(s.On...).with(s.By...))
-	for _, p := range pairs { // under the names of the result
-		var by []columns.Column
-		for i, name := range s.By {
+// foldSides compiles the sides of a fold. The pairs have the columns by under
+// the names that they have in the result.
+func (c *Compiler) foldSides(s queryplan.Fold, from, by, args []string, name string) *foldSides {
+	pairs := c.node(s.Pairs, names{}.with(s.On...).with(from...))
+	for _, p := range pairs {
+		var cols []columns.Column
+		for i, name := range from {
 			col := *p.find(name)
-			col.Name = n.By[i]
-			by = append(by, col)
+			col.Name = by[i]
+			cols = append(cols, col)
 		}
 		for _, name := range s.On {
 			col := *p.find(name)
 			col.Name = sourceName(name)
-			by = append(by, col)
+			cols = append(cols, col)
 		}
-		p.cols = by
+		p.cols = cols
 	}
-	args := names{}.with(s.Keys...)
-	for _, a := range n.Aggs {
-		if a.Fn != queryplan.Count {
-			args[a.In] = true
-		}
-	}
-	values := c.node(s.Values, args)
-	f := &folding{memo: memo{inputs: c.stamp(n)}, plain: plain,
-		agg: newAggregation(plain.Name, n, pairs, values, plain.span, nil), pairPipes: pairs,
-		pairs: memo{inputs: c.stamp(s.Pairs)}, values: values}
+	f := &foldSides{pairs: memo{inputs: c.stamp(s.Pairs)}, pairPipes: pairs,
+		values: c.node(s.Values, names{}.with(s.Keys...).with(args...)), keys: s.Keys, args: args}
 	for _, name := range s.On {
 		f.on = append(f.on, sourceName(name))
 	}
 	f.bounds = boundsOf(mergedAll(pairs, f.on))
-	f.sources = tables.Grouping{Name: f.agg.Name, Key: interval.NewLayout(f.bounds)}
-	f.sink = &foldSink{folding: f, keys: s.Keys}
-	setSink(values, f.sink)
+	f.sources = tables.Grouping{Name: name, Key: interval.NewLayout(f.bounds)}
+	return f
+}
+
+// ensure packs the pairs and makes a fold of them, if that is not done.
+func (f *foldSides) ensure(r *work.Run, by packing, make func(parts []*tables.Keyed)) {
+	f.pairs.refresh(func() {
+		if f.pairSink == nil {
+			f.pairSink = newPackSink(r, f.sources.Name, packing{f.on, &f.sources.Key}, by)
+			setSink(f.pairPipes, f.pairSink)
+		}
+		exec(r, f.pairPipes)
+		make(f.pairSink.parts)
+	})
+}
+
+// fill gives the fold the values of a round, and reports whether it is worth
+// it.
+func (f *foldSides) fill(r *work.Run) bool {
+	f.fold.Reset()
+	f.found.Store(0)
+	exec(r, f.values)
+	return f.fold.Found(int(f.found.Load()))
+}
+
+// folding compiles an aggregate as a folding; nil if it cannot be one.
+func (c *Compiler) folding(n *queryplan.Aggregate, plain *aggregation,
+	s queryplan.Fold) *folding {
+	if slices.ContainsFunc(plain.Accs, func(a tables.AccSpec) bool { return !a.Folds() }) {
+		return nil
+	}
+	f := &folding{memo: memo{inputs: c.stamp(n)}, plain: plain}
+	var args []string
+	for _, a := range plain.Accs {
+		args = append(args, a.Col)
+	}
+	f.foldSides = c.foldSides(s, s.By, n.By, args, plain.Name)
+	f.agg = newAggregation(plain.Name, n, f.pairPipes, f.values, plain.span, nil)
+	setSink(f.values, &foldSink{f.foldSides})
 	return f
 }
 
@@ -96,11 +128,13 @@ func (f *folding) compute(r *work.Run) *bag {
 		if f.own {
 			f.result.release(r.Mem)
 		}
-		f.ensure(r)
-		f.fold.Reset()
-		f.sink.found.Store(0)
-		exec(r, f.values)
-		if f.own = f.fold.Found(int(f.sink.found.Load())); f.own {
+		f.ensure(r, packing{f.agg.node.By, &f.agg.Key}, func(parts []*tables.Keyed) {
+			if f.fold != nil {
+				f.fold.Free(r.Mem)
+			}
+			f.fold = tables.NewFold(r, &f.agg.Grouping, &f.sources, parts)
+		})
+		if f.own = f.fill(r); f.own {
 			f.result = f.agg.finish(r, f.fold.Ranges(r))
 		} else {
 			f.result = f.plain.compute(r)
@@ -109,42 +143,20 @@ func (f *folding) compute(r *work.Run) *bag {
 	return f.result
 }
 
-// ensure sorts the pairs, if that is not done.
-func (f *folding) ensure(r *work.Run) {
-	f.pairs.refresh(func() {
-		if f.fold != nil {
-			f.fold.Free(r.Mem)
-		}
-		if f.pairSink == nil {
-			f.pairSink = newPackSink(r, f.agg.Name, packing{f.on, &f.sources.Key},
-				packing{f.agg.node.By, &f.agg.Key})
-			setSink(f.pairPipes, f.pairSink)
-		}
-		exec(r, f.pairPipes)
-		f.fold = tables.NewFold(r, &f.agg.Grouping, &f.sources, f.pairSink.parts)
-	})
-}
-
 // foldSink takes the values of a round.
-type foldSink struct {
-	*folding
-	keys  []string // columns of values that are those of on
-	found atomic.Int64
-}
+type foldSink struct{ *foldSides }
 
 func (s *foldSink) begin(*work.Run, int, bool) {}
 
 func (s *foldSink) start(w *work.Worker, p *pipeline) work.Op {
 	size := w.Run.Sizes.Vector
-	o := &foldOp{foldSink: s, by: p.slotsOf(s.keys), ids: make([]uint32, size),
-		valid: make([]bool, size), packed: make([]uint64, size*s.sources.Key.Words)}
+	o := &foldOp{foldSink: s, by: p.slotsOf(s.keys), in: p.slotsOf(s.args),
+		ids: make([]uint32, size), valid: make([]bool, size),
+		packed: make([]uint64, size*s.sources.Key.Words)}
 	for i, name := range s.keys {
 		if b := p.find(name).Bound; b.Empty() || !s.bounds[i].Covers(b) {
 			o.check = append(o.check, i)
 		}
-	}
-	for _, a := range s.agg.Accs {
-		o.in = append(o.in, p.find(a.Col).Slot)
 	}
 	return o
 }

@@ -50,9 +50,13 @@ type insertOp struct {
 func (o *insertOp) Push(b *work.Batch) {
 	t := o.table
 	o.cols = b.Pick(o.cols, o.slots)
+	o.n += int64(b.N)
+	if t.ByColumn {
+		o.writer.AddColumns(o.cols, b.N)
+		return
+	}
 	keys := o.keys[:b.N*t.Layout.Words]
 	t.Layout.Pack(keys, o.cols, b.N)
-	o.n += int64(b.N)
 	o.writer.Insert(o.run, keys)
 }
 

@@ -12,6 +12,7 @@ type packSink struct {
 	name     string // for messages
 	key, pay packing
 	parts    []*tables.Keyed // of the workers
+	share    int             // rows of the source for each worker
 }
 
 // packing is columns and their layout.
@@ -28,11 +29,15 @@ func newPackSink(r *work.Run, name string, key, pay packing) *packSink {
 	return s
 }
 
-func (s *packSink) begin(*work.Run, int, bool) {}
+func (s *packSink) begin(r *work.Run, rows int, parallel bool) {
+	if s.share = rows; parallel { // workers take about as many rows
+		s.share = rows / r.Threads * 9 / 8
+	}
+}
 
 func (s *packSink) start(w *work.Worker, p *pipeline) work.Op {
 	return &packOp{packSink: s, part: s.parts[w.ID], mem: w.Run.Mem, key: p.slotsOf(s.key.cols),
-		pay: p.slotsOf(s.pay.cols)}
+		pay: p.slotsOf(s.pay.cols), whole: len(p.stages) == 0}
 }
 
 // take returns the keys of all workers in one array, which the caller owns.
@@ -59,6 +64,7 @@ type packOp struct {
 	mem      *work.Memory
 	key, pay []int // slots
 	cols     [][]int64
+	whole    bool // all rows of the source arrive
 }
 
 func (o *packOp) Push(b *work.Batch) {
@@ -74,6 +80,9 @@ func (o *packOp) append(dst []uint64, lay *interval.Layout, slots []int, b *work
 	}
 	o.cols = b.Pick(o.cols, slots)
 	n := len(dst)
+	if n == 0 && o.whole {
+		dst = work.Regrow(o.mem, o.name, dst, o.share*lay.Words)
+	}
 	dst = work.Regrow(o.mem, o.name, dst, n+b.N*lay.Words)[:n+b.N*lay.Words]
 	lay.Pack(dst[n:], o.cols, b.N)
 	return dst

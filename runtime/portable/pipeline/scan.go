@@ -66,23 +66,24 @@ func (s *tableSource) prepare(*work.Run) int {
 
 func (s *tableSource) start(w *work.Worker) scanner {
 	size := w.Run.Sizes.Vector
-	return &tableScanner{src: s, batch: work.Batch{Cols: work.Vectors(len(s.cols), size)},
-		size: size}
+	return &tableScanner{src: s, batch: work.Batch{Cols: make([][]int64, len(s.cols))},
+		room: work.Vectors(len(s.cols), size), size: size}
 }
 
 type tableScanner struct {
 	src   *tableSource
 	batch work.Batch
+	room  [][]int64
 	size  int
 }
 
 func (s *tableScanner) Scan(from, to int, next work.Op) {
 	t := s.src.table
 	s.src.each(from, to, s.size, func(piece, row, n int) {
-		rows := s.src.spans[piece].Packed(t.Layout.Words, row, n)
+		span := s.src.spans[piece]
 		first := s.src.first + s.src.starts[piece] + row
 		for slot, col := range s.src.cols {
-			t.Unpack(s.batch.Cols[slot], rows, col, n, first)
+			s.batch.Cols[slot] = t.Read(s.room[slot], span, row, col, n, first)
 		}
 		s.batch.N = n
 		next.Push(&s.batch)

@@ -106,7 +106,10 @@ func (s *floatSum) Results(col []int64, agg *queryplan.Agg, _ scalar.Type, count
 		if agg.Fn == queryplan.Avg {
 			f /= float64(counts[g])
 		}
-		col[g] = int64(scalar.OfFloat(agg.Out.Type, f).Bits())
+		if agg.Out.Type.Bits == 32 {
+			f = float64(float32(f))
+		}
+		col[g] = work.FloatWord(f)
 	}
 }
 

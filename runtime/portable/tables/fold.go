@@ -34,6 +34,9 @@ type foldRange struct {
 	starts []uint32 // of each group's pairs in from, and the end
 	from   []uint32 // sources, of all ranges
 	most   int      // pairs of a group
+	first  int      // number of the first group
+
+	tallied Tallied // of a Tally
 }
 
 // foldValues are the values that go into one accumulator, by source.
@@ -76,12 +79,15 @@ func NewFold(r *work.Run, groups, sources *Grouping, parts []*Keyed) *Fold {
 		}
 		return t, ids
 	}
-	// Without accumulators these are just numbers of keys.
-	keys, to := number(&Grouping{Name: groups.Name, Key: groups.Key},
-		func(p *Keyed) []uint64 { return p.Pays })
-	f.keys = keys
-	var from []uint32
-	f.sources, from = number(sources, func(p *Keyed) []uint64 { return p.Keys })
+	var from, to []uint32
+	r.Tasks(2, func(i int) {
+		if i == 0 { // without accumulators these are just numbers of keys
+			f.keys, to = number(&Grouping{Name: groups.Name, Key: groups.Key},
+				func(p *Keyed) []uint64 { return p.Pays })
+		} else {
+			f.sources, from = number(sources, func(p *Keyed) []uint64 { return p.Keys })
+		}
+	})
 	for _, p := range parts {
 		work.Free(r.Mem, p.Keys)
 		work.Free(r.Mem, p.Pays)
@@ -108,19 +114,24 @@ func (t *Groups) identify(keys []uint64, ids []uint32) {
 // sort sorts the pairs by group and then by source, so that values are read in
 // ascending order, and divides the groups into ranges.
 func (f *Fold) sort(r *work.Run, to, from []uint32) {
-	f.degrees = work.Alloc[uint32](r.Mem, f.Name, f.sources.N)
-	for _, s := range from {
-		f.degrees[s]++
-	}
-	starts, order := countingSort(r, f.Name, from, f.sources.N, nil)
-	work.Free(r.Mem, starts)
-	f.starts, f.from = countingSort(r, f.Name, to, f.keys.N, order)
-	work.Free(r.Mem, order)
-	for i, pair := range f.from {
-		f.from[i] = from[pair]
-	}
+	starts, byFrom := scatter(r, f.Name, from, f.sources.N, func(i int) uint32 { return to[i] })
 	work.Free(r.Mem, from)
 	work.Free(r.Mem, to)
+	f.degrees = work.Alloc[uint32](r.Mem, f.Name, f.sources.N)
+	source, left := uint32(0), uint32(0)
+	for s := range f.degrees {
+		f.degrees[s] = starts[s+1] - starts[s]
+	}
+	work.Free(r.Mem, starts)
+	f.starts, f.from = scatter(r, f.Name, byFrom, f.keys.N, func(int) uint32 {
+		for left == 0 {
+			left = f.degrees[source]
+			source++
+		}
+		left--
+		return source - 1
+	})
+	work.Free(r.Mem, byFrom)
 	room := max(r.Sizes.SerialRows, f.pairs/(foldRanges*r.Threads)+1)
 	kw := f.Key.Words
 	for g := 0; g < f.keys.N; {
@@ -128,7 +139,7 @@ func (f *Fold) sort(r *work.Run, to, from []uint32) {
 		for end < f.keys.N && int(f.starts[end+1]-f.starts[g]) <= room {
 			end++
 		}
-		part := &foldRange{starts: f.starts[g : end+1], from: f.from,
+		part := &foldRange{starts: f.starts[g : end+1], from: f.from, first: g,
 			groups: &Groups{agg: f.Grouping, kept: true, mem: r.Mem, N: end - g,
 				Keys: f.keys.Keys[g*kw : end*kw]}}
 		for _, s := range f.Accs {
@@ -143,9 +154,10 @@ func (f *Fold) sort(r *work.Run, to, from []uint32) {
 	}
 }
 
-// countingSort returns the numbers of rows, sorted by a key below n of each,
-// and where each key starts. Rows of one key stay in the given order.
-func countingSort(r *work.Run, name string, key []uint32, n int, order []uint32) (starts,
+// scatter returns a value of each row, sorted by a key below n of each, and
+// where the values of each key start. Those of one key stay in order. value is
+// called for one row after the other.
+func scatter(r *work.Run, name string, key []uint32, n int, value func(row int) uint32) (starts,
 	sorted []uint32) {
 	starts = work.Alloc[uint32](r.Mem, name, n+2)
 	for _, k := range key {
@@ -156,13 +168,9 @@ func countingSort(r *work.Run, name string, key []uint32, n int, order []uint32)
 	}
 	sorted = work.Alloc[uint32](r.Mem, name, len(key))
 	// Filling a run moves its start, one entry on, to its end.
-	for i := range key {
-		row := uint32(i)
-		if order != nil {
-			row = order[i]
-		}
-		at := &starts[key[row]+1]
-		sorted[*at] = row
+	for i, k := range key {
+		at := &starts[k+1]
+		sorted[*at] = value(i)
 		*at++
 	}
 	return starts[:n+1], sorted
@@ -209,8 +217,11 @@ func (f *Fold) Reset() {
 // Keys that are not valid are no sources; ids has room for the numbers.
 func (f *Fold) Put(keys []uint64, valid []bool, ids []uint32, cols [][]int64) (found int) {
 	f.sources.find(keys, valid, ids)
-	for i, a := range f.Accs {
-		words, col := f.values[i].words, cols[i]
+	for i := range f.values {
+		words, col, a := f.values[i].words, cols[i], AccSpec{Fn: queryplan.Total}
+		if len(f.Accs) > 0 { // a Tally keeps words as they are
+			a = f.Accs[i]
+		}
 		flip := int64(0)
 		if a.Fn == queryplan.Max {
 			flip = -1

@@ -21,19 +21,34 @@ const (
 )
 
 // unit is 2^exponent, and lower the number of bits of the lower part.
-type unit struct{ exponent, lower int }
+type unit struct {
+	exponent, lower int
+	size            float64 // of the unit, 0 if it is no normal number
+}
+
+func newUnit(exponent, lower int) unit {
+	u := unit{exponent: exponent, lower: lower}
+	if exponent >= leastNormal {
+		u.size = math.Ldexp(1, exponent)
+	}
+	return u
+}
 
 // float returns the float nearest to a sum of terms.
 func (u unit) float(t term) float64 {
 	sum := scalar.Int128{Hi: int64(t[upper]) >> (64 - u.lower), Lo: t[upper] << u.lower}
 	sum, _ = sum.Add(scalar.Int128Of(int64(t[lower])))
 	// Below 2^53 units the product is exact, above it is no subnormal number.
+	if u.size != 0 {
+		return sum.Float64() * u.size
+	}
 	return math.Ldexp(sum.Float64(), u.exponent)
 }
 
 const (
 	fractionBits = 52
 	leastUnit    = -1074
+	leastNormal  = -1022
 )
 
 // splitTerms makes terms of the words, of which a group adds up to most, if all
@@ -57,7 +72,7 @@ func (v *foldValues) splitTerms(r *work.Run, name string, most int) {
 		v.terms = work.Alloc[term](r.Mem, name, len(v.words))
 	}
 	v.split = true
-	v.unit = unit{exponent: leastUnit + int(low) - 1, lower: room}
+	v.unit = newUnit(leastUnit+int(low)-1, room)
 	mask := uint64(1)<<room - 1
 	for i, w := range v.words {
 		e := uint64(w) >> fractionBits & 0x7ff

@@ -63,6 +63,13 @@ func (a *Grouping) IsDense(groups int) bool {
 		groups >= 1<<a.Key.Bits/8
 }
 
+// FewKeys reports whether there are many more rows than keys can be, so that a
+// table that addresses keys directly costs little, however many groups it has.
+func (a *Grouping) FewKeys(rows int) bool {
+	return !a.Ordered && a.Key.Words == 1 && a.Key.Bits <= mostDirectGroups &&
+		rows >= 4<<a.Key.Bits
+}
+
 // NewGroups returns a table with room for the expected number of groups. It
 // grows if there are more. Dense says that it addresses keys directly.
 func NewGroups(a *Grouping, r *work.Run, expected int, dense bool) *Groups {

@@ -220,8 +220,10 @@ func (s *floatSum) merge(other accumulator, numbers, ids []uint32) {
 
 // total returns a group's sum, correctly rounded.
 func (s *floatSum) total(g int) float64 {
-	if b := s.big[uint32(g)]; b != nil {
-		return b.round()
+	if len(s.big) > 0 {
+		if b := s.big[uint32(g)]; b != nil {
+			return b.round()
+		}
 	}
 	return s.pairs[2*g] + s.pairs[2*g+1]
 }

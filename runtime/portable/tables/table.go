@@ -3,6 +3,7 @@ package tables
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -18,6 +19,9 @@ type Table struct {
 	mem    *work.Memory
 	Layout interval.Layout
 	set    *tupleSet // nil for bags and for tuples proved distinct
+	// ByColumn says that chunks have a column after the other, as words of
+	// values. Bags whose columns need a word each are kept so.
+	ByColumn bool
 
 	old, delta, fresh spans
 	taken             int // rows of fresh that takeNew has counted
@@ -55,6 +59,14 @@ type Span struct {
 // Packed returns n rows of k words, from the given one of the span on.
 func (s Span) Packed(k, from, n int) []uint64 {
 	return s.chunk.words[(s.from+from)*k : (s.from+from+n)*k]
+}
+
+// column returns n words of a column, from the given row of the span on, of a
+// table that is kept by column.
+func (s Span) column(col, from, n int) []int64 {
+	at := col*s.chunk.room + s.from + from
+	words := s.chunk.words[at : at+n]
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(words))), n)
 }
 
 // Rows returns the number of rows.
@@ -100,6 +112,13 @@ func New(mem *work.Memory, name string, ranges []interval.Interval, distinct boo
 	return t
 }
 
+// NewBag returns an empty table of a Temp variable.
+func NewBag(mem *work.Memory, name string, ranges []interval.Interval) *Table {
+	t := New(mem, name, ranges, false)
+	t.ByColumn = t.Layout.Words > 1 && t.Layout.Words == len(t.Layout.Fields)
+	return t
+}
+
 // Position is the column that stands for a row's number in the order of
 // insertion: the one behind the others.
 func (t *Table) Position() int { return len(t.Layout.Fields) }
@@ -122,6 +141,16 @@ func (t *Table) Unpack(dst []int64, rows []uint64, col, n, first int) {
 	for i := range dst[:n] {
 		dst[i] = int64(first + i)
 	}
+}
+
+// Read returns a column of n rows of a span, from the given one on, of which
+// the first has a position. It may use dst, and is not to be written to.
+func (t *Table) Read(dst []int64, s Span, from, col, n, first int) []int64 {
+	if t.ByColumn && col < len(t.Layout.Fields) {
+		return s.column(col, from, n)
+	}
+	t.Unpack(dst, s.Packed(t.Layout.Words, from, n), col, n, first)
+	return dst[:n]
 }
 
 // Rows returns the number of tuples of a version.
@@ -270,6 +299,19 @@ func (a *appender) add(rows []uint64) {
 		copy(c.words[c.rows*k:], rows[:n*k])
 		c.rows += n
 		rows = rows[n*k:]
+	}
+}
+
+// AddColumns appends n rows to a table that is kept by column.
+func (a *appender) AddColumns(cols [][]int64, n int) {
+	for from := 0; from < n; {
+		c := a.reserve()
+		m := min(n-from, c.room-c.rows)
+		for i, col := range cols {
+			copy(Span{c, c.rows, c.rows + m}.column(i, 0, m), col[from:from+m])
+		}
+		c.rows += m
+		from += m
 	}
 }
 
