@@ -70,6 +70,9 @@ type Request struct {
 	NoDeviceLoops bool
 	// NoBitJoins has every join of a CPU go through rows.
 	NoBitJoins bool
+	// NoPackedColumns has a device keep columns of facts as the host does, in
+	// whole bytes a value.
+	NoPackedColumns bool
 	// Profile asks for the times and rows of each command.
 	Profile bool
 	// Trace, if set, is told what took how long. It is safe for concurrent use.

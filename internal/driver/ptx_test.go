@@ -111,7 +111,7 @@ func TestEarlyPTX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k, err := know(plan, graph, target, q.db)
+		k, err := know(plan, graph, target, q.db, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

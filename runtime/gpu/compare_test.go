@@ -122,6 +122,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	// Fresh memory costs more here than on a card; a float's total has half a
 	// kilobyte a group.
 	e.sizes.policy.Groups, e.sizes.expect = 1<<12, 1<<14
+	e.sizes.policy.Pack, e.sizes.policy.PackTenths = 1, 10 // all columns that can be
 	if c.small {
 		e.sizes = sizes{policy: layout.Policy{Groups: 4, Ordered: true, Bitmap: 16, FixedSets: true,
 			Shared: true}, rows: 1, expect: 1, output: 8, order: 2, ranked: 16}
