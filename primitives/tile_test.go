@@ -81,8 +81,8 @@ func TestTileLoadAndStore(t *testing.T) {
 	})
 }
 
-// pack stores words as packed offsets, with the words that loads may read behind
-// the last one.
+// pack stores words as packed offsets, and the words that loads may read behind
+// them.
 func pack(words []int64, n int, base, step int64) []byte {
 	out := make([]uint32, (len(words)*n+31)/32+4)
 	for i, w := range words {

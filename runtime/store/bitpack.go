@@ -20,7 +20,7 @@ func (c *Column) PackedBits() int {
 		return 0
 	}
 	if c.Step != 1 {
-		// Unless the words of all offsets ascend, two offsets may have one word.
+		// Unless the words of all offsets ascend, two may be equal.
 		over, span := bits.Mul64(uint64(c.Step), 1<<(8*c.Width)-1)
 		if c.Width == 8 || over > 0 || base+span < base {
 			return 0

@@ -93,8 +93,8 @@ func (x *resident) bytes() int64 {
 	return n
 }
 
-// acquire returns a column in a form on the device for later work of a stream. The caller
-// releases it. sent is the number of bytes copied.
+// acquire returns a column in a form on the device for later work of a stream.
+// The caller releases it. sent is the number of bytes copied.
 func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 	c *store.Column, bits int) (x *resident, sent int64, err error) {
 	x, mine := y.claim(c, bits)
