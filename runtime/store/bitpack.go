@@ -2,31 +2,37 @@ package store
 
 import (
 	"encoding/binary"
-	"math/bits"
+	mathbits "math/bits"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// PackedBits returns the number of bits that hold every offset of the column,
-// at least 1, as far as its statistics bound the words. It is 0 if they bound
-// no offsets: those of floats, or of words that wrap.
-func (c *Column) PackedBits() int {
+// Packing returns how the offsets of the column are packed: less the first one,
+// in a number of bits of at least 1, as far as the statistics bound the words.
+// There are no bits if they bound no offsets: those of floats, or of words that
+// wrap.
+func (c *Column) Packing() (bits int, first uint64) {
 	if c.Width == 0 || c.n == 0 || c.Type.Kind == scalar.Float {
-		return 0
+		return 0, 0
 	}
 	flip := orderKeyOf(c.Type.Kind, 0)
 	base, lo, hi := uint64(c.Base)^flip, uint64(c.Stats.Min)^flip, uint64(c.Stats.Max)^flip
 	if base > lo || lo > hi {
-		return 0
+		return 0, 0
 	}
 	if c.Step != 1 {
 		// Unless the words of all offsets ascend, two may be equal.
-		over, span := bits.Mul64(uint64(c.Step), 1<<(8*c.Width)-1)
+		over, span := mathbits.Mul64(uint64(c.Step), 1<<(8*c.Width)-1)
 		if c.Width == 8 || over > 0 || base+span < base {
-			return 0
+			return 0, 0
 		}
 	}
-	return max(bits.Len64((hi-base)/uint64(c.Step)), 1)
+	first, last := (lo-base)/uint64(c.Step), (hi-base)/uint64(c.Step)
+	bits = max(mathbits.Len64(last-first), 1)
+	if mathbits.Len64(last) <= bits {
+		first = 0 // costs no bit, and a base of 0 is cheaper
+	}
+	return bits, first
 }
 
 // PackedRows is a number of rows whose packed offsets are whole words, whatever
@@ -42,31 +48,33 @@ const packedPadding = 16
 func PackedBytes(n, bits int) int { return (n+PackedRows-1)/PackedRows*8*bits + packedPadding }
 
 // Pack writes the offsets of rows from, from+1, ... until the one before until
-// as packed offsets of at most 63 bits: offset i begins at bit i*bits of
+// as Packing says, in at most 63 bits: offset i begins at bit i*bits of
 // little-endian words. It fills whole words, and returns the number of bytes.
-func (c *Column) Pack(dst []byte, from, until, bits int) int {
+func (c *Column) Pack(dst []byte, from, until int) int {
+	bits, first := c.Packing()
 	switch c.Width {
 	case 1:
-		return pack(dst, c.U8[from:until], bits)
+		return pack(dst, c.U8[from:until], bits, first)
 	case 2:
-		return pack(dst, c.U16[from:until], bits)
+		return pack(dst, c.U16[from:until], bits, first)
 	case 4:
-		return pack(dst, c.U32[from:until], bits)
+		return pack(dst, c.U32[from:until], bits, first)
 	}
-	return pack(dst, c.U64[from:until], bits)
+	return pack(dst, c.U64[from:until], bits, first)
 }
 
-func pack[T unsigned](dst []byte, offsets []T, bits int) int {
+func pack[T unsigned](dst []byte, offsets []T, bits int, first uint64) int {
 	var word uint64
 	used, at := 0, 0
 	for _, v := range offsets {
-		word |= uint64(v) << used
+		offset := uint64(v) - first
+		word |= offset << used
 		used += bits
 		if used >= 64 {
 			binary.LittleEndian.PutUint64(dst[at:], word)
 			at += 8
 			used -= 64
-			word = uint64(v) >> (bits - used)
+			word = offset >> (bits - used)
 		}
 	}
 	if used > 0 {

@@ -31,12 +31,12 @@ func TestPack(t *testing.T) {
 					c.U64[i] = uint64(w + 7)
 				}
 			}
-			if bits < 63 && c.PackedBits() != bits {
-				t.Fatalf("%d bits, want %d", c.PackedBits(), bits)
+			if got, _ := c.Packing(); got != bits {
+				t.Fatalf("%d bits, want %d", got, bits)
 			}
 			dst := make([]byte, PackedBytes(n, bits))
 			for from := 0; from < n; from += PackedRows {
-				c.Pack(dst[from/8*bits:], from, min(from+PackedRows, n), bits)
+				c.Pack(dst[from/8*bits:], from, min(from+PackedRows, n))
 			}
 			for i, w := range words {
 				got := uint64(0)
@@ -52,8 +52,9 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestPackedBits has columns whose statistics do not bound their offsets.
-func TestPackedBits(t *testing.T) {
+// TestPacking has columns whose statistics do not bound their offsets, and
+// columns whose offsets begin far from 0.
+func TestPacking(t *testing.T) {
 	of := func(t scalar.Type, base, step int64, width uint8, lo, hi int64) *Column {
 		c := &Column{Type: t, Base: base, Step: step, Width: width, n: 1}
 		c.view(unsafe.Pointer(&[1]uint64{}))
@@ -61,22 +62,25 @@ func TestPackedBits(t *testing.T) {
 		return c
 	}
 	for _, x := range []struct {
-		c    *Column
-		want int
+		c     *Column
+		want  int
+		first uint64
 	}{
-		{of(scalar.IntType, 0, 1, 2, 3, 300), 9},
-		{of(scalar.IntType, 3, 1, 1, 3, 3), 1},
-		{of(scalar.IntType, 4, 1, 1, 3, 9), 0},
-		{of(scalar.IntType, -1<<63, 1, 8, -1<<63, 1<<63-1), 64},
-		{of(scalar.DatetimeType, 0, 1000, 2, 0, 1000*1023), 10},
-		{of(scalar.DatetimeType, 0, 1<<40, 4, 0, 1<<40), 0},
-		{of(scalar.DatetimeType, 1<<63-1000, 1000, 1, 1<<63-1000, 1<<63-1000), 0},
-		{of(scalar.UintType, -2, 1, 1, -2, -1), 1},
-		{of(scalar.FloatType, 0, 1, 8, 0, 1), 0},
-		{ConstantColumn(scalar.IntType, nil, 3, 5), 0},
+		{of(scalar.IntType, 0, 1, 2, 3, 300), 9, 0},
+		{of(scalar.IntType, 3, 1, 1, 3, 3), 1, 0},
+		{of(scalar.IntType, 4, 1, 1, 3, 9), 0, 0},
+		{of(scalar.IntType, -1<<63, 1, 8, -1<<63, 1<<63-1), 64, 0},
+		{of(scalar.DatetimeType, 0, 1000, 2, 0, 1000*1023), 10, 0},
+		{of(scalar.DatetimeType, 0, 1<<40, 4, 0, 1<<40), 0, 0},
+		{of(scalar.DatetimeType, 1<<63-1000, 1000, 1, 1<<63-1000, 1<<63-1000), 0, 0},
+		{of(scalar.UintType, -2, 1, 1, -2, -1), 1, 0},
+		{of(scalar.FloatType, 0, 1, 8, 0, 1), 0, 0},
+		{ConstantColumn(scalar.IntType, nil, 3, 5), 0, 0},
+		{of(scalar.DatetimeType, 0, 1000, 2, 1000*8036, 1000*10561), 12, 8036},
+		{of(scalar.IntType, -3, 1, 4, 1<<20-3, 1<<20), 2, 1 << 20},
 	} {
-		if got := x.c.PackedBits(); got != x.want {
-			t.Errorf("%+v: %d bits, want %d", x.c, got, x.want)
+		if got, first := x.c.Packing(); got != x.want || first != x.first {
+			t.Errorf("%+v: %d bits from %d, want %d from %d", x.c, got, first, x.want, x.first)
 		}
 	}
 }

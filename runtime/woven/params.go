@@ -29,10 +29,11 @@ func (b *Bound) Constant(e *abi.Entry, p abi.Param) (word int64, ok bool) {
 // copied to a device before it is known which plans read it.
 func LoadedLayout(c *store.Column, policy layout.Policy) layout.Column {
 	out := layoutOf(c)
-	bits := c.PackedBits()
+	bits, first := c.Packing()
 	if policy.Pack > 0 && c.Bytes() >= policy.Pack && bits > 0 && bits < 64 &&
 		10*bits <= policy.PackTenths*8*out.Width {
 		out.Width = abi.PackedWidth + bits
+		out.Base += out.Step * int64(first)
 	}
 	return out
 }

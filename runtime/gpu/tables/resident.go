@@ -211,11 +211,8 @@ func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store
 // sendPacked enqueues the copy of a column as packed offsets. What is behind
 // the last offset is read but not used.
 func (y *Residency) sendPacked(ctx context.Context, x *resident, c *store.Column) error {
-	bits := x.key.bits
 	return y.stage.Fill(ctx, y.copies, x.data.At, c.Len(), store.PackedRows,
-		store.PackedRows/8*bits, func(dst []byte, from, until int) int {
-			return c.Pack(dst, from, until, bits)
-		})
+		store.PackedRows/8*x.key.bits, c.Pack)
 }
 
 // use begins a run's use of a resident. The caller holds the lock.
