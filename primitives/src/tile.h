@@ -179,11 +179,12 @@ RF_HELPER void load_bits(int64_t *out, const void *column, int32_t bits, int64_t
     uint32_t v[MOST + 1] = {0};
     int32_t r = row(i, threads);
     uint32_t bit = skip + (uint32_t)(r < rows ? r : 0) * (uint32_t)bits;
+    const uint32_t *p = from + (bit >> 5);
     if (wanted.chunk(i)) {
       RF_UNROLL
       for (int32_t k = 0; k < MOST; k++)
         if (k < count)
-          v[k] = from[(bit >> 5) + k];
+          v[k] = p[k];
     }
     if (most_shift > 0) {
       RF_UNROLL
@@ -194,7 +195,11 @@ RF_HELPER void load_bits(int64_t *out, const void *column, int32_t bits, int64_t
     RF_UNROLL
     for (int32_t j = 0; j < 4; j++) {
       int32_t at = j * bits / 32, s = j * bits % 32;
-      uint64_t offset = target::wide(v[at], v[at + 1]) >> s;
+      uint64_t offset = v[at] >> s;
+      if (s + bits > 32 && bits <= 32)
+        offset = (uint32_t)offset | v[at + 1] << (32 - s);
+      if (s + bits > 32 && bits > 32)
+        offset |= (uint64_t)v[at + 1] << (32 - s);
       if (s + bits > 64)
         offset |= (uint64_t)v[at + 2] << (64 - s);
       out[i + j] = word_of(base, step, of_bits(offset, bits));
