@@ -73,14 +73,16 @@ func (a *copyAhead) end() {
 }
 
 // Prefetch copies a column of facts to the device for later runs, concurrently
-// with other work. It evicts nothing: without room it copies nothing.
-func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column,
+// with other work. It evicts nothing: without room it copies nothing. Whole is
+// for runs with NoPackedColumns.
+func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, whole bool,
 	trace func(runtime.Span)) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
-	bits := woven.LoadedLayout(c, e.sizes.policyFor(&runtime.Request{})).PackedBits()
+	bits := woven.LoadedLayout(c,
+		e.sizes.policyFor(&runtime.Request{NoPackedColumns: whole})).PackedBits()
 	if err := e.prefetch(ctx, name, c, bits, nil, trace); err != nil {
 		return e.failure(err)
 	}

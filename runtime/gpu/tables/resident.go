@@ -56,6 +56,7 @@ type resident struct {
 	key   formKey
 	index *indexKey     // nil for a column
 	data  device.Buffer // of a column
+	whole int64         // size of the column as the host has it
 	table machine.Tables[device.Buffer]
 	ready driver.Event // completes with the copy or the build
 	// arrived reports that a run has waited for ready, so streams need not.
@@ -194,6 +195,7 @@ func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store
 		return err
 	}
 	y.mem.Keep(x.data.Bytes)
+	x.whole = int64(len(c.Entries()))
 	if x.key.bits > 0 {
 		err = y.sendPacked(ctx, x, c)
 	} else {
@@ -400,6 +402,19 @@ func (r *State) ResidentHeld() int64 {
 		n += x.bytes()
 	}
 	return n
+}
+
+// PackedColumns returns the number of columns that the run reads in packed
+// form, their size, and that which they have on the host.
+func (r *State) PackedColumns() (columns, bytes, whole int64) {
+	for _, x := range r.residents {
+		if x.key.bits > 0 {
+			columns++
+			bytes += x.data.Bytes
+			whole += x.whole
+		}
+	}
+	return columns, bytes, whole
 }
 
 // CopyMark identifies the columns that one run prefetches.
