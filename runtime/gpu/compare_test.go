@@ -154,7 +154,8 @@ var cards = []struct {
 }{
 	{"fused, large tiles", card{items: 1024}},
 	{"apart, small tables",
-		card{items: 32, apart: true, small: true, stored: true, Options: emulated.Options{Seed: 1}}},
+		card{items: 32, apart: true, small: true, stored: true,
+			Options: emulated.Options{Seed: 1}}},
 	{"fused, small tables, many blocks", card{items: 32, small: true,
 		Options: emulated.Options{Seed: 3, Multiprocessors: 64}}},
 	{"a bare driver", card{items: 64, small: true, Options: emulated.Options{Seed: 2, Bare: true}}},
