@@ -92,6 +92,39 @@ RF_KERNEL tile_load(const Arguments &a) {
   }
 }
 
+// load_tile_bits is rf_tile_load_bits, or rf_tile_load_bits_live. Of a GPU's block, a
+// few numbers of bits are constants as they have to be, and others are left to
+// rf_tile_load.
+RF_HELPER void load_tile_bits(int64_t *out, const uint8_t *live, const void *column, int32_t bits, int64_t base,
+                              int64_t step, int64_t start, int32_t rows, int32_t threads, int32_t items) {
+#define RF_LOAD_BITS(BITS)                                                                                             \
+  return live ? rf_tile_load_bits_live(out, live, column, BITS, base, step, start, rows, threads, items)               \
+              : rf_tile_load_bits(out, column, BITS, base, step, start, rows, threads, items)
+#if defined(RF_EMULATED)
+  const bool any = true;
+#else
+  const bool any = threads == 1;
+#endif
+  if (any)
+    RF_LOAD_BITS(bits);
+  switch (bits) {
+  case 3:
+    RF_LOAD_BITS(3);
+  case 13:
+    RF_LOAD_BITS(13);
+  case 24:
+    RF_LOAD_BITS(24);
+  case 27:
+    RF_LOAD_BITS(27);
+  case 41:
+    RF_LOAD_BITS(41);
+  case 63:
+    RF_LOAD_BITS(63);
+  }
+#undef RF_LOAD_BITS
+  rf_tile_load(out, column, 64 + bits, base, step, start, rows, threads, items);
+}
+
 // column, bits, base, step, n, out, out of every other eight rows, the others -1
 RF_KERNEL tile_load_bits(const Arguments &a) {
   RF_TILES(number(a, 4)) {
@@ -101,10 +134,10 @@ RF_KERNEL tile_load_bits(const Arguments &a) {
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       live[i] = live[i] && rf_tile_row(i, THREADS) / 8 % 2 == 0;
-    rf_tile_load_bits(words, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start,
-                      (int32_t)rows, THREADS, ITEMS);
-    rf_tile_load_bits_live(some, live, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start,
-                           (int32_t)rows, THREADS, ITEMS);
+    load_tile_bits(words, nullptr, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start,
+                   (int32_t)rows, THREADS, ITEMS);
+    load_tile_bits(some, live, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start,
+                   (int32_t)rows, THREADS, ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++)
       some[i] = live[i] ? some[i] : -1;
