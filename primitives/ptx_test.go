@@ -139,6 +139,9 @@ func TestPTXAssembles(t *testing.T) {
 				limit = 800
 			case strings.HasPrefix(k.Name, "runs_block_"):
 				limit = 2048
+			// which holds loads of several numbers of bits
+			case strings.HasPrefix(k.Name, "tile_load_bits_"):
+				limit = 128
 			case strings.HasSuffix(k.Name, "_1024"):
 				limit = 64
 			case strings.HasPrefix(k.Name, "index_build_"), strings.HasPrefix(k.Name,
