@@ -85,6 +85,9 @@ func TestPTXPatterns(t *testing.T) {
 		{"sum_w2_256", `ld\.global(\.nc)?\.v2\.u32`, 4},
 		{"sum_w4_256", `ld\.global(\.nc)?\.v4\.u32`, 4},
 		{"sum_w8_256", `ld\.global(\.nc)?\.v4\.u32`, 8},
+		{"sum_b13_256", `ld\.global(\.nc)?\.u32`, 4 * 3},
+		{"sum_b13_256", `shf\.r\.wrap\.b32`, 4 * 2},
+		{"sum_b24_256", `ld\.global(\.nc)?\.u32`, 4 * 3},
 		{"tile_load_256", `st\.global\.v4`, 8},
 		{"map_find_256", `ld\.global(\.nc)?\.v4\.u32`, 16},
 		{"scan_block_256", `shfl\.sync\.up`, 10},
@@ -136,6 +139,9 @@ func TestPTXAssembles(t *testing.T) {
 				limit = 800
 			case strings.HasPrefix(k.Name, "runs_block_"):
 				limit = 2048
+			// which holds loads of several numbers of bits
+			case strings.HasPrefix(k.Name, "tile_load_bits_"):
+				limit = 128
 			case strings.HasSuffix(k.Name, "_1024"):
 				limit = 64
 			case strings.HasPrefix(k.Name, "index_build_"), strings.HasPrefix(k.Name,

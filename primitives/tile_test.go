@@ -81,6 +81,82 @@ func TestTileLoadAndStore(t *testing.T) {
 	})
 }
 
+// pack stores words as packed offsets, and the words that loads may read behind
+// them.
+func pack(words []int64, n int, base, step int64) []byte {
+	out := make([]uint32, (len(words)*n+31)/32+4)
+	for i, w := range words {
+		offset := uint64((w - base) / step)
+		for b := range n {
+			at := i*n + b
+			out[at/32] |= uint32(offset>>b&1) << (at % 32)
+		}
+	}
+	column := make([]byte, 0, 4*len(out))
+	for _, w := range out {
+		column = binary.LittleEndian.AppendUint32(column, w)
+	}
+	return column
+}
+
+// TestPackedColumn reads offsets of all numbers of bits by all primitives that
+// read columns.
+func TestPackedColumn(t *testing.T) {
+	onEachInput(t, func(t *testing.T, d *device, words []int64) {
+		n := min(len(words), d.tile()+5)
+		for width := 1; width < 64; width++ {
+			base, step := int64(-5), int64(1)
+			if width <= 60 {
+				step = 3
+			}
+			want, some, rows, back := make([]int64, n), make([]int64, n), make([]int64, n),
+				make([]int64, n)
+			for i := range n {
+				want[i] = base + step*int64(uint64(words[i])&(1<<width-1))
+				some[i] = -1
+				if i%d.tile()/8%2 == 0 {
+					some[i] = want[i]
+				}
+			}
+			for i := range rows {
+				rows[i], back[i] = int64(n-1-i), -1
+				if rows[i] < int64(n/2) {
+					back[i] = want[rows[i]]
+				}
+			}
+			column := pack(want, width, base, step)
+			got := [4][]int64{}
+			for i := range got {
+				got[i] = make([]int64, n)
+			}
+			d.run(t, "tile_load", column, 64+width, base, step, n, got[0])
+			equal(t, "tile_load", got[0], want)
+			d.run(t, "tile_load_bits", column, width, base, step, n, got[1], got[2])
+			equal(t, "tile_load_bits", got[1], want)
+			equal(t, "tile_load_bits_live", got[2], some)
+			d.run(t, "tile_gather", rows, n, column, 64+width, base, step, got[3], n/2)
+			equal(t, "tile_gather", got[3], back)
+		}
+	})
+}
+
+// TestSumOfPackedColumn reads offsets whose number of bits is a constant.
+func TestSumOfPackedColumn(t *testing.T) {
+	onEachInput(t, func(t *testing.T, d *device, words []int64) {
+		for kernel, width := range map[string]int{"sum_b4": 4, "sum_b13": 13, "sum_b24": 24,
+			"sum_b41": 41} {
+			offsets, want := make([]int64, len(words)), int64(0)
+			for i, w := range words {
+				offsets[i] = w & (1<<width - 1)
+				want += offsets[i]
+			}
+			got := make([]int64, 1)
+			d.run(t, kernel, pack(offsets, width, 0, 1), len(words), got)
+			equal(t, kernel, got, []int64{want})
+		}
+	})
+}
+
 // TestUnalignedColumn stores to addresses that no vector access may touch.
 func TestUnalignedColumn(t *testing.T) {
 	onEach(t, func(t *testing.T, d *device) {

@@ -70,6 +70,9 @@ type Request struct {
 	NoDeviceLoops bool
 	// NoBitJoins has every join of a CPU go through rows.
 	NoBitJoins bool
+	// NoPackedColumns has a device keep columns of facts as the host does, in
+	// whole bytes a value.
+	NoPackedColumns bool
 	// Profile asks for the times and rows of each command.
 	Profile bool
 	// Trace, if set, is told what took how long. It is safe for concurrent use.
@@ -108,8 +111,10 @@ type Prefetcher interface {
 	Engine
 	// Prefetch copies a column, called by a name in the trace, unless there is
 	// no room but in the place of what is there. The copy stays until the
-	// column is garbage or its memory is wanted.
-	Prefetch(ctx context.Context, name string, c *store.Column, trace func(Span)) error
+	// column is garbage or its memory is wanted. Whole is for runs with
+	// NoPackedColumns.
+	Prefetch(ctx context.Context, name string, c *store.Column, whole bool,
+		trace func(Span)) error
 	// Drop gives back the copy of a column, once no run uses it.
 	Drop(c *store.Column)
 }
@@ -227,6 +232,7 @@ type DeviceProfile struct {
 	ToDevice   Transfer
 	FromDevice Transfer
 	Resident   int64 // bytes of columns of facts that the run found on the device
+	Packed     Packed
 	Launches   int64 // of kernels
 	Waits      int64 // of the host for the device
 	Enlarged   int64 // tables that were full or were about to be
@@ -242,6 +248,13 @@ type DeviceProfile struct {
 	Nodes int64
 }
 
+// Packed are the columns of facts that a run read in packed form.
+type Packed struct {
+	Columns int64
+	Bytes   int64
+	Whole   int64 // bytes of these columns as the host has them
+}
+
 // Add adds what a further run did on the same device.
 func (p *DeviceProfile) Add(q *DeviceProfile) {
 	p.Name, p.Bandwidth, p.Peak = q.Name, q.Bandwidth, max(p.Peak, q.Peak)
@@ -249,6 +262,9 @@ func (p *DeviceProfile) Add(q *DeviceProfile) {
 	p.ToDevice.add(q.ToDevice)
 	p.FromDevice.add(q.FromDevice)
 	p.Resident += q.Resident
+	p.Packed.Columns += q.Packed.Columns
+	p.Packed.Bytes += q.Packed.Bytes
+	p.Packed.Whole += q.Packed.Whole
 	p.Launches += q.Launches
 	p.Waits += q.Waits
 	p.Enlarged += q.Enlarged

@@ -20,7 +20,7 @@ import (
 type variant struct {
 	name   string
 	change func(*driver.Options)
-	kernel bool // changes kernels and not the plan
+	kernel bool // changes kernels or runs, and not the plan
 
 	ratios []queryRatio // of the queries whose plan or kernels change
 	cost   cost         // of all queries
@@ -31,8 +31,9 @@ type variant struct {
 // it. Both are shortest times, because other load of the machine only makes
 // runs longer.
 type queryRatio struct {
-	query string
-	ratio float64
+	query         string
+	ratio         float64
+	with, without float64 // seconds
 }
 
 // cost is the shortest time and the least processor time of a query, in
@@ -57,6 +58,7 @@ const (
 type PassReport struct {
 	variants []*variant
 	total    cost // of all queries with all passes
+	named    bool // of passes that were asked for: each query has a line
 }
 
 // EachPassOff measures every query without each optional pass that changes its
@@ -71,7 +73,14 @@ func (r *Runner) EachPassOff(ctx context.Context) (*PassReport, error) {
 	if r.Run.Memory == 0 {
 		r.Run.Memory = r.db.Bytes() + wildMemory
 	}
-	out := &PassReport{variants: r.variants()}
+	out := &PassReport{variants: r.variants(), named: len(r.Off) > 0}
+	for _, v := range out.variants { // no pass of an unknown name
+		options := r.Compile
+		v.change(&options)
+		if _, err := driver.Compile(ctx, Sources(r.Queries[0]), options); err != nil {
+			return nil, err
+		}
+	}
 	for i, q := range r.Queries {
 		q = r.Suite.At(q, r.Report.Scale)
 		base, err := r.baseline(ctx, q)
@@ -94,15 +103,27 @@ func (r *Runner) EachPassOff(ctx context.Context) (*PassReport, error) {
 	return out, nil
 }
 
-// variants lists the optional passes, and kernel fusion for engines that have
-// kernels.
+// leaveOut returns what leaves a pass or step out.
+func leaveOut(name string) func(*driver.Options) {
+	return func(o *driver.Options) { o.Disable = append(slices.Clone(o.Disable), name) }
+}
+
+// variants lists the passes and steps that were asked for, or the optional
+// passes, and kernel fusion for engines that have kernels.
 func (r *Runner) variants() []*variant {
 	var out []*variant
+	if len(r.Off) > 0 {
+		passes := driver.Passes()
+		for _, name := range r.Off {
+			same := func(p driver.Pass) bool { return p.Name == name }
+			isPass := slices.ContainsFunc(passes, same)
+			out = append(out, &variant{name: name, kernel: !isPass, change: leaveOut(name)})
+		}
+		return out
+	}
 	for _, p := range driver.Passes() {
 		if !p.Required && !slices.Contains(r.Compile.Disable, p.Name) {
-			out = append(out, &variant{name: p.Name, change: func(o *driver.Options) {
-				o.Disable = append(slices.Clone(o.Disable), p.Name)
-			}})
+			out = append(out, &variant{name: p.Name, change: leaveOut(p.Name)})
 		}
 	}
 	if r.Run.Engine != driver.EngineGo && !r.Compile.NoFuse {
@@ -220,7 +241,7 @@ func (r *Runner) vary(ctx context.Context, base *baseline, v *variant) error {
 		}
 	}
 	ratio := without.time / with.time
-	v.ratios = append(v.ratios, queryRatio{base.query.Name, ratio})
+	v.ratios = append(v.ratios, queryRatio{base.query.Name, ratio, with.time, without.time})
 	v.cost.time += base.cost.time * (ratio - 1)
 	if with.processor > 0 {
 		v.cost.processor += base.cost.processor * (without.processor/with.processor - 1)
@@ -236,14 +257,29 @@ func (e *passMismatch) Error() string {
 	return fmt.Sprintf("%s has another answer without %s", e.query, e.pass)
 }
 
+// writeQueries writes a table of the queries that change without a pass.
+func (v *variant) writeQueries(out *strings.Builder) {
+	fmt.Fprintf(out, "| query | with %s | without | ratio |\n|---|---|---|---|\n", v.name)
+	for _, q := range v.ratios {
+		fmt.Fprintf(out, "| %s | %.3f ms | %.3f ms | %.3f |\n", q.query, 1e3*q.with, 1e3*q.without,
+			q.ratio)
+	}
+	fmt.Fprintln(out)
+}
+
 // WriteMarkdown writes a table of the passes, those with the largest effect
-// first.
+// first, after one of the queries for each pass that was asked for.
 func (p *PassReport) WriteMarkdown(w io.Writer) error {
 	slices.SortStableFunc(p.variants, func(x, y *variant) int {
 		return cmp.Or(cmp.Compare(len(y.lost), len(x.lost)), cmp.Compare(y.cost.time, x.cost.time))
 	})
 	var out strings.Builder
 	var idle []string
+	if p.named {
+		for _, v := range p.variants {
+			v.writeQueries(&out)
+		}
+	}
 	fmt.Fprintf(&out,
 		"| left out | queries that change | sum | processor time | mean of these | longest | shorter |\n|---|---|---|---|---|---|---|\n")
 	for _, v := range p.variants {

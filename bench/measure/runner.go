@@ -34,6 +34,7 @@ type Runner struct {
 	Run     driver.RunOptions
 	Against []string // DuckDB, DuckDBFiles, Published
 	Python  string   // the interpreter that has the module duckdb
+	Off     []string // passes and steps that EachPassOff leaves out; nil: each optional pass
 	Shared  bool     // load the facts of all queries at once
 	// HotOnly omits cold and cached compilations and the profile.
 	HotOnly  bool

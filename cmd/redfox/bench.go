@@ -43,10 +43,11 @@ func benchCommand(con *console) *cli.Command {
 			examplesMark +
 			"redfox bench tpch --sf 1 --data tpch/sf1 --against duckdb\n" +
 			"redfox bench tpch --sf 10 --data tpch/sf10 --engine gpu --out results\n" +
+			"redfox bench ssb --sf 1 --data ssb/sf1 --engine gpu --pass-off PackColumns\n" +
 			"redfox bench ssb --sf 1 --generate --queries q11,q21 --runs 30\n" +
 			"redfox bench list",
 		Flags: flags("sf", "data", "queries", "queries-from", "runs", "against", "python",
-			"generate", "shared-facts", "each-pass-off", "out",
+			"generate", "shared-facts", "each-pass-off", "pass-off", "out",
 			"engine", "device", "threads", "memory", "device-memory", "timeout", "disable",
 			"no-fuse", "no-decompose"),
 		Action: func(c *cli.Context) error {
@@ -85,7 +86,7 @@ type bench struct {
 	measure.Runner
 	con      *console
 	out      string // the folder of --out, or ""
-	passes   bool   // --each-pass-off
+	passes   bool   // --each-pass-off or --pass-off
 	progress *progress
 }
 
@@ -105,10 +106,11 @@ func newBench(c *cli.Context, con *console) (*bench, error) {
 		return nil, &usageError{message: "bench takes one suite",
 			help: "name queries with --queries"}
 	}
-	b := &bench{con: con, out: c.String("out"), passes: c.Bool("each-pass-off"),
+	b := &bench{con: con, out: c.String("out"), passes: c.Bool("each-pass-off") || c.IsSet("pass-off"),
 		progress: newProgress(con)}
 	b.Runner = measure.Runner{Suite: s, Scale: c.Float64("sf"), Dir: c.String("data"),
 		Runs: c.Int("runs"), Python: c.String("python"), Shared: c.Bool("shared-facts"),
+		Off:      splitList(c.StringSlice("pass-off")),
 		Progress: b.progress.show, Compile: driver.Options{
 			Disable: splitList(c.StringSlice("disable")), NoFuse: c.Bool("no-fuse")}}
 	for _, check := range []func(*cli.Context) error{b.checkNumbers, b.checkEngine,

@@ -282,6 +282,21 @@ func TestBenchPasses(t *testing.T) {
 	}
 }
 
+// TestBenchPassOff leaves out one step and an unknown one.
+func TestBenchPassOff(t *testing.T) {
+	o := benched(t, "tpch", "--data", smallTPCH, "--engine", "go", "--queries", "q06", "--runs", "1",
+		"--pass-off", "JoinByBits")
+	if o.code != 0 || !strings.Contains(o.stdout, "| query | with JoinByBits | without | ratio |\n") ||
+		!strings.Contains(o.stdout, "\n| q06 | ") {
+		t.Errorf("%v", o)
+	}
+	o = benched(t, "tpch", "--data", smallTPCH, "--engine", "go", "--queries", "q06", "--pass-off",
+		"PackColumn")
+	if o.code == 0 || !strings.Contains(o.stderr, "PackColumns") {
+		t.Errorf("%v", o)
+	}
+}
+
 // TestBenchStopped holds that what was measured before a stop is reported, and
 // in files.
 func TestBenchStopped(t *testing.T) {

@@ -305,6 +305,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "leave out each pass of the optimiser in turn, and kernel fusion, and show how much longer the queries take"}
 	},
 	func() cli.Flag {
+		return &cli.StringSliceFlag{Name: "pass-off", Category: groupBench,
+			Usage: "run each query with and without the pass or step `PASS` by turns, and show both times"}
+	},
+	func() cli.Flag {
 		return &cli.BoolFlag{Name: "json", Category: groupMessages,
 			Usage: "write diagnostics, notes and failures as one JSON array when the command ends: check to standard output, others to standard error"}
 	},

@@ -154,6 +154,10 @@ func printDevice(w io.Writer, d *driver.DeviceStats) {
 	fmt.Fprintf(w,
 		"device   %s: at most %s held, %s of facts were there already, %s, %s for the host\n",
 		d.Name, size(d.Peak), size(d.Resident), count(d.Launches, "launch"), count(d.Waits, "wait"))
+	if p := d.Packed; p.Columns > 0 {
+		fmt.Fprintf(w, "packed   %s of facts, %s instead of %s\n", count(p.Columns, "column"),
+			size(p.Bytes), size(p.Whole))
+	}
 	fmt.Fprintf(w, "sizes    %s, %s enlarged, %s taken from a record\n", origins[d.Origin],
 		count(d.Enlarged, "table"), count(d.Replayed, "count"))
 	if d.Rounds > 0 {

@@ -212,6 +212,14 @@ func (k Kind) IsAddress() bool {
 	return false
 }
 
+// PackedWidth is added to the number of bits of a column's packed offsets: the
+// sum is the column's width.
+const PackedWidth = 64
+
+// PackedBits returns the number of bits of packed offsets of a width, of 1 to
+// 63, or 0 if the width is one of bytes.
+func PackedBits(width int64) int64 { return max(width-PackedWidth, 0) }
+
 // The kinds of parameter. All pointers are to the target's memory.
 const (
 	RowsFrom  Kind = iota // the first row of the source
@@ -220,7 +228,7 @@ const (
 	ColumnData  // of relation Var's column Index
 	ColumnBase  //
 	ColumnStep  //
-	ColumnWidth // 0, 1, 2, 4 or 8
+	ColumnWidth // 0, 1, 2, 4 or 8 bytes, or PackedWidth plus bits
 
 	ValuesData // of column Index of the kernel's constant rows
 	ValuesBase

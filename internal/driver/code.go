@@ -39,7 +39,7 @@ func (p *Program) compileFor(name string, opts CompiledOptions) (*compiledCode, 
 	if err != nil {
 		return nil, err
 	}
-	k, err := know(plan, graph, t, db)
+	k, err := know(plan, graph, t, db, p.disable)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (p *Program) compileFor(name string, opts CompiledOptions) (*compiledCode, 
 // granted: the widths of the columns of a database and the forms of tables that
 // they imply. With a nil database it is what the program implies.
 func know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
-	db *Database) (k woven.Knowledge, err error) {
+	db *Database, disable []string) (k woven.Knowledge, err error) {
 	defer failure.Recover("code generation", &err)
 	if db == nil {
 		return assemble.Unbound(graph), nil
@@ -87,6 +87,9 @@ func know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
 	policy := layout.CPU
 	if t.GPU {
 		policy = layout.GPU
+		if slices.Contains(disable, packColumns) {
+			policy.Pack = 0
+		}
 	}
 	prog := woven.NewProgram(plan, graph)
 	bound, err := woven.Bind(context.Background(), prog, db.store, policy, 1, nil)

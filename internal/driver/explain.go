@@ -124,7 +124,7 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database
 	}
 	text := fmt.Sprintf("\n== kernels, for %s\n", t.Name)
 	if opts.Kernels {
-		k, err := know(plan, graph, t, db)
+		k, err := know(plan, graph, t, db, p.disable)
 		if err != nil {
 			return err
 		}

@@ -198,7 +198,8 @@ func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts,
 	if engines.Closed() {
 		return nil, pool.ErrClosed
 	}
-	copies := prefetch.New(engines, selected, &p.codes, p.fusing, opts.Trace)
+	copies := prefetch.New(engines, selected, &p.codes, p.fusing,
+		slices.Contains(p.disable, packColumns), opts.Trace)
 	db, err := p.load(ctx, given, load, copies)
 	if err != nil {
 		copies.Stop()

@@ -51,6 +51,7 @@ func LoadSteps() []Pass {
 const (
 	loopOnDevice = "LoopOnDevice"
 	joinByBits   = "JoinByBits"
+	packColumns  = "PackColumns"
 )
 
 // RunSteps lists what runs do with a plan beside executing it. Options.Disable
@@ -61,6 +62,8 @@ func RunSteps() []Pass {
 			"small, if the rounds only read and fill relations."},
 		{Name: joinByBits, Doc: "On a CPU, the last join of a rule goes through the matches of a " +
 			"row as bits, if there are many, and leaves out those found before."},
+		{Name: packColumns, Doc: "A GPU keeps large columns of facts in as many bits a value as the " +
+			"column needs, if that is a fifth less than whole bytes take."},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/ptxas"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/gpu"
+	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
@@ -111,7 +112,7 @@ func TestEarlyPTX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k, err := know(plan, graph, target, q.db)
+		k, err := know(plan, graph, target, q.db, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,6 +126,44 @@ func TestEarlyPTX(t *testing.T) {
 		if !slices.Equal(all, early) || len(all) < 2 {
 			t.Errorf("%s: %d kernels come early, and %d in all, which differ", q.name, len(early),
 				len(all))
+		}
+	}
+}
+
+// TestPTXOfPackedColumns compiles queries for facts all of whose columns are
+// packed. NVIDIA's assembler takes what they become, and entries are shifted in
+// registers.
+func TestPTXOfPackedColumns(t *testing.T) {
+	ptxas.Need(t)
+	before := layout.GPU
+	defer func() { layout.GPU = before }()
+	layout.GPU.Pack, layout.GPU.PackTenths = 1, 10
+	target, err := assemble.ParseTarget("gpu:sm_90")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := process.Machine.Tools.NewAssembler(target)
+	if err != nil {
+		t.Skip(err)
+	}
+	for i, q := range slices.Concat(benchmarkQueries(t, "tpch"), benchmarkQueries(t, "ssb")) {
+		if !*bothGPUs && i%4 != 0 {
+			continue
+		}
+		p := q.compile(t, Options{})
+		plan, graph, err := p.graphFor(target, EmitOptions{Facts: q.db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ptx, err := ptxOf(a, plan, graph, target, EmitOptions{Facts: q.db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(ptx, "shf.r.wrap.b32") || strings.Contains(ptx, "__local_depot") {
+			t.Errorf("%s: no packed column is read, or one in local memory", q.name)
+		}
+		if _, err := ptxas.Assemble([]byte(ptx), "sm_90"); err != nil {
+			t.Errorf("%s: %v", q.name, err)
 		}
 	}
 }

@@ -54,10 +54,13 @@ type EmitOptions struct {
 	// the others on HostTrack, and on a track for each core what LLVM does to
 	// single functions, from several goroutines. Cached PTX takes no time.
 	Trace func(Span)
+
+	disable []string // the passes and steps that the program leaves out
 }
 
 // Emit writes the text of a stage.
 func (p *Program) Emit(w io.Writer, stage Stage, opts EmitOptions) error {
+	opts.disable = p.disable
 	switch stage {
 	case StageAST, StageNormal, StageCore:
 		return p.emitSyntax(w, stage)
@@ -245,7 +248,7 @@ func ptxOf(a *assemble.Assembler, plan *queryplan.Plan, graph *harmony.Program, 
 func (o EmitOptions) know(plan *queryplan.Plan, graph *harmony.Program,
 	t assemble.Target) (woven.Knowledge, error) {
 	start := time.Now()
-	k, err := know(plan, graph, t, o.Facts)
+	k, err := know(plan, graph, t, o.Facts, o.disable)
 	if err == nil {
 		trace.Func(o.Trace).Since(trace.Facts, start)
 	}

@@ -27,6 +27,7 @@
 //   global(p)                 p, known to point to memory that all blocks share
 //   prefetch(p), relax()      hints: fetch a line soon, spin politely
 //   pause(ns)                 waits for about that long
+//   funnel(lo, hi, s)         bits s to s + 31 of hi:lo, s below 32
 //   multiply_high(a, b)       upper half of a 64-bit product
 //
 // and the macros RF_PRIMITIVE (an inlined function with a C name), RF_HELPER (an

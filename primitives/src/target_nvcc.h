@@ -87,6 +87,8 @@ RF_HELPER void prefetch(const void *) {}
 RF_HELPER void relax() {}
 RF_HELPER void pause(uint32_t ns) { __nanosleep(ns); }
 
+RF_HELPER uint32_t funnel(uint32_t lo, uint32_t hi, uint32_t s) { return __funnelshift_r(lo, hi, s); }
+
 RF_HELPER uint64_t multiply_high(uint64_t a, uint64_t b) { return __umul64hi(a, b); }
 
 } // namespace target

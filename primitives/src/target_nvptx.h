@@ -133,6 +133,12 @@ RF_HELPER void prefetch(const void *) {}
 RF_HELPER void relax() {}
 RF_HELPER void pause(uint32_t ns) { __asm__ volatile("nanosleep.u32 %0;" : : "r"(ns)); }
 
+RF_HELPER uint32_t funnel(uint32_t lo, uint32_t hi, uint32_t s) {
+  uint32_t v;
+  __asm__("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(v) : "r"(lo), "r"(hi), "r"(s));
+  return v;
+}
+
 RF_HELPER uint64_t multiply_high(uint64_t a, uint64_t b) { return __nvvm_mulhi_ull(a, b); }
 
 } // namespace target

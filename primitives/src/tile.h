@@ -10,7 +10,11 @@
 // and a warp's accesses are contiguous. With one thread it is row order.
 //
 // A column is what package store keeps: unsigned offsets of width 0, 1, 2, 4 or
-// 8 bytes; word = base + step * offset, modulo 2^64. Width 0 stores nothing.
+// 8 bytes; word = base + step * offset, modulo 2^64. Width 0 stores nothing. Widths
+// above 64 are packed offsets of width - 64 bits, at most 63: offset i begins at bit
+// i * bits of a little-endian sequence of 32-bit words, as in GPU-FOR (Shanbhag et al.,
+// "Tile-based lightweight integer compression in GPU", 2022). Up to 4 words behind the
+// last offset are read.
 
 #pragma once
 
@@ -71,6 +75,34 @@ RF_HELPER int64_t word_of(int64_t base, int64_t step, uint64_t offset) {
   return (int64_t)((uint64_t)base + (uint64_t)step * offset);
 }
 
+// PACKED is added to the number of bits of packed offsets.
+enum { PACKED = 64 };
+
+// of_bits returns the lower bits of a number, of 1 to 63.
+RF_HELPER uint64_t of_bits(uint64_t v, int32_t bits) { return v & ((uint64_t)-1 >> (64 - bits)); }
+
+// packed returns entry i of packed offsets.
+RF_HELPER uint64_t packed(const void *column, int32_t bits, int64_t i) {
+  uint64_t bit = (uint64_t)i * (uint64_t)bits;
+  const uint32_t *p = (const uint32_t *)column + (bit >> 5);
+  uint32_t s = bit & 31, lo = target::funnel(p[0], p[1], s);
+  return of_bits(bits <= 32 ? lo : target::wide(lo, target::funnel(p[1], p[2], s)), bits);
+}
+
+// packed_if is packed, or anything where the entry is not wanted. A word behind the
+// first is read only if the entry reaches into it.
+RF_HELPER uint64_t packed_if(const void *column, int32_t bits, int64_t i, bool wanted) {
+  uint64_t bit = (uint64_t)i * (uint64_t)bits;
+  const uint32_t *p = (const uint32_t *)column + (bit >> 5);
+  uint32_t s = bit & 31, end = s + (uint32_t)bits;
+  uint32_t v = target::load_if(p, wanted), w = target::load_if(p + 1, wanted && end > 32);
+  uint32_t lo = target::funnel(v, w, s);
+  if (bits <= 32)
+    return of_bits(lo, bits);
+  uint32_t x = target::load_if(p + 2, wanted && end > 64);
+  return of_bits(target::wide(lo, target::funnel(w, x, s)), bits);
+}
+
 RF_HELPER uint64_t offset_of(int64_t word, int64_t base) { return (uint64_t)word - (uint64_t)base; }
 
 // All are the rows of a tile, Live those that flags say.
@@ -112,6 +144,69 @@ RF_HELPER void load(int64_t *out, const T *from, int64_t base, int64_t step, int
   }
 }
 
+// load_each is load for packed offsets of a number of bits that the compiler does not
+// know: each entry reads its own words.
+template <class W>
+RF_HELPER void load_each(int64_t *out, const void *column, int32_t bits, int64_t base, int64_t step, int64_t start,
+                         int32_t rows, int32_t threads, int32_t items, W wanted) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    int32_t r = row(i, threads);
+    out[i] = base;
+    if (threads == 1 ? r < rows && wanted.item(i) : wanted.chunk(i / 4 * 4))
+      out[i] = word_of(base, step, packed(column, bits, start + (r < rows ? r : 0)));
+  }
+}
+
+// load_bits is load for packed offsets of a constant number of bits. The words of a
+// chunk of four entries are read once and shifted to where the first entry begins, so
+// that the entries are at constant places.
+template <class W>
+RF_HELPER void load_bits(int64_t *out, const void *column, int32_t bits, int64_t base, int64_t step, int64_t start,
+                         int32_t rows, int32_t threads, int32_t items, W wanted) {
+  if (threads == 1)
+    return load_each(out, column, bits, base, step, start, rows, threads, items, wanted);
+  enum { MOST = 9 }; // words that a chunk is part of
+  // A chunk begins at a multiple of the largest power of two that divides its bits.
+  const int32_t chunk = 4 * bits, align = chunk & -chunk;
+  const int32_t most_shift = align < 32 ? 32 - align : 0;
+  const int32_t length = (chunk + 31) / 32, count = (most_shift + chunk + 31) / 32;
+  int64_t first = start * bits;
+  const uint32_t *from = (const uint32_t *)column + (first >> 5);
+  uint32_t skip = first & 31;
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i += 4) {
+    uint32_t v[MOST + 1] = {0};
+    int32_t r = row(i, threads);
+    uint32_t bit = skip + (uint32_t)(r < rows ? r : 0) * (uint32_t)bits;
+    const uint32_t *p = from + (bit >> 5);
+    if (wanted.chunk(i)) {
+      RF_UNROLL
+      for (int32_t k = 0; k < MOST; k++)
+        if (k < count)
+          v[k] = p[k];
+    }
+    if (most_shift > 0) {
+      RF_UNROLL
+      for (int32_t k = 0; k < MOST; k++)
+        if (k < length)
+          v[k] = target::funnel(v[k], v[k + 1], bit & 31);
+    }
+    RF_UNROLL
+    for (int32_t j = 0; j < 4; j++) {
+      int32_t at = j * bits / 32, s = j * bits % 32;
+      uint64_t offset = v[at] >> s;
+      if (s + bits > 32 && bits <= 32)
+        offset = (uint32_t)offset | v[at + 1] << (32 - s);
+      if (s + bits > 32 && bits > 32)
+        offset |= (uint64_t)v[at + 1] << (32 - s);
+      if (s + bits > 64)
+        offset |= (uint64_t)v[at + 2] << (64 - s);
+      out[i + j] = word_of(base, step, of_bits(offset, bits));
+    }
+  }
+}
+
 template <class W>
 RF_HELPER void load_width(int64_t *out, const void *column, int32_t width, int64_t base, int64_t step, int64_t start,
                           int32_t rows, int32_t threads, int32_t items, W wanted) {
@@ -125,6 +220,8 @@ RF_HELPER void load_width(int64_t *out, const void *column, int32_t width, int64
   case 8:
     return load(out, (const uint64_t *)column + start, base, step, rows, threads, items, wanted);
   }
+  if (width > PACKED)
+    return load_each(out, column, width - PACKED, base, step, start, rows, threads, items, wanted);
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
     out[i] = base;
@@ -183,6 +280,17 @@ RF_HELPER void gather(int64_t *out, const uint8_t *live, const int64_t *rows, co
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
     out[i] = word_of(base, step, target::load_if(from + rows[i], live[i]));
+}
+
+RF_HELPER void gather_packed(int64_t *out, const uint8_t *live, const int64_t *rows, const void *column,
+                             int32_t bits, int64_t base, int64_t step, int32_t items) {
+  RF_UNROLL
+  for (int32_t i = 0; i < items; i++) {
+    if (target::WARP > 1)
+      out[i] = word_of(base, step, packed_if(column, bits, rows[i], live[i]));
+    else if (live[i])
+      out[i] = word_of(base, step, packed(column, bits, rows[i]));
+  }
 }
 
 // MOST_ITEMS is what a thread of a GPU has at most: arrays of that many are made of
@@ -280,6 +388,25 @@ RF_PRIMITIVE void rf_tile_load_live(int64_t *out, const uint8_t *live, const voi
                    tile::Live{live});
 }
 
+// rf_tile_load_bits is rf_tile_load for packed offsets of a constant number of bits. On a
+// GPU start is a multiple of 4.
+//
+// Cost: bits / 8 + 1 accesses of 4 bytes for four items, and 3 integer operations an item
+RF_PRIMITIVE void rf_tile_load_bits(int64_t *out, const void *column, int32_t bits, int64_t base, int64_t step,
+                                    int64_t start, int32_t rows, int32_t threads, int32_t items) {
+  tile::load_bits(out, column, bits, base, step, start, rows, threads, items, tile::All{});
+}
+
+// rf_tile_load_bits_live is rf_tile_load_bits for the live items alone; the others' words
+// are unspecified. A chunk of four without a live row is not fetched.
+//
+// Cost: as rf_tile_load_bits, less the chunks that are skipped
+RF_PRIMITIVE void rf_tile_load_bits_live(int64_t *out, const uint8_t *live, const void *column, int32_t bits,
+                                         int64_t base, int64_t step, int64_t start, int32_t rows, int32_t threads,
+                                         int32_t items) {
+  tile::load_bits(out, column, bits, base, step, start, rows, threads, items, tile::Live{live});
+}
+
 // rf_tile_store writes items to rows start to start + rows of a column, as
 // offsets from base, which must fit the width. It is rf_tile_load's inverse for
 // step 1; width 0 writes nothing.
@@ -301,7 +428,7 @@ RF_PRIMITIVE void rf_tile_store(void *column, int32_t width, int64_t base, const
 
 // rf_column_word returns one entry of a column.
 //
-// Cost: one access
+// Cost: one access, two or three nearby ones for packed offsets
 RF_PRIMITIVE int64_t rf_column_word(const void *column, int32_t width, int64_t base, int64_t step, int64_t row) {
   uint64_t offset = 0;
   switch (width) {
@@ -317,6 +444,9 @@ RF_PRIMITIVE int64_t rf_column_word(const void *column, int32_t width, int64_t b
   case 8:
     offset = ((const uint64_t *)column)[row];
     break;
+  default:
+    if (width > tile::PACKED)
+      offset = tile::packed(column, width - tile::PACKED, row);
   }
   return tile::word_of(base, step, offset);
 }
@@ -337,6 +467,8 @@ RF_PRIMITIVE void rf_tile_gather(int64_t *out, const uint8_t *live, const int64_
   case 8:
     return tile::gather(out, live, rows, (const uint64_t *)column, base, step, items);
   }
+  if (width > tile::PACKED)
+    return tile::gather_packed(out, live, rows, column, width - tile::PACKED, base, step, items);
   RF_UNROLL
   for (int32_t i = 0; i < items; i++)
     out[i] = base;

@@ -78,7 +78,7 @@ func (r *run) bindEntry(f *function) (b *boundEntry, err error) {
 func (r *run) constant(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.TableData:
-		return r.ResidentColumn(r.Ctx, "a function of strings", r.Data.Tables[p.Index].Column)
+		return r.ResidentColumn(r.Ctx, "a function of strings", r.Data.Tables[p.Index].Column, 0)
 	case abi.TablePresent:
 		present := r.Data.Tables[p.Index].Present
 		if len(present) == 0 {

@@ -116,6 +116,15 @@ type sizes struct {
 	replays int
 }
 
+// policyFor returns the policy of a run.
+func (s *sizes) policyFor(req *runtime.Request) layout.Policy {
+	p := s.policy
+	if req.NoPackedColumns {
+		p.Pack = 0
+	}
+	return p
+}
+
 var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16,
 	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9,
 	looped: 1 << 13, run: 1 << 17, replays: 1}
@@ -142,6 +151,7 @@ type program struct {
 // boundFacts is a program bound to facts, for the next run over the same.
 type boundFacts struct {
 	facts   weak.Pointer[store.Database]
+	policy  layout.Policy
 	cleanup goruntime.Cleanup // of the facts
 	bound   *woven.Bound
 	record  *replay.Record
@@ -373,7 +383,7 @@ func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 			return err
 		}
 		for _, c := range r.columnsRead() {
-			if _, err := r.ResidentColumn(ctx, c.of.Name, c.Column); err != nil {
+			if _, err := r.ResidentColumn(ctx, c.of.Name, c.Column, c.bits); err != nil {
 				return err
 			}
 		}
@@ -397,8 +407,9 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	if err != nil {
 		return err
 	}
-	known := kept.isBound(req.Facts) != nil // and the facts most likely there
-	bound, err := kept.bind(ctx, prog, req.Facts, e.sizes.policy, r.walk.Order.Threads,
+	policy := e.sizes.policyFor(req)
+	known := kept.isBound(req.Facts, policy) != nil // and the facts most likely there
+	bound, err := kept.bind(ctx, prog, req.Facts, policy, r.walk.Order.Threads,
 		account.New(req.Memory))
 	if err != nil {
 		return err
@@ -527,14 +538,14 @@ func (p *program) bind(
 	memory prepare.Memory,
 ) (*boundFacts, error) {
 	key := weak.Make(facts)
-	if found := p.isBound(facts); found != nil {
+	if found := p.isBound(facts, policy); found != nil {
 		return found, nil
 	}
 	bound, err := woven.Bind(ctx, prog, facts, policy, threads, memory)
 	if err != nil {
 		return nil, err
 	}
-	made := &boundFacts{facts: key, bound: bound, history: p.history}
+	made := &boundFacts{facts: key, policy: policy, bound: bound, history: p.history}
 	for _, decl := range prog.Graph.Relations {
 		made.identity.Rows += int64(bound.Data.Rows(decl))
 	}
@@ -547,7 +558,7 @@ func (p *program) bind(
 		made.record = replay.NewRecordOfSizes(p.sizes)
 		return made, nil
 	}
-	if found := p.boundTo(key); found != nil { // another run was faster
+	if found := p.boundTo(key, policy); found != nil { // another run was faster
 		return found, nil
 	}
 	made.record = replay.NewRecord(prog.Graph, p.history.Hints(made.identity.Rows))
@@ -566,19 +577,19 @@ func (p *program) bind(
 	return made, nil
 }
 
-// isBound returns the program bound to facts, or nil.
-func (p *program) isBound(facts *store.Database) *boundFacts {
+// isBound returns the program bound to facts by a policy, or nil.
+func (p *program) isBound(facts *store.Database, policy layout.Policy) *boundFacts {
 	key := weak.Make(facts)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.boundTo(key)
+	return p.boundTo(key, policy)
 }
 
-// boundTo returns the program bound to facts, or nil. The caller holds the
-// lock.
-func (p *program) boundTo(key weak.Pointer[store.Database]) *boundFacts {
+// boundTo returns the program bound to facts by a policy, or nil. The caller
+// holds the lock.
+func (p *program) boundTo(key weak.Pointer[store.Database], policy layout.Policy) *boundFacts {
 	for i, b := range p.bounds {
-		if b.facts == key {
+		if b.facts == key && b.policy == policy {
 			copy(p.bounds[1:i+1], p.bounds[:i])
 			p.bounds[0] = b
 			return b

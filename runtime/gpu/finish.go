@@ -25,6 +25,7 @@ func (r *run) Finish(a *runtime.Answer) (err error) {
 		Enlarged: r.Enlarged, Replayed: r.log.Replayed(), Origin: r.origin,
 		Rounds: r.LoopRounds,
 	}
+	p.Packed.Columns, p.Packed.Bytes, p.Packed.Whole = r.PackedColumns()
 	a.Device = p
 	if !r.Timing {
 		return nil

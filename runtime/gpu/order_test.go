@@ -94,7 +94,7 @@ func tuplesOf(n int) oracle.Facts {
 func TestOrders(t *testing.T) {
 	for _, c := range orders {
 		t.Run(c.name, func(t *testing.T) {
-			e, d := card{small: true}.open(t)
+			e, d := card{small: true, stored: true}.open(t)
 			for _, n := range []int{1, 2, 9, 17, 100, 2500} {
 				plan, db := enginetest.Stored(t, orderedFacts+c.text, tuplesOf(n))
 				check(t, fmt.Sprintf("%d tuples", n), e, plan, db)
@@ -114,7 +114,7 @@ func TestOrders(t *testing.T) {
 func TestWholeOrders(t *testing.T) {
 	for _, c := range whole {
 		t.Run(c.name, func(t *testing.T) {
-			e, d := card{small: true}.open(t)
+			e, d := card{small: true, stored: true}.open(t)
 			for _, n := range []int{40, 2500} {
 				plan, db := enginetest.Stored(t, orderedFacts+c.text, tuplesOf(n))
 				before := d.Runs()
@@ -191,7 +191,7 @@ var inPlace = []struct {
 func TestOrdersInPlace(t *testing.T) {
 	for _, c := range inPlace {
 		t.Run(c.name, func(t *testing.T) {
-			e, d := card{small: true}.open(t)
+			e, d := card{small: true, stored: true}.open(t)
 			facts := keyed(2500)
 			if c.name == "signed words" {
 				for i := range facts["word"] {
@@ -251,7 +251,7 @@ block b0:
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, d := card{small: true}.open(t)
+	e, d := card{small: true, stored: true}.open(t)
 	check(t, "without the key", e, plan, db)
 	if err := d.Check(); err != nil {
 		t.Error(err)

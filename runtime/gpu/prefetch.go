@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
 // copyAhead copies the facts that a run will read, concurrently with the
@@ -20,8 +21,9 @@ type copyAhead struct {
 
 // factColumn is a column of facts.
 type factColumn struct {
-	of  *harmony.Relation
-	col int
+	of   *harmony.Relation
+	col  int
+	bits int // of packed offsets, or 0
 	*store.Column
 }
 
@@ -37,7 +39,8 @@ func (r *run) columnsRead() (list []factColumn) {
 			harmony.ColumnsRead(c, func(decl *harmony.Relation, col int) {
 				if loaded := r.Data.Columns(decl); loaded != nil && !seen[loaded[col]] {
 					seen[loaded[col]] = true
-					list = append(list, factColumn{decl, col, loaded[col]})
+					list = append(list, factColumn{decl, col,
+						r.Layouts.Columns[decl][col].PackedBits(), loaded[col]})
 				}
 			})
 		}
@@ -55,7 +58,7 @@ func (r *run) beginCopies() {
 		defer close(r.ahead.done)
 		for _, c := range columns {
 			what := c.of.Name + "." + c.of.Cols[c.col].Name
-			if err := r.engine.prefetch(ctx, what, c.Column, r.Mark,
+			if err := r.engine.prefetch(ctx, what, c.Column, c.bits, r.Mark,
 				r.walk.Request.Trace); err != nil {
 				return // the run meets it in its turn
 			}
@@ -70,14 +73,17 @@ func (a *copyAhead) end() {
 }
 
 // Prefetch copies a column of facts to the device for later runs, concurrently
-// with other work. It evicts nothing: without room it copies nothing.
-func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column,
+// with other work. It evicts nothing: without room it copies nothing. Whole is
+// for runs with NoPackedColumns.
+func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, whole bool,
 	trace func(runtime.Span)) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
-	if err := e.prefetch(ctx, name, c, nil, trace); err != nil {
+	bits := woven.LoadedLayout(c,
+		e.sizes.policyFor(&runtime.Request{NoPackedColumns: whole})).PackedBits()
+	if err := e.prefetch(ctx, name, c, bits, nil, trace); err != nil {
 		return e.failure(err)
 	}
 	return nil
@@ -85,13 +91,14 @@ func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column,
 
 // prefetch is Prefetch, with the mark of the run that copies ahead, or nil. It
 // waits until the device is open.
-func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, mark *tables.CopyMark,
+func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, bits int,
+	mark *tables.CopyMark,
 	trace func(runtime.Span)) error {
 	if err := e.isOpen(); err != nil {
 		return err
 	}
 	start := time.Now()
-	sent, err := e.resident.Prefetch(ctx, what, c, mark)
+	sent, err := e.resident.Prefetch(ctx, what, c, bits, mark)
 	if sent > 0 && trace != nil {
 		trace(runtime.Span{Track: copiesTrack, Name: what, Start: start,
 			Duration: time.Since(start), Args: map[string]any{"bytes": sent}})

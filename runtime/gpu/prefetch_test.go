@@ -33,7 +33,7 @@ func TestPrefetch(t *testing.T) {
 		var spans atomic.Int64
 		for range 2 { // the second time there is nothing to do
 			for _, c := range columnsOf(db) {
-				if err := e.Prefetch(ctx, "edge", c, func(runtime.Span) {
+				if err := e.Prefetch(ctx, "edge", c, false, func(runtime.Span) {
 					spans.Add(1)
 				}); err != nil {
 					t.Fatal(err)
@@ -70,7 +70,7 @@ func TestPrefetchRoom(t *testing.T) {
 	cols := columnsOf(db)
 	e, _ := card{limit: cols[0].Bytes() + 1<<10}.open(t)
 	for _, c := range cols[:2] {
-		if err := e.Prefetch(ctx, "edge", c, nil); err != nil {
+		if err := e.Prefetch(ctx, "edge", c, false, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestPrefetchRoom(t *testing.T) {
 	e, d := card{}.open(t)
 	d.Inject(emulated.Fault{Calls: []string{"cuMemAllocFromPoolAsync", "cuMemAlloc"}, Times: 1,
 		Code: emulated.OutOfMemory})
-	if err := e.Prefetch(ctx, "edge", cols[0], nil); err != nil || !d.Heal() || e.Use().Held != 0 {
+	if err := e.Prefetch(ctx, "edge", cols[0], false, nil); err != nil || !d.Heal() || e.Use().Held != 0 {
 		t.Errorf("%v, %+v", err, e.Use())
 	}
 }
@@ -95,7 +95,7 @@ func TestPrefetchFails(t *testing.T) {
 	for _, call := range []string{"cuEventCreate", "cuMemcpyHtoDAsync", "cuEventRecord"} {
 		e, d := card{small: true}.open(t)
 		d.Inject(emulated.Fault{Calls: []string{call}, Times: 1, Code: emulated.InvalidValue})
-		if err := e.Prefetch(context.Background(), "edge", col, nil); err == nil || !d.Heal() ||
+		if err := e.Prefetch(context.Background(), "edge", col, false, nil); err == nil || !d.Heal() ||
 			e.Use().Held != 0 {
 			t.Errorf("%s: %v, %+v", call, err, e.Use())
 		}
@@ -103,7 +103,7 @@ func TestPrefetchFails(t *testing.T) {
 
 		e, d = card{small: true}.open(t)
 		d.Inject(emulated.Fault{Calls: []string{call}, Times: 1, Code: emulated.LaunchFailed})
-		err := e.Prefetch(context.Background(), "edge", col, nil)
+		err := e.Prefetch(context.Background(), "edge", col, false, nil)
 		d.Heal()
 		if !errors.Is(err, cuda.ErrLost) || !e.Lost() {
 			t.Errorf("a lost device, %s: %v", call, err)
@@ -112,12 +112,12 @@ func TestPrefetchFails(t *testing.T) {
 	e, _ := card{small: true}.open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = e.Prefetch(ctx, "edge", col, nil) // small columns are sent at once
+	_ = e.Prefetch(ctx, "edge", col, false, nil) // small columns are sent at once
 	check(t, "after it", e, plan, db)
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := e.Prefetch(context.Background(), "edge", col, nil); !errors.Is(err, errClosed) {
+	if err := e.Prefetch(context.Background(), "edge", col, false, nil); !errors.Is(err, errClosed) {
 		t.Errorf("a closed engine: %v", err)
 	}
 }

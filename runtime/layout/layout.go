@@ -10,7 +10,8 @@ import (
 )
 
 // Column is how the words of a column are stored: word = Base + Step * offset,
-// in offsets of Width bytes, which is 0, 1, 2, 4 or 8.
+// in offsets of Width bytes, which is 0, 1, 2, 4 or 8, or of Width -
+// abi.PackedWidth bits.
 type Column struct {
 	Base, Step int64
 	Width      int
@@ -29,6 +30,18 @@ func (c Column) Word(p abi.Param) (word int64, ok bool) {
 		return int64(c.Width), true
 	}
 	return 0, false
+}
+
+// PackedBits returns the number of bits of packed offsets, or 0 for offsets of
+// bytes.
+func (c Column) PackedBits() int { return int(abi.PackedBits(int64(c.Width))) }
+
+// Bits returns the size of an offset.
+func (c Column) Bits() int {
+	if n := c.PackedBits(); n > 0 {
+		return n
+	}
+	return 8 * c.Width
 }
 
 // Words is the layout of a column of whole words.
@@ -76,6 +89,10 @@ type Policy struct {
 	FixedSets bool
 	// Shared says that the threads of a run write the same groups and sets.
 	Shared bool
+	// Pack is the least size in bytes of a loaded column that is packed, if so
+	// many tenths of its size are enough then; 0: none is packed.
+	Pack       int64
+	PackTenths int
 	// Parts says that the run can keep the tuples of some values of a column
 	// apart, as loops that package decompose finds ask for.
 	Parts bool
@@ -179,10 +196,12 @@ var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 2
 
 // GPU is the policy of an engine whose blocks share all that they write. A bit
 // set is faster than a hash table as long as it stays in the second-level
-// cache, and about as fast up to a few times as much; it never has to grow.
+// cache, and about as fast up to a few times as much; it never has to grow. A
+// small column stays in that cache whole, and is faster to read without
+// unpacking it.
 var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, RowsPerGroup: 4, Ordered: true,
 	Bitmap: 128 << 20, Bitmaps: 1 << 30, Table: 32 << 20, Bits: 128 << 20, FixedSets: true,
-	Shared: true}
+	Shared: true, Pack: 1 << 20, PackTenths: 8}
 
 // Facts tells what layouts are chosen for.
 type Facts struct {

@@ -23,6 +23,7 @@ type Prefetch struct {
 	codes    *assemble.Codes // of the program
 	fusing   assemble.Fusing
 	trace    trace.Func
+	asStored bool              // columns are not packed
 	reads    map[string][]bool // by predicate, the arguments worth copying
 
 	ctx    context.Context
@@ -44,14 +45,15 @@ type column struct {
 }
 
 // New returns a prefetch for runs of a program in a pool; nil if no such run
-// takes a GPU.
+// takes a GPU. Whole is for runs with NoPackedColumns.
 func New(p *pool.Pool, s *machine.Selection, codes *assemble.Codes, how assemble.Fusing,
-	spans trace.Func) *Prefetch {
+	whole bool, spans trace.Func) *Prefetch {
 	if !s.MayBeGPU() {
 		return nil
 	}
 	f := &Prefetch{pool: p, selected: s, codes: codes, fusing: how, trace: spans,
-		done: make(chan struct{})}
+		asStored: whole,
+		done:     make(chan struct{})}
 	f.more = sync.NewCond(&f.mu)
 	// The copying may outlast the load and its context.
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -198,7 +200,7 @@ func (f *Prefetch) copyTo(e runtime.Prefetcher) error {
 			continue
 		}
 		copied = append(copied, c.Column)
-		if err = e.Prefetch(f.ctx, c.name, c.Column, f.trace); err != nil {
+		if err = e.Prefetch(f.ctx, c.name, c.Column, f.asStored, f.trace); err != nil {
 			break
 		}
 	}

@@ -44,7 +44,7 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 			return data.Rows(r), true
 		},
 		Loaded: func(r *harmony.Relation, i int) layout.Column {
-			return layoutOf(data.Columns(r)[i])
+			return LoadedLayout(data.Columns(r)[i], policy)
 		},
 	}, policy)}, nil
 }

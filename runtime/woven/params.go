@@ -24,7 +24,21 @@ func (b *Bound) Constant(e *abi.Entry, p abi.Param) (word int64, ok bool) {
 	return 0, false
 }
 
-// layoutOf returns how a loaded column is stored.
+// LoadedLayout returns how an engine with a policy stores a loaded column. It
+// depends on nothing but the column and the policy, so that a column can be
+// copied to a device before it is known which plans read it.
+func LoadedLayout(c *store.Column, policy layout.Policy) layout.Column {
+	out := layoutOf(c)
+	bits, first := c.Packing()
+	if policy.Pack > 0 && c.Bytes() >= policy.Pack && bits > 0 && bits < 64 &&
+		10*bits <= policy.PackTenths*8*out.Width {
+		out.Width = abi.PackedWidth + bits
+		out.Base += out.Step * int64(first)
+	}
+	return out
+}
+
+// layoutOf returns how a loaded column is stored on the host.
 func layoutOf(c *store.Column) layout.Column {
 	return layout.Column{Base: c.Base, Step: c.Step, Width: int(c.Width)}
 }

@@ -147,7 +147,7 @@ func fillsVar(c harmony.Command, p queryplan.Command) bool {
 // LoadedBytes is how many bytes of a row of its source a kernel loads. The keys
 // and results of groups are words.
 func (b *Bound) LoadedBytes(k *harmony.Kernel) int {
-	n := 0
+	n, packed := 0, 0 // bytes, and bits
 	for _, s := range k.Stages {
 		load, ok := s.(*harmony.Load)
 		if !ok || k.PositionOf(s) != nil {
@@ -155,10 +155,10 @@ func (b *Bound) LoadedBytes(k *harmony.Kernel) int {
 		}
 		switch s := k.Source.(type) {
 		case *harmony.Rows:
-			n += b.Layouts.Columns[s.Rel][load.Col].Width
+			packed += b.Layouts.Columns[s.Rel][load.Col].Bits()
 		case *harmony.GroupRows:
 			n += 8
 		}
 	}
-	return n
+	return n + (packed+7)/8
 }

@@ -116,7 +116,17 @@ func (w *kernel) fetch(s harmony.Stage) {
 	def := harmony.Def(s)
 	out := &ir.Stored{Type: def.Type, Words: w.Array(types.I64)}
 	p, items, threads := w.ColumnWords(c), w.items, i32(w.Target.Threads)
+	width, known := w.Fixed(c.Width, c.Name, c.Index)
+	bits := abi.PackedBits(width)
 	switch {
+	case from == nil && known && bits > 0:
+		if w.Target.GPU && w.drops {
+			w.Call("rf_tile_load_bits_live", out.Words.Ptr, w.flags.Ptr, p.Data, i32(int(bits)), p.Base,
+				p.Step, w.start, w.rows, threads, items)
+		} else {
+			w.Call("rf_tile_load_bits", out.Words.Ptr, p.Data, i32(int(bits)), p.Base, p.Step, w.start,
+				w.rows, threads, items)
+		}
 	case from != nil:
 		w.Call("rf_tile_gather", out.Words.Ptr, w.liveFlags().Ptr, from.Ptr, p.Data, p.Width,
 			p.Base, p.Step, items)

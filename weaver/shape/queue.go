@@ -259,7 +259,11 @@ func (f *Function) cost(stages []harmony.Stage, shares []float64, dense float64)
 			if !known {
 				width = 8
 			}
-			if inOrder := byteCost * float64(width); dense == 1 {
+			bytes := float64(width)
+			if bits := abi.PackedBits(width); bits > 0 {
+				bytes = float64(bits) / 8
+			}
+			if inOrder := byteCost * bytes; dense == 1 {
 				sum += inOrder
 			} else {
 				sum += shares[i] * min(rowCost, gatherLoss*inOrder/dense)

@@ -55,6 +55,9 @@ RF_HELPER int64_t word(int64_t data, int64_t base, int64_t step, int64_t width, 
   case 8:
     offset = grid::global<uint64_t>(data)[row];
     break;
+  default:
+    if (width > tile::PACKED)
+      offset = tile::packed(grid::global<uint32_t>(data), (int32_t)width - tile::PACKED, row);
   }
   return tile::word_of(base, step, offset);
 }

@@ -92,6 +92,60 @@ RF_KERNEL tile_load(const Arguments &a) {
   }
 }
 
+// load_tile_bits is rf_tile_load_bits, or rf_tile_load_bits_live. Of a GPU's block, a
+// few numbers of bits are constants as they have to be, and others are left to
+// rf_tile_load.
+RF_HELPER void load_tile_bits(int64_t *out, const uint8_t *live, const void *column, int32_t bits, int64_t base,
+                              int64_t step, int64_t start, int32_t rows, int32_t threads, int32_t items) {
+#define RF_LOAD_BITS(BITS)                                                                                             \
+  return live ? rf_tile_load_bits_live(out, live, column, BITS, base, step, start, rows, threads, items)               \
+              : rf_tile_load_bits(out, column, BITS, base, step, start, rows, threads, items)
+#if defined(RF_EMULATED)
+  const bool any = true;
+#else
+  const bool any = threads == 1;
+#endif
+  if (any)
+    RF_LOAD_BITS(bits);
+  switch (bits) {
+  case 3:
+    RF_LOAD_BITS(3);
+  case 13:
+    RF_LOAD_BITS(13);
+  case 24:
+    RF_LOAD_BITS(24);
+  case 27:
+    RF_LOAD_BITS(27);
+  case 41:
+    RF_LOAD_BITS(41);
+  case 63:
+    RF_LOAD_BITS(63);
+  }
+#undef RF_LOAD_BITS
+  rf_tile_load(out, column, 64 + bits, base, step, start, rows, threads, items);
+}
+
+// column, bits, base, step, n, out, out of every other eight rows, the others -1
+RF_KERNEL tile_load_bits(const Arguments &a) {
+  RF_TILES(number(a, 4)) {
+    int64_t words[ITEMS], some[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      live[i] = live[i] && rf_tile_row(i, THREADS) / 8 % 2 == 0;
+    load_tile_bits(words, nullptr, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start,
+                   (int32_t)rows, THREADS, ITEMS);
+    load_tile_bits(some, live, pointer<void>(a, 0), (int32_t)number(a, 1), number(a, 2), number(a, 3), start,
+                   (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      some[i] = live[i] ? some[i] : -1;
+    rf_tile_store(pointer<void>(a, 5), 8, 0, words, start, (int32_t)rows, THREADS, ITEMS);
+    rf_tile_store(pointer<void>(a, 6), 8, 0, some, start, (int32_t)rows, THREADS, ITEMS);
+  }
+}
+
 // in, width, base, n, out column
 RF_KERNEL tile_store(const Arguments &a) {
   RF_TILES(number(a, 3)) {
@@ -137,6 +191,26 @@ template <int WIDTH, int THREADS, int ITEMS> RF_HELPER void sum_of(const Argumen
     rf_cell_add(pointer<int64_t>(a, 2), sum, 1);
 }
 
+// sum_of for packed offsets of a constant number of bits.
+template <int BITS, int THREADS, int ITEMS> RF_HELPER void sum_of_bits(const Arguments &a) {
+  RF_SHARED(scratch, 8 * 32);
+  int64_t sum = 0;
+  RF_TILES(number(a, 1)) {
+    int64_t words[ITEMS];
+    rf_tile_load_bits(words, pointer<void>(a, 0), BITS, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++)
+      sum += rf_tile_row(i, THREADS) < rows ? words[i] : 0;
+  }
+  sum = rf_block_sum_i64(sum, scratch, THREADS);
+  if (target::thread() == 0)
+    rf_cell_add(pointer<int64_t>(a, 2), sum, 1);
+}
+
+RF_KERNEL sum_b4(const Arguments &a) { sum_of_bits<4, THREADS, ITEMS>(a); }
+RF_KERNEL sum_b13(const Arguments &a) { sum_of_bits<13, THREADS, ITEMS>(a); }
+RF_KERNEL sum_b24(const Arguments &a) { sum_of_bits<24, THREADS, ITEMS>(a); }
+RF_KERNEL sum_b41(const Arguments &a) { sum_of_bits<41, THREADS, ITEMS>(a); }
 RF_KERNEL sum_w1(const Arguments &a) { sum_of<1, THREADS, ITEMS>(a); }
 RF_KERNEL sum_w2(const Arguments &a) { sum_of<2, THREADS, ITEMS>(a); }
 RF_KERNEL sum_w4(const Arguments &a) { sum_of<4, THREADS, ITEMS>(a); }
@@ -1137,7 +1211,7 @@ RF_KERNEL string_match(const Arguments &a) {
 }
 
 #define RF_EACH_KERNEL(F)                                                                                              \
-  F(tile_load) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
+  F(tile_load) F(tile_load_bits) F(sum_b4) F(sum_b13) F(sum_b24) F(sum_b41) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
   F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(donate_work) F(set64_insert) F(set64_contains)              \
   F(set64_insert_each) F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(bitrows) F(map_insert) F(map_find)   \
   F(tile_pack) F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)  \

@@ -118,6 +118,8 @@ RF_HELPER void prefetch(const void *) {}
 RF_HELPER void relax() { emulated::yield(); }
 RF_HELPER void pause(uint32_t) { emulated::yield(); }
 
+RF_HELPER uint32_t funnel(uint32_t lo, uint32_t hi, uint32_t s) { return (uint32_t)(((uint64_t)hi << 32 | lo) >> s); }
+
 RF_HELPER uint64_t multiply_high(uint64_t a, uint64_t b) {
   return (uint64_t)((unsigned __int128)a * b >> 64);
 }

@@ -90,7 +90,23 @@ func (g *Staging) Send(ctx context.Context, s driver.Stream, to cuda.Pointer, da
 	if len(data) <= directBytes && !g.isOpen() {
 		return s.CopyToDevice(to, data)
 	}
-	chunks := (len(data) + stageBytes - 1) / stageBytes
+	return g.Fill(ctx, s, to, len(data), 1, 1, func(dst []byte, from, until int) int {
+		return copy(dst, data[from:until])
+	})
+}
+
+// Fill enqueues a copy of what write makes of n rows, so many of which become
+// so many bytes: it fills dst with the bytes of rows, and returns how many
+// there are. Several goroutines call it. It is not called any more once Fill
+// returns.
+func (g *Staging) Fill(ctx context.Context, s driver.Stream, to cuda.Pointer, n, rows, bytes int,
+	write func(dst []byte, from, until int) int) error {
+	if size := (n + rows - 1) / rows * bytes; size <= directBytes && !g.isOpen() {
+		dst := make([]byte, size)
+		return s.CopyToDevice(to, dst[:write(dst, 0, n)])
+	}
+	most := stageBytes / bytes * rows // of a chunk
+	chunks := (n + most - 1) / most
 	var next, failed = make(chan int, chunks), make(chan error, stageBuffers)
 	for i := range chunks {
 		next <- i
@@ -100,8 +116,10 @@ func (g *Staging) Send(ctx context.Context, s driver.Stream, to cuda.Pointer, da
 	for range workers {
 		go func() {
 			for i := range next {
-				part := data[i*stageBytes : min((i+1)*stageBytes, len(data))]
-				if err := g.chunk(ctx, s, to+cuda.Pointer(i*stageBytes), part); err != nil {
+				err := g.chunk(ctx, s, to+cuda.Pointer(i*(most/rows*bytes)), func(dst []byte) int {
+					return write(dst, i*most, min((i+1)*most, n))
+				})
+				if err != nil {
 					failed <- err
 					return
 				}
@@ -118,17 +136,19 @@ func (g *Staging) Send(ctx context.Context, s driver.Stream, to cuda.Pointer, da
 	return err
 }
 
-func (g *Staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
+func (g *Staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer,
+	write func(dst []byte) int) error {
 	b := g.take()
 	if b == nil {
-		return s.CopyToDevice(to, data)
+		dst := make([]byte, stageBytes)
+		return s.CopyToDevice(to, dst[:write(dst)])
 	}
 	defer func() { g.idle <- b }()
 	if err := b.sent.Synchronize(ctx); err != nil {
 		return err
 	}
-	pinned := b.host.Bytes()[:copy(b.host.Bytes(), data)]
-	if err := s.CopyToDevice(to, pinned); err != nil {
+	pinned := b.host.Bytes()
+	if err := s.CopyToDevice(to, pinned[:write(pinned)]); err != nil {
 		return err
 	}
 	return s.Record(b.sent)

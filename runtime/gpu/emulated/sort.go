@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/primitives/service"
 )
@@ -77,14 +78,20 @@ func (a *arguments) column(data, base, step, width int64) func(row int64) int64 
 		if width == 0 || a.err != nil {
 			return base
 		}
-		b, err := a.m.Bytes(cuda.Pointer(data+row*width), uint64(width))
+		size, bits := 8*width, abi.PackedBits(width)
+		if bits > 0 {
+			size = bits
+		}
+		first, last := row*size/8, (row*size+size+7)/8
+		b, err := a.m.Bytes(cuda.Pointer(data+first), uint64(last-first))
 		if err != nil {
 			a.err = err
 			return 0
 		}
 		offset := uint64(0)
-		for i, v := range b {
-			offset |= uint64(v) << (8 * i)
+		for i := range size {
+			at := row*size - 8*first + i
+			offset |= uint64(b[at/8]>>(at%8)&1) << i
 		}
 		return base + step*int64(offset)
 	}

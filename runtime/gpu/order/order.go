@@ -255,7 +255,8 @@ func (o *ordering) stored(col int) (service.OrderField, error) {
 	f := service.OrderField{Data: c.Data.Word(), Base: c.Base, Step: c.Step, Width: int64(c.Width)}
 	if c.Loaded != nil {
 		var err error
-		if f.Data, err = o.ResidentColumn(o.Ctx, o.from.What, c.Loaded); err != nil {
+		if f.Data, err = o.ResidentColumn(o.Ctx, o.from.What, c.Loaded,
+			c.PackedBits()); err != nil {
 			return f, err
 		}
 	}

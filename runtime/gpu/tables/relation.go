@@ -291,7 +291,7 @@ func (r *Relation) Word(p abi.Param) (int64, error) {
 	case abi.ColumnData:
 		c := r.Cols[p.Index]
 		if c.Loaded != nil {
-			return r.run.ResidentColumn(r.run.Ctx, r.What, c.Loaded)
+			return r.run.ResidentColumn(r.run.Ctx, r.What, c.Loaded, c.PackedBits())
 		}
 		return c.Data.Word(), nil
 	case abi.ColumnBase, abi.ColumnStep, abi.ColumnWidth:

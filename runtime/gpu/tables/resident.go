@@ -18,6 +18,21 @@ import (
 // columnKey is a column of facts. It does not keep it alive.
 type columnKey = weak.Pointer[store.Column]
 
+// formKey is a column of facts in a form: packed offsets of a number of bits,
+// or as the host has it if that is 0.
+type formKey struct {
+	columnKey
+	bits int
+}
+
+// formBytes returns the size of a column in a form.
+func formBytes(c *store.Column, bits int) int64 {
+	if bits > 0 {
+		return int64(store.PackedBytes(c.Len(), bits))
+	}
+	return int64(len(c.Entries()))
+}
+
 // Residency keeps columns of facts and indexes over them on the device while
 // runs use them, and afterwards until their memory is needed or the column is
 // garbage. It evicts the least recently used first, indexes before columns: an
@@ -29,7 +44,7 @@ type Residency struct {
 	Stream  driver.Stream // in which memory is given back
 	copies  driver.Stream // copies columns, concurrently with runs
 	mu      sync.Mutex
-	cols    map[columnKey]*resident
+	cols    map[formKey]*resident
 	indexes map[indexKey]*resident
 	clock   int64
 	// dropping counts residents that are out of the maps and about to be freed.
@@ -38,9 +53,10 @@ type Residency struct {
 
 // resident is a column or an index on the device.
 type resident struct {
-	key   columnKey
+	key   formKey
 	index *indexKey     // nil for a column
 	data  device.Buffer // of a column
+	whole int64         // size of the column as the host has it
 	table machine.Tables[device.Buffer]
 	ready driver.Event // completes with the copy or the build
 	// arrived reports that a run has waited for ready, so streams need not.
@@ -61,7 +77,7 @@ type resident struct {
 // NewResidency returns an empty residency. The caller closes it even after an
 // error.
 func NewResidency(m *device.Memory) (y *Residency, err error) {
-	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), cols: map[columnKey]*resident{},
+	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), cols: map[formKey]*resident{},
 		indexes: map[indexKey]*resident{}}
 	if y.Stream, err = m.GPU.NewStream(); err == nil {
 		y.copies, err = m.GPU.NewStream()
@@ -78,18 +94,18 @@ func (x *resident) bytes() int64 {
 	return n
 }
 
-// acquire returns a column on the device for later work of a stream. The caller
-// releases it. sent is the number of bytes copied.
+// acquire returns a column in a form on the device for later work of a stream.
+// The caller releases it. sent is the number of bytes copied.
 func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
-	c *store.Column) (x *resident, sent int64, err error) {
-	x, mine := y.claim(c)
+	c *store.Column, bits int) (x *resident, sent int64, err error) {
+	x, mine := y.claim(c, bits)
 	if mine {
 		err := y.fill(x, c, func() error { return y.copy(ctx, what, x, c, s) })
 		if err != nil {
 			y.discard(x)
 			return nil, 0, err
 		}
-		sent = int64(len(c.Entries()))
+		sent = formBytes(c, bits)
 	}
 	select {
 	case <-x.made:
@@ -99,7 +115,7 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 	}
 	if x.err != nil { // of who else has tried, which may not concern this run
 		y.release(x)
-		return y.acquire(ctx, s, what, c)
+		return y.acquire(ctx, s, what, c, bits)
 	}
 	if err := x.await(s); err != nil {
 		y.release(x)
@@ -110,10 +126,10 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 
 // settled returns a column whose copy is complete, or nil. The caller releases
 // it.
-func (y *Residency) settled(c *store.Column) *resident {
+func (y *Residency) settled(key formKey) *resident {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	x := y.cols[weak.Make(c)]
+	x := y.cols[key]
 	if x == nil || !x.arrived.Load() {
 		return nil
 	}
@@ -123,8 +139,8 @@ func (y *Residency) settled(c *store.Column) *resident {
 
 // claim begins the use of a column. If mine, the caller has to fill it;
 // otherwise another run does.
-func (y *Residency) claim(c *store.Column) (x *resident, mine bool) {
-	key := weak.Make(c)
+func (y *Residency) claim(c *store.Column, bits int) (x *resident, mine bool) {
+	key := formKey{weak.Make(c), bits}
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	x = y.cols[key]
@@ -148,7 +164,7 @@ func (y *Residency) fill(x *resident, c *store.Column, send func() error) error 
 		y.mu.Unlock()
 	}
 	if x.err == nil {
-		x.cleanup = goruntime.AddCleanup(c, y.Drop, x.key)
+		x.cleanup = goruntime.AddCleanup(c, y.Drop, x.key.columnKey)
 	}
 	close(x.made)
 	return x.err
@@ -166,20 +182,25 @@ func (x *resident) await(s driver.Stream) error {
 // it evicts nothing.
 func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store.Column,
 	s driver.Stream) (err error) {
-	data := c.Entries()
-	if len(data) == 0 {
+	bytes := formBytes(c, x.key.bits)
+	if bytes == 0 {
 		return nil
 	}
 	if s == nil {
-		x.data, err = y.mem.AllocSpare(y.copies, int64(len(data)))
+		x.data, err = y.mem.AllocSpare(y.copies, bytes)
 	} else {
-		x.data, err = y.mem.Alloc(y.copies, what, int64(len(data)), s)
+		x.data, err = y.mem.Alloc(y.copies, what, bytes, s)
 	}
 	if err != nil {
 		return err
 	}
 	y.mem.Keep(x.data.Bytes)
-	err = y.stage.Send(ctx, y.copies, x.data.At, data)
+	x.whole = int64(len(c.Entries()))
+	if x.key.bits > 0 {
+		err = y.sendPacked(ctx, x, c)
+	} else {
+		err = y.stage.Send(ctx, y.copies, x.data.At, c.Entries())
+	}
 	goruntime.KeepAlive(c)
 	if err == nil {
 		if x.ready, err = y.mem.GPU.NewEvent(); err == nil {
@@ -187,6 +208,13 @@ func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store
 		}
 	}
 	return err
+}
+
+// sendPacked enqueues the copy of a column as packed offsets. What is behind
+// the last offset is read but not used.
+func (y *Residency) sendPacked(ctx context.Context, x *resident, c *store.Column) error {
+	return y.stage.Fill(ctx, y.copies, x.data.At, c.Len(), store.PackedRows,
+		store.PackedRows/8*x.key.bits, c.Pack)
 }
 
 // use begins a run's use of a resident. The caller holds the lock.
@@ -263,8 +291,10 @@ func (y *Residency) forget(x *resident) (unused bool) {
 func (y *Residency) Drop(key columnKey) {
 	var unused []*resident
 	y.mu.Lock()
-	if x := y.cols[key]; x != nil && y.forget(x) {
-		unused = append(unused, x)
+	for at, x := range y.cols {
+		if at.columnKey == key && y.forget(x) {
+			unused = append(unused, x)
+		}
 	}
 	for _, x := range y.indexes {
 		if slices.Contains(x.index.cols[:], key) && y.forget(x) {
@@ -325,15 +355,17 @@ func leastUsed[K comparable](all map[K]*resident) (oldest *resident) {
 	return oldest
 }
 
-// ResidentColumn returns the address of a loaded column.
-func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column) (int64, error) {
-	key := weak.Make(c)
+// ResidentColumn returns the address of a loaded column: its packed offsets of
+// a number of bits, or as the host has it if that is 0.
+func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column,
+	bits int) (int64, error) {
+	key := formKey{weak.Make(c), bits}
 	if x := r.found[key]; x != nil {
 		return x.data.Word(), nil
 	}
 	y := r.Resident
 	if r.Arena != nil {
-		x := y.settled(c)
+		x := y.settled(key)
 		if x == nil { // its copy would be part of the graph
 			return 0, device.ErrCaptured
 		}
@@ -346,14 +378,14 @@ func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column
 	if err != nil {
 		return 0, err
 	}
-	x, sent, err := y.acquire(ctx, r.Lane.Stream, what, c)
+	x, sent, err := y.acquire(ctx, r.Lane.Stream, what, c, bits)
 	if err != nil {
 		return 0, err
 	}
 	r.residents = append(r.residents, x)
 	r.found[key] = x
 	if x.mark != nil && x.mark == r.Mark {
-		sent = int64(len(c.Entries()))
+		sent = x.data.Bytes
 	}
 	r.ToDevice += sent
 	if sent == 0 {
@@ -372,14 +404,27 @@ func (r *State) ResidentHeld() int64 {
 	return n
 }
 
+// PackedColumns returns the number of columns that the run reads in packed
+// form, their size, and that which they have on the host.
+func (r *State) PackedColumns() (columns, bytes, whole int64) {
+	for _, x := range r.residents {
+		if x.key.bits > 0 {
+			columns++
+			bytes += x.data.Bytes
+			whole += x.whole
+		}
+	}
+	return columns, bytes, whole
+}
+
 // CopyMark identifies the columns that one run prefetches.
 type CopyMark struct{ _ byte }
 
 // Prefetch copies a column to the device before a run needs it, and returns the
 // number of bytes copied. It evicts nothing: without room it copies nothing.
-func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column,
+func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column, bits int,
 	mark *CopyMark) (sent int64, err error) {
-	x, mine := y.claim(c)
+	x, mine := y.claim(c, bits)
 	if mine {
 		x.mark = mark
 		err = y.fill(x, c, func() error { return y.copy(ctx, what, x, c, nil) })
@@ -390,7 +435,7 @@ func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column,
 			}
 			return 0, err
 		}
-		sent = int64(len(c.Entries()))
+		sent = formBytes(c, bits)
 	}
 	y.release(x)
 	return sent, nil
@@ -400,7 +445,12 @@ func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column,
 func (y *Residency) Has(c *store.Column) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return y.cols[weak.Make(c)] != nil
+	for key := range y.cols {
+		if key.columnKey == weak.Make(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // Len returns the number of columns on the device or on their way, and that of

@@ -23,7 +23,7 @@ type State struct {
 	Resident  *Residency
 	residents []*resident // in use
 	retired   []*resident // of residents: indexes that are not needed again
-	found     map[columnKey]*resident
+	found     map[formKey]*resident
 	Mark      *CopyMark // of the run's prefetches, or nil
 
 	Sizes   *replay.Sizes // of earlier runs
@@ -47,7 +47,7 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 	r.Indexes = make(map[*harmony.Index]*Index, len(g.Indexes))
 	r.Groups = make(map[*harmony.Groups]*Groups, len(g.Groups))
 	r.Owned = map[cuda.Pointer]int64{}
-	r.found = map[columnKey]*resident{}
+	r.found = map[formKey]*resident{}
 	for _, decl := range g.Relations {
 		rel := &Relation{Versions: machine.Versions{Decl: decl, What: name(decl)}, cursor: cursor{
 			run: r, Limit: device.Unlimited, Gauge: -1}}

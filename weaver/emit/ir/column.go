@@ -7,6 +7,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/weaver/expr"
 	"github.com/redfoxdb/redfox/weaver/shape"
@@ -67,7 +68,7 @@ func (f *Function) EntryOf(c shape.Column, row, guard value.Value) value.Value {
 	if known && width == 0 {
 		return p.Base
 	}
-	if !known {
+	if !known || abi.PackedBits(width) > 0 {
 		if f.Target.GPU && guard != nil {
 			word := f.Variable(types.I64, I64(0))
 			f.Store(p.Base, word)
