@@ -70,7 +70,8 @@ func NewMemory(gpu driver.Context, limit int64) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{GPU: gpu, RegionBytes: RegionBytes, limit: max(int64(free)-spareBytes, int64(total)/8)}
+	m := &Memory{GPU: gpu, RegionBytes: RegionBytes,
+		limit: max(int64(free)-spareBytes, int64(total)/8)}
 	if limit > 0 {
 		m.limit = min(limit, m.limit)
 	}
