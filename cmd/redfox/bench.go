@@ -43,7 +43,7 @@ func benchCommand(con *console) *cli.Command {
 			examplesMark +
 			"redfox bench tpch --sf 1 --data tpch/sf1 --against duckdb\n" +
 			"redfox bench tpch --sf 10 --data tpch/sf10 --engine gpu --out results\n" +
-			"redfox bench ssb --sf 1 --data ssb/sf1 --engine gpu --pass-off PackColumns\n" +
+			"redfox bench ssb --sf 1 --data ssb/sf1 --pass-off FoldConstants\n" +
 			"redfox bench ssb --sf 1 --generate --queries q11,q21 --runs 30\n" +
 			"redfox bench list",
 		Flags: flags("sf", "data", "queries", "queries-from", "runs", "against", "python",

@@ -132,7 +132,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 			e.mem.RegionBytes = 4 << 10
 		}
 	}
-	e.sizes.policy.Pack, e.sizes.policy.PackTenths = 1, 10
+	e.sizes.policy.Pack, e.sizes.policy.PackTenths, e.sizes.packed = 1, 10, 0
 	if c.stored {
 		e.sizes.policy.Pack = 0
 	}

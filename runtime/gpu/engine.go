@@ -111,6 +111,9 @@ type sizes struct {
 	looped int64
 	// run is how many rows of an index that grows are always one run.
 	run int64
+	// packed is the size in bytes from which facts are packed. Reading packed
+	// columns takes as long as reading others, and for some queries longer.
+	packed int64
 	// replays is how many runs in succession have replayed the whole record
 	// before one is captured.
 	replays int
@@ -119,7 +122,7 @@ type sizes struct {
 // policyFor returns the policy of a run.
 func (s *sizes) policyFor(req *runtime.Request) layout.Policy {
 	p := s.policy
-	if req.NoPackedColumns {
+	if req.NoPackedColumns || s.packed > 0 && columnBytes(req.Facts) < s.packed {
 		p.Pack = 0
 	}
 	return p
@@ -181,6 +184,11 @@ var (
 func Start(o Options) *Engine {
 	e := &Engine{opts: o, sizes: defaults, info: o.Device.Info(), keeps: map[*kept]bool{},
 		opened: make(chan struct{})}
+	memory := int64(e.info.Memory)
+	if o.Limit > 0 {
+		memory = min(memory, o.Limit)
+	}
+	e.sizes.policy, e.sizes.packed = e.sizes.policy.In(memory), memory/2
 	e.architecture = e.info.Architecture()
 	e.version = o.Version.String()
 	e.bandwidth = e.info.PeakBandwidth()

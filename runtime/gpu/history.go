@@ -88,6 +88,20 @@ func (r *run) leave() {
 	}
 }
 
+// columnBytes is the size of the columns of relations, those of a table that
+// several have as often.
+func columnBytes(facts *store.Database) (n int64) {
+	if facts == nil {
+		return 0
+	}
+	for _, rel := range facts.Relations() {
+		for _, c := range rel.Cols {
+			n += rel.Table.Columns[c].Bytes()
+		}
+	}
+	return n
+}
+
 // storedBytes is the size of all columns and dictionaries of facts.
 func storedBytes(facts *store.Database) (n int64) {
 	tables, dicts := map[*store.Table]bool{}, map[*store.Dict]bool{}

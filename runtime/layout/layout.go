@@ -194,11 +194,19 @@ func rowsOfFacts(p *harmony.Program,
 var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Table: 4 << 20,
 	Bits: 4 << 20, Parts: true}
 
-// GPU is the policy of an engine whose blocks share all that they write. A bit
-// set is faster than a hash table as long as it stays in the second-level
-// cache, and about as fast up to a few times as much; it never has to grow. A
-// small column stays in that cache whole, and is faster to read without
-// unpacking it.
+// In returns the policy for a device's memory of so many bytes. A bit set of
+// gigabytes is faster than a hash table, too, and smaller if it gets many
+// tuples: its time is that of clearing it, and it never has to grow.
+func (p Policy) In(memory int64) Policy {
+	p.Bitmap = max(p.Bitmap, int(min(maxBitmap, memory/16)))
+	p.Bitmaps = max(p.Bitmaps, int(memory/8))
+	return p
+}
+
+// GPU is the policy of an engine whose blocks share all that they write, and of
+// a device with little memory, see In. A bit set is faster than a hash table as
+// long as it stays in the second-level cache. A small column stays in that
+// cache whole, and is faster to read without unpacking it.
 var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, RowsPerGroup: 4, Ordered: true,
 	Bitmap: 128 << 20, Bitmaps: 1 << 30, Table: 32 << 20, Bits: 128 << 20, FixedSets: true,
 	Shared: true, Pack: 1 << 20, PackTenths: 8}
