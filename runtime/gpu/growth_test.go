@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
 // TestGrowth has the 1,830 tuples of a closure fill tables that have room for
@@ -48,4 +49,17 @@ func TestGrowthInPlace(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, "after the memory was given back", e, plan, db)
+}
+
+// TestGrowthWithoutRegions has a driver with pools that reserves no addresses.
+func TestGrowthWithoutRegions(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Closure, apart(60))
+	e, d := card{small: true}.open(t)
+	e.sizes.rows, e.mem.RegionBytes = 8, 1<<10
+	d.Inject(emulated.Fault{Calls: []string{"cuMemAddressReserve"}, Nth: 1,
+		Code: emulated.OutOfMemory})
+	check(t, "without regions", e, plan, db)
+	if !d.Heal() {
+		t.Error("no addresses were asked for")
+	}
 }

@@ -16,7 +16,7 @@ import (
 type Memory struct {
 	GPU  driver.Context
 	Pool driver.Pool // nil where the driver has none
-	// RegionBytes is the size from which tables that grow have regions.
+	// RegionBytes is the size from which columns that grow lie in regions.
 	RegionBytes int64
 	regions     regions
 
@@ -70,7 +70,7 @@ func NewMemory(gpu driver.Context, limit int64) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{GPU: gpu, RegionBytes: RegionBytes,
+	m := &Memory{GPU: gpu, RegionBytes: regionBytes,
 		limit: max(int64(free)-spareBytes, int64(total)/8)}
 	if limit > 0 {
 		m.limit = min(limit, m.limit)
@@ -190,27 +190,40 @@ func padded(bytes, unit int64) int64 { return (bytes + overread + unit - 1) / un
 func (m *Memory) Alloc(
 	s driver.Stream, what string, bytes int64, others ...driver.Stream,
 ) (Buffer, error) {
-	bytes = padded(bytes, alignment)
-	if err := m.reserve(what, bytes); err != nil {
+	b := Buffer{Bytes: padded(bytes, alignment)}
+	if err := m.obtainAccounted(what, b.Bytes, func() (err error) {
+		b.At, err = m.obtain(s, b.Bytes)
+		return err
+	}, append(others, s)...); err != nil {
 		return Buffer{}, err
 	}
+	return b, nil
+}
+
+// obtainAccounted accounts for bytes, and calls obtain until the driver has
+// that much. In between it frees what it can, after the work of streams.
+func (m *Memory) obtainAccounted(what string, bytes int64, obtain func() error,
+	streams ...driver.Stream) error {
+	if err := m.reserve(what, bytes); err != nil {
+		return err
+	}
 	for again := false; ; again = true {
-		at, err := m.obtain(s, bytes)
+		err := obtain()
 		switch {
 		case err == nil:
-			return Buffer{at, bytes}, nil
+			return nil
 		case !errors.Is(err, cuda.ErrOutOfMemory):
 			m.release(bytes)
-			return Buffer{}, err
+			return err
 		case again && !m.Evict(bytes):
 			m.release(bytes)
-			return Buffer{}, m.full(what, bytes)
+			return m.full(what, bytes)
 		}
 		// Memory that streams have yet to free is not free, and pieces of what
 		// is may be too small.
-		if err := m.giveBack(append(others, s)...); err != nil {
+		if err := m.giveBack(streams...); err != nil {
 			m.release(bytes)
-			return Buffer{}, err
+			return err
 		}
 	}
 }

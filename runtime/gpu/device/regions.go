@@ -14,8 +14,8 @@ import (
 // which a pool takes as much from the driver. A region that a run has freed
 // keeps its memory for the next one.
 
-// RegionBytes is the size from which tables that grow have regions.
-const RegionBytes = 64 << 20
+// regionBytes is the size from which columns that grow lie in regions.
+const regionBytes = 64 << 20
 
 // regions are those of a device.
 type regions struct {
@@ -31,7 +31,7 @@ type region struct {
 	idle driver.Event  // after those commands
 }
 
-// GrowsInPlace reports whether a buffer of so many bytes has a region.
+// GrowsInPlace reports whether a buffer of that size lies in a region.
 func (m *Memory) GrowsInPlace(bytes int64) bool {
 	m.regions.mu.Lock()
 	defer m.regions.mu.Unlock()
@@ -137,27 +137,12 @@ func (m *Memory) extend(s driver.Stream, x *region, b *Buffer, what string, byte
 	if more <= 0 {
 		return nil
 	}
-	if err := m.reserve(what, more); err != nil {
+	if err := m.obtainAccounted(what, more, func() error { return x.Grow(uint64(bytes)) },
+		s); err != nil {
 		return err
 	}
-	for again := false; ; again = true {
-		err := x.Grow(uint64(bytes))
-		switch {
-		case err == nil:
-			b.Bytes = bytes
-			return nil
-		case !errors.Is(err, cuda.ErrOutOfMemory):
-			m.release(more)
-			return err
-		case again && !m.Evict(more):
-			m.release(more)
-			return m.full(what, more)
-		}
-		if err := m.giveBack(s); err != nil {
-			m.release(more)
-			return err
-		}
-	}
+	b.Bytes = bytes
+	return nil
 }
 
 // closeRegions gives the memory of idle regions back to the driver.

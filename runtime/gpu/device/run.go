@@ -221,15 +221,12 @@ func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
 		return nil
 	}
 	old := *b
-	if r.Arena == nil && r.Memory.GrowsInPlace(bytes) {
-		if err := r.growRegion(b, what, bytes); err != nil || b.At == old.At && b.At != 0 {
-			return err
-		}
+	placed, err := r.growRegion(b, what, bytes)
+	if err == nil && !placed {
+		err = r.Alloc(b, what, bytes)
 	}
-	if b.At == old.At {
-		if err := r.Alloc(b, what, bytes); err != nil {
-			return err
-		}
+	if err != nil || b.At == old.At {
+		return err
 	}
 	if keep > 0 {
 		if err := r.Lane.Stream.Copy(b.At, old.At, uint64(keep)); err != nil {
@@ -239,30 +236,34 @@ func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
 	return r.Drop(&old)
 }
 
-// growRegion makes a buffer larger in place if it is a region's, or else one of
-// a new region. It leaves the buffer as it is if the driver has no regions.
-func (r *Run) growRegion(b *Buffer, what string, bytes int64) error {
+// growRegion makes a buffer larger in place if it is a region's, or else makes
+// it one of a new region. It is not placed, and stays as it is, if it is to be
+// small or the driver has no region.
+func (r *Run) growRegion(b *Buffer, what string, bytes int64) (placed bool, err error) {
+	if r.Arena != nil || !r.Memory.GrowsInPlace(bytes) {
+		return false, nil
+	}
 	grown := *b
-	err := r.withSpare(func() (err error) {
+	err = r.withSpare(func() (err error) {
 		if x := r.Memory.regionOf(*b); x != nil {
 			return r.Memory.extend(r.Lane.Stream, x, &grown, what, bytes)
 		}
 		grown, err = r.Memory.allocRegion(r.Lane.Stream, what, bytes)
 		return err
 	})
-	switch {
-	case err != nil, grown.At == 0:
-		return err
-	case grown.At == b.At:
-		r.held -= b.Bytes
-		r.inRegions -= b.Bytes
+	if err != nil || grown.At == 0 {
+		return false, err
+	}
+	more := grown.Bytes
+	if grown.At == b.At {
+		more -= b.Bytes
 	}
 	*b = grown
 	r.Owned[b.At] = b.Bytes
-	r.held += b.Bytes
-	r.inRegions += b.Bytes
+	r.held += more
+	r.inRegions += more
 	r.Peak = max(r.Peak, r.held)
-	return nil
+	return true, nil
 }
 
 // withSpare calls f again if it lacks memory that the run can do without.

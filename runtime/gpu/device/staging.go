@@ -95,10 +95,9 @@ func (g *Staging) Send(ctx context.Context, s driver.Stream, to cuda.Pointer, da
 	})
 }
 
-// Fill enqueues a copy of what write makes of n rows, so many of which become
-// so many bytes: it fills dst with the bytes of rows, and returns how many
-// there are. Several goroutines call it. It is not called any more once Fill
-// returns.
+// Fill enqueues a copy of what write makes of n rows. Every rows of them become
+// bytes bytes. Write fills dst with the bytes of rows from from to until, and
+// returns their number. Several goroutines call write, none after Fill returns.
 func (g *Staging) Fill(ctx context.Context, s driver.Stream, to cuda.Pointer, n, rows, bytes int,
 	write func(dst []byte, from, until int) int) error {
 	if size := (n + rows - 1) / rows * bytes; size <= directBytes && !g.isOpen() {
