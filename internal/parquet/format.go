@@ -290,7 +290,8 @@ type ColumnChunk struct {
 	Offset    int64      `thrift:"2"`
 	Meta      *ChunkMeta `thrift:"3"`
 	Encrypted *struct{}  `thrift:"8"`
-	// Where the page index of the chunk is, nil if there is none.
+	// The position and length of the two parts of the page index, if the chunk
+	// has one.
 	Locations       *int64 `thrift:"4"`
 	LocationsLength *int32 `thrift:"5"`
 	Bounds          *int64 `thrift:"6"`

@@ -22,9 +22,9 @@ func (x *PageIndex) Rows(page int) (from, until int64) {
 	return x.Pages[page].Row, x.rows
 }
 
-// PageIndex returns the page index of a column in a row group, with the bounds
-// if they are wanted. It is nil if there is none: a file is read without it as
-// well. So one that does not fit the chunk counts as none.
+// PageIndex returns the page index of a column in a row group, with bounds if
+// the caller wants them. If the chunk has no index, or one that does not fit
+// its pages, it returns nil, and readers read all pages.
 func (f *Footer) PageIndex(file io.ReaderAt, size int64, group, column int,
 	bounds bool) *PageIndex {
 	g := &f.Groups[group]

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -17,9 +18,10 @@ type boundEntry struct {
 	params  []machine.Param
 	targets []machine.Target[*tables.Relation]
 	groups  []machine.Target[*tables.Groups]
-	values  []device.Buffer // of constant rows
-	gauges  []int           // that the function looks at
-	faults  bool            // the function may report a fault
+	reads   []*tables.Relation // that it has parameters about and does not fill
+	values  []device.Buffer    // of constant rows
+	gauges  []int              // that the function looks at
+	faults  bool               // the function may report a fault
 }
 
 // bindKernel binds the parameters of a kernel's function.
@@ -30,6 +32,13 @@ func (r *run) bindKernel(k *harmony.Kernel, f *function) (*boundEntry, error) {
 	}
 	b.targets = machine.Targets(k, r.Relations)
 	b.groups = machine.Targets(k, r.Groups)
+	for _, p := range b.params {
+		rel, ok := p.Of.(*tables.Relation)
+		if ok && !slices.Contains(b.reads, rel) && !slices.ContainsFunc(b.targets,
+			func(t machine.Target[*tables.Relation]) bool { return t.To == rel }) {
+			b.reads = append(b.reads, rel)
+		}
+	}
 	if src, ok := k.Source.(*harmony.Values); ok {
 		for i := range src.Cols {
 			words := r.Constants(src, i)

@@ -121,7 +121,7 @@ func (e *Engine) fromGraph(ctx context.Context,
 	if err != nil {
 		return nil, false, nil
 	}
-	bound := kept.isBound(req.Facts, e.sizes.policyFor(req))
+	bound := kept.isBound(req.Facts, req.NoPackedColumns)
 	if bound == nil {
 		return nil, false, nil
 	}

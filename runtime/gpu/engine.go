@@ -154,7 +154,7 @@ type program struct {
 // boundFacts is a program bound to facts, for the next run over the same.
 type boundFacts struct {
 	facts   weak.Pointer[store.Database]
-	policy  layout.Policy
+	whole   bool              // no column is packed, as the request asked
 	cleanup goruntime.Cleanup // of the facts
 	bound   *woven.Bound
 	record  *replay.Record
@@ -415,12 +415,13 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	if err != nil {
 		return err
 	}
-	policy := e.sizes.policyFor(req)
-	known := kept.isBound(req.Facts, policy) != nil // and the facts most likely there
-	bound, err := kept.bind(ctx, prog, req.Facts, policy, r.walk.Order.Threads,
-		account.New(req.Memory))
-	if err != nil {
-		return err
+	bound := kept.isBound(req.Facts, req.NoPackedColumns)
+	known := bound != nil // and the facts most likely there
+	if !known {
+		if bound, err = kept.bind(ctx, prog, req, e.sizes.policyFor(req), r.walk.Order.Threads,
+			account.New(req.Memory)); err != nil {
+			return err
+		}
 	}
 	r.follow(bound)
 	if !known {
@@ -538,22 +539,20 @@ func (r *run) finish(err error) error {
 	return err
 }
 
-// bind binds the program to facts, or returns an earlier binding. Memory
-// accounts for the dictionaries that it makes.
+// bind binds the program to the facts of a request. Memory accounts for the
+// dictionaries that it makes.
 func (p *program) bind(
-	ctx context.Context, prog *woven.Program, facts *store.Database, policy layout.Policy,
+	ctx context.Context, prog *woven.Program, req *runtime.Request, policy layout.Policy,
 	threads int,
 	memory prepare.Memory,
 ) (*boundFacts, error) {
+	facts, whole := req.Facts, req.NoPackedColumns
 	key := weak.Make(facts)
-	if found := p.isBound(facts, policy); found != nil {
-		return found, nil
-	}
 	bound, err := woven.Bind(ctx, prog, facts, policy, threads, memory)
 	if err != nil {
 		return nil, err
 	}
-	made := &boundFacts{facts: key, policy: policy, bound: bound, history: p.history}
+	made := &boundFacts{facts: key, whole: whole, bound: bound, history: p.history}
 	for _, decl := range prog.Graph.Relations {
 		made.identity.Rows += int64(bound.Data.Rows(decl))
 	}
@@ -566,7 +565,7 @@ func (p *program) bind(
 		made.record = replay.NewRecordOfSizes(p.sizes)
 		return made, nil
 	}
-	if found := p.boundTo(key, policy); found != nil { // another run was faster
+	if found := p.boundTo(key, whole); found != nil { // another run was faster
 		return found, nil
 	}
 	made.record = replay.NewRecord(prog.Graph, p.history.Hints(made.identity.Rows))
@@ -585,19 +584,19 @@ func (p *program) bind(
 	return made, nil
 }
 
-// isBound returns the program bound to facts by a policy, or nil.
-func (p *program) isBound(facts *store.Database, policy layout.Policy) *boundFacts {
+// isBound returns the program bound to facts, with or without packed columns,
+// or nil.
+func (p *program) isBound(facts *store.Database, whole bool) *boundFacts {
 	key := weak.Make(facts)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.boundTo(key, policy)
+	return p.boundTo(key, whole)
 }
 
-// boundTo returns the program bound to facts by a policy, or nil. The caller
-// holds the lock.
-func (p *program) boundTo(key weak.Pointer[store.Database], policy layout.Policy) *boundFacts {
+// boundTo is isBound for callers that hold the lock.
+func (p *program) boundTo(key weak.Pointer[store.Database], whole bool) *boundFacts {
 	for i, b := range p.bounds {
-		if b.facts == key && b.policy == policy {
+		if b.facts == key && b.whole == whole {
 			copy(p.bounds[1:i+1], p.bounds[:i])
 			p.bounds[0] = b
 			return b

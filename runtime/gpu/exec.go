@@ -183,21 +183,9 @@ func (r *run) settle() error {
 }
 
 // readsUnsettled reports whether a function gets anything about a relation that
-// a launch fills which has not been looked after, other than to fill it, too.
+// a launch fills which may have stopped, other than to fill it, too.
 func (r *run) readsUnsettled(e *boundEntry) bool {
-	fills := func(list []machine.Target[*tables.Relation], v machine.Variable) bool {
-		return slices.ContainsFunc(list, func(t machine.Target[*tables.Relation]) bool {
-			return machine.Variable(t.To) == v
-		})
-	}
-	for _, l := range r.unsettled {
-		for _, p := range e.params {
-			if p.Of != nil && fills(l.entry.targets, p.Of) && !fills(e.targets, p.Of) {
-				return true
-			}
-		}
-	}
-	return false
+	return len(r.unsettled) > 0 && slices.ContainsFunc(e.reads, (*tables.Relation).MayLack)
 }
 
 // blocksFor returns the number of blocks to launch, at most most, and how many

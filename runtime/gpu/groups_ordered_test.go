@@ -32,7 +32,7 @@ func formsOf(t *testing.T, e *Engine, plan *queryplan.Plan, db *store.Database) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := kept.bind(t.Context(), prog, db, e.sizes.policy, 1, nil)
+	bound, err := kept.bind(t.Context(), prog, &runtime.Request{Facts: db}, e.sizes.policy, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

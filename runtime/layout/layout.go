@@ -194,9 +194,9 @@ func rowsOfFacts(p *harmony.Program,
 var CPU = Policy{Groups: 1 << 14, RowsPerGroup: 4, Ordered: true, Bitmap: 4 << 20, Table: 4 << 20,
 	Bits: 4 << 20, Parts: true}
 
-// In returns the policy for a device's memory of so many bytes. A bit set of
-// gigabytes is faster than a hash table, too, and smaller if it gets many
-// tuples: its time is that of clearing it, and it never has to grow.
+// In returns the policy for a device with memory bytes of memory. A bit set of
+// gigabytes, too, is faster than a hash table, and smaller if it gets many
+// tuples: only clearing it takes time, and it never grows.
 func (p Policy) In(memory int64) Policy {
 	p.Bitmap = max(p.Bitmap, int(min(maxBitmap, memory/16)))
 	p.Bitmaps = max(p.Bitmaps, int(memory/8))

@@ -35,6 +35,10 @@ type Relation struct {
 	pointers device.Buffer // to the columns, for a wide set
 }
 
+// MayLack reports whether a launch that fills the relation may have stopped
+// before it was through.
+func (r *Relation) MayLack() bool { return r.Dirty && r.Most > r.Limit }
+
 // Rows returns the number of rows, merged or not. It waits for kernels that may
 // have added some.
 func (r *Relation) Rows(ctx context.Context) (int64, error) { return r.count(ctx) }

@@ -77,19 +77,27 @@ func TestSelectPages(t *testing.T) {
 	}
 }
 
+// openPageFile reads a file and its footer.
+func openPageFile(t *testing.T, path string) (*bytes.Reader, *parquet.Footer) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := bytes.NewReader(data)
+	footer, err := parquet.ReadFooter(file, file.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, footer
+}
+
 // TestPageIndex holds page indexes against the pages, and reads some of them.
 func TestPageIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, path := range pageFiles(t) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, size := bytes.NewReader(data), int64(len(data))
-		footer, err := parquet.ReadFooter(file, size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file, footer := openPageFile(t, path)
+		size := file.Size()
 		for g := range footer.Groups {
 			for i := range footer.Columns {
 				x := footer.PageIndex(file, size, g, i, true)
@@ -147,15 +155,8 @@ func readPageBodies(t *testing.T, pages *parquet.Pages, wanted map[int64]bool) m
 // refuses a file whose pages are others than its index says.
 func TestWrongPageIndex(t *testing.T) {
 	for _, path := range pageFiles(t) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, size := bytes.NewReader(data), int64(len(data))
-		footer, err := parquet.ReadFooter(file, size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file, footer := openPageFile(t, path)
+		size := file.Size()
 		chunks := footer.Groups[0].Chunks
 		other := *footer.Groups[1].Chunks[1].Locations
 		for _, wrong := range []int64{-1, 0, other, size, size - 1} {
@@ -168,7 +169,8 @@ func TestWrongPageIndex(t *testing.T) {
 		x.Pages[1].Row++
 		pages := footer.Pages(file, size, 0, 2, &parquet.Room{})
 		pages.Skip(x, func(from, until int64) bool { return true })
-		for err = nil; err == nil; {
+		var err error
+		for err == nil {
 			_, err = pages.Next()
 		}
 		if !strings.Contains(err.Error(), "other pages than its page index says") {
