@@ -62,7 +62,9 @@ type Entry struct {
 	Expansions int
 	// Sharing is how many blocks of a GPU work on the same tiles, each for some
 	// of the groups that the entry fills; 0 or 1: a block works for all.
-	Sharing  int
+	Sharing int
+	// Loop has the sizes of a loop; without kernels, the entry is none.
+	Loop     LoopSizes
 	Literals []Literal
 	Hosts    []Host
 }

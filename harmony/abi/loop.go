@@ -4,14 +4,19 @@ package abi
 // time. Its state is a record of words, which primitives/src/loop.h declares: a
 // head, the program, operations that run kernels, and relations.
 
-// Bounds of a loop's record.
-const (
-	MostLoopOperations = 64
-	MostLoopKernels    = 24
-	MostLoopRelations  = 64
-	// LoopWork is what a block keeps in memory of its own, in words.
-	LoopWork = 26 + MostLoopOperations + 6*MostLoopKernels + 256 + 5*MostLoopRelations
-)
+// LoopSizes are the most operations, kernels and relations of a loop's record.
+type LoopSizes struct{ Operations, Kernels, Relations int }
+
+// Work is what a block keeps in memory of its own, in words.
+func (s LoopSizes) Work() int {
+	return 25 + 256 + s.Operations + 6*s.Kernels + 6*s.Relations
+}
+
+// Holds reports whether no size of the other is larger.
+func (s LoopSizes) Holds(other LoopSizes) bool {
+	return other.Operations <= s.Operations && other.Kernels <= s.Kernels &&
+		other.Relations <= s.Relations
+}
 
 // The words of that memory which tell a block the kernel that it is to run.
 const (
@@ -27,7 +32,6 @@ const (
 	LoopLength            // of the program
 	LoopRelations         // the address of the first
 	LoopCount             // of relations
-	LoopLooked            // a bit for each relation that the branch looks at
 	LoopBlocks
 	LoopAt     // the number of the operation at hand
 	LoopMost   // rounds
@@ -39,20 +43,17 @@ const (
 	_          // blocks that have begun
 	_          // blocks that have come to meetings
 	_          // what the last meeting has decided
-	_
-	LoopHead // words in all
+	LoopHead   // words in all
 )
 
 // LoopStep returns the word of an operation in the program: its kind, the
-// version that it reads, the number of its relation, the number of its kernel,
-// and whether it reads what a kernel before it fills that no other operation
-// stands between.
-func LoopStep(kind, version, relation, kernel int64, waits bool) int64 {
-	word := kind | version<<8 | relation<<16 | kernel<<40
-	if waits {
-		word |= 1 << 32
-	}
-	return word
+// version that it reads, the number of its relation, how many operations there
+// are from it to the end of its stretch, and the number of its kernel.
+// Operations that do not depend on each other and follow each other are a
+// stretch: kernels that do not read what the others fill, or merges and clears
+// of different relations.
+func LoopStep(kind, version, relation, stretch, kernel int64) int64 {
+	return kind | version<<8 | relation<<16 | stretch<<32 | kernel<<48
 }
 
 // The words of an operation. Those that run no kernel have zeros.
@@ -65,7 +66,7 @@ const (
 	OpState         // the address of its state
 	OpStateWords
 	OpTile   // rows of a tile
-	OpList   // the address of the numbers of the relations that it fills
+	OpList   // the address of the numbers of the relations that it is the first to fill
 	OpLength // of the list
 	_        // the first row of its source, in this round
 	_        // the row after the last one
@@ -86,6 +87,7 @@ const (
 	LoopIsBag
 	LoopOldGauge // the address of the gauge that gets the old rows at the end
 	LoopFilled   // by a kernel of the loop
+	LoopLooked   // its delta keeps the loop going
 	LoopRelation // words in all
 )
 

@@ -120,6 +120,9 @@ func (p *parser) entry() *Entry {
 	e.Queued = p.property("queued")
 	e.Expansions = p.property("expansions")
 	e.Sharing = p.property("sharing")
+	e.Loop.Operations = p.property("operations")
+	e.Loop.Kernels = p.property("kernels")
+	e.Loop.Relations = p.property("relations")
 	return e
 }
 

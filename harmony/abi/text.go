@@ -33,11 +33,12 @@ func (m *Module) String() string {
 			t.Result, t.In, number(" out", t.Out))
 	}
 	for _, e := range m.Entries {
-		line("entry %s %s %s tile %d %d%s%s%s%s%s", irtext.QuoteName(e.Symbol), e.Role,
+		line("entry %s %s %s tile %d %d%s%s%s%s%s%s%s%s", irtext.QuoteName(e.Symbol), e.Role,
 			irtext.QuoteName(e.Of),
 			e.Threads, e.Items, number(" scratch", e.Scratch), number(" dynamic", e.Dynamic),
 			number(" queued", e.Queued), number(" expansions", e.Expansions),
-			number(" sharing", e.Sharing))
+			number(" sharing", e.Sharing), number(" operations", e.Loop.Operations),
+			number(" kernels", e.Loop.Kernels), number(" relations", e.Loop.Relations))
 		for _, p := range e.Params {
 			line("  param %s", p)
 		}

@@ -45,6 +45,11 @@ func (e *Entry) verify(tables int) error {
 		return fmt.Errorf("%d of its workers share tiles, of %d threads and with %d expansions",
 			e.Sharing, e.Threads, e.Expansions)
 	}
+	if s := e.Loop; s.Operations < s.Kernels || s.Kernels < 0 || s.Relations < 0 ||
+		(e.Role == Loop) != (s.Kernels > 0) {
+		return fmt.Errorf("its role is %s, and it is for %d operations, %d kernels and %d relations",
+			e.Role, s.Operations, s.Kernels, s.Relations)
+	}
 	if e.Dynamic < 0 || e.Dynamic > e.Scratch {
 		return fmt.Errorf("%d bytes of its %d bytes of scratch are dynamic", e.Dynamic, e.Scratch)
 	}

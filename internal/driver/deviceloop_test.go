@@ -13,15 +13,25 @@ import (
 // first run, in one that repeats it, and as part of a graph, and has the host
 // lead them.
 func TestLoopOnDevice(t *testing.T) {
+	crdt, err := ReadSources("../../testdata/recursive/crdt.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("operations that wait", func(t *testing.T) {
+		testLoopOnDevice(t, crdt, recursive.CRDT(300, 1))
+	})
+	many := recursive.Stratum{Rules: 100, Tokens: 2, Rounds: 150}
+	t.Run("many rules", func(t *testing.T) {
+		testLoopOnDevice(t, []Source{{Name: "many.logic", Text: many.Program()}}, many.Facts())
+	})
+}
+
+func testLoopOnDevice(t *testing.T, sources []Source, facts recursive.Facts) {
 	short.Skip(t, "loops on an emulated GPU")
 	t.Setenv("REDFOX_CACHE", "") // a record of an earlier process would tell the sizes
 	emulateGPU(t, emulated.Options{Seed: 7, Memory: 4 << 30})
 	s, ctx, dir := openSession(t, EngineGPU), context.Background(), t.TempDir()
-	if err := recursive.CRDT(300, 1).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	sources, err := ReadSources("../../testdata/recursive/crdt.logic")
-	if err != nil {
+	if err := facts.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	var want string

@@ -52,8 +52,9 @@ type loopOp struct {
 	command int // of the block
 	rel     *tables.Relation
 	version int64
-	entry   int  // of a run
-	waits   bool // for a kernel before it in its segment
+	entry   int                // of a run
+	stretch int                // operations from it to the end of its stretch
+	fills   []*tables.Relation // that no operation before it in the stretch does
 }
 
 // declareRounds finds the loops that there is code for. Their gauges are among
@@ -237,14 +238,14 @@ func (r *run) bindRounds(l *rounds) (bool, error) {
 		l.entries[op.entry] = e
 	}
 	if l.blocks == 0 {
-		l.blocks = l.segments()
+		l.blocks = l.stretches()
 		if a := r.engine.info.Attributes; !a.CooperativeLaunch {
 			l.blocks = 1
 		} else {
 			l.blocks = min(l.blocks, int64(a.Multiprocessors))
 		}
 	}
-	if len(l.ops) >= abi.MostLoopOperations || len(l.list) > abi.MostLoopRelations {
+	if !l.f.entry.Loop.Holds(l.sizes()) {
 		delete(r.rounds, l.block)
 		return false, nil
 	}
@@ -288,26 +289,42 @@ func (d *record) more(words ...int64) int64 {
 	return at
 }
 
-// segments has kernels wait for those before them that fill what they read, and
+// sizes returns the sizes of the loop's record, with the branch.
+func (l *rounds) sizes() abi.LoopSizes {
+	return abi.LoopSizes{Operations: len(l.ops) + 1, Kernels: len(l.entries),
+		Relations: len(l.list)}
+}
+
+// stretches finds the operations that do not depend on each other: kernels that
+// read no bag that another fills, and changes of different relations. It
 // returns the most kernels that run side by side.
-func (l *rounds) segments() (most int64) {
-	var n int64
-	filled := map[*tables.Relation]bool{}
-	for i := range l.ops {
-		op := &l.ops[i]
-		if op.kind != abi.LoopRun || filled[op.rel] && op.rel.IsBag() {
-			n = 0
-			clear(filled)
-			op.waits = op.kind == abi.LoopRun
+func (l *rounds) stretches() (most int64) {
+	changed := map[*tables.Relation]bool{} // in the stretch
+	for at := 0; at < len(l.ops); {
+		clear(changed)
+		runs, end := l.ops[at].kind == abi.LoopRun, at
+		for ; end < len(l.ops) && runs == (l.ops[end].kind == abi.LoopRun); end++ {
+			op := &l.ops[end]
+			if changed[op.rel] && (!runs || op.rel.IsBag()) {
+				break
+			}
+			if !runs {
+				changed[op.rel] = true
+				continue
+			}
+			for _, t := range l.entries[op.entry].targets {
+				if !changed[t.To] {
+					op.fills = append(op.fills, t.To)
+				}
+				changed[t.To] = true
+			}
 		}
-		if op.kind != abi.LoopRun {
-			continue
+		if runs {
+			most = max(most, int64(end-at))
 		}
-		for _, t := range l.entries[op.entry].targets {
-			filled[t.To] = true
+		for ; at < end; at++ {
+			l.ops[at].stretch = end - at
 		}
-		n++
-		most = max(most, n)
 	}
 	return most
 }
@@ -358,7 +375,7 @@ func (r *run) putRecord(l *rounds, most int64) error {
 	state := l.states.Word()
 	for i, op := range l.ops {
 		part(program, ops)[i] = abi.LoopStep(op.kind, op.version, of[op.rel],
-			int64(op.entry), op.waits)
+			int64(op.stretch), int64(op.entry))
 		if op.kind != abi.LoopRun {
 			continue
 		}
@@ -369,8 +386,8 @@ func (r *run) putRecord(l *rounds, most int64) error {
 		}
 		at := d.more(params...)
 		var fills []int64
-		for _, t := range e.targets {
-			fills = append(fills, of[t.To])
+		for _, rel := range op.fills {
+			fills = append(fills, of[rel])
 		}
 		list := d.more(fills...)
 		w := part(first+int64(8*i*abi.OpSize), abi.OpSize)
@@ -388,11 +405,12 @@ func (r *run) putRecord(l *rounds, most int64) error {
 		state += 8 * w[abi.OpStateWords]
 		w[abi.OpTile] = int64(e.entry.Threads * e.entry.Items)
 	}
-	part(program, ops)[ops-1] = abi.LoopBranch
-	h := part(d.base, abi.LoopHead)
+	part(program, ops)[ops-1] = abi.LoopStep(abi.LoopBranch, 0, 0, 1, 0)
 	for _, v := range l.block.Term.(*harmony.Branch).Vars {
-		h[abi.LoopLooked] |= 1 << of[r.Relations[v]]
+		part(relations, len(l.list)*abi.LoopRelation)[of[r.Relations[v]]*abi.LoopRelation+
+			abi.LoopLooked] = 1
 	}
+	h := part(d.base, abi.LoopHead)
 	h[abi.LoopOperations], h[abi.LoopProgram], h[abi.LoopLength] = first, program, int64(ops)
 	h[abi.LoopRelations], h[abi.LoopCount], h[abi.LoopBlocks] = relations, int64(len(l.list)),
 		l.blocks

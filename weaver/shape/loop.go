@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
@@ -14,11 +15,12 @@ type Loop struct {
 	*Function
 	Block   *harmony.Block
 	Kernels []*Function // in the order of the block's commands
+	Sizes   abi.LoopSizes
 }
 
 // mostLooped bounds the kernels of a loop: they are compiled together, and
 // again.
-const mostLooped = abi.MostLoopKernels
+const mostLooped = 128
 
 // Loops returns the loops whose rounds need nothing but kernels of one size of
 // blocks, and moves of cursors: those that read relations and fill relations.
@@ -39,7 +41,7 @@ func (p *Program) loop(b *harmony.Block) *Loop {
 	if branch, ok := b.Term.(*harmony.Branch); !ok || branch.Then != b {
 		return nil
 	}
-	l := &Loop{Block: b}
+	l := &Loop{Block: b, Sizes: loopSizes(b)}
 	for _, c := range b.Cmds {
 		switch c := c.(type) {
 		case *harmony.Run:
@@ -68,10 +70,38 @@ func (p *Program) loop(b *harmony.Block) *Loop {
 	}
 	static := l.Memory
 	static.Dynamic = 0
-	if static.Total()+Aligned(8*abi.LoopWork) > target.StaticShared {
+	if static.Total()+Aligned(8*l.Sizes.Work()) > target.StaticShared {
 		return nil
 	}
 	return l
+}
+
+// loopSizes returns the sizes that a block of kernels and merges needs: an
+// operation for each command, one for the branch, and one for each place where a
+// temp may be emptied, before and after its life.
+func loopSizes(b *harmony.Block) (s abi.LoopSizes) {
+	relations := map[*harmony.Relation]bool{}
+	for _, c := range b.Cmds {
+		if run, ok := c.(*harmony.Run); ok {
+			s.Kernels++
+			if rows, ok := run.Kernel.Source.(*harmony.Rows); ok {
+				relations[rows.Rel] = true
+			}
+		}
+		for _, v := range harmony.Writes(c) {
+			if r, ok := v.(*harmony.Relation); ok {
+				relations[r] = true
+			}
+		}
+	}
+	s.Relations = len(relations)
+	s.Operations = len(b.Cmds) + 1
+	for r := range relations {
+		if r.Kind != queryplan.Derived {
+			s.Operations += 2
+		}
+	}
+	return s
 }
 
 // looped returns the function of a kernel that a loop can run, or nil.

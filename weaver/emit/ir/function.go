@@ -46,6 +46,7 @@ type Function struct {
 	metadata []metadata.Definition
 	places   map[llvm.Instruction]source.Span // see markAs; nil if there are none
 	stack    int                              // bytes of arrays
+	alone    string                           // the text of the unit, once it is asked for
 	inLoop   bool                             // a loop calls it
 	// scratch, Shared and Dynamic are the block's shared memory, as
 	// shape.Memory has them. They grow while code is emitted, to the sizes of

@@ -17,9 +17,17 @@ import (
 // says (abi.LoopHead). A GPU's unit has them once more, as functions.
 type loop struct {
 	*Function
+	sizes   abi.LoopSizes
 	work    sharedMemory // what a block knows of the loop
 	kernels []*Function
-	steps   []*llvm.Func // a GPU's: each reads parameters and calls a kernel
+	steps   []step // a GPU's
+}
+
+// step is a function that reads parameters and calls a kernel, or one that
+// differs in nothing but its name.
+type step struct {
+	kernel *Function
+	fn     *llvm.Func
 }
 
 // AddLoop adds the function of a loop whose kernels have been added.
@@ -27,7 +35,8 @@ func (m *Module) AddLoop(of *shape.Loop) {
 	memory := of.Function.Memory
 	of.Function.Memory = shape.Memory{} // the kernels' code takes it
 	defer func() { of.Function.Memory = memory }()
-	l := &loop{Function: m.NewFunction(of.Function)}
+	l := &loop{Function: m.NewFunction(of.Function), sizes: of.Sizes}
+	l.Entry.Loop = of.Sizes
 	l.work = sharedMemory{f: l.Function, name: "loop"}
 	for _, k := range of.Kernels {
 		for _, f := range m.functions {
@@ -54,18 +63,21 @@ func (m *Module) AddLoop(of *shape.Loop) {
 // emit asks for the next kernel and calls it, until there is none.
 func (l *loop) emit() {
 	next, run, done := l.NewBlock("next"), l.NewBlock("run"), l.NewBlock("done")
-	work := l.work.At(0, 8*abi.LoopWork)
+	words := l.sizes.Work()
+	work := l.work.At(0, 8*words)
 	if !l.Target.GPU {
-		work = l.Alloca(types.I64, abi.LoopWork)
+		work = l.Alloca(types.I64, words)
 	}
-	l.Call("rf_loop_begin", l.state, work, I32(l.Target.Threads))
+	sizes := []value.Value{I32(l.sizes.Operations), I32(l.sizes.Kernels), I32(l.sizes.Relations),
+		I32(l.Target.Threads)}
+	l.Call("rf_loop_begin", append([]value.Value{l.state, work}, sizes...)...)
 	l.Cur.NewBr(next)
 	l.Cur = next
-	found := l.Call("rf_loop_next", work, I32(l.Target.Threads))
+	found := l.Call("rf_loop_next", append([]value.Value{work}, sizes...)...)
 	l.Cur.NewCondBr(l.Cur.NewICmp(enum.IPredEQ, found, I32(0)), done, run)
 	l.Cur = run
 	word := func(i int64) value.Value { return l.Load(types.I64, l.At(types.I64, work, I64(i))) }
-	number, words, at := word(abi.WorkKernel), l.Address(word(abi.WorkWords)), word(abi.WorkState)
+	number, params, at := word(abi.WorkKernel), l.Address(word(abi.WorkWords)), word(abi.WorkState)
 	choice := l.Cur
 	var cases []*llvm.Case
 	for i, k := range l.kernels {
@@ -80,11 +92,9 @@ func (l *loop) emit() {
 		state = l.Address(state)
 		cases = append(cases, llvm.NewCase(constant.NewInt(types.I64, int64(i)), l.Cur))
 		if l.Target.GPU {
-			step := l.step(k)
-			l.steps = append(l.steps, step)
-			l.callFunc(step, words, state)
+			l.callFunc(l.step(k), params, state)
 		} else {
-			call := &llvm.InstCall{Callee: k.fn, Args: []value.Value{words, state},
+			call := &llvm.InstCall{Callee: k.fn, Args: []value.Value{params, state},
 				Typ: k.fn.Sig.RetType}
 			l.Cur.Insts = append(l.Cur.Insts, call)
 		}
@@ -99,14 +109,21 @@ func (l *loop) emit() {
 	}
 }
 
-// step makes a function that reads the parameters of a kernel and calls it. It
-// stays a function of its own, since what one kernel writes another reads.
+// step returns a function that reads the parameters of a kernel and calls it.
+// It stays a function of its own, since what one kernel writes another reads.
+// Kernels of the same text share one: the driver takes a tenth of a second and
+// more for each.
 func (l *loop) step(k *Function) *llvm.Func {
+	for _, s := range l.steps {
+		if s.kernel.unit() == k.unit() {
+			return s.fn
+		}
+	}
 	words, state := llvm.NewParam("words", expr.Ptr()), llvm.NewParam("state", expr.Ptr())
-	step := llvm.NewFunc("", types.Void, words, state)
-	step.Linkage = enum.LinkageInternal
-	step.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
-	body := step.NewBlock("entry")
+	fn := llvm.NewFunc("", types.Void, words, state)
+	fn.Linkage = enum.LinkageInternal
+	fn.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
+	body := fn.NewBlock("entry")
 	var args []value.Value
 	for i, p := range k.fn.Params {
 		if p == k.last {
@@ -129,15 +146,17 @@ func (l *loop) step(k *Function) *llvm.Func {
 	}
 	body.Insts = append(body.Insts, &llvm.InstCall{Callee: k.fn, Args: args, Typ: types.Void})
 	body.NewRet(nil)
-	return step
+	l.steps = append(l.steps, step{k, fn})
+	return fn
 }
 
 // unit prints the loop with its kernels, which share the block's memory.
 func (l *loop) unit() string {
-	kernels := make([]*Function, len(l.kernels))
+	kernels := make([]*Function, len(l.steps))
 	memory := map[string]*llvm.Global{}
 	var order []*llvm.Global
-	for i, k := range l.kernels {
+	for i, s := range l.steps {
+		k := s.kernel
 		inner := *k
 		kernels[i] = &inner
 		defer func(cc enum.CallingConv, attrs []llvm.FuncAttribute) {
@@ -147,7 +166,7 @@ func (l *loop) unit() string {
 		k.rename(UnitSymbol + "." + k.Entry.Symbol)
 		k.fn.CallingConv, k.fn.Linkage = enum.CallingConvNone, enum.LinkageInternal
 		k.fn.FuncAttrs = []llvm.FuncAttribute{enum.FuncAttrAlwaysInline, enum.FuncAttrNoUnwind}
-		l.steps[i].SetName(UnitSymbol + ".step." + k.Entry.Symbol)
+		s.fn.SetName(UnitSymbol + ".step." + k.Entry.Symbol)
 		inner.globals, inner.inLoop = nil, true
 		for _, part := range []*sharedMemory{&k.scratch, &k.Shared, &k.Dynamic} {
 			if part.global == nil {

@@ -150,11 +150,14 @@ func text(functions ...*Function) string {
 // itself is printed.
 func stub(i int) string { return fmt.Sprintf("__function_%d__", i) }
 
-// unit prints the function alone, see Code.Units.
+// unit prints the finished function alone, see Code.Units.
 func (f *Function) unit() string {
-	defer f.rename(f.Entry.Symbol)
-	f.rename(UnitSymbol)
-	return text(f)
+	if f.alone == "" {
+		defer f.rename(f.Entry.Symbol)
+		f.rename(UnitSymbol)
+		f.alone = text(f)
+	}
+	return f.alone
 }
 
 // rename gives the function and what is its own another name.
