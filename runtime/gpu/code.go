@@ -3,6 +3,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -19,7 +20,8 @@ const hostTrack = "host"
 // code is a program's code on the device.
 type code struct {
 	modules   []driver.Module
-	alone     map[string]driver.Module // of modules, those that are one kernel
+	places    map[string]place    // of kernels that have a module of their own, by symbol
+	late      map[string]*loading // of loops that are still compiled, by symbol
 	functions []*function
 	made      time.Duration // to generate and compile it
 	loaded    time.Duration // of that, by the driver, when all was generated
@@ -30,9 +32,46 @@ type function struct {
 	entry  *abi.Entry
 	f      driver.Function
 	blocks int64 // that run at a time
+
+	mu   sync.Mutex
+	late *loading // a loop's code that the driver is still compiling, or nil
 }
 
+// isReady reports whether a loop's code is there. Until then the host leads the
+// rounds.
+func (e *Engine) isReady(f *function) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.late == nil {
+		return true, nil
+	}
+	select {
+	case <-f.late.done:
+	default:
+		return false, nil
+	}
+	if f.late.err != nil {
+		return false, f.late.err
+	}
+	var err error
+	if f.f, err = f.late.module.Function(f.entry.Symbol); err != nil {
+		return false, err
+	}
+	if f.blocks, err = e.fill(f.f, f.entry); err != nil {
+		return false, err
+	}
+	f.late = nil
+	return true, nil
+}
+
+// close unloads the code. It waits for code that is being compiled: the cache
+// keeps it for the next process.
 func (c *code) close() {
+	for _, late := range c.late {
+		if <-late.done; late.err == nil {
+			_ = late.module.Close() // the code is gone either way
+		}
+	}
 	for _, m := range c.modules {
 		if m != nil {
 			_ = m.Close() // the code is gone either way
@@ -63,9 +102,17 @@ func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 		return c, nil
 	}
 	loading := time.Now()
-	c.modules, c.alone, err = l.finish(made.PTX)
+	loops := map[string]bool{}
 	for _, entry := range made.Module.Entries {
-		f := &function{entry: entry}
+		loops[entry.Symbol] = entry.Role == abi.Loop
+	}
+	err = l.finish(c, made.PTX, loops)
+	for _, entry := range made.Module.Entries {
+		f := &function{entry: entry, late: c.late[entry.Symbol]}
+		if f.late != nil {
+			c.functions = append(c.functions, f)
+			continue
+		}
 		if err == nil {
 			f.f, err = c.find(entry.Symbol)
 		}
@@ -86,8 +133,8 @@ func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 
 // find looks a kernel up.
 func (c *code) find(symbol string) (f driver.Function, err error) {
-	if m := c.alone[symbol]; m != nil {
-		return m.Function(symbol)
+	if p, ok := c.places[symbol]; ok {
+		return p.module.Function(p.symbol)
 	}
 	for _, m := range c.modules {
 		if f, err = m.Function(symbol); !errors.Is(err, cuda.ErrNotFound) {
@@ -101,7 +148,8 @@ func (c *code) find(symbol string) (f driver.Function, err error) {
 // number of its blocks that the device runs at a time.
 func (e *Engine) fill(f driver.Function, entry *abi.Entry) (int64, error) {
 	if entry.Dynamic > 0 {
-		if has := e.info.Attributes.SharedPerBlockOptin; entry.Scratch > has {
+		has := e.info.Attributes.SharedPerBlockOptin
+		if entry.Scratch > has {
 			return 0, &runtime.DeviceError{
 				Message: "the kernels are for a GPU with more shared memory",
 				Needed:  fmt.Sprintf("%d bytes a block", entry.Scratch),
@@ -110,7 +158,9 @@ func (e *Engine) fill(f driver.Function, entry *abi.Entry) (int64, error) {
 			}
 		}
 		if entry.Scratch > e.info.Attributes.SharedPerBlock {
-			if err := f.SetMaxDynamicShared(entry.Dynamic); err != nil {
+			// Kernels of the same code may ask for more or less.
+			static := entry.Scratch - entry.Dynamic
+			if err := f.SetMaxDynamicShared(has - static); err != nil {
 				return 0, err
 			}
 		}

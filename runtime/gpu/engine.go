@@ -282,8 +282,11 @@ func (e *Engine) loadService(s *service.Module) (m driver.Module, f map[string]d
 	err error) {
 	if m, err = e.loadMachine(s); err != nil {
 		// A driver that is older than the machine code compiles the PTX.
-		if m, err = e.load(&runtime.Request{}, s.Name, s.PTX); err != nil {
-			return nil, nil, err
+		if m = e.cached(s.Name, s.PTX); m == nil {
+			m, err = e.build(&runtime.Request{}, s.Name, s.PTX)
+			if err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	f = map[string]driver.Function{}

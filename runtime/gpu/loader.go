@@ -27,10 +27,11 @@ type loader struct {
 
 // loading is a kernel on its way to the device.
 type loading struct {
-	done   chan struct{} // closed when module or err is there
-	module driver.Module
-	err    error
-	taken  bool // the module is no longer the loader's
+	done     chan struct{} // closed when module or err is there
+	compiles chan struct{} // closed when the driver is to compile it
+	module   driver.Module
+	err      error
+	taken    bool // the module is no longer the loader's
 }
 
 func (e *Engine) newLoader(req *runtime.Request) *loader {
@@ -52,7 +53,7 @@ func (l *loader) kernel(ptx string) *loading {
 	if x := l.jobs[ptx]; x != nil {
 		return x
 	}
-	x := &loading{done: make(chan struct{})}
+	x := &loading{done: make(chan struct{}), compiles: make(chan struct{})}
 	l.jobs[ptx] = x
 	go func() {
 		defer close(x.done)
@@ -61,44 +62,82 @@ func (l *loader) kernel(ptx string) *loading {
 		}
 		l.room <- struct{}{}
 		defer func() { <-l.room }()
-		x.module, x.err = l.engine.load(l.req, "kernels", ptx)
+		if x.module = l.engine.cached(moduleName, ptx); x.module == nil {
+			close(x.compiles)
+			x.module, x.err = l.engine.build(l.req, moduleName, ptx)
+		}
 	}()
 	return x
 }
 
-// finish returns the modules with the kernels of PTX, also with an error, and
-// those that are one kernel by its name. The caller closes them.
-func (l *loader) finish(ptx string) (modules []driver.Module, alone map[string]driver.Module,
-	err error) {
+// place is where the code of a kernel is: in a module, under the symbol of the
+// first kernel with that code.
+type place struct {
+	module driver.Module
+	symbol string
+}
+
+// finish hands the modules with the kernels of PTX over to code, also with an
+// error, and the places of those that have a module of their own. Kernels that
+// differ in nothing but their names share a module. It does not wait for loops,
+// given by their symbols, that the driver has to compile: the host can do
+// without.
+func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 	parts := SplitKernels(ptx)
-	var all []*loading
-	for _, part := range parts {
-		all = append(all, l.kernel(part))
+	first := map[string]int{} // by the text without the symbol
+	same := make([]int, len(parts))
+	jobs := make([]*loading, len(parts))
+	for i, part := range parts {
+		text := strings.ReplaceAll(part, kernelOf(part), "")
+		if _, ok := first[text]; !ok {
+			first[text], jobs[i] = i, l.kernel(part)
+		}
+		same[i] = first[text]
 	}
-	alone = map[string]driver.Module{}
+	c.places, c.late = map[string]place{}, map[string]*loading{}
 	var errs []error
-	for i, x := range all {
-		<-x.done
-		if x.err != nil {
-			errs = append(errs, x.err)
+	for i, x := range jobs {
+		name := kernelOf(parts[i])
+		switch {
+		case x == nil:
+			x = jobs[same[i]]
+		case loops[name] && len(parts) > 1 && x.isCompiled():
+			x.taken, c.late[name] = true, x
 			continue
+		default:
+			<-x.done
+			if x.err != nil {
+				errs = append(errs, x.err)
+			} else if !x.taken {
+				c.modules = append(c.modules, x.module)
+				x.taken = true
+			}
 		}
-		if !x.taken {
-			modules = append(modules, x.module)
-			x.taken = true
-		}
-		if name := kernelOf(parts[i]); len(all) > 1 && name != "" {
-			alone[name] = x.module
+		if len(parts) > 1 && name != "" && x.err == nil {
+			c.places[name] = place{x.module, kernelOf(parts[same[i]])}
 		}
 	}
-	return modules, alone, errors.Join(errs...)
+	return errors.Join(errs...)
+}
+
+// isCompiled waits until it is known whether the driver has to compile a
+// kernel, and reports whether it does.
+func (x *loading) isCompiled() bool {
+	select {
+	case <-x.compiles:
+		return true
+	case <-x.done:
+		return false
+	}
 }
 
 // close waits for all loads, and closes the modules that were not taken.
 func (l *loader) close() {
 	for _, x := range l.jobs {
-		<-x.done
-		if x.err == nil && !x.taken {
+		if x.taken {
+			continue
+		}
+		if <-x.done; x.err == nil {
 			_ = x.module.Close() // the code is gone either way
 		}
 	}
@@ -153,19 +192,34 @@ func kernelOf(ptx string) string {
 	return strings.TrimSpace(kernel)
 }
 
-// load loads PTX for a request. The cache keeps the machine code that the
-// driver makes of it.
-func (e *Engine) load(req *runtime.Request, name, ptx string) (driver.Module, error) {
-	key := strings.Join([]string{"cubin", e.architecture, e.version, ptx}, "\x00")
-	if e.opts.Cache != nil {
-		if object, ok := e.opts.Cache.Get(key); ok {
-			if m, err := e.gpu.LoadModule(cuda.Image{Name: name, Code: object},
-				cuda.ModuleOptions{}); err == nil {
-				return m, nil
-			}
-			// The cached code does not load: compile again.
-		}
+// moduleName names the code of programs in the driver's messages.
+const moduleName = "kernels"
+
+// cubinKey is the key under which the cache keeps what the driver makes of PTX.
+func (e *Engine) cubinKey(ptx string) string {
+	return strings.Join([]string{"cubin", e.architecture, e.version, ptx}, "\x00")
+}
+
+// cached loads the machine code that the driver has made of PTX before. It
+// returns nil if the cache has none that loads.
+func (e *Engine) cached(name, ptx string) driver.Module {
+	if e.opts.Cache == nil {
+		return nil
 	}
+	object, ok := e.opts.Cache.Get(e.cubinKey(ptx))
+	if !ok {
+		return nil
+	}
+	m, err := e.gpu.LoadModule(cuda.Image{Name: name, Code: object}, cuda.ModuleOptions{})
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// build has the driver compile PTX for a request, and loads the code. The cache
+// keeps it.
+func (e *Engine) build(req *runtime.Request, name, ptx string) (driver.Module, error) {
 	image := cuda.Image{Name: name, Code: []byte(ptx)}
 	began := time.Now()
 	linked, err := e.gpu.Link(cuda.ModuleOptions{}, image)
@@ -177,7 +231,7 @@ func (e *Engine) load(req *runtime.Request, name, ptx string) (driver.Module, er
 	default:
 		image.Code = linked.Code
 		if e.opts.Cache != nil {
-			e.opts.Cache.Put(key, linked.Code)
+			e.opts.Cache.Put(e.cubinKey(ptx), linked.Code)
 		}
 	}
 	began = time.Now()

@@ -152,6 +152,9 @@ func (r *run) Rounds(b *harmony.Block, most int64) (woven.Rounds, error) {
 	if l == nil || most < 1 {
 		return woven.Rounds{}, nil
 	}
+	if ready, err := r.engine.isReady(l.f); err != nil || !ready {
+		return woven.Rounds{}, err
+	}
 	if small, err := r.isSmall(l); err != nil || !small {
 		return woven.Rounds{}, err
 	}

@@ -252,9 +252,7 @@ func (u *unit) compile(a *Assembler, worker int, ir string) {
 	defer failure.Recover("LLVM", &u.err)
 	u.text, u.err = a.text(worker, u.symbols[0], ir, emit.UnitSymbol)
 	if u.err == nil && a.Early != nil {
-		for _, symbol := range u.symbols {
-			a.Early(u.as(symbol))
-		}
+		a.Early(u.as(u.symbols[0]))
 	}
 }
 

@@ -20,6 +20,7 @@ type Estimate struct {
 	Registers  int // of 32 bits, a thread; 0 where values stand in scratch memory
 	Scratch    int // bytes a block
 	Parameters int // bytes
+	Sinks      int
 }
 
 // String returns the estimate in one line.
@@ -38,7 +39,8 @@ func EstimateOf(k *harmony.Kernel, b target.Budget) Estimate {
 	live := liveness(k)
 	var e Estimate
 	for _, items := range b.Items {
-		e = Estimate{Items: items, Live: live.most, Parameters: parameters(k)}
+		e = Estimate{Items: items, Live: live.most, Parameters: parameters(k),
+			Sinks: len(k.Sinks)}
 		tile := b.Threads * items
 		// An expansion scans the match counts of a tile and keeps there what
 		// later stages need, while the rows that it makes are worked on. Those
@@ -68,6 +70,7 @@ func excess(e Estimate, b target.Budget) string {
 		{e.Registers, b.Registers, "registers"},
 		{e.Scratch, b.Scratch, "bytes of scratch"},
 		{e.Parameters, b.Parameters, "bytes of parameters"},
+		{e.Sinks, b.Sinks, "sinks"},
 	} {
 		if bound.have > 0 && bound.need > bound.have {
 			return fmt.Sprintf("%d %s of %d", bound.need, bound.what, bound.have)

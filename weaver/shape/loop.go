@@ -77,8 +77,8 @@ func (p *Program) loop(b *harmony.Block) *Loop {
 }
 
 // loopSizes returns the sizes that a block of kernels and merges needs: an
-// operation for each command, one for the branch, and one for each place where a
-// temp may be emptied, before and after its life.
+// operation for each command, one for the branch, and one for each place where
+// a temp may be emptied, before and after its life.
 func loopSizes(b *harmony.Block) (s abi.LoopSizes) {
 	relations := map[*harmony.Relation]bool{}
 	for _, c := range b.Cmds {

@@ -1,0 +1,95 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/reference/enginetest"
+	"github.com/redfoxdb/redfox/internal/reference/oracle"
+	"github.com/redfoxdb/redfox/internal/reference/recursive"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/woven"
+)
+
+// TestLateLoop has the host lead the rounds of a loop whose code is not there
+// yet, and the device from the run on in which it is.
+func TestLateLoop(t *testing.T) {
+	facts := oracle.Facts{}
+	word := func(i int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(i)<<34) }
+	facts["start"] = append(facts["start"], oracle.Tuple{word(0)})
+	for i := range 60 {
+		facts["next"] = append(facts["next"], oracle.Tuple{word(i), word(i + 1)})
+	}
+	plan, db := enginetest.Stored(t, recursive.Stratum{Rules: 3}.Program(), facts)
+	e, d := card{}.open(t)
+	rounds := func() int64 {
+		t.Helper()
+		check(t, "a stratum", e, plan, db)
+		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Device.Rounds
+	}
+	if rounds() == 0 {
+		t.Fatal("the device runs no rounds")
+	}
+	var loop *function
+	e.programs.Each(func(p *program) {
+		c, err := p.codes.Use(p.bounds[0].bound, func(woven.Knowledge) (*code, error) {
+			return nil, errors.New("the code is not kept")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.codes.Release(c)
+		for _, f := range c.Made.functions {
+			if f.entry.Role == abi.Loop {
+				loop = f
+				f.late = &loading{done: make(chan struct{}), module: c.Made.modules[0]}
+			}
+		}
+	})
+	if n := rounds(); n != 0 {
+		t.Errorf("the device runs %d rounds without code", n)
+	}
+	close(loop.late.done)
+	if rounds() == 0 {
+		t.Error("the device runs no rounds, and has the code")
+	}
+	if err := d.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEqualKernels gives kernels that differ in nothing but their names one
+// module.
+func TestEqualKernels(t *testing.T) {
+	const head = ".version 7.8\n.target sm_90\n.address_size 64\n"
+	kernel := func(name, body string) string {
+		return ".visible .entry " + name + "(\n\t.param .u64 " + name + "_param_0\n)\n{\n\t" +
+			body + "\n}\n"
+	}
+	ptx := head + kernel("k0", "ret;") + kernel("k10", "exit;") + kernel("k2", "ret;")
+	l := &loader{jobs: map[string]*loading{}}
+	for _, part := range SplitKernels(ptx) {
+		x := &loading{done: make(chan struct{}), compiles: make(chan struct{})}
+		close(x.done)
+		l.jobs[part] = x
+	}
+	var c code
+	if err := l.finish(&c, ptx, nil); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, name := range []string{"k0", "k10", "k2"} {
+		got = append(got, c.places[name].symbol)
+	}
+	if text := strings.Join(got, " "); text != "k0 k10 k0" || len(c.modules) != 2 {
+		t.Errorf("the places are %s, in %d modules", text, len(c.modules))
+	}
+}
