@@ -49,6 +49,9 @@ func execute(args []string, con *console) (code int) {
 	if flushed := con.out.Flush(); err == nil && flushed != nil {
 		err = &outputError{flushed}
 	}
+	if err == nil {
+		driver.Settle(ctx)
+	}
 	if ctx.Err() != nil && err != nil {
 		err = context.Cause(ctx)
 	}

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"context"
 	"errors"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -12,6 +13,11 @@ import (
 
 // process holds the engines of all runs outside sessions.
 var process = pool.New(machine.Host())
+
+// Settle waits, after the runs of a command, for code that engines compile
+// while runs go on without it: the cache has it for the next process. The end
+// of the context ends the wait.
+func Settle(ctx context.Context) { _ = process.Settle(ctx) }
 
 // The names of engines, for RunOptions.Engine. EngineAuto is the best for the
 // facts.

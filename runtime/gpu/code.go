@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -62,6 +63,24 @@ func (e *Engine) isReady(f *function) (bool, error) {
 	}
 	f.late = nil
 	return true, nil
+}
+
+// Settle waits until the driver has compiled the loops that runs do without
+// meanwhile, so that later runs and other processes have them. It returns the
+// error of a context that ends before.
+func (e *Engine) Settle(ctx context.Context) error {
+	e.mu.Lock()
+	late := e.late
+	e.late = nil
+	e.mu.Unlock()
+	for _, x := range late {
+		select {
+		case <-x.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // close unloads the code. It waits for code that is being compiled: the cache

@@ -91,6 +91,7 @@ type Engine struct {
 	users int // runs at work
 	done  bool
 	keeps map[*kept]bool
+	late  []*loading // that Settle waits for
 }
 
 // sizes are thresholds; tests shrink them to reach every path with little data.
@@ -389,7 +390,7 @@ func (e *Engine) Run(ctx context.Context,
 
 // Prepare makes the code of a request and copies its facts to the device.
 func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
-	return e.with(ctx, req, func(r *run, _ time.Duration) error {
+	err := e.with(ctx, req, func(r *run, _ time.Duration) error {
 		if err := r.allocate(); err != nil {
 			return err
 		}
@@ -400,6 +401,10 @@ func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return e.Settle(ctx)
 }
 
 // with sets up a run, which evaluate carries out.

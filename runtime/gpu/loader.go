@@ -103,6 +103,9 @@ func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 			x = jobs[same[i]]
 		case loops[name] && len(parts) > 1 && x.isCompiled():
 			x.taken, c.late[name] = true, x
+			l.engine.mu.Lock()
+			l.engine.late = append(l.engine.late, x)
+			l.engine.mu.Unlock()
 			continue
 		default:
 			<-x.done

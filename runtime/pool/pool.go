@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -209,6 +210,27 @@ func (p *Pool) Use() gpu.Use {
 	}
 	return all
 }
+
+// Settle waits for code that engines compile while runs go on without it, as
+// Engine.Settle of package gpu.
+func (p *Pool) Settle(ctx context.Context) error {
+	p.mu.Lock()
+	var list []settler
+	for _, e := range p.made {
+		if s, ok := e.Engine.(settler); ok {
+			list = append(list, s)
+		}
+	}
+	p.mu.Unlock()
+	for _, s := range list {
+		if err := s.Settle(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type settler interface{ Settle(context.Context) error }
 
 // Close waits for the runs at work and closes all engines. Later runs fail.
 func (p *Pool) Close() error {

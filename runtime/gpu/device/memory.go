@@ -190,6 +190,11 @@ func padded(bytes, unit int64) int64 { return (bytes + overread + unit - 1) / un
 func (m *Memory) Alloc(
 	s driver.Stream, what string, bytes int64, others ...driver.Stream,
 ) (Buffer, error) {
+	if m.GrowsInPlace(bytes) {
+		if b, err := m.allocRegion(s, what, bytes, others...); b.At != 0 || err != nil {
+			return b, err
+		}
+	}
 	b := Buffer{Bytes: padded(bytes, alignment)}
 	if err := m.obtainAccounted(what, b.Bytes, func() (err error) {
 		b.At, err = m.obtain(s, b.Bytes)

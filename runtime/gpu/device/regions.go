@@ -9,12 +9,12 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Large tables that grow lie in regions of addresses, behind which the driver
-// maps more memory: nothing moves, and mapping takes an eighth of the time in
-// which a pool takes as much from the driver. A region that a run has freed
+// Large buffers lie in regions of addresses, behind which the driver maps more
+// memory: nothing moves when they grow, and mapping takes an eighth of the time
+// in which a pool takes as much from the driver. A region that a run has freed
 // keeps its memory for the next one.
 
-// regionBytes is the size from which columns that grow lie in regions.
+// regionBytes is the size from which buffers lie in regions.
 const regionBytes = 64 << 20
 
 // regions are those of a device.
@@ -47,13 +47,14 @@ func (m *Memory) regionOf(b Buffer) *region {
 
 // allocRegion returns memory that can grow in place, with undefined contents.
 // The zero buffer says that the driver has no regions.
-func (m *Memory) allocRegion(s driver.Stream, what string, bytes int64) (Buffer, error) {
+func (m *Memory) allocRegion(s driver.Stream, what string, bytes int64,
+	others ...driver.Stream) (Buffer, error) {
 	x, err := m.takeRegion(s, bytes)
 	if x == nil || err != nil {
 		return Buffer{}, err
 	}
 	b := Buffer{At: x.Base()}
-	if err := m.extend(s, x, &b, what, bytes); err != nil {
+	if err := m.extend(s, x, &b, what, bytes, others...); err != nil {
 		return Buffer{}, errors.Join(err, m.giveRegion(x, s))
 	}
 	return b, nil
@@ -131,14 +132,15 @@ func (x *region) close() error {
 }
 
 // extend makes a region's buffer one of bytes.
-func (m *Memory) extend(s driver.Stream, x *region, b *Buffer, what string, bytes int64) error {
+func (m *Memory) extend(s driver.Stream, x *region, b *Buffer, what string, bytes int64,
+	others ...driver.Stream) error {
 	bytes = padded(bytes, alignment)
 	more := bytes - b.Bytes
 	if more <= 0 {
 		return nil
 	}
 	if err := m.obtainAccounted(what, more, func() error { return x.Grow(uint64(bytes)) },
-		s); err != nil {
+		append(others, s)...); err != nil {
 		return err
 	}
 	b.Bytes = bytes
