@@ -212,3 +212,33 @@ func TestPut(t *testing.T) {
 		c.lanes.Give(l)
 	}
 }
+
+// TestSteady counts what a run holds of the pool, which another process is to
+// make available, and not its regions.
+func TestSteady(t *testing.T) {
+	c := open(t, emulated.Options{})
+	c.mem.RegionBytes = 1 << 16
+	l := c.lane(t)
+	r := &Run{Ctx: context.Background(), Memory: c.mem, Lane: l, Owned: map[cuda.Pointer]int64{}}
+	r.Slab.Closed = true
+	var small, large Buffer
+	if err := errors.Join(r.Alloc(&small, "a small buffer", 1000),
+		r.Alloc(&large, "a large buffer", 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	r.Settled()
+	if r.Steady != small.Bytes || r.Peak != small.Bytes+large.Bytes {
+		t.Errorf("of %d and %d bytes %d are the pool's, of %d", small.Bytes, large.Bytes, r.Steady,
+			r.Peak)
+	}
+	if err := r.Drop(&large); err != nil {
+		t.Fatal(err)
+	}
+	if r.held != small.Bytes || r.inRegions != 0 {
+		t.Errorf("without the large one %d bytes are held, %d in regions", r.held, r.inRegions)
+	}
+	if err := r.GiveBack(); err != nil {
+		t.Fatal(err)
+	}
+	c.lanes.Give(l)
+}

@@ -85,6 +85,9 @@ func (r *Run) Alloc(b *Buffer, what string, bytes int64) error {
 	*b = made
 	r.Owned[made.At] = made.Bytes
 	r.held += made.Bytes
+	if r.Arena == nil && r.Memory.regionOf(made) != nil {
+		r.inRegions += made.Bytes
+	}
 	r.Peak = max(r.Peak, r.held)
 	return nil
 }
