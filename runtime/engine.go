@@ -73,6 +73,10 @@ type Request struct {
 	// NoPackedColumns has a device keep columns of facts as the host does, in
 	// whole bytes a value.
 	NoPackedColumns bool
+	// NoKeptIndexes has a run make indexes over facts and values of functions
+	// of strings that earlier runs over the same facts have left, and leave
+	// none.
+	NoKeptIndexes bool
 	// Profile asks for the times and rows of each command.
 	Profile bool
 	// Trace, if set, is told what took how long. It is safe for concurrent use.

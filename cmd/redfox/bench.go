@@ -33,6 +33,8 @@ func benchCommand(con *console) *cli.Command {
 			"host's memory; from to are the shortest and the longest. MB are those of the columns that the query's plan scans, each " +
 			"once, as stored, without dictionaries. floor is the share of hot that reading them takes at the bandwidth of the " +
 			"memory: of the host's, which is measured, or of the GPU's, as its maker states it.\n\n" +
+			"A hot run finds columns and code ready, indexes over facts, and on a GPU the values of functions of strings. --fresh " +
+			"shows what runs take that make the latter two again, as most other systems do.\n\n" +
 			"--against duckdb measures DuckDB, too: on the same files, which it loads into tables first, with as " +
 			"many threads, each query beside ours. Its times are without the making of Python values. Answers are compared " +
 			"whole: numbers to the last digit, and where DuckDB computes in binary floating point, to the digits that ours " +
@@ -44,10 +46,11 @@ func benchCommand(con *console) *cli.Command {
 			"redfox bench tpch --sf 1 --data tpch/sf1 --against duckdb\n" +
 			"redfox bench tpch --sf 10 --data tpch/sf10 --engine gpu --out results\n" +
 			"redfox bench ssb --sf 1 --data ssb/sf1 --pass-off FoldConstants\n" +
+			"redfox bench tpch --sf 1 --data tpch/sf1 --engine gpu --fresh\n" +
 			"redfox bench ssb --sf 1 --generate --queries q11,q21 --runs 30\n" +
 			"redfox bench list",
 		Flags: flags("sf", "data", "queries", "queries-from", "runs", "against", "python",
-			"generate", "shared-facts", "each-pass-off", "pass-off", "out",
+			"generate", "shared-facts", "each-pass-off", "pass-off", "fresh", "out",
 			"engine", "device", "threads", "memory", "device-memory", "timeout", "disable",
 			"no-fuse", "no-decompose"),
 		Action: func(c *cli.Context) error {
@@ -106,11 +109,15 @@ func newBench(c *cli.Context, con *console) (*bench, error) {
 		return nil, &usageError{message: "bench takes one suite",
 			help: "name queries with --queries"}
 	}
-	b := &bench{con: con, out: c.String("out"), passes: c.Bool("each-pass-off") || c.IsSet("pass-off"),
+	off := splitList(c.StringSlice("pass-off"))
+	if c.Bool("fresh") {
+		off = append(off, driver.KeepIndexes)
+	}
+	b := &bench{con: con, out: c.String("out"), passes: c.Bool("each-pass-off") || len(off) > 0,
 		progress: newProgress(con)}
 	b.Runner = measure.Runner{Suite: s, Scale: c.Float64("sf"), Dir: c.String("data"),
 		Runs: c.Int("runs"), Python: c.String("python"), Shared: c.Bool("shared-facts"),
-		Off:      splitList(c.StringSlice("pass-off")),
+		Off:      off,
 		Progress: b.progress.show, Compile: driver.Options{
 			Disable: splitList(c.StringSlice("disable")), NoFuse: c.Bool("no-fuse")}}
 	for _, check := range []func(*cli.Context) error{b.checkNumbers, b.checkEngine,
@@ -251,7 +258,7 @@ func (b *bench) checkAgainst(c *cli.Context) error {
 		b.Against = append(b.Against, name)
 	}
 	if b.passes && len(b.Against) > 0 {
-		return &usageError{message: "--each-pass-off compares redfox with itself",
+		return &usageError{message: "--each-pass-off, --pass-off and --fresh compare redfox with itself",
 			help: "leave --against out"}
 	}
 	switch loaded, files := b.IsAgainst(measure.DuckDB), b.IsAgainst(measure.DuckDBFiles); {

@@ -309,6 +309,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "run each query with and without the pass or step `PASS` by turns, and show both times"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "fresh", Category: groupBench,
+			Usage: "show also the times of runs that make again what a hot run finds ready beside columns and code: --pass-off KeepIndexes"}
+	},
+	func() cli.Flag {
 		return &cli.BoolFlag{Name: "json", Category: groupMessages,
 			Usage: "write diagnostics, notes and failures as one JSON array when the command ends: check to standard output, others to standard error"}
 	},

@@ -52,6 +52,9 @@ const (
 	loopOnDevice = "LoopOnDevice"
 	joinByBits   = "JoinByBits"
 	packColumns  = "PackColumns"
+	// KeepIndexes is the step without which no run finds what another one has
+	// made of the same facts.
+	KeepIndexes = "KeepIndexes"
 )
 
 // RunSteps lists what runs do with a plan beside executing it. Options.Disable
@@ -64,6 +67,9 @@ func RunSteps() []Pass {
 			"row as bits, if there are many, and leaves out those found before."},
 		{Name: packColumns, Doc: "A GPU keeps large columns of facts in as many bits a value as the " +
 			"column needs, if that is a fifth less than whole bytes take."},
+		{Name: KeepIndexes, Doc: "Indexes over facts, and on a GPU the values of functions of " +
+			"strings, stay for later runs over the same facts. Without it, a run that is not the " +
+			"first makes its own, as most other systems do."},
 	}
 }
 

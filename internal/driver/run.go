@@ -232,6 +232,7 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 		NoDeviceLoops:   slices.Contains(q.program.disable, loopOnDevice),
 		NoBitJoins:      slices.Contains(q.program.disable, joinByBits),
 		NoPackedColumns: slices.Contains(q.program.disable, packColumns),
+		NoKeptIndexes:   slices.Contains(q.program.disable, KeepIndexes),
 		NoTiers:         opts.NoTiers,
 		Often:           q.often,
 		Adaptive:        q.engine.Adaptive,

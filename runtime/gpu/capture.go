@@ -121,7 +121,7 @@ func (e *Engine) fromGraph(ctx context.Context,
 	if err != nil {
 		return nil, false, nil
 	}
-	bound := kept.isBound(req.Facts, req.NoPackedColumns)
+	bound := kept.isBound(req)
 	if bound == nil {
 		return nil, false, nil
 	}

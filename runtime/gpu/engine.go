@@ -423,7 +423,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	if err != nil {
 		return err
 	}
-	bound := kept.isBound(req.Facts, req.NoPackedColumns)
+	bound := kept.isBound(req)
 	known := bound != nil // and the facts most likely there
 	if !known {
 		if bound, err = kept.bind(ctx, prog, req, e.sizes.policyFor(req), r.walk.Order.Threads,
@@ -467,6 +467,7 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	}
 	r := &run{engine: e, sizes: e.sizes}
 	r.Ctx, r.MinRows, r.Numbers, r.Copies = ctx, e.sizes.rows, r.sync, r.fetch
+	r.Unshared = req.NoKeptIndexes
 	r.Spare, r.sorter, r.ShortRun = r.Retire, r.newSorter(), e.sizes.run
 	r.walk = woven.Walk{Request: req, Machine: r,
 		Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
@@ -566,7 +567,7 @@ func (p *program) bind(
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !bound.Data.Constant() || facts == nil {
+	if !bound.Data.Constant() || facts == nil || req.NoKeptIndexes {
 		if p.sizes == nil {
 			p.sizes = cmp.Or(p.history.Hints(made.identity.Rows), replay.NewSizes())
 		}
@@ -592,16 +593,18 @@ func (p *program) bind(
 	return made, nil
 }
 
-// isBound returns the program bound to facts, with or without packed columns,
-// or nil.
-func (p *program) isBound(facts *store.Database, whole bool) *boundFacts {
-	key := weak.Make(facts)
+// isBound returns the program bound to the facts of a request, or nil.
+func (p *program) isBound(req *runtime.Request) *boundFacts {
+	if req.NoKeptIndexes {
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.boundTo(key, whole)
+	return p.boundTo(weak.Make(req.Facts), req.NoPackedColumns)
 }
 
-// boundTo is isBound for callers that hold the lock.
+// boundTo returns the program bound to facts, with or without packed columns,
+// or nil. The caller holds the lock.
 func (p *program) boundTo(key weak.Pointer[store.Database], whole bool) *boundFacts {
 	for i, b := range p.bounds {
 		if b.facts == key && b.whole == whole {

@@ -21,6 +21,7 @@ type State struct {
 	Groups    map[*harmony.Groups]*Groups
 
 	Resident  *Residency
+	Unshared  bool        // indexes over facts are the run's own
 	residents []*resident // in use
 	retired   []*resident // of residents: indexes that are not needed again
 	found     map[formKey]*resident
