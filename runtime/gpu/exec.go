@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
@@ -14,6 +15,7 @@ import (
 // job is a function to launch over all tiles of some rows.
 type job struct {
 	entry       *boundEntry
+	kernel      *harmony.Kernel // or nil, of one that builds
 	from, until int64
 	alone       bool // in one block, on the device
 	defers      bool // whether it is through may be found out later
@@ -29,7 +31,47 @@ const mostUnsettled = 256
 type launched struct {
 	*job
 	blocks, tiles int64
-	states        int64 // their address
+	states        int64       // their address
+	choices       []runChoice // of the indexes that it probes
+}
+
+// runChoice is the run of an index that a launch probes.
+type runChoice struct {
+	index *harmony.Index
+	at    int
+}
+
+// choicesOf returns the runs at hand of the indexes that a kernel probes.
+func (r *run) choicesOf(k *harmony.Kernel) (list []runChoice) {
+	for _, s := range k.Stages {
+		if p, ok := s.(*harmony.Probe); ok {
+			if x := r.Indexes[p.Index]; len(x.Runs.List) > 0 {
+				list = append(list, runChoice{p.Index, x.Runs.At})
+			}
+		}
+	}
+	return list
+}
+
+// again launches what a launch has left undone, over the runs of its indexes.
+func (r *run) again(ctx context.Context, l *launched) (stop bool, err error) {
+	for _, c := range l.choices {
+		x := r.Indexes[c.index]
+		defer func(at int) { x.Runs.At = at }(x.Runs.At)
+		x.Runs.At = c.at
+	}
+	return r.fill(ctx, l, false)
+}
+
+// probesUnsettled reports whether a launch that may have stopped probes an
+// index.
+func (r *run) probesUnsettled(x *harmony.Index) bool {
+	return slices.ContainsFunc(r.unsettled, func(l *launched) bool {
+		return l.kernel != nil && slices.ContainsFunc(l.kernel.Stages, func(s harmony.Stage) bool {
+			p, ok := s.(*harmony.Probe)
+			return ok && p.Index == x
+		})
+	})
 }
 
 // exec launches a job's function over all its rows, again whenever a table that
@@ -68,6 +110,7 @@ func (r *run) exec(ctx context.Context, j *job) error {
 		}
 	}
 	if stop && j.defers && !e.faults && len(e.groups) == 0 && len(r.unsettled) < mostUnsettled {
+		l.choices = r.choicesOf(j.kernel)
 		r.unsettled = append(r.unsettled, l)
 		return nil
 	}
@@ -160,7 +203,7 @@ func (r *run) settleLaunches(ctx context.Context) error {
 		}
 		if err := r.log.Redo(func() error {
 			for _, l := range list {
-				if _, err := r.fill(ctx, l, false); err != nil {
+				if _, err := r.again(ctx, l); err != nil {
 					return err
 				}
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/order"
@@ -146,7 +147,7 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 			return woven.Work{}, err
 		}
 	}
-	j := &job{entry: e, defers: !r.probesRuns(k)}
+	j := &job{entry: e, kernel: k, defers: true}
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
 		j.from, j.until, err = r.Relations[s.Rel].Version(r.Ctx, s.Version)
@@ -223,10 +224,14 @@ func (r *run) overflow(k *harmony.Kernel) error {
 }
 
 // Build makes an index.
+//
+// An index over merged tuples does not depend on what launches still add.
 func (r *run) Build(decl *harmony.Index) error {
 	r.log.Command()
-	if err := r.settle(); err != nil {
-		return err
+	if decl.Of.Kind != queryplan.Derived || r.probesUnsettled(decl) {
+		if err := r.settle(); err != nil {
+			return err
+		}
 	}
 	if r.entries[decl.Name] == nil {
 		for _, f := range r.code.functions {

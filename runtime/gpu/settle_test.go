@@ -51,3 +51,43 @@ func TestSettle(t *testing.T) {
 		}
 	}
 }
+
+// TestSettleBesideIndexes has joins of a relation that grows with itself. The
+// indexes are built while kernels that may have stopped are not looked after,
+// and these go on over the runs of an index that they began with.
+func TestSettleBesideIndexes(t *testing.T) {
+	const text = `
+edge(x, y) -> int(x), int(y).
+other(x, y) -> int(x), int(y).
+path(x, y) <- edge(x, y).
+path(x, z) <- path(x, y), path(y, z).
+path(x, z) <- path(y, x), other(y, z).
+both(x, z) <- path(x, y), both(y, z).
+both(x, y) <- other(x, y).
+`
+	facts := oracle.Facts{}
+	word := func(i int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(i)<<34) }
+	for i := range 30 {
+		facts["edge"] = append(facts["edge"], oracle.Tuple{word(i), word(i + 1)})
+		facts["other"] = append(facts["other"], oracle.Tuple{word(3 * i % 31), word(7 * i % 31)})
+	}
+	plan, db := enginetest.Stored(t, text, facts)
+	for _, rows := range []int64{1, 8, 4096} {
+		e, d := card{small: true, Options: emulated.Options{Seed: 11}}.open(t)
+		e.sizes.rows, e.sizes.run = rows, 8
+		answer, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db,
+			NoDeviceLoops: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows == 1 && answer.Device.Enlarged == 0 {
+			t.Error("no table is enlarged")
+		}
+		for range 3 {
+			check(t, "in runs", e, plan, db)
+		}
+		if err := d.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
