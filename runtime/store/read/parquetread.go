@@ -81,6 +81,9 @@ type parquetLoad struct {
 	selected [][]bool         // of each thread: the rows that pass the tests
 	some     []representative // of fields of which nothing is wanted but the test
 
+	late []*lateStrings // of fields that are put off, else nil; nil if none is
+	kept [][]int64      // of each row group, if rows are selected: those for late
+
 	mu      sync.Mutex
 	left    []int // parts of each field that are not read yet
 	values  int64 // read
@@ -93,9 +96,13 @@ func (l *load) readParquet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	l.size, l.byRow = f.size, true
 	p := &parquetLoad{load: l, file: f}
+	defer func() {
+		if p.late == nil {
+			f.Close()
+		}
+	}()
+	l.size, l.byRow = f.size, true
 	if err := p.plan(); err != nil {
 		return err
 	}
@@ -109,7 +116,10 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	l.leaveUnread()
 	l.askFields()
-	p.order = slices.DeleteFunc(p.order, func(i int) bool { return l.absent[i] })
+	p.putOff()
+	p.order = slices.DeleteFunc(p.order, func(i int) bool {
+		return l.absent[i] || p.isLate(i)
+	})
 	p.setAside()
 	done, err := p.readSelected(ctx)
 	p.unselect()
@@ -117,6 +127,7 @@ func (l *load) readParquet(ctx context.Context) error {
 		p.drop()
 		p.describe()
 		l.leaveColumns()
+		p.numberRows()
 		return err
 	}
 	p.takeBack()
@@ -131,6 +142,7 @@ func (l *load) readParquet(ctx context.Context) error {
 		}
 	}
 	l.leaveColumns()
+	p.numberRows()
 	return l.badRows(p.parts, p.starts)
 }
 

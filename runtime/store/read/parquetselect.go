@@ -229,6 +229,7 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 	}
 	*kept = int64(n)
 	marks := p.selected[t][:p.file.Groups[g].Rows]
+	p.keepRows(g, n, marks)
 	for _, i := range p.order {
 		if n == 0 || p.tests[i] != nil && p.tests[i].Alone {
 			continue
