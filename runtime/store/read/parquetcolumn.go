@@ -97,6 +97,9 @@ type columnReader struct {
 	words   []int64 // of rows that are not narrowed yet
 	last    int64   // the word of the row before, or noCode; see standIn
 
+	filler   *store.Filler // of the column that rows are decoded into; nil makes chunks
+	firstRow int           // of the row group
+
 	all     []int64 // room for the words of all rows, instead of chunks; none may be missing
 	marks   []bool  // the rows that are wanted; nil means all
 	test    *Test   // clears marks; nil decodes the rows
@@ -111,6 +114,7 @@ type readRoom struct {
 	places, levels []uint32
 	kept           keptPlaces // of rows that are no words yet
 	dictionary     []int64
+	entries        []uint32 // of its words in a column that is filled
 	text           []byte
 	texts          [][]byte
 
@@ -150,14 +154,6 @@ func (r *readRoom) reserve(what string, n, bytes int) error {
 // dictionaryBytes is what a value of a dictionary takes beside its text, with
 // what grows.
 const dictionaryBytes = 40
-
-// read decodes a column chunk into part.
-func (p *parquetField) read(
-	ctx context.Context, f *parquetFile, group int, strings *store.Interner, room *readRoom,
-	part *columnPart,
-) error {
-	return p.reader(f, group, strings, room, part).run(ctx, f, group)
-}
 
 // reader returns a reader of a column chunk.
 func (p *parquetField) reader(

@@ -81,6 +81,8 @@ type parquetLoad struct {
 	selected [][]bool         // of each thread: the rows that pass the tests
 	some     []representative // of fields of which nothing is wanted but the test
 
+	fillers []*fieldFiller // of fields that are decoded into their column, else nil
+
 	late []*lateStrings // of fields that are put off, else nil; nil if none is
 	kept [][]int64      // of each row group, if rows are selected: those for late
 
@@ -191,6 +193,7 @@ func (p *parquetLoad) plan() error {
 		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d",
 			n, f.Rows)
 	}
+	p.planFillers()
 	// Fields are read one after the other, so that there are chunks of few of
 	// them at a time. Strings come first: dictionaries take the longest to
 	// make, and other fields are read meanwhile.
@@ -265,7 +268,12 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	part := &p.parts[i][g]
 	part.thread = t
 	rows := p.starts[g+1] - p.starts[g]
-	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
+	filler, err := p.filler(i)
+	if err == nil {
+		r := p.decoders[i].reader(p.file, g, p.interners[t][i], p.rooms[t], part)
+		r.filler, r.firstRow = filler, int(p.starts[g])
+		err = r.run(ctx, p.file, g)
+	}
 	p.hasRead(i, g, part)
 	if err == nil {
 		err = p.checkRows(i, g, part)
@@ -278,6 +286,9 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 		return
 	}
 	p.gather(i, p.parts[i], p.starts)
+	if f := p.fillers[i]; f != nil {
+		p.data[i].filler, p.data[i].mayAscend = filler, f.mayAscend
+	}
 	if p.proving {
 		_, err = p.joinField(ctx, i, p.sources)
 	} else {

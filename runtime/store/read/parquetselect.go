@@ -194,21 +194,8 @@ func (p *parquetLoad) comparable(i int) bool {
 
 // outside reports whether no value within bounds passes the test of a field.
 func (p *parquetLoad) outside(i int, least, most []byte) bool {
-	t, d := p.tests[i], p.decoders[i]
-	size := 4
-	if d.column.Type == parquet.Int64 {
-		size = 8
-	}
-	if len(least) != size || len(most) != size {
-		return false
-	}
-	r := &columnReader{parquetField: d, part: &columnPart{}}
-	bounds := make([]int64, 2)
-	v := parquet.Values{Plain: slices.Concat(least, most)}
-	if r.plain(bounds, &v, r.refuser(0)) != nil || len(r.part.bad) > 0 || bounds[0] > bounds[1] {
-		return false
-	}
-	return bounds[1] < t.Least || bounds[0] > t.Most
+	lo, hi, ok := p.decoders[i].bounds(least, most)
+	return ok && (hi < p.tests[i].Least || lo > p.tests[i].Most)
 }
 
 // whole checks what was read of a column chunk: all rows, each with a value

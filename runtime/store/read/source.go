@@ -69,6 +69,10 @@ type Source struct {
 	storedRows  int64
 	storedAs    map[string]string
 
+	// distrusted says that statistics of row groups have turned out to be
+	// wrong.
+	distrusted bool
+
 	// footer is the footer of a Parquet file, which Bind reads and Load uses
 	// again: the footer of a long file takes as long to read as many columns.
 	footer *parquet.Footer

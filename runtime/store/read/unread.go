@@ -91,6 +91,7 @@ func IsUnread(err error) bool { return errors.Is(err, errUnread) }
 // whole returns the source without arguments that are left out.
 func (s *Source) whole() *Source {
 	all := *s
+	all.distrusted = true
 	all.Uses = slices.Clone(s.Uses)
 	for i := range all.Uses {
 		all.Uses[i].Unread, all.Uses[i].Tests, all.Uses[i].Shown = nil, nil, nil
