@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"encoding/binary"
 	"slices"
 	"unsafe"
 
@@ -120,7 +121,7 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 		marks[i] = true
 	}
 	for _, i := range p.order {
-		if p.excludes(i, g) {
+		if p.excludes(i, g) || p.filtersOut(i, g) {
 			clear(marks)
 			return 0, nil
 		}
@@ -164,6 +165,53 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 func (p *parquetLoad) excludes(i, g int) bool {
 	s := p.file.Groups[g].Chunks[p.fields[i].index].Meta.Statistics
 	return s != nil && p.comparable(i) && p.outside(i, s.Min, s.Max)
+}
+
+// filtersOut reports whether the Bloom filter of a row group shows that it has
+// none of the values of a field that pass its test.
+func (p *parquetLoad) filtersOut(i, g int) bool {
+	column := p.fields[i].index
+	if p.tests[i] == nil || p.tests[i].Equal == nil ||
+		p.file.Groups[g].Chunks[column].Meta.Bloom == nil {
+		return false
+	}
+	filter := p.file.BloomFilter(p.file, p.file.size, g, column)
+	if filter == nil {
+		return false
+	}
+	for _, v := range p.tests[i].Equal {
+		data := p.decoders[i].encode(v)
+		if data == nil || !filter.Excludes(data) {
+			return false
+		}
+	}
+	return true
+}
+
+// encode returns a value as the PLAIN bytes of the column, without a length. It
+// returns nil if the column may have the value in several forms, or in none.
+func (d *parquetField) encode(v scalar.Value) []byte {
+	if v.Type.Kind == scalar.String && d.column.Type == parquet.ByteArray {
+		return []byte(v.Str())
+	}
+	word, data := int64(v.Bits()), []byte(nil)
+	n := word
+	switch {
+	case d.up > 1:
+		n /= d.up
+	case d.down != 1:
+		n *= d.down
+	}
+	switch d.column.Type {
+	case parquet.Int32:
+		data = binary.LittleEndian.AppendUint32(nil, uint32(n))
+	case parquet.Int64:
+		data = binary.LittleEndian.AppendUint64(nil, uint64(n))
+	}
+	if back, _, ok := d.bounds(data, data); !ok || back != word {
+		return nil
+	}
+	return data
 }
 
 // excludePages clears the marks of the pages of a row group of which the page
