@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// BloomFilter is the split-block Bloom filter of a column chunk (Putze, Sanders,
-// Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Apache
-// Parquet, "Bloom Filter"). It is read a block at a time.
+// BloomFilter is the split-block Bloom filter of a column chunk (Putze,
+// Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007;
+// Apache Parquet, "Bloom Filter"). It is read a block at a time.
 type BloomFilter struct {
 	file   io.ReaderAt
 	at     int64 // of the first block

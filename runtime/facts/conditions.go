@@ -191,8 +191,8 @@ func Test(conds []queryplan.Expr) read.Test {
 	return t
 }
 
-// equalTo returns the constants of which a column must be one for a condition to
-// hold; nil if it asks something else.
+// equalTo returns the constants of which a column must be one for a condition
+// to hold; nil if it asks something else.
 func equalTo(cond queryplan.Expr) []scalar.Value {
 	call, ok := cond.(*queryplan.Call)
 	if !ok || len(call.Args) != 2 {

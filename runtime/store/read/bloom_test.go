@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -49,7 +50,8 @@ func writeBloomFilters(t *testing.T) []byte {
 		for i := range int64(2048) {
 			n := g + 3*(i*7919%40)
 			ids, nums = append(ids, g*2048+i), append(nums, n)
-			names = append(names, parquet.ByteArray("name "+scalar.Format(scalar.OfInt(scalar.IntType, n))))
+			text := "name " + strconv.FormatInt(n, 10)
+			names = append(names, parquet.ByteArray(text))
 		}
 		group := w.AppendRowGroup()
 		for _, values := range []any{ids, names, nums} {

@@ -171,7 +171,7 @@ func (s *lateStrings) ReadRows(ctx context.Context, threads int, rows []uint32) 
 	l := &load{source: &source, opts: &opts, started: time.Now(), report: &FileReport{},
 		ledger: store.NewLedger(opts.Reserve, opts.Bound)}
 	l.plan()
-	p := &parquetLoad{load: l, file: s.file.parquetFile}
+	p := &parquetLoad{load: l, file: s.file.with(ctx)}
 	err := p.plan()
 	if err == nil {
 		err = p.prepare()

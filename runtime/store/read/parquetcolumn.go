@@ -2,13 +2,10 @@ package read
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parquet"
-	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -173,26 +170,21 @@ func (p *parquetField) reader(
 
 // run decodes the column chunk that the reader is for.
 func (r *columnReader) run(ctx context.Context, f *parquetFile, group int) error {
-	at := io.ReaderAt(f)
-	if server, ok := f.ReaderAt.(*remote.File); ok { // one request for all pages
-		from, until := f.Span(f.size, group, r.field.index)
-		if from < 0 || from > until {
-			return fmt.Errorf("the Parquet file is damaged: column %s is at byte %d", r.field.name, from)
-		}
-		span := server.Range(from, until)
-		defer span.Close()
-		at = span
+	wanted := func(from, until int64) bool { return slices.Contains(r.marks[from:until], true) }
+	var index *parquet.PageIndex
+	if r.marks != nil {
+		index = f.PageIndex(f.beside(), f.size, group, r.field.index, false)
 	}
+	at, done, err := f.chunk(group, r.field.index, index, wanted)
+	if err != nil {
+		return err
+	}
+	defer done()
 	pages := f.Pages(at, f.size, group, r.field.index, &r.room.pages)
-	// A server sends the chunk as a whole: one request is what takes the time.
-	if _, isServer := f.ReaderAt.(*remote.File); r.marks != nil && !isServer {
-		if x := f.PageIndex(at, f.size, group, r.field.index, false); x != nil {
-			pages.Skip(x, func(from, until int64) bool {
-				return slices.Contains(r.marks[from:until], true)
-			})
-		}
+	if index != nil {
+		pages.Skip(index, wanted)
 	}
-	err := r.readPages(ctx, pages, f.Groups[group].Rows)
+	err = r.readPages(ctx, pages, f.Groups[group].Rows)
 	r.part.unread = pages.Unread
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ type parquetFile struct {
 	io.ReaderAt
 	size   int64
 	closer io.Closer // nil if the reader is the caller's
+	extras *extras   // nil if the file is not on a server
 }
 
 // Close closes a file that was opened by its name.
@@ -44,6 +45,7 @@ func (s *Source) openParquet(ctx context.Context) (_ *parquetFile, err error) {
 		}
 	}
 	f.Footer = s.footer
+	f.extras = newExtras(f)
 	return f, nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
-	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -175,7 +174,7 @@ func (p *parquetLoad) filtersOut(i, g int) bool {
 		p.file.Groups[g].Chunks[column].Meta.Bloom == nil {
 		return false
 	}
-	filter := p.file.BloomFilter(p.file, p.file.size, g, column)
+	filter := p.file.BloomFilter(p.file.beside(), p.file.size, g, column)
 	if filter == nil {
 		return false
 	}
@@ -218,11 +217,10 @@ func (d *parquetField) encode(v scalar.Value) []byte {
 // index shows that no value of a field passes its test.
 func (p *parquetLoad) excludePages(i, g int, marks []bool) {
 	column := p.fields[i].index
-	_, isServer := p.file.ReaderAt.(*remote.File)
-	if isServer || !p.comparable(i) || p.file.Groups[g].Chunks[column].Bounds == nil {
+	if !p.comparable(i) || p.file.Groups[g].Chunks[column].Bounds == nil {
 		return
 	}
-	x := p.file.PageIndex(p.file, p.file.size, g, column, true)
+	x := p.file.PageIndex(p.file.beside(), p.file.size, g, column, true)
 	if x == nil || x.Min == nil {
 		return
 	}
