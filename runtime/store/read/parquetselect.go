@@ -38,8 +38,10 @@ type representative struct {
 // readSelected reads the rows that pass the tests. It reports false, and has
 // done nothing, if there are no tests or if they would leave most rows.
 func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
-	if pays, err := p.selects(ctx); !pays || err != nil {
-		return false, err
+	if p.marked == nil {
+		if pays, err := p.selects(ctx); !pays || err != nil {
+			return false, err
+		}
 	}
 	groups := len(p.file.Groups)
 	kept := make([]int64, groups)
@@ -82,6 +84,7 @@ func (p *parquetLoad) selects(ctx context.Context) (bool, error) {
 
 // unselect gives up the room that selects has made.
 func (p *parquetLoad) unselect() {
+	p.dropMarked()
 	if p.selected != nil {
 		p.ledger.Give(p.longest() * int64(len(p.rooms)))
 		p.selected = nil
@@ -256,18 +259,24 @@ func (p *parquetLoad) whole(i, g int, part *columnPart) error {
 
 // readGroup reads the rows of a row group that pass the tests.
 func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) error {
-	n, err := p.testGroup(ctx, t, g)
+	n, marks, err := p.marksOf(ctx, t, g)
 	if err != nil {
 		return err
 	}
 	*kept = int64(n)
-	marks := p.selected[t][:p.file.Groups[g].Rows]
 	p.keepRows(g, n, marks)
 	for _, i := range p.order {
 		if n == 0 || p.tests[i] != nil && p.tests[i].Alone {
 			continue
 		}
 		part := &p.parts[i][g]
+		if known := p.keyPart(i, g); known != nil {
+			*part = *known
+			if err := p.ledger.Take(p.names[i], part.memory()); err != nil {
+				return err
+			}
+			continue
+		}
 		part.thread = t
 		r := p.decoders[i].reader(p.file, g, p.interners[t][i], p.rooms[t], part)
 		if n < len(marks) {
@@ -297,6 +306,28 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 	p.load.rows += int64(len(marks))
 	p.progress(false)
 	return nil
+}
+
+// marksOf returns the marks of a row group, and how many there are.
+func (p *parquetLoad) marksOf(ctx context.Context, t, g int) (int, []bool, error) {
+	marks := p.selected[t][:p.file.Groups[g].Rows]
+	if p.marked == nil {
+		n, err := p.testGroup(ctx, t, g)
+		return n, marks, err
+	}
+	n := p.marked.count[g]
+	switch {
+	case p.marked.rows[g] != nil:
+		copy(marks, p.marked.rows[g])
+		p.marked.rows[g] = nil
+	case n == 0:
+		clear(marks)
+	default:
+		for i := range marks {
+			marks[i] = true
+		}
+	}
+	return n, marks, nil
 }
 
 // assembleSelected makes the columns of the rows that were read.
