@@ -112,6 +112,11 @@ func (p *Program) leave(b *read.Binding, given *Facts, opts LoadOptions) {
 			return rel != nil && !shown[rel.Table] && !looks(pred, arg)
 		})
 	}
+	computed := facts.Computed(plan, cat)
+	b.Compute(func(pred string, arg int) bool {
+		rel := cat.Relation(pred)
+		return rel != nil && !shown[rel.Table] && computed(pred, arg)
+	})
 	selected := rowsOfOneTable(b, cat)
 	// The code of a compiled program belongs to a plan with all strings.
 	if !slices.Contains(p.disable, readLate) && len(p.codes.List) == 0 {

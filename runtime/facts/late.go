@@ -24,6 +24,19 @@ func Shown(plan *queryplan.Plan, cat *stats.Catalog) func(pred string, arg int) 
 	}
 }
 
+// Computed returns the columns of stored tables that a plan, made with the
+// catalogue, only computes with, or does not look at: nothing depends on how
+// many different values they have.
+func Computed(plan *queryplan.Plan, cat *stats.Catalog) func(pred string, arg int) bool {
+	s := newShown(plan, cat, func(Column) bool { return true })
+	s.computes = true
+	s.solve()
+	return func(pred string, arg int) bool {
+		rel := cat.Relation(pred)
+		return rel != nil && !s.failed[Column{rel.Table, rel.Cols[arg]}]
+	}
+}
+
 // LatePlan is a plan over facts of which some columns of strings are numbers of
 // rows.
 type LatePlan struct {
@@ -85,12 +98,15 @@ type shown struct {
 	cat       *stats.Catalog
 	wanted    func(Column) bool
 	estimator *stats.Estimator // nil if nothing is known of the data
+	computes  bool             // expressions may look at columns, and outputs may not
 	scanned   map[*queryplan.Var]bool
 
 	failed     map[Column]bool
 	carriedOut map[Column]bool // those that reach an output
-	// vars has what columns of Temp and Derived variables hold.
-	vars map[*queryplan.Var]map[int]Column
+	// vars has what columns of Temp and Derived variables hold, and narrowed
+	// which of them have passed a join before they came into a Temp.
+	vars     map[*queryplan.Var]map[int]Column
+	narrowed map[Column]bool
 }
 
 func newShown(plan *queryplan.Plan, cat *stats.Catalog, wanted func(Column) bool) *shown {
@@ -110,6 +126,7 @@ func (s *shown) solve() {
 	for {
 		failed := len(s.failed)
 		s.vars, s.carriedOut = map[*queryplan.Var]map[int]Column{}, map[Column]bool{}
+		s.narrowed = map[Column]bool{}
 		for settled := false; !settled; {
 			settled = true
 			for _, b := range s.plan.Blocks {
@@ -139,6 +156,10 @@ func (s *shown) command(cmd queryplan.Command) bool {
 		in, isLimit = top.Input, true
 	}
 	c := s.carry(in)
+	if s.computes {
+		s.fail(c.all()...)
+		return true
+	}
 	if isLimit && s.showsMany(in, c) {
 		s.fail(c.all()...)
 	}
@@ -150,6 +171,7 @@ func (s *shown) command(cmd queryplan.Command) bool {
 	}
 	if isAssign {
 		s.fail(slices.Collect(maps.Keys(c.deduped))...)
+		maps.Copy(s.narrowed, c.narrowed)
 	}
 	known, before := s.vars[into]
 	if !before {
@@ -269,6 +291,9 @@ func (s *shown) carry(n queryplan.Node) carried {
 		maps.Copy(out.cols, inputs[0].cols)
 		for _, e := range n.Exprs {
 			if ref, ok := e.Expr.(*queryplan.ColRef); !ok {
+				if s.computes {
+					continue
+				}
 				s.fail(inputs[0].named(queryplan.ExprColumns(e.Expr))...)
 			} else if from, ok := inputs[0].cols[ref.Col.Name]; ok {
 				out.cols[e.Name] = from
@@ -291,6 +316,9 @@ func (s *shown) carry(n queryplan.Node) carried {
 		counts()
 		s.fail(inputs[0].named(n.By)...)
 		for _, a := range n.Aggs {
+			if s.computes {
+				break
+			}
 			s.fail(inputs[0].named([]string{a.In})...)
 		}
 	default: // a limit, a number: it compares all columns
@@ -307,12 +335,15 @@ func (s *shown) scan(n *queryplan.Scan, out carried) {
 	table, at := s.cat.Stored(n.Var)
 	for i, name := range n.Names {
 		from, ok := s.vars[n.Var][i]
-		if table != nil && n.Var.Cols[i].Type.Kind == scalar.String {
+		if table != nil && (s.computes || n.Var.Cols[i].Type.Kind == scalar.String) {
 			from = Column{table.Name, at[i]}
 			ok = s.wanted(from)
 		}
 		if name != "" && ok && !s.failed[from] {
 			out.cols[name] = from
+			if table == nil && s.narrowed[from] {
+				out.narrowed[from] = true
+			}
 		}
 	}
 }

@@ -83,11 +83,16 @@ func (f *Filler) Int64s(from, n int, data []byte) bool {
 }
 
 // Finish returns the column once all rows are filled. mayAscend is false if it
-// is known that its words do not ascend.
-func (f *Filler) Finish(threads int, mayAscend bool) *Column {
+// is known that its words do not ascend. Without counting, its number of
+// different words is what the bounds say, unless it ascends.
+func (f *Filler) Finish(threads int, mayAscend, counts bool) *Column {
 	c := f.col
 	c.Stats.Ascending = mayAscend && ascending(c.U32, min(threads, 1+c.n/chunkRows))
-	c.count(threads)
+	if counts || c.Stats.Ascending {
+		c.count(threads)
+	} else {
+		c.Stats.Distinct = int64(min(uint64(c.n), f.span+1))
+	}
 	return c
 }
 

@@ -55,7 +55,7 @@ func checkFiller(t *testing.T, rng *rand.Rand, typ scalar.Type, least int64, asc
 		!f.Places(2000, places, entries) || !f.Words(3000, words[3000:]) {
 		t.Fatal("words within the bounds are refused")
 	}
-	got := f.Finish(2, true)
+	got := f.Finish(2, true, true)
 	chunks := []Chunk{Narrow(typ.Kind, words, 1)}
 	want, err := Join(2, typ, nil, chunks, func(int64) error { return nil })
 	if err != nil {
@@ -64,6 +64,10 @@ func checkFiller(t *testing.T, rng *rand.Rand, typ scalar.Type, least int64, asc
 	if got.Stats != want.Stats || got.Base != want.Base || got.Width != want.Width {
 		t.Errorf("from %d: %+v, base %d; Join has %+v, base %d", least, got.Stats, got.Base,
 			want.Stats, want.Base)
+	}
+	if other := f.Finish(2, true, false).Stats; ascends && other != want.Stats ||
+		!ascends && other.Distinct != rows {
+		t.Errorf("from %d, not counted: %+v", least, other)
 	}
 	for i, w := range words {
 		if got.Word(i) != w {

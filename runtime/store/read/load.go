@@ -286,7 +286,7 @@ func (l *load) joinField(
 	threads, what := l.opts.threads(), l.names[i]
 	d, t := &l.data[i], l.fields[i].typ
 	if d.filler != nil {
-		d.column, d.filler = d.filler.Finish(threads, d.mayAscend), nil
+		d.column, d.filler = d.filler.Finish(threads, d.mayAscend, !l.isComputed(i)), nil
 		return 0, nil
 	}
 	var dict *store.Dict

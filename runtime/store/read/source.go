@@ -90,6 +90,9 @@ type Use struct {
 	// Tests holds, for each argument, what a row must pass to be wanted. Nil
 	// means that all rows are wanted.
 	Tests []*Test
+	// Computed holds, for each argument, whether readers only compute with it,
+	// so that its different values need not be counted. Nil says of none.
+	Computed []bool
 	// Shown holds, for each argument, whether it is strings that readers only
 	// show. Nil says that readers may compare all.
 	Shown []bool

@@ -27,6 +27,35 @@ func (b *Binding) Leave(unread func(pred string, arg int) bool) {
 	}
 }
 
+// Compute marks the arguments that readers of the loaded facts only compute
+// with. Load need not count their different values.
+func (b *Binding) Compute(computed func(pred string, arg int) bool) {
+	for i := range b.Sources {
+		if b.IsPart(i) {
+			continue
+		}
+		for j := range b.Sources[i].Uses {
+			u := &b.Sources[i].Uses[j]
+			u.Computed = make([]bool, len(u.Columns))
+			for arg := range u.Columns {
+				u.Computed[arg] = computed(u.Schema.Name, arg)
+			}
+		}
+	}
+}
+
+// isComputed reports whether all uses of a field only compute with it.
+func (l *load) isComputed(i int) bool {
+	for u, use := range l.source.Uses {
+		for arg, at := range l.args[u] {
+			if at == i && (use.Computed == nil || !use.Computed[arg]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Left returns a binding that reads, whole, the sources of which arguments are
 // marked.
 func (b *Binding) Left() *Binding {
