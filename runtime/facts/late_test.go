@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,25 @@ var few(k: int, s: string) temp
 		}
 		if got := strings.Join(isComputed, " "); got != c.computed {
 			t.Errorf("%q are computed with, not %q:\n%s", got, c.computed, plan)
+		}
+	}
+}
+
+// TestDistinctRows has numbers that are close together, and far apart.
+func TestDistinctRows(t *testing.T) {
+	for _, step := range []int64{1, 7, 1000} {
+		var numbers []int64
+		for i := range int64(100) {
+			numbers = append(numbers, 5+step*(i*37%50))
+		}
+		rows, place := distinctRows(numbers)
+		if len(rows) != 50 || !slices.IsSorted(rows) {
+			t.Errorf("step %d: %d rows", step, len(rows))
+		}
+		for _, n := range numbers {
+			if rows[place(n)] != uint32(n) {
+				t.Errorf("step %d: number %d is at %d", step, n, place(n))
+			}
 		}
 	}
 }

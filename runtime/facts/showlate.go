@@ -59,23 +59,53 @@ func readLate(ctx context.Context, numbers *store.Column, from store.LateStrings
 	start := time.Now()
 	words := make([]int64, numbers.Len())
 	numbers.Read(words, 0)
-	rows := make([]uint32, len(words))
-	for i, w := range words {
-		rows[i] = uint32(w)
-	}
-	slices.Sort(rows)
-	rows = slices.Compact(rows)
+	rows, place := distinctRows(words)
 	read := LateRead{File: from.File(), Column: from.Name(), Rows: len(rows)}
 	c, bytes, err := from.ReadRows(ctx, threads, rows)
 	if err != nil {
 		return nil, read, err
 	}
 	for i, w := range words {
-		at, _ := slices.BinarySearch(rows, uint32(w))
-		words[i] = c.Word(at)
+		words[i] = c.Word(place(w))
 	}
 	read.Bytes, read.Elapsed = bytes, time.Since(start)
 	return store.ColumnOf(scalar.StringType, words, c.Dict), read, nil
+}
+
+// fewRows is how many times more rows there may be between the first and the
+// last one than numbers for a list of all to be cheaper than sorting.
+const fewRows = 16
+
+// distinctRows returns the different numbers of rows, ascending, and the place
+// of each among them.
+func distinctRows(numbers []int64) (rows []uint32, place func(number int64) int) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	first, last := slices.Min(numbers), slices.Max(numbers)
+	if last-first >= fewRows*int64(len(numbers)) {
+		for _, n := range numbers {
+			rows = append(rows, uint32(n))
+		}
+		slices.Sort(rows)
+		rows = slices.Compact(rows)
+		return rows, func(n int64) int {
+			at, _ := slices.BinarySearch(rows, uint32(n))
+			return at
+		}
+	}
+	const there = 1
+	places := make([]uint32, last-first+1)
+	for _, n := range numbers {
+		places[n-first] = there
+	}
+	for i, p := range places {
+		if p == there {
+			places[i] = uint32(len(rows))
+			rows = append(rows, uint32(first)+uint32(i))
+		}
+	}
+	return rows, func(n int64) int { return int(places[n-first]) }
 }
 
 // ReadWhole returns a database in which the columns, which have numbers of
