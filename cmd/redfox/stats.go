@@ -54,6 +54,9 @@ func (r *run) printLoaded(report *driver.LoadReport) {
 		if len(f.Left) > 0 {
 			left = ", without " + strings.Join(f.Left, ", ")
 		}
+		if len(f.Late) > 0 {
+			left += ", " + strings.Join(f.Late, ", ") + " later"
+		}
 		selected := ""
 		if f.Selected {
 			selected = grouped(f.Kept) + " of "
@@ -85,6 +88,10 @@ func partsLeft(f driver.FileReport) string {
 // printRun says how many tuples a result has, and what the engine did.
 func (r *run) printRun(res *driver.Result, stats driver.Stats, names []string) {
 	w := r.con.err
+	for _, l := range stats.Late {
+		fmt.Fprintf(w, "read     %s: %s for %s of the answer, %s, %s\n", l.File, l.Column,
+			count(int64(l.Rows), "row"), size(l.Bytes), short(l.Elapsed))
+	}
 	for _, name := range names {
 		fmt.Fprintf(w, "result   %s: %s\n", name, count(res.Len(name), "tuple"))
 	}

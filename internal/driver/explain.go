@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/parts"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
@@ -59,6 +61,12 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 			}
 		}
 	}
+	late := ""
+	if db != nil {
+		if plan, late, db, err = explainLate(ctx, plan, db, opts.Threads); err != nil {
+			return err
+		}
+	}
 	annotate := estimates(plan, db)
 	var ran Stats
 	if opts.Run {
@@ -80,6 +88,7 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 	if opts.Run {
 		text = runtime.Total(ran.Engine, ran.Plan, ran.Compile, ran.Run) + "\n" + text
 	}
+	text += late
 	if len(trace.Choices) > 0 {
 		text += "\n== choices\n"
 		for _, c := range trace.Choices {
@@ -97,6 +106,37 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 		return err // engine go has no kernels
 	}
 	return p.explainKernels(w, plan, db, ran, opts)
+}
+
+// explainLate returns the plan over numbers of rows where strings were put off,
+// which strings these are, and the database that the plan runs over.
+func explainLate(ctx context.Context, plan *queryplan.Plan, db *Database, threads int) (
+	*queryplan.Plan, string, *Database, error) {
+	if !facts.IsLate(db.store) {
+		return plan, "", db, nil
+	}
+	late, err := facts.Late(plan, db.store, db.catalog())
+	if err != nil {
+		return nil, "", nil, &InternalError{Phase: "putting off strings", Err: err}
+	}
+	if late.Refused != nil {
+		db, err = db.withStrings(ctx, late.Refused, threads)
+		return plan, "", db, err
+	}
+	text := ""
+	for _, v := range plan.Vars {
+		for i, from := range late.Outputs[v.Name] {
+			if from != nil {
+				text += fmt.Sprintf("%s of %s: column %s of %s\n", v.Cols[i].Name, v.Name,
+					from.Name(), filepath.Base(from.File()))
+			}
+		}
+	}
+	if text != "" {
+		text = "\n== strings that are read for the rows of the answer, numbers of rows until then\n" +
+			text
+	}
+	return late.Plan, text, db, nil
 }
 
 // estimates annotates operators with the rows that the optimiser expects.

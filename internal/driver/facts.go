@@ -107,6 +107,7 @@ type LoadOptions struct {
 	Once    bool
 	outputs []string    // of the run
 	proofs  read.Proofs // in place of those beside compiled code, in tests
+	allLate bool        // strings are put off even if they are short, in tests
 	// held are relations of a workspace, which are there already.
 	held map[string]*store.Relation
 }
@@ -242,7 +243,7 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	}
 	binding.Restrict(needed)
 	if opts.Once && opts.held == nil && terms == nil {
-		p.leave(binding, given, opts.outputs)
+		p.leave(binding, given, opts)
 	}
 	if copies != nil {
 		copies.Plan(plan)

@@ -33,6 +33,7 @@ func proofs() read.Proofs {
 const (
 	leaveKeys  = "LeaveKeys"
 	selectRows = "SelectRows"
+	readLate   = "ReadTextLate"
 )
 
 // LoadSteps lists what loading does for the sake of a plan. Options.Disable
@@ -44,6 +45,9 @@ func LoadSteps() []Pass {
 		{Name: selectRows, Doc: "Rows of a Parquet file that fail a comparison of all scans of it are " +
 			"not loaded. Of a column that is only compared, one value that passes stands for all. " +
 			"If no earlier process has found that the keys do not repeat, they are read first."},
+		{Name: readLate, Doc: "Long columns of strings of a Parquet file that the answer shows and " +
+			"nothing compares are read for the rows of the answer, once it is known, if a join or a " +
+			"limit may leave few of them."},
 	}
 }
 
@@ -84,14 +88,14 @@ func withoutSteps(names []string) []string {
 // leave leaves columns out of a binding that no run with the outputs looks at.
 // It plans for the structure of the facts. The plan of a run knows more, and
 // may look at more: RunOn reads the columns then.
-func (p *Program) leave(b *read.Binding, given *Facts, outputs []string) {
+func (p *Program) leave(b *read.Binding, given *Facts, opts LoadOptions) {
 	if facts.HasValues(given) {
 		return // they are united with those of files
 	}
 	if !slices.ContainsFunc(b.Sources, func(s read.Source) bool { _, ok := s.Rows(); return ok }) {
 		return // Parquet files only
 	}
-	derived, inputs, _, err := p.wantedOf(outputs)
+	derived, inputs, _, err := p.wantedOf(opts.outputs)
 	if err != nil {
 		return // the run returns the error
 	}
@@ -114,6 +118,24 @@ func (p *Program) leave(b *read.Binding, given *Facts, outputs []string) {
 			return rel != nil && !shown[rel.Table] && !looks(pred, arg)
 		})
 	}
+	computed := facts.Computed(plan, cat)
+	b.Compute(func(pred string, arg int) bool {
+		rel := cat.Relation(pred)
+		return rel != nil && !shown[rel.Table] && computed(pred, arg)
+	})
+	selected := rowsOfOneTable(b, cat)
+	// The code of a compiled program belongs to a plan with all strings.
+	if !slices.Contains(p.disable, readLate) && len(p.codes.List) == 0 {
+		carried := facts.Shown(plan, cat)
+		least := int64(read.LateBytes)
+		if opts.allLate {
+			least = 0
+		}
+		b.Show(least, func(pred string, arg int) bool {
+			rel := cat.Relation(pred)
+			return rel != nil && !shown[rel.Table] && selected[rel.Table] && carried(pred, arg)
+		})
+	}
 	if slices.Contains(p.disable, selectRows) {
 		return
 	}
@@ -126,7 +148,6 @@ func (p *Program) leave(b *read.Binding, given *Facts, outputs []string) {
 		return
 	}
 	looks := facts.Looks(without, cat)
-	selected := rowsOfOneTable(b, cat)
 	b.Ask(func(pred string, arg int) *read.Test {
 		rel := cat.Relation(pred)
 		if rel == nil || shown[rel.Table] || !selected[rel.Table] {
@@ -170,20 +191,32 @@ func allBut(name string) []string {
 	return out
 }
 
-// selection is the run for which rows were selected.
+// selection is the run for which rows were selected or strings put off.
 type selection struct {
 	program *Program
 	derived []string // the outputs that it computes
 }
 
-// selection returns the run for which a load has selected rows, nil if it has
-// loaded all rows.
+// selection returns the run for which a load has selected rows or put off
+// strings, nil if it has loaded all.
 func (p *Program) selection(report *LoadReport, outputs []string) *selection {
-	if !slices.ContainsFunc(report.Files, func(f read.FileReport) bool { return f.Selected }) {
+	if !slices.ContainsFunc(report.Files,
+		func(f read.FileReport) bool { return f.Selected || len(f.Late) > 0 }) {
 		return nil
 	}
 	derived, _, _, _ := p.wantedOf(outputs) // without an error: leave has asked
 	return &selection{p, derived}
+}
+
+// isForOther reports whether rows or strings were left out for another run than
+// that of a program with the outputs.
+func (db *Database) isForOther(p *Program, outputs []string) bool {
+	if db == nil || db.selectedFor == nil {
+		return false
+	}
+	derived, _, _, err := p.wantedOf(outputs)
+	return err == nil &&
+		(p != db.selectedFor.program || !slices.Equal(derived, db.selectedFor.derived))
 }
 
 // lacks reports whether a run needs columns that were left out.
@@ -191,15 +224,12 @@ func (q *Prepared) lacks() bool {
 	if q.db == nil || q.db.left == nil {
 		return false
 	}
-	if q.db.selectedFor != nil && (q.program != q.db.selectedFor.program ||
-		!slices.Equal(q.derived, q.db.selectedFor.derived)) {
-		return true
-	}
 	absent := func(c *store.Column) bool { return c.Absent }
+	isLeft := func(c *store.Column) bool { return c.Absent || c.Late != nil }
 	return slices.ContainsFunc(facts.Scanned(q.plan, q.db.store), absent) ||
 		slices.ContainsFunc(q.inputs, func(name string) bool {
 			v := q.program.variable(name)
-			return v != nil && slices.ContainsFunc(q.db.relation(v).Columns(), absent)
+			return v != nil && slices.ContainsFunc(q.db.relation(v).Columns(), isLeft)
 		})
 }
 
@@ -225,6 +255,23 @@ func (db *Database) whole(ctx context.Context) (*Database, error) {
 		}
 		out.store.Put(r)
 	}
+	out.complete()
+	return out, nil
+}
+
+// withStrings returns the database with the strings of columns that were put
+// off.
+func (db *Database) withStrings(ctx context.Context, columns []*store.Column, threads int) (
+	*Database, error) {
+	whole, err := facts.ReadWhole(ctx, db.store, columns, threads)
+	if read.IsUnread(err) {
+		return db.whole(ctx)
+	}
+	if err != nil {
+		return nil, loadError(ctx, err)
+	}
+	out := &Database{store: whole, report: db.report, time: db.time, prefetch: db.prefetch,
+		left: db.left, selectedFor: db.selectedFor}
 	out.complete()
 	return out, nil
 }

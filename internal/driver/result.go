@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/answer"
+	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/store/write"
 )
 
@@ -76,12 +77,17 @@ type Stats struct {
 	Segments []SegmentStats
 	// Spill is what the run kept in a file; nil if it fit its memory.
 	Spill *SpillStats
+	// Late are columns of strings that were read for the rows of the answer.
+	Late []LateRead
 	// Device is the cost on a GPU; nil for other engines.
 	Device  *DeviceStats
 	plan    *queryplan.Plan
 	profile []runtime.CommandProfile
 	target  string // that kernels were made for; "" if there are none
 }
+
+// LateRead describes the reading of a column for the rows of an answer.
+type LateRead = facts.LateRead
 
 // SpillStats says what a run kept in a file.
 type SpillStats = runtime.SpillProfile

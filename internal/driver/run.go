@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -18,11 +19,13 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/answer"
 	"github.com/redfoxdb/redfox/runtime/diagnose"
+	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/pool"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/spill"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
 // RunProgress is how far a run is.
@@ -120,16 +123,47 @@ func (p *Program) Run(ctx context.Context, facts *Facts, opts RunOptions) (*Resu
 // RunOn runs the program over loaded facts, as Run does. A GPU keeps a copy of
 // the facts until the Database is garbage or others need the memory.
 func (p *Program) RunOn(ctx context.Context, db *Database, opts RunOptions) (*Result, error) {
-	q, err := prepare(process, p, db, opts)
-	if err == nil && q.lacks() {
-		if db, err = db.whole(ctx); err == nil {
-			q, err = prepare(process, p, db, opts)
+	q, err := prepareOnce(ctx, p, db, opts)
+	if err != nil {
+		return nil, err
+	}
+	res, err := q.Run(ctx, opts)
+	if err == nil || !read.IsUnread(err) {
+		return res, err
+	}
+	if db, err = db.whole(ctx); err != nil {
+		return nil, err
+	}
+	if q, err = prepare(process, p, db, opts); err != nil {
+		return nil, err
+	}
+	return q.Run(ctx, opts)
+}
+
+// prepareOnce prepares a run over facts of which some may be left out, and
+// reads those that it needs.
+func prepareOnce(ctx context.Context, p *Program, db *Database, opts RunOptions) (
+	q *Prepared, err error) {
+	if db.isForOther(p, opts.Outputs) {
+		if db, err = db.whole(ctx); err != nil {
+			return nil, err
 		}
+	}
+	if q, err = prepare(process, p, db, opts); err != nil {
+		return nil, err
+	}
+	switch {
+	case q.lacks():
+		db, err = db.whole(ctx)
+	case q.late != nil && q.late.Refused != nil:
+		db, err = db.withStrings(ctx, q.late.Refused, opts.Threads)
+	default:
+		return q, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return q.Run(ctx, opts)
+	return prepare(process, p, db, opts)
 }
 
 // Prepared is a program that is planned for facts. It is immutable and safe for
@@ -140,9 +174,10 @@ type Prepared struct {
 	pool    *pool.Pool
 	engine  machine.Choice
 	plan    *queryplan.Plan
-	derived []string // the outputs that the plan computes
-	inputs  []string // the outputs that are facts
-	makers  []string // computed only to show the entities of others
+	late    *facts.LatePlan // nil if no strings were put off
+	derived []string        // the outputs that the plan computes
+	inputs  []string        // the outputs that are facts
+	makers  []string        // computed only to show the entities of others
 	planned time.Duration
 	threads int   // of runs whose options have none
 	memory  int64 // likewise
@@ -167,6 +202,9 @@ func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Pr
 	} else {
 		err = q.planCard()
 	}
+	if err == nil {
+		err = q.planLate()
+	}
 	q.planned = time.Since(start)
 	trace.Func(opts.Trace).Since(trace.Plan, start)
 	return q, err
@@ -187,6 +225,20 @@ func (p *Program) wantedOf(outputs []string) (derived, inputs, makers []string, 
 		}
 	}
 	return derived, inputs, makers, nil
+}
+
+// planLate makes the plan one over numbers of rows where strings were put off.
+func (q *Prepared) planLate() (err error) {
+	if q.db == nil || !facts.IsLate(q.db.store) {
+		return nil
+	}
+	if q.late, err = facts.Late(q.plan, q.db.store, q.db.catalog()); err != nil {
+		return &InternalError{Phase: "putting off strings", Err: err}
+	}
+	if q.late.Plan != nil {
+		q.plan = q.late.Plan
+	}
+	return nil
 }
 
 // planCard plans a run on a GPU, for which the program may have code.
@@ -239,7 +291,7 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 		Progress:        opts.Progress,
 		Profile:         opts.Profile,
 		Trace:           opts.Trace,
-		Resident:        opts.Resident,
+		Resident:        opts.Resident && q.late == nil,
 	}
 }
 
@@ -287,8 +339,39 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 		}
 	}
 	trace.Func(opts.Trace).Since("run on "+q.engine.Name, start)
+	reads, err := q.showLate(ctx, answered, opts)
+	if err != nil {
+		return nil, err
+	}
 	res, err = q.result(answered, opts, time.Since(start))
+	if res != nil {
+		res.Stats.Late = reads
+	}
 	return res, cmp.Or(err, violated)
+}
+
+// showLate reads the strings of an answer that were put off.
+func (q *Prepared) showLate(ctx context.Context, answered *runtime.Answer, opts RunOptions) (
+	[]LateRead, error) {
+	if q.late == nil {
+		return nil, nil
+	}
+	var reads []LateRead
+	start := time.Now()
+	for _, name := range slices.Sorted(maps.Keys(q.late.Outputs)) {
+		rel, list, err := q.late.Show(ctx, name, answered.Outputs[name],
+			cmp.Or(opts.Threads, q.threads))
+		if err != nil && !read.IsUnread(err) {
+			err = loadError(ctx, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		answered.Outputs[name] = rel
+		reads = append(reads, list...)
+	}
+	trace.Func(opts.Trace).Since("read strings of the answer", start)
+	return reads, nil
 }
 
 // result turns an engine's answer into a result.

@@ -91,11 +91,11 @@ func starAnswer(p *starprog.Program, dir, engine string,
 
 // starRun runs a program, in a session if there is one. Otherwise it runs it
 // twice, so that the second run knows the keys of files and loads only what it
-// needs.
+// needs. Strings are put off even if they are short.
 func starRun(ctx context.Context, prog *Program, facts *Facts, run RunOptions,
 	session *Session) (*Result, error) {
 	if session == nil {
-		run.Load.proofs = keptProofs(map[string][]byte{})
+		run.Load.proofs, run.Load.allLate = keptProofs(map[string][]byte{}), true
 		if _, err := prog.Run(ctx, facts, run); err != nil {
 			return nil, err
 		}

@@ -330,6 +330,7 @@ type ChunkMeta struct {
 	Data       int64       `thrift:"9"` // where the first data page is
 	Dictionary *int64      `thrift:"11"`
 	Statistics *Statistics `thrift:"12"`
+	Bloom      *int64      `thrift:"14"` // where the Bloom filter is
 }
 
 // Statistics are bounds of values, as PLAIN bytes without a length.

@@ -58,6 +58,25 @@ func (f *Footer) PageIndex(file io.ReaderAt, size int64, group, column int,
 	return x
 }
 
+// Runs returns the parts of a file that a reader of the wanted pages reads,
+// from the start of the column chunk on: [from, until) in ascending order. A
+// gap between them is longer than gap bytes.
+func (x *PageIndex) Runs(start int64, wanted func(from, until int64) bool, gap int64) [][2]int64 {
+	runs := [][2]int64{{start, x.Pages[0].Offset}}
+	for i, p := range x.Pages {
+		if from, until := x.Rows(i); !wanted(from, until) {
+			continue
+		}
+		last := &runs[len(runs)-1]
+		if end := p.Offset + int64(p.Packed); p.Offset-last[1] <= gap {
+			last[1] = end
+		} else {
+			runs = append(runs, [2]int64{p.Offset, end})
+		}
+	}
+	return runs
+}
+
 // readIndex reads a part of a page index, and reports whether it is there.
 func readIndex(file io.ReaderAt, size int64, at *int64, length *int32, into any) bool {
 	if at == nil || length == nil || *at < 0 || *length <= 0 || *length > maxHeader ||
@@ -76,7 +95,17 @@ func readIndex(file io.ReaderAt, size int64, at *int64, length *int32, into any)
 // wanted reports that none of their rows is. Next returns several such pages as
 // one, which has a number of values, and no body.
 func (p *Pages) Skip(x *PageIndex, wanted func(from, until int64) bool) {
-	p.index, p.wanted = x, wanted
+	p.index, p.wanted, p.until = x, wanted, x.Pages[0].Offset
+}
+
+// setUntil finds the end of the pages that are to be read from the next one on.
+func (p *Pages) setUntil() {
+	for i := p.nextPage; i < len(p.index.Pages); i++ {
+		if from, until := p.index.Rows(i); !p.wanted(from, until) {
+			return
+		}
+		p.until = p.index.Pages[i].Offset + int64(p.index.Pages[i].Packed)
+	}
 }
 
 // skip passes over pages from here on. It returns nil if the next page is to be
@@ -99,6 +128,7 @@ func (p *Pages) skip() *Page {
 		p.Unread += int64(pages[p.nextPage].Packed)
 		p.nextPage++
 	}
+	p.setUntil()
 	if page.Skipped == 0 {
 		from, until := p.index.Rows(p.nextPage)
 		p.expected = until - from

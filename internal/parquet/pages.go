@@ -64,6 +64,7 @@ type Pages struct {
 	index    *PageIndex // nil if all pages are read
 	nextPage int        // of the index
 	wanted   func(from, until int64) bool
+	until    int64 // of the file: the end of the pages to read before others are passed over
 	expected int64 // values of the next data page by the index, 0 if it does not say
 	// Unread is the number of bytes of pages that were passed over.
 	Unread int64
@@ -157,7 +158,7 @@ func (p *Pages) Next() (*Page, error) {
 // header reads a page header, of which only the file knows how long it is.
 func (p *Pages) header(h *PageHeader) error {
 	for want := 1 << 10; ; want *= 4 {
-		want = min(want, len(p.window)+int(p.end-p.at))
+		want = min(want, len(p.window)+int(p.stop()-p.at))
 		if err := p.fill(want); err != nil {
 			return err
 		}
@@ -176,6 +177,14 @@ func (p *Pages) header(h *PageHeader) error {
 	}
 }
 
+// stop returns where to stop reading ahead.
+func (p *Pages) stop() int64 {
+	if p.index != nil && p.until > p.at {
+		return min(p.until, p.end)
+	}
+	return p.end
+}
+
 // fill reads on until the window has n bytes.
 func (p *Pages) fill(n int) error {
 	if len(p.window) >= n {
@@ -190,7 +199,7 @@ func (p *Pages) fill(n int) error {
 	}
 	b := p.room.window[:cap(p.room.window)]
 	have := copy(b, old)
-	b = b[:min(len(b), have+int(p.end-p.at))]
+	b = b[:min(len(b), max(n, have+int(p.stop()-p.at)))]
 	if err := readAt(p.file, b[have:], p.at); err != nil {
 		return err
 	}

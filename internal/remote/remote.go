@@ -127,6 +127,18 @@ func Open(ctx context.Context, name string) (*File, error) {
 	}
 }
 
+// HasRanges reports whether the server sends parts of the file.
+func (f *File) HasRanges() bool { return f.ranges }
+
+// With returns the same version of the file, of which what is read has another
+// context.
+func (f *File) With(ctx context.Context) *File {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return &File{ctx: ctx, name: f.name, to: f.to, size: f.size, ranges: f.ranges, etag: f.etag,
+		modified: f.modified, head: f.head, tail: f.tail, whole: f.whole}
+}
+
 // open reads the start of the file, and what the server says of it.
 func (f *File) open() error {
 	resp, cancel, err := f.get(0, headBytes)

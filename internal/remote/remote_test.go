@@ -166,6 +166,32 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestRanges reads parts of a file, in one request each.
+func TestRanges(t *testing.T) {
+	data := someBytes(500_000)
+	s := serve(t, data)
+	f, err := Open(t.Context(), s.URL+"/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.requests
+	spans := f.With(t.Context()).Ranges([][2]int64{{100_000, 120_000}, {200_000, 300_000}})
+	defer spans.Close()
+	for _, c := range []struct{ at, length, requests int }{{100_000, 10, 1}, {100_010, 5000, 1},
+		{119_000, 1000, 1}, {200_100, 10, 2}, {250_000, 50_000, 2}, {299_990, 20, 3},
+		{150_000, 10, 4}, {100_000, 20, 5}} {
+		got := make([]byte, c.length)
+		n, err := spans.ReadAt(got, int64(c.at))
+		if n != c.length || err != nil || !bytes.Equal(got, data[c.at:][:c.length]) {
+			t.Errorf("%d bytes at %d: %d, %v", c.length, c.at, n, err)
+		}
+		if s.requests-before != c.requests {
+			t.Errorf("%d bytes at %d: %d requests, not %d", c.length, c.at, s.requests-before,
+				c.requests)
+		}
+	}
+}
+
 // TestFaultsThatStay wants an error after some attempts, and none of them to
 // be made without need.
 func TestFaultsThatStay(t *testing.T) {

@@ -1,13 +1,16 @@
 package remote
 
 import (
+	"context"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,7 +55,22 @@ func signed(t *testing.T, r *http.Request) bool {
 // bucket is a fake of S3 with one bucket. A page of its list has two keys.
 func bucket(t *testing.T, objects map[string]string) *httptest.Server {
 	t.Helper()
+	return faultyBucket(t, objects,
+		func(w http.ResponseWriter, _ *http.Request) http.ResponseWriter { return w })
+}
+
+// storeFault returns nil if it has answered a request, or what the answer is
+// written to.
+type storeFault func(http.ResponseWriter, *http.Request) http.ResponseWriter
+
+// faultyBucket is a bucket with a fault.
+func faultyBucket(t *testing.T, objects map[string]string,
+	fault storeFault) *httptest.Server {
+	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if w = fault(w, r); w == nil {
+			return
+		}
 		if !signed(t, r) {
 			http.Error(w, "<Error><Code>SignatureDoesNotMatch</Code></Error>", http.StatusForbidden)
 			return
@@ -148,6 +166,79 @@ func TestS3(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "another")
 	if _, err := Open(t.Context(), "s3://b/a.tsv"); err == nil || !strings.Contains(err.Error(), "403") {
 		t.Errorf("another secret: %v", err)
+	}
+}
+
+// brokenAnswer ends the connection in the middle of an answer.
+type brokenAnswer struct{ http.ResponseWriter }
+
+func (b brokenAnswer) Write(p []byte) (int, error) {
+	b.ResponseWriter.Write(p[:len(p)/2])
+	panic(http.ErrAbortHandler)
+}
+
+// TestS3Faults reads and lists objects of a store of which every second request
+// fails in some way.
+func TestS3Faults(t *testing.T) {
+	waited := pause
+	pause = func(context.Context, time.Duration) {}
+	t.Cleanup(func() { pause = waited })
+	long := strings.Repeat("0123456789", 20_000)
+	objects := map[string]string{"d/a.tsv": long, "d/b.tsv": "x", "d/c.tsv": "y", "d/e.tsv": "z"}
+	code := func(status int, name string) storeFault {
+		return func(w http.ResponseWriter, _ *http.Request) http.ResponseWriter {
+			http.Error(w, "<Error><Code>"+name+"</Code></Error>", status)
+			return nil
+		}
+	}
+	for name, fault := range map[string]storeFault{
+		"slow down": code(http.StatusServiceUnavailable, "SlowDown"),
+		"internal":  code(http.StatusInternalServerError, "InternalError"),
+		"closed": func(http.ResponseWriter, *http.Request) http.ResponseWriter {
+			panic(http.ErrAbortHandler)
+		},
+		"cut": func(w http.ResponseWriter, _ *http.Request) http.ResponseWriter {
+			return brokenAnswer{w}
+		},
+		"another length": func(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+			var from, last int
+			fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &last)
+			if last = min(last, len(long)-1); last <= from {
+				return brokenAnswer{w}
+			}
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, last, len(long)))
+			w.WriteHeader(http.StatusPartialContent)
+			io.WriteString(w, long[from:(from+last)/2])
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var requests atomic.Int64
+			faultyBucket(t, objects, func(w http.ResponseWriter,
+				r *http.Request) http.ResponseWriter {
+				if requests.Add(1)%2 == 0 {
+					return w
+				}
+				return fault(w, r)
+			}).Config.ErrorLog = log.New(io.Discard, "", 0)
+			f, err := Open(t.Context(), "s3://b/d/a.tsv")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if got, err := io.ReadAll(f); err != nil || string(got) != long {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+			part := make([]byte, 1000)
+			_, err = f.ReadAt(part, 100_003)
+			if err != nil || string(part) != long[100_003:][:1000] {
+				t.Errorf("a part: %v", err)
+			}
+			urls, err := List(t.Context(), "s3://b/d/*.tsv")
+			if err != nil || len(urls) != len(objects) {
+				t.Errorf("a list: %v, %v", urls, err)
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/url"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -90,6 +91,53 @@ func (s *Span) Close() {
 		s.body.Close()
 		s.cancel()
 		s.body = nil
+	}
+}
+
+// Spans reads several parts of a file, each in one request unless that fails.
+// It is for one goroutine.
+type Spans struct {
+	file  *File
+	parts [][2]int64
+	part  int // of the span
+	span  *Span
+}
+
+// Ranges returns a reader of parts from..until-1 in ascending order, which must
+// be closed. ReadAt is cheap where it goes on in a part, or passes over some of
+// it. What is not in a part takes a request of its own.
+func (f *File) Ranges(parts [][2]int64) *Spans { return &Spans{file: f, parts: parts} }
+
+// ReadAt reads at a place.
+func (s *Spans) ReadAt(p []byte, at int64) (int, error) {
+	if s.span == nil || at < s.span.at || at >= s.parts[s.part][1] {
+		s.Close()
+		end := at + int64(len(p))
+		s.part = slices.IndexFunc(s.parts, func(part [2]int64) bool {
+			return part[0] <= at && end <= part[1]
+		})
+		if s.part < 0 {
+			return s.file.ReadAt(p, at)
+		}
+		s.span = s.file.Range(at, s.parts[s.part][1])
+	}
+	if _, err := io.CopyN(io.Discard, s.span, at-s.span.at); err != nil {
+		return 0, err
+	}
+	n := min(int64(len(p)), s.parts[s.part][1]-at)
+	read, err := s.span.ReadAt(p[:n], at)
+	if err == nil && n < int64(len(p)) {
+		more, err := s.file.ReadAt(p[n:], at+n)
+		return read + more, err
+	}
+	return read, err
+}
+
+// Close ends the request.
+func (s *Spans) Close() {
+	if s.span != nil {
+		s.span.Close()
+		s.span = nil
 	}
 }
 

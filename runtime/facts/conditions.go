@@ -170,6 +170,9 @@ func Test(conds []queryplan.Expr) read.Test {
 		least, most, ok := rangeOf(cond)
 		t.Range = t.Range && ok
 		t.Least, t.Most = max(t.Least, least), min(t.Most, most)
+		if t.Equal == nil {
+			t.Equal = equalTo(cond)
+		}
 	}
 	if len(conds) == 1 {
 		if like, not, ok := pattern(conds[0]); ok {
@@ -186,6 +189,34 @@ func Test(conds []queryplan.Expr) read.Test {
 		return true
 	}
 	return t
+}
+
+// equalTo returns the constants of which a column must be one for a condition
+// to hold; nil if it asks something else.
+func equalTo(cond queryplan.Expr) []scalar.Value {
+	call, ok := cond.(*queryplan.Call)
+	if !ok || len(call.Args) != 2 {
+		return nil
+	}
+	switch call.Func.Name {
+	case "or":
+		a, b := equalTo(call.Args[0]), equalTo(call.Args[1])
+		if a == nil || b == nil {
+			return nil
+		}
+		return slices.Concat(a, b)
+	case "eq":
+		column, constant := call.Args[0], call.Args[1]
+		if _, ok := column.(*queryplan.Const); ok {
+			column, constant = constant, column
+		}
+		_, isColumn := column.(*queryplan.ColRef)
+		c, isConst := constant.(*queryplan.Const)
+		if isColumn && isConst && column.Type() == c.Value.Type {
+			return []scalar.Value{c.Value}
+		}
+	}
+	return nil
 }
 
 // pattern returns the pattern that a condition matches, or does not.

@@ -186,6 +186,10 @@ func stepOf(k scalar.Kind, words []int64, base int64) uint64 {
 	return divisor(words, base)
 }
 
+// StepOf returns the greatest number that divides the distance of every word
+// from base, from which one of them differs.
+func StepOf(words []int64, base int64) uint64 { return divisor(words, base) }
+
 // divisor returns the greatest number that divides the distance of every word
 // from base; some word differs from base.
 func divisor(words []int64, base int64) uint64 {

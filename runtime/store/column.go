@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"math"
 	goruntime "runtime"
 	"slices"
@@ -38,12 +39,25 @@ type Column struct {
 	// OnDisk says that the entries are pages of a file, which the system takes
 	// back when it needs their memory.
 	OnDisk bool
+	// Late reads the strings of a column that the loader has put off: Type is
+	// int, and the words are numbers of rows of a file. nil for other columns.
+	Late LateStrings
 	// owner keeps a slice that is outside of Go's heap. A reader of the slice
 	// keeps the column reachable until it is done.
 	owner any
 	// used is the number of entries of the slice that columns with it have
 	// taken. nil if the slice has no room for more.
 	used *atomic.Int64
+}
+
+// LateStrings reads a column of strings for few rows of a file.
+type LateStrings interface {
+	// ReadRows returns the column of the given rows, which ascend, and how many
+	// bytes of the file it has read.
+	ReadRows(ctx context.Context, threads int, rows []uint32) (*Column, int64, error)
+	// File and Name are those of the file and of its column.
+	File() string
+	Name() string
 }
 
 // ColumnStats is what is known of a column's words.

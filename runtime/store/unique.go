@@ -238,6 +238,9 @@ func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bo
 	}) {
 		return true, nil // the count is exact
 	}
+	if len(cols) == 2 && pairsAscend(ctx, with, cols[0], cols[1]) {
+		return true, context.Cause(ctx)
+	}
 	s := newRowSorter(with, cols, nil)
 	if sorted, strict, err := s.inOrder(ctx, rows); sorted || err != nil {
 		return strict, err

@@ -50,13 +50,99 @@ func (p *parquetLoad) proveAscending(ctx context.Context) (bool, error) {
 	}
 	defer p.ledger.Give(room)
 	for _, key := range keys {
+		if len(keys) == 1 {
+			if err := p.newMarked(key); err != nil {
+				return false, err
+			}
+		}
 		stats, err := p.ascending(ctx, key)
 		if stats == nil || err != nil {
+			p.dropMarked()
 			return false, err
 		}
 		p.prove(key, stats)
 	}
 	return true, nil
+}
+
+// markedRows are the rows that pass the tests, and the words of a key for them.
+// They are kept when the key is decoded to be proven, so that it is decoded
+// once.
+type markedRows struct {
+	key    []int          // its fields
+	rows   [][]bool       // of each row group; nil if no row passes, or if all do
+	count  []int          // of each row group
+	chunks [][]columnPart // of each field of the key, each row group
+}
+
+// newMarked begins to keep rows that pass.
+func (p *parquetLoad) newMarked(key []int) error {
+	if err := p.ledger.Take("selecting rows of "+p.source.Path, p.file.Rows); err != nil {
+		return err
+	}
+	groups := len(p.file.Groups)
+	p.marked = &markedRows{key: key, rows: make([][]bool, groups), count: make([]int, groups)}
+	for range key {
+		p.marked.chunks = append(p.marked.chunks, make([]columnPart, groups))
+	}
+	return nil
+}
+
+// dropMarked forgets the rows that pass.
+func (p *parquetLoad) dropMarked() {
+	if p.marked != nil {
+		p.ledger.Give(p.file.Rows)
+		p.marked = nil
+	}
+}
+
+// mark tests the rows of a row group of which the words of the key are known.
+func (p *parquetLoad) mark(ctx context.Context, t, g int, words [][]int64) error {
+	m := p.marked
+	if m == nil {
+		return nil
+	}
+	n, err := p.testGroup(ctx, t, g)
+	if err != nil {
+		return err
+	}
+	marks := p.selected[t][:p.file.Groups[g].Rows]
+	m.count[g] = n
+	if n == 0 {
+		return nil
+	}
+	if n < len(marks) {
+		m.rows[g] = slices.Clone(marks)
+	}
+	for at, i := range m.key {
+		if p.tests[i] != nil {
+			continue
+		}
+		kept := words[at][:len(marks)]
+		if n < len(marks) {
+			kept = kept[:compact(kept, marks)]
+		}
+		part := &m.chunks[at][g]
+		for len(kept) > 0 {
+			size := min(len(kept), int(batchRows))
+			part.chunks = append(part.chunks, store.Narrow(p.fields[i].typ.Kind, kept[:size], 1))
+			kept = kept[size:]
+		}
+	}
+	return nil
+}
+
+// keyPart returns what was kept of a field of a key in a row group, nil if it
+// was not kept.
+func (p *parquetLoad) keyPart(i, g int) *columnPart {
+	if p.marked == nil {
+		return nil
+	}
+	at := slices.Index(p.marked.key, i)
+	if at < 0 || p.marked.chunks[at][g].chunks == nil {
+		return nil
+	}
+	return &p.marked.chunks[at][g]
 }
 
 const wordBytes = 8
@@ -88,8 +174,11 @@ func (p *parquetLoad) ascending(ctx context.Context, key []int) ([]store.ColumnS
 			return
 		}
 		run, err := p.keysOf(ctx, t, g, key, words[t])
-		if err == nil && !run.scan(words[t], seen[t]) {
+		switch {
+		case err == nil && !run.scan(words[t], seen[t]):
 			err = errUnread
+		case err == nil:
+			err = p.mark(ctx, t, g, words[t])
 		}
 		p.stop(ctx, err)
 		runs[g] = run

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/storetest"
@@ -145,6 +146,67 @@ func TestDamage(t *testing.T) {
 			}
 			t.Logf("%d of %d damaged files load", loaded, count)
 		})
+	}
+}
+
+// TestDamageOfSelected changes Parquet files with page indexes and with Bloom
+// filters at random, and loads them as plans do: rows that pass a comparison,
+// and strings only for some of them. The rows that load pass, and nothing
+// panics.
+func TestDamageOfSelected(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	schemas := []store.Schema{storetest.Predicate(t, "t:n[id:int]=n:int"),
+		storetest.Predicate(t, "t:name[id:int]=name:string")}
+	count := 400
+	if short.Every() {
+		count = 100_000
+	}
+	count = int(short.Count(t, uint64(count), "damaged files of each kind"))
+	for i, name := range append(pageFiles(t), bloomFiles(t)...) {
+		whole, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		number, equal := "n", int64(2007)
+		if i >= 2 {
+			number, equal = "num", 7
+		}
+		schemas[0] = storetest.Predicate(t, "t:"+number+"[id:int]="+number+":int")
+		test := &Test{Range: true, Least: equal, Most: equal,
+			Equal: []scalar.Value{scalar.OfInt(scalar.IntType, equal)}}
+		rng, loaded := rand.New(rand.NewPCG(9, uint64(i))), 0
+		for range count {
+			path := WriteFile(t, dir, "t.parquet", string(mutate(rng, whole)))
+			b, err := Bind(ctx, schemas, "", []Fact{{Pred: "t", Path: path}}, Options{})
+			if err != nil {
+				continue
+			}
+			b.Ask(func(pred string, arg int) *Test {
+				if pred != schemas[0].Name || arg == 0 {
+					return nil
+				}
+				return test
+			})
+			b.Show(0, func(string, int) bool { return true })
+			db, report, err := Load(ctx, b, Options{Threads: 1 + i%2})
+			if err != nil {
+				continue
+			}
+			loaded++
+			numbers := db.Relation(schemas[0].Name).Column(1)
+			for row := range numbers.Len() {
+				if report.Files[0].Selected && numbers.Word(row) != equal {
+					t.Fatalf("%s: row %d has %d", name, row, numbers.Word(row))
+				}
+			}
+			if names := db.Relation("t:name").Column(1); names.Late != nil && names.Len() > 0 {
+				rows := []uint32{uint32(names.Word(0))}
+				if c, _, err := names.Late.ReadRows(ctx, 1, rows); err == nil && c.Len() != 1 {
+					t.Fatalf("%s: %d strings of one row", name, c.Len())
+				}
+			}
+		}
+		t.Logf("%d of %d damaged files of %s load", loaded, count, name)
 	}
 }
 

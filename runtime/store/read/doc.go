@@ -37,11 +37,14 @@
 //
 // Rows that fail what every scan of a plan asks (Binding.Ask) are not loaded,
 // if the keys are proven: the columns in question are decoded first, and the
-// others for the rows that are left. Row groups that the file's statistics
-// exclude are not read; wrong statistics lose rows. The same holds for pages
-// if the file has a page index and is not on a server. What is not read is not
-// checked: a value that its type cannot hold is no error in a row that is left
-// out. A missing or refused value that is met makes Load read the whole file.
+// others for the rows that are left. Row groups that the file's statistics or
+// Bloom filters exclude are not read; wrong ones lose rows. The same holds for
+// pages if the file has a page index. What is not read is not checked: a value
+// that its type cannot hold is no error in a row that is left out. A missing or
+// refused value that is met makes Load read the whole file.
+//
+// Strings that a plan only shows (Binding.Show) are read for few rows, when it
+// has run: see Column.Late.
 //
 // # JSON
 //

@@ -58,6 +58,9 @@ type fieldData struct {
 	owner  []int32 // of each String chunk: whose interner numbered the strings
 	nulls  []uint32
 	column *store.Column
+	// filler has all rows already; nil if chunks have them.
+	filler    *store.Filler
+	mayAscend bool
 }
 
 // lineSpan is the rows of one text block.
@@ -282,6 +285,10 @@ func (l *load) joinField(
 ) (garbage int64, err error) {
 	threads, what := l.opts.threads(), l.names[i]
 	d, t := &l.data[i], l.fields[i].typ
+	if d.filler != nil {
+		d.column, d.filler = d.filler.Finish(threads, d.mayAscend, !l.isComputed(i)), nil
+		return 0, nil
+	}
 	var dict *store.Dict
 	if t.Kind == scalar.String {
 		l.merging.Lock()

@@ -2,13 +2,10 @@ package read
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parquet"
-	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -97,6 +94,9 @@ type columnReader struct {
 	words   []int64 // of rows that are not narrowed yet
 	last    int64   // the word of the row before, or noCode; see standIn
 
+	filler   *store.Filler // of the column that rows are decoded into; nil makes chunks
+	firstRow int           // of the row group
+
 	all     []int64 // room for the words of all rows, instead of chunks; none may be missing
 	marks   []bool  // the rows that are wanted; nil means all
 	test    *Test   // clears marks; nil decodes the rows
@@ -111,6 +111,7 @@ type readRoom struct {
 	places, levels []uint32
 	kept           keptPlaces // of rows that are no words yet
 	dictionary     []int64
+	entries        []uint32 // of its words in a column that is filled
 	text           []byte
 	texts          [][]byte
 
@@ -151,14 +152,6 @@ func (r *readRoom) reserve(what string, n, bytes int) error {
 // what grows.
 const dictionaryBytes = 40
 
-// read decodes a column chunk into part.
-func (p *parquetField) read(
-	ctx context.Context, f *parquetFile, group int, strings *store.Interner, room *readRoom,
-	part *columnPart,
-) error {
-	return p.reader(f, group, strings, room, part).run(ctx, f, group)
-}
-
 // reader returns a reader of a column chunk.
 func (p *parquetField) reader(
 	f *parquetFile, group int, strings *store.Interner, room *readRoom, part *columnPart,
@@ -177,26 +170,21 @@ func (p *parquetField) reader(
 
 // run decodes the column chunk that the reader is for.
 func (r *columnReader) run(ctx context.Context, f *parquetFile, group int) error {
-	at := io.ReaderAt(f)
-	if server, ok := f.ReaderAt.(*remote.File); ok { // one request for all pages
-		from, until := f.Span(f.size, group, r.field.index)
-		if from < 0 || from > until {
-			return fmt.Errorf("the Parquet file is damaged: column %s is at byte %d", r.field.name, from)
-		}
-		span := server.Range(from, until)
-		defer span.Close()
-		at = span
+	wanted := func(from, until int64) bool { return slices.Contains(r.marks[from:until], true) }
+	var index *parquet.PageIndex
+	if r.marks != nil {
+		index = f.PageIndex(f.beside(), f.size, group, r.field.index, false)
 	}
+	at, done, err := f.chunk(group, r.field.index, index, wanted)
+	if err != nil {
+		return err
+	}
+	defer done()
 	pages := f.Pages(at, f.size, group, r.field.index, &r.room.pages)
-	// A server sends the chunk as a whole: one request is what takes the time.
-	if _, isServer := f.ReaderAt.(*remote.File); r.marks != nil && !isServer {
-		if x := f.PageIndex(at, f.size, group, r.field.index, false); x != nil {
-			pages.Skip(x, func(from, until int64) bool {
-				return slices.Contains(r.marks[from:until], true)
-			})
-		}
+	if index != nil {
+		pages.Skip(index, wanted)
 	}
-	err := r.readPages(ctx, pages, f.Groups[group].Rows)
+	err = r.readPages(ctx, pages, f.Groups[group].Rows)
 	r.part.unread = pages.Unread
 	if err != nil {
 		return err

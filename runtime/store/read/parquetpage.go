@@ -60,10 +60,15 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 			if err := r.readDictionary(values.Plain, int(page.Dictionary.Values)); err != nil {
 				return err
 			}
-			if r.test != nil {
-				if err := r.testDictionary(); err != nil {
-					return err
-				}
+			var err error
+			switch {
+			case r.test != nil:
+				err = r.testDictionary()
+			case r.filler != nil:
+				err = r.fillDictionary()
+			}
+			if err != nil {
+				return err
 			}
 			continue
 		}
@@ -112,6 +117,10 @@ func (r *columnReader) readPage(
 		switch {
 		case r.marks != nil && !whole:
 			return errUnread
+		case r.filler != nil && !whole:
+			return errUnread
+		case r.filler != nil:
+			err = r.fill(v, rows)
 		case r.test != nil:
 			err = r.testPage(v, rows)
 		case r.all != nil && !whole:

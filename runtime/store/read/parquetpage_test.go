@@ -231,8 +231,7 @@ func TestRefusedTimestamps(t *testing.T) {
 		data := writePages(t, c, nil, draws, parquet.WithDictionaryDefault(dictionary))
 		f, p := openPages(t, data, scalar.DatetimeType)
 		var part columnPart
-		if err := p.read(context.Background(), f, 0, nil, newReadRoom(batchRows, nil, ""),
-			&part); err != nil {
+		if err := readChunk(f, p, nil, &part); err != nil {
 			t.Fatal(err)
 		}
 		if len(part.bad) != 2*rows/5 || part.bad[0].row != 1 || part.bad[1].row != 3 {
@@ -310,12 +309,18 @@ func TestDamagedPages(t *testing.T) {
 // damages is how many damaged files there are of each whole one.
 const damages = 6
 
+// readChunk decodes the field's chunk in the first row group.
+func readChunk(f *parquetFile, p *parquetField, strings *store.Interner, part *columnPart) error {
+	r := p.reader(f, 0, strings, newReadRoom(batchRows, nil, ""), part)
+	return r.run(context.Background(), f, 0)
+}
+
 func checkDamaged(t *testing.T, name string, data []byte, typ scalar.Type) {
 	t.Helper()
 	f, p := openPages(t, data, typ)
 	ours, theirs := store.NewInterner(nil, ""), store.NewInterner(nil, "")
 	got, want := &columnPart{}, &columnPart{}
-	err := p.read(context.Background(), f, 0, ours, newReadRoom(batchRows, nil, ""), got)
+	err := readChunk(f, p, ours, got)
 	var library error
 	func() {
 		defer func() {
@@ -447,8 +452,7 @@ func checkPages(t *testing.T, name string, data []byte, typ scalar.Type, kept bo
 	f, p := openPages(t, data, typ)
 	ours, theirs := store.NewInterner(nil, ""), store.NewInterner(nil, "")
 	got, want := &columnPart{}, &columnPart{}
-	if err := p.read(context.Background(), f, 0, ours, newReadRoom(batchRows, nil, ""),
-		got); err != nil {
+	if err := readChunk(f, p, ours, got); err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
 	}

@@ -20,6 +20,7 @@ type parquetFile struct {
 	io.ReaderAt
 	size   int64
 	closer io.Closer // nil if the reader is the caller's
+	extras *extras   // nil if the file is not on a server
 }
 
 // Close closes a file that was opened by its name.
@@ -44,6 +45,7 @@ func (s *Source) openParquet(ctx context.Context) (_ *parquetFile, err error) {
 		}
 	}
 	f.Footer = s.footer
+	f.extras = newExtras(f)
 	return f, nil
 }
 
@@ -80,6 +82,12 @@ type parquetLoad struct {
 
 	selected [][]bool         // of each thread: the rows that pass the tests
 	some     []representative // of fields of which nothing is wanted but the test
+	marked   *markedRows      // nil if the rows are to be tested
+
+	fillers []*fieldFiller // of fields that are decoded into their column, else nil
+
+	late []*lateStrings // of fields that are put off, else nil; nil if none is
+	kept [][]int64      // of each row group, if rows are selected: those for late
 
 	mu      sync.Mutex
 	left    []int // parts of each field that are not read yet
@@ -93,9 +101,13 @@ func (l *load) readParquet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	l.size, l.byRow = f.size, true
 	p := &parquetLoad{load: l, file: f}
+	defer func() {
+		if p.late == nil {
+			f.Close()
+		}
+	}()
+	l.size, l.byRow = f.size, true
 	if err := p.plan(); err != nil {
 		return err
 	}
@@ -109,7 +121,10 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	l.leaveUnread()
 	l.askFields()
-	p.order = slices.DeleteFunc(p.order, func(i int) bool { return l.absent[i] })
+	p.putOff()
+	p.order = slices.DeleteFunc(p.order, func(i int) bool {
+		return l.absent[i] || p.isLate(i)
+	})
 	p.setAside()
 	done, err := p.readSelected(ctx)
 	p.unselect()
@@ -117,6 +132,7 @@ func (l *load) readParquet(ctx context.Context) error {
 		p.drop()
 		p.describe()
 		l.leaveColumns()
+		p.numberRows()
 		return err
 	}
 	p.takeBack()
@@ -131,6 +147,7 @@ func (l *load) readParquet(ctx context.Context) error {
 		}
 	}
 	l.leaveColumns()
+	p.numberRows()
 	return l.badRows(p.parts, p.starts)
 }
 
@@ -179,6 +196,7 @@ func (p *parquetLoad) plan() error {
 		return fmt.Errorf("the Parquet file is damaged: its row groups have %d rows, its footer says %d",
 			n, f.Rows)
 	}
+	p.planFillers()
 	// Fields are read one after the other, so that there are chunks of few of
 	// them at a time. Strings come first: dictionaries take the longest to
 	// make, and other fields are read meanwhile.
@@ -253,7 +271,12 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	part := &p.parts[i][g]
 	part.thread = t
 	rows := p.starts[g+1] - p.starts[g]
-	err := p.decoders[i].read(ctx, p.file, g, p.interners[t][i], p.rooms[t], part)
+	filler, err := p.filler(i)
+	if err == nil {
+		r := p.decoders[i].reader(p.file, g, p.interners[t][i], p.rooms[t], part)
+		r.filler, r.firstRow = filler, int(p.starts[g])
+		err = r.run(ctx, p.file, g)
+	}
 	p.hasRead(i, g, part)
 	if err == nil {
 		err = p.checkRows(i, g, part)
@@ -266,6 +289,9 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 		return
 	}
 	p.gather(i, p.parts[i], p.starts)
+	if f := p.fillers[i]; f != nil {
+		p.data[i].filler, p.data[i].mayAscend = filler, f.mayAscend
+	}
 	if p.proving {
 		_, err = p.joinField(ctx, i, p.sources)
 	} else {

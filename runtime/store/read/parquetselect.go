@@ -2,12 +2,12 @@ package read
 
 import (
 	"context"
+	"encoding/binary"
 	"slices"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
-	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -38,8 +38,10 @@ type representative struct {
 // readSelected reads the rows that pass the tests. It reports false, and has
 // done nothing, if there are no tests or if they would leave most rows.
 func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
-	if pays, err := p.selects(ctx); !pays || err != nil {
-		return false, err
+	if p.marked == nil {
+		if pays, err := p.selects(ctx); !pays || err != nil {
+			return false, err
+		}
 	}
 	groups := len(p.file.Groups)
 	kept := make([]int64, groups)
@@ -82,6 +84,7 @@ func (p *parquetLoad) selects(ctx context.Context) (bool, error) {
 
 // unselect gives up the room that selects has made.
 func (p *parquetLoad) unselect() {
+	p.dropMarked()
 	if p.selected != nil {
 		p.ledger.Give(p.longest() * int64(len(p.rooms)))
 		p.selected = nil
@@ -120,7 +123,7 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 		marks[i] = true
 	}
 	for _, i := range p.order {
-		if p.excludes(i, g) {
+		if p.excludes(i, g) || p.filtersOut(i, g) {
 			clear(marks)
 			return 0, nil
 		}
@@ -166,15 +169,61 @@ func (p *parquetLoad) excludes(i, g int) bool {
 	return s != nil && p.comparable(i) && p.outside(i, s.Min, s.Max)
 }
 
+// filtersOut reports whether the Bloom filter of a row group shows that it has
+// none of the values of a field that pass its test.
+func (p *parquetLoad) filtersOut(i, g int) bool {
+	column := p.fields[i].index
+	if p.tests[i] == nil || p.tests[i].Equal == nil ||
+		p.file.Groups[g].Chunks[column].Meta.Bloom == nil {
+		return false
+	}
+	filter := p.file.BloomFilter(p.file.beside(), p.file.size, g, column)
+	if filter == nil {
+		return false
+	}
+	for _, v := range p.tests[i].Equal {
+		data := p.decoders[i].encode(v)
+		if data == nil || !filter.Excludes(data) {
+			return false
+		}
+	}
+	return true
+}
+
+// encode returns a value as the PLAIN bytes of the column, without a length. It
+// returns nil if the column may have the value in several forms, or in none.
+func (d *parquetField) encode(v scalar.Value) []byte {
+	if v.Type.Kind == scalar.String && d.column.Type == parquet.ByteArray {
+		return []byte(v.Str())
+	}
+	word, data := int64(v.Bits()), []byte(nil)
+	n := word
+	switch {
+	case d.up > 1:
+		n /= d.up
+	case d.down != 1:
+		n *= d.down
+	}
+	switch d.column.Type {
+	case parquet.Int32:
+		data = binary.LittleEndian.AppendUint32(nil, uint32(n))
+	case parquet.Int64:
+		data = binary.LittleEndian.AppendUint64(nil, uint64(n))
+	}
+	if back, _, ok := d.bounds(data, data); !ok || back != word {
+		return nil
+	}
+	return data
+}
+
 // excludePages clears the marks of the pages of a row group of which the page
 // index shows that no value of a field passes its test.
 func (p *parquetLoad) excludePages(i, g int, marks []bool) {
 	column := p.fields[i].index
-	_, isServer := p.file.ReaderAt.(*remote.File)
-	if isServer || !p.comparable(i) || p.file.Groups[g].Chunks[column].Bounds == nil {
+	if !p.comparable(i) || p.file.Groups[g].Chunks[column].Bounds == nil {
 		return
 	}
-	x := p.file.PageIndex(p.file, p.file.size, g, column, true)
+	x := p.file.PageIndex(p.file.beside(), p.file.size, g, column, true)
 	if x == nil || x.Min == nil {
 		return
 	}
@@ -194,21 +243,8 @@ func (p *parquetLoad) comparable(i int) bool {
 
 // outside reports whether no value within bounds passes the test of a field.
 func (p *parquetLoad) outside(i int, least, most []byte) bool {
-	t, d := p.tests[i], p.decoders[i]
-	size := 4
-	if d.column.Type == parquet.Int64 {
-		size = 8
-	}
-	if len(least) != size || len(most) != size {
-		return false
-	}
-	r := &columnReader{parquetField: d, part: &columnPart{}}
-	bounds := make([]int64, 2)
-	v := parquet.Values{Plain: slices.Concat(least, most)}
-	if r.plain(bounds, &v, r.refuser(0)) != nil || len(r.part.bad) > 0 || bounds[0] > bounds[1] {
-		return false
-	}
-	return bounds[1] < t.Least || bounds[0] > t.Most
+	lo, hi, ok := p.decoders[i].bounds(least, most)
+	return ok && (hi < p.tests[i].Least || lo > p.tests[i].Most)
 }
 
 // whole checks what was read of a column chunk: all rows, each with a value
@@ -223,17 +259,24 @@ func (p *parquetLoad) whole(i, g int, part *columnPart) error {
 
 // readGroup reads the rows of a row group that pass the tests.
 func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) error {
-	n, err := p.testGroup(ctx, t, g)
+	n, marks, err := p.marksOf(ctx, t, g)
 	if err != nil {
 		return err
 	}
 	*kept = int64(n)
-	marks := p.selected[t][:p.file.Groups[g].Rows]
+	p.keepRows(g, n, marks)
 	for _, i := range p.order {
 		if n == 0 || p.tests[i] != nil && p.tests[i].Alone {
 			continue
 		}
 		part := &p.parts[i][g]
+		if known := p.keyPart(i, g); known != nil {
+			*part = *known
+			if err := p.ledger.Take(p.names[i], part.memory()); err != nil {
+				return err
+			}
+			continue
+		}
 		part.thread = t
 		r := p.decoders[i].reader(p.file, g, p.interners[t][i], p.rooms[t], part)
 		if n < len(marks) {
@@ -263,6 +306,28 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 	p.load.rows += int64(len(marks))
 	p.progress(false)
 	return nil
+}
+
+// marksOf returns the marks of a row group, and how many there are.
+func (p *parquetLoad) marksOf(ctx context.Context, t, g int) (int, []bool, error) {
+	marks := p.selected[t][:p.file.Groups[g].Rows]
+	if p.marked == nil {
+		n, err := p.testGroup(ctx, t, g)
+		return n, marks, err
+	}
+	n := p.marked.count[g]
+	switch {
+	case p.marked.rows[g] != nil:
+		copy(marks, p.marked.rows[g])
+		p.marked.rows[g] = nil
+	case n == 0:
+		clear(marks)
+	default:
+		for i := range marks {
+			marks[i] = true
+		}
+	}
+	return n, marks, nil
 }
 
 // assembleSelected makes the columns of the rows that were read.

@@ -73,7 +73,7 @@ func (p *parquetLoad) proveKeys(ctx context.Context) error {
 // where strings or all columns are a key.
 func (p *parquetLoad) unproven() (keys []int) {
 	if p.allProven() || p.opts.OnError == Skip || len(p.file.Groups) == 0 ||
-		!slices.ContainsFunc(p.source.Uses, func(u Use) bool { return u.asked() }) {
+		!slices.ContainsFunc(p.source.Uses, func(u Use) bool { return u.asked() || u.shown() }) {
 		return nil
 	}
 	for u, use := range p.source.Uses {

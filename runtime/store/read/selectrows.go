@@ -14,6 +14,8 @@ type Test struct {
 	Least, Most int64
 	// Text, if not nil, says whether a string passes.
 	Text func(text string) bool
+	// Equal, if not nil, has all values that can pass.
+	Equal []scalar.Value
 	// Holds says whether a value passes.
 	Holds func(v scalar.Value) bool
 	// Alone says that nothing looks at the column but this test. Of the rows

@@ -69,6 +69,10 @@ type Source struct {
 	storedRows  int64
 	storedAs    map[string]string
 
+	// distrusted says that statistics of row groups have turned out to be
+	// wrong.
+	distrusted bool
+
 	// footer is the footer of a Parquet file, which Bind reads and Load uses
 	// again: the footer of a long file takes as long to read as many columns.
 	footer *parquet.Footer
@@ -86,6 +90,12 @@ type Use struct {
 	// Tests holds, for each argument, what a row must pass to be wanted. Nil
 	// means that all rows are wanted.
 	Tests []*Test
+	// Computed holds, for each argument, whether readers only compute with it,
+	// so that its different values need not be counted. Nil says of none.
+	Computed []bool
+	// Shown holds, for each argument, whether it is strings that readers only
+	// show. Nil says that readers may compare all.
+	Shown []bool
 }
 
 // Policy is the treatment of malformed rows.
@@ -191,6 +201,7 @@ type FileReport struct {
 	Selected   bool     // rows that fail what plans ask were left out
 	Kept       int64    // if Selected: the rows that are left
 	Left       []string // columns that were left out, because nothing looks at them
+	Late       []string // columns of strings that are read for the rows of the answer
 	// Groups are the row groups of a Parquet file, and GroupsLeft those of them
 	// that were not read: they have no row that is wanted. Pages are those of
 	// columns whose rows were selected, and PagesLeft were not unpacked.

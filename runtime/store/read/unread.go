@@ -27,6 +27,35 @@ func (b *Binding) Leave(unread func(pred string, arg int) bool) {
 	}
 }
 
+// Compute marks the arguments that readers of the loaded facts only compute
+// with. Load need not count their different values.
+func (b *Binding) Compute(computed func(pred string, arg int) bool) {
+	for i := range b.Sources {
+		if b.IsPart(i) {
+			continue
+		}
+		for j := range b.Sources[i].Uses {
+			u := &b.Sources[i].Uses[j]
+			u.Computed = make([]bool, len(u.Columns))
+			for arg := range u.Columns {
+				u.Computed[arg] = computed(u.Schema.Name, arg)
+			}
+		}
+	}
+}
+
+// isComputed reports whether all uses of a field only compute with it.
+func (l *load) isComputed(i int) bool {
+	for u, use := range l.source.Uses {
+		for arg, at := range l.args[u] {
+			if at == i && (use.Computed == nil || !use.Computed[arg]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Left returns a binding that reads, whole, the sources of which arguments are
 // marked.
 func (b *Binding) Left() *Binding {
@@ -34,7 +63,9 @@ func (b *Binding) Left() *Binding {
 	for i := range b.Sources {
 		s := &b.Sources[i]
 		if !slices.ContainsFunc(s.Uses,
-			func(u Use) bool { return slices.Contains(u.Unread, true) || u.asked() }) {
+			func(u Use) bool {
+				return slices.Contains(u.Unread, true) || u.asked() || u.shown()
+			}) {
 			continue
 		}
 		out.Sources = append(out.Sources, *s.whole())
@@ -82,12 +113,17 @@ func (s *Source) MayMiss(u Use) bool {
 // errUnread says that a column was left out, and that it is needed after all.
 var errUnread = errors.New("a column of keys was not read")
 
+// IsUnread reports whether an error says that a whole file has to be read after
+// all, as strings that were put off are not what its footer says.
+func IsUnread(err error) bool { return errors.Is(err, errUnread) }
+
 // whole returns the source without arguments that are left out.
 func (s *Source) whole() *Source {
 	all := *s
+	all.distrusted = true
 	all.Uses = slices.Clone(s.Uses)
 	for i := range all.Uses {
-		all.Uses[i].Unread, all.Uses[i].Tests = nil, nil
+		all.Uses[i].Unread, all.Uses[i].Tests, all.Uses[i].Shown = nil, nil, nil
 	}
 	return &all
 }
@@ -144,7 +180,8 @@ func (l *load) leaveColumns() {
 
 // wantColumns returns errUnread if one of the columns was left out.
 func wantColumns(columns []*store.Column) error {
-	if slices.ContainsFunc(columns, func(c *store.Column) bool { return c.Absent }) {
+	isLeft := func(c *store.Column) bool { return c.Absent || c.Late != nil }
+	if slices.ContainsFunc(columns, isLeft) {
 		return errUnread
 	}
 	return nil

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"encoding/binary"
+
+	"github.com/redfoxdb/redfox/internal/hugepage"
+	"github.com/redfoxdb/redfox/internal/scalar"
+)
+
+// Filler makes a column whose bounds are known before its words: these are
+// written once, where they stay. Different rows may be filled at the same time.
+// The column is the one that Join makes of the words, if the bounds are those
+// of the words.
+type Filler struct {
+	col   *Column
+	base  uint64
+	least uint64 // offset
+	span  uint64 // of the offsets from the least one to the greatest
+}
+
+// FillerWidth is the width of the entries that a Filler fills.
+const FillerWidth = 4
+
+// NewFiller returns a filler of n words of an int or decimal type between lo
+// and hi, or nil if their entries have another width than FillerWidth.
+func NewFiller(t scalar.Type, n int, lo, hi int64) *Filler {
+	if t.Kind != scalar.Int && t.Kind != scalar.Decimal || t.Word != scalar.Whole || lo > hi {
+		return nil
+	}
+	c := &Column{Type: t, Step: 1, n: n, Stats: ColumnStats{Min: lo, Max: hi}}
+	c.Base, c.Width = baseOf(t, lo, hi)
+	if c.Width != FillerWidth {
+		return nil
+	}
+	c.U32 = hugepage.Advise(make([]uint32, n))
+	base := uint64(c.Base)
+	return &Filler{c, base, uint64(lo) - base, uint64(hi) - uint64(lo)}
+}
+
+// Entries sets a list to the entries of words. It returns false if one of the
+// words is not within the bounds.
+func (f *Filler) Entries(dst []uint32, words []int64) bool {
+	ok := true
+	for i, w := range words[:len(dst)] {
+		offset := uint64(w) - f.base
+		ok = ok && offset-f.least <= f.span
+		dst[i] = uint32(offset)
+	}
+	return ok
+}
+
+// Places fills rows, from a row on, with the entries at places of a list. It
+// returns false if the list ends before one of the places.
+func (f *Filler) Places(from int, places, entries []uint32) bool {
+	dst := f.col.U32[from:][:len(places)]
+	for i, p := range places {
+		if int(p) >= len(entries) {
+			return false
+		}
+		dst[i] = entries[p]
+	}
+	return true
+}
+
+// Words fills rows, from a row on. It returns false if one of the words is not
+// within the bounds.
+func (f *Filler) Words(from int, words []int64) bool {
+	return f.Entries(f.col.U32[from:][:len(words)], words)
+}
+
+// Int64s fills n rows, from a row on, with the words at the beginning of data,
+// in little-endian byte order. It returns false if one of them is not within
+// the bounds.
+func (f *Filler) Int64s(from, n int, data []byte) bool {
+	dst, data := f.col.U32[from:][:n], data[:8*n]
+	ok := true
+	for i := range dst {
+		offset := binary.LittleEndian.Uint64(data[8*i:]) - f.base
+		ok = ok && offset-f.least <= f.span
+		dst[i] = uint32(offset)
+	}
+	return ok
+}
+
+// Finish returns the column once all rows are filled. mayAscend is false if it
+// is known that its words do not ascend. Without counting, its number of
+// different words is what the bounds say, unless it ascends.
+func (f *Filler) Finish(threads int, mayAscend, counts bool) *Column {
+	c := f.col
+	c.Stats.Ascending = mayAscend && ascending(c.U32, min(threads, 1+c.n/chunkRows))
+	if counts || c.Stats.Ascending {
+		c.count(threads)
+	} else {
+		c.Stats.Distinct = int64(min(uint64(c.n), f.span+1))
+	}
+	return c
+}
+
+// ascending reports whether entries never descend.
+func ascending(entries []uint32, threads int) bool {
+	descents := make([]int, threads)
+	partly(len(entries)-1, threads, func(i, from, to int) {
+		before := entries[from]
+		for _, v := range entries[from+1 : to+1] {
+			if v < before {
+				descents[i]++
+			}
+			before = v
+		}
+	})
+	for _, n := range descents {
+		if n > 0 {
+			return false
+		}
+	}
+	return true
+}
