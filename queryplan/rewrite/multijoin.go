@@ -169,6 +169,9 @@ func (s *multijoinSelector) stepwisePays(
 		return nil, 0, false
 	}
 	grown, grownBinary := compare(s.est.Grown(s.changed, outgrown))
+	if grown == nil {
+		grown, grownBinary = by, binary
+	}
 	ok = by.Cost < stepwiseLoss*binary && grown.Cost < grownBinary
 	what := "binary joins"
 	if ok {
@@ -177,7 +180,9 @@ func (s *multijoinSelector) stepwisePays(
 	s.say(c, what, "each tuple of the delta has %s; binary joins cost %.3g, a multijoin %.3g; with "+
 		"%d times the tuples %.3g and %.3g", lengths(by), binary, by.Cost, outgrown, grownBinary,
 		grown.Cost)
-	return by.Join, by.Cost, ok
+	// Kernels take the inputs in their order, and most of the time goes into
+	// the rounds in which the relations are largest.
+	return grown.Join, by.Cost, ok
 }
 
 // lengths lists the lists of a step for people.
