@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
@@ -19,14 +20,16 @@ var selectMultijoin = &Pass{
 		"dynamic programming over sets of variables.",
 	Unless: "An acyclic body stays as it is, and so does a cycle whose tuples on the way are not " +
 		"expected to be many more than those of its relations and its result, which is so for joins " +
-		"on keys. In a loop every relation of the cycle must stay the same or be a delta, or its trie " +
-		"would be built anew each round.",
+		"on keys. In a loop the trie of a relation that grows would be built anew each round. There " +
+		"the tuples of the one delta choose, each for itself, the relation with the fewest tuples to " +
+		"go on with, by indexes that grow; so every other relation is a set without conditions, and " +
+		"no column is one relation's own.",
 	Before: "join x, z\n  join y\n    scan e(x, y)\n    scan e(y, z)\n  scan e(x, z)",
 	After:  "multijoin x, y, z\n  scan e(x, y)\n  scan e(y, z)\n  scan e(x, z)",
 	Source: "Ngo, Porat, Ré, Rudra, PODS 2012; Veldhuizen, ICDT 2014; cyclic: Graham 1979, Yu, " +
 		"Özsoyoğlu 1979; beside binary joins: Freitag et al., VLDB 2020",
 	run: func(p *program) error {
-		s := &multijoinSelector{est: stats.NewEstimator(p.Plan, p.catalog)}
+		s := &multijoinSelector{est: stats.NewEstimator(p.Plan, p.catalog), steps: true}
 		loop := loops.Changed(p.Plan)
 		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command,
 			n queryplan.Node) queryplan.Node {
@@ -57,8 +60,13 @@ const (
 type multijoinSelector struct {
 	est     *stats.Estimator
 	changed map[*queryplan.Var]bool // by the loop of the block at hand
-	note    func(text string)       // takes what was decided, nil to forget it
-	cost    float64                 // of the multijoins so far
+	// steps is set if relations that grow count. They do not for the passes
+	// before, which weigh a set of the tuples on the way against a multijoin:
+	// such a set pays most where a relation outgrows its estimate, and a
+	// multijoin by steps finds the same tuples again and again.
+	steps bool
+	note  func(text string) // takes what was decided, nil to forget it
+	cost  float64           // of the multijoins so far
 }
 
 // apply replaces cycles of a conjunction by multijoins where that pays, and
@@ -67,8 +75,8 @@ func (s *multijoinSelector) apply(c *joins.Conjunction) bool {
 	found := false
 	for _, cycle := range joins.Cycles(c.Rels) {
 		sub := c.Part(cycle)
-		if order, cost, ok := s.pays(sub); ok {
-			c.ReplaceByMultijoin(cycle, sub, order)
+		if n, cost, ok := s.pays(sub); ok {
+			c.ReplaceByMultijoin(cycle, n)
 			s.cost += cost
 			found = true
 		}
@@ -80,22 +88,24 @@ func (s *multijoinSelector) apply(c *joins.Conjunction) bool {
 }
 
 // pays reports whether a multijoin of the relations is expected to be faster
-// than the best binary joins, and returns the order of its variables and its
-// cost.
-func (s *multijoinSelector) pays(c *joins.Conjunction) (order []string, cost float64, ok bool) {
-	rebuilt := func(n queryplan.Node) bool {
+// than the best binary joins, and returns it and its cost.
+func (s *multijoinSelector) pays(
+	c *joins.Conjunction,
+) (n *queryplan.MultiJoin, cost float64, ok bool) {
+	if n := len(queryplan.SharedColumns(c.Rels)); n > maxVariables {
+		s.say(c, "binary joins", "%d variables are too many to order", n)
+		return nil, 0, false
+	}
+	grows := func(n queryplan.Node) bool {
 		return slices.ContainsFunc(queryplan.Scans(n), func(x *queryplan.Scan) bool {
 			return s.changed[x.Var] && x.Version != queryplan.Delta
 		})
 	}
-	if i := slices.IndexFunc(c.Rels, rebuilt); i >= 0 {
-		s.say(c, "binary joins", "the loop changes %s, whose trie would be built anew in each round",
-			relationList(c.Rels[i:i+1]))
-		return nil, 0, false
-	}
-	if n := len(queryplan.SharedColumns(c.Rels)); n > maxVariables {
-		s.say(c, "binary joins", "%d variables are too many to order", n)
-		return nil, 0, false
+	if i := slices.IndexFunc(c.Rels, grows); i >= 0 {
+		if !s.steps {
+			return nil, 0, false
+		}
+		return s.stepwisePays(c, i, grows)
 	}
 	// Graphs have far more triangles and cliques than random ones, so that
 	// binary joins meet more of their tuples again than independent columns
@@ -120,7 +130,69 @@ func (s *multijoinSelector) pays(c *joins.Conjunction) (order []string, cost flo
 	s.say(c, what, "binary joins make %.3g tuples on the way, the largest relation has %.3g, the "+
 		"result %.3g; binary joins cost %.3g, a multijoin %.3g", widest, largest, b.Rows,
 		binary.Stream, cost)
-	return b.Names, cost, ok
+	return &queryplan.MultiJoin{Nodes: c.Rels, Order: b.Names}, cost, ok
+}
+
+// stepwiseLoss is how much more than binary joins a multijoin by steps may be
+// expected to cost if it costs less once relations have outgrown their
+// estimates: its steps follow what the relations become, and the order of
+// binary joins is one for all rounds.
+const stepwiseLoss = 1.25
+
+// stepwisePays is pays for relations of which some grow; one of them is given.
+func (s *multijoinSelector) stepwisePays(
+	c *joins.Conjunction, one int, grows func(queryplan.Node) bool,
+) (n *queryplan.MultiJoin, cost float64, ok bool) {
+	rebuilt := func(n queryplan.Node) bool {
+		return grows(n) && !joins.IsGrowing(n) ||
+			slices.ContainsFunc(queryplan.Scans(n), func(x *queryplan.Scan) bool {
+				return x.Version == queryplan.Last || x.Position != ""
+			})
+	}
+	if i := slices.IndexFunc(c.Rels, rebuilt); i >= 0 {
+		s.say(c, "binary joins", "the loop changes %s, whose index would be built anew in each round",
+			relationList(c.Rels[i:i+1]))
+		return nil, 0, false
+	}
+	compare := func(est *stats.Estimator) (by *joins.Stepwise, binary float64) {
+		if by = joins.Steps(c, est, s.changed); by == nil {
+			return nil, 0
+		}
+		g := joins.NewGraph(c, est, s.changed)
+		plan, _ := g.Widest(g.Order())
+		return by, plan.Stream
+	}
+	by, binary := compare(s.est)
+	if by == nil {
+		s.say(c, "binary joins", "the loop changes %s, whose trie would be built anew in each round, "+
+			"and no column has two lists of values", relationList(c.Rels[one:one+1]))
+		return nil, 0, false
+	}
+	grown, grownBinary := compare(s.est.Grown(s.changed, outgrown))
+	if grown == nil {
+		grown, grownBinary = by, binary
+	}
+	ok = by.Cost < stepwiseLoss*binary && grown.Cost < grownBinary
+	what := "binary joins"
+	if ok {
+		what = "multijoin by steps"
+	}
+	s.say(c, what, "each tuple of the delta has %s; binary joins cost %.3g, a multijoin %.3g; with "+
+		"%d times the tuples %.3g and %.3g", lengths(by), binary, by.Cost, outgrown, grownBinary,
+		grown.Cost)
+	// Kernels take the inputs in their order, and most of the time goes into
+	// the rounds in which the relations are largest.
+	return grown.Join, by.Cost, ok
+}
+
+// lengths lists the lists of a step for people.
+func lengths(by *joins.Stepwise) string {
+	var out []string
+	for i, n := range by.Lists {
+		out = append(out, fmt.Sprintf("%.3g tuples of %s", by.Lengths[i],
+			relationList([]queryplan.Node{n})))
+	}
+	return strings.Join(out, " or ")
 }
 
 // say records a decision about relations and its reason, if that is wanted.

@@ -80,6 +80,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"sum in an atom": `\w[(\[][^<]*v\d+ [+-] [123][,)\]]`, "range": `int:range|\w < v\d+ <= `,
 			"relations with shared sources": `(?m)^s\d+\(v0\) <- `,
 			"parts of a text":               `string:split|, v\d+, [1_]\] = v`,
+			"cycle in a recursion":          `(?m)^p\d+\([xyz], [xyz]\) <- \w+\([xyz], .*, \w+\(`,
 		} {
 			if regexp.MustCompile(pattern).MatchString(text) {
 				counts[name]++
@@ -106,7 +107,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 		"one row read twice", "delta rule", "delta fact",
 		"lists", "running totals", "defaults", "deletion", "stage", "unsigned integers", "widened columns", "sum in an atom", "range",
 		"parts of a text", "relations with shared sources", "least values", "greatest values",
-		"iteration", "iteration until nothing moves", "recursion that is no result", "count in a recursion"} {
+		"iteration", "iteration until nothing moves", "recursion that is no result", "count in a recursion",
+		"cycle in a recursion"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}

@@ -517,10 +517,10 @@ func (c *Conjunction) Part(rels []int) *Conjunction {
 	return out
 }
 
-// ReplaceByMultijoin puts the multijoin of sub in the place of the first of
-// rels, and nil in the places of the others. Conditions that sub has applied
-// stay only if other relations need them.
-func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []string) {
+// ReplaceByMultijoin puts a multijoin of the part with rels in the place of the
+// first of them, and nil in the places of the others. Conditions that the part
+// has applied stay only if other relations need them.
+func (c *Conjunction) ReplaceByMultijoin(rels []int, join *queryplan.MultiJoin) {
 	in := func(used []string) bool {
 		return len(used) > 0 && slices.ContainsFunc(rels, func(i int) bool {
 			return trees.HasAll(trees.Columns(c.Rels[i]), used)
@@ -544,7 +544,7 @@ func (c *Conjunction) ReplaceByMultijoin(rels []int, sub *Conjunction, order []s
 	for _, i := range rels {
 		c.Rels[i] = nil
 	}
-	c.Rels[rels[0]] = &queryplan.MultiJoin{Nodes: sub.Rels, Order: order}
+	c.Rels[rels[0]] = join
 }
 
 // Uses reports whether something beside relations uses a column of the

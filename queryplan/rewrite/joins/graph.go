@@ -185,7 +185,7 @@ func (g *joinGraph) addRelation(c *Conjunction, r queryplan.Node, changed map[*q
 		rel.keys = append(rel.keys, g.set(key))
 	}
 	rel.delta = readsDelta(r)
-	grows := isGrowing(r) && (len(conds) == 0 || c.isKept(len(g.Rels)))
+	grows := IsGrowing(r) && (len(conds) == 0 || c.isKept(len(g.Rels)))
 	rel.invariant = changed != nil && trees.IsInvariant(r, changed)
 	rel.Indexed = changed != nil && (grows || rel.invariant)
 	g.storage(&rel, r)

@@ -10,9 +10,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
-// isGrowing reports whether a relation is a derived variable, to whose index
+// IsGrowing reports whether a relation is a derived variable, to whose index
 // the rounds of a loop only add.
-func isGrowing(n queryplan.Node) bool {
+func IsGrowing(n queryplan.Node) bool {
 	s := scanOf(n)
 	return s != nil && s.Var.Kind == queryplan.Derived && s.Version != queryplan.Delta
 }
@@ -45,7 +45,7 @@ func (c *Conjunction) KeepIndexes(changed map[*queryplan.Var]bool) {
 	c.kept = make([]bool, len(c.Rels))
 	sources := c.Sources()
 	for i, r := range c.Rels {
-		if !isGrowing(r) || !changed[scanOf(r).Var] {
+		if !IsGrowing(r) || !changed[scanOf(r).Var] {
 			continue
 		}
 		names := trees.Columns(r)

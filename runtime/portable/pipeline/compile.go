@@ -107,6 +107,9 @@ func (c *Compiler) node(n queryplan.Node, need names) []*pipeline {
 		}
 		return out
 	case *queryplan.MultiJoin:
+		if s, ok := n.Steps(); ok && slices.ContainsFunc(n.Nodes, c.growsIn) {
+			return c.stepwise(n, s, need)
+		}
 		return []*pipeline{c.multiJoin(n, need)}
 	case *queryplan.Seq:
 		return c.seq(n, need)
