@@ -39,7 +39,7 @@ type folding struct {
 	plain *aggregation
 
 	result *bag
-	own    bool // result is not that of plain
+	own    *bag // of the fold; nil if the result is that of plain
 }
 
 // foldSides compiles the sides of a fold. The pairs have the columns by under
@@ -125,22 +125,30 @@ func (f *folding) columns() []columns.Column {
 // compute returns the groups.
 func (f *folding) compute(r *work.Run) *bag {
 	f.refresh(func() {
-		if f.own {
-			f.result.release(r.Mem)
-		}
 		f.ensure(r, packing{f.agg.node.By, &f.agg.Key}, func(parts []*tables.Keyed) {
 			if f.fold != nil {
 				f.fold.Free(r.Mem)
 			}
+			f.drop(r)
 			f.fold = tables.NewFold(r, &f.agg.Grouping, &f.sources, parts)
 		})
-		if f.own = f.fill(r); f.own {
-			f.result = f.agg.finish(r, f.fold.Ranges(r))
+		if f.fill(r) {
+			f.own = f.agg.finish(r, f.fold.Ranges(r), f.own)
+			f.result = f.own
 		} else {
+			f.drop(r)
 			f.result = f.plain.compute(r)
 		}
 	})
 	return f.result
+}
+
+// drop frees the rows of the fold.
+func (f *folding) drop(r *work.Run) {
+	if f.own != nil {
+		f.own.release(r.Mem)
+		f.own = nil
+	}
 }
 
 // foldSink takes the values of a round.

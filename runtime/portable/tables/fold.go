@@ -46,6 +46,9 @@ type foldValues struct {
 	terms []term
 	unit  unit
 	split bool
+	// largest is the greatest magnitude of the words, as that of n for -n-1.
+	largest  uint64
+	negative bool // whether one is, as a signed word
 }
 
 const (
@@ -304,8 +307,12 @@ func (f *Fold) Ranges(r *work.Run) []*Groups {
 		most = max(most, p.most)
 	}
 	for i, a := range f.Accs {
-		if a.Fn == queryplan.Total && a.Type.Kind == scalar.Float {
-			f.values[i].splitTerms(r, f.Name, most)
+		switch v := &f.values[i]; {
+		case a.Fn != queryplan.Total:
+		case a.Type.Kind == scalar.Float:
+			v.splitTerms(r, f.Name, most)
+		default:
+			v.measure()
 		}
 	}
 	r.Tasks(len(f.ranges), func(i int) { f.fold(f.ranges[i]) })
@@ -369,14 +376,19 @@ func (a *extreme) fold(v *foldValues, p *foldRange) {
 	}
 }
 
-func (s *wholeSum) fold(v *foldValues, p *foldRange) {
-	largest := uint64(0)
+// measure finds the largest word.
+func (v *foldValues) measure() {
+	low, high := int64(0), int64(0)
 	for _, w := range v.words {
-		largest = max(largest, uint64(w^w>>63))
+		low, high = min(low, w), max(high, w)
 	}
-	// The signed words of uints from 2^63 on are negative.
-	if over, room := bits.Mul64(largest+1, uint64(p.most)); over > 0 || room > math.MaxInt64 ||
-		s.limit == 0 {
+	v.largest, v.negative = uint64(max(high, -1-low)), low < 0
+}
+
+func (s *wholeSum) fold(v *foldValues, p *foldRange) {
+	s.part = growTo(s.part, p.groups.N)
+	over, room := bits.Mul64(v.largest+1, uint64(p.most))
+	if over > 0 || room > math.MaxInt64 || s.unsigned && v.negative {
 		s.wide = growTo(s.wide, 2*s.n)
 		clear(s.part)
 		for g := range p.groups.N {
@@ -391,11 +403,14 @@ func (s *wholeSum) fold(v *foldValues, p *foldRange) {
 		return
 	}
 	s.wide = nil
-	for g := range p.groups.N {
-		sum := int64(0)
-		for _, from := range p.of(g) {
+	s.limit = math.MaxInt64 // the part is all
+	begin := p.starts[0]
+	for g := range s.part {
+		end, sum := p.starts[g+1], int64(0)
+		for _, from := range p.from[begin:end] {
 			sum += v.words[from]
 		}
 		s.part[g] = sum
+		begin = end
 	}
 }
