@@ -2,7 +2,8 @@
 // same number of threads, and prints one table a suite.
 //
 //	go run ./bench [flags] [tc|sg|triangles|cliques|tpch|ssb|cpu|fusion|latency|gpu|load|
-//		check|memory|large|first|cspa|andersen|pointsto|doop|crdt|iterate|recursion]...
+//		check|memory|large|first|cspa|andersen|pointsto|doop|crdt|iterate|spill|
+//		recursion]...
 //	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
 //	go run ./bench docs
 //
@@ -12,7 +13,7 @@
 // and calls the peer, which is the Python package duckdb. An answer that
 // differs from the peer's fails the run. Times are medians over repetitions on
 // loaded data, after a run that is not counted, unless a column says
-// otherwise. The suites fusion, latency, large and first measure redfox alone;
+// otherwise. The suites fusion, latency, large, first and spill measure redfox alone;
 // pointsto has a solver of its own as the peer, and iterate loops over arrays.
 // The suites sg, cspa and andersen, and with -peer also tc, triangles and
 // cliques, run processes beside the commands of -peer, such as the Rust
