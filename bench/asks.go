@@ -39,8 +39,8 @@ const peerReach = `with recursive reach(y) as (
 
 // benchAsks asks what can be reached from each of a thousand nodes, one after
 // the other through one session: a question is compiled, planned and run. Each
-// answer must have as many nodes as a search by hand finds. The cpu engine makes
-// code for each question, and runs only with -engines.
+// answer must have as many nodes as a search by hand finds. The cpu engine
+// makes code for each question, and runs only with -engines.
 func benchAsks(ctx context.Context, c config) error {
 	engines := []string{driver.EngineGo, driver.EngineAuto}
 	if c.engines != "" {
