@@ -85,3 +85,73 @@ func TestKeptIndexes(t *testing.T) {
 	}
 	goruntime.KeepAlive(db)
 }
+
+const keptFold = `var edge(x: int, y: int) input "edge"
+var sum(y: int; s: int) temp unique
+var now(x: int; value: int) temp unique
+var rounds(n: int) derived
+var out(x: int, value: int) derived output
+block b0:
+  assign now
+    project x, value
+      map value = 1
+        aggregate [x] n: int = count()
+          scan edge(x, _)
+  insert rounds
+    values (n: int)
+      (0)
+  merge rounds
+  jump b1
+block b1:
+  assign sum
+    aggregate [y] s: int = total(value)
+      join x
+        scan now(x, value)
+        scan edge(x, y)
+  assign now
+    project y as x, s as value
+      filter lt(s, 1000000000)
+        scan sum(y, s)
+  insert rounds
+    project n
+      filter lt(n, 4)
+        map n = add(before, 1)
+          scan delta rounds(before)
+  merge rounds
+  branch delta rounds -> b1 else b2
+block b2:
+  insert out
+    scan now(x, value)
+  merge out
+  halt
+`
+
+// TestKeptPairs runs an iteration, whose pairs are facts, several times.
+func TestKeptPairs(t *testing.T) {
+	plan := parse(t, keptFold)
+	r := rand.New(rand.NewPCG(4, 9))
+	facts := map[string]planref.Rows{}
+	for range 5000 {
+		facts["edge"] = append(facts["edge"], ints([]int64{r.Int64N(900), r.Int64N(900)})...)
+	}
+	e, db := New().(*engine), database(plan, facts)
+	var want []string
+	for i := range 4 {
+		bound := int64(1-min(i, 1)) << 30 // on the first run only
+		ans, err := e.Run(context.Background(), &runtime.Request{Plan: plan, Facts: db,
+			Memory: bound})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tuples(ans.Outputs["out"])
+		if want == nil {
+			want = got
+		}
+		if len(got) == 0 || !slices.Equal(got, want) {
+			t.Fatalf("run %d has %d tuples, and not the same %d", i, len(got), len(want))
+		}
+	}
+	if n := e.kept.Len(); n != 1 {
+		t.Errorf("%d folds are kept", n)
+	}
+}

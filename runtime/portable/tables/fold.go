@@ -15,17 +15,23 @@ import (
 // group, so that a group is a walk along a list without a hash table.
 type Fold struct {
 	*Grouping
-	keys    *Groups // numbers of groups
-	sources *Groups // numbers of sources
-	pairs   int
-	starts  []uint32 // of each group's pairs in from, and the end
-	from    []uint32 // sources
-	degrees []uint32 // pairs of each source
-	ranges  []*foldRange
+	*FoldPairs
+	ranges []*foldRange
 
 	present []uint8 // whether a source has values now
 	found   int     // sources that do
 	values  []foldValues
+}
+
+// FoldPairs are the pairs of a fold, which do not change.
+type FoldPairs struct {
+	keys     *Groups // numbers of groups
+	sources  *Groups // numbers of sources
+	pairs    int
+	starts   []uint32 // of each group's pairs in from, and the end
+	from     []uint32 // sources
+	degrees  []uint32 // pairs of each source
+	isShared bool     // they belong to Kept
 }
 
 // foldRange is a range of the groups, for one worker at a time.
@@ -60,10 +66,22 @@ const (
 	sparseFold = 8
 )
 
-// NewFold makes a fold of pairs, and empties them: their keys are sources, of
-// the given layout, and their payloads groups.
-func NewFold(r *work.Run, groups, sources *Grouping, parts []*Keyed) *Fold {
-	f := &Fold{Grouping: groups}
+// NewFold makes a fold of pairs.
+func NewFold(r *work.Run, groups *Grouping, pairs *FoldPairs) *Fold {
+	f := &Fold{Grouping: groups, FoldPairs: pairs}
+	f.divide(r)
+	f.present = work.Alloc[uint8](r.Mem, f.Name, f.sources.N)
+	f.values = make([]foldValues, len(f.Accs))
+	for i := range f.values {
+		f.values[i].words = work.Alloc[int64](r.Mem, f.Name, f.sources.N)
+	}
+	return f
+}
+
+// NewFoldPairs makes pairs of parts, and empties these: their keys are sources,
+// of the given layout, and their payloads groups.
+func NewFoldPairs(r *work.Run, groups, sources *Grouping, parts []*Keyed) *FoldPairs {
+	f := &FoldPairs{}
 	for _, p := range parts {
 		f.pairs += p.N
 	}
@@ -96,12 +114,7 @@ func NewFold(r *work.Run, groups, sources *Grouping, parts []*Keyed) *Fold {
 		work.Free(r.Mem, p.Pays)
 		*p = Keyed{}
 	}
-	f.sort(r, to, from)
-	f.present = work.Alloc[uint8](r.Mem, f.Name, f.sources.N)
-	f.values = make([]foldValues, len(f.Accs))
-	for i := range f.values {
-		f.values[i].words = work.Alloc[int64](r.Mem, f.Name, f.sources.N)
-	}
+	f.sort(r, groups.Name, to, from)
 	return f
 }
 
@@ -115,18 +128,18 @@ func (t *Groups) identify(keys []uint64, ids []uint32) {
 }
 
 // sort sorts the pairs by group and then by source, so that values are read in
-// ascending order, and divides the groups into ranges.
-func (f *Fold) sort(r *work.Run, to, from []uint32) {
-	starts, byFrom := scatter(r, f.Name, from, f.sources.N, func(i int) uint32 { return to[i] })
+// ascending order.
+func (f *FoldPairs) sort(r *work.Run, name string, to, from []uint32) {
+	starts, byFrom := scatter(r, name, from, f.sources.N, func(i int) uint32 { return to[i] })
 	work.Free(r.Mem, from)
 	work.Free(r.Mem, to)
-	f.degrees = work.Alloc[uint32](r.Mem, f.Name, f.sources.N)
+	f.degrees = work.Alloc[uint32](r.Mem, name, f.sources.N)
 	source, left := uint32(0), uint32(0)
 	for s := range f.degrees {
 		f.degrees[s] = starts[s+1] - starts[s]
 	}
 	work.Free(r.Mem, starts)
-	f.starts, f.from = scatter(r, f.Name, byFrom, f.keys.N, func(int) uint32 {
+	f.starts, f.from = scatter(r, name, byFrom, f.keys.N, func(int) uint32 {
 		for left == 0 {
 			left = f.degrees[source]
 			source++
@@ -135,6 +148,10 @@ func (f *Fold) sort(r *work.Run, to, from []uint32) {
 		return source - 1
 	})
 	work.Free(r.Mem, byFrom)
+}
+
+// divide divides the groups into ranges.
+func (f *Fold) divide(r *work.Run) {
 	room := max(r.Sizes.SerialRows, f.pairs/(foldRanges*r.Threads)+1)
 	kw := f.Key.Words
 	for g := 0; g < f.keys.N; {
@@ -188,10 +205,18 @@ func (f *Fold) Free(mem *work.Memory) {
 		work.Free(mem, v.words)
 		work.Free(mem, v.terms)
 	}
+	work.Free(mem, f.present)
+	f.FoldPairs.free(mem)
+}
+
+func (f *FoldPairs) free(mem *work.Memory) {
+	if f.isShared {
+		mem.Release(f.memory())
+		return
+	}
 	work.Free(mem, f.starts)
 	work.Free(mem, f.from)
 	work.Free(mem, f.degrees)
-	work.Free(mem, f.present)
 	f.keys.Free()
 	f.sources.Free()
 }

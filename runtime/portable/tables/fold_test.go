@@ -65,7 +65,15 @@ func TestFold(t *testing.T) {
 			pairs.N++
 		}
 		all := Keyed{Keys: slices.Clone(pairs.Keys), Pays: slices.Clone(pairs.Pays), N: pairs.N}
-		f := NewFold(run, g, &Grouping{Name: "test", Key: layout(sources)}, []*Keyed{&pairs})
+		made := NewFoldPairs(run, g, &Grouping{Name: "test", Key: layout(sources)},
+			[]*Keyed{&pairs})
+		if r.IntN(2) == 0 { // as a later run adopts them
+			kept := made.shared()
+			run.Mem.MustReserve("test", kept.memory())
+			made.free(run.Mem)
+			made = kept
+		}
+		f := NewFold(run, g, made)
 		for round := range 3 {
 			wide := r.IntN(3) == 0
 			cols := make([][]int64, len(foldSpecs))

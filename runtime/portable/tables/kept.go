@@ -8,6 +8,7 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -20,10 +21,12 @@ type Kept struct {
 	indexes map[string]*keptIndex
 }
 
-// keptIndex is an index, nil until a second run has built it.
+// keptIndex is an index, or the pairs of a fold; nil until a second run has
+// built it.
 type keptIndex struct {
 	cols  []weak.Pointer[store.Column] // of the key and then of the payload
 	index *Index
+	pairs *FoldPairs
 }
 
 const (
@@ -35,10 +38,10 @@ const (
 	keptBytes = 64
 )
 
-// keyOf is what an index has in common with others that are equal.
-func (x *Index) keyOf(cols []*store.Column) string {
+// keyOf is what an index has in common with others that are equal, or pairs.
+func keyOf(kind string, key, pay interval.Layout, cols []*store.Column) string {
 	var b strings.Builder
-	fmt.Fprint(&b, x.Key, x.Pay)
+	fmt.Fprint(&b, kind, key, pay)
 	for _, c := range cols {
 		fmt.Fprintf(&b, " %p", c)
 	}
@@ -59,7 +62,7 @@ func (k *Kept) find(key string, cols []*store.Column) *keptIndex {
 func (k *Kept) Adopt(x *Index, cols []*store.Column) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	e := k.find(x.keyOf(cols), cols)
+	e := k.find(keyOf("index", x.Key, x.Pay, cols), cols)
 	if e == nil || e.index == nil {
 		return false
 	}
@@ -77,12 +80,43 @@ func (k *Kept) Offer(x *Index, cols []*store.Column) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	key := x.keyOf(cols)
-	if e := k.find(key, cols); e != nil {
-		if e.index == nil {
-			e.index = x.shared()
-		}
+	if e := k.again(keyOf("index", x.Key, x.Pay, cols), cols); e != nil && e.index == nil {
+		e.index = x.shared()
+	}
+}
+
+// AdoptPairs returns the pairs of a fold on columns that are kept, nil if there
+// are none.
+func (k *Kept) AdoptPairs(mem *work.Memory, groups, sources *Grouping,
+	cols []*store.Column) *FoldPairs {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e := k.find(keyOf("pairs", sources.Key, groups.Key, cols), cols)
+	if e == nil || e.pairs == nil {
+		return nil
+	}
+	mem.MustReserve(groups.Name, e.pairs.memory())
+	return e.pairs
+}
+
+// OfferPairs is Offer for the pairs of a fold.
+func (k *Kept) OfferPairs(f *FoldPairs, groups, sources *Grouping, cols []*store.Column) {
+	if f.pairs < keptRows || f.memory() > keptBytes*int64(f.pairs) {
 		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e := k.again(keyOf("pairs", sources.Key, groups.Key, cols), cols)
+	if e != nil && e.pairs == nil {
+		e.pairs = f.shared()
+	}
+}
+
+// again returns the entry of a key that a run has built before. The first run
+// makes one.
+func (k *Kept) again(key string, cols []*store.Column) *keptIndex {
+	if e := k.find(key, cols); e != nil {
+		return e
 	}
 	if k.indexes == nil || len(k.indexes) >= keptIndexes {
 		k.indexes = map[string]*keptIndex{}
@@ -93,6 +127,7 @@ func (k *Kept) Offer(x *Index, cols []*store.Column) {
 	}
 	k.indexes[key] = e
 	goruntime.AddCleanup(cols[0], k.drop, key)
+	return nil
 }
 
 func (k *Kept) drop(key string) {
@@ -133,12 +168,38 @@ func (x *Index) release() {
 	work.Free(x.Mem, x.broad)
 }
 
+// memory is what the arrays of pairs take.
+func (f *FoldPairs) memory() int64 {
+	return 4*int64(len(f.starts)+len(f.from)+len(f.degrees)) + f.keys.memory() +
+		f.sources.memory()
+}
+
+// shared returns a copy of pairs, whose arrays no run owns.
+func (f *FoldPairs) shared() *FoldPairs {
+	return &FoldPairs{keys: f.keys.shared(), sources: f.sources.shared(), pairs: f.pairs,
+		starts: slices.Clone(f.starts), from: slices.Clone(f.from),
+		degrees: slices.Clone(f.degrees), isShared: true}
+}
+
+// memory is what the keys of groups and the way to them take.
+func (t *Groups) memory() int64 {
+	return 8*int64(len(t.Keys)) + 4*int64(len(t.direct)) + 16*int64(len(t.slots))
+}
+
+// shared returns a copy of groups without accumulators, which are only looked
+// up.
+func (t *Groups) shared() *Groups {
+	agg := &Grouping{Name: t.agg.Name, Key: t.agg.Key}
+	return &Groups{agg: agg, N: t.N, Keys: slices.Clone(t.Keys), direct: slices.Clone(t.direct),
+		slots: slices.Clone(t.slots), mask: t.mask}
+}
+
 // Len returns how many indexes are kept.
 func (k *Kept) Len() (n int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, e := range k.indexes {
-		if e.index != nil {
+		if e.index != nil || e.pairs != nil {
 			n++
 		}
 	}
