@@ -63,8 +63,8 @@ func (b *builtSide) ensure(r *work.Run) int {
 	return b.index.Rows
 }
 
-// factsOf returns the stored columns of names, if a side's rows are all rows of
-// facts as they are; else nil.
+// factsOf returns the stored columns of names, if a side's rows are whole
+// columns of facts; else nil.
 func factsOf(pipes []*pipeline, names []string) (cols []*store.Column) {
 	if len(pipes) != 1 || len(pipes[0].stages) > 0 {
 		return nil
@@ -75,7 +75,7 @@ func factsOf(pipes []*pipeline, names []string) (cols []*store.Column) {
 	}
 	for _, name := range names {
 		c := src.cols[pipes[0].find(name).Slot]
-		if c == nil {
+		if c == nil || c.Len() != src.rows {
 			return nil
 		}
 		cols = append(cols, c)
