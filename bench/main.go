@@ -68,6 +68,8 @@ var suites = []command{
 	{"doop", "Doop's core rules on the go and cpu engines beside a worklist", benchDoop},
 	{"crdt", "a list CRDT, as written and with invariants named by hand", benchCRDT},
 	{"iterate", "PageRank and labels over R-MAT graphs beside loops over arrays", benchIterate},
+	{"spill", "programs in memory, and in a tenth of it with a file", benchSpill},
+	{"asks", "what a node reaches, a thousand times through one session", benchAsks},
 	{"recursion", "recursive programs on a GPU: first, second and hot runs, rounds, bars",
 		benchRecursion},
 }
@@ -112,7 +114,7 @@ func main() {
 	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
 	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder for the files")
 	flag.Uint64Var(&c.seed, "seed", 1,
-		"of ssbgen, large, first, cspa, andersen, pointsto, doop, crdt, iterate and recursion: seed of the data")
+		"of ssbgen, large, first, cspa, andersen, pointsto, doop, crdt, iterate, spill, asks and recursion: seed of the data")
 	flag.StringVar(&c.peer, "peer", "",
 		"of tc, sg, triangles, cliques, cspa and andersen: comma-separated commands that are called\n"+
 			"with the suite's name and a folder of facts, and print the numbers of tuples, such as\n"+

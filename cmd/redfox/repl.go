@@ -24,7 +24,7 @@ func replCommand(con *console) *cli.Command {
 			"redfox repl reach.logic --facts data\n" +
 			"echo 'p(1). p(x)?' | redfox repl",
 		Flags: flags("facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "limit", "engine",
-			"device", "threads", "memory", "device-memory", "max-rounds"),
+			"device", "threads", "memory", "spill", "device-memory", "max-rounds"),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {
@@ -54,13 +54,13 @@ func replCommand(con *console) *cli.Command {
 				Program: programOptions(c, r.external),
 				Report: func(err error) {
 					con.out.Flush()
-					con.report(err, nil)
+					con.report(r.adviseSpill(err), nil)
 				},
 				Warn: con.diagnostics})
 			if err == nil {
 				err = prompt.Talk(c.Context, con.in, con.out)
 			}
-			return errors.Join(err, session.Close())
+			return errors.Join(r.adviseSpill(err), session.Close())
 		},
 	}
 }

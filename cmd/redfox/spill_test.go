@@ -102,3 +102,28 @@ func TestSpill(t *testing.T) {
 		t.Errorf("exit code %d without a bound, %q", code, stderr)
 	}
 }
+
+// TestSpillAtThePrompt asks a question whose answer needs more than the memory.
+func TestSpillAtThePrompt(t *testing.T) {
+	dir := t.TempDir()
+	spillFacts(t, dir)
+	write(t, dir, "p.logic", spillClosure)
+	ask := func(code int, args ...string) string {
+		t.Helper()
+		cmd := redfoxProcess(t, dir, append([]string{"repl", "p.logic", "--fact", "edge=edge.tsv",
+			"--engine", "go"}, args...)...)
+		cmd.Stdin = strings.NewReader("n[] = v?\n")
+		out, _ := cmd.CombinedOutput() // its exit code says whether it failed
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Fatalf("exit code %d: %s", got, out)
+		}
+		return string(out)
+	}
+	want := ask(exitDone)
+	if got := ask(exitEnvironment, "--memory", "3M"); !strings.Contains(got, "--spill DIR") {
+		t.Errorf("without a folder: %s", got)
+	}
+	if got := ask(exitDone, "--memory", "3M", "--spill", dir); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -51,7 +51,8 @@ type Pred struct {
 	// predicate that the program names and whose name has no underscore at the
 	// start.
 	Exported bool
-	// Keeps is set by lang:recursiveMin and lang:recursiveMax.
+	// Keeps is set by lang:recursiveMin, lang:recursiveMax and
+	// lang:recursiveAny.
 	Keeps Keep
 	// Iterates is set by lang:iterate and lang:iterateUntil.
 	Iterates *Iteration

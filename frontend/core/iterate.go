@@ -112,7 +112,7 @@ func (v *verifier) iteration(s *Stratum) error {
 
 func (p *Pred) verifyIteration() error {
 	if i := p.Iterates; i != nil {
-		if p.Improves() || p.KeysHold() || p.Keys < len(p.Args)-1 {
+		if p.KeepsOne() || p.KeysHold() || p.Keys < len(p.Args)-1 {
 			return fmt.Errorf("%s cannot iterate", p.Name)
 		}
 		if i.Until.Type.Kind != scalar.Invalid &&

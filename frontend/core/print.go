@@ -71,7 +71,7 @@ func (p *Pred) signature() string {
 	if n := p.Numbers; n != nil {
 		fmt.Fprintf(&b, " numbers %d step %d", n.Start, n.Step)
 	}
-	if p.Improves() {
+	if p.KeepsOne() {
 		b.WriteString(" keeps " + p.Keeps.String())
 	}
 	if p.Iterates != nil {

@@ -222,7 +222,7 @@ func (c *checker) predicateDirective(name string) func(*directive, *pred) {
 		return c.orderBy
 	case "output:limit":
 		return c.limit
-	case "recursiveMin", "recursiveMax":
+	case "recursiveMin", "recursiveMax", "recursiveAny":
 		return c.keepBest
 	case "iterate":
 		return c.iterate

@@ -115,7 +115,7 @@ func (c *checker) checkIterations() {
 			continue
 		}
 		e := c.Errorf(diag.BadDirective, p.Iterates.Span,
-			"%s iterates, and keeps the %s value for a key", p.Name, p.Keeps)
+			"%s iterates, and keeps %s value for a key", p.Name, p.Keeps.Phrase())
 		e.Note("a round replaces all values by those that the rules derive from the round before")
 		e.Help("remove one of the directives; if rounds are meant, aggregate with min or max " +
 			"in the rule")

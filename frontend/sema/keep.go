@@ -10,6 +10,7 @@ import (
 // keeps has the directives that keep one value for each key.
 var keeps = map[string]core.Keep{
 	"recursiveMin": core.KeepLeast, "recursiveMax": core.KeepGreatest,
+	"recursiveAny": core.KeepAny,
 }
 
 // keepBest acts on lang:recursiveMin(`p) and lang:recursiveMin[`p] = true.
@@ -25,15 +26,17 @@ func (c *checker) keepBest(d *directive, p *pred) {
 	keep := keeps[d.name]
 	switch {
 	case p.Keys != p.Arity-1:
-		e := c.Errorf(diag.BadDirective, d.span, "%s has no value to keep the %s of", p.Name, keep)
+		e := c.Errorf(diag.BadDirective, d.span, "%s has no value to keep %s of", p.Name,
+			keep.Phrase())
 		e.Label(p.Span, "%s is a relation", p.Shape())
 		e.Help("write %s as a function, with its value after =", p.Name)
 	case p.Maker != nil || p.Rules == 0:
 		e := c.Errorf(diag.BadDirective, d.span, "no rule derives %s", p.Name)
-		e.Note("lang:%s keeps the %s of the values that rules derive for a key", d.name, keep)
+		e.Note("lang:%s keeps %s of the values that rules derive for a key", d.name,
+			keep.Phrase())
 	case p.Keeps != core.KeepAll && p.Keeps != keep:
-		c.Errorf(diag.BadDirective, d.span, "%s keeps the %s value for a key already", p.Name,
-			p.Keeps)
+		c.Errorf(diag.BadDirective, d.span, "%s keeps %s value for a key already", p.Name,
+			p.Keeps.Phrase())
 	case c.orderedValue(d, p):
 		p.Keeps = keep
 	}

@@ -93,6 +93,14 @@ var Directives = []Directive{
 			"width[y] = int:min[width[x], d] <- edge(x, y, d).\n",
 	},
 	{
+		Name: "lang:recursiveAny",
+		Form: "lang:recursiveAny(`p).",
+		Doc: "The value of a key of p is one of those that rules derive: the least of those that the " +
+			"recursion derives first. An extension of redfox.",
+		Example: "edge(1, 2). edge(1, 3). edge(2, 4). edge(3, 4).\nlang:recursiveAny(`parent).\n" +
+			"parent[1] = 0.\nparent[y] = x <- parent[x] = _, edge(x, y).\n",
+	},
+	{
 		Name: "lang:iterate",
 		Form: "lang:iterate[`p] = 20.",
 		Doc: "The rules of p run that often, each time on what the time before has left. Rules that " +

@@ -170,6 +170,9 @@ func (db *Database) held() int64 {
 	return db.bytes + db.text - db.onDisk
 }
 
+// Held returns how many bytes of memory the facts take.
+func (db *Database) Held() int64 { return db.held() }
+
 // Load reads the facts that the program uses into columns. A malformed row, or
 // a functional predicate with two values for a key, is a *ProgramError with its
 // place.

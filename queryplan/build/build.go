@@ -163,7 +163,7 @@ func (b *builder) once(s *stratum) error {
 
 // complete fills the variable of a predicate that does not depend on itself.
 func (b *builder) complete(p *core.Pred, ins []*queryplan.Insert) {
-	if p.Improves() {
+	if p.KeepsOne() {
 		ins = []*queryplan.Insert{{Var: b.vars[p], Node: best(p, ins), Span: p.Span}}
 	}
 	for _, in := range ins {
@@ -172,7 +172,7 @@ func (b *builder) complete(p *core.Pred, ins []*queryplan.Insert) {
 	v := b.vars[p]
 	b.merge(p)
 	if !hasToCheck(p) {
-		v.Unique = v.Unique || p.Improves()
+		v.Unique = v.Unique || p.KeepsOne()
 		return
 	}
 	if v.Unique = keepsKey(ins, p.Keys); !v.Unique {
@@ -182,7 +182,7 @@ func (b *builder) complete(p *core.Pred, ins []*queryplan.Insert) {
 }
 
 // hasToCheck reports whether two values for one key end the run.
-func hasToCheck(p *core.Pred) bool { return p.Functional() && !p.KeysHold() && !p.Improves() }
+func hasToCheck(p *core.Pred) bool { return p.Functional() && !p.KeysHold() && !p.KeepsOne() }
 
 // keepsKey reports whether it is proved that the first columns of what is
 // inserted determine the rest. Facts of the program are looked at, however
@@ -287,7 +287,7 @@ func (b *builder) recursive(s *stratum) error {
 		if err != nil {
 			return err
 		}
-		if p.Improves() && len(ins) > 0 {
+		if p.KeepsOne() && len(ins) > 0 {
 			ins = []*queryplan.Insert{{Var: b.vars[p], Node: best(p, ins), Span: p.Span}}
 		}
 		for _, in := range ins {
@@ -325,7 +325,7 @@ func (b *builder) recursive(s *stratum) error {
 				return err
 			}
 			in := &queryplan.Insert{Var: b.filled(r.Head.Pred), Node: n, Span: r.Span}
-			if r.Head.Pred.Improves() {
+			if r.Head.Pred.KeepsOne() {
 				found[r.Head.Pred] = append(found[r.Head.Pred], in)
 				continue
 			}

@@ -16,6 +16,10 @@ import (
 // Older steps of a key derive nothing that the best one does not, because the
 // front end has checked that the recursion is monotone. A key has as many steps
 // as rounds that improve it.
+//
+// A predicate that keeps the first value of each key needs no steps: a round
+// adds the groups of keys that it does not have. Nothing may then derive a
+// tuple in an earlier or a later round than the rules do.
 
 // steps makes the variable of the steps of each predicate of a recursion that
 // keeps the best value. Rules read and fill it until done is called, which
@@ -24,6 +28,7 @@ func (b *builder) steps(s *stratum) (done func()) {
 	values := map[*core.Pred]*queryplan.Var{}
 	for _, p := range s.Preds {
 		if !p.Improves() {
+			b.vars[p].Unique = b.vars[p].Unique || p.KeepsOne()
 			continue
 		}
 		v := b.vars[p]
@@ -47,7 +52,8 @@ func (b *builder) steps(s *stratum) (done func()) {
 	}
 }
 
-// improve adds the groups to the steps of a predicate that beat them.
+// improve adds the groups to the steps of a predicate that beat them, or to a
+// predicate that keeps first values those of new keys.
 func (b *builder) improve(p *core.Pred, found []*queryplan.Insert) {
 	if len(found) == 0 {
 		return
@@ -58,6 +64,13 @@ func (b *builder) improve(p *core.Pred, found []*queryplan.Insert) {
 	b.plan.Vars = append(b.plan.Vars, groups)
 	b.add(&queryplan.Assign{Var: groups, Node: best(p, found)})
 
+	key := &queryplan.Scan{Var: v, Names: queryplan.NamesOf(v.Cols)}
+	key.Names[p.Keys] = ""
+	b.add(&queryplan.Insert{Var: v, Span: found[0].Span,
+		Node: &queryplan.Join{Kind: queryplan.Anti, Left: scanOf(groups), Right: key}})
+	if !p.Improves() {
+		return
+	}
 	value := v.Cols[p.Keys]
 	names := queryplan.NewNames()
 	for _, c := range v.Cols {
@@ -66,11 +79,7 @@ func (b *builder) improve(p *core.Pred, found []*queryplan.Insert) {
 	step := queryplan.Column{Name: names.Fresh(value.Name), Type: value.Type}
 	last := &queryplan.Scan{Var: v, Version: queryplan.Last, Names: queryplan.NamesOf(v.Cols)}
 	last.Names[p.Keys] = step.Name
-	key := &queryplan.Scan{Var: v, Names: queryplan.NamesOf(v.Cols)}
-	key.Names[p.Keys] = ""
 	beats := map[core.Keep]string{core.KeepLeast: "lt", core.KeepGreatest: "gt"}[p.Keeps]
-	b.add(&queryplan.Insert{Var: v, Span: found[0].Span,
-		Node: &queryplan.Join{Kind: queryplan.Anti, Left: scanOf(groups), Right: key}})
 	b.add(&queryplan.Insert{Var: v, Span: found[0].Span, Node: onlyColumns(&queryplan.Filter{
 		Input: &queryplan.Join{Left: scanOf(groups), Right: last, Unique: true},
 		Cond:  call(beats, ref(value), ref(step)),
@@ -85,8 +94,10 @@ func best(p *core.Pred, found []*queryplan.Insert) queryplan.Node {
 // bestOf groups tuples of a predicate by its keys and keeps the best value.
 func bestOf(p *core.Pred, n queryplan.Node) queryplan.Node {
 	value := n.Columns()[p.Keys]
-	fn := map[core.Keep]queryplan.AggFn{core.KeepLeast: queryplan.Min,
-		core.KeepGreatest: queryplan.Max}[p.Keeps]
+	fn := queryplan.Min // of values that are as good as each other, too
+	if p.Keeps == core.KeepGreatest {
+		fn = queryplan.Max
+	}
 	// A result has a name of its own.
 	names := queryplan.NewNames()
 	for _, c := range n.Columns() {

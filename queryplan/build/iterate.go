@@ -154,7 +154,7 @@ func (it *iteration) finish() error {
 // agree on the key.
 func (it *iteration) assign(v *queryplan.Var, p *core.Pred, found []*queryplan.Insert) {
 	switch {
-	case p.Improves():
+	case p.KeepsOne():
 		it.add(&queryplan.Assign{Var: v, Node: best(p, found)})
 	case hasToCheck(p) && !keepsKey(found, p.Keys):
 		it.assignChecked(v, p, found)

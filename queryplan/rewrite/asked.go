@@ -71,7 +71,7 @@ func (r *recursion) asked() bool {
 
 // ask looks at the places where a tree reads the recursion.
 func (r *recursion) ask(tree *innerTree, flow *queryplan.Flow) bool {
-	body := &conjuncts{reads: r.reads, consts: map[int]*queryplan.Const{}}
+	body := &conjuncts{reads: r.reads, consts: map[int]*queryplan.Const{}, groups: true}
 	env := map[string]int{}
 	if tree.by != nil {
 		for _, name := range trees.Columns(tree.by) {

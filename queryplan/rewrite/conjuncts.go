@@ -21,6 +21,9 @@ type conjuncts struct {
 	inner []*innerTree
 	// loose is set if something is left out.
 	loose bool
+	// groups says that the rows of groups are part of the conjunction, as what
+	// is asked of a group is asked of its rows.
+	groups bool
 }
 
 // innerTree is a tree that reads the recursion. For each tuple of by, if that
@@ -142,6 +145,15 @@ func (c *conjuncts) flatten(n queryplan.Node, env map[string]int) {
 	default:
 		if !c.reads(n) {
 			c.atom(n, env)
+			return
+		}
+		if a, ok := n.(*queryplan.Aggregate); ok && c.groups && len(a.By) > 0 {
+			by := map[string]int{}
+			for _, name := range a.By {
+				by[name] = need(name)
+			}
+			c.loose = true
+			c.flatten(a.Input, by)
 			return
 		}
 		for _, in := range n.Inputs() {

@@ -16,7 +16,8 @@ var restrictToDemand = &Pass{
 		"derivations ask for in turn. Where a rule passes the other columns on as they are, the set " +
 		"has pairs of both, and takes the place of the recursion.",
 	Unless: "The recursion is an output, has a key to check, is asked for whole, or a rule has " +
-		"several recursive atoms, unless it composes a relation with itself. No value that a rule computes is asked for: there may be no end to " +
+		"several recursive atoms, groups or best values, unless it composes a relation with itself, or " +
+		"each atom of the recursion has the value that is asked for. No value that a rule computes is asked for: there may be no end to " +
 		"them. The values that a relation asks for must be few beside those that there are.",
 	Before: "insert tc\n  scan edge(x, y)\nloop:\n  insert tc\n    project x, z\n      join y\n" +
 		"        scan delta tc(x, y)\n        scan edge(y, z)\ninsert out\n  filter eq(x, 1)\n" +
@@ -38,10 +39,18 @@ var restrictToDemand = &Pass{
 			return slices.Index(p.Blocks, b) - slices.Index(p.Blocks, a)
 		})
 		for _, b := range blocks {
-			if r := p.recursion(b, loop); r != nil && r.asked() && r.follows() {
-				r.restrict()
-				loop = loops.Changed(p.Plan)
+			r := p.recursion(b, loop)
+			if r == nil {
+				continue
 			}
+			if r.readCommands() && r.asked() && r.follows() {
+				r.restrict()
+			} else if k := p.recursion(b, loop).carries(); k != nil {
+				k.restrict()
+			} else {
+				continue
+			}
+			loop = loops.Changed(p.Plan)
 		}
 		return nil
 	},
@@ -51,7 +60,8 @@ var restrictToDemand = &Pass{
 // for.
 var leastAsked = 4.0
 
-// recursion is a loop of one block whose rules have one recursive atom each.
+// recursion is a loop of one block. Its rules have one recursive atom each,
+// unless it carries what is asked for along.
 type recursion struct {
 	*program
 	before, loop, after *queryplan.Block
@@ -113,9 +123,6 @@ func (p *program) recursion(loop *queryplan.Block,
 	r.late = inLoops[r.after] == nil
 	enter, ok := r.before.Term.(*queryplan.Branch)
 	if !ok || enter.Then != loop || enter.Else != r.after || !slices.Equal(enter.Vars, r.vars) {
-		return nil
-	}
-	if !r.readCommands() {
 		return nil
 	}
 	return r

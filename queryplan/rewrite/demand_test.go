@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+// recursionInDemand draws one of two kinds of recursions.
+func recursionInDemand(rng *rand.Rand) string {
+	if rng.IntN(3) == 0 {
+		return carryingRecursion(rng)
+	}
+	return boundRecursion(rng)
+}
+
 // boundRecursion draws a recursion of one or two predicates, most of them
 // linear, and queries that ask it for some tuples, at times for all.
 func boundRecursion(rng *rand.Rand) string {
@@ -115,5 +123,55 @@ func similarRules(rng *rand.Rand) string {
 		fmt.Fprintf(&b, "%s <- %s.\n", head, strings.Join(atoms, ", "))
 	}
 	b.WriteString("_(x, y) <- _p(x, y).\n")
+	return b.String()
+}
+
+// carryingRecursion draws a recursion that carries its first column along, most
+// of the time: by rules of several atoms, or to best and first values.
+func carryingRecursion(rng *rand.Rand) string {
+	some := oneOf(rng)
+	var b strings.Builder
+	b.WriteString("e(x, y) -> int(x), int(y). f(x, y) -> int(x), int(y). r(x) -> int(x).\n" +
+		"s(x) <- r(x).\n")
+	keep := some("", "recursiveMin", "recursiveMax", "recursiveAny")
+	atom := func(x, y, d string) string {
+		if keep == "" {
+			return fmt.Sprintf("_p(%s, %s)", x, y)
+		}
+		return fmt.Sprintf("_p[%s, %s] = %s", x, y, d)
+	}
+	if keep != "" {
+		fmt.Fprintf(&b, "lang:%s(`_p).\n", keep)
+	}
+	fmt.Fprintf(&b, "%s <- %s(x, y)%s.\n", atom("x", "y", "y"), some("e", "f"),
+		some("", ", r(x)"))
+	helped := rng.IntN(3) == 0
+	if helped {
+		fmt.Fprintf(&b, "_q(x, y) <- %s%s.\n", atom("x", "z", "_"), some(", e(z, y)", ", f(x, y)",
+			", r(z), f(z, y)"))
+	}
+	for range 1 + rng.IntN(2) {
+		first := atom("x", "z", "d")
+		if helped && rng.IntN(2) == 0 {
+			first = "_q(x, z), " + atom("x", "z", "d")
+		}
+		second := some("", ", "+atom("x", "y", "_"), ", "+atom("x", "u", "_")+", f(z, u)",
+			", !f(x, z)", ", "+atom("z", "x", "_"))
+		value := "d"
+		switch keep {
+		case "recursiveMin":
+			value = some("d", "d + 1", "int:max[d, y]")
+		case "recursiveMax":
+			value = some("d", "int:min[d + 1, 9]", "int:max[d, y]")
+		case "recursiveAny":
+			value = some("d", "z", "2 - d")
+		}
+		fmt.Fprintf(&b, "%s <- %s, %s(z, y)%s.\n", atom("x", "y", value), first, some("e", "f"),
+			second)
+	}
+	one, all := atom("1", "y", "_"), atom("x", "y", "_")
+	b.WriteString(some("_(y) <- "+one, "_(x, y) <- "+all+", x = 2", "_(x, y) <- r(x), "+all,
+		"_(x, y) <- s(x), "+all, "_[x] = n <- agg<<n = count()>> s(x), "+all,
+		"_(x, y) <- e(x, y), !"+all) + ".\n")
 	return b.String()
 }

@@ -47,7 +47,7 @@ var shapes = map[string]shape{
 	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
 	"DropSubsumedRules":    anyData(similarRules),
-	"RestrictToDemand":     anyData(boundRecursion),
+	"RestrictToDemand":     anyData(recursionInDemand),
 }
 
 func anyData(text func(*rand.Rand) string) shape {

@@ -25,20 +25,7 @@ func (r *recursion) restrict() {
 	x := &restriction{recursion: r, names: queryplan.VarNames(r.Plan),
 		asked: map[*queryplan.Var]*queryplan.Var{}}
 	r.replace()
-	member := func(c queryplan.Command) bool {
-		v := queryplan.CommandVar(c)
-		return v != nil && r.member(v)
-	}
-	own := list.Filter(r.before.Cmds, member) // the recursion starts from them
-	r.before.Cmds = slices.DeleteFunc(r.before.Cmds, member)
-	for _, c := range r.after.Cmds {
-		if r.moved[c] {
-			r.before.Cmds = append(r.before.Cmds, c)
-		}
-	}
-	r.after.Cmds = slices.DeleteFunc(r.after.Cmds, func(c queryplan.Command) bool {
-		return r.moved[c]
-	})
+	own := x.takeOwn()
 	switch {
 	case r.passesOn():
 		x.pairs(own)

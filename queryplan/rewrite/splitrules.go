@@ -23,7 +23,8 @@ var splitRecursiveRules = &Pass{
 	Unless: "Only one relation of the rule is recursive, or the auxiliary relation is expected to " +
 		"save less than a third of the cost, also if the recursive relations are ten times as large " +
 		"as expected; or one of its two relations does not change in the loop, and it is expected " +
-		"to be larger than both.",
+		"to be larger than both. A relation of the loop keeps the first value of each key: the " +
+		"auxiliary relation would have its tuples a round late.",
 	Before: "block loop:\n  insert p\n    project y, w\n      ... scan delta p(x, z), load(y, x), p(z, w)\n" +
 		"  insert p\n    project y, w\n      ... scan delta p(z, w), old p(x, z), load(y, x)",
 	After: "block loop:\n  insert part\n    project y, z\n      ... scan delta p(x, z), load(y, x)\n" +
@@ -35,7 +36,7 @@ var splitRecursiveRules = &Pass{
 			entries: loopEntries(p.Plan), loop: loops.Changed(p.Plan),
 			names: queryplan.VarNames(p.Plan)}
 		for _, b := range p.Blocks {
-			if s.isSimpleLoop(b) {
+			if s.isSimpleLoop(b) && !roundsMatter(b) {
 				s.block(b)
 			}
 		}
@@ -72,6 +73,34 @@ func (s *ruleSplitter) isSimpleLoop(b *queryplan.Block) bool {
 	entry := s.entries[b]
 	return ok && entry != nil && s.loop[entry] == nil && len(branch.Vars) > 0 &&
 		slices.Contains(b.Successors(), b)
+}
+
+// roundsMatter reports whether what a block of a loop derives depends on the
+// round in which it does so: it fills a relation with tuples whose keys are not
+// there yet, and never replaces their values.
+func roundsMatter(b *queryplan.Block) bool {
+	replaced := map[*queryplan.Var]bool{}
+	for _, c := range b.Cmds {
+		if n := queryplan.CommandNode(c); n != nil {
+			for _, s := range queryplan.Scans(n) {
+				replaced[s.Var] = replaced[s.Var] || s.Version == queryplan.Last
+			}
+		}
+	}
+	return slices.ContainsFunc(b.Cmds, func(c queryplan.Command) bool {
+		ins, ok := c.(*queryplan.Insert)
+		if !ok || replaced[ins.Var] {
+			return false
+		}
+		matters := false
+		queryplan.Walk(ins.Node, func(n queryplan.Node) {
+			if j, ok := n.(*queryplan.Join); ok && j.Kind == queryplan.Anti {
+				matters = matters || slices.ContainsFunc(queryplan.Scans(j.Right),
+					func(s *queryplan.Scan) bool { return s.Var == ins.Var })
+			}
+		})
+		return matters
+	})
 }
 
 // deltaRule is the versions of one rule, one for each of its recursive

@@ -118,7 +118,7 @@ block b0:
 	}
 	db := database(p, map[string]planref.Rows{"in": rows})
 	for _, c := range configurations {
-		_, err := (&engine{c.opts}).Run(context.Background(),
+		_, err := (&engine{opts: c.opts}).Run(context.Background(),
 			&runtime.Request{Plan: p, Facts: db, Threads: c.threads})
 		if err == nil || err.Error() != `total for (b) does not fit int` {
 			t.Errorf("%s: %v", c.name, err)
@@ -146,7 +146,7 @@ block b0:
 	}
 	db := database(p, map[string]planref.Rows{"in": rows})
 	for _, c := range configurations {
-		_, err := (&engine{c.opts}).Run(context.Background(),
+		_, err := (&engine{opts: c.opts}).Run(context.Background(),
 			&runtime.Request{Plan: p, Facts: db, Threads: c.threads})
 		if err == nil || !strings.HasSuffix(err.Error(),
 			"two values for one key: (m, 4) and (m, 5)") {
@@ -170,7 +170,7 @@ block b0:
 	}
 	db := database(p, map[string]planref.Rows{"in": ints(rows...)})
 	for _, c := range configurations {
-		ans, err := (&engine{c.opts}).Run(context.Background(),
+		ans, err := (&engine{opts: c.opts}).Run(context.Background(),
 			&runtime.Request{Plan: p, Facts: db, Threads: c.threads, MaxViolations: 3})
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ block b0:
 	}
 	db := database(p, map[string]planref.Rows{"in": rows})
 	for _, c := range configurations {
-		ans, err := (&engine{c.opts}).Run(context.Background(),
+		ans, err := (&engine{opts: c.opts}).Run(context.Background(),
 			&runtime.Request{Plan: p, Facts: db, Threads: c.threads})
 		if err != nil || ans.Dropped != 2 || ans.Outputs["out"].Rows() != 2 {
 			t.Errorf("%s: %v, dropped %d, kept %v", c.name, err, ans.Dropped,

@@ -271,7 +271,7 @@ block b0:
 `, order, order))
 			db := database(p, facts)
 			for _, e := range configurations {
-				got, err := (&engine{e.opts}).Run(context.Background(),
+				got, err := (&engine{opts: e.opts}).Run(context.Background(),
 					&runtime.Request{Plan: p, Facts: db, Threads: e.threads})
 				if err := compareRuns(got, err, &planref.Answer{Outputs: want}, nil); err != nil {
 					t.Errorf("%s, %s, %s: %v", name, order, e.name, err)

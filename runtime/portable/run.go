@@ -11,17 +11,21 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/portable/columns"
 	"github.com/redfoxdb/redfox/runtime/portable/pipeline"
+	"github.com/redfoxdb/redfox/runtime/portable/tables"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-type engine struct{ opts work.Sizes }
+type engine struct {
+	opts work.Sizes
+	kept tables.Kept
+}
 
 // InternalError is a bug of the engine.
 type InternalError = work.InternalError
 
 // New returns the go engine.
-func New() runtime.Engine { return &engine{work.DefaultSizes} }
+func New() runtime.Engine { return &engine{opts: work.DefaultSizes} }
 
 // Name returns runtime.Go.
 func (e *engine) Name() string { return runtime.Go }
@@ -33,6 +37,9 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 		return nil, err
 	}
 	r := newEvaluation(ctx, req, e.opts)
+	if req.Memory == 0 {
+		r.kept = &e.kept
+	}
 	defer r.Mem.Close()
 	stop := context.AfterFunc(ctx, r.Stop.Stop)
 	defer stop()
@@ -54,6 +61,7 @@ type evaluation struct {
 
 	cols    *columns.Columns
 	c       *pipeline.Compiler
+	kept    *tables.Kept // nil if indexes on facts are the run's own
 	cmds    map[queryplan.Command]*command
 	profile []*runtime.CommandProfile
 	pace    runtime.Pace
@@ -227,6 +235,7 @@ func (r *evaluation) prepare() {
 	r.c = pipeline.New(r.Run, p, r.cols, r.req.MaxViolations, func(v runtime.Violation) {
 		r.answer.Violations = append(r.answer.Violations, v)
 	})
+	r.c.Kept = r.kept
 	r.cmds = map[queryplan.Command]*command{}
 	for _, b := range p.Blocks {
 		for i, cmd := range b.Cmds {

@@ -106,7 +106,7 @@ func agree(p *queryplan.Plan, facts map[string]planref.Rows) error {
 	}
 	db := database(p, facts)
 	for _, c := range configurations {
-		e := &engine{c.opts}
+		e := &engine{opts: c.opts}
 		got, err := e.Run(context.Background(),
 			&runtime.Request{Plan: p, Facts: db, Threads: c.threads, MaxViolations: 1000})
 		if err := compareRuns(got, err, want, wantErr); err != nil {

@@ -57,8 +57,10 @@ type Missed struct {
 	Literal string `json:"literal"`
 	// Facts is the number of facts of a predicate without rules.
 	Facts *int `json:"facts,omitempty"`
-	// Holds is the tuple that makes a negation fail.
+	// Holds is the tuple that makes a negation fail, and First the one that an
+	// atom's predicate has kept for the key, because it was derived first.
 	Holds *Node `json:"holds,omitempty"`
+	First *Node `json:"first,omitempty"`
 	// Iterated is the directive of an atom's predicate that iterates: the tuple
 	// is not there after the last round.
 	Iterated *Rule `json:"iterated,omitempty"`
@@ -180,6 +182,10 @@ func (g *grower) failure(f *failure, depth int) (m *Missed, err error) {
 	m = &Missed{Literal: f.text}
 	if f.holds != nil {
 		m.Holds, err = g.tuple(f.holds, depth)
+	}
+	if f.first != nil {
+		m.First, err = g.tuple(f.first, depth)
+		return m, err
 	}
 	if err != nil || f.atom == nil {
 		return m, err

@@ -13,6 +13,7 @@ import (
 type failure struct {
 	text   string
 	holds  *derivation // the tuple that makes a negation fail
+	first  *derivation // the tuple that the atom's predicate has for its key
 	atom   *core.Atom  // nil for another conjunct
 	values binding
 }
@@ -117,6 +118,9 @@ func (x *Explainer) failure(ctx context.Context, l core.Literal, b binding) (*fa
 		}
 	case *core.Atom:
 		f.atom, f.values = l, b
+		if l.Pred.Keeps == core.KeepAny {
+			return f, x.first(ctx, f)
+		}
 	case *core.Not:
 		if a, ok := l.Body[0].(*core.Atom); ok && len(l.Body) == 1 && !a.Pred.Hidden {
 			s := x.search(ctx, -1, 0)
@@ -130,4 +134,23 @@ func (x *Explainer) failure(ctx context.Context, l core.Literal, b binding) (*fa
 		}
 	}
 	return f, nil
+}
+
+// first finds the tuple with the key of an atom whose predicate keeps the first
+// value of each key.
+func (x *Explainer) first(ctx context.Context, f *failure) (err error) {
+	keys := f.atom.Pred.Keys
+	for _, arg := range f.atom.Args[:keys] {
+		if _, ok := f.values.of(arg); !ok {
+			return nil
+		}
+	}
+	a := &core.Atom{Pred: f.atom.Pred, Args: slices.Clone(f.atom.Args)}
+	a.Args[keys] = &core.Var{Name: "_", Type: a.Pred.Args[keys].Type}
+	b := maps.Clone(f.values)
+	x.search(ctx, -1, 0).atom(a, b, func() bool {
+		f.first, err = x.derivation(ctx, a.Pred, x.row(a, b))
+		return true
+	})
+	return err
 }

@@ -135,6 +135,8 @@ func (p *printer) missed(m *Missed, branch, indent string, cut bool) {
 		text += fmt.Sprintf(": none of %d facts", *m.Facts)
 	case m.Iterated != nil:
 		text += " after the last round, " + m.Iterated.place()
+	case m.First != nil:
+		text += ": the key has another value"
 	case m.Above:
 		text += ", as above"
 	}
@@ -142,8 +144,10 @@ func (p *printer) missed(m *Missed, branch, indent string, cut bool) {
 		text += "; not all bindings were looked at"
 	}
 	p.out.WriteString(branch + text + "\n")
-	if m.Holds != nil {
-		p.node(m.Holds, indent+branchOf(true), indent+indentOf(true), 0)
+	for _, n := range []*Node{m.Holds, m.First} {
+		if n != nil {
+			p.node(n, indent+branchOf(true), indent+indentOf(true), 0)
+		}
 	}
 	if m.More {
 		p.out.WriteString(indent + branchOf(true) + "…\n")

@@ -19,7 +19,7 @@ func (c *emission) checkFacts() {
 	first := map[key]*core.Rule{}
 	for _, r := range c.facts {
 		p := r.Head.Pred
-		if p.Improves() {
+		if p.KeepsOne() {
 			continue
 		}
 		k := key{p, tupleText(r.Head.Args[:p.Keys])}

@@ -57,7 +57,7 @@ func (c *strata) arrange(s *core.Stratum, recursive bool) {
 				iterating[0].Name, shownName(p))
 			e.Help("create the entities before, and read them in the rounds")
 			return
-		case p.Improves() && p.Iterates != nil:
+		case p.KeepsOne() && p.Iterates != nil:
 			return // reported
 		}
 	}

@@ -120,6 +120,12 @@ func RunBounded(p *core.Program, facts Facts, steps int64) (*Result, error) {
 			}
 			continue
 		}
+		if stratum.Chooses() {
+			if err := m.choose(stratum); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		for changed := true; changed; {
 			changed = false
 			for _, rule := range stratum.Rules {
@@ -167,7 +173,7 @@ func (m *machine) insert(pred *core.Pred, t Tuple) (isNew bool, err error) {
 		return false, nil
 	}
 	key := t[:pred.Keys].String()
-	if pred.Improves() {
+	if pred.KeepsOne() {
 		return r.improve(pred, key, t), nil
 	}
 	if first, ok := r.values[key]; ok && pred.Functional() {

@@ -82,10 +82,10 @@ type generator struct {
 // recursive heads compute only modulo a number, so evaluation ends. Some
 // programs mix integers of all widths and signs, and widen undeclared columns,
 // or have lists, series and defaults, each with a twin in the core language.
-// Others keep the best value of each key in a recursion or count in it,
-// iterate, ask a recursion for some of its tuples, recurse with cyclic and wide
-// bodies, or fill relations from several predicates and read one for several
-// relations.
+// Others keep the best or the first value of each key in a recursion or count
+// in it, iterate, ask a recursion for some of its tuples, recurse with cyclic
+// and wide bodies, or fill relations from several predicates and read one for
+// several relations.
 // Some programs are refused when run: by a constraint, or because a functional
 // predicate gets two values for a key.
 func New(seed uint64) *Program {
@@ -123,6 +123,9 @@ func New(seed uint64) *Program {
 	}
 	if seed%16 == 10 || seed%16 == 15 {
 		g.cyclic()
+	}
+	if seed%16 == 8 || seed%16 == 13 {
+		g.choosing()
 	}
 	g.query()
 	if g.chance(15) {

@@ -72,6 +72,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"application of an application": `\[[\w:]+\[`, "several values": `\(x0.*;.*\) ->`,
 			"delta rule": `(?m)^\+.* <- `, "delta fact": `(?m)^\+[^<]*\.$`,
 			"least values": `lang:recursiveMin`, "greatest values": `lang:recursiveMax`,
+			"first values":                `lang:recursiveAny`,
 			"count in a recursion":        `(?m)^i.*agg<<u = .* q\d+\(`,
 			"recursion that is no result": `(?m)^_k\d+\(`, "iteration": `lang:iterate\[`, "iteration until nothing moves": `lang:iterateUntil\[`,
 			"deletion": `(?m)^-l`, "stage": `@prev`,
@@ -107,8 +108,8 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 		"one row read twice", "delta rule", "delta fact",
 		"lists", "running totals", "defaults", "deletion", "stage", "unsigned integers", "widened columns", "sum in an atom", "range",
 		"parts of a text", "relations with shared sources", "least values", "greatest values",
-		"iteration", "iteration until nothing moves", "recursion that is no result", "count in a recursion",
-		"cycle in a recursion"} {
+		"first values", "iteration", "iteration until nothing moves", "recursion that is no result",
+		"count in a recursion", "cycle in a recursion"} {
 		if counts[name] < seeds/50 {
 			t.Errorf("%s is in %d of %d programs", name, counts[name], seeds)
 		}

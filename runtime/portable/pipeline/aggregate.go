@@ -97,16 +97,20 @@ func (a *aggregation) compute(r *work.Run) *bag {
 		for _, t := range made {
 			a.most = max(a.most, t.N)
 		}
-		return a.finish(r, tables.MergeGroups(r, made))
+		return a.finish(r, tables.MergeGroups(r, made), nil)
 	})
 }
 
-// finish turns tables of different groups into rows, and frees them.
-func (a *aggregation) finish(r *work.Run, tables []*tables.Groups) *bag {
-	out := &bag{parts: make([]part, len(tables))}
+// finish turns tables of different groups into rows, and frees them. The rows
+// may take the place of those of an earlier call for tables with the same keys.
+func (a *aggregation) finish(r *work.Run, tables []*tables.Groups, had *bag) *bag {
+	out := had
+	if had == nil {
+		out = &bag{parts: make([]part, len(tables))}
+	}
 	overflows := make([]*groupOverflow, len(tables))
 	r.Tasks(len(tables), func(i int) {
-		out.parts[i], overflows[i] = a.rows(r, tables[i])
+		overflows[i] = a.rows(r, tables[i], &out.parts[i])
 		tables[i].Free()
 	})
 	var first *groupOverflow
@@ -127,20 +131,28 @@ type groupOverflow struct {
 	group []int64
 }
 
-// rows returns the groups of a table and, of those whose results do not fit,
-// the first.
-func (a *aggregation) rows(r *work.Run, t *tables.Groups) (p part, first *groupOverflow) {
+// rows makes the groups of a table a part of a bag and returns, of those whose
+// results do not fit, the first.
+func (a *aggregation) rows(r *work.Run, t *tables.Groups, p *part) (first *groupOverflow) {
+	made := p.cols != nil
+	if !made {
+		for range len(a.by) + len(a.node.Aggs) {
+			p.cols = append(p.cols, work.Alloc[int64](r.Mem, a.Name, t.N))
+		}
+	}
+	same := made && p.n == t.N // nothing was removed from the keys
 	p.n = t.N
+	for i := range p.cols {
+		p.cols[i] = p.cols[i][:t.N]
+	}
 	for i := range a.by {
-		col := work.Alloc[int64](r.Mem, a.Name, t.N)
-		a.Key.Unpack(col, t.Keys, i, t.N)
-		p.cols = append(p.cols, col)
+		if !same {
+			a.Key.Unpack(p.cols[i], t.Keys, i, t.N)
+		}
 	}
 	defer func() { p.remove(t.Taken) }()
 	for i := range a.node.Aggs {
-		g := &a.node.Aggs[i]
-		col := work.Alloc[int64](r.Mem, a.Name, t.N)
-		p.cols = append(p.cols, col)
+		g, col := &a.node.Aggs[i], p.cols[len(a.by)+i]
 		if g.Fn == queryplan.Count {
 			copy(col, t.Counts)
 			continue
@@ -158,7 +170,7 @@ func (a *aggregation) rows(r *work.Run, t *tables.Groups) (p part, first *groupO
 			}
 		})
 	}
-	return p, first
+	return first
 }
 
 // compareGroups orders overflows by group, then by aggregate.

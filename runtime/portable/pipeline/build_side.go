@@ -6,6 +6,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/columns"
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // buildSide is the right input of joins.
@@ -31,6 +32,9 @@ type builtSide struct {
 	index    tables.Index
 	sink     *packSink
 	ofDelta  bool // whether the rows are those of a delta
+	// facts are the columns of key and payload, if the rows are all of facts.
+	facts []*store.Column
+	kept  *tables.Kept // nil if indexes on facts are not kept
 }
 
 func (b *builtSide) finder() tables.Finder { return &b.index }
@@ -43,14 +47,40 @@ func (b *builtSide) ensure(r *work.Run) int {
 	b.refresh(func() {
 		x := &b.index
 		x.Free()
+		if b.facts != nil && b.kept.Adopt(x, b.facts) {
+			return
+		}
 		if b.sink == nil {
 			b.sink = newPackSink(r, x.Name, packing{b.key, &x.Key}, packing{b.pay, &x.Pay})
 			setSink(b.pipes, b.sink)
 		}
 		exec(r, b.pipes)
 		x.Build(r, b.sink.parts)
+		if b.facts != nil {
+			b.kept.Offer(x, b.facts)
+		}
 	})
 	return b.index.Rows
+}
+
+// factsOf returns the stored columns of names, if a side's rows are whole
+// columns of facts; else nil.
+func factsOf(pipes []*pipeline, names []string) (cols []*store.Column) {
+	if len(pipes) != 1 || len(pipes[0].stages) > 0 {
+		return nil
+	}
+	src, ok := pipes[0].src.(*columnSource)
+	if !ok || src.never || len(src.filters) > 0 {
+		return nil
+	}
+	for _, name := range names {
+		c := src.cols[pipes[0].find(name).Slot]
+		if c == nil || c.Len() != src.rows {
+			return nil
+		}
+		cols = append(cols, c)
+	}
+	return cols
 }
 
 // positionSide finds the rows of a version of a table by their positions.

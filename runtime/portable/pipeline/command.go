@@ -30,6 +30,9 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 	case *queryplan.Assign:
 		c.label, c.span = cmd.Var.Name, cmd.Var.Span
 		t := c.Tables[cmd.Var]
+		// Rounds have about as many tuples as those before. A bound on memory
+		// leaves no room for what nothing uses.
+		t.Reuses = t.Reuses || c.Flow.InLoop(b) && c.Kept != nil
 		sink := &insertSink{table: t, cols: queryplan.NamesOf(cmd.Node.Columns())}
 		pipes := c.node(cmd.Node, namesOf(cmd.Node.Columns()))
 		setSink(pipes, sink)
@@ -53,7 +56,14 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 		}
 	case *queryplan.Clear:
 		if t := c.Tables[cmd.Var]; t != nil {
-			return func() Done { t.Clear(); return Done{} }
+			last := !c.Flow.InLoop(b)
+			return func() Done {
+				t.Clear()
+				if last {
+					t.FreeSpare()
+				}
+				return Done{}
+			}
 		}
 		return func() Done { return Done{} }
 	case *queryplan.Check:

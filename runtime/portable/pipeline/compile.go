@@ -28,6 +28,7 @@ type Compiler struct {
 	sides  map[string]*builtSide
 	tries  trieSides
 	Flow   *queryplan.Flow
+	Kept   *tables.Kept // indexes on facts that other runs have built; may be nil
 
 	// violated is called for each constraint that does not hold, with at most
 	// maxViolations tuples.
@@ -435,6 +436,9 @@ func (c *Compiler) side(n queryplan.Node, key, pay []string) (buildSide, []colum
 			})}
 		s.index = tables.Index{Name: "the index on " + describe(n), Mem: c.run.Mem,
 			Key: interval.NewLayout(s.bounds), Pay: interval.NewLayout(boundsOf(payCols))}
+		if c.Kept != nil {
+			s.facts, s.kept = factsOf(pipes, slices.Concat(key, pay)), c.Kept
+		}
 		c.sides[text] = s
 	}
 	return s, payCols

@@ -9,6 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/portable/columns"
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // foldSides are the two sides of a join whose rows are aggregated: pairs, which
@@ -16,6 +17,8 @@ import (
 // lead from sources to groups, and a source has at most one tuple of values.
 type foldSides struct {
 	pairs     memo
+	facts     []*store.Column // of sources and groups, if the pairs are all of facts
+	kept      *tables.Kept    // nil if indexes on facts are not kept
 	pairPipes []*pipeline
 	pairSink  *packSink
 	on        []string
@@ -39,7 +42,7 @@ type folding struct {
 	plain *aggregation
 
 	result *bag
-	own    bool // result is not that of plain
+	own    *bag // of the fold; nil if the result is that of plain
 }
 
 // foldSides compiles the sides of a fold. The pairs have the columns by under
@@ -67,18 +70,34 @@ func (c *Compiler) foldSides(s queryplan.Fold, from, by, args []string, name str
 	}
 	f.bounds = boundsOf(mergedAll(pairs, f.on))
 	f.sources = tables.Grouping{Name: name, Key: interval.NewLayout(f.bounds)}
+	if c.Kept != nil {
+		f.facts, f.kept = factsOf(pairs, slices.Concat(f.on, by)), c.Kept
+	}
 	return f
 }
 
-// ensure packs the pairs and makes a fold of them, if that is not done.
-func (f *foldSides) ensure(r *work.Run, by packing, make func(parts []*tables.Keyed)) {
+// ensure calls make with the pairs, if that is not done. The groups have the
+// columns by.
+func (f *foldSides) ensure(r *work.Run, by []string, groups *tables.Grouping,
+	make func(pairs *tables.FoldPairs)) {
 	f.pairs.refresh(func() {
+		if f.facts != nil {
+			if pairs := f.kept.AdoptPairs(r.Mem, groups, &f.sources, f.facts); pairs != nil {
+				make(pairs)
+				return
+			}
+		}
 		if f.pairSink == nil {
-			f.pairSink = newPackSink(r, f.sources.Name, packing{f.on, &f.sources.Key}, by)
+			f.pairSink = newPackSink(r, f.sources.Name, packing{f.on, &f.sources.Key},
+				packing{by, &groups.Key})
 			setSink(f.pairPipes, f.pairSink)
 		}
 		exec(r, f.pairPipes)
-		make(f.pairSink.parts)
+		pairs := tables.NewFoldPairs(r, groups, &f.sources, f.pairSink.parts)
+		if f.facts != nil {
+			f.kept.OfferPairs(pairs, groups, &f.sources, f.facts)
+		}
+		make(pairs)
 	})
 }
 
@@ -125,22 +144,30 @@ func (f *folding) columns() []columns.Column {
 // compute returns the groups.
 func (f *folding) compute(r *work.Run) *bag {
 	f.refresh(func() {
-		if f.own {
-			f.result.release(r.Mem)
-		}
-		f.ensure(r, packing{f.agg.node.By, &f.agg.Key}, func(parts []*tables.Keyed) {
+		f.ensure(r, f.agg.node.By, &f.agg.Grouping, func(pairs *tables.FoldPairs) {
 			if f.fold != nil {
 				f.fold.Free(r.Mem)
 			}
-			f.fold = tables.NewFold(r, &f.agg.Grouping, &f.sources, parts)
+			f.drop(r)
+			f.fold = tables.NewFold(r, &f.agg.Grouping, pairs)
 		})
-		if f.own = f.fill(r); f.own {
-			f.result = f.agg.finish(r, f.fold.Ranges(r))
+		if f.fill(r) {
+			f.own = f.agg.finish(r, f.fold.Ranges(r), f.own)
+			f.result = f.own
 		} else {
+			f.drop(r)
 			f.result = f.plain.compute(r)
 		}
 	})
 	return f.result
+}
+
+// drop frees the rows of the fold.
+func (f *folding) drop(r *work.Run) {
+	if f.own != nil {
+		f.own.release(r.Mem)
+		f.own = nil
+	}
 }
 
 // foldSink takes the values of a round.

@@ -64,11 +64,11 @@ func (t *tallying) compute(r *work.Run) *bag {
 		if t.own {
 			t.result.release(r.Mem)
 		}
-		t.ensure(r, packing{t.by, &t.groups.Key}, func(parts []*tables.Keyed) {
+		t.ensure(r, t.by, &t.groups, func(pairs *tables.FoldPairs) {
 			if t.tally != nil {
 				t.tally.Free(r.Mem)
 			}
-			t.tally = tables.NewTally(r, &t.groups, &t.sources, t.labels, parts)
+			t.tally = tables.NewTally(r, &t.groups, t.labels, pairs)
 			t.fold = t.tally.Fold
 		})
 		if t.own = t.fill(r); t.own {

@@ -15,17 +15,23 @@ import (
 // group, so that a group is a walk along a list without a hash table.
 type Fold struct {
 	*Grouping
-	keys    *Groups // numbers of groups
-	sources *Groups // numbers of sources
-	pairs   int
-	starts  []uint32 // of each group's pairs in from, and the end
-	from    []uint32 // sources
-	degrees []uint32 // pairs of each source
-	ranges  []*foldRange
+	*FoldPairs
+	ranges []*foldRange
 
 	present []uint8 // whether a source has values now
 	found   int     // sources that do
 	values  []foldValues
+}
+
+// FoldPairs are the pairs of a fold, which do not change.
+type FoldPairs struct {
+	keys     *Groups // numbers of groups
+	sources  *Groups // numbers of sources
+	pairs    int
+	starts   []uint32 // of each group's pairs in from, and the end
+	from     []uint32 // sources
+	degrees  []uint32 // pairs of each source
+	isShared bool     // they belong to Kept
 }
 
 // foldRange is a range of the groups, for one worker at a time.
@@ -46,6 +52,9 @@ type foldValues struct {
 	terms []term
 	unit  unit
 	split bool
+	// largest is the greatest magnitude of the words, as that of n for -n-1.
+	largest  uint64
+	negative bool // whether one is, as a signed word
 }
 
 const (
@@ -57,10 +66,22 @@ const (
 	sparseFold = 8
 )
 
-// NewFold makes a fold of pairs, and empties them: their keys are sources, of
-// the given layout, and their payloads groups.
-func NewFold(r *work.Run, groups, sources *Grouping, parts []*Keyed) *Fold {
-	f := &Fold{Grouping: groups}
+// NewFold makes a fold of pairs.
+func NewFold(r *work.Run, groups *Grouping, pairs *FoldPairs) *Fold {
+	f := &Fold{Grouping: groups, FoldPairs: pairs}
+	f.divide(r)
+	f.present = work.Alloc[uint8](r.Mem, f.Name, f.sources.N)
+	f.values = make([]foldValues, len(f.Accs))
+	for i := range f.values {
+		f.values[i].words = work.Alloc[int64](r.Mem, f.Name, f.sources.N)
+	}
+	return f
+}
+
+// NewFoldPairs makes pairs of parts, and empties these: their keys are sources,
+// of the given layout, and their payloads groups.
+func NewFoldPairs(r *work.Run, groups, sources *Grouping, parts []*Keyed) *FoldPairs {
+	f := &FoldPairs{}
 	for _, p := range parts {
 		f.pairs += p.N
 	}
@@ -93,12 +114,7 @@ func NewFold(r *work.Run, groups, sources *Grouping, parts []*Keyed) *Fold {
 		work.Free(r.Mem, p.Pays)
 		*p = Keyed{}
 	}
-	f.sort(r, to, from)
-	f.present = work.Alloc[uint8](r.Mem, f.Name, f.sources.N)
-	f.values = make([]foldValues, len(f.Accs))
-	for i := range f.values {
-		f.values[i].words = work.Alloc[int64](r.Mem, f.Name, f.sources.N)
-	}
+	f.sort(r, groups.Name, to, from)
 	return f
 }
 
@@ -112,18 +128,18 @@ func (t *Groups) identify(keys []uint64, ids []uint32) {
 }
 
 // sort sorts the pairs by group and then by source, so that values are read in
-// ascending order, and divides the groups into ranges.
-func (f *Fold) sort(r *work.Run, to, from []uint32) {
-	starts, byFrom := scatter(r, f.Name, from, f.sources.N, func(i int) uint32 { return to[i] })
+// ascending order.
+func (f *FoldPairs) sort(r *work.Run, name string, to, from []uint32) {
+	starts, byFrom := scatter(r, name, from, f.sources.N, func(i int) uint32 { return to[i] })
 	work.Free(r.Mem, from)
 	work.Free(r.Mem, to)
-	f.degrees = work.Alloc[uint32](r.Mem, f.Name, f.sources.N)
+	f.degrees = work.Alloc[uint32](r.Mem, name, f.sources.N)
 	source, left := uint32(0), uint32(0)
 	for s := range f.degrees {
 		f.degrees[s] = starts[s+1] - starts[s]
 	}
 	work.Free(r.Mem, starts)
-	f.starts, f.from = scatter(r, f.Name, byFrom, f.keys.N, func(int) uint32 {
+	f.starts, f.from = scatter(r, name, byFrom, f.keys.N, func(int) uint32 {
 		for left == 0 {
 			left = f.degrees[source]
 			source++
@@ -132,6 +148,10 @@ func (f *Fold) sort(r *work.Run, to, from []uint32) {
 		return source - 1
 	})
 	work.Free(r.Mem, byFrom)
+}
+
+// divide divides the groups into ranges.
+func (f *Fold) divide(r *work.Run) {
 	room := max(r.Sizes.SerialRows, f.pairs/(foldRanges*r.Threads)+1)
 	kw := f.Key.Words
 	for g := 0; g < f.keys.N; {
@@ -185,10 +205,18 @@ func (f *Fold) Free(mem *work.Memory) {
 		work.Free(mem, v.words)
 		work.Free(mem, v.terms)
 	}
+	work.Free(mem, f.present)
+	f.FoldPairs.free(mem)
+}
+
+func (f *FoldPairs) free(mem *work.Memory) {
+	if f.isShared {
+		mem.Release(f.memory())
+		return
+	}
 	work.Free(mem, f.starts)
 	work.Free(mem, f.from)
 	work.Free(mem, f.degrees)
-	work.Free(mem, f.present)
 	f.keys.Free()
 	f.sources.Free()
 }
@@ -304,8 +332,12 @@ func (f *Fold) Ranges(r *work.Run) []*Groups {
 		most = max(most, p.most)
 	}
 	for i, a := range f.Accs {
-		if a.Fn == queryplan.Total && a.Type.Kind == scalar.Float {
-			f.values[i].splitTerms(r, f.Name, most)
+		switch v := &f.values[i]; {
+		case a.Fn != queryplan.Total:
+		case a.Type.Kind == scalar.Float:
+			v.splitTerms(r, f.Name, most)
+		default:
+			v.measure()
 		}
 	}
 	r.Tasks(len(f.ranges), func(i int) { f.fold(f.ranges[i]) })
@@ -369,14 +401,19 @@ func (a *extreme) fold(v *foldValues, p *foldRange) {
 	}
 }
 
-func (s *wholeSum) fold(v *foldValues, p *foldRange) {
-	largest := uint64(0)
+// measure finds the largest word.
+func (v *foldValues) measure() {
+	low, high := int64(0), int64(0)
 	for _, w := range v.words {
-		largest = max(largest, uint64(w^w>>63))
+		low, high = min(low, w), max(high, w)
 	}
-	// The signed words of uints from 2^63 on are negative.
-	if over, room := bits.Mul64(largest+1, uint64(p.most)); over > 0 || room > math.MaxInt64 ||
-		s.limit == 0 {
+	v.largest, v.negative = uint64(max(high, -1-low)), low < 0
+}
+
+func (s *wholeSum) fold(v *foldValues, p *foldRange) {
+	s.part = growTo(s.part, p.groups.N)
+	over, room := bits.Mul64(v.largest+1, uint64(p.most))
+	if over > 0 || room > math.MaxInt64 || s.unsigned && v.negative {
 		s.wide = growTo(s.wide, 2*s.n)
 		clear(s.part)
 		for g := range p.groups.N {
@@ -391,11 +428,14 @@ func (s *wholeSum) fold(v *foldValues, p *foldRange) {
 		return
 	}
 	s.wide = nil
-	for g := range p.groups.N {
-		sum := int64(0)
-		for _, from := range p.of(g) {
+	s.limit = math.MaxInt64 // the part is all
+	begin := p.starts[0]
+	for g := range s.part {
+		end, sum := p.starts[g+1], int64(0)
+		for _, from := range p.from[begin:end] {
 			sum += v.words[from]
 		}
 		s.part[g] = sum
+		begin = end
 	}
 }

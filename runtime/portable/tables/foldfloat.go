@@ -24,18 +24,28 @@ const (
 type unit struct {
 	exponent, lower int
 	size            float64 // of the unit, 0 if it is no normal number
+	// upper is the size of a unit of the upper part, 0 unless both parts of all
+	// sums are floats.
+	upper float64
 }
 
-func newUnit(exponent, lower int) unit {
+// newUnit makes a unit; exact says that both parts of all sums are floats.
+func newUnit(exponent, lower int, exact bool) unit {
 	u := unit{exponent: exponent, lower: lower}
 	if exponent >= leastNormal {
 		u.size = math.Ldexp(1, exponent)
+		if exact && exponent+lower <= greatest {
+			u.upper = math.Ldexp(1, exponent+lower)
+		}
 	}
 	return u
 }
 
 // float returns the float nearest to a sum of terms.
 func (u unit) float(t term) float64 {
+	if u.upper != 0 { // the only rounding is that of the sum
+		return math.FMA(float64(int64(t[upper])), u.upper, float64(int64(t[lower]))*u.size)
+	}
 	sum := scalar.Int128{Hi: int64(t[upper]) >> (64 - u.lower), Lo: t[upper] << u.lower}
 	sum, _ = sum.Add(scalar.Int128Of(int64(t[lower])))
 	// Below 2^53 units the product is exact, above it is no subnormal number.
@@ -49,6 +59,7 @@ const (
 	fractionBits = 52
 	leastUnit    = -1074
 	leastNormal  = -1022
+	greatest     = 1023
 )
 
 // splitTerms makes terms of the words, of which a group adds up to most, if all
@@ -68,11 +79,16 @@ func (v *foldValues) splitTerms(r *work.Run, name string, most int) {
 	if high == 0x7ff || width > 2*room {
 		return
 	}
+	floats := fractionBits + 1 - bits.Len(uint(most)) // the room if sums are floats
+	exact := width <= 2*floats
+	if exact {
+		room = floats
+	}
 	if v.terms == nil {
 		v.terms = work.Alloc[term](r.Mem, name, len(v.words))
 	}
 	v.split = true
-	v.unit = newUnit(leastUnit+int(low)-1, room)
+	v.unit = newUnit(leastUnit+int(low)-1, room, exact)
 	mask := uint64(1)<<room - 1
 	for i, w := range v.words {
 		e := uint64(w) >> fractionBits & 0x7ff
@@ -97,15 +113,20 @@ func (v *foldValues) splitTerms(r *work.Run, name string, most int) {
 
 func (s *floatSum) fold(v *foldValues, p *foldRange) {
 	clear(s.big)
+	s.rounded = s.rounded[:0]
 	if v.split {
-		for g := range p.groups.N {
+		s.rounded = growTo(s.rounded, p.groups.N)
+		begin := p.starts[0]
+		for g := range s.rounded {
+			end := p.starts[g+1]
 			var sum term
-			for _, from := range p.of(g) {
+			for _, from := range p.from[begin:end] {
 				t := &v.terms[from]
 				sum[upper] += t[upper]
 				sum[lower] += t[lower]
 			}
-			s.pairs[2*g], s.pairs[2*g+1] = v.unit.float(sum), 0
+			s.rounded[g] = v.unit.float(sum)
+			begin = end
 		}
 		return
 	}

@@ -47,6 +47,8 @@ type Index struct {
 	broad  []uint64
 
 	bits bitRows // the rows as bits
+
+	isShared bool // the arrays belong to Kept
 }
 
 // Finder finds rows by key.
@@ -103,13 +105,7 @@ type Keyed struct {
 
 // Free gives back the memory of the index, which is then empty.
 func (x *Index) Free() {
-	work.Free(x.Mem, x.offsets)
-	work.Free(x.Mem, x.present)
-	work.Free(x.Mem, x.slots.words)
-	work.Free(x.Mem, x.keys)
-	work.Free(x.Mem, x.filter)
-	work.Free(x.Mem, x.narrow)
-	work.Free(x.Mem, x.broad)
+	x.release()
 	x.bits.free(x.Mem)
 	*x = Index{Name: x.Name, Mem: x.Mem, Key: x.Key, Pay: x.Pay}
 }

@@ -157,6 +157,8 @@ func (s *wholeSum) total(g int) scalar.Int128 {
 type floatSum struct {
 	pairs []float64 // high and low of each group; high is NaN once it is promoted
 	big   map[uint32]*superSum
+	// rounded are the totals in place of the above, if a fold has made them.
+	rounded []float64
 }
 
 func (s *floatSum) grow(n int) { s.pairs = growTo(s.pairs, 2*n) }
@@ -220,6 +222,9 @@ func (s *floatSum) merge(other accumulator, numbers, ids []uint32) {
 
 // total returns a group's sum, correctly rounded.
 func (s *floatSum) total(g int) float64 {
+	if len(s.rounded) > 0 {
+		return s.rounded[g]
+	}
 	if len(s.big) > 0 {
 		if b := s.big[uint32(g)]; b != nil {
 			return b.round()

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -32,6 +33,10 @@ type Table struct {
 	// while others append.
 	mu     sync.Mutex
 	chunks atomic.Pointer[[]*chunk]
+	// Reuses says that chunks that are given back are kept in spare for the
+	// next contents.
+	Reuses bool
+	spare  []*chunk
 	// writers add rows on behalf of the workers, by the worker's number.
 	writers []*Writer
 	// repeats are what rules that extend tuples remember.
@@ -222,9 +227,21 @@ func (t *Table) Detach() []*chunk {
 
 // FreeChunks gives back the memory of chunks.
 func (t *Table) FreeChunks(chunks []*chunk) {
+	if t.Reuses {
+		t.spare = append(t.spare, chunks...)
+		return
+	}
 	for _, c := range chunks {
 		work.Free(t.mem, c.words)
 	}
+}
+
+// FreeSpare gives back the memory of chunks that nothing uses.
+func (t *Table) FreeSpare() {
+	for _, c := range t.spare {
+		work.Free(t.mem, c.words)
+	}
+	t.spare = nil
 }
 
 // Clear drops rows, set and indexes.
@@ -257,10 +274,31 @@ func (t *Table) newChunk() *chunk {
 		room = max(room, 2*c.room)
 	}
 	room = min(room, maxChunkRows)
-	c := &chunk{id: len(have), room: room}
-	c.words = work.Alloc[uint64](t.mem, t.Name, room*t.Layout.Words)
+	c := t.takeSpare(room)
+	if c == nil {
+		c = &chunk{room: room}
+		c.words = work.Alloc[uint64](t.mem, t.Name, room*t.Layout.Words)
+	}
+	c.id, c.rows = len(have), 0
 	grown := append(have, c)
 	t.chunks.Store(&grown)
+	return c
+}
+
+// takeSpare takes the smallest spare chunk with room for so many rows; nil if
+// there is none.
+func (t *Table) takeSpare(room int) *chunk {
+	best := -1
+	for i, c := range t.spare {
+		if c.room >= room && (best < 0 || c.room < t.spare[best].room) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	c := t.spare[best]
+	t.spare = slices.Delete(t.spare, best, best+1)
 	return c
 }
 

@@ -27,9 +27,8 @@ type Tallied struct {
 
 // NewTally makes a tally of pairs as NewFold makes a fold. The groups have no
 // accumulators.
-func NewTally(r *work.Run, groups, sources *Grouping, labels interval.Layout,
-	parts []*Keyed) *Tally {
-	t := &Tally{Fold: NewFold(r, groups, sources, parts), labels: labels}
+func NewTally(r *work.Run, groups *Grouping, labels interval.Layout, pairs *FoldPairs) *Tally {
+	t := &Tally{Fold: NewFold(r, groups, pairs), labels: labels}
 	t.values = make([]foldValues, len(labels.Fields))
 	for i := range t.values {
 		t.values[i].words = work.Alloc[int64](r.Mem, t.Name, t.sources.N)

@@ -31,9 +31,9 @@ func TestTally(t *testing.T) {
 		layout := func(n int) interval.Layout {
 			return interval.NewLayout([]interval.Interval{{Lo: 0, Hi: int64(n)}})
 		}
-		y := NewTally(run, &Grouping{Name: "test", Key: layout(groups)},
-			&Grouping{Name: "test", Key: layout(sources)}, interval.NewLayout(label),
-			[]*Keyed{&pairs})
+		g := &Grouping{Name: "test", Key: layout(groups)}
+		y := NewTally(run, g, interval.NewLayout(label), NewFoldPairs(run, g,
+			&Grouping{Name: "test", Key: layout(sources)}, []*Keyed{&pairs}))
 		for round := range 3 {
 			cols := make([][]int64, len(label))
 			var keys []uint64
