@@ -71,9 +71,9 @@ func RunSteps() []Pass {
 			"row as bits, if there are many, and leaves out those found before."},
 		{Name: packColumns, Doc: "A GPU keeps large columns of facts in as many bits a value as the " +
 			"column needs, if that is a fifth less than whole bytes take."},
-		{Name: KeepIndexes, Doc: "Indexes over facts, and on a GPU the values of functions of " +
-			"strings, stay for later runs over the same facts. Without it, a run that is not the " +
-			"first makes its own, as most other systems do."},
+		{Name: KeepIndexes, Doc: "On the go engine and a GPU, indexes over facts stay for later runs " +
+			"over the same facts, and on a GPU the values of functions of strings. Without it, " +
+			"each run makes its own, as most other systems do."},
 	}
 }
 

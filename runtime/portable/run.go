@@ -37,7 +37,7 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 		return nil, err
 	}
 	r := newEvaluation(ctx, req, e.opts)
-	if req.Memory == 0 {
+	if req.Memory == 0 && !req.NoKeptIndexes {
 		r.kept = &e.kept
 	}
 	defer r.Mem.Close()

@@ -27,7 +27,8 @@ type indexKey struct {
 // over facts whose keys fit a word is shared.
 func (x *Index) sharedKey() (key indexKey, ok bool) {
 	n := len(x.Decl.Key)
-	if x.run.Unshared || !x.Rel.IsLoaded() || n == 0 || n > mostKeyed || x.Form == abi.None || x.Form == abi.Wide {
+	if x.run.Unshared || !x.Rel.IsLoaded() || n == 0 || n > mostKeyed || x.Form == abi.None ||
+		x.Form == abi.Wide {
 		return key, false
 	}
 	for i, c := range x.Decl.Key {

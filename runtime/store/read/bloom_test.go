@@ -53,7 +53,10 @@ func writeBloomFilters(t *testing.T) []byte {
 			text := "name " + strconv.FormatInt(n, 10)
 			names = append(names, parquet.ByteArray(text))
 		}
-		group := w.AppendRowGroup()
+		group, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, values := range []any{ids, names, nums} {
 			column, err := group.NextColumn()
 			if err != nil {

@@ -21,11 +21,9 @@ import (
 func TestFillFromStatistics(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	schema := store.Schema{Name: "t", Keys: 4}
-	for _, f := range []store.Field{{Name: "id", Type: scalar.IntType},
-		{Name: "far", Type: scalar.Type{Kind: scalar.Int, Bits: 32}}, {Name: "price", Type: scalar.DecimalType},
-		{Name: "few", Type: scalar.IntType}} {
-		schema.Args = append(schema.Args, f)
-	}
+	schema.Args = []store.Field{{Name: "id", Type: scalar.IntType},
+		{Name: "far", Type: scalar.Type{Kind: scalar.Int, Bits: 32}},
+		{Name: "price", Type: scalar.DecimalType}, {Name: "few", Type: scalar.IntType}}
 	const rows = 150_000
 	var words [4][]int64
 	for i := range int64(rows) {
