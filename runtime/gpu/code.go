@@ -46,9 +46,7 @@ func (e *Engine) isReady(f *function) (bool, error) {
 	if f.late == nil {
 		return true, nil
 	}
-	select {
-	case <-f.late.done:
-	default:
+	if !f.late.isDone() {
 		return false, nil
 	}
 	if f.late.err != nil {

@@ -3,6 +3,7 @@ package gpu
 import (
 	"errors"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -103,9 +104,7 @@ func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 			x = jobs[same[i]]
 		case loops[name] && len(parts) > 1 && x.isCompiled():
 			x.taken, c.late[name] = true, x
-			l.engine.mu.Lock()
-			l.engine.late = append(l.engine.late, x)
-			l.engine.mu.Unlock()
+			l.engine.comesLate(x)
 			continue
 		default:
 			<-x.done
@@ -121,6 +120,22 @@ func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// comesLate has Settle wait for a kernel.
+func (e *Engine) comesLate(x *loading) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.late = append(slices.DeleteFunc(e.late, (*loading).isDone), x)
+}
+
+func (x *loading) isDone() bool {
+	select {
+	case <-x.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // isCompiled waits until it is known whether the driver has to compile a
