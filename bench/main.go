@@ -102,7 +102,8 @@ func main() {
 	flag.StringVar(&c.figures, "figures", "",
 		"file of bench/figures whose rows the suites replace; none when empty")
 	flag.StringVar(&c.redfox, "redfox", "",
-		"of the suites gpu and recursion: the command redfox, to measure its processes; none when empty")
+		"of the suites gpu and recursion: the command redfox, to measure its processes; none when empty;\n"+
+			"of the suite whole: the command to measure, made when empty")
 	flag.BoolVar(&c.besideGo, "beside-go", false,
 		"of the suite recursion: run the go engine as well, and hold the answers against its")
 	flag.DurationVar(&c.limit, "limit", 4*time.Minute,

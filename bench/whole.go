@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/internal/driver"
@@ -21,24 +23,37 @@ var wholeSystems = []string{"cached", "nothing cached"}
 // them: a process each, which reads Parquet files, beside a process of Python
 // that runs DuckDB over the same files. The systems take turns, so that a busy
 // machine is busy for all of them, and times are those of processors, the least
-// of -repeat turns. Answers must be equal.
+// of -repeat turns. With -engines gpu they are those of the clock, as the
+// device works, too. Answers must be equal.
 func benchWhole(ctx context.Context, c config) error {
 	tpch, _ := suite.Find("tpch")
 	queries, err := tpch.Embedded()
 	if err != nil {
 		return err
 	}
-	bin, remove, err := buildCommand(ctx)
+	bin := c.redfox
+	if bin == "" {
+		built, remove, err := buildCommand(ctx)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		bin = built
+	}
+	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
 		return err
 	}
-	defer remove()
-	t := comparison{title: tpch.Title + " from Parquet, processor time of a process each, " +
-		fmt.Sprintf("the least of %d, engine auto, answers equal,", c.repeat),
-		labels: []string{"query"}, systems: wholeSystems, figures: "whole", total: true}
+	defer os.RemoveAll(dir)
+	engine, of, figures := cmp.Or(c.engines, driver.EngineAuto), "processor time", "whole"
+	if engine == driver.EngineGPU {
+		of, figures = "time", "whole gpu"
+	}
+	t := comparison{title: tpch.Title + " from Parquet, " + of + " of a process each, " +
+		fmt.Sprintf("the least of %d, engine %s, answers equal,", c.repeat, engine),
+		labels: []string{"query"}, systems: wholeSystems, figures: figures, total: true}
 	for _, q := range queries {
-		w := &wholeQuery{config: c, suite: tpch, query: q, bin: bin,
-			kept: filepath.Join(filepath.Dir(bin), "cache")}
+		w := &wholeQuery{config: c, suite: tpch, query: q, bin: bin, engine: engine, dir: dir}
 		t.works = append(t.works, work{name: q.Name, run: func() (*entry, error) {
 			return w.measure(ctx)
 		}})
@@ -49,10 +64,21 @@ func benchWhole(ctx context.Context, c config) error {
 // wholeQuery is a query that processes run.
 type wholeQuery struct {
 	config
-	suite *suite.Suite
-	query suite.Query
-	bin   string
-	kept  string // the cache folder that processes share
+	suite  *suite.Suite
+	query  suite.Query
+	bin    string
+	engine string
+	dir    string // for cache folders
+}
+
+// time returns the seconds of the processes that f waits for.
+func (w *wholeQuery) time(f func() error) (float64, error) {
+	if w.engine != driver.EngineGPU {
+		return processorTime(f)
+	}
+	start := time.Now()
+	err := f()
+	return time.Since(start).Seconds(), err
 }
 
 // measure returns the least times of -repeat turns.
@@ -60,18 +86,19 @@ func (w *wholeQuery) measure(ctx context.Context) (*entry, error) {
 	if err := w.check(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := w.redfox(ctx, w.kept); err != nil {
+	kept := filepath.Join(w.dir, "cache") // that processes share
+	if _, err := w.redfox(ctx, kept); err != nil {
 		return nil, err
 	}
 	e := &entry{}
 	var cached, cold, peer []float64
 	for range w.repeat {
-		took, err := w.redfox(ctx, w.kept)
+		took, err := w.redfox(ctx, kept)
 		if err != nil {
 			return nil, err
 		}
 		cached = append(cached, took)
-		empty, err := os.MkdirTemp(filepath.Dir(w.bin), "empty")
+		empty, err := os.MkdirTemp(w.dir, "empty")
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +106,7 @@ func (w *wholeQuery) measure(ctx context.Context) (*entry, error) {
 			return nil, err
 		}
 		cold = append(cold, took)
-		took, err = processorTime(func() error {
+		took, err = w.time(func() error {
 			_, e.peerName, err = w.duckDB(ctx)
 			return err
 		})
@@ -94,10 +121,10 @@ func (w *wholeQuery) measure(ctx context.Context) (*entry, error) {
 
 // redfox runs a process with a cache folder, and returns its seconds.
 func (w *wholeQuery) redfox(ctx context.Context, cache string) (float64, error) {
-	return processorTime(func() error {
+	return w.time(func() error {
 		cmd := exec.CommandContext(ctx, w.bin, "run", testFile("tpch", "schema.logic"),
 			testFile("tpch", w.query.Name+".logic"), "--facts", w.tpch, "--threads",
-			fmt.Sprint(w.threads))
+			fmt.Sprint(w.threads), "--engine", w.engine)
 		cmd.Env = append(os.Environ(), "REDFOX_CACHE="+cache)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
@@ -137,7 +164,7 @@ func (w *wholeQuery) check(ctx context.Context) error {
 		return err
 	}
 	res, err := prog.Run(ctx, driver.NewFacts().Dir(w.tpch),
-		driver.RunOptions{Threads: w.threads, Outputs: []string{"_"}})
+		driver.RunOptions{Threads: w.threads, Engine: w.engine, Outputs: []string{"_"}})
 	if err != nil {
 		return err
 	}
