@@ -85,11 +85,14 @@ type place struct {
 // without.
 func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 	parts := SplitKernels(ptx)
-	first := map[string]int{} // by the text without the symbol
+	first := map[string]int{} // by the text, of those that are no loops without the symbol
 	same := make([]int, len(parts))
 	jobs := make([]*loading, len(parts))
 	for i, part := range parts {
-		text := strings.ReplaceAll(part, kernelOf(part), "")
+		text := part
+		if symbol := kernelOf(part); !loops[symbol] {
+			text = strings.ReplaceAll(part, symbol, "")
+		}
 		if _, ok := first[text]; !ok {
 			first[text], jobs[i] = i, l.kernel(part)
 		}
