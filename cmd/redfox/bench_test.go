@@ -372,7 +372,7 @@ func TestBenchMistakes(t *testing.T) {
 		{"tpch --data " + smallTPCH + " --against duckdb,duckdb-files",
 			[]string{"--against names DuckDB twice"}},
 		{"tpch --data " + smallTPCH + " --each-pass-off --against duckdb",
-			[]string{"--each-pass-off compares redfox with itself"}},
+			[]string{"--each-pass-off, --pass-off and --fresh compare redfox with itself"}},
 		{"tpch --queries-from " + filepath.Dir(none), []string{"has no queries"}},
 	} {
 		o := benched(t, strings.Fields(tt.line)...)

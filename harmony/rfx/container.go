@@ -15,7 +15,7 @@ import (
 const Extension = ".rfx"
 
 // Format is the version of the format that this package writes and reads.
-const Format = 3
+const Format = 4
 
 // magic starts every file. It detects damage by a transfer as text: the first
 // byte is not ASCII, and the rest has both kinds of line break (as in PNG).
