@@ -120,10 +120,17 @@ func TestEarlyPTX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := gpu.SplitKernels(code.Text)
+		var all []string
+		kernels := gpu.SplitKernels(code.Text)
+		for i, first := range gpu.FirstEqual(kernels) {
+			if first == i {
+				all = append(all, kernels[i])
+			}
+		}
 		slices.Sort(all)
 		slices.Sort(early)
-		if !slices.Equal(all, early) || len(all) < 2 {
+		if !slices.Equal(all, early) || len(all) < 2 ||
+			q.name == "q08" && len(all) == len(kernels) {
 			t.Errorf("%s: %d kernels come early, and %d in all, which differ", q.name, len(early),
 				len(all))
 		}

@@ -85,18 +85,15 @@ type place struct {
 // without.
 func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 	parts := SplitKernels(ptx)
-	first := map[string]int{} // by the text, of those that are no loops without the symbol
-	same := make([]int, len(parts))
+	same := FirstEqual(parts)
 	jobs := make([]*loading, len(parts))
 	for i, part := range parts {
-		text := part
-		if symbol := kernelOf(part); !loops[symbol] {
-			text = strings.ReplaceAll(part, symbol, "")
+		if loops[kernelOf(part)] {
+			same[i] = i
 		}
-		if _, ok := first[text]; !ok {
-			first[text], jobs[i] = i, l.kernel(part)
+		if same[i] == i {
+			jobs[i] = l.kernel(part)
 		}
-		same[i] = first[text]
 	}
 	c.places, c.late = map[string]place{}, map[string]*loading{}
 	var errs []error
@@ -123,6 +120,21 @@ func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// FirstEqual returns for each of some kernels of PTX the number of the first
+// one that differs in nothing but its name.
+func FirstEqual(kernels []string) []int {
+	first := map[string]int{} // by the text without the name
+	numbers := make([]int, len(kernels))
+	for i, ptx := range kernels {
+		text := strings.ReplaceAll(ptx, kernelOf(ptx), "")
+		if _, ok := first[text]; !ok {
+			first[text] = i
+		}
+		numbers[i] = first[text]
+	}
+	return numbers
 }
 
 // comesLate has Settle wait for a kernel.
