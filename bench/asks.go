@@ -42,10 +42,7 @@ const peerReach = `with recursive reach(y) as (
 // answer must have as many nodes as a search by hand finds. The cpu engine
 // makes code for each question, and runs only with -engines.
 func benchAsks(ctx context.Context, c config) error {
-	engines := []string{driver.EngineGo, driver.EngineAuto}
-	if c.engines != "" {
-		engines = c.measured()
-	}
+	engines := c.enginesOr(driver.EngineGo, driver.EngineAuto)
 	from, to, err := readEdges(c.graphFile(asksGraph))
 	if err != nil {
 		return err

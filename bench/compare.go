@@ -177,12 +177,17 @@ func report(title string, header table.Row, rows []table.Row) {
 	fmt.Println(t.Render() + "\n")
 }
 
-// measured returns the engines that suites run on: those of -engines, or all
-// that the machine has, the slowest first.
-func (c config) measured() []string {
+// enginesOr returns the engines of -engines, or those that a suite names.
+func (c config) enginesOr(names ...string) []string {
 	if c.engines != "" {
 		return strings.Split(c.engines, ",")
 	}
+	return names
+}
+
+// measured returns the engines that suites run on: those of -engines, or all
+// that the machine has, the slowest first.
+func (c config) measured() []string {
 	var names []string
 	for _, e := range driver.Engines() {
 		if e.Available {
@@ -190,7 +195,7 @@ func (c config) measured() []string {
 		}
 	}
 	slices.Reverse(names)
-	return names
+	return c.enginesOr(names...)
 }
 
 // repeat calls f n times and returns the median of its times. Collecting the

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,10 +103,7 @@ type gpuSuite struct {
 // benchGPU measures runs over facts on the device with compiled code, whose
 // results stay on the device. Times are wall clock round a call of Run.
 func benchGPU(ctx context.Context, c config) (err error) {
-	s := &gpuSuite{config: c, engine: driver.EngineGPU}
-	if c.engines != "" {
-		s.engine = c.engines
-	}
+	s := &gpuSuite{config: c, engine: cmp.Or(c.engines, driver.EngineGPU)}
 	s.machine = machine{Date: time.Now().UTC().Format(time.RFC3339), Engine: s.engine,
 		Scale: c.scale, Threads: c.threads, Before: nvidia(clocks), Device: nvidia(
 			"name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit")}

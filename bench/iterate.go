@@ -45,10 +45,7 @@ var iterateGraphs = []struct {
 // thread. The time of a loop is that of its rounds alone, without that of
 // making the arrays; runs do all of it. All values must agree.
 func benchIterate(ctx context.Context, c config) error {
-	engines := []string{driver.EngineGo, driver.EngineCPU}
-	if c.engines != "" {
-		engines = c.measured()
-	}
+	engines := c.enginesOr(driver.EngineGo, driver.EngineCPU)
 	var rows []table.Row
 	for _, w := range iterateWorks {
 		for _, g := range iterateGraphs {

@@ -24,10 +24,7 @@ var pointsToSizes = []int{20_000, 100_000, 1_000_000}
 // go engine, or those of -engines, beside a solver with a worklist. All
 // relations of both must be equal.
 func benchPointsTo(ctx context.Context, c config) error {
-	engines := []string{driver.EngineGo}
-	if c.engines != "" {
-		engines = c.measured()
-	}
+	engines := c.enginesOr(driver.EngineGo)
 	var rows []table.Row
 	for _, size := range pointsToSizes {
 		if c.only != "" && !slices.Contains(strings.Split(c.only, ","), fmt.Sprint(size)) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,10 +91,8 @@ type recursionSuite struct {
 // those of -redfox if it is given, one with that code whose first run no record
 // helps and which then runs hot, and one that has that run's record.
 func benchRecursion(ctx context.Context, c config) error {
-	s := &recursionSuite{config: c, engine: driver.EngineGPU, begun: time.Now()}
-	if c.engines != "" {
-		s.engine = c.engines
-	}
+	s := &recursionSuite{config: c, engine: cmp.Or(c.engines, driver.EngineGPU),
+		begun: time.Now()}
 	var err error
 	if s.dir, err = os.MkdirTemp("", "redfox-bench"); err != nil {
 		return err

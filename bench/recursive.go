@@ -58,10 +58,7 @@ func benchCRDT(ctx context.Context, c config) error {
 // All relations must be equal to those of the loop by hand. The figures are
 // those of the first program, by the clock.
 func (c config) benchRecursive(ctx context.Context, w recursiveWork) error {
-	engines := []string{driver.EngineGo, driver.EngineCPU}
-	if c.engines != "" {
-		engines = c.measured()
-	}
+	engines := c.enginesOr(driver.EngineGo, driver.EngineCPU)
 	var rows []table.Row
 	for _, size := range w.sizes {
 		if !c.wants(fmt.Sprint(size), true) {

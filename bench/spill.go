@@ -59,10 +59,7 @@ var spillWorks = []spillWork{
 // what the go engine takes without one, beside the facts. Both must give the
 // same answer. The cpu engine needs less memory for some, and no file.
 func benchSpill(ctx context.Context, c config) error {
-	engines := []string{driver.EngineGo, driver.EngineCPU}
-	if c.engines != "" {
-		engines = c.measured()
-	}
+	engines := c.enginesOr(driver.EngineGo, driver.EngineCPU)
 	var rows []table.Row
 	for _, w := range spillWorks {
 		if !c.wants(w.name, !w.demand) {

@@ -63,7 +63,7 @@ type Entry struct {
 	// Sharing is how many blocks of a GPU work on the same tiles, each for some
 	// of the groups that the entry fills; 0 or 1: a block works for all.
 	Sharing int
-	// Loop has the sizes of a loop; without kernels, the entry is none.
+	// Loop bounds the record of an entry of role Loop; others have zeros.
 	Loop     LoopSizes
 	Literals []Literal
 	Hosts    []Host

@@ -420,6 +420,7 @@ var libraries = map[string][]string{
 	"github.com/alecthomas/participle/v2": {"frontend/parse"},
 	"github.com/apache/arrow-go/v18": {"runtime/facts", "runtime/store/read",
 		"runtime/store/write", "internal/reference/starprog", "internal/driver", "."},
+	"github.com/cespare/xxhash/v2":       {"internal/parquet"},
 	"github.com/dsnet/compress":          {"internal/parquet"},
 	"github.com/jedib0t/go-pretty/v6":    {"runtime/store/write", "cmd/redfox", "bench"},
 	"github.com/go-json-experiment/json": {"runtime/store/read"},

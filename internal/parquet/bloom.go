@@ -3,7 +3,8 @@ package parquet
 import (
 	"encoding/binary"
 	"io"
-	"math/bits"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // BloomFilter is the split-block Bloom filter of a column chunk (Putze,
@@ -60,10 +61,10 @@ func (f *Footer) BloomFilter(file io.ReaderAt, size int64, group, column int) *B
 var salts = [8]uint32{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b,
 	0x9efc4947, 0x5c6bfb31}
 
-// Excludes reports whether a value, as PLAIN bytes without a length, is none of
-// the column chunk.
+// Excludes reports whether the filter rules a value out of the column chunk.
+// The value is in the PLAIN encoding, without a length.
 func (b *BloomFilter) Excludes(value []byte) bool {
-	hash := xxh64(value)
+	hash := xxhash.Sum64(value)
 	var block [blockBytes]byte
 	if readAt(b.file, block[:], b.at+blockBytes*int64(hash>>32*b.blocks>>32)) != nil {
 		return false
@@ -75,54 +76,4 @@ func (b *BloomFilter) Excludes(value []byte) bool {
 		}
 	}
 	return false
-}
-
-// The primes of XXH64.
-const (
-	prime1 uint64 = 0x9e3779b185ebca87
-	prime2 uint64 = 0xc2b2ae3d27d4eb4f
-	prime3 uint64 = 0x165667b19e3779f9
-	prime4 uint64 = 0x85ebca77c2b2ae63
-	prime5 uint64 = 0x27d4eb2f165667c5
-)
-
-// xxh64 is XXH64 with seed 0 (Collet, "xxHash fast digest algorithm").
-func xxh64(data []byte) uint64 {
-	hash, n := prime5, uint64(len(data))
-	if len(data) >= 32 {
-		lanes := [4]uint64{prime1, prime2}
-		lanes[0] += prime2
-		lanes[3] -= prime1
-		for ; len(data) >= 32; data = data[32:] {
-			for i := range lanes {
-				lanes[i] = xxhRound(lanes[i], binary.LittleEndian.Uint64(data[8*i:]))
-			}
-		}
-		hash = bits.RotateLeft64(lanes[0], 1) + bits.RotateLeft64(lanes[1], 7) +
-			bits.RotateLeft64(lanes[2], 12) + bits.RotateLeft64(lanes[3], 18)
-		for _, lane := range lanes {
-			hash = (hash^xxhRound(0, lane))*prime1 + prime4
-		}
-	}
-	hash += n
-	for ; len(data) >= 8; data = data[8:] {
-		hash ^= xxhRound(0, binary.LittleEndian.Uint64(data))
-		hash = bits.RotateLeft64(hash, 27)*prime1 + prime4
-	}
-	if len(data) >= 4 {
-		hash ^= uint64(binary.LittleEndian.Uint32(data)) * prime1
-		hash = bits.RotateLeft64(hash, 23)*prime2 + prime3
-		data = data[4:]
-	}
-	for _, b := range data {
-		hash ^= uint64(b) * prime5
-		hash = bits.RotateLeft64(hash, 11) * prime1
-	}
-	hash = (hash ^ hash>>33) * prime2
-	hash = (hash ^ hash>>29) * prime3
-	return hash ^ hash>>32
-}
-
-func xxhRound(lane, input uint64) uint64 {
-	return bits.RotateLeft64(lane+input*prime2, 31) * prime1
 }

@@ -111,7 +111,7 @@ struct Block {
   RF_MEMBER int64_t *program() const { return (int64_t *)(work + 1); }
   RF_MEMBER Kernel *kernel(int32_t k) const { return (Kernel *)(program() + operations) + k; }
   RF_MEMBER int64_t *column(int32_t c) const { return (int64_t *)kernel(kernels) + c * relations; }
-  // Of the relations:
+  // One entry for each relation:
   RF_MEMBER int64_t **gauge() const { return (int64_t **)column(0); }
   RF_MEMBER int64_t *limit() const { return column(1); } // for the host; -1: it is not filled
   RF_MEMBER int64_t *cursor() const { return column(2); }
@@ -418,8 +418,8 @@ RF_HELPER void fetch(const Block &b, int64_t length) {
 
 } // namespace loop
 
-// rf_loop_begin has a block take part in a loop of at most so many operations, kernels and
-// relations. Work is its own memory, which all threads share.
+// rf_loop_begin adds a block to a loop. The record has at most the given numbers of
+// operations, kernels and relations. Work is the block's own memory, which all threads share.
 //
 // Phases: 1 one thread copies the head, all the rest; 2 one places the parameters; 3 all copy these
 // Barriers: 3

@@ -199,7 +199,7 @@ func (s *shown) command(cmd queryplan.Command) bool {
 	return before
 }
 
-// fail notes that columns have to be whole. The zero Column is none.
+// fail marks columns that have to be read whole. It ignores the zero Column.
 func (s *shown) fail(cols ...Column) {
 	for _, c := range cols {
 		if c.Table != "" {

@@ -15,10 +15,9 @@ import (
 // job is a function to launch over all tiles of some rows.
 type job struct {
 	entry       *boundEntry
-	kernel      *harmony.Kernel // or nil, of one that builds
+	kernel      *harmony.Kernel // or nil; whether it is through may be found out later
 	from, until int64
 	alone       bool // in one block, on the device
-	defers      bool // whether it is through may be found out later
 }
 
 // mostSharing bounds the blocks that work on the same rows.
@@ -43,11 +42,10 @@ type runChoice struct {
 
 // choicesOf returns the runs at hand of the indexes that a kernel probes.
 func (r *run) choicesOf(k *harmony.Kernel) (list []runChoice) {
-	for _, s := range k.Stages {
-		if p, ok := s.(*harmony.Probe); ok {
-			if x := r.Indexes[p.Index]; len(x.Runs.List) > 0 {
-				list = append(list, runChoice{p.Index, x.Runs.At})
-			}
+	for _, v := range k.Reads() {
+		decl, ok := v.(*harmony.Index)
+		if ok && len(r.Indexes[decl].Runs.List) > 0 {
+			list = append(list, runChoice{decl, r.Indexes[decl].Runs.At})
 		}
 	}
 	return list
@@ -67,10 +65,7 @@ func (r *run) again(ctx context.Context, l *launched) (stop bool, err error) {
 // index.
 func (r *run) probesUnsettled(x *harmony.Index) bool {
 	return slices.ContainsFunc(r.unsettled, func(l *launched) bool {
-		return l.kernel != nil && slices.ContainsFunc(l.kernel.Stages, func(s harmony.Stage) bool {
-			p, ok := s.(*harmony.Probe)
-			return ok && p.Index == x
-		})
+		return slices.Contains(l.kernel.Reads(), harmony.Managed(x))
 	})
 }
 
@@ -109,7 +104,8 @@ func (r *run) exec(ctx context.Context, j *job) error {
 			return err
 		}
 	}
-	if stop && j.defers && !e.faults && len(e.groups) == 0 && len(r.unsettled) < mostUnsettled {
+	if stop && j.kernel != nil && !e.faults && len(e.groups) == 0 &&
+		len(r.unsettled) < mostUnsettled {
 		l.choices = r.choicesOf(j.kernel)
 		r.unsettled = append(r.unsettled, l)
 		return nil

@@ -7,10 +7,6 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony/abi"
-	"github.com/redfoxdb/redfox/internal/reference/enginetest"
-	"github.com/redfoxdb/redfox/internal/reference/oracle"
-	"github.com/redfoxdb/redfox/internal/reference/recursive"
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
@@ -18,13 +14,7 @@ import (
 // TestLateLoop has the host lead the rounds of a loop whose code is not there
 // yet, and the device from the run on in which it is.
 func TestLateLoop(t *testing.T) {
-	facts := oracle.Facts{}
-	word := func(i int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(i)<<34) }
-	facts["start"] = append(facts["start"], oracle.Tuple{word(0)})
-	for i := range 60 {
-		facts["next"] = append(facts["next"], oracle.Tuple{word(i), word(i + 1)})
-	}
-	plan, db := enginetest.Stored(t, recursive.Stratum{Rules: 3}.Program(), facts)
+	plan, db := stratum(t, 3, 1, 60)
 	e, d := card{}.open(t)
 	rounds := func() int64 {
 		t.Helper()

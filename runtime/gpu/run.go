@@ -147,7 +147,7 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 			return woven.Work{}, err
 		}
 	}
-	j := &job{entry: e, kernel: k, defers: true}
+	j := &job{entry: e, kernel: k}
 	switch s := k.Source.(type) {
 	case *harmony.Rows:
 		j.from, j.until, err = r.Relations[s.Rel].Version(r.Ctx, s.Version)

@@ -8,24 +8,35 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/reference/recursive"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// TestSettle has the host lead a stratum of many rules. It waits once a round
-// for all of their kernels, also if tables begin so small that
-// kernels stop in many rounds.
-func TestSettle(t *testing.T) {
-	const rules, tokens, rounds = 30, 12, 24
+// word returns an integer that needs more than four bytes.
+func word(i int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(i)<<34) }
+
+// stratum returns the plan and the facts of a recursive.Stratum over wide
+// integers.
+func stratum(t *testing.T, rules, tokens, rounds int) (*queryplan.Plan, *store.Database) {
+	t.Helper()
 	facts := oracle.Facts{}
-	word := func(i int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(i)<<34) }
 	for i := range tokens {
 		facts["start"] = append(facts["start"], oracle.Tuple{word(i)})
 	}
 	for i := range rounds {
 		facts["next"] = append(facts["next"], oracle.Tuple{word(i), word(i + 1)})
 	}
-	plan, db := enginetest.Stored(t, recursive.Stratum{Rules: rules}.Program(), facts)
+	return enginetest.Stored(t, recursive.Stratum{Rules: rules}.Program(), facts)
+}
+
+// TestSettle has the host lead a stratum of many rules. It waits once a round
+// for all of their kernels, also if tables begin so small that
+// kernels stop in many rounds.
+func TestSettle(t *testing.T) {
+	const rules, tokens, rounds = 30, 12, 24
+	plan, db := stratum(t, rules, tokens, rounds)
 	for _, rows := range []int64{8, 4096} {
 		e, d := card{small: true, Options: emulated.Options{Seed: 7}}.open(t)
 		e.sizes.rows = rows
@@ -66,7 +77,6 @@ both(x, z) <- path(x, y), both(y, z).
 both(x, y) <- other(x, y).
 `
 	facts := oracle.Facts{}
-	word := func(i int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(i)<<34) }
 	for i := range 30 {
 		facts["edge"] = append(facts["edge"], oracle.Tuple{word(i), word(i + 1)})
 		facts["other"] = append(facts["other"], oracle.Tuple{word(3 * i % 31), word(7 * i % 31)})

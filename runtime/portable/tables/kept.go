@@ -48,7 +48,7 @@ func keyOf(kind string, key, pay interval.Layout, cols []*store.Column) string {
 	return b.String()
 }
 
-// find returns the entry of an index; nil if there is none.
+// find returns the entry of an index, or nil.
 func (k *Kept) find(key string, cols []*store.Column) *keptIndex {
 	e := k.indexes[key]
 	if e == nil || !slices.EqualFunc(e.cols, cols,

@@ -285,8 +285,8 @@ func (t *Table) newChunk() *chunk {
 	return c
 }
 
-// takeSpare takes the smallest spare chunk with room for so many rows; nil if
-// there is none.
+// takeSpare removes the smallest spare chunk that has room for the given rows,
+// and returns it, or nil.
 func (t *Table) takeSpare(room int) *chunk {
 	best := -1
 	for i, c := range t.spare {
