@@ -1,6 +1,9 @@
 package parquet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Hybrid decodes numbers of up to 32 bits from runs of equal numbers and runs
 // of bit-packed ones, the form of levels and of places in a dictionary (RLE in
@@ -52,6 +55,55 @@ func ReadNumbers[T Number](h *Hybrid, dst []T) error {
 		dst = dst[n:]
 	}
 	return nil
+}
+
+// ReadNumbersAt decodes the next len(dst) numbers, and moves those at some
+// places, which ascend, to the front of dst. What is behind them is undefined.
+func ReadNumbersAt[T Number](h *Hybrid, dst []T, places []uint32) error {
+	kept := 0
+	for row := 0; row < len(dst); {
+		if h.left == 0 {
+			if err := h.next(); err != nil {
+				return err
+			}
+		}
+		n := min(h.left, len(dst)-row)
+		part := places[:before(places, row+n)]
+		switch {
+		case !h.packed:
+			for i := range part {
+				dst[kept+i] = T(h.value)
+			}
+		case len(part)*fewNumbers < n:
+			for i, p := range part {
+				dst[kept+i] = T(numberAt(h.data, h.at+(int(p)-row)*h.width, h.width))
+			}
+			h.at += n * h.width
+		default:
+			h.at = unpack(dst[row:row+n], h.data, h.at, h.width)
+			for i, p := range part {
+				dst[kept+i] = dst[p]
+			}
+		}
+		h.left -= n
+		row += n
+		kept += len(part)
+		places = places[len(part):]
+	}
+	return nil
+}
+
+// fewNumbers is the share of the numbers of a run up to which they are decoded
+// one by one.
+const fewNumbers = 6
+
+// before returns how many places are before a row.
+func before(places []uint32, row int) int {
+	if n := len(places); n == 0 || int(places[n-1]) < row {
+		return n
+	}
+	n, _ := slices.BinarySearch(places, uint32(row))
+	return n
 }
 
 // next begins a run that is not empty.

@@ -73,3 +73,36 @@ func unpackAs[T Number](t *testing.T, data []byte, want []uint32, width, from in
 		}
 	}
 }
+
+func TestReadNumbersAt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for width := 0; width <= 32; width++ {
+		for _, share := range []int{1, 2, 20, 99} {
+			numbers := make([]uint32, 3000)
+			for i := range numbers {
+				if numbers[i] = rng.Uint32() & uint32(uint64(1)<<width-1); i > 500 && i < 900 {
+					numbers[i] = numbers[i-1]
+				}
+			}
+			data := appendHybrid(nil, numbers, width)
+			h := Hybrid{data: data, width: width}
+			for from := 0; from < len(numbers); {
+				n := min(1+rng.IntN(700), len(numbers)-from)
+				var places, want []uint32
+				for i := range n {
+					if rng.IntN(100) < share {
+						places, want = append(places, uint32(i)), append(want, numbers[from+i])
+					}
+				}
+				dst := make([]uint32, n)
+				if err := ReadNumbersAt(&h, dst, places); err != nil {
+					t.Fatal(err)
+				}
+				if got := dst[:len(places)]; !slices.Equal(got, want) {
+					t.Fatalf("width %d, numbers %d to %d: %v, want %v", width, from, from+n, got, want)
+				}
+				from += n
+			}
+		}
+	}
+}

@@ -34,12 +34,21 @@ func unpack[T Number](dst []T, data []byte, at, width int) int {
 	}
 	rest := dst[whole:]
 	for i := range rest {
-		var last [8]byte
-		copy(last[:], data[min(at>>3, len(data)):])
-		rest[i] = T(binary.LittleEndian.Uint64(last[:]) >> (at & 7) & mask)
+		rest[i] = T(numberAt(data, at, width))
 		at += width
 	}
 	return at
+}
+
+// numberAt decodes the number of the width at a bit of data, or 0 behind it.
+func numberAt(data []byte, at, width int) uint64 {
+	mask := uint64(1)<<width - 1
+	if from := at >> 3; from+8 <= len(data) {
+		return binary.LittleEndian.Uint64(data[from:]) >> (at & 7) & mask
+	}
+	var last [8]byte
+	copy(last[:], data[min(at>>3, len(data)):])
+	return binary.LittleEndian.Uint64(last[:]) >> (at & 7) & mask
 }
 
 // unpackEights decodes groups of eight numbers of at most 8 bits, which 64 bits

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/parallel"
+	"github.com/redfoxdb/redfox/internal/rowmarks"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -120,7 +121,7 @@ func (p *parquetLoad) mark(ctx context.Context, t, g int, words [][]int64) error
 		}
 		kept := words[at][:len(marks)]
 		if n < len(marks) {
-			kept = kept[:compact(kept, marks)]
+			kept = kept[:rowmarks.Compact(kept, marks)]
 		}
 		part := &m.chunks[at][g]
 		for len(kept) > 0 {

@@ -97,11 +97,11 @@ type columnReader struct {
 	filler   *store.Filler // of the column that rows are decoded into; nil makes chunks
 	firstRow int           // of the row group
 
-	all     []int64 // room for the words of all rows, instead of chunks; none may be missing
-	marks   []bool  // the rows that are wanted; nil means all
-	test    *Test   // clears marks; nil decodes the rows
-	passing []bool  // the places of the dictionary that pass the test
-	some    representative
+	all      []int64 // room for the words of all rows, instead of chunks; none may be missing
+	marks    []bool  // the rows that are wanted; nil means all
+	test     *Test   // clears marks; nil decodes the rows
+	verdicts []byte  // of the test, for each place in the dictionary
+	some     representative
 }
 
 // readRoom is the memory in which a thread decodes one column chunk after the
@@ -109,6 +109,8 @@ type columnReader struct {
 type readRoom struct {
 	words          []int64
 	places, levels []uint32
+	rows           []uint32   // of a batch that are marked
+	picked         []byte     // their PLAIN values
 	kept           keptPlaces // of rows that are no words yet
 	dictionary     []int64
 	entries        []uint32 // of its words in a column that is filled
@@ -121,7 +123,7 @@ type readRoom struct {
 }
 
 // roomBytes is what a room takes for each row of a batch.
-const roomBytes = 48
+const roomBytes = 60
 
 // newReadRoom returns room for batches of rows. The ledger reserves what pages
 // take, under the name what.
@@ -129,6 +131,7 @@ func newReadRoom(batch int64, ledger *store.Ledger, what string) *readRoom {
 	r := &readRoom{
 		words:  hugepage.Advise(make([]int64, 4*batch)),
 		places: hugepage.Advise(make([]uint32, batch)), levels: make([]uint32, batch),
+		rows: make([]uint32, batch), picked: make([]byte, 8*batch),
 		ledger: ledger,
 	}
 	r.pages.Reserve = func(n int) error { return ledger.Take(what, int64(n)) }

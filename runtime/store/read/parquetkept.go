@@ -51,31 +51,29 @@ func (r *columnReader) keep(v *parquet.Values, rows int) error {
 		}
 	}
 	room := min(r.rows-r.part.rows, maxKept)
-	var marks []bool
-	if r.marks != nil {
-		marks = r.marks[r.part.rows:][:rows]
-	}
 	if small {
-		return readKept(v, &k.small, marks, rows, room)
+		return readKept(r, v, &k.small, rows, room)
 	}
-	return readKept(v, &k.large, marks, rows, room)
+	return readKept(r, v, &k.large, rows, room)
 }
 
-// readKept appends places to a list that has room for more from its start.
-// Of marks, if there are any, it keeps those of marked rows.
+// readKept appends the places of rows, or of the marked ones among them, to a
+// list that has room for more from its start.
 func readKept[T uint8 | uint16](
-	v *parquet.Values, list *[]T, marks []bool, rows, room int,
+	r *columnReader, v *parquet.Values, list *[]T, rows, room int,
 ) error {
 	if *list == nil {
 		*list = hugepage.Advise(make([]T, 0, max(rows, room)))
 	}
 	from := len(*list)
 	*list = (*list)[:from+rows]
-	if err := parquet.ReadNumbers(&v.Numbers, (*list)[from:]); err != nil || marks == nil {
-		return err
+	if r.marks == nil {
+		return parquet.ReadNumbers(&v.Numbers, (*list)[from:])
 	}
-	*list = (*list)[:from+compact((*list)[from:], marks)]
-	return nil
+	kept := r.markedRows(rows)
+	err := parquet.ReadNumbersAt(&v.Numbers, (*list)[from:], kept)
+	*list = (*list)[:from+len(kept)]
+	return err
 }
 
 // flushKept makes a chunk of the places that were kept, which are of the last

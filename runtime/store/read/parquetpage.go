@@ -172,14 +172,19 @@ func (r *columnReader) places(v *parquet.Values, n int) ([]uint32, error) {
 	if err := v.Numbers.Read(places); err != nil {
 		return nil, err
 	}
+	return places, r.checkPlaces(places)
+}
+
+// checkPlaces checks that the dictionary has all places.
+func (r *columnReader) checkPlaces(places []uint32) error {
 	last := uint32(0)
 	for _, p := range places {
 		last = max(last, p)
 	}
-	if int(last) >= len(r.dict.words) {
-		return nil, r.beyondDictionary()
+	if len(places) > 0 && int(last) >= len(r.dict.words) {
+		return r.beyondDictionary()
 	}
-	return places, nil
+	return nil
 }
 
 func (r *columnReader) beyondDictionary() error {

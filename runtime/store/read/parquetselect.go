@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
-	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/rowmarks"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -153,13 +153,7 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 		}
 		p.mu.Unlock()
 	}
-	n := 0
-	for _, m := range marks {
-		if m {
-			n++
-		}
-	}
-	return n, nil
+	return rowmarks.Count(marks), nil
 }
 
 // excludes reports whether the statistics of a row group show that no value of
@@ -364,147 +358,4 @@ func (s representative) column(t scalar.Type, rows int) *store.Column {
 		return store.ConstantColumn(t, store.NewDict([]string{s.text}), 0, rows)
 	}
 	return store.ConstantColumn(t, nil, s.word, rows)
-}
-
-// testPage clears the marks of rows that fail the test.
-func (r *columnReader) testPage(v *parquet.Values, n int) error {
-	marks := r.marks[r.part.rows:][:n]
-	switch {
-	case v.Coded:
-		places, err := r.places(v, n)
-		if err != nil {
-			return err
-		}
-		for i, p := range places {
-			marks[i] = marks[i] && r.passing[p]
-		}
-		return nil
-	case r.from.kind == scalar.String:
-		for i := range marks {
-			text, err := r.nextBytes(v)
-			if err != nil {
-				return err
-			}
-			marks[i] = marks[i] && r.passesBytes(text)
-		}
-		return nil
-	}
-	words := r.room.words[:n]
-	if err := r.plain(words, v, r.refuser(r.part.rows)); err != nil {
-		return err
-	}
-	for i, w := range words {
-		marks[i] = marks[i] && r.passesWord(w)
-	}
-	return nil
-}
-
-func (r *columnReader) passesBytes(text []byte) bool {
-	s := unsafe.String(unsafe.SliceData(text), len(text))
-	if !r.test.passesText(s) {
-		return false
-	}
-	if !r.some.known && store.IsText(s) {
-		r.some = representative{text: string(text), known: true}
-	}
-	return true
-}
-
-func (r *columnReader) passesWord(w int64) bool {
-	if !r.test.passes(r.field.typ, w) {
-		return false
-	}
-	if !r.some.known {
-		r.some = representative{word: w, known: true}
-	}
-	return true
-}
-
-// testDictionary finds the places of a dictionary whose values pass.
-func (r *columnReader) testDictionary() error {
-	if r.dict.refused != nil {
-		return errUnread
-	}
-	r.passing = make([]bool, len(r.dict.words))
-	for i, w := range r.dict.words {
-		if r.dict.texts != nil {
-			r.passing[i] = r.passesBytes(r.dict.texts[i])
-		} else {
-			r.passing[i] = r.passesWord(w)
-		}
-	}
-	return nil
-}
-
-// readMarked decodes the values of n rows, and keeps those of marked rows.
-func (r *columnReader) readMarked(v *parquet.Values, n int) error {
-	marks := r.marks[r.part.rows:][:n]
-	switch {
-	case v.Coded && r.fewWords(v.Numbers.Width()):
-		return r.keep(v, n)
-	case v.Coded:
-		if err := r.flushKept(); err != nil {
-			return err
-		}
-		places, err := r.places(v, n)
-		if err != nil {
-			return err
-		}
-		places = places[:compact(places, marks)]
-		r.look(r.grow(len(places)), places, r.part.rows)
-		return nil
-	}
-	if err := r.flushKept(); err != nil {
-		return err
-	}
-	if r.from.kind == scalar.String {
-		return r.textsMarked(v, marks)
-	}
-	dst := r.grow(n)
-	err := r.plain(dst, v, r.refuser(r.part.rows))
-	r.words = r.words[:len(r.words)-n+compact(dst, marks)]
-	return err
-}
-
-// textsMarked decodes strings, and interns those of marked rows.
-func (r *columnReader) textsMarked(v *parquet.Values, marks []bool) error {
-	data := v.Plain
-	dst := r.grow(len(marks))
-	if err := r.spans(dst, v); err != nil {
-		return err
-	}
-	kept := compact(dst, marks)
-	r.strings.CodesOfTexts(data, dst[:kept], func(i int) int64 {
-		r.part.bad = append(r.part.bad, badCell{row: uint32(r.part.rows + marked(marks, i)),
-			reason: badText(store.TextOf(data, dst[i]))})
-		return 0
-	})
-	r.words = r.words[:len(r.words)-len(marks)+kept]
-	return nil
-}
-
-// marked returns the place of the mark with a number.
-func marked(marks []bool, n int) int {
-	for i, m := range marks {
-		if !m {
-			continue
-		}
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(marks)
-}
-
-// compact moves the marked entries to the front, and counts them.
-func compact[T any](list []T, marks []bool) int {
-	at := 0
-	for i, m := range marks {
-		list[at] = list[i]
-		if m {
-			at++
-		}
-	}
-	return at
 }

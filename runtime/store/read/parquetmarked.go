@@ -1,0 +1,265 @@
+package read
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/rowmarks"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Verdicts of a test on a place in the dictionary of a column chunk.
+const (
+	fails  = 0
+	passes = 1
+	beyond = 2 // the dictionary does not have the place
+)
+
+// mostVerdicts is up to how many bits of a place there is a verdict for each
+// place that has the bits, also beyond the dictionary.
+const mostVerdicts = 16
+
+// testDictionary tests the values of a dictionary.
+func (r *columnReader) testDictionary() error {
+	if r.dict.refused != nil {
+		return errUnread
+	}
+	r.verdicts = make([]byte, len(r.dict.words))
+	for i, w := range r.dict.words {
+		var ok bool
+		if r.dict.texts != nil {
+			ok = r.passesBytes(r.dict.texts[i])
+		} else {
+			ok = r.passesWord(w)
+		}
+		if ok {
+			r.verdicts[i] = passes
+		}
+	}
+	return nil
+}
+
+func (r *columnReader) passesBytes(text []byte) bool {
+	s := unsafe.String(unsafe.SliceData(text), len(text))
+	if !r.test.passesText(s) {
+		return false
+	}
+	if !r.some.known && store.IsText(s) {
+		r.some = representative{text: string(text), known: true}
+	}
+	return true
+}
+
+func (r *columnReader) passesWord(w int64) bool {
+	if !r.test.passes(r.field.typ, w) {
+		return false
+	}
+	if !r.some.known {
+		r.some = representative{word: w, known: true}
+	}
+	return true
+}
+
+// testPage clears the marks of rows that fail the test.
+func (r *columnReader) testPage(v *parquet.Values, n int) error {
+	marks := r.marks[r.part.rows:][:n]
+	switch {
+	case v.Coded:
+		return r.testPlaces(v, rowmarks.Bytes(marks))
+	case r.from.kind == scalar.String:
+		for i := range marks {
+			text, err := r.nextBytes(v)
+			if err != nil {
+				return err
+			}
+			marks[i] = marks[i] && r.passesBytes(text)
+		}
+		return nil
+	}
+	words := r.room.words[:n]
+	if err := r.plain(words, v, r.refuser(r.part.rows)); err != nil {
+		return err
+	}
+	if r.test.Range {
+		r.testRange(words, rowmarks.Bytes(marks))
+		return nil
+	}
+	for i, w := range words {
+		marks[i] = marks[i] && r.passesWord(w)
+	}
+	return nil
+}
+
+// testRange is testPage for words of which those of a range pass. It has no
+// branch that depends on a word.
+func (r *columnReader) testRange(words []int64, marks []byte) {
+	// The words of the range, and no others, are at most width above least.
+	least, width := uint64(r.test.Least), uint64(r.test.Most)-uint64(r.test.Least)
+	if r.test.Most < r.test.Least {
+		clear(marks)
+		return
+	}
+	for i, w := range words {
+		ok := byte(0)
+		if uint64(w)-least <= width {
+			ok = 1
+		}
+		marks[i] &= ok
+	}
+	if r.some.known {
+		return
+	}
+	for _, w := range words {
+		if r.passesWord(w) {
+			return
+		}
+	}
+}
+
+// testPlaces is testPage for places in the dictionary.
+func (r *columnReader) testPlaces(v *parquet.Values, marks []byte) error {
+	width := v.Numbers.Width()
+	if width > mostVerdicts {
+		places, err := r.places(v, len(marks))
+		if err == nil {
+			clearFailing(marks, places, r.verdicts)
+		}
+		return err
+	}
+	for len(r.verdicts) < 1<<width {
+		r.verdicts = append(r.verdicts, beyond)
+	}
+	if width <= 8 {
+		return testNarrow(r, v, marks, narrow[uint8](r.room, len(marks)))
+	}
+	return testNarrow(r, v, marks, narrow[uint16](r.room, len(marks)))
+}
+
+// testNarrow is testPlaces for places of at most mostVerdicts bits.
+func testNarrow[T uint8 | uint16](
+	r *columnReader, v *parquet.Values, marks []byte, places []T,
+) error {
+	if err := parquet.ReadNumbers(&v.Numbers, places); err != nil {
+		return err
+	}
+	if clearFailing(marks, places, r.verdicts)&beyond != 0 {
+		return r.beyondDictionary()
+	}
+	return nil
+}
+
+// narrow returns room for n places of fewer bits.
+func narrow[T uint8 | uint16](room *readRoom, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(room.places[:n]))), n)
+}
+
+// clearFailing clears the marks of rows whose places fail, and returns all
+// verdicts, one or the other.
+func clearFailing[T parquet.Number](marks []byte, places []T, verdicts []byte) byte {
+	all := byte(0)
+	for i, p := range places {
+		verdict := verdicts[p]
+		all |= verdict
+		marks[i] &= verdict
+	}
+	return all
+}
+
+// readMarked decodes the values of n rows, and keeps those of marked rows.
+func (r *columnReader) readMarked(v *parquet.Values, n int) error {
+	if v.Coded && r.fewWords(v.Numbers.Width()) {
+		return r.keep(v, n)
+	}
+	if err := r.flushKept(); err != nil {
+		return err
+	}
+	marks := r.marks[r.part.rows:][:n]
+	switch {
+	case v.Coded:
+		places, err := r.placesAt(v, n, r.markedRows(n))
+		if err != nil {
+			return err
+		}
+		r.look(r.grow(len(places)), places, r.part.rows)
+		return nil
+	case r.from.kind == scalar.String:
+		return r.textsMarked(v, marks)
+	case r.column.Type == parquet.Int32, r.column.Type == parquet.Int64:
+		return r.wordsMarked(v, n)
+	}
+	dst := r.grow(n)
+	err := r.plain(dst, v, r.refuser(r.part.rows))
+	r.words = r.words[:len(r.words)-n+rowmarks.Compact(dst, marks)]
+	return err
+}
+
+// markedRows returns which of the next n rows are marked.
+func (r *columnReader) markedRows(n int) []uint32 {
+	return rowmarks.Places(r.room.rows, r.marks[r.part.rows:][:n])
+}
+
+// placesAt reads n places in the dictionary, and returns those of some rows.
+func (r *columnReader) placesAt(v *parquet.Values, n int, rows []uint32) ([]uint32, error) {
+	places := r.room.places[:n]
+	if err := parquet.ReadNumbersAt(&v.Numbers, places, rows); err != nil {
+		return nil, err
+	}
+	return places[:len(rows)], r.checkPlaces(places[:len(rows)])
+}
+
+// wordsMarked decodes the marked ones of n PLAIN integers.
+func (r *columnReader) wordsMarked(v *parquet.Values, n int) error {
+	size := 4
+	if r.column.Type == parquet.Int64 {
+		size = 8
+	}
+	if len(v.Plain)/size < n {
+		return errShortPage
+	}
+	rows := r.markedRows(n)
+	data, kept := v.Plain, r.room.picked[:size*len(rows)]
+	v.Plain = data[size*n:]
+	if size == 8 {
+		for i, row := range rows {
+			binary.LittleEndian.PutUint64(kept[8*i:], binary.LittleEndian.Uint64(data[8*int(row):]))
+		}
+	} else {
+		for i, row := range rows {
+			binary.LittleEndian.PutUint32(kept[4*i:], binary.LittleEndian.Uint32(data[4*int(row):]))
+		}
+	}
+	return r.plain(r.grow(len(rows)), &parquet.Values{Plain: kept}, r.refuser(r.part.rows))
+}
+
+// textsMarked decodes strings, and interns those of marked rows.
+func (r *columnReader) textsMarked(v *parquet.Values, marks []bool) error {
+	data := v.Plain
+	dst := r.grow(len(marks))
+	if err := r.spans(dst, v); err != nil {
+		return err
+	}
+	kept := rowmarks.Compact(dst, marks)
+	r.strings.CodesOfTexts(data, dst[:kept], func(i int) int64 {
+		r.part.bad = append(r.part.bad, badCell{row: uint32(r.part.rows + marked(marks, i)),
+			reason: badText(store.TextOf(data, dst[i]))})
+		return 0
+	})
+	r.words = r.words[:len(r.words)-len(marks)+kept]
+	return nil
+}
+
+// marked returns the place of the mark with a number.
+func marked(marks []bool, n int) int {
+	for i, m := range marks {
+		if !m {
+			continue
+		}
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(marks)
+}
