@@ -41,15 +41,21 @@ func dependent(l, r *Estimate, on []string) (together, apart []string) {
 	if len(on) < 2 {
 		return on, nil
 	}
+	left, right := make([][]*origin, len(on)), make([][]*origin, len(on))
+	for i, name := range on {
+		left[i], right[i] = l.column(name).from, r.column(name).from
+	}
 	for i := range on {
-		for _, a := range l.column(on[i]).from {
-			for _, b := range r.column(on[i]).from {
+		for _, a := range left[i] {
+			for _, b := range right[i] {
 				var both []string
-				for _, name := range on {
-					if slices.Contains(l.column(name).from, a) &&
-						slices.Contains(r.column(name).from, b) {
+				for k, name := range on {
+					if slices.Contains(left[k], a) && slices.Contains(right[k], b) {
 						both = append(both, name)
 					}
+				}
+				if len(both) == len(on) {
+					return on, nil
 				}
 				if len(both) > len(together) {
 					together = both
