@@ -343,3 +343,62 @@ func TestMultiForms(t *testing.T) {
 		equal(t, "an index of no rows", counts, make([]int64, n))
 	})
 }
+
+// TestExtents adds rows to a multi index in several rounds, and looks at it
+// after each of them.
+func TestExtents(t *testing.T) {
+	onEachInput(t, func(t *testing.T, d *device, words []int64) {
+		for _, form := range []int{formDirect, formHash} {
+			keys, size, length := inForm(form, words)
+			for i := range keys {
+				switch {
+				case i%11 == 10:
+					keys[i] = -1
+				case i%3 == 0:
+					keys[i] = keys[0] // has many rows
+				}
+			}
+			table, extents := make([]uint64, length), make([]uint64, 2*(length+1))
+			room := 4*len(keys) + 4
+			rows, gauge := make([]uint32, room), []int64{0, int64(room)}
+			want := map[int64][]uint32{}
+			for from, until := 0, 1; from < len(keys); from, until = until, 3*until+1 {
+				until = min(until, len(keys))
+				d.run(t, "index_add", keys, until, form, table, size, extents, rows, gauge, from)
+				for i, k := range keys[from:until] {
+					if k != -1 {
+						want[k] = append(want[k], uint32(from+i))
+					}
+				}
+				if gauge[0] > gauge[1] {
+					t.Fatalf("%s: %d rows of room for %d", formNames[form], gauge[0], until)
+				}
+				counts, starts, last := make([]int64, len(keys)), make([]int64, len(keys)),
+					make([]int64, len(keys))
+				d.run(t, "multi_find", keys, len(keys), form, table, size, extents, rows, counts,
+					starts, last, 1)
+				checked := map[int64]bool{}
+				for i, k := range keys {
+					if checked[k] || k == -1 {
+						continue
+					}
+					checked[k] = true
+					run := slices.Clone(rows[starts[i]:][:counts[i]])
+					slices.Sort(run)
+					equal(t, formNames[form]+" rows of a key", run, want[k])
+				}
+			}
+			// Without room the gauge is beyond its limit.
+			clear(table)
+			clear(extents)
+			short := []int64{0, int64(len(want)) / 2}
+			few := make([]uint32, len(want)/2+1)
+			few[len(want)/2] = 7
+			d.run(t, "index_add", keys, len(keys), form, table, size, extents, few, short, 0)
+			if short[0] <= short[1] && len(want) > 0 || few[len(want)/2] != 7 {
+				t.Fatalf("%s: %d rows of room for %d were enough", formNames[form], short[1],
+					len(keys))
+			}
+		}
+	})
+}

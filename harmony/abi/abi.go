@@ -206,7 +206,7 @@ type Kind uint8
 func (k Kind) IsAddress() bool {
 	switch k {
 	case ColumnData, ValuesData, TableData, Gauge, SetTable, SetColumns,
-		SetSeen, IndexTable, IndexBegins, IndexRows, IndexBitRows, IndexWideSlots,
+		SetSeen, IndexTable, IndexBegins, IndexRows, IndexTaken, IndexBitRows, IndexWideSlots,
 		IndexWideColumns, IndexWideGauge, GroupTable, GroupColumns, GroupCells, GroupOccupied,
 		Dropped, Fault, HostCall, Board:
 		return true
@@ -272,6 +272,11 @@ const (
 	IndexBits
 	IndexBegins
 	IndexRows
+	// IndexSpaced is 1 if rows are added to the index while a loop probes it:
+	// IndexBegins are extents then (primitives/src/extents.h), and IndexTaken
+	// is the gauge of the places of IndexRows that they take.
+	IndexSpaced
+	IndexTaken
 	// IndexBitRows, of a CPU, are the words of the relation's column Index as
 	// bits (primitives/src/bitrows.h); 0 if the kernel joins by IndexRows.
 	IndexBitRows

@@ -116,7 +116,9 @@
 // one tile: two for each tile. The gauge counts the groups behind it, whose
 // cells are not cleared.
 //
-// Begins are 64-bit words, Rows 32-bit row numbers. The groups of a CPU have
+// Begins are 64-bit words, Rows 32-bit row numbers. A multi index that loops of
+// a GPU add rows to (IndexSpaced) has an extent in place of each word of Begins
+// (primitives/src/extents.h). The groups of a CPU have
 // tables per worker, so that the words about them differ from worker to worker;
 // GroupShared says whether several threads write one table. So does SetShared
 // of a CPU's set, which one worker writes without atomics; a GPU's threads

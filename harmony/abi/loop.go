@@ -9,7 +9,7 @@ type LoopSizes struct{ Operations, Kernels, Relations int }
 
 // Work is what a block keeps in memory of its own, in words.
 func (s LoopSizes) Work() int {
-	return 25 + 256 + s.Operations + 6*s.Kernels + 6*s.Relations
+	return 25 + 256 + s.Operations + 6*s.Kernels + 7*s.Relations
 }
 
 // Holds reports whether no size of the other is larger.
@@ -50,8 +50,9 @@ const (
 // version that it reads, the number of its relation, how many operations there
 // are from it to the end of its stretch, and the number of its kernel.
 // Operations that do not depend on each other and follow each other are a
-// stretch: kernels that do not read what the others fill, or merges and clears
-// of different relations.
+// stretch: kernels that do not read what the others fill, builds of indexes, or
+// merges and clears of different relations. The relation of a build is the
+// index.
 func LoopStep(kind, version, relation, stretch, kernel int64) int64 {
 	return kind | version<<8 | relation<<16 | stretch<<32 | kernel<<48
 }
@@ -77,7 +78,8 @@ const (
 	OpSize
 )
 
-// The words of a relation.
+// The words of a relation, or of an index that is spaced (IndexSpaced): its
+// gauge is IndexTaken, and LoopOld the rows that it has.
 const (
 	LoopGauge = iota // its address
 	LoopFull         // rows that are merged
@@ -88,6 +90,7 @@ const (
 	LoopOldGauge // the address of the gauge that gets the old rows at the end
 	LoopFilled   // by a kernel of the loop
 	LoopLooked   // its delta keeps the loop going
+	LoopOf       // of an index, the number of its relation; -1 of a relation
 	LoopRelation // words in all
 )
 
@@ -97,14 +100,17 @@ const (
 	LoopMerge         // ends a round of a relation
 	LoopClear         // empties a bag
 	LoopBranch        // ends a round, or the loop
+	LoopBuild         // adds rows to an index that is spaced
 )
 
 // The versions that a kernel reads.
 const (
-	LoopDelta  = iota // what is new
-	LoopBefore        // what was there a round before
-	LoopMerged        // all that is merged
-	LoopEach          // all rows of a bag
+	LoopDelta       = iota // what is new
+	LoopBefore             // what was there a round before
+	LoopMerged             // all that is merged
+	LoopEach               // all rows of a bag
+	LoopIndexMerged        // those of LoopMerged that the index at hand does not have
+	LoopIndexBefore        // those of LoopBefore
 )
 
 // Why a loop ends.

@@ -84,6 +84,8 @@ var kindNames = [...]string{
 	IndexBits:        "index_bits",
 	IndexBegins:      "index_begins",
 	IndexRows:        "index_rows",
+	IndexSpaced:      "index_spaced",
+	IndexTaken:       "index_taken",
 	IndexBitRows:     "index_bit_rows",
 	IndexWideSlots:   "index_wide_slots",
 	IndexWideMask:    "index_wide_mask",

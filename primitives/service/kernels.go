@@ -58,6 +58,12 @@ var (
 		Tile: threads * 4,
 		Cost: "8 bytes read and 3 multiplications a word; about 1.5 random atomics a row",
 	}
+	extentsKernel = Kernel{
+		Name: "rf_extents", Params: []string{"begins", "n", "extents"},
+		Does: "makes extents of where the rows of an index begin",
+		Tile: threads,
+		Cost: "8 bytes read and 16 written a number",
+	}
 	pairsCountKernel = Kernel{
 		Name: "rf_pairs_count", Params: []string{"keys", "n", "together", "counts"},
 		Does: "counts the digits of keys of 32 bits for all passes of a sort",
@@ -78,8 +84,8 @@ var (
 // The kernels of each module, in the order of its PTX.
 var (
 	baseKernels = []*Kernel{
-		&statesKernel, &statesOfKernel, &fillKernel, &scanKernel, &rehashKernel, &moveKernel,
-		&rowSetKernel,
+		&statesKernel, &statesOfKernel, &fillKernel, &scanKernel, &rehashKernel, &extentsKernel,
+		&moveKernel, &rowSetKernel,
 	}
 	sortingKernels = []*Kernel{
 		&pairsCountKernel, &pairsMoveKernel,

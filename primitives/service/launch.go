@@ -71,6 +71,13 @@ func Rehash(from, fromMask, to, toMask, moved int64) Launch {
 	return over(&rehashKernel, fromMask+1, from, fromMask, to, toMask, moved)
 }
 
+// Extents makes extents (extents.h), of two words each, of the rows of n
+// numbers, which begin at begins[k] and end at begins[k+1] and get no room for
+// more.
+func Extents(begins, n, extents int64) Launch {
+	return over(&extentsKernel, n, begins, n, extents)
+}
+
 // Move copies cells of words words each, below 1<<21, from their old slots to
 // the new ones that Rehash found.
 func Move(moved, slots, words, from, to int64) Launch {

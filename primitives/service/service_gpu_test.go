@@ -115,7 +115,7 @@ func TestCard(t *testing.T) {
 		check  func(*testing.T, machine, int)
 	}{
 		{&statesKernel, checkStates}, {&fillKernel, checkFill}, {&scanKernel, checkScan},
-		{&rehashKernel, checkRehash},
+		{&rehashKernel, checkRehash}, {&extentsKernel, checkExtents},
 		{&moveKernel, checkMove}, {&rowSetKernel, checkRowSet},
 		{&pairsMoveKernel, checkPairs}, {&pairsMoveKernel, checkWords},
 	} {

@@ -10,6 +10,7 @@ import (
 func TestStates(t *testing.T)   { onEach(t, &statesKernel, checkStates) }
 func TestStatesOf(t *testing.T) { onEach(t, &statesOfKernel, checkStatesOf) }
 func TestFill(t *testing.T)     { onEach(t, &fillKernel, checkFill) }
+func TestExtents(t *testing.T)  { onEach(t, &extentsKernel, checkExtents) }
 func TestScan(t *testing.T)     { onEach(t, &scanKernel, checkScan) }
 func TestRehash(t *testing.T)   { onEach(t, &rehashKernel, checkRehash) }
 func TestMove(t *testing.T)     { onEach(t, &moveKernel, checkMove) }
@@ -82,6 +83,19 @@ func checkFill(t *testing.T, m machine, n int) {
 		}
 		same(t, "words", m.get(t, at, n+4), want)
 	}
+}
+
+func checkExtents(t *testing.T, m machine, n int) {
+	begins, want := random(n+1), make([]uint64, 2*n)
+	for i := range begins {
+		begins[i] >>= 32
+	}
+	for i := range n {
+		want[2*i], want[2*i+1] = begins[i]|begins[i+1]<<32, begins[i+1]
+	}
+	from, to := m.put(t, begins), m.put(t, make([]uint64, 2*n+1))
+	m.run(t, Extents(from, int64(n), to))
+	same(t, "extents", m.get(t, to, 2*n+1), append(want, 0))
 }
 
 func checkScan(t *testing.T, m machine, n int) {

@@ -19,11 +19,14 @@ namespace loop {
 // Behind LARGE, the loop ends within a round.
 enum { FIXED = 1, LONG, LARGE, WIDE, FULL, CANCELLED };
 
-// What an operation does.
-enum { RUN, MERGE, CLEAR, BRANCH };
+// What an operation does. BUILD adds rows to an index, which has an entry among the
+// relations: its gauge is that of the places that extents take (extents.h), old the rows
+// that it has, and of the number of its relation.
+enum { RUN, MERGE, CLEAR, BRANCH, BUILD };
 
-// Which rows of a relation a kernel reads; EACH: all of a bag.
-enum { NEW_ROWS, OLD_ROWS, MERGED_ROWS, EACH };
+// Which rows of a relation a kernel reads; EACH: all of a bag. The last two are those of
+// the relation of an index, merged or old, that the index does not have.
+enum { NEW_ROWS, OLD_ROWS, MERGED_ROWS, EACH, INDEX_MERGED, INDEX_OLD };
 
 // MOST_WORDS are the parameters that a block has in its own memory.
 enum { MOST_WORDS = 256 };
@@ -37,6 +40,7 @@ struct Relation {
   int64_t *old_gauge;
   int64_t filled; // by a kernel
   int64_t looked; // its delta keeps the loop going
+  int64_t of;     // of an index, the number of its relation; -1 of a relation
 };
 
 struct Operation {
@@ -118,6 +122,7 @@ struct Block {
   RF_MEMBER int64_t *full() const { return column(3); }
   RF_MEMBER int64_t *old() const { return column(4); }
   RF_MEMBER int64_t *looked() const { return column(5); }
+  RF_MEMBER int64_t *of() const { return column(6); }
 
   RF_MEMBER void wait() const {
     if (threads > 1)
@@ -130,6 +135,7 @@ RF_HELPER int32_t kind(int64_t op) { return (int32_t)(op & 255); }
 RF_HELPER int32_t relation(int64_t op) { return (int32_t)(op >> 16 & 0xffff); }
 RF_HELPER int64_t stretch(int64_t op) { return op >> 32 & 0xffff; }
 RF_HELPER int32_t kernel(int64_t op) { return (int32_t)(op >> 48); }
+RF_HELPER bool runs(int64_t op) { return kind(op) == RUN || kind(op) == BUILD; }
 
 // A decision has the number of the meeting, why the loop ends, if it does, and a segment.
 RF_HELPER int64_t decision(int64_t why, int64_t at, int64_t end) { return why << 32 | at << 16 | end; }
@@ -143,6 +149,12 @@ RF_HELPER int64_t rows_of(const Block &b, int64_t op, int64_t *from) {
     return b.cursor()[r];
   case OLD_ROWS:
     return b.old()[r];
+  case INDEX_MERGED:
+    *from = b.old()[r];
+    return b.full()[b.of()[r]];
+  case INDEX_OLD:
+    *from = b.old()[r];
+    return b.old()[b.of()[r]];
   case NEW_ROWS:
     *from = b.old()[r];
   }
@@ -158,6 +170,7 @@ RF_HELPER int64_t follow(const Block &b, int64_t *rounds) {
     bool some = false, wide = false;
     switch (kind(first)) {
     case RUN:
+    case BUILD:
       for (int64_t k = i + target::thread(); k < end; k += b.threads) {
         int64_t from, until = rows_of(b, b.program()[k], &from);
         some |= until > from;
@@ -197,6 +210,17 @@ RF_HELPER int64_t follow(const Block &b, int64_t *rounds) {
     b.wait();
     i = end;
   }
+}
+
+// enter notes that indexes have the rows that the segment has added.
+RF_HELPER void enter(const Block &b) {
+  const Work *w = b.work;
+  for (int64_t i = w->at + target::thread(); i < w->end; i += b.threads) {
+    int64_t op = b.program()[i], from;
+    if (kind(op) == BUILD)
+      b.old()[relation(op)] = rows_of(b, op, &from);
+  }
+  b.wait();
 }
 
 // count adds up the tuples of a segment.
@@ -251,7 +275,8 @@ RF_HELPER void settle(const Block &b, int64_t i, int64_t why) {
   target::store(&r->began, cursor);
   if (b.limit()[i] >= 0) {
     int64_t limit = cursor + w->growth;
-    target::store(b.gauge()[i] + 1, why == 0 && limit < b.limit()[i] ? limit : b.limit()[i]);
+    bool less = why == 0 && b.of()[i] < 0 && limit < b.limit()[i];
+    target::store(b.gauge()[i] + 1, less ? limit : b.limit()[i]);
   }
   if (why && r->old_gauge)
     target::store(r->old_gauge, b.old()[i]);
@@ -278,6 +303,8 @@ RF_HELPER void advance(const Block &b, bool knows) {
   bool full = look(b, knows);
   if (w->counts)
     count(b);
+  if (!full)
+    enter(b);
   int64_t rounds = w->rounds;
   int64_t decided = full ? decision(FULL, w->at, w->end) : follow(b, &rounds);
   b.wait();
@@ -384,7 +411,7 @@ RF_HELPER void place(const Block &b, int64_t length) {
   Work *w = b.work;
   for (int64_t start = 0, end; start < length; start = end) {
     end = start + stretch(b.program()[start]);
-    if (kind(b.program()[start]) != RUN)
+    if (!runs(b.program()[start]))
       continue;
     for (int64_t i = start + w->block; i < end; i += w->blocks) {
       const Operation *op = w->operations + i;
@@ -405,7 +432,7 @@ RF_HELPER void fetch(const Block &b, int64_t length) {
   const Work *w = b.work;
   for (int64_t start = 0, end; start < length; start = end) {
     end = start + stretch(b.program()[start]);
-    if (kind(b.program()[start]) != RUN)
+    if (!runs(b.program()[start]))
       continue;
     for (int64_t i = start + w->block; i < end; i += w->blocks) {
       const Operation *op = w->operations + i;
@@ -438,7 +465,7 @@ RF_PRIMITIVE void rf_loop_begin(void *record, int64_t *work, int32_t operations,
     b.gauge()[i] = r->gauge;
     b.limit()[i] = r->filled ? r->limit : -1;
     b.full()[i] = r->full, b.old()[i] = r->old;
-    b.looked()[i] = r->looked;
+    b.looked()[i] = r->looked, b.of()[i] = r->of;
   }
   b.wait();
   if (target::thread() == 0)

@@ -8,7 +8,8 @@
 //   multi index   begins and rows; the rows of key k, DIRECT, or of the key in
 //                 slot k of a set64, HASH, are rows[begins[k]] to
 //                 rows[begins[k + 1] - 1], in no particular order; begins has a word
-//                 more than there are numbers k
+//                 more than there are numbers k. If the index is spaced, begins
+//                 are extents instead (extents.h), so that rows can be added
 //
 // size is the mask of HASH. Keys at or above the size of DIRECT are in no table.
 // WIDE is as DIRECT where a key leads to rows; a set or an exists index of form
@@ -26,6 +27,7 @@
 
 #include "bitset.h"
 #include "direct.h"
+#include "extents.h"
 #include "keys.h"
 #include "map.h"
 #include "peers.h"
@@ -105,6 +107,28 @@ RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *wor
 } // namespace bits
 
 namespace multi {
+
+// Place is where the rows of a number begin, and how many they are.
+struct Place {
+  int64_t begin, count;
+};
+
+// place returns the place of a number: no rows where it is not wanted. A CPU reads begins
+// in any case, unless there are none.
+RF_HELPER Place place(const uint64_t *begins, uint64_t number, bool wanted, int64_t spaced) {
+  if (target::WARP == 1 && !spaced && begins) {
+    uint64_t begin = tile::entry(begins, number, wanted);
+    return {(int64_t)begin, (int64_t)(tile::entry(begins + 1, number, wanted) - begin)};
+  }
+  if (!wanted)
+    return {0, 0};
+  uint64_t begin = begins[number << spaced], end = begin >> 32;
+  if (spaced)
+    begin = (uint32_t)begin;
+  else
+    end = begins[number + 1];
+  return {(int64_t)begin, (int64_t)(end - begin)};
+}
 
 // each_number calls with with each item and what number says of it, after begin
 // has asked for what that takes; all lanes of a warp together.
@@ -217,35 +241,25 @@ RF_PRIMITIVE void rf_tile_find_rows(int64_t *rows, uint8_t *live, const uint32_t
 
 // rf_tile_find_multi returns where in a multi index the rows of each live item's
 // key begin, and how many they are: 0 where the key has none or the item is not
-// live.
+// live. Spaced is 1 if the index has extents, else 0.
 //
 // Phases: of HASH: 1 as rf_tile_find_unique; 2 fetch where the rows begin
-// Cost: two neighbouring words a live item (DIRECT), and before them about 1.5 random accesses of 8 bytes (HASH)
+// Cost: two neighbouring words a live item (DIRECT), and before them about 1.5 random accesses of 8 bytes (HASH); of extents one word
 RF_PRIMITIVE void rf_tile_find_multi(int64_t *begins_out, int64_t *counts, const uint8_t *live, const uint64_t *keys,
                                      int64_t form, const void *table, uint64_t size, const uint64_t *begins,
-                                     int32_t items) {
-  if (form == form::HASH) {
+                                     int64_t spaced, int32_t items) {
+  if (form == form::HASH)
     set64::find_tile(live, keys, (const uint64_t *)table, size, items, [=](int32_t i, bool, int64_t slot) RF_LAMBDA {
       begins_out[i] = slot;
-      target::prefetch(begins + (slot < 0 ? 0 : slot));
+      target::prefetch(begins + ((slot < 0 ? 0 : slot) << spaced));
     });
-    RF_UNROLL
-    for (int32_t i = 0; i < items; i++) {
-      bool in = begins_out[i] >= 0;
-      uint64_t slot = (uint64_t)begins_out[i];
-      uint64_t begin = tile::entry(begins, slot, in);
-      counts[i] = (int64_t)(tile::entry(begins + 1, slot, in) - begin);
-      begins_out[i] = (int64_t)begin;
-    }
-    return;
-  }
   RF_UNROLL
   for (int32_t i = 0; i < items; i++) {
-    bool in = live[i] && keys[i] < size;
-    uint64_t begin = size == 0 ? 0 : tile::entry(begins, keys[i], in);
-    uint64_t end = size == 0 ? 0 : tile::entry(begins + 1, keys[i], in);
-    begins_out[i] = (int64_t)begin;
-    counts[i] = (int64_t)(end - begin);
+    uint64_t number = form == form::HASH ? (uint64_t)begins_out[i] : keys[i];
+    bool in = form == form::HASH ? begins_out[i] >= 0 : live[i] && keys[i] < size;
+    multi::Place at = multi::place(begins, number, in && size != 0, spaced);
+    begins_out[i] = at.begin;
+    counts[i] = at.count;
   }
 }
 
@@ -380,14 +394,53 @@ RF_PRIMITIVE void rf_tile_build_count(const uint64_t *keys, const uint8_t *live,
 
 // rf_tile_build_fill enters the rows of live items, which were counted, into
 // their keys' runs: each takes the place begins[k + 1] and moves that on, so that in
-// the end it is where the next key's run begins.
+// the end it is where the next key's run begins. If the index is spaced, rows that were not
+// counted are added to the extents of their keys; the gauge counts the rows of the array
+// that are taken, and is beyond its limit if there is no room for some. One block adds to a
+// spaced index at a time.
 //
 // Phases: 1 of HASH as rf_tile_find_unique; 2 the first of a warp's equal keys takes places for all; 3 write
-// Barriers: 0, but every warp calls it whole
+// Barriers: 0, but every warp calls it whole; 4 if the index is spaced
 // Cost: 1 match and 2 shuffles an item, one atomic a warp and key (a CPU one an item), one random write of 4 bytes, and before them about 1.5 random accesses (HASH)
 RF_PRIMITIVE void rf_tile_build_fill(const uint64_t *keys, const int64_t *rows, const uint8_t *live, int64_t form,
-                                     const void *table, uint64_t size, uint64_t *begins, uint32_t *index_rows,
-                                     int32_t items) {
+                                     void *table, uint64_t size, uint64_t *begins, uint32_t *index_rows,
+                                     int64_t spaced, int64_t *gauge, int32_t threads, int32_t items) {
+  uint64_t *slots = (uint64_t *)table;
+  if (spaced) {
+    extents::Extent *all = (extents::Extent *)begins;
+    if (threads == 1) {
+      for (int32_t i = 0; i < items; i++) {
+        if (!live[i])
+          continue;
+        int64_t number = keys[i] < size ? (int64_t)keys[i] : -1;
+        if (form == form::HASH)
+          number = rf_slot_insert(slots, size, keys[i]);
+        if (number >= 0)
+          extents::add_one(number, rows[i], all, index_rows, gauge);
+        else if (form == form::HASH)
+          extents::fail(gauge);
+      }
+      return;
+    }
+    int64_t numbers[tile::MOST_ITEMS];
+    if (form == form::HASH) {
+      set64::insert_tile(live, keys, slots, size, true, items, [&](int32_t i, int64_t slot, bool) RF_LAMBDA {
+        numbers[i] = slot;
+      });
+      RF_UNROLL
+      for (int32_t i = 0; i < items; i++) {
+        if (live[i] && numbers[i] < 0)
+          extents::fail(gauge);
+        numbers[i] = live[i] ? numbers[i] : -1;
+      }
+    } else {
+      RF_UNROLL
+      for (int32_t i = 0; i < items; i++)
+        numbers[i] = live[i] && keys[i] < size ? (int64_t)keys[i] : -1;
+    }
+    extents::add(numbers, rows, all, index_rows, gauge, threads, items);
+    return;
+  }
   auto enter = [=](int32_t i, int64_t k) RF_LAMBDA {
     uint32_t lanes = peers::of((uint64_t)k, k >= 0);
     uint64_t place = 0;
@@ -398,7 +451,6 @@ RF_PRIMITIVE void rf_tile_build_fill(const uint64_t *keys, const int64_t *rows, 
       index_rows[place + (uint64_t)peers::rank(lanes)] = (uint32_t)rows[i];
   };
   if (form == form::HASH) {
-    const uint64_t *slots = (const uint64_t *)table;
     multi::each_number(
         items, [=](int32_t i) RF_LAMBDA { return set64::begin<true>(slots, size, keys[i], live[i]); },
         [=](int32_t i, set64::Probe p) RF_LAMBDA {

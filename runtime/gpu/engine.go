@@ -112,6 +112,10 @@ type sizes struct {
 	looped int64
 	// run is how many rows of an index that grows are always one run.
 	run int64
+	// places is how many places the extents of an index without rows may take,
+	// and added how many rows at most are added to extents rather than making
+	// them again.
+	places, added int64
 	// packed is the size in bytes from which facts are packed. Reading packed
 	// columns takes as long as reading others, and for some queries longer.
 	packed int64
@@ -131,7 +135,7 @@ func (s *sizes) policyFor(req *runtime.Request) layout.Policy {
 
 var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16,
 	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9,
-	looped: 1 << 13, run: 1 << 17, replays: 1}
+	looped: 1 << 13, run: 1 << 17, places: 1 << 20, added: 1 << 16, replays: 1}
 
 // sorts are the kernels that sort. They load on demand, since few programs
 // sort.
@@ -469,6 +473,7 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	r.Ctx, r.MinRows, r.Numbers, r.Copies = ctx, e.sizes.rows, r.sync, r.fetch
 	r.Unshared = req.NoKeptIndexes
 	r.Spare, r.sorter, r.ShortRun = r.Retire, r.newSorter(), e.sizes.run
+	r.Places, r.Added = e.sizes.places, e.sizes.added
 	r.walk = woven.Walk{Request: req, Machine: r,
 		Order: &order.Sorter{Threads: threads, Memory: order.Heap{}}, Running: "preparation"}
 	return r

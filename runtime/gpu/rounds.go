@@ -29,6 +29,11 @@ const (
 	loopGrowth = 1 << 18
 	// loopRoom is the tuples for which there is room at first.
 	loopRoom = 1 << 20
+	// rowsARound is how many rows are entered into spaced indexes in the time
+	// that the device saves in a small round: about 100 microseconds. Nobody
+	// knows how many rounds follow, so the host leads as many as the indexes
+	// cost.
+	rowsARound = 1 << 15
 )
 
 // rounds is a loop that the device can run.
@@ -40,19 +45,23 @@ type rounds struct {
 	list    []*tables.Relation         // that operations read or change
 	olds    map[*tables.Relation]int   // the gauges that get the old rows of those that are merged
 	fills   map[*tables.Relation]int64 // those that are filled, with the rows that a block begins
-	entries []*boundEntry              // of the kernels
+	entries []*boundEntry              // of the kernels and builds
+	indexes []*tables.Index            // spaced ones that the loop takes
 	blocks  int64
 	record  device.Buffer
 	states  device.Buffer
+	led     int64 // small rounds in succession that the host has led
 }
 
 // loopOp is an operation of a round.
 type loopOp struct {
 	kind    int64
-	command int // of the block
+	command int           // of the block
+	resume  int           // the command that the host goes on with if the loop ends here
+	index   *tables.Index // that is built
 	rel     *tables.Relation
 	version int64
-	entry   int                // of a run
+	entry   int                // of a run or build
 	stretch int                // operations from it to the end of its stretch
 	fills   []*tables.Relation // that no operation before it in the stretch does
 }
@@ -81,6 +90,13 @@ func (r *run) declareRounds() {
 				l.olds[op.rel] = r.Control.NewGauge()
 			}
 		}
+		for _, k := range l.kernels() {
+			for _, s := range k.Stages {
+				if p, ok := s.(*harmony.Probe); ok && r.isSpaced(k, p.Index) {
+					r.Indexes[p.Index].Space()
+				}
+			}
+		}
 		r.rounds[l.block] = l
 	}
 }
@@ -97,8 +113,8 @@ func (r *run) operations(l *rounds) bool {
 	// free adds what the host does to variables that hold nothing any more.
 	free := func(list []harmony.Managed, i int) bool {
 		for _, v := range list {
-			if !r.walk.WrittenAgain(v, l.block, i) {
-				continue
+			if _, ok := v.(*harmony.Index); ok || !r.walk.WrittenAgain(v, l.block, i) {
+				continue // an index that is built again keeps its rows
 			}
 			rel, ok := v.(*harmony.Relation)
 			if !ok || !r.Relations[rel].IsBag() {
@@ -118,6 +134,12 @@ func (r *run) operations(l *rounds) bool {
 			add(loopOp{kind: abi.LoopRun, command: i, rel: r.Relations[src.Rel],
 				version: r.loopVersion(src), entry: len(l.entries)})
 			l.entries = append(l.entries, nil)
+		case *harmony.Build:
+			x := r.Indexes[c.Index]
+			x.Space()
+			l.addBuild(loopOp{kind: abi.LoopBuild, command: i, rel: x.Rel, index: x,
+				version: x.Spaced.Version(), entry: len(l.entries)})
+			l.entries = append(l.entries, nil)
 		case *harmony.Merge:
 			add(loopOp{kind: abi.LoopMerge, command: i, rel: r.Relations[c.Rel]})
 		default:
@@ -127,7 +149,53 @@ func (r *run) operations(l *rounds) bool {
 			return false
 		}
 	}
+	resume := len(l.block.Cmds)
+	for i := len(l.ops) - 1; i >= 0; i-- {
+		resume = min(resume, l.ops[i].command)
+		l.ops[i].resume = resume
+	}
 	return true
+}
+
+// addBuild adds the build of an index ahead of the kernels that are the last
+// operations so far: what they add is not merged yet. Blocks meet less often if
+// builds follow each other.
+func (l *rounds) addBuild(op loopOp) {
+	at := len(l.ops)
+	for at > 0 && l.ops[at-1].kind == abi.LoopRun {
+		at--
+	}
+	l.ops = slices.Insert(l.ops, at, op)
+	if !slices.Contains(l.list, op.rel) {
+		l.list = append(l.list, op.rel)
+	}
+	l.addIndex(op.index)
+}
+
+func (l *rounds) addIndex(x *tables.Index) {
+	if !slices.Contains(l.indexes, x) {
+		l.indexes = append(l.indexes, x)
+	}
+}
+
+// kernels lists the kernels of the loop.
+func (l *rounds) kernels() (list []*harmony.Kernel) {
+	for _, c := range l.block.Cmds {
+		if run, ok := c.(*harmony.Run); ok {
+			list = append(list, run.Kernel)
+		}
+	}
+	return list
+}
+
+// isSpaced reports whether a kernel's function can probe the spaced form of an
+// index.
+func (r *run) isSpaced(k *harmony.Kernel, x *harmony.Index) bool {
+	return slices.ContainsFunc(r.code.functions, func(f *function) bool {
+		return f.entry.Of == k.Name && slices.ContainsFunc(f.entry.Params, func(p abi.Param) bool {
+			return p.Kind == abi.IndexSpaced && p.Var == x.Name
+		})
+	})
 }
 
 // loopVersion returns the version of a source, as a record has it.
@@ -156,11 +224,15 @@ func (r *run) Rounds(b *harmony.Block, most int64) (woven.Rounds, error) {
 		return woven.Rounds{}, err
 	}
 	if small, err := r.isSmall(l); err != nil || !small {
+		l.led = 0
 		return woven.Rounds{}, err
 	}
 	r.log.Command()
 	able, err := r.bindRounds(l)
 	if err != nil || !able {
+		return woven.Rounds{}, err
+	}
+	if able, err = r.beginIndexes(l); err != nil || !able {
 		return woven.Rounds{}, err
 	}
 	for rel, slack := range l.fills {
@@ -207,15 +279,56 @@ func (r *run) isSmall(l *rounds) (bool, error) {
 	return true, nil
 }
 
+// beginIndexes makes the spaced indexes of a loop ready. It reports false if
+// the host is to lead the round, because it has led too few for that to pay.
+func (r *run) beginIndexes(l *rounds) (able bool, err error) {
+	var missing []*tables.Index
+	rows := int64(0)
+	for _, x := range l.indexes {
+		added := slices.ContainsFunc(l.ops, func(op loopOp) bool { return op.index == x })
+		n, able, err := x.Unready(added)
+		if err != nil || !able {
+			return false, err
+		}
+		if n > 0 {
+			missing = append(missing, x)
+		}
+		rows += n
+	}
+	if l.led++; rows > l.led*rowsARound {
+		return false, nil
+	}
+	l.led = 0
+	for _, x := range missing {
+		able, err := x.BeginRounds(func(passes []machine.Pass) error {
+			return r.runPasses(x.Decl, passes)
+		})
+		if err != nil || !able {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // bindRounds binds the kernels of a loop when it is first run, and reports
 // whether a block can run them: it cannot report faults, nor count.
 func (r *run) bindRounds(l *rounds) (bool, error) {
 	for _, op := range l.ops {
+		if op.kind == abi.LoopBuild && l.entries[op.entry] == nil {
+			entries, err := r.buildEntries(op.index.Decl)
+			if err != nil {
+				return false, err
+			}
+			fill := slices.IndexFunc(entries, func(e *boundEntry) bool {
+				return e.entry.Role == abi.BuildFill
+			})
+			l.entries[op.entry] = entries[fill]
+		}
 		if op.kind != abi.LoopRun {
 			continue
 		}
 		k := l.block.Cmds[op.command].(*harmony.Run).Kernel
-		if r.probesRuns(k) {
+		if !r.spaceRuns(l, k) {
 			return false, nil
 		}
 		if l.entries[op.entry] != nil {
@@ -269,13 +382,22 @@ func (r *run) bindRounds(l *rounds) (bool, error) {
 	return true, nil
 }
 
-// probesRuns reports whether a kernel probes an index that is several runs. A
-// loop runs a kernel once a round.
-func (r *run) probesRuns(k *harmony.Kernel) bool {
-	return slices.ContainsFunc(k.Stages, func(s harmony.Stage) bool {
+// spaceRuns has the loop take the spaced forms of indexes that are several runs
+// and that a kernel probes: a loop runs a kernel once a round. It reports false
+// if there is no such form.
+func (r *run) spaceRuns(l *rounds, k *harmony.Kernel) bool {
+	for _, s := range k.Stages {
 		p, ok := s.(*harmony.Probe)
-		return ok && len(r.Indexes[p.Index].Runs.List) > 1
-	})
+		if !ok || len(r.Indexes[p.Index].Runs.List) < 2 {
+			continue
+		}
+		x := r.Indexes[p.Index]
+		if x.Spaced == nil || !r.isSpaced(k, p.Index) {
+			return false
+		}
+		l.addIndex(x)
+	}
+	return true
 }
 
 // record is a loop's record in the making. Its addresses are those on the
@@ -295,7 +417,7 @@ func (d *record) more(words ...int64) int64 {
 // sizes returns the sizes of the loop's record, with the branch.
 func (l *rounds) sizes() abi.LoopSizes {
 	return abi.LoopSizes{Operations: len(l.ops) + 1, Kernels: len(l.entries),
-		Relations: len(l.list)}
+		Relations: len(l.list) + len(l.indexes)}
 }
 
 // stretches finds the operations that do not depend on each other: kernels that
@@ -305,24 +427,25 @@ func (l *rounds) stretches() (most int64) {
 	changed := map[*tables.Relation]bool{} // in the stretch
 	for at := 0; at < len(l.ops); {
 		clear(changed)
-		runs, end := l.ops[at].kind == abi.LoopRun, at
-		for ; end < len(l.ops) && runs == (l.ops[end].kind == abi.LoopRun); end++ {
+		kind, end := l.ops[at].class(), at
+		for ; end < len(l.ops); end++ {
 			op := &l.ops[end]
-			if changed[op.rel] && (!runs || op.rel.IsBag()) {
+			if op.class() != kind || op.waits(changed) {
 				break
 			}
-			if !runs {
+			switch kind {
+			case abi.LoopMerge:
 				changed[op.rel] = true
-				continue
-			}
-			for _, t := range l.entries[op.entry].targets {
-				if !changed[t.To] {
-					op.fills = append(op.fills, t.To)
+			case abi.LoopRun:
+				for _, t := range l.entries[op.entry].targets {
+					if !changed[t.To] {
+						op.fills = append(op.fills, t.To)
+					}
+					changed[t.To] = true
 				}
-				changed[t.To] = true
 			}
 		}
-		if runs {
+		if kind != abi.LoopMerge {
 			most = max(most, int64(end-at))
 		}
 		for ; at < end; at++ {
@@ -332,14 +455,39 @@ func (l *rounds) stretches() (most int64) {
 	return most
 }
 
+// waits reports whether an operation depends on one of the stretch at hand,
+// which changes relations.
+func (op *loopOp) waits(changed map[*tables.Relation]bool) bool {
+	switch op.kind {
+	case abi.LoopBuild:
+		return false
+	case abi.LoopRun:
+		return op.rel.IsBag() && changed[op.rel]
+	}
+	return changed[op.rel]
+}
+
+// runs reports whether an operation runs a function.
+func (op *loopOp) runs() bool { return op.kind == abi.LoopRun || op.kind == abi.LoopBuild }
+
+// class returns the kind that all operations of a stretch have: merges and
+// clears are of one.
+func (op *loopOp) class() int64 {
+	if op.kind == abi.LoopClear {
+		return abi.LoopMerge
+	}
+	return op.kind
+}
+
 // putRecord puts the record of a loop into the device's memory: the head, the
 // program, the operations, the relations, and what these point to.
 func (r *run) putRecord(l *rounds, most int64) error {
 	ops := len(l.ops) + 1 // with the branch
-	size, states := abi.LoopHead+ops*(1+abi.OpSize)+len(l.list)*abi.LoopRelation, 0
+	entries := len(l.list) + len(l.indexes)
+	size, states := abi.LoopHead+ops*(1+abi.OpSize)+entries*abi.LoopRelation, 0
 	for _, op := range l.ops {
 		size += 2 // the gauge of facts
-		if op.kind == abi.LoopRun {
+		if op.runs() {
 			e := l.entries[op.entry]
 			size += len(e.params) + len(e.targets)
 			states += e.entry.StateWords()
@@ -357,7 +505,7 @@ func (r *run) putRecord(l *rounds, most int64) error {
 	d.more(make([]int64, abi.LoopHead)...)
 	program := d.more(make([]int64, ops)...)
 	first := d.more(make([]int64, ops*abi.OpSize)...)
-	relations := d.more(make([]int64, len(l.list)*abi.LoopRelation)...)
+	relations := d.more(make([]int64, entries*abi.LoopRelation)...)
 	// part returns words of the record from an address on. More words may make
 	// them others.
 	part := func(at int64, n int) []int64 { return d.words[(at-d.base)/8:][:n] }
@@ -375,11 +523,23 @@ func (r *run) putRecord(l *rounds, most int64) error {
 		words := rel.LoopWords(gauge, old, filled)
 		copy(part(relations+int64(8*i*abi.LoopRelation), abi.LoopRelation), words[:])
 	}
+	numbers := map[*tables.Index]int64{}
+	for i, x := range l.indexes {
+		numbers[x] = int64(len(l.list) + i)
+		words := x.Spaced.LoopWords(of[x.Rel])
+		copy(part(relations+8*numbers[x]*abi.LoopRelation, abi.LoopRelation), words[:])
+		x.Spaced.AtHand = true
+		defer func() { x.Spaced.AtHand = false }()
+	}
 	state := l.states.Word()
 	for i, op := range l.ops {
-		part(program, ops)[i] = abi.LoopStep(op.kind, op.version, of[op.rel],
+		rel := of[op.rel]
+		if op.kind == abi.LoopBuild {
+			rel = numbers[op.index]
+		}
+		part(program, ops)[i] = abi.LoopStep(op.kind, op.version, rel,
 			int64(op.stretch), int64(op.entry))
-		if op.kind != abi.LoopRun {
+		if !op.runs() {
 			continue
 		}
 		e := l.entries[op.entry]
@@ -410,12 +570,12 @@ func (r *run) putRecord(l *rounds, most int64) error {
 	}
 	part(program, ops)[ops-1] = abi.LoopStep(abi.LoopBranch, 0, 0, 1, 0)
 	for _, v := range l.block.Term.(*harmony.Branch).Vars {
-		part(relations, len(l.list)*abi.LoopRelation)[of[r.Relations[v]]*abi.LoopRelation+
+		part(relations, entries*abi.LoopRelation)[of[r.Relations[v]]*abi.LoopRelation+
 			abi.LoopLooked] = 1
 	}
 	h := part(d.base, abi.LoopHead)
 	h[abi.LoopOperations], h[abi.LoopProgram], h[abi.LoopLength] = first, program, int64(ops)
-	h[abi.LoopRelations], h[abi.LoopCount], h[abi.LoopBlocks] = relations, int64(len(l.list)),
+	h[abi.LoopRelations], h[abi.LoopCount], h[abi.LoopBlocks] = relations, int64(entries),
 		l.blocks
 	h[abi.LoopMost], h[abi.LoopRows], h[abi.LoopGrowth] = most, r.sizes.looped, loopGrowth
 	h[abi.LoopEnd] = int64(r.Control.At(l.end))
@@ -435,6 +595,9 @@ func (r *run) launchRounds(l *rounds) error {
 	if r.Control.Image != nil {
 		for rel := range l.fills {
 			r.Control.Image.Look(rel.Gauge)
+		}
+		for _, x := range l.indexes {
+			r.Control.Image.Look(x.Spaced.Gauge)
 		}
 	}
 	r.Control.Fresh = false
@@ -457,7 +620,8 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 	r.LoopRounds += done.Whole
 	ops := len(l.ops) + 1
 	operations := abi.LoopHead + ops // behind the program
-	words := make([]int64, operations+ops*abi.OpSize+len(l.list)*abi.LoopRelation)
+	words := make([]int64, operations+ops*abi.OpSize+
+		(len(l.list)+len(l.indexes))*abi.LoopRelation)
 	inside := end&255 > abi.LoopLarge
 	if inside || r.walk.Request.Profile {
 		if end&255 > abi.LoopWide {
@@ -483,9 +647,23 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 			rel.EndBag()
 		}
 	}
+	at := len(l.ops)
 	if inside {
-		if at := int(words[abi.LoopAt]); at < len(l.ops) {
-			done.At = l.ops[at].command
+		at = int(words[abi.LoopAt])
+	}
+	if at < len(l.ops) {
+		done.At = l.ops[at].resume
+	}
+	for _, x := range l.indexes {
+		x.Spaced.EndRounds(r.Control.Mirror[x.Spaced.EndGauge], end&255 == abi.LoopFullTable &&
+			at < len(l.ops) && l.ops[at].kind == abi.LoopBuild)
+	}
+	// The host probes indexes of its own.
+	for _, op := range l.ops {
+		if op.kind == abi.LoopBuild && op.command < done.At {
+			if err := r.Build(op.index.Decl); err != nil {
+				return done, err
+			}
 		}
 	}
 	if r.walk.Request.Profile {

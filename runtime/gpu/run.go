@@ -233,17 +233,6 @@ func (r *run) Build(decl *harmony.Index) error {
 			return err
 		}
 	}
-	if r.entries[decl.Name] == nil {
-		for _, f := range r.code.functions {
-			if f.entry.Of == decl.Name && f.entry.Role != abi.Kernel {
-				b, err := r.bindEntry(f)
-				if err != nil {
-					return err
-				}
-				r.entries[decl.Name] = append(r.entries[decl.Name], b)
-			}
-		}
-	}
 	x := r.Indexes[decl]
 	closed := r.Slab.Closed
 	r.Slab.Closed = closed || x.Rel.IsLoaded() // other runs may share it
@@ -252,8 +241,37 @@ func (r *run) Build(decl *harmony.Index) error {
 	if err != nil || len(passes) == 0 {
 		return err
 	}
-	if err := machine.RunPasses(passes, func(role abi.Role, from, until int64) error {
-		for _, e := range r.entries[decl.Name] {
+	if err := r.runPasses(decl, passes); err != nil {
+		return err
+	}
+	return x.Share()
+}
+
+// buildEntries returns the functions of an index's build, bound when they are
+// first asked for.
+func (r *run) buildEntries(decl *harmony.Index) ([]*boundEntry, error) {
+	if r.entries[decl.Name] == nil {
+		for _, f := range r.code.functions {
+			if f.entry.Of == decl.Name && f.entry.Role != abi.Kernel {
+				b, err := r.bindEntry(f)
+				if err != nil {
+					return nil, err
+				}
+				r.entries[decl.Name] = append(r.entries[decl.Name], b)
+			}
+		}
+	}
+	return r.entries[decl.Name], nil
+}
+
+// runPasses carries out passes of an index's build.
+func (r *run) runPasses(decl *harmony.Index, passes []machine.Pass) error {
+	entries, err := r.buildEntries(decl)
+	if err != nil {
+		return err
+	}
+	return machine.RunPasses(passes, func(role abi.Role, from, until int64) error {
+		for _, e := range entries {
 			if e.entry.Role == role {
 				if err := r.exec(r.Ctx, &job{entry: e, from: from, until: until}); err != nil {
 					return err
@@ -261,10 +279,7 @@ func (r *run) Build(decl *harmony.Index) error {
 			}
 		}
 		return nil
-	}, nil); err != nil { // no pass of a GPU has tasks of the host
-		return err
-	}
-	return x.Share()
+	}, nil) // no pass of a GPU has tasks of the host
 }
 
 // end frees what the run holds. The stream is idle; done reports that its work

@@ -69,6 +69,14 @@ func (w *kernel) matches(k *keys, index string, key, live *ir.Array) (begins, co
 	begins, counts = w.Array(types.I64), w.Array(types.I64)
 	w.Call("rf_tile_find_multi", begins.Ptr, counts.Ptr, live.Ptr, key.Ptr, k.tableForm(),
 		w.Param(abi.IndexTable, index, 0), w.Param(abi.IndexSize, index, 0),
-		w.Param(abi.IndexBegins, index, 0), w.items)
+		w.Param(abi.IndexBegins, index, 0), w.spaced(index), w.items)
 	return begins, counts
+}
+
+// spaced returns whether a multi index is spaced.
+func (w *kernel) spaced(index string) value.Value {
+	if !w.Shape.Spaced(index) {
+		return i64(0)
+	}
+	return w.Param(abi.IndexSpaced, index, 0)
 }

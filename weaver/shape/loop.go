@@ -23,7 +23,8 @@ type Loop struct {
 const mostLooped = 128
 
 // Loops returns the loops whose rounds need nothing but kernels of one size of
-// blocks, and moves of cursors: those that read relations and fill relations.
+// blocks, which read relations and fill relations, indexes that grow with their
+// relations, and moves of cursors.
 func (p *Program) Loops() (list []*Loop) {
 	if !p.Options.Loops || p.Options.Lines {
 		return nil
@@ -41,11 +42,17 @@ func (p *Program) loop(b *harmony.Block) *Loop {
 	if branch, ok := b.Term.(*harmony.Branch); !ok || branch.Then != b {
 		return nil
 	}
-	l := &Loop{Block: b, Sizes: loopSizes(b)}
+	l := &Loop{Block: b, Sizes: p.loopSizes(b)}
 	for _, c := range b.Cmds {
 		switch c := c.(type) {
 		case *harmony.Run:
 			f := p.looped(c.Kernel)
+			if f == nil {
+				return nil
+			}
+			l.Kernels = append(l.Kernels, f)
+		case *harmony.Build:
+			f := p.filler(c.Index)
 			if f == nil {
 				return nil
 			}
@@ -79,14 +86,25 @@ func (p *Program) loop(b *harmony.Block) *Loop {
 // loopSizes returns the sizes that a block of kernels and merges needs: an
 // operation for each command, one for the branch, and one for each place where
 // a temp may be emptied, before and after its life.
-func loopSizes(b *harmony.Block) (s abi.LoopSizes) {
+func (p *Program) loopSizes(b *harmony.Block) (s abi.LoopSizes) {
 	relations := map[*harmony.Relation]bool{}
+	indexes := map[*harmony.Index]bool{}
 	for _, c := range b.Cmds {
-		if run, ok := c.(*harmony.Run); ok {
+		switch c := c.(type) {
+		case *harmony.Run:
 			s.Kernels++
-			if rows, ok := run.Kernel.Source.(*harmony.Rows); ok {
+			for _, stage := range c.Kernel.Stages {
+				if probe, ok := stage.(*harmony.Probe); ok && p.spaced[probe.Index.Name] {
+					indexes[probe.Index] = true
+				}
+			}
+			if rows, ok := c.Kernel.Source.(*harmony.Rows); ok {
 				relations[rows.Rel] = true
 			}
+		case *harmony.Build:
+			s.Kernels++
+			relations[c.Index.Of] = true
+			indexes[c.Index] = true
 		}
 		for _, v := range harmony.Writes(c) {
 			if r, ok := v.(*harmony.Relation); ok {
@@ -94,7 +112,7 @@ func loopSizes(b *harmony.Block) (s abi.LoopSizes) {
 			}
 		}
 	}
-	s.Relations = len(relations)
+	s.Relations = len(relations) + len(indexes)
 	s.Operations = len(b.Cmds) + 1
 	for r := range relations {
 		if r.Kind != queryplan.Derived {
@@ -103,6 +121,47 @@ func loopSizes(b *harmony.Block) (s abi.LoopSizes) {
 	}
 	return s
 }
+
+// filler returns the function that adds rows to a spaced index, or nil.
+func (p *Program) filler(x *harmony.Index) *Function {
+	if !p.spaced[x.Name] {
+		return nil
+	}
+	i := slices.IndexFunc(p.Functions, func(f *Function) bool {
+		return f.Index == x && f.Role == abi.BuildFill
+	})
+	if i < 0 {
+		return nil
+	}
+	return p.Functions[i]
+}
+
+// findSpaced finds the indexes that a loop of the device may add rows to: those
+// over relations that grow, which are built in a block that branches back to
+// itself.
+func (p *Program) findSpaced() {
+	p.spaced = map[string]bool{}
+	if !p.Options.Loops || p.Options.Lines {
+		return
+	}
+	for _, b := range p.Graph.Blocks {
+		if branch, ok := b.Term.(*harmony.Branch); !ok || branch.Then != b {
+			continue
+		}
+		for _, c := range b.Cmds {
+			build, ok := c.(*harmony.Build)
+			if ok && build.Index.Kind == harmony.Multi && !build.Index.ByPosition() &&
+				build.Index.Of.Kind == queryplan.Derived &&
+				(build.Index.Version == harmony.Full || build.Index.Version == harmony.Old) {
+				p.spaced[build.Index.Name] = true
+			}
+		}
+	}
+}
+
+// Spaced reports whether a function has the parameters of an index that loops
+// of the device add rows to (abi.IndexSpaced).
+func (f *Function) Spaced(index string) bool { return f.spaced[index] }
 
 // looped returns the function of a kernel that a loop can run, or nil.
 func (p *Program) looped(k *harmony.Kernel) *Function {

@@ -60,6 +60,7 @@ type Program struct {
 	Options   Options // with Domains
 	Functions []*Function
 	shares    *shares
+	spaced    map[string]bool // the names of spaced indexes
 }
 
 // Function is the shape of a kernel, or of a step of an index's build.
@@ -87,6 +88,8 @@ type Function struct {
 	kept  []*harmony.Reg  // registers that sinks, or an index, read behind all stages
 	order []harmony.Stage // of work, before a queue cuts it
 	known *forms          // nil until they are needed
+
+	spaced map[string]bool // the program's
 }
 
 // Choose chooses the shapes of all kernels of a verified program, except the
@@ -127,6 +130,7 @@ func newProgram(graph *harmony.Program, o Options) (*Program, error) {
 		o.Domains = domain.Find(graph)
 	}
 	p := &Program{Graph: graph, Options: o}
+	p.findSpaced()
 	p.shares = &shares{graph: graph, bounds: o.Range, subsets: map[*harmony.Relation]float64{}}
 	built := map[*harmony.Index]bool{}
 	for _, c := range graph.Commands() {
@@ -163,6 +167,7 @@ func (p *Program) add(f *Function) {
 		}
 	}
 	f.Parts, f.Threads, f.Items = 1, p.Options.Target.Threads, p.Options.Target.Items
+	f.spaced = p.spaced
 	f.setOrder(f.schedule())
 	p.Functions = append(p.Functions, f)
 }

@@ -32,7 +32,7 @@ struct Entry {
 
 const Entry entries[] = {
     RF_ENTRY(rf_states), RF_ENTRY(rf_states_of), RF_ENTRY(rf_fill), RF_ENTRY(rf_scan), RF_ENTRY(rf_rehash),
-    RF_ENTRY(rf_move),   RF_ENTRY(rf_rowset),
+    RF_ENTRY(rf_move),   RF_ENTRY(rf_rowset), RF_ENTRY(rf_extents),
     RF_ENTRY(rf_pairs_count), RF_ENTRY(rf_pairs_move),
     RF_ENTRY(rf_order_keys), RF_ENTRY(rf_order_select), RF_ENTRY(rf_order_upto), RF_ENTRY(rf_order_rank),
     RF_ENTRY(rf_order_heads), RF_ENTRY(rf_order_starts), RF_ENTRY(rf_order_places), RF_ENTRY(rf_order_below),

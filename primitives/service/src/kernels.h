@@ -234,6 +234,16 @@ RF_KERNEL(rf_rehash, 4)(const uint64_t *from, uint64_t from_mask, uint64_t *to, 
   }
 }
 
+// rf_extents writes the extents (extents.h) of n numbers, whose rows follow each other, and
+// which have no room for more: begins has n + 1 words.
+RF_KERNEL(rf_extents, 4)(const uint64_t *begins, int64_t n, uint64_t *extents) {
+  for (int64_t i = grid::block() * THREADS + target::thread(); i < n; i += grid::blocks() * THREADS) {
+    uint64_t begin = begins[i], end = begins[i + 1];
+    extents[2 * i] = begin | end << 32;
+    extents[2 * i + 1] = end;
+  }
+}
+
 enum { MOVE_ITEMS = 4, MOVE_SLOTS = 1024 };
 
 // rf_move copies the cells, of words words each, of slots slots to where moved

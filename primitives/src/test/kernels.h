@@ -730,12 +730,34 @@ RF_KERNEL index_build(const Arguments &a) {
       rf_tile_build_count(packed, live, form, table, size, pointer<uint64_t>(a, 5), ITEMS);
       break;
     case 3:
-      rf_tile_build_fill(packed, row, live, form, table, size, pointer<uint64_t>(a, 5), pointer<uint32_t>(a, 6),
-                         ITEMS);
+      rf_tile_build_fill(packed, row, live, form, table, size, pointer<uint64_t>(a, 5), pointer<uint32_t>(a, 6), 0, 0,
+                         THREADS, ITEMS);
       break;
     default:
       rf_tile_build_last(packed, row, live, form, table, size, ITEMS);
     }
+  }
+}
+
+// keys, n, form, table, size, extents, rows, gauge, the first of the keys; key -1 stands for
+// a row that is not live. The first block adds all.
+RF_KERNEL index_add(const Arguments &a) {
+  enum { TILE = THREADS * ITEMS };
+  if (launch::block() != 0)
+    return;
+  for (int64_t start = number(a, 8); start < number(a, 1); start += TILE) {
+    int32_t rows = launch::rows(number(a, 1), start, TILE);
+    int64_t keys[ITEMS], row[ITEMS];
+    uint8_t live[ITEMS];
+    rf_tile_live(live, 0, rows, THREADS, ITEMS);
+    load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, rows, THREADS, ITEMS);
+    RF_UNROLL
+    for (int32_t i = 0; i < ITEMS; i++) {
+      row[i] = start + rf_tile_row(i, THREADS);
+      live[i] = live[i] && keys[i] != -1;
+    }
+    rf_tile_build_fill((const uint64_t *)keys, row, live, number(a, 2), pointer<void>(a, 3), (uint64_t)number(a, 4),
+                       pointer<uint64_t>(a, 5), pointer<uint32_t>(a, 6), 1, pointer<int64_t>(a, 7), THREADS, ITEMS);
   }
 }
 
@@ -768,7 +790,7 @@ RF_KERNEL unique_find(const Arguments &a) {
 }
 
 // keys, n, form, table, size, begins, rows, out counts, out begins, out the last
-// row of each key, or -1
+// row of each key, or -1, whether the index is spaced
 RF_KERNEL multi_find(const Arguments &a) {
   RF_TILES(number(a, 1)) {
     int64_t keys[ITEMS], counts[ITEMS], first[ITEMS], last[ITEMS], found[ITEMS];
@@ -776,7 +798,7 @@ RF_KERNEL multi_find(const Arguments &a) {
     rf_tile_live(live, 0, (int32_t)rows, THREADS, ITEMS);
     load_tile(keys, pointer<void>(a, 0), 8, 0, 1, start, (int32_t)rows, THREADS, ITEMS);
     rf_tile_find_multi(first, counts, live, (const uint64_t *)keys, number(a, 2), pointer<void>(a, 3),
-                       (uint64_t)number(a, 4), pointer<uint64_t>(a, 5), ITEMS);
+                       (uint64_t)number(a, 4), pointer<uint64_t>(a, 5), number(a, 10), ITEMS);
     RF_UNROLL
     for (int32_t i = 0; i < ITEMS; i++) {
       live[i] = counts[i] > 0;
@@ -1214,7 +1236,7 @@ RF_KERNEL string_match(const Arguments &a) {
   F(tile_load) F(tile_load_bits) F(sum_b4) F(sum_b13) F(sum_b24) F(sum_b41) F(tile_store) F(tile_gather) F(sum_w1) F(sum_w2) F(sum_w4) F(sum_w8) F(scan_block) F(reduce_block)      \
   F(compact_ordered) F(compact_scatter) F(queue_scatter) F(expand_tile) F(donate_work) F(set64_insert) F(set64_contains)              \
   F(set64_insert_each) F(rowset_insert) F(rowset_find) F(bitset_insert) F(bitset_contains) F(bitrows) F(map_insert) F(map_find)   \
-  F(tile_pack) F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(unique_find) F(multi_find)  \
+  F(tile_pack) F(block_room) F(tile_append) F(set_insert) F(set_contains) F(index_build) F(index_add) F(unique_find) F(multi_find)  \
   F(group_cells) F(own_cells) F(group_keys) F(float_sum) F(float_round) F(group_registers) F(group_global)             \
   F(group_block) F(search_sorted) F(merge_block) F(segment_block) F(runs_block) F(date_parts) F(int128_parts)          \
   F(string_match)

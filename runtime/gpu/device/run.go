@@ -429,6 +429,11 @@ func (r *Run) Rehash(from Buffer, fromMask uint64, to Buffer, toMask uint64, mov
 	return r.service(l)
 }
 
+// Extents makes extents of where the rows of n numbers begin.
+func (r *Run) Extents(begins Buffer, n int64, extents Buffer) error {
+	return r.service(service.Extents(begins.Word(), n, extents.Word()))
+}
+
 // Move copies cells of slots to where the slots went.
 func (r *Run) Move(moved Buffer, slots int64, words int, from, to Buffer) error {
 	return r.service(service.Move(moved.Word(), slots, int64(words), from.Word(), to.Word()))

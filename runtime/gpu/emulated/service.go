@@ -17,6 +17,7 @@ var serviceKernels = named(service.Base.Kernels, map[string]serviceKernel{
 	"rf_rehash":    rehash,
 	"rf_move":      move,
 	"rf_rowset":    rowSet,
+	"rf_extents":   extents,
 })
 
 // serviceKernel does the work of all blocks.
@@ -156,6 +157,19 @@ func enter(slots []uint64, key uint64) int64 {
 		at = (at + 1) & mask
 	}
 	return -1
+}
+
+func extents(m *Memory, p []int64) error {
+	n := p[1]
+	begins, err := m.Words(p[0], n+1)
+	if err != nil {
+		return err
+	}
+	to, err := m.Words(p[2], 2*n)
+	for i := range to[:len(to)/2] {
+		to[2*i], to[2*i+1] = begins[i]|begins[i+1]<<32, begins[i+1]
+	}
+	return err
 }
 
 func rehash(m *Memory, p []int64) error {

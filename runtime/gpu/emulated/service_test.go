@@ -84,6 +84,10 @@ func TestService(t *testing.T) {
 	copy(want[16:], []uint64{9, 10})
 	b.want("cells", into, want...)
 
+	spaced := b.upload(make([]uint64, 4)...)
+	run(service.Extents(at(b.upload(3, 5, 5)), 2, at(spaced)))
+	b.want("extents", spaced, 3|5<<32, 5, 5|5<<32, 5)
+
 	x, y := b.upload(1, 1, 2), b.upload(5, 6, 5)
 	columns, slots := b.upload(uint64(x), uint64(y)), b.upload(make([]uint64, 16)...)
 	run(service.RowSet(at(slots), 15, at(columns), 2, 3))

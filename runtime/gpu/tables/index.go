@@ -18,6 +18,8 @@ type Index struct {
 	pointers device.Buffer // to tuples
 	Gauge    int           // their number
 	Runs     machine.Runs[*Index]
+	Spaced   *Spaced // what loops of the device add rows to, or nil
+	keys     int64   // for which a hash table has room at least
 }
 
 // newIndex makes an index. One that may be kept as runs is, those of few rows
@@ -88,6 +90,9 @@ func (x *Index) Release() error {
 	if err := x.Runs.Release(0); err != nil {
 		return err
 	}
+	if err := x.Spaced.release(); err != nil {
+		return err
+	}
 	if err := x.Index.Release(); err != nil {
 		return err
 	}
@@ -131,7 +136,10 @@ func (x *Index) Over(from, until int64) ([]machine.Pass, error) {
 // Word returns what a function gets for a parameter about the index, or about
 // the run at hand.
 func (x *Index) Word(p abi.Param) (int64, error) {
-	if x.Runs.New != nil {
+	switch {
+	case x.Spaced != nil && x.Spaced.AtHand:
+		return x.Spaced.word(p)
+	case x.Runs.New != nil:
 		return x.Runs.List[x.Runs.At].Index.Word(p)
 	}
 	return x.Index.Word(p)
@@ -140,7 +148,7 @@ func (x *Index) Word(p abi.Param) (int64, error) {
 // Slots returns the number of slots of a hash table of keys. A table that may
 // be extended has twice as many.
 func (x *Index) Slots(keys int64) int64 {
-	slots := machine.SlotsFor(keys)
+	slots := machine.SlotsFor(max(keys, x.keys))
 	if x.Decl.Kind != harmony.Multi && !x.Rel.IsLoaded() {
 		slots *= 2
 	}

@@ -38,6 +38,7 @@ func (r *Relation) LoopWords(gauge, old int64, filled bool) [abi.LoopRelation]in
 	} else {
 		w[abi.LoopGauge] = int64(r.run.Control.At(r.Gauge))
 	}
+	w[abi.LoopOf] = -1
 	if r.IsBag() {
 		w[abi.LoopIsBag] = 1
 	}

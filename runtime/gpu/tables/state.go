@@ -31,6 +31,10 @@ type State struct {
 	MinRows int64         // the least capacity of a relation
 	// ShortRun is the number of rows of an index that are always one run.
 	ShortRun int64
+	// Places is how many places the extents of a spaced index without rows may
+	// take, and Added how many rows at most are added to extents rather than
+	// making them again: one block adds them.
+	Places, Added int64
 	// Numbers settles all cursors, and waits for the device if necessary.
 	Numbers func(ctx context.Context) error
 	// Copies copies from the device and waits.

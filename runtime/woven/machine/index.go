@@ -211,13 +211,7 @@ func (x *Index[M]) whole(role abi.Role, after func() error) Pass {
 // multi makes the tables of an index with several rows for a key: where the
 // rows of each number that a key can have begin, and the rows.
 func (x *Index[M]) multi(n int64) ([]Pass, error) {
-	numbers := n
-	switch x.Form {
-	case abi.Hash:
-		numbers = int64(x.Mask) + 2
-	case abi.Direct:
-		numbers = int64(x.Lay.Size)
-	}
+	numbers := x.Numbers()
 	if err := x.renew(&x.Begins, 8*(numbers+2)); err != nil {
 		return nil, err
 	}
@@ -228,6 +222,17 @@ func (x *Index[M]) multi(n int64) ([]Pass, error) {
 		x.whole(abi.BuildCount, func() error { return x.builder.Sum(numbers) }),
 		x.whole(abi.BuildFill, nil),
 	}, x.device.Reserve(&x.Rows, x.What, 4*max(n, 1))
+}
+
+// Numbers is how many numbers the keys of a multi index can have.
+func (x *Index[M]) Numbers() int64 {
+	switch x.Form {
+	case abi.Hash:
+		return int64(x.Mask) + 2
+	case abi.Direct:
+		return int64(x.Lay.Size)
+	}
+	return x.Until - x.From
 }
 
 // wideTable makes an empty row set for n keys.
@@ -252,7 +257,7 @@ func (x *Index[M]) Word(p abi.Param) (int64, error) {
 			return 0, nil
 		}
 		return x.device.Address(&x.Rows), nil
-	case abi.IndexBitRows:
+	case abi.IndexBitRows, abi.IndexSpaced, abi.IndexTaken:
 		return 0, nil
 	case abi.IndexWideSlots:
 		return x.device.Address(&x.Wide), nil

@@ -1,0 +1,171 @@
+package tables
+
+import (
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/woven/machine"
+)
+
+// Spaced is a multi index to which loops of the device add rows: an extent of
+// rows for each key, with room behind them (primitives/src/extents.h). The
+// host, which launches all blocks for a build, keeps runs instead. An index has
+// both if both lead rounds.
+type Spaced struct {
+	// AtHand says that functions get this index.
+	AtHand bool
+	Gauge  int   // of the places that extents take
+	Limit  int64 // of them
+	// Until is where the rows end that the index has, which begin with the
+	// first one; EndGauge is for what a loop has left. Until is -1 if there is
+	// no index.
+	Until    int64
+	EndGauge int
+
+	of         *Index // has the tables: of its own, extents replace Begins
+	generation int
+	counting   bool // Begins are not extents yet
+}
+
+const (
+	// spacedGrowth is how many places there are for each row of an index that
+	// is built.
+	spacedGrowth = 4
+	// leastExtent is how many places an extent takes at least.
+	leastExtent = 4
+	// extentBytes is the size of an extent.
+	extentBytes = 16
+)
+
+// Space gives the index a form that loops of the device add rows to.
+func (x *Index) Space() {
+	if x.Spaced != nil {
+		return
+	}
+	x.Spaced = &Spaced{Until: -1, of: newRun(x.run, x.Decl, x.Lay, x.Rel, x.What),
+		Gauge: x.run.Control.NewGauge(), EndGauge: x.run.Control.NewGauge()}
+}
+
+// Unready returns how many rows have to be entered before a loop can begin, and
+// false if kernels cannot probe the spaced index. If the loop adds rows, it
+// adds a few that are missing, too.
+func (x *Index) Unready(added bool) (rows int64, able bool, err error) {
+	s := x.Spaced
+	from, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
+	if err != nil || from != 0 || !added && x.Until != until {
+		return 0, false, err // without builds kernels may probe rows of an earlier state
+	}
+	most := int64(0)
+	if added {
+		most = x.run.Added
+	}
+	if s.Until >= 0 && s.generation == x.Rel.Generation && s.Until <= until &&
+		until-s.Until <= most {
+		return 0, true, nil
+	}
+	return max(until, 1), true, nil
+}
+
+// BeginRounds enters the rows that the relation has. Exec runs passes of a
+// build. It returns false if keys have a form that the device does not add to.
+func (x *Index) BeginRounds(exec func(passes []machine.Pass) error) (able bool, err error) {
+	_, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
+	if err != nil {
+		return false, err
+	}
+	if err := x.Spaced.release(); err != nil {
+		return false, err
+	}
+	return x.Spaced.build(until, x.Rel.Generation, exec)
+}
+
+// build makes the index of the first rows of the relation. They are counted
+// first, as those of an index that does not grow.
+func (s *Spaced) build(
+	until int64, generation int, exec func(passes []machine.Pass) error,
+) (able bool, err error) {
+	x := s.of
+	x.Begin(0, until, generation, nil)
+	if x.Form != abi.Hash && x.Form != abi.Direct {
+		return false, nil
+	}
+	s.Limit = spacedGrowth*until + x.run.Places
+	if s.Limit > machine.MaxRows {
+		return false, nil
+	}
+	x.keys = until + (s.Limit-until)/leastExtent
+	if err := x.run.Alloc(&x.Rows, x.What, 4*s.Limit); err != nil {
+		return false, err
+	}
+	passes, err := x.Passes()
+	if err != nil {
+		return false, err
+	}
+	s.AtHand, s.counting = true, true
+	err = exec(passes)
+	s.AtHand, s.counting = false, false
+	if err != nil {
+		return false, err
+	}
+	var extents device.Buffer
+	numbers := x.Numbers()
+	if err := x.run.Alloc(&extents, x.What, extentBytes*numbers); err != nil {
+		return false, err
+	}
+	if err := x.run.Extents(x.Begins, numbers, extents); err != nil {
+		return false, err
+	}
+	if err := x.run.Drop(&x.Begins); err != nil {
+		return false, err
+	}
+	x.Begins, s.Until, s.generation = extents, until, generation
+	return true, x.run.Control.Set(x.run.Ctx, s.Gauge, until, s.Limit)
+}
+
+// LoopWords returns the words of the index in the record of a loop, where its
+// relation has a number.
+func (s *Spaced) LoopWords(relation int64) [abi.LoopRelation]int64 {
+	var w [abi.LoopRelation]int64
+	at := func(gauge int) int64 { return int64(s.of.run.Control.At(gauge)) }
+	w[abi.LoopGauge], w[abi.LoopLimit], w[abi.LoopFilled] = at(s.Gauge), s.Limit, 1
+	w[abi.LoopOld], w[abi.LoopOldGauge], w[abi.LoopOf] = s.Until, at(s.EndGauge), relation
+	return w
+}
+
+// EndRounds takes over what a loop has left: the rows that it has added, or
+// nothing if there was no room for some.
+func (s *Spaced) EndRounds(until int64, full bool) {
+	if s.Until = until; full {
+		s.Until = -1
+	}
+}
+
+// word is Word for functions that get the spaced index.
+func (s *Spaced) word(p abi.Param) (int64, error) {
+	switch {
+	case s.counting:
+	case p.Kind == abi.IndexSpaced:
+		return 1, nil
+	case p.Kind == abi.IndexTaken:
+		return int64(s.of.run.Control.At(s.Gauge)), nil
+	}
+	return s.of.Index.Word(p)
+}
+
+// release frees the index.
+func (s *Spaced) release() error {
+	if s == nil {
+		return nil
+	}
+	s.Until = -1
+	return s.of.Release()
+}
+
+// Version returns the version of its relation that a spaced index has, as the
+// record of a loop has it.
+func (s *Spaced) Version() int64 {
+	if s.of.Decl.Version == harmony.Old {
+		return abi.LoopIndexBefore
+	}
+	return abi.LoopIndexMerged
+}
