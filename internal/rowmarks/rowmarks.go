@@ -1,4 +1,3 @@
-// Package rowmarks works on marks of rows, eight at a time.
 package rowmarks
 
 import (
