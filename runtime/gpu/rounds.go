@@ -232,14 +232,11 @@ func (r *run) Rounds(b *harmony.Block, most int64) (woven.Rounds, error) {
 	if err != nil || !able {
 		return woven.Rounds{}, err
 	}
-	if able, err = r.beginIndexes(l); err != nil || !able {
+	if able, err = r.pays(l); err != nil || !able {
 		return woven.Rounds{}, err
 	}
-	for rel, slack := range l.fills {
-		expected := rel.Most + min(loopRoom, r.sizes.expect)
-		if err := rel.BeginRounds(r.Ctx, slack, expected); err != nil {
-			return woven.Rounds{}, err
-		}
+	if able, err = r.beginRounds(l); err != nil || !able {
+		return woven.Rounds{}, err
 	}
 	if err := r.putRecord(l, min(most, mostRounds)); err != nil {
 		return woven.Rounds{}, err
@@ -279,19 +276,14 @@ func (r *run) isSmall(l *rounds) (bool, error) {
 	return true, nil
 }
 
-// beginIndexes makes the spaced indexes of a loop ready. It reports false if
-// the host is to lead the round, because it has led too few for that to pay.
-func (r *run) beginIndexes(l *rounds) (able bool, err error) {
-	var missing []*tables.Index
+// pays reports whether the device is to lead the round. The host has to have led
+// enough of them for the indexes to be made that the loop needs.
+func (r *run) pays(l *rounds) (bool, error) {
 	rows := int64(0)
 	for _, x := range l.indexes {
-		added := slices.ContainsFunc(l.ops, func(op loopOp) bool { return op.index == x })
-		n, able, err := x.Unready(added)
+		n, able, err := x.Unready(l.adds(x))
 		if err != nil || !able {
 			return false, err
-		}
-		if n > 0 {
-			missing = append(missing, x)
 		}
 		rows += n
 	}
@@ -299,7 +291,29 @@ func (r *run) beginIndexes(l *rounds) (able bool, err error) {
 		return false, nil
 	}
 	l.led = 0
-	for _, x := range missing {
+	return true, nil
+}
+
+// adds reports whether the loop adds rows to an index.
+func (l *rounds) adds(x *tables.Index) bool {
+	return slices.ContainsFunc(l.ops, func(op loopOp) bool { return op.index == x })
+}
+
+// beginRounds makes the relations and indexes of a loop ready. It reports false
+// if an index has a form that the device does not add to.
+func (r *run) beginRounds(l *rounds) (able bool, err error) {
+	for rel, slack := range l.fills {
+		expected := rel.Most + min(loopRoom, r.sizes.expect)
+		if err := rel.BeginRounds(r.Ctx, slack, expected); err != nil {
+			return false, err
+		}
+	}
+	for _, x := range l.indexes {
+		if n, _, err := x.Unready(l.adds(x)); err != nil {
+			return false, err
+		} else if n == 0 {
+			continue
+		}
 		able, err := x.BeginRounds(func(passes []machine.Pass) error {
 			return r.runPasses(x.Decl, passes)
 		})
@@ -319,10 +333,12 @@ func (r *run) bindRounds(l *rounds) (bool, error) {
 			if err != nil {
 				return false, err
 			}
-			fill := slices.IndexFunc(entries, func(e *boundEntry) bool {
-				return e.entry.Role == abi.BuildFill
-			})
-			l.entries[op.entry] = entries[fill]
+			role := abi.BuildInsert
+			if op.index.Decl.Kind == harmony.Multi {
+				role = abi.BuildFill
+			}
+			at := slices.IndexFunc(entries, func(e *boundEntry) bool { return e.entry.Role == role })
+			l.entries[op.entry] = entries[at]
 		}
 		if op.kind != abi.LoopRun {
 			continue

@@ -122,13 +122,17 @@ func (p *Program) loopSizes(b *harmony.Block) (s abi.LoopSizes) {
 	return s
 }
 
-// filler returns the function that adds rows to a spaced index, or nil.
+// filler returns the function that adds rows to an index of a loop, or nil.
 func (p *Program) filler(x *harmony.Index) *Function {
-	if !p.spaced[x.Name] {
+	role := abi.BuildInsert
+	switch {
+	case x.Kind == harmony.Multi && !p.spaced[x.Name], !grows(x):
 		return nil
+	case x.Kind == harmony.Multi:
+		role = abi.BuildFill
 	}
 	i := slices.IndexFunc(p.Functions, func(f *Function) bool {
-		return f.Index == x && f.Role == abi.BuildFill
+		return f.Index == x && f.Role == role
 	})
 	if i < 0 {
 		return nil
@@ -150,13 +154,18 @@ func (p *Program) findSpaced() {
 		}
 		for _, c := range b.Cmds {
 			build, ok := c.(*harmony.Build)
-			if ok && build.Index.Kind == harmony.Multi && !build.Index.ByPosition() &&
-				build.Index.Of.Kind == queryplan.Derived &&
-				(build.Index.Version == harmony.Full || build.Index.Version == harmony.Old) {
+			if ok && build.Index.Kind == harmony.Multi && grows(build.Index) {
 				p.spaced[build.Index.Name] = true
 			}
 		}
 	}
+}
+
+// grows reports whether an index has more rows after each round, and the ones
+// that it had.
+func grows(x *harmony.Index) bool {
+	return !x.ByPosition() && x.Of.Kind == queryplan.Derived &&
+		(x.Version == harmony.Full || x.Version == harmony.Old)
 }
 
 // Spaced reports whether a function has the parameters of an index that loops

@@ -137,7 +137,7 @@ func (x *Index) Over(from, until int64) ([]machine.Pass, error) {
 // the run at hand.
 func (x *Index) Word(p abi.Param) (int64, error) {
 	switch {
-	case x.Spaced != nil && x.Spaced.AtHand:
+	case x.Spaced != nil && x.Spaced.AtHand && !x.Spaced.inPlace():
 		return x.Spaced.word(p)
 	case x.Runs.New != nil:
 		return x.Runs.List[x.Runs.At].Index.Word(p)

@@ -7,10 +7,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// Spaced is a multi index to which loops of the device add rows: an extent of
-// rows for each key, with room behind them (primitives/src/extents.h). The
-// host, which launches all blocks for a build, keeps runs instead. An index has
-// both if both lead rounds.
+// Spaced is an index to which loops of the device add rows. A multi index has an
+// extent of rows for each key, with room behind them (primitives/src/extents.h).
+// The host, which launches all blocks for a build, keeps runs instead: there are
+// both if both lead rounds. The device adds to other indexes as the host does.
 type Spaced struct {
 	// AtHand says that functions get this index.
 	AtHand bool
@@ -22,7 +22,9 @@ type Spaced struct {
 	Until    int64
 	EndGauge int
 
-	of         *Index // has the tables: of its own, extents replace Begins
+	// of has the tables, whose Begins are extents. It is the index itself if that
+	// is no multi index.
+	of         *Index
 	generation int
 	counting   bool // Begins are not extents yet
 }
@@ -42,8 +44,11 @@ func (x *Index) Space() {
 	if x.Spaced != nil {
 		return
 	}
-	x.Spaced = &Spaced{Until: -1, of: newRun(x.run, x.Decl, x.Lay, x.Rel, x.What),
+	x.Spaced = &Spaced{Until: -1, of: x,
 		Gauge: x.run.Control.NewGauge(), EndGauge: x.run.Control.NewGauge()}
+	if x.Decl.Kind == harmony.Multi {
+		x.Spaced.of = newRun(x.run, x.Decl, x.Lay, x.Rel, x.What)
+	}
 }
 
 // Unready returns how many rows have to be entered before a loop can begin, and
@@ -59,11 +64,28 @@ func (x *Index) Unready(added bool) (rows int64, able bool, err error) {
 	if added {
 		most = x.run.Added
 	}
-	if s.Until >= 0 && s.generation == x.Rel.Generation && s.Until <= until &&
-		until-s.Until <= most {
+	has := s.Until
+	if s.inPlace() {
+		if has = -1; x.BuiltFrom(0, x.Rel.Generation) && x.holds(x.Rel.Capacity) {
+			has = x.Until
+		}
+	} else if s.generation != x.Rel.Generation {
+		has = -1
+	}
+	if has >= 0 && has <= until && until-has <= most {
+		s.Until = has
 		return 0, true, nil
 	}
 	return max(until, 1), true, nil
+}
+
+// inPlace reports whether the index is extended in place.
+func (s *Spaced) inPlace() bool { return s.of.Decl.Kind != harmony.Multi }
+
+// holds reports whether the table of an index that is extended in place has room
+// for rows.
+func (x *Index) holds(rows int64) bool {
+	return x.Form == abi.Direct || x.Form == abi.Hash && machine.RoomOf(x.Mask) >= rows
 }
 
 // BeginRounds enters the rows that the relation has. Exec runs passes of a
@@ -73,10 +95,33 @@ func (x *Index) BeginRounds(exec func(passes []machine.Pass) error) (able bool, 
 	if err != nil {
 		return false, err
 	}
+	if x.Spaced.inPlace() {
+		return x.Spaced.buildInPlace(until, exec)
+	}
 	if err := x.Spaced.release(); err != nil {
 		return false, err
 	}
 	return x.Spaced.build(until, x.Rel.Generation, exec)
+}
+
+// buildInPlace makes an index with room for all rows that the relation has room
+// for.
+func (s *Spaced) buildInPlace(
+	until int64, exec func(passes []machine.Pass) error,
+) (able bool, err error) {
+	x := s.of
+	x.keys = x.Rel.Capacity
+	defer func() { x.keys = 0 }()
+	x.Begin(0, until, x.Rel.Generation, nil)
+	if !x.holds(0) {
+		return false, x.Index.Release()
+	}
+	passes, err := x.Passes()
+	if err == nil {
+		err = exec(passes)
+	}
+	s.Until = until
+	return err == nil, err
 }
 
 // build makes the index of the first rows of the relation. They are counted
@@ -127,7 +172,10 @@ func (s *Spaced) build(
 func (s *Spaced) LoopWords(relation int64) [abi.LoopRelation]int64 {
 	var w [abi.LoopRelation]int64
 	at := func(gauge int) int64 { return int64(s.of.run.Control.At(gauge)) }
-	w[abi.LoopGauge], w[abi.LoopLimit], w[abi.LoopFilled] = at(s.Gauge), s.Limit, 1
+	w[abi.LoopGauge] = at(s.Gauge)
+	if !s.inPlace() { // else the relation is full first
+		w[abi.LoopLimit], w[abi.LoopFilled] = s.Limit, 1
+	}
 	w[abi.LoopOld], w[abi.LoopOldGauge], w[abi.LoopOf] = s.Until, at(s.EndGauge), relation
 	return w
 }
@@ -135,6 +183,9 @@ func (s *Spaced) LoopWords(relation int64) [abi.LoopRelation]int64 {
 // EndRounds takes over what a loop has left: the rows that it has added, or
 // nothing if there was no room for some.
 func (s *Spaced) EndRounds(until int64, full bool) {
+	if s.inPlace() {
+		s.of.Until = until
+	}
 	if s.Until = until; full {
 		s.Until = -1
 	}
@@ -152,12 +203,14 @@ func (s *Spaced) word(p abi.Param) (int64, error) {
 	return s.of.Index.Word(p)
 }
 
-// release frees the index.
+// release frees the index, if it is not the one that the host has.
 func (s *Spaced) release() error {
 	if s == nil {
 		return nil
 	}
-	s.Until = -1
+	if s.Until = -1; s.inPlace() {
+		return nil
+	}
 	return s.of.Release()
 }
 
