@@ -7,10 +7,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// Spaced is an index to which loops of the device add rows. A multi index has an
-// extent of rows for each key, with room behind them (primitives/src/extents.h).
-// The host, which launches all blocks for a build, keeps runs instead: there are
-// both if both lead rounds. The device adds to other indexes as the host does.
+// Spaced is an index to which loops of the device add rows. A multi index has
+// an extent of rows for each key, with room behind them
+// (primitives/src/extents.h). The host, which launches all blocks for a build,
+// keeps runs instead: there are both if both lead rounds. The device adds to
+// other indexes as the host does.
 type Spaced struct {
 	// AtHand says that functions get this index.
 	AtHand bool
@@ -22,8 +23,8 @@ type Spaced struct {
 	Until    int64
 	EndGauge int
 
-	// of has the tables, whose Begins are extents. It is the index itself if that
-	// is no multi index.
+	// of has the tables, whose Begins are extents. It is the index itself if
+	// that is no multi index.
 	of         *Index
 	generation int
 	counting   bool // Begins are not extents yet
@@ -82,8 +83,8 @@ func (x *Index) Unready(added bool) (rows int64, able bool, err error) {
 // inPlace reports whether the index is extended in place.
 func (s *Spaced) inPlace() bool { return s.of.Decl.Kind != harmony.Multi }
 
-// holds reports whether the table of an index that is extended in place has room
-// for rows.
+// holds reports whether the table of an index that is extended in place has
+// room for rows.
 func (x *Index) holds(rows int64) bool {
 	return x.Form == abi.Direct || x.Form == abi.Hash && machine.RoomOf(x.Mask) >= rows
 }
