@@ -1,0 +1,253 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime/gpu/device"
+	"github.com/redfoxdb/redfox/runtime/gpu/tables"
+)
+
+// rounds is a loop that the device can run.
+type rounds struct {
+	f       *function
+	block   *harmony.Block
+	end     int // the gauge that gets the end
+	ops     []loopOp
+	list    []*tables.Relation         // that operations read or change
+	olds    map[*tables.Relation]int   // the gauges that get the old rows of those that are merged
+	fills   map[*tables.Relation]int64 // those that are filled, with the rows that a block begins
+	entries []*boundEntry              // of the kernels and builds
+	indexes []*tables.Index            // spaced ones that the loop takes
+	blocks  int64
+	record  device.Buffer
+	states  device.Buffer
+	led     int64 // small rounds in succession that the host has led
+}
+
+// loopOp is an operation of a round.
+type loopOp struct {
+	kind    int64
+	command int           // of the block
+	resume  int           // the command that the host goes on with if the loop ends here
+	index   *tables.Index // that is built
+	rel     *tables.Relation
+	version int64
+	entry   int                // of a run or build
+	stretch int                // operations from it to the end of its stretch
+	fills   []*tables.Relation // that no operation before it in the stretch does
+}
+
+// declareRounds finds the loops that there is code for. Their gauges are among
+// the run's.
+func (r *run) declareRounds() {
+	r.rounds = map[*harmony.Block]*rounds{}
+	if r.walk.Request.NoDeviceLoops {
+		return
+	}
+	for _, f := range r.code.functions {
+		if f.entry.Role != abi.Loop {
+			continue
+		}
+		i := slices.IndexFunc(r.Graph.Blocks,
+			func(b *harmony.Block) bool { return b.Name == f.entry.Of })
+		l := &rounds{f: f, block: r.Graph.Blocks[i], olds: map[*tables.Relation]int{},
+			fills: map[*tables.Relation]int64{}}
+		if !r.operations(l) {
+			continue
+		}
+		l.end = r.Control.NewGauge()
+		for _, op := range l.ops {
+			if _, has := l.olds[op.rel]; op.kind == abi.LoopMerge && !has {
+				l.olds[op.rel] = r.Control.NewGauge()
+			}
+		}
+		for _, k := range l.kernels() {
+			for _, s := range k.Stages {
+				if p, ok := s.(*harmony.Probe); ok && r.isSpaced(k, p.Index) {
+					r.Indexes[p.Index].Space()
+				}
+			}
+		}
+		r.rounds[l.block] = l
+	}
+}
+
+// operations lists the operations of a round, and reports whether the device
+// can carry them out.
+func (r *run) operations(l *rounds) bool {
+	add := func(op loopOp) {
+		l.ops = append(l.ops, op)
+		if !slices.Contains(l.list, op.rel) {
+			l.list = append(l.list, op.rel)
+		}
+	}
+	// free adds what the host does to variables that hold nothing any more.
+	free := func(list []harmony.Managed, i int) bool {
+		for _, v := range list {
+			if _, ok := v.(*harmony.Index); ok || !r.walk.WrittenAgain(v, l.block, i) {
+				continue // an index that is built again keeps its rows
+			}
+			rel, ok := v.(*harmony.Relation)
+			if !ok || !r.Relations[rel].IsBag() {
+				return false
+			}
+			add(loopOp{kind: abi.LoopClear, command: max(i, 0), rel: r.Relations[rel]})
+		}
+		return true
+	}
+	if !free(r.walk.Lives.Entry[l.block], -1) {
+		return false
+	}
+	for i, c := range l.block.Cmds {
+		switch c := c.(type) {
+		case *harmony.Run:
+			src := c.Kernel.Source.(*harmony.Rows)
+			add(loopOp{kind: abi.LoopRun, command: i, rel: r.Relations[src.Rel],
+				version: r.loopVersion(src), entry: len(l.entries)})
+			l.entries = append(l.entries, nil)
+		case *harmony.Build:
+			x := r.Indexes[c.Index]
+			x.Space()
+			l.addBuild(loopOp{kind: abi.LoopBuild, command: i, rel: x.Rel, index: x,
+				version: x.Spaced.Version(), entry: len(l.entries)})
+			l.entries = append(l.entries, nil)
+		case *harmony.Merge:
+			add(loopOp{kind: abi.LoopMerge, command: i, rel: r.Relations[c.Rel]})
+		default:
+			return false
+		}
+		if life := r.walk.Lives.Commands[c]; life != nil && !free(life.Free, i) {
+			return false
+		}
+	}
+	resume := len(l.block.Cmds)
+	for i := len(l.ops) - 1; i >= 0; i-- {
+		resume = min(resume, l.ops[i].command)
+		l.ops[i].resume = resume
+	}
+	return true
+}
+
+// addBuild adds the build of an index ahead of the kernels that are the last
+// operations so far: what they add is not merged yet. Blocks meet less often if
+// builds follow each other.
+func (l *rounds) addBuild(op loopOp) {
+	at := len(l.ops)
+	for at > 0 && l.ops[at-1].kind == abi.LoopRun {
+		at--
+	}
+	l.ops = slices.Insert(l.ops, at, op)
+	if !slices.Contains(l.list, op.rel) {
+		l.list = append(l.list, op.rel)
+	}
+	l.addIndex(op.index)
+}
+
+func (l *rounds) addIndex(x *tables.Index) {
+	if !slices.Contains(l.indexes, x) {
+		l.indexes = append(l.indexes, x)
+	}
+}
+
+// kernels lists the kernels of the loop.
+func (l *rounds) kernels() (list []*harmony.Kernel) {
+	for _, c := range l.block.Cmds {
+		if run, ok := c.(*harmony.Run); ok {
+			list = append(list, run.Kernel)
+		}
+	}
+	return list
+}
+
+// isSpaced reports whether a kernel's function can probe the spaced form of an
+// index.
+func (r *run) isSpaced(k *harmony.Kernel, x *harmony.Index) bool {
+	return slices.ContainsFunc(r.code.functions, func(f *function) bool {
+		return f.entry.Of == k.Name && slices.ContainsFunc(f.entry.Params, func(p abi.Param) bool {
+			return p.Kind == abi.IndexSpaced && p.Var == x.Name
+		})
+	})
+}
+
+// loopVersion returns the version of a source, as a record has it.
+func (r *run) loopVersion(src *harmony.Rows) int64 {
+	rel := r.Relations[src.Rel]
+	switch {
+	case rel.IsLoaded():
+		return abi.LoopMerged
+	case src.Rel.Kind != queryplan.Derived:
+		return abi.LoopEach
+	case src.Version == harmony.Delta:
+		return abi.LoopDelta
+	case src.Version == harmony.Old:
+		return abi.LoopBefore
+	}
+	return abi.LoopMerged
+}
+
+// adds reports whether the loop adds rows to an index.
+func (l *rounds) adds(x *tables.Index) bool {
+	return slices.ContainsFunc(l.ops, func(op loopOp) bool { return op.index == x })
+}
+
+// stretches finds the operations that do not depend on each other: kernels that
+// read no bag that another fills, and changes of different relations. It
+// returns the most kernels that run side by side.
+func (l *rounds) stretches() (most int64) {
+	changed := map[*tables.Relation]bool{} // in the stretch
+	for at := 0; at < len(l.ops); {
+		clear(changed)
+		kind, end := l.ops[at].class(), at
+		for ; end < len(l.ops); end++ {
+			op := &l.ops[end]
+			if op.class() != kind || op.waits(changed) {
+				break
+			}
+			switch kind {
+			case abi.LoopMerge:
+				changed[op.rel] = true
+			case abi.LoopRun:
+				for _, t := range l.entries[op.entry].targets {
+					if !changed[t.To] {
+						op.fills = append(op.fills, t.To)
+					}
+					changed[t.To] = true
+				}
+			}
+		}
+		if kind != abi.LoopMerge {
+			most = max(most, int64(end-at))
+		}
+		for ; at < end; at++ {
+			l.ops[at].stretch = end - at
+		}
+	}
+	return most
+}
+
+// waits reports whether an operation depends on one of the stretch at hand,
+// which changes relations.
+func (op *loopOp) waits(changed map[*tables.Relation]bool) bool {
+	switch op.kind {
+	case abi.LoopBuild:
+		return false
+	case abi.LoopRun:
+		return op.rel.IsBag() && changed[op.rel]
+	}
+	return changed[op.rel]
+}
+
+// runs reports whether an operation runs a function.
+func (op *loopOp) runs() bool { return op.kind == abi.LoopRun || op.kind == abi.LoopBuild }
+
+// class returns the kind that all operations of a stretch have: merges and
+// clears are of one.
+func (op *loopOp) class() int64 {
+	if op.kind == abi.LoopClear {
+		return abi.LoopMerge
+	}
+	return op.kind
+}
