@@ -94,8 +94,8 @@ func (r *run) isSmall(l *rounds) (bool, error) {
 	return true, nil
 }
 
-// pays reports whether the device is to lead the round. The host has to have led
-// enough of them for the indexes to be made that the loop needs.
+// pays reports whether the device is to lead the round. The host has to have
+// led enough of them for the indexes to be made that the loop needs.
 func (r *run) pays(l *rounds) (bool, error) {
 	rows := int64(0)
 	for _, x := range l.indexes {
