@@ -42,7 +42,7 @@ var shapes = map[string]shape{
 	"ScanOnceForGroups":  anyData(randomComparison),
 	"SelectMultijoin":    cyclicJoin,
 
-	"CompareWithExtremes":  anyData(otherValue),
+	"CompareWithExtremes":  anyData(otherOrAsked),
 	"UnfoldJoins":          anyData(lookedUpJoin),
 	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
