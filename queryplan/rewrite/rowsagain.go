@@ -105,7 +105,7 @@ func (f *fewTuples) ofPart(g *grouper, in, few queryplan.Node, on []queryplan.Re
 }
 
 // overTables returns a tree that reads the columns of a stored table by the
-// table's variable.
+// table's variable, if that has them.
 func (g *grouper) overTables(n queryplan.Node) queryplan.Node {
 	if s, ok := n.(*queryplan.Scan); ok {
 		table, _ := g.tableOf(s.Var)
@@ -115,8 +115,13 @@ func (g *grouper) overTables(n queryplan.Node) queryplan.Node {
 		out := &queryplan.Scan{Var: table, Version: s.Version,
 			Names: make([]string, len(table.Cols))}
 		for i, name := range s.Names {
-			if name != "" {
-				out.Names[g.column(table, s.Var, i)] = name
+			at, ok := g.findColumn(table, s.Var, i)
+			switch {
+			case name == "":
+			case !ok || out.Names[at] != "":
+				return s
+			default:
+				out.Names[at] = name
 			}
 		}
 		return out
