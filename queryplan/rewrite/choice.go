@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/redfoxdb/redfox/internal/list"
@@ -28,15 +29,15 @@ func (c Choice) String() string {
 	return fmt.Sprintf("%s: %s%s: %s", c.Block, c.Rule, at, c.Text)
 }
 
-// choose records a choice. Versions of one rule for which it is the same get
-// one line.
+// choose records a choice. Versions of one rule for which it is the same, and
+// passes that choose again, get one line.
 func (p *program) choose(pass string, b *queryplan.Block, c queryplan.Command, text string) {
 	choice := Choice{Pass: pass, Block: b.Name, Rule: queryplan.CommandVar(c).Name,
 		Text: text}
 	if at := queryplan.CommandSpan(c).Position(); at.Line > 0 {
 		choice.Place = fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line)
 	}
-	if n := len(p.choices); n == 0 || p.choices[n-1] != choice {
+	if !slices.Contains(p.choices, choice) {
 		p.choices = append(p.choices, choice)
 	}
 }

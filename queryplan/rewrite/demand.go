@@ -14,11 +14,14 @@ var restrictToDemand = &Pass{
 	Reason: "Of a recursion that is only asked for tuples with some values in some columns, the " +
 		"tuples for those values are derived. A set has the values that are asked for, and what their " +
 		"derivations ask for in turn. Where a rule passes the other columns on as they are, the set " +
-		"has pairs of both, and takes the place of the recursion.",
+		"has pairs of both, and takes the place of the recursion. Where an atom is asked for what " +
+		"another recursive atom has found, the set grows together with the recursion.",
 	Unless: "The recursion is an output, has a key to check, is asked for whole, or a rule has " +
-		"several recursive atoms, groups or best values, unless it composes a relation with itself, or " +
-		"each atom of the recursion has the value that is asked for. No value that a rule computes is asked for: there may be no end to " +
-		"them. The values that a relation asks for must be few beside those that there are.",
+		"groups or best values, unless each atom of the recursion has the value that is asked for; or " +
+		"a predicate is asked for different columns; or a rule joins several recursive atoms of which " +
+		"none has the value that its head is asked for. No value that a rule computes is asked for: " +
+		"there may be no end to them. The values that a relation asks for must be few beside those " +
+		"that there are.",
 	Before: "insert tc\n  scan edge(x, y)\nloop:\n  insert tc\n    project x, z\n      join y\n" +
 		"        scan delta tc(x, y)\n        scan edge(y, z)\ninsert out\n  filter eq(x, 1)\n" +
 		"    scan tc(x, y)",
@@ -47,6 +50,8 @@ var restrictToDemand = &Pass{
 				r.restrict()
 			} else if k := p.recursion(b, loop).carries(); k != nil {
 				k.restrict()
+			} else if g := p.recursion(b, loop).grows(); g != nil {
+				g.restrict()
 			} else {
 				continue
 			}
@@ -61,7 +66,7 @@ var restrictToDemand = &Pass{
 var leastAsked = 4.0
 
 // recursion is a loop of one block. Its rules have one recursive atom each,
-// unless it carries what is asked for along.
+// unless it carries what is asked for along or grows with it.
 type recursion struct {
 	*program
 	before, loop, after *queryplan.Block
@@ -141,6 +146,26 @@ func (r *recursion) reads(n queryplan.Node) bool {
 // readCommands reports whether the recursion is filled in its two blocks only,
 // by rules without a side effect, and is no output.
 func (r *recursion) readCommands() bool {
+	if !r.readBlocks(func(insert *queryplan.Insert) bool {
+		if first, ok := r.composes(insert); ok {
+			r.composed = append(r.composed, insert)
+			r.deltas[first] = true
+			return true
+		}
+		rule := r.rule(insert)
+		r.rules = append(r.rules, rule)
+		return rule != nil
+	}) {
+		return false
+	}
+	if len(r.composed) > 0 {
+		return r.linearise()
+	}
+	return len(r.base) > 0 && len(r.rules) > 0
+}
+
+// readBlocks does so for inserts of the loop that take accepts.
+func (r *recursion) readBlocks(take func(insert *queryplan.Insert) bool) bool {
 	for _, v := range r.vars {
 		if v.Output || len(v.Cols) == 0 {
 			return false
@@ -159,22 +184,14 @@ func (r *recursion) readCommands() bool {
 		case isInsert && b == r.before && !r.reads(insert.Node):
 			r.base = append(r.base, insert)
 		case isInsert && b == r.loop:
-			if first, ok := r.composes(insert); ok {
-				r.composed = append(r.composed, insert)
-				r.deltas[first] = true
-			} else if rule := r.rule(insert); rule != nil {
-				r.rules = append(r.rules, rule)
-			} else {
+			if !take(insert) {
 				return false
 			}
 		default:
 			return false
 		}
 	}
-	if len(r.composed) > 0 {
-		return r.linearise()
-	}
-	return len(r.base) > 0 && len(r.rules) > 0
+	return true
 }
 
 // disturbs reports whether a command reads the recursion, or changes what the

@@ -4,14 +4,116 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"testing"
+
+	"github.com/redfoxdb/redfox/internal/reference/planref"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// recursionInDemand draws one of two kinds of recursions.
+// TestDemandGrows compares recursions with sets that grow, over graphs of few
+// edges, in which values are asked for long after tuples of others were found.
+func TestDemandGrows(t *testing.T) {
+	grown := 0
+	const programs = 150
+	for seed := *firstSeed; seed < *firstSeed+programs; seed++ {
+		rng := rand.New(rand.NewPCG(seed, 22))
+		before := builtPlan(t, seed, growingRecursion(rng, true))
+		prog := &program{Plan: queryplan.Clone(before)}
+		if err := runPass(restrictToDemand, prog); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, before)
+		}
+		if bad := queryplan.Verify(prog.Plan); bad != nil {
+			t.Fatalf("seed %d: %v\n%s\nbecame\n%s", seed, bad, before, prog.Plan)
+		}
+		if strings.Contains(prog.String(), "scan delta p$asked") {
+			grown++
+		}
+		for range 3 {
+			facts := map[string]planref.Rows{}
+			for _, name := range []string{"e", "f"} {
+				for range 14 {
+					facts[name] = append(facts[name],
+						[]scalar.Value{smallInt(rng, 12), smallInt(rng, 12)})
+				}
+			}
+			for range 6 {
+				facts["r"] = append(facts["r"], []scalar.Value{smallInt(rng, 12)})
+			}
+			if why, _ := disagreementOver(facts, before, prog.Plan); why != "" {
+				t.Fatalf("seed %d: %s\n%s\nbecame\n%s", seed, why, before, prog.Plan)
+			}
+		}
+	}
+	if grown < programs/3 {
+		t.Errorf("sets grow in %d of %d programs", grown, programs)
+	}
+}
+
+func smallInt(rng *rand.Rand, n int64) scalar.Value {
+	return scalar.OfInt(scalar.IntType, rng.Int64N(n))
+}
+
+// recursionInDemand draws one of three kinds of recursions.
 func recursionInDemand(rng *rand.Rand) string {
-	if rng.IntN(3) == 0 {
+	switch rng.IntN(6) {
+	case 0, 1:
 		return carryingRecursion(rng)
+	case 2, 3:
+		return growingRecursion(rng, rng.IntN(3) > 0)
 	}
 	return boundRecursion(rng)
+}
+
+// growingRecursion draws a recursion of up to three predicates, some of whose
+// rules have several recursive atoms, and queries that ask for tuples of some
+// values. If first is set, all atoms are asked for values of first columns.
+func growingRecursion(rng *rand.Rand, first bool) string {
+	some := oneOf(rng)
+	var b strings.Builder
+	b.WriteString("e(x, y) -> int(x), int(y). f(x, y) -> int(x), int(y). r(x) -> int(x).\n" +
+		"s(x) <- r(x), x != 3.\n")
+	preds := []string{"p", "q", "o"}[:1+rng.IntN(3)]
+	for i, p := range preds {
+		next := preds[(i+1)%len(preds)]
+		one := func() string { return preds[rng.IntN(len(preds))] }
+		if i == 0 || rng.IntN(2) == 0 {
+			fmt.Fprintf(&b, "%s(x, y) <- %s.\n", p, some("e(x, y)", "f(x, z), e(z, y)", "e(x, y), r(y)"))
+		}
+		for range 1 + rng.IntN(2) {
+			body := some(
+				one()+"(x, z), "+next+"(z, y)",
+				one()+"(x, z), "+next+"(z, y), "+one()+"(y, _)",
+				"e(x, u), "+next+"(u, z), "+one()+"(z, y)",
+				one()+"(x, u), f(u, z), "+next+"(z, y)",
+				"f(x, u), "+next+"(u, v), e(v, z), "+one()+"(z, y)",
+				next+"(x, y), "+one()+"(y, x)",
+				next+"(x, z), "+one()+"(x, y), f(z, y)",
+				one()+"(z, y), "+next+"(x, z)",
+				"f(x, z), "+next+"(z, y)",
+				next+"(x, z), "+one()+"(z, z), f(z, y)",
+				one()+"(y, z), "+next+"(x, z)")
+			if first {
+				body = some(one()+"(x, z), "+next+"(z, y)", "f(x, z), "+next+"(z, y)",
+					"e(x, u), f(u, z), "+next+"(z, y)", next+"(x, z), f(z, u), "+one()+"(u, y)")
+			}
+			body += some("", "", "", ", x != 2", ", y < 3", ", !f(x, y)", ", r(x)", ", x <= y", ", !r(y)")
+			fmt.Fprintf(&b, "%s(x, y) <- %s.\n", p, body)
+		}
+	}
+	for range 1 + rng.IntN(2) {
+		p := preds[rng.IntN(len(preds))]
+		if first {
+			fmt.Fprintf(&b, "_(y) <- %s(%d, y).\n", p, rng.IntN(4))
+			continue
+		}
+		b.WriteString(some("_(y) <- "+p+"(1, y)", "_(x) <- "+p+"(x, 2)",
+			"_(x, y) <- "+p+"(x, y), x = 0", "_(x, y) <- r(x), "+p+"(x, y)",
+			"_(x, y) <- s(x), "+p+"(x, y)", "_(x, y) <- e(x, y), !"+p+"(x, y)",
+			"_[x] = n <- agg<<n = count()>> s(x), "+p+"(x, _)", "_() <- "+p+"(1, 3)",
+			"_(y) <- "+p+"(2, z), "+p+"(z, y)", "_(y) <- "+p+"(3, y), !"+p+"(y, 1)") + ".\n")
+	}
+	return b.String()
 }
 
 // boundRecursion draws a recursion of one or two predicates, most of them

@@ -42,7 +42,7 @@ var shapes = map[string]shape{
 	"ScanOnceForGroups":  anyData(randomComparison),
 	"SelectMultijoin":    cyclicJoin,
 
-	"CompareWithExtremes":  anyData(otherValue),
+	"CompareWithExtremes":  anyData(otherOrAsked),
 	"UnfoldJoins":          anyData(lookedUpJoin),
 	"SplitRecursiveRules":  loopedRule,
 	"AggregateBeforeJoins": anyData(repeatingJoin),
@@ -110,6 +110,12 @@ func shapedPlan(
 		}
 		return p, cat
 	}
+	return builtPlan(t, seed, text), cat
+}
+
+// builtPlan returns the plan of a program as it is built.
+func builtPlan(t *testing.T, seed uint64, text string) *queryplan.Plan {
+	t.Helper()
 	file := source.NewFile("test.logic", text)
 	prog, found := frontend.Compile([]*source.File{file}, frontend.Options{})
 	if prog == nil {
@@ -123,7 +129,7 @@ func shapedPlan(
 	for _, v := range p.Vars {
 		v.Output = v.Output && strings.HasPrefix(v.Name, "_")
 	}
-	return p, cat
+	return p
 }
 
 // checkPass runs a pass on a plan, and on what the passes before it make of the

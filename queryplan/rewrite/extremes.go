@@ -19,7 +19,8 @@ var compareWithExtremes = &Pass{
 		"one is not x, so a group with both takes the place of the pairs.",
 	Unless: "The other value is used for something else, or repeated tuples of the rule matter, or the " +
 		"values are floats, which need not equal themselves; or the rule computes columns; or the " +
-		"pairs are not expected to cost more than the groups; or the relation is what a loop adds to.",
+		"pairs are not expected to cost more than the groups; or the relation is what a loop adds to. " +
+		"If the few tuples that ask are in a temporary, groups are made for these only.",
 	Before: "project c\n  filter ne(m, n)\n    join c\n      scan r(c, m)\n      scan r(c, n)",
 	After: "project c\n  filter or(ne(lo, m), ne(hi, m))\n    unique join c\n      scan r(c, m)\n" +
 		"      aggregate [c] lo: int = min(n), hi: int = max(n)\n        scan r(c, n)",
@@ -31,7 +32,12 @@ var compareWithExtremes = &Pass{
 			n queryplan.Node) queryplan.Node {
 			x.changed = loop[b]
 			x.note = func(text string) { p.choose("CompareWithExtremes", b, c, text) }
-			return joins.EachConjunction(n, joins.RootSite(c), x.apply)
+			x.restricted = false
+			n = joins.EachConjunction(n, joins.RootSite(c), x.apply)
+			if x.restricted {
+				n = dropVainDedups(n)
+			}
+			return n
 		})
 		return nil
 	},
@@ -45,6 +51,8 @@ type extremes struct {
 	est     *stats.Estimator
 	changed map[*queryplan.Var]bool // by the loop of the block at hand
 	note    func(text string)       // takes what was decided
+	// restricted is set if groups are made for the tuples of a temporary.
+	restricted bool
 }
 
 // apply replaces relations of which one column is only told from another.
@@ -53,13 +61,14 @@ func (x *extremes) apply(n queryplan.Node, at joins.Site) queryplan.Node {
 		return n
 	}
 	c, found := joins.Flatten(n), false
-	for i := range c.Conds {
-		for rel := range c.Rels {
-			if x.replace(c, i, rel) {
-				found = true
-				break
+	for again := true; again; {
+		again = false
+		for i := 0; i < len(c.Conds) && !again; i++ {
+			for rel := 0; rel < len(c.Rels) && !again; rel++ {
+				again = x.replace(c, i, rel)
 			}
 		}
+		found = found || again
 	}
 	if !found {
 		return n
@@ -91,8 +100,20 @@ func (x *extremes) replace(c *joins.Conjunction, cond, rel int) bool {
 		!trees.IsInvariant(r, x.changed) {
 		return false
 	}
+	// Conditions on the relation alone are part of it.
+	var own []queryplan.Expr
 	rest := *c
-	rest.Conds = slices.Delete(slices.Clone(c.Conds), cond, cond+1)
+	rest.Conds = nil
+	for i, other := range c.Conds {
+		switch {
+		case i == cond:
+		case trees.HasAll(trees.Columns(r), queryplan.ExprColumns(other)):
+			own = append(own, other)
+		default:
+			rest.Conds = append(rest.Conds, other)
+		}
+	}
+	r = trees.Filter(r, own)
 	rest.Rels = slices.Delete(slices.Clone(c.Rels), rel, rel+1)
 	elsewhere := func(name string) bool {
 		return rest.Uses(name) || slices.ContainsFunc(rest.Rels, func(n queryplan.Node) bool {
@@ -108,14 +129,24 @@ func (x *extremes) replace(c *joins.Conjunction, cond, rel int) bool {
 	if elsewhere(column.Col.Name) || len(by) == 0 {
 		return false
 	}
-	pairs, groups := x.costs(c, &rest, rel)
-	pays, what := pairs >= extremesGain*groups && pairs-groups > leastSaved, "pairs"
-	if pays {
+	filtered := *c
+	filtered.Rels = slices.Clone(c.Rels)
+	filtered.Rels[rel] = r
+	pairs, groups := x.costs(&filtered, &rest, r)
+	pays := func() bool { return pairs >= extremesGain*groups && pairs-groups > leastSaved }
+	if few := x.ofFew(&rest, r, by); few != nil && !pays() {
+		pairs, groups = x.costsOfFew(&filtered, &rest, few, by)
+		if pays() {
+			r, x.restricted = few, true
+		}
+	}
+	what := "pairs"
+	if pays() {
 		what = "groups"
 	}
 	x.note(fmt.Sprintf("%s of %s: all pairs cost %.3g, groups with the extremes of %s %.3g", what,
 		relationList(c.Rels[rel:rel+1]), pairs, column.Col.Name, groups))
-	if !pays {
+	if !pays() {
 		return false
 	}
 	agg := &queryplan.Aggregate{Input: r, By: by}
@@ -127,7 +158,8 @@ func (x *extremes) replace(c *joins.Conjunction, cond, rel int) bool {
 			Args: []queryplan.Expr{&queryplan.ColRef{Col: out}, other}, Result: call.Result})
 	}
 	c.Rels[rel] = agg
-	c.Conds[cond] = &queryplan.Call{Func: scalar.Lookup("or"), Args: differs, Result: call.Result}
+	c.Conds = append(rest.Conds,
+		&queryplan.Call{Func: scalar.Lookup("or"), Args: differs, Result: call.Result})
 	return true
 }
 
@@ -141,17 +173,76 @@ func isDiscrete(t scalar.Type) bool {
 	return false
 }
 
-// costs returns the costs of joining a relation and of joining groups of it.
-func (x *extremes) costs(c, rest *joins.Conjunction, rel int) (pairs, groups float64) {
-	rows := func(c *joins.Conjunction) float64 {
-		part := &joins.Conjunction{Names: c.Names, Rels: c.Rels}
-		for _, r := range part.Rels {
-			for _, col := range trees.Columns(r) {
-				part.Show(col, map[string]bool{col: true})
-			}
+// ofFew returns the tuples of a relation whose groups the few tuples of a
+// temporary ask for, or nil if there is no such temporary.
+func (x *extremes) ofFew(rest *joins.Conjunction, r queryplan.Node, by []string) queryplan.Node {
+	var best queryplan.Node
+	for _, few := range rest.Rels {
+		if !x.inTemporary(few) {
+			continue
 		}
-		return x.est.Rows(part.Assemble(joins.LeftDeep(len(part.Rels)), joins.Site{}))
+		theirs := trees.Columns(few)
+		on := slices.DeleteFunc(slices.Clone(by), func(name string) bool {
+			return !slices.Contains(theirs, name)
+		})
+		if len(on) == 0 {
+			continue
+		}
+		out := semiJoin(r, few, renamesOf(on, on))
+		rows := x.est.Rows(out)
+		if rows <= mostLeft*x.est.Rows(r) && (best == nil || rows < x.est.Rows(best)) {
+			best = out
+		}
 	}
-	return (joins.EmitCost + matchCost) * rows(c),
-		groupCost*x.est.Rows(c.Rels[rel]) + joins.EmitCost*rows(rest)
+	return best
+}
+
+// inTemporary reports whether a tree reads one temporary and nothing else, and
+// the loop at hand does not change that.
+func (x *extremes) inTemporary(n queryplan.Node) bool {
+	for {
+		switch m := n.(type) {
+		case *queryplan.Scan:
+			return m.Var.Kind == queryplan.Temp && !x.changed[m.Var]
+		case *queryplan.Project, *queryplan.Dedup:
+			n = m.Inputs()[0]
+		default:
+			return false
+		}
+	}
+}
+
+// rows estimates the tuples of the joined relations of a conjunction.
+func (x *extremes) rows(c *joins.Conjunction) float64 {
+	part := &joins.Conjunction{Names: c.Names, Rels: c.Rels}
+	for _, r := range part.Rels {
+		for _, col := range trees.Columns(r) {
+			part.Show(col, map[string]bool{col: true})
+		}
+	}
+	return x.est.Rows(part.Assemble(joins.LeftDeep(len(part.Rels)), joins.Site{}))
+}
+
+// costs returns the costs of joining a relation and of joining groups of it.
+func (x *extremes) costs(c, rest *joins.Conjunction,
+	r queryplan.Node) (pairs, groups float64) {
+	return (joins.EmitCost + matchCost) * x.rows(c),
+		groupCost*x.est.Rows(r) + joins.EmitCost*x.rows(rest)
+}
+
+// orderedCost is the cost of adding a tuple to its group if the tuples of a
+// group stand together.
+const orderedCost = 1
+
+// costsOfFew returns the costs of joining a relation and of joining groups of
+// those tuples of it that few ask for. The repeated tuples that pairs make are
+// looked for, and groups make none.
+func (x *extremes) costsOfFew(c, rest *joins.Conjunction, few queryplan.Node,
+	by []string) (pairs, groups float64) {
+	each := float64(groupCost)
+	if len(by) == 1 && comesInOrder(x.est, few, by[0]) {
+		each = orderedCost
+	}
+	return (joins.EmitCost + matchCost + groupCost) * x.rows(c),
+		each*x.est.Rows(few) + (joins.EmitCost+matchCost)*x.rows(rest)
 }

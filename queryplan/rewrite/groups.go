@@ -329,14 +329,24 @@ func (g *grouper) together(c *joins.Conjunction, members []int) {
 // column returns the position in row, which is v itself or its table, of a
 // column of v.
 func (g *grouper) column(row, v *queryplan.Var, i int) int {
+	at, ok := g.findColumn(row, v, i)
+	if !ok {
+		panic(fmt.Sprintf("rewrite: table %s lacks a column of %s", row.Name, v.Name))
+	}
+	return at
+}
+
+// findColumn does so for a table that may lack it: the plan's has the columns
+// that scans of the table use.
+func (g *grouper) findColumn(row, v *queryplan.Var, i int) (at int, ok bool) {
 	if row == v {
-		return i
+		return i, true
 	}
 	_, stored := g.tableOf(v)
 	for j, s := range row.Stored {
 		if s == stored[i] && row.Cols[j].Type == v.Cols[i].Type {
-			return j
+			return j, true
 		}
 	}
-	panic(fmt.Sprintf("rewrite: table %s lacks a column of %s", row.Name, v.Name))
+	return 0, false
 }

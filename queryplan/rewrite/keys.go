@@ -3,6 +3,7 @@ package rewrite
 import (
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/list"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite/joins"
 )
@@ -70,6 +71,18 @@ func dropDedup(n queryplan.Node, free bool) queryplan.Node {
 		return matchedAgain(&queryplan.Join{Kind: j.Kind, Left: out[0], Right: out[1]})
 	}
 	return queryplan.WithInputs(n, out)
+}
+
+// dropVainDedups removes dedups of tuples that do not repeat.
+func dropVainDedups(n queryplan.Node) queryplan.Node {
+	if d, ok := n.(*queryplan.Dedup); ok && queryplan.IsSet(d.Input) {
+		return dropVainDedups(d.Input)
+	}
+	in := n.Inputs()
+	if len(in) == 0 {
+		return n
+	}
+	return queryplan.WithInputs(n, list.Map(in, dropVainDedups))
 }
 
 // matchedAgain finds out anew whether a join matches each left tuple once: its

@@ -74,8 +74,9 @@ func (x *restriction) filter(s *seed, own []queryplan.Command) {
 	x.before.Cmds = append(x.before.Cmds, own...)
 }
 
-// sets restricts the recursion to sets of values.
-func (x *restriction) sets(own []queryplan.Command) {
+// declare makes the sets, and the commands that fill them with what the rest of
+// the plan asks for.
+func (x *restriction) declare() {
 	for _, v := range x.vars {
 		set := &queryplan.Var{Name: x.names.Fresh(v.Name + "$asked"), Kind: queryplan.Derived,
 			Limit: -1, Span: v.Span}
@@ -89,6 +90,11 @@ func (x *restriction) sets(own []queryplan.Command) {
 		set := x.asked[s.scan.Var]
 		return set, s.values(x.columns[s.scan.Var], queryplan.NamesOf(set.Cols))
 	})
+}
+
+// sets restricts the recursion to sets of values.
+func (x *restriction) sets(own []queryplan.Command) {
+	x.declare()
 	for _, rule := range x.rules {
 		head, to := rule.insert.Var, rule.atom.scan.Var
 		if rule.keeps(x.columns[head]) {

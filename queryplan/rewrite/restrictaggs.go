@@ -109,7 +109,7 @@ func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
 		})
 		few := r.fewFrom(c, i, consumes, late)
 		few.consumers = others
-		if s := few.saves(r.est); s > saved {
+		if s := few.saves(r); s > saved {
 			best, saved = few, s
 		}
 	}
@@ -417,26 +417,29 @@ func (f *fewTuples) rest(first queryplan.Node) *joins.Conjunction {
 }
 
 // saves estimates what is saved where the consumers are restricted to the part.
-func (f *fewTuples) saves(est *stats.Estimator) float64 {
+func (f *fewTuples) saves(r *restricter) float64 {
 	saved := 0.0
 	for _, x := range f.consumers {
-		if s, ok := f.savesFor(est, x); ok {
+		if s, ok := f.savesFor(r, x); ok {
 			saved += s
 		}
 	}
-	return saved - keepCost*est.Rows(f.tree)
+	return saved - keepCost*r.est.Rows(f.tree)
 }
 
 // savesFor estimates what one consumer becomes cheaper by; not ok if it is not
 // to be restricted.
-func (f *fewTuples) savesFor(est *stats.Estimator, x consumer) (saved float64, ok bool) {
+func (f *fewTuples) savesFor(r *restricter, x consumer) (saved float64, ok bool) {
 	few := true
 	_, ok = x.restrict(f.matching(x),
-		func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
-			out := semiJoin(in, f.tree, on)
-			before, after := est.Rows(in), est.Rows(out)
+		func(in queryplan.Node, on []queryplan.Rename, set bool) queryplan.Node {
+			out, test := f.ofPart(r.rows, in, f.tree, on, set), 0.0
+			if out == nil {
+				out, test = semiJoin(in, f.tree, on), matchCost
+			}
+			before, after := r.est.Rows(in), r.est.Rows(out)
 			few = few && after <= mostLeft*before
-			saved += groupCost*(before-after) - matchCost*before
+			saved += groupCost*(before-after) - test*before
 			return out
 		})
 	return saved, ok && few && saved > min(leastSaved, 0)
@@ -444,11 +447,10 @@ func (f *fewTuples) savesFor(est *stats.Estimator, x consumer) (saved float64, o
 
 // restrict applies f to what the groups of a consumer are made from, or to the
 // pairs that a semijoin looks for.
-func (x consumer) restrict(on []queryplan.Rename,
-	f func(in queryplan.Node, on []queryplan.Rename) queryplan.Node) (queryplan.Node, bool) {
+func (x consumer) restrict(on []queryplan.Rename, f matcher) (queryplan.Node, bool) {
 	out, ok := matchGroups(x.node, on, f)
 	if !ok && len(on) > 0 && x.rel < 0 && multiplies(x.node) {
-		return f(x.node, on), true
+		return f(x.node, on, true), true
 	}
 	return out, ok
 }
@@ -473,11 +475,16 @@ func semiJoin(n, few queryplan.Node, on []queryplan.Rename) queryplan.Node {
 	return j
 }
 
+// matcher cuts a tree down to the tuples that match one of few. On maps the
+// columns of these to those of the tree. Set says that repeated tuples do not
+// matter.
+type matcher func(in queryplan.Node, on []queryplan.Rename, set bool) queryplan.Node
+
 // matchGroups applies restrict to what the groups of a tree are made from. On
 // maps columns of the tuples to match, From, to those of the tree, To. It fails
 // where nothing is grouped by any of the columns.
 func matchGroups(n queryplan.Node, on []queryplan.Rename,
-	restrict func(in queryplan.Node, on []queryplan.Rename) queryplan.Node) (queryplan.Node, bool) {
+	restrict matcher) (queryplan.Node, bool) {
 	if len(on) == 0 {
 		return n, false
 	}
@@ -517,7 +524,8 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename,
 				return queryplan.WithInputs(n, []queryplan.Node{out}), true
 			}
 		}
-		return queryplan.WithInputs(n, []queryplan.Node{restrict(in, on)}), true
+		return queryplan.WithInputs(n, []queryplan.Node{
+			restrict(in, on, joins.InputSet(n, false))}), true
 	case *queryplan.Join:
 		if n.Kind != queryplan.Inner {
 			return n, false
@@ -556,12 +564,12 @@ func (f *fewTuples) apply(r *restricter) queryplan.Node {
 	restricted := map[int]queryplan.Node{}
 	semis := slices.Clone(c.Semis)
 	for _, x := range f.consumers {
-		if _, ok := f.savesFor(r.est, x); !ok {
+		if _, ok := f.savesFor(r, x); !ok {
 			continue
 		}
 		out, _ := x.restrict(f.matching(x),
-			func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
-				return f.matches(r.rows, in, scan, on)
+			func(in queryplan.Node, on []queryplan.Rename, set bool) queryplan.Node {
+				return f.matches(r.rows, in, scan, on, set)
 			})
 		if x.of != nil {
 			r.defs[x.of].inserts = nil

@@ -17,6 +17,15 @@ func comparedOrAsked(rng *rand.Rand) (string, *stats.Catalog) {
 	return askedPairs(rng), nil
 }
 
+// otherOrAsked makes the rules of otherValue, or the pairs of askedPairs, some
+// of which are for few tuples when the pass runs again.
+func otherOrAsked(rng *rand.Rand) string {
+	if rng.IntN(2) == 0 {
+		return otherValue(rng)
+	}
+	return askedPairs(rng)
+}
+
 // askedPairs asks for tuples whether there is another one of a kind, by a
 // predicate that joins pairs, or in place.
 func askedPairs(rng *rand.Rand) string {

@@ -13,11 +13,11 @@ import (
 func (f *fewTuples) showRows(r *restricter) {
 	f.more = map[string]bool{}
 	for _, x := range f.consumers {
-		if _, ok := f.savesFor(r.est, x); !ok {
+		if _, ok := f.savesFor(r, x); !ok {
 			continue
 		}
 		x.restrict(f.matching(x),
-			func(in queryplan.Node, on []queryplan.Rename) queryplan.Node {
+			func(in queryplan.Node, on []queryplan.Rename, _ bool) queryplan.Node {
 				for _, row := range f.rowsAgain(r.rows, joins.Flatten(in), on) {
 					for _, col := range row.cols {
 						f.more[col.From] = true
@@ -79,10 +79,63 @@ func (f *fewTuples) rowsAgain(g *grouper, in *joins.Conjunction,
 	return out
 }
 
+// ofPart returns those tuples of a tree, as a set, that match one of few if
+// these are the tuples of few alone, and nil if that is not certain. Few yields
+// the tuples of the part. A formula below a negation has such a tree: it binds
+// the variables of the formula by what stands beside the negation, which the
+// part has read.
+func (f *fewTuples) ofPart(g *grouper, in, few queryplan.Node, on []queryplan.Rename,
+	set bool) queryplan.Node {
+	if !set {
+		return nil
+	}
+	var cols []queryplan.Rename
+	for _, name := range trees.Columns(in) {
+		at := slices.IndexFunc(on, func(r queryplan.Rename) bool { return r.To == name })
+		if at < 0 {
+			return nil
+		}
+		cols = append(cols, on[at])
+	}
+	part := newRuleBody(g.overTables(trees.Project(f.tree, cols)))
+	if !newRuleBody(g.overTables(in)).contains(part) {
+		return nil
+	}
+	return trees.Project(few, cols)
+}
+
+// overTables returns a tree that reads the columns of a stored table by the
+// table's variable, if that has them.
+func (g *grouper) overTables(n queryplan.Node) queryplan.Node {
+	if s, ok := n.(*queryplan.Scan); ok {
+		table, _ := g.tableOf(s.Var)
+		if table == nil || table == s.Var || s.Position != "" {
+			return s
+		}
+		out := &queryplan.Scan{Var: table, Version: s.Version,
+			Names: make([]string, len(table.Cols))}
+		for i, name := range s.Names {
+			at, ok := g.findColumn(table, s.Var, i)
+			switch {
+			case name == "":
+			case !ok || out.Names[at] != "":
+				return s
+			default:
+				out.Names[at] = name
+			}
+		}
+		return out
+	}
+	return queryplan.WithInputs(n, list.Map(n.Inputs(), g.overTables))
+}
+
 // matches keeps the tuples of a tree that match one of few. Where the tree
 // reads rows of few again, few takes their place.
 func (f *fewTuples) matches(g *grouper, in queryplan.Node, few *queryplan.Scan,
-	on []queryplan.Rename) queryplan.Node {
+	on []queryplan.Rename, set bool) queryplan.Node {
+	if out := f.ofPart(g, in, few, on, set); out != nil {
+		return out
+	}
 	c := joins.Flatten(in)
 	rows := f.rowsAgain(g, c, on)
 	if len(rows) == 0 {

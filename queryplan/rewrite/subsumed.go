@@ -108,23 +108,41 @@ func newRuleBody(n queryplan.Node) *ruleBody {
 // scanAtom returns an atom as a scan with conditions, or nil.
 func (body *ruleBody) scanAtom(a *conjunct) *scanAtom {
 	var conds []queryplan.Expr
-	n := a.node
-	for {
-		f, ok := n.(*queryplan.Filter)
-		if !ok {
-			break
+	vars, n := a.vars, a.node
+	var scan *queryplan.Scan
+	for scan == nil {
+		switch m := n.(type) {
+		case *queryplan.Filter:
+			conds, n = append(conds, queryplan.Conjuncts(m.Cond)...), m.Input
+		case *queryplan.Project:
+			below, from := map[string]int{}, map[string]queryplan.Expr{}
+			for _, r := range m.Cols {
+				if id, ok := vars[r.To]; ok {
+					if _, twice := below[r.From]; twice {
+						return nil
+					}
+					below[r.From] = id
+				}
+				col, _ := queryplan.ColumnOf(m.Input, r.From)
+				from[r.To] = &queryplan.ColRef{Col: col}
+			}
+			for i, cond := range conds {
+				conds[i] = queryplan.Substitute(cond, from)
+			}
+			vars, n = below, m.Input
+		case *queryplan.Scan:
+			scan = m
+		default:
+			return nil
 		}
-		conds = append(conds, queryplan.Conjuncts(f.Cond)...)
-		n = f.Input
 	}
-	scan, ok := n.(*queryplan.Scan)
-	if !ok || scan.Position != "" {
+	if scan.Position != "" {
 		return nil
 	}
 	out := &scanAtom{scan: scan}
 	places := map[string]queryplan.Expr{}
 	for i, name := range scan.Names {
-		id, ok := a.vars[name]
+		id, ok := vars[name]
 		if !ok || name == "" {
 			id = body.variable() // nothing else reads it
 		}
