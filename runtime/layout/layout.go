@@ -224,6 +224,9 @@ type Facts struct {
 	Numbered func(x *harmony.Index) bool
 	// Ordered reports whether the keys of groups come in order to each worker.
 	Ordered func(g *harmony.Groups) bool
+	// Sorted reports whether they do because the run has sorted what fills the
+	// groups.
+	Sorted func(g *harmony.Groups) bool
 	// NeedsSet reports whether a tuple may be inserted twice.
 	NeedsSet func(r *harmony.Relation) bool
 	// Carried returns the columns by which a loop over a relation is
@@ -287,6 +290,8 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		case len(g.Keys) == 0:
 			k.Form = abi.None
 		case k.Form != abi.Hash || k.Size == 0:
+		case policy.ordered(g) && f.Sorted(g):
+			k.Form = abi.Ordered
 		case k.Size <= policy.groups(g):
 			k.Form = abi.Direct
 		case policy.ordered(g) && f.Ordered(g):

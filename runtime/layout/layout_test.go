@@ -75,6 +75,7 @@ func TestIndexes(t *testing.T) {
 			Loaded:   func(*harmony.Relation, int) Column { return Words },
 			Numbered: func(*harmony.Index) bool { return false },
 			Ordered:  func(*harmony.Groups) bool { return false },
+			Sorted:   func(*harmony.Groups) bool { return false },
 			NeedsSet: func(*harmony.Relation) bool { return true },
 			Carried:  func(*harmony.Relation) []int { return nil },
 		}, Policy{Table: c.table, Bits: c.table})

@@ -9,18 +9,36 @@ import (
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/sortpairs"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
 )
 
-// Fusing restricts the fusion of kernels: none at all, or not of some pairs.
+// Fusing restricts what plans become: no fusion of kernels at all, or not of
+// some pairs, and no sorting of the pairs of folds.
 type Fusing struct {
-	Off   bool
-	Apart []string // pairs that stay apart, "k1+k2", by the names before fusion
+	Off      bool
+	Apart    []string // pairs that stay apart, "k1+k2", by the names before fusion
+	Unsorted bool
 }
 
 // String is a key: equal restrictions have equal texts.
-func (f Fusing) String() string { return fmt.Sprintf("%t %q", f.Off, f.Apart) }
+func (f Fusing) String() string {
+	return fmt.Sprintf("%t %q %t", f.Off, f.Apart, f.Unsorted)
+}
+
+// Sorted returns the pairs that are sorted for the folds of a plan.
+func (f Fusing) Sorted(plan *queryplan.Plan) []sortpairs.Sorted {
+	_, sorted := f.sort(plan)
+	return sorted
+}
+
+func (f Fusing) sort(plan *queryplan.Plan) (*queryplan.Plan, []sortpairs.Sorted) {
+	if f.Unsorted {
+		return plan, nil
+	}
+	return sortpairs.Apply(plan)
+}
 
 // Check returns the error of a malformed pair.
 func (f Fusing) Check() error {
@@ -82,6 +100,8 @@ func Kernels(plan *queryplan.Plan, t Target, how Fusing) (*harmony.Program, erro
 // compiled programs.
 func fused(plan *queryplan.Plan, t Target, how Fusing,
 	brief bool) (graph *harmony.Program, report *fuse.Report, err error) {
+	// Folds read sorted pairs. From here on they need no table of groups.
+	plan, _ = how.sort(plan)
 	// Operators become kernels over managed variables. From here on nothing
 	// knows operators.
 	graph, err = lowered(plan)

@@ -147,11 +147,14 @@ func (g *generator) passedAlong(p *pred) bool {
 		}
 		terms := list.Map(q.args, func(typ) string { return "_" })
 		terms[places[0]], terms[places[1]] = "x", "y"
-		fn := pick(g, []string{"min", "max"})
-		if result != text && result != date && result != truth && g.chance(60) {
-			fn = "total"
+		what := pick(g, []string{"min(v)", "max(v)"})
+		switch {
+		case result == integer && g.chance(30):
+			what = "count()"
+		case result != text && result != date && result != truth && g.chance(60):
+			what = "total(v)"
 		}
-		g.clause("%s <- agg<<u = %s(v)>> %s, %s.", p.atom([]string{"y", "u"}), fn, q.atom(terms),
+		g.clause("%s <- agg<<u = %s>> %s, %s.", p.atom([]string{"y", "u"}), what, q.atom(terms),
 			p.atom([]string{"x", "v"}))
 		return true
 	}
