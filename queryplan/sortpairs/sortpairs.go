@@ -36,6 +36,7 @@ func (s Sorted) String() string {
 // the value of each. It is not done if the keys of groups are floats, whose
 // words do not order as they do, or if the loop is entered from several blocks
 // or within another loop, so that the pairs would be sorted again and again.
+// Totals of floats need more than that (floats.go).
 func Apply(p *queryplan.Plan) (*queryplan.Plan, []Sorted) {
 	if !mayFold(p) {
 		return p, nil
@@ -48,11 +49,14 @@ func Apply(p *queryplan.Plan) (*queryplan.Plan, []Sorted) {
 		if entry == nil || !s.flow.InLoop(b) || s.flow.InLoop(entry) {
 			continue
 		}
+		var cmds []queryplan.Command
 		for i, c := range b.Cmds {
 			n := queryplan.CommandNode(c)
 			if n == nil {
+				cmds = append(cmds, c)
 				continue
 			}
+			s.before = nil
 			m := queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
 				if a, ok := n.(*queryplan.Aggregate); ok {
 					return s.aggregate(a, b, c)
@@ -61,8 +65,11 @@ func Apply(p *queryplan.Plan) (*queryplan.Plan, []Sorted) {
 			})
 			if m != n {
 				b.Cmds[i] = queryplan.WithNode(c, m)
+				cmds = append(cmds, s.before...)
 			}
+			cmds = append(cmds, b.Cmds[i])
 		}
+		b.Cmds = cmds
 	}
 	if len(s.sorted) == 0 {
 		return p, nil
@@ -70,6 +77,9 @@ func Apply(p *queryplan.Plan) (*queryplan.Plan, []Sorted) {
 	for _, x := range s.sorted {
 		entry := s.entries[x.block]
 		entry.Cmds = append(entry.Cmds, &queryplan.Assign{Var: x.Var, Node: x.node})
+		if x.most != nil {
+			entry.Cmds = append(entry.Cmds, &queryplan.Assign{Var: x.most, Node: largest(x)})
+		}
 	}
 	out := make([]Sorted, len(s.sorted))
 	for i, x := range s.sorted {
@@ -94,7 +104,8 @@ type sorter struct {
 	entries map[*queryplan.Block]*queryplan.Block
 	above   loops.DominatorTree
 	names   *queryplan.Names
-	sorted  []sorted
+	sorted  []*sorted
+	before  []queryplan.Command // that run ahead of the one at hand
 }
 
 // sorted is a variable and what it is assigned.
@@ -102,6 +113,7 @@ type sorted struct {
 	Sorted
 	block *queryplan.Block
 	node  queryplan.Node
+	most  *queryplan.Var // the size of the largest group; nil if nothing asks
 }
 
 // aggregate returns a fold over sorted pairs, or an aggregate that is none as
@@ -109,8 +121,28 @@ type sorted struct {
 func (s *sorter) aggregate(n *queryplan.Aggregate, b *queryplan.Block,
 	c queryplan.Command) queryplan.Node {
 	f, ok := s.flow.Fold(n, b)
-	if !ok || f.Tally || !sortable(n) {
+	if !ok || f.Tally {
 		return n
+	}
+	typeOf := func(name string) scalar.Type {
+		c, _ := queryplan.FindColumn(n.Input.Columns(), name)
+		return c.Type
+	}
+	for _, name := range n.By {
+		if typeOf(name).Kind == scalar.Float {
+			return n
+		}
+	}
+	floats := ""
+	for _, a := range n.Aggs {
+		if !a.Fn.IsTotal() || typeOf(a.In).Kind != scalar.Float {
+			continue
+		}
+		if a.Fn != queryplan.Total || typeOf(a.In) != scalar.FloatType ||
+			floats != "" && floats != a.In {
+			return n
+		}
+		floats = a.In
 	}
 	names := queryplan.ColumnNames(n)
 	names.Take(n.By...)
@@ -124,28 +156,25 @@ func (s *sorter) aggregate(n *queryplan.Aggregate, b *queryplan.Block,
 		values.Cols = append(values.Cols, queryplan.Rename{From: f.Keys[i], To: source})
 	}
 	out := &queryplan.Aggregate{By: n.By}
+	renamed := map[string]string{}
 	for _, a := range n.Aggs {
 		if a.Fn != queryplan.Count {
-			to := names.Fresh("value")
-			values.Cols = append(values.Cols, queryplan.Rename{From: a.In, To: to})
-			a.In = to
+			if renamed[a.In] == "" {
+				renamed[a.In] = names.Fresh("value")
+				values.Cols = append(values.Cols,
+					queryplan.Rename{From: a.In, To: renamed[a.In]})
+			}
+			a.In = renamed[a.In]
 		}
 		out.Aggs = append(out.Aggs, a)
 	}
-	out.Input = &queryplan.Join{Left: s.pairs(pairs, n.By, b, c), Right: values, Unique: true}
-	return out
-}
-
-// sortable reports whether groups are lists if their rows come in order.
-func sortable(n *queryplan.Aggregate) bool {
-	float := func(name string) bool {
-		c, ok := queryplan.FindColumn(n.Input.Columns(), name)
-		return !ok || c.Type.Kind == scalar.Float
+	x := s.pairs(pairs, n.By, b, c)
+	scan := &queryplan.Scan{Var: x.Var, Names: queryplan.NamesOf(pairs.Columns())}
+	if floats != "" {
+		return s.floats(out, x, scan, values, len(f.On), renamed[floats], names)
 	}
-	return !slices.ContainsFunc(n.By, float) &&
-		!slices.ContainsFunc(n.Aggs, func(a queryplan.Agg) bool {
-			return a.Fn.IsTotal() && float(a.In)
-		})
+	out.Input = &queryplan.Join{Left: scan, Right: values, Unique: true}
+	return out
 }
 
 // reaches reports whether pairs that are sorted for a loop are the same in
@@ -158,10 +187,10 @@ func (s *sorter) reaches(sorted, b *queryplan.Block, pairs queryplan.Node) bool 
 		})
 }
 
-// pairs returns a scan of sorted pairs, whose first columns are those of the
-// groups. Folds that read the same pairs share them.
+// pairs returns sorted pairs, whose first columns are those of the groups.
+// Folds that read the same pairs share them.
 func (s *sorter) pairs(n *queryplan.Project, by []string, b *queryplan.Block,
-	c queryplan.Command) queryplan.Node {
+	c queryplan.Command) *sorted {
 	cols := n.Columns()
 	for _, x := range s.sorted {
 		in := x.node.(*queryplan.TopK).Input.(*queryplan.Project)
@@ -170,7 +199,7 @@ func (s *sorter) pairs(n *queryplan.Project, by []string, b *queryplan.Block,
 			slices.EqualFunc(in.Cols, n.Cols, func(a, b queryplan.Rename) bool {
 				return a.From == b.From
 			}) {
-			return &queryplan.Scan{Var: x.Var, Names: queryplan.NamesOf(cols)}
+			return x
 		}
 	}
 	v := &queryplan.Var{Name: s.names.Fresh("pairs"), Kind: queryplan.Temp, Cols: cols,
@@ -180,6 +209,7 @@ func (s *sorter) pairs(n *queryplan.Project, by []string, b *queryplan.Block,
 		all.By = append(all.By, queryplan.OrderKey{Col: col.Name})
 	}
 	s.plan.Vars = append(s.plan.Vars, v)
-	s.sorted = append(s.sorted, sorted{Sorted{v, by, b.Name}, b, all})
-	return &queryplan.Scan{Var: v, Names: queryplan.NamesOf(cols)}
+	x := &sorted{Sorted: Sorted{v, by, b.Name}, block: b, node: all}
+	s.sorted = append(s.sorted, x)
+	return x
 }

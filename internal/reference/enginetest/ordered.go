@@ -87,11 +87,18 @@ least[y] = a <- agg<<a = min(v)>> edge(x, y), least[x] = v.
 most[y] = z <- agg<<z = max(v)>> edge(x, y), most[x] = u, v = u * 1.25f.
 mean[y] = m <- agg<<m = avg(v)>> edge(x, y), mean[x] = u, v = u + 0.25.
 all[y] = c <- agg<<c = count()>> edge(x, y), all[x] = _.
+lang:iterate[` + "`rank" + `] = 3.
+lang:iterate[` + "`far" + `] = 3.
+rank[x] = 1f / int:float:convert[x + 3] <- edge(x, _).
+rank[y] = s / 7f - 0.01f <- _rank[y] = s.
+_rank[y] = s <- agg<<s = total(v)>> edge(x, y), rank[x] = v.
+far[x] = float:pow[int:float:convert[x], 9f] <- edge(x, _).
+far[y] = s <- agg<<s = total(v)>> edge(x, y), far[x] = u, v = u / 1000f - 1f.
 `
 
-// FoldedGroups is the number of groups of Folds that are lists if kernels are
-// fused.
-const FoldedGroups = 6
+// FoldedGroups is the number of groups of Folds that are lists on a GPU: of
+// each fold, and to find the largest group. The floats of one have no unit.
+const FoldedGroups = 9
 
 // FoldFacts returns facts for Folds: nodes of one edge to many thousand.
 func FoldFacts() oracle.Facts {

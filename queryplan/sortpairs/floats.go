@@ -1,0 +1,138 @@
+package sortpairs
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+)
+
+// A total of floats has no small exact accumulator. If the exponents of a
+// round's floats are close to each other, the floats are whole numbers of one
+// unit, of a few digits each, and the totals of digits are exact. A variable
+// has the unit of the round. If it has no tuple, floats are added as elsewhere.
+// In each round one of the two ways has groups.
+
+// floats returns a fold with totals of one column of floats, over a scan of
+// pairs and the values of on key columns.
+func (s *sorter) floats(n *queryplan.Aggregate, x *sorted, pairs, values queryplan.Node, on int,
+	float string, names *queryplan.Names) queryplan.Node {
+	cols := values.Columns()
+	round := s.temp("values", cols, on, x)
+	s.assign(round, values)
+	values = scan(round)
+	unit, e := s.unit(x, round, float, names)
+	n.Input = &queryplan.Join{Right: values, Unique: true,
+		Left: &queryplan.Join{Kind: queryplan.Anti, Left: pairs, Right: unit}}
+
+	// Digits are taken of a value that is looked up: only one column is.
+	digits := &queryplan.Map{Input: &queryplan.Join{
+		Left: &queryplan.Join{Left: pairs, Right: unit, Unique: true}, Right: values, Unique: true}}
+	exact := &queryplan.Aggregate{By: n.By, Input: digits}
+	sum := &queryplan.Call{Func: scalar.Lookup("float_of_digits"), Result: scalar.FloatType}
+	for k := range int64(scalar.FloatDigits) {
+		digit := queryplan.Column{Name: names.Fresh("digit"), Type: scalar.IntType}
+		total := queryplan.Column{Name: names.Fresh("total"), Type: scalar.IntType}
+		digits.Exprs = append(digits.Exprs, queryplan.NamedExpr{Name: digit.Name,
+			Expr: call("float_digit", scalar.IntType, column(float, scalar.FloatType),
+				column(e, scalar.IntType), number(k))})
+		exact.Aggs = append(exact.Aggs,
+			queryplan.Agg{Out: total, Fn: queryplan.Total, In: digit.Name})
+		sum.Args = append(sum.Args, column(total.Name, scalar.IntType))
+	}
+	sum.Args = append(sum.Args, column(e, scalar.IntType))
+	sums := &queryplan.Map{}
+	for _, a := range n.Aggs {
+		if a.Fn == queryplan.Total && a.In == float {
+			sums.Exprs = append(sums.Exprs, queryplan.NamedExpr{Name: a.Out.Name, Expr: sum})
+		} else {
+			exact.Aggs = append(exact.Aggs, a)
+		}
+	}
+	sums.Input = &queryplan.Join{Left: exact, Right: unit, Unique: true}
+	whole := &queryplan.Project{Input: sums}
+	for _, c := range n.Columns() {
+		whole.Cols = append(whole.Cols, queryplan.Rename{From: c.Name, To: c.Name})
+	}
+
+	return &queryplan.Union{Nodes: []queryplan.Node{whole, n}}
+}
+
+// unit returns a scan of the unit of a round's floats, and the name of its one
+// column, the least of their exponents. It has no tuple if the digits of some
+// float would not do, or the sums of digits of the largest group not fit.
+func (s *sorter) unit(x *sorted, round *queryplan.Var, float string,
+	names *queryplan.Names) (unit *queryplan.Scan, e string) {
+	if x.most == nil {
+		x.most = s.temp("most", []queryplan.Column{{Name: "n", Type: scalar.IntType}}, 0, x)
+	}
+	exponent, least, greatest, n := names.Fresh("exponent"), names.Fresh("least"),
+		names.Fresh("greatest"), names.Fresh("n")
+	ints := func(name string) *queryplan.ColRef { return column(name, scalar.IntType) }
+	all := &queryplan.Aggregate{
+		Input: &queryplan.Map{Input: scan(round), Exprs: []queryplan.NamedExpr{{Name: exponent,
+			Expr: call("float_exponent", scalar.IntType, column(float, scalar.FloatType))}}},
+		Aggs: []queryplan.Agg{
+			{Out: queryplan.Column{Name: least, Type: scalar.IntType}, Fn: queryplan.Min,
+				In: exponent},
+			{Out: queryplan.Column{Name: greatest, Type: scalar.IntType}, Fn: queryplan.Max,
+				In: exponent}},
+	}
+	var node queryplan.Node = &queryplan.Join{Left: all, Unique: true,
+		Right: &queryplan.Scan{Var: x.most, Names: []string{n}}}
+	for _, cond := range []queryplan.Expr{
+		call("le", scalar.BooleanType, call("sub", scalar.IntType, ints(greatest), ints(least)),
+			number(scalar.MostDigitSpread)),
+		call("lt", scalar.BooleanType, ints(greatest), number(scalar.InfiniteExponent)),
+		call("le", scalar.BooleanType, ints(n), number(scalar.MostDigitTerms)),
+	} {
+		node = &queryplan.Filter{Input: node, Cond: cond}
+	}
+	e = names.Fresh("e")
+	v := s.temp("unit", []queryplan.Column{{Name: "e", Type: scalar.IntType}}, 0, x)
+	s.assign(v, &queryplan.Project{Input: node,
+		Cols: []queryplan.Rename{{From: least, To: "e"}}})
+	return &queryplan.Scan{Var: v, Names: []string{e}}, e
+}
+
+// largest returns the number of pairs of the largest group.
+func largest(x *sorted) queryplan.Node {
+	names := make([]string, len(x.Var.Cols))
+	copy(names, queryplan.NamesOf(x.Var.Cols[:len(x.By)]))
+	fresh := queryplan.NewNames(names...)
+	count := queryplan.Column{Name: fresh.Fresh("count"), Type: scalar.IntType}
+	sizes := &queryplan.Aggregate{Input: &queryplan.Scan{Var: x.Var, Names: names},
+		By:   slices.Clone(names[:len(x.By)]),
+		Aggs: []queryplan.Agg{{Out: count, Fn: queryplan.Count}}}
+	return &queryplan.Aggregate{Input: sizes, Aggs: []queryplan.Agg{
+		{Out: x.most.Cols[0], Fn: queryplan.Max, In: count.Name}}}
+}
+
+// temp makes a variable of which no two tuples agree on the first keys columns.
+func (s *sorter) temp(name string, cols []queryplan.Column, keys int, x *sorted) *queryplan.Var {
+	v := &queryplan.Var{Name: s.names.Fresh(name), Kind: queryplan.Temp, Cols: cols, Keys: keys,
+		Unique: true, Limit: -1, Span: x.Var.Span}
+	s.plan.Vars = append(s.plan.Vars, v)
+	return v
+}
+
+// assign assigns to a variable ahead of the command at hand.
+func (s *sorter) assign(v *queryplan.Var, n queryplan.Node) {
+	s.before = append(s.before, &queryplan.Assign{Var: v, Node: n})
+}
+
+func scan(v *queryplan.Var) *queryplan.Scan {
+	return &queryplan.Scan{Var: v, Names: queryplan.NamesOf(v.Cols)}
+}
+
+func column(name string, t scalar.Type) *queryplan.ColRef {
+	return &queryplan.ColRef{Col: queryplan.Column{Name: name, Type: t}}
+}
+
+func number(n int64) *queryplan.Const {
+	return &queryplan.Const{Value: scalar.OfInt(scalar.IntType, n)}
+}
+
+func call(name string, result scalar.Type, args ...queryplan.Expr) *queryplan.Call {
+	return &queryplan.Call{Func: scalar.Lookup(name), Args: args, Result: result}
+}
