@@ -22,8 +22,18 @@ func (s *sorter) floats(n *queryplan.Aggregate, x *sorted, pairs, values querypl
 	s.assign(round, values)
 	values = scan(round)
 	unit, e := s.unit(x, round, float, names)
-	n.Input = &queryplan.Join{Right: values, Unique: true,
-		Left: &queryplan.Join{Kind: queryplan.Anti, Left: pairs, Right: unit}}
+	// The other way goes through a variable, so that a round with a unit finds
+	// it empty and does without a table of groups.
+	rest := &queryplan.Project{Input: &queryplan.Join{Right: values, Unique: true,
+		Left: &queryplan.Join{Kind: queryplan.Anti, Left: pairs, Right: unit}}}
+	for _, c := range slices.Concat(pairs.Columns()[:len(n.By)], cols[on:]) {
+		rest.Cols = append(rest.Cols, queryplan.Rename{From: c.Name, To: c.Name})
+	}
+	apart := s.temp("apart", rest.Columns(), len(rest.Cols), x)
+	apart.Unique = false
+	s.assign(apart, rest)
+	x.Apart = append(x.Apart, apart)
+	n.Input = scan(apart)
 
 	// Digits are taken of a value that is looked up: only one column is.
 	digits := &queryplan.Map{Input: &queryplan.Join{

@@ -20,6 +20,9 @@ type Sorted struct {
 	By  []string
 	// Loop is the block whose rounds read the pairs.
 	Loop string
+	// Apart are variables of which few rounds have tuples. Kernels are not to
+	// compute them on the way.
+	Apart []*queryplan.Var
 }
 
 // String is a line about the pairs, for people.
@@ -209,7 +212,7 @@ func (s *sorter) pairs(n *queryplan.Project, by []string, b *queryplan.Block,
 		all.By = append(all.By, queryplan.OrderKey{Col: col.Name})
 	}
 	s.plan.Vars = append(s.plan.Vars, v)
-	x := &sorted{Sorted: Sorted{v, by, b.Name}, block: b, node: all}
+	x := &sorted{Sorted: Sorted{Var: v, By: by, Loop: b.Name}, block: b, node: all}
 	s.sorted = append(s.sorted, x)
 	return x
 }

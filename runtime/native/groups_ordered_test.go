@@ -57,7 +57,7 @@ func layoutsOf(t *testing.T, e *engine, plan *queryplan.Plan, db *store.Database
 func TestFolds(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Folds, enginetest.FoldFacts())
 	for want, e := range map[int]*engine{
-		enginetest.FoldedGroups + 2: newEngine(t, 32, false), // sums of floats are lists, too
+		enginetest.FoldedGroups + 2: newEngine(t, 32, false), // the others are fused as well
 		1:                           newEngine(t, 32, true),  // joined rows are in no order
 	} {
 		for _, threads := range []int{1, 2, 5} {

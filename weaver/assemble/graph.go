@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func Kernels(plan *queryplan.Plan, t Target, how Fusing) (*harmony.Program, erro
 func fused(plan *queryplan.Plan, t Target, how Fusing,
 	brief bool) (graph *harmony.Program, report *fuse.Report, err error) {
 	// Folds read sorted pairs. From here on they need no table of groups.
-	plan, _ = how.sort(plan)
+	plan, sorted := how.sort(plan)
 	// Operators become kernels over managed variables. From here on nothing
 	// knows operators.
 	graph, err = lowered(plan)
@@ -118,6 +119,7 @@ func fused(plan *queryplan.Plan, t Target, how Fusing,
 	if err != nil {
 		return nil, nil, err
 	}
+	pairs = append(pairs, apart(graph, sorted)...)
 	defer failure.Recover("fusion", &err)
 	// Kernels that can pass rows on in registers become one. From here on an
 	// operator may be in several kernels, and a kernel has several operators.
@@ -128,6 +130,40 @@ func fused(plan *queryplan.Plan, t Target, how Fusing,
 		return nil, nil, &failure.Internal{Phase: "fusion", Err: err, Dump: plan.String()}
 	}
 	return graph, report, nil
+}
+
+// apart returns the kernels that fill and read the variables that are not to be
+// computed on the way.
+func apart(graph *harmony.Program, sorted []sortpairs.Sorted) []fuse.Pair {
+	named := map[string]bool{}
+	for _, s := range sorted {
+		for _, v := range s.Apart {
+			named[v.Name] = true
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	fills, reads := map[string][]string{}, map[string][]string{}
+	for _, k := range graph.Kernels() {
+		if rows, ok := k.Source.(*harmony.Rows); ok && named[rows.Rel.Name] {
+			reads[rows.Rel.Name] = append(reads[rows.Rel.Name], k.Name)
+		}
+		for _, s := range k.Sinks {
+			if s, ok := s.(*harmony.Store); ok && named[s.To.Name] {
+				fills[s.To.Name] = append(fills[s.To.Name], k.Name)
+			}
+		}
+	}
+	var out []fuse.Pair
+	for _, name := range slices.Sorted(maps.Keys(fills)) {
+		for _, producer := range fills[name] {
+			for _, consumer := range reads[name] {
+				out = append(out, fuse.Pair{Producer: producer, Consumer: consumer})
+			}
+		}
+	}
+	return out
 }
 
 // lowered turns an optimised plan into a kernel graph.
