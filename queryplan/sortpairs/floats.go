@@ -13,36 +13,29 @@ import (
 // has the unit of the round. If it has no tuple, floats are added as elsewhere.
 // In each round one of the two ways has groups.
 
-// floats returns a fold with totals of one column of floats, over a scan of
-// pairs and the values of on key columns.
-func (s *sorter) floats(n *queryplan.Aggregate, x *sorted, pairs, values queryplan.Node, on int,
-	float string, names *queryplan.Names) queryplan.Node {
-	cols := values.Columns()
-	round := s.temp("values", cols, on, x)
-	s.assign(round, values)
-	values = scan(round)
-	unit, e := s.unit(x, round, float, names)
-	// The other way goes through a variable, so that a round with a unit finds
-	// it empty and does without a table of groups.
-	rest := &queryplan.Project{Input: &queryplan.Join{Right: values, Unique: true,
-		Left: &queryplan.Join{Kind: queryplan.Anti, Left: pairs, Right: unit}}}
-	for _, c := range slices.Concat(pairs.Columns()[:len(n.By)], cols[on:]) {
-		rest.Cols = append(rest.Cols, queryplan.Rename{From: c.Name, To: c.Name})
+// floats returns a fold with totals of one column of floats.
+func (s *sorter) floats(f *fold, float string) queryplan.Node {
+	n, x := f.out, f.sorted
+	round := s.temp("values", f.keyed(), len(f.on), x)
+	s.assign(round, project(f.values, queryplan.NamesOf(round.Cols)))
+	values := scan(round)
+	joined := func(pairs queryplan.Node) queryplan.Node {
+		return f.above(&queryplan.Join{Left: pairs, Right: values, Unique: true})
 	}
-	apart := s.temp("apart", rest.Columns(), len(rest.Cols), x)
-	apart.Unique = false
-	s.assign(apart, rest)
-	x.Apart = append(x.Apart, apart)
-	n.Input = scan(apart)
+	// A value has its exponent once, unless it is computed for each pair.
+	var of queryplan.Node = values
+	if !f.bare {
+		of = joined(f.scan())
+	}
+	unit, e := s.unit(x, of, float, f.names)
 
-	// Digits are taken of a value that is looked up: only one column is.
-	digits := &queryplan.Map{Input: &queryplan.Join{
-		Left: &queryplan.Join{Left: pairs, Right: unit, Unique: true}, Right: values, Unique: true}}
+	digits := &queryplan.Map{Input: &queryplan.Join{Unique: true, Right: unit,
+		Left: joined(&queryplan.Join{Kind: queryplan.Semi, Left: f.scan(), Right: unit})}}
 	exact := &queryplan.Aggregate{By: n.By, Input: digits}
 	sum := &queryplan.Call{Func: scalar.Lookup("float_of_digits"), Result: scalar.FloatType}
 	for k := range int64(scalar.FloatDigits) {
-		digit := queryplan.Column{Name: names.Fresh("digit"), Type: scalar.IntType}
-		total := queryplan.Column{Name: names.Fresh("total"), Type: scalar.IntType}
+		digit := queryplan.Column{Name: f.names.Fresh("digit"), Type: scalar.IntType}
+		total := queryplan.Column{Name: f.names.Fresh("total"), Type: scalar.IntType}
 		digits.Exprs = append(digits.Exprs, queryplan.NamedExpr{Name: digit.Name,
 			Expr: call("float_digit", scalar.IntType, column(float, scalar.FloatType),
 				column(e, scalar.IntType), number(k))})
@@ -60,18 +53,53 @@ func (s *sorter) floats(n *queryplan.Aggregate, x *sorted, pairs, values querypl
 		}
 	}
 	sums.Input = &queryplan.Join{Left: exact, Right: unit, Unique: true}
-	whole := &queryplan.Project{Input: sums}
-	for _, c := range n.Columns() {
-		whole.Cols = append(whole.Cols, queryplan.Rename{From: c.Name, To: c.Name})
-	}
 
-	return &queryplan.Union{Nodes: []queryplan.Node{whole, n}}
+	// The other way goes through a variable, so that a round with a unit finds
+	// it empty and does without a table of groups.
+	cols := slices.Clone(n.By)
+	for _, a := range n.Aggs {
+		if a.Fn != queryplan.Count && !slices.Contains(cols, a.In) {
+			cols = append(cols, a.In)
+		}
+	}
+	rest := project(joined(&queryplan.Join{Kind: queryplan.Anti, Left: f.scan(), Right: unit}),
+		cols)
+	apart := s.temp("apart", rest.Columns(), len(rest.Cols), x)
+	apart.Unique = false
+	s.assign(apart, rest)
+	x.Apart = append(x.Apart, apart)
+	n.Input = scan(apart)
+	return &queryplan.Union{Nodes: []queryplan.Node{
+		project(sums, queryplan.NamesOf(n.Columns())), n}}
 }
 
-// unit returns a scan of the unit of a round's floats, and the name of its one
-// column, the least of their exponents. It has no tuple if the digits of some
+// keyed returns the columns of the values, those by which they are joined
+// first.
+func (f *fold) keyed() []queryplan.Column {
+	var keys, others []queryplan.Column
+	for _, c := range f.values.Columns() {
+		if slices.Contains(f.on, c.Name) {
+			keys = append(keys, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	return append(keys, others...)
+}
+
+// project returns the named columns.
+func project(n queryplan.Node, names []string) *queryplan.Project {
+	out := &queryplan.Project{Input: n}
+	for _, name := range names {
+		out.Cols = append(out.Cols, queryplan.Rename{From: name, To: name})
+	}
+	return out
+}
+
+// unit returns a scan of the unit of a column of floats, and the name of its
+// one column, the least of their exponents. It has no tuple if digits of some
 // float would not do, or the sums of digits of the largest group not fit.
-func (s *sorter) unit(x *sorted, round *queryplan.Var, float string,
+func (s *sorter) unit(x *sorted, of queryplan.Node, float string,
 	names *queryplan.Names) (unit *queryplan.Scan, e string) {
 	if x.most == nil {
 		x.most = s.temp("most", []queryplan.Column{{Name: "n", Type: scalar.IntType}}, 0, x)
@@ -80,7 +108,7 @@ func (s *sorter) unit(x *sorted, round *queryplan.Var, float string,
 		names.Fresh("greatest"), names.Fresh("n")
 	ints := func(name string) *queryplan.ColRef { return column(name, scalar.IntType) }
 	all := &queryplan.Aggregate{
-		Input: &queryplan.Map{Input: scan(round), Exprs: []queryplan.NamedExpr{{Name: exponent,
+		Input: &queryplan.Map{Input: of, Exprs: []queryplan.NamedExpr{{Name: exponent,
 			Expr: call("float_exponent", scalar.IntType, column(float, scalar.FloatType))}}},
 		Aggs: []queryplan.Agg{
 			{Out: queryplan.Column{Name: least, Type: scalar.IntType}, Fn: queryplan.Min,

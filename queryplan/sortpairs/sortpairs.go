@@ -123,42 +123,93 @@ type sorted struct {
 // it is.
 func (s *sorter) aggregate(n *queryplan.Aggregate, b *queryplan.Block,
 	c queryplan.Command) queryplan.Node {
-	f, ok := s.flow.Fold(n, b)
-	if !ok || f.Tally {
+	float, ok := sortable(n)
+	if !ok {
 		return n
 	}
+	f, ok := s.ofValues(n, b)
+	if !ok {
+		if f, ok = s.ofBoth(n, b); !ok {
+			return n
+		}
+	}
+	f.sorted = s.pairs(f.pairs, n.By, b, c)
+	if float >= 0 {
+		return s.floats(f, f.out.Aggs[float].In)
+	}
+	f.out.Input = f.above(&queryplan.Join{Left: f.scan(), Right: f.values, Unique: true})
+	return f.out
+}
+
+// sortable reports whether groups are lists if their rows come in order, and
+// which of the aggregates is a total of floats; -1 if none is. Floats do not
+// order as their words do, and there may be totals of one column of them.
+func sortable(n *queryplan.Aggregate) (float int, ok bool) {
+	float = -1
 	typeOf := func(name string) scalar.Type {
 		c, _ := queryplan.FindColumn(n.Input.Columns(), name)
 		return c.Type
 	}
 	for _, name := range n.By {
 		if typeOf(name).Kind == scalar.Float {
-			return n
+			return float, false
 		}
 	}
-	floats := ""
-	for _, a := range n.Aggs {
+	for i, a := range n.Aggs {
 		if !a.Fn.IsTotal() || typeOf(a.In).Kind != scalar.Float {
 			continue
 		}
 		if a.Fn != queryplan.Total || typeOf(a.In) != scalar.FloatType ||
-			floats != "" && floats != a.In {
-			return n
+			float >= 0 && n.Aggs[float].In != a.In {
+			return float, false
 		}
-		floats = a.In
+		float = i
+	}
+	return float, true
+}
+
+// fold is an aggregate over a join of pairs and values.
+type fold struct {
+	out *queryplan.Aggregate // without its input
+	// pairs have the columns of the groups first. Values have at most one tuple
+	// for the columns on, by which they are joined.
+	pairs  *queryplan.Project
+	values queryplan.Node
+	on     []string
+	// above puts over the join what is computed of its rows. Bare says that
+	// nothing is, so that the aggregate reads columns of the values.
+	above  func(join queryplan.Node) queryplan.Node
+	bare   bool
+	names  *queryplan.Names
+	sorted *sorted
+}
+
+// scan returns a scan of the sorted pairs.
+func (f *fold) scan() queryplan.Node {
+	return &queryplan.Scan{Var: f.sorted.Var, Names: queryplan.NamesOf(f.pairs.Columns())}
+}
+
+// ofValues returns a fold that aggregates what is computed of values alone,
+// once for each value and not for each pair.
+func (s *sorter) ofValues(n *queryplan.Aggregate, b *queryplan.Block) (*fold, bool) {
+	f, ok := s.flow.Fold(n, b)
+	if !ok || f.Tally {
+		return nil, false
 	}
 	names := queryplan.ColumnNames(n)
 	names.Take(n.By...)
 	pairs, values := &queryplan.Project{Input: f.Pairs}, &queryplan.Project{Input: f.Values}
+	out := &fold{out: &queryplan.Aggregate{By: n.By}, pairs: pairs, values: values, names: names,
+		bare: true, above: func(join queryplan.Node) queryplan.Node { return join }}
 	for i, from := range f.By {
 		pairs.Cols = append(pairs.Cols, queryplan.Rename{From: from, To: n.By[i]})
 	}
 	for i, from := range f.On {
 		source := names.Fresh("source")
+		out.on = append(out.on, source)
 		pairs.Cols = append(pairs.Cols, queryplan.Rename{From: from, To: source})
 		values.Cols = append(values.Cols, queryplan.Rename{From: f.Keys[i], To: source})
 	}
-	out := &queryplan.Aggregate{By: n.By}
 	renamed := map[string]string{}
 	for _, a := range n.Aggs {
 		if a.Fn != queryplan.Count {
@@ -169,15 +220,74 @@ func (s *sorter) aggregate(n *queryplan.Aggregate, b *queryplan.Block,
 			}
 			a.In = renamed[a.In]
 		}
-		out.Aggs = append(out.Aggs, a)
+		out.out.Aggs = append(out.out.Aggs, a)
 	}
-	x := s.pairs(pairs, n.By, b, c)
-	scan := &queryplan.Scan{Var: x.Var, Names: queryplan.NamesOf(pairs.Columns())}
-	if floats != "" {
-		return s.floats(out, x, scan, values, len(f.On), renamed[floats], names)
+	return out, true
+}
+
+// ofBoth returns a fold that aggregates what is computed of pairs and values
+// together, such as a value times the weight of a pair.
+func (s *sorter) ofBoth(n *queryplan.Aggregate, b *queryplan.Block) (*fold, bool) {
+	var chain []queryplan.Node // the outermost first
+	in := n.Input
+	by := slices.Clone(n.By) // as it is called further below
+	for done := false; !done; {
+		switch x := in.(type) {
+		case *queryplan.Map:
+			for _, e := range x.Exprs {
+				if queryplan.IsVolatile(e.Expr) || slices.Contains(by, e.Name) {
+					return nil, false
+				}
+			}
+			chain, in = append(chain, x), x.Input
+		case *queryplan.Filter:
+			if queryplan.IsVolatile(x.Cond) {
+				return nil, false
+			}
+			chain, in = append(chain, x), x.Input
+		case *queryplan.Project:
+			for i, name := range by {
+				at := slices.IndexFunc(x.Cols,
+					func(c queryplan.Rename) bool { return c.To == name })
+				by[i] = x.Cols[at].From
+			}
+			chain, in = append(chain, x), x.Input
+		default:
+			done = true
+		}
 	}
-	out.Input = &queryplan.Join{Left: scan, Right: values, Unique: true}
-	return out
+	j, ok := in.(*queryplan.Join)
+	if !ok || j.Kind != queryplan.Inner || len(j.On()) == 0 || len(by) == 0 ||
+		len(slices.Compact(slices.Sorted(slices.Values(by)))) < len(by) {
+		return nil, false
+	}
+	for _, sides := range [2][2]queryplan.Node{{j.Left, j.Right}, {j.Right, j.Left}} {
+		pairs, values := sides[0], sides[1]
+		if !s.flow.FoldsFrom(pairs, values, j.On(), b) {
+			continue
+		}
+		f := &fold{out: &queryplan.Aggregate{By: n.By, Aggs: slices.Clone(n.Aggs)}, on: j.On(),
+			pairs: &queryplan.Project{Input: pairs}, values: values,
+			names: queryplan.ColumnNames(n)}
+		f.above = func(join queryplan.Node) queryplan.Node {
+			for _, x := range slices.Backward(chain) {
+				join = queryplan.WithInputs(x, []queryplan.Node{join})
+			}
+			return join
+		}
+		of := queryplan.NamesOf(pairs.Columns())
+		for _, name := range slices.Concat(by, of) {
+			if !slices.Contains(of, name) {
+				return nil, false // a group has a column of the values
+			}
+			if !slices.ContainsFunc(f.pairs.Cols,
+				func(c queryplan.Rename) bool { return c.From == name }) {
+				f.pairs.Cols = append(f.pairs.Cols, queryplan.Rename{From: name, To: name})
+			}
+		}
+		return f, true
+	}
+	return nil, false
 }
 
 // reaches reports whether pairs that are sorted for a loop are the same in

@@ -2,6 +2,7 @@ package randprog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/internal/list"
 )
@@ -154,8 +155,21 @@ func (g *generator) passedAlong(p *pred) bool {
 		case result != text && result != date && result != truth && g.chance(60):
 			what = "total(v)"
 		}
-		g.clause("%s <- agg<<u = %s>> %s, %s.", p.atom([]string{"y", "u"}), what, q.atom(terms),
-			p.atom([]string{"x", "v"}))
+		computed := "" // of what the pair has beside the keys
+		if at := slices.Index(q.args, integer); at >= 0 && terms[at] == "_" && g.chance(60) {
+			terms[at] = "k"
+			switch result {
+			case integer:
+				computed = ", w = v - k, w != 3"
+			case real:
+				computed = ", w = v * int:float:convert[k], w != 0.5f"
+			}
+			if computed != "" {
+				what = strings.Replace(what, "(v)", "(w)", 1)
+			}
+		}
+		g.clause("%s <- agg<<u = %s>> %s, %s%s.", p.atom([]string{"y", "u"}), what, q.atom(terms),
+			p.atom([]string{"x", "v"}), computed)
 		return true
 	}
 	return false
