@@ -39,7 +39,7 @@ func (f *Flow) Fold(n *Aggregate, b *Block) (Fold, bool) {
 	slices.Reverse(above)
 	for _, sides := range [2][2]Node{{j.Left, j.Right}, {j.Right, j.Left}} {
 		pairs, values := sides[0], sides[1]
-		if !f.isSettled(pairs, b) || !f.isReplaced(values, b) || !IsKey(values, j.On()) {
+		if !f.FoldsFrom(pairs, values, j.On(), b) {
 			continue
 		}
 		s := newFolder(n, pairs, values, j.On())
@@ -50,6 +50,12 @@ func (f *Flow) Fold(n *Aggregate, b *Block) (Fold, bool) {
 		}
 	}
 	return Fold{}, false
+}
+
+// FoldsFrom reports whether the sides of a join are what folds have: pairs that
+// the loop does not change, and values that each round replaces.
+func (f *Flow) FoldsFrom(pairs, values Node, on []string, b *Block) bool {
+	return f.isSettled(pairs, b) && f.isReplaced(values, b) && IsKey(values, on)
 }
 
 // isSettled reports whether a tree is the same in all rounds of the loop.

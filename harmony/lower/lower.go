@@ -99,6 +99,13 @@ func (l *lowerer) command(c queryplan.Command) error {
 			}
 		}
 		l.emit(&harmony.Clear{Var: to})
+		if n, ok := c.Node.(*queryplan.TopK); ok { // whose order stays
+			from, err := l.whole(n.Input)
+			if err == nil {
+				l.rank(n, from, to)
+			}
+			return err
+		}
 		return l.into(c.Node, storeInto(to, queryplan.NamesOf(c.Node.Columns())))
 	case *queryplan.Merge:
 		l.emit(&harmony.Merge{Rel: l.rels[c.Var]})
@@ -188,12 +195,16 @@ func (l *lowerer) view(n queryplan.Node, wanted []string) (view, error) {
 			return view{}, err
 		}
 		r := l.relation("t", queryplan.Temp, n.Columns())
-		l.emit(&harmony.TopK{To: r, From: from, Cols: harmony.Whole(from.Cols, false),
-			Limit: n.Limit,
-			Group: positions(from.Cols, n.Group), By: n.By, Span: l.span})
+		l.rank(n, from, r)
 		return viewOf(r), nil
 	}
 	return l.store(n, wanted)
+}
+
+// rank appends the first tuples of a relation to another one, in order.
+func (l *lowerer) rank(n *queryplan.TopK, from, to *harmony.Relation) {
+	l.emit(&harmony.TopK{To: to, From: from, Cols: harmony.Whole(from.Cols, false), Limit: n.Limit,
+		Group: positions(from.Cols, n.Group), By: n.By, Span: l.span})
 }
 
 // store computes the wanted columns of an operator into a temp of its own.

@@ -82,7 +82,7 @@ func know(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
 	db *Database, disable []string) (k woven.Knowledge, err error) {
 	defer failure.Recover("code generation", &err)
 	if db == nil {
-		return assemble.Unbound(graph), nil
+		return assemble.Unbound(graph, t), nil
 	}
 	policy := layout.CPU
 	if t.GPU {

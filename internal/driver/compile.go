@@ -187,9 +187,10 @@ func ParsePlan(src Source, opts Options) (p *Program, err error) {
 		fusing: opts.fusing()}, nil
 }
 
-// fusing returns which kernels stay apart.
+// fusing returns what plans do not become.
 func (o Options) fusing() assemble.Fusing {
-	return assemble.Fusing{Off: o.NoFuse, Apart: o.KeepApart}
+	return assemble.Fusing{Off: o.NoFuse, Apart: o.KeepApart,
+		Unsorted: slices.Contains(o.Disable, sortPairs)}
 }
 
 // check returns the error of options that no compilation can follow.

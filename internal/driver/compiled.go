@@ -270,15 +270,17 @@ func (c *Compiled) Program(opts Options) (*Program, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
+	disable := slices.Concat(c.file.Disable, opts.Disable)
 	return &Program{
 		sources: c.files.files,
 		preds:   c.preds,
 		plan:    c.plan,
 		codes:   assemble.Codes{List: c.codes, Distrust: !opts.TrustCode},
-		disable: slices.Concat(c.file.Disable, opts.Disable),
+		disable: disable,
 		fusing: assemble.Fusing{
-			Off:   c.file.NoFuse || opts.NoFuse,
-			Apart: slices.Concat(c.file.KeepApart, opts.KeepApart),
+			Off:      c.file.NoFuse || opts.NoFuse,
+			Apart:    slices.Concat(c.file.KeepApart, opts.KeepApart),
+			Unsorted: slices.Contains(disable, sortPairs),
 		},
 	}, nil
 }

@@ -163,6 +163,9 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database
 		return err
 	}
 	text := fmt.Sprintf("\n== kernels, for %s\n", t.Name)
+	for _, sorted := range p.fusing.Sorted(plan) {
+		text += sorted.String() + "\n"
+	}
 	if opts.Kernels {
 		k, err := know(plan, graph, t, db, p.disable)
 		if err != nil {

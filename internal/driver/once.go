@@ -8,6 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/queryplan/sortpairs"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -56,6 +57,7 @@ const (
 	loopOnDevice = "LoopOnDevice"
 	joinByBits   = "JoinByBits"
 	packColumns  = "PackColumns"
+	sortPairs    = sortpairs.Name
 	// KeepIndexes is the step without which no run finds what another one has
 	// made of the same facts.
 	KeepIndexes = "KeepIndexes"
@@ -71,6 +73,9 @@ func RunSteps() []Pass {
 			"row as bits, if there are many, and leaves out those found before."},
 		{Name: packColumns, Doc: "A GPU keeps large columns of facts in as many bits a value as the " +
 			"column needs, if that is a fifth less than whole bytes take."},
+		{Name: sortPairs, Doc: "An aggregate in an iteration over what stays the same, joined with " +
+			"values of a round, becomes a walk through the pairs, which are sorted by group once. " +
+			"Kernels need no table of groups then; the go engine has lists in any case."},
 		{Name: KeepIndexes, Doc: "On the go engine and a GPU, indexes over facts stay for later runs " +
 			"over the same facts, and on a GPU the values of functions of strings. Without it, " +
 			"each run makes its own, as most other systems do."},

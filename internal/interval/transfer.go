@@ -88,6 +88,10 @@ func otherwise(f *scalar.Func, result scalar.Type, types []scalar.Type,
 		return Interval{0, math.MaxInt64}, true
 	case "string:indexof":
 		return Interval{-1, math.MaxInt64}, true
+	case "float_exponent":
+		return Interval{1, scalar.InfiniteExponent}, true
+	case "float_digit":
+		return Interval{-scalar.MostFloatDigit, scalar.MostFloatDigit}, true
 	case "min", "max":
 		if types[0] == result && types[1] == result && Orders(result) {
 			if f.Name == "min" {

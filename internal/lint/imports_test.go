@@ -112,6 +112,7 @@ var layers = []layer{
 	{"queryplan/build", []string{"frontend/source", "frontend/core", "queryplan"}},
 	{"queryplan/rewrite/trees", []string{"queryplan"}},
 	{"queryplan/rewrite/loops", []string{"internal/graph", "queryplan"}},
+	{"queryplan/sortpairs", []string{"queryplan", "queryplan/rewrite/loops"}},
 	{"queryplan/rewrite/joins",
 		[]string{"internal/bitset", "internal/graph", "queryplan", "queryplan/stats",
 			"queryplan/rewrite/trees"}},
@@ -157,7 +158,7 @@ var layers = []layer{
 	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi", "harmony/domain"}},
 	{"weaver/assemble/hostcode", []string{"internal/llvm", "primitives"}},
 	{"weaver/assemble", []string{
-		"queryplan", "queryplan/cfg", "harmony", "harmony/abi", "harmony/domain",
+		"queryplan", "queryplan/cfg", "queryplan/sortpairs", "harmony", "harmony/abi", "harmony/domain",
 		"harmony/lower", "harmony/ranges", "harmony/rfx", "primitives", "weaver/assemble/codecache", "weaver/assemble/hostcode",
 		"weaver/emit", "weaver/fuse", "weaver/partition", "weaver/target", "internal/buildid",
 		"internal/failure", "internal/kernelcache", "internal/llvm", "internal/trace",
@@ -287,7 +288,8 @@ var layers = []layer{
 	{"internal/driver", []string{
 		"frontend", "frontend/ast", "frontend/core", "frontend/diag", "frontend/parse",
 		"frontend/project",
-		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/parts", "queryplan/stats",
+		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/parts",
+		"queryplan/sortpairs", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
 		"runtime/account", "runtime/answer", "runtime/diagnose", "runtime/facts", "runtime/gpu",
 		"runtime/layout",

@@ -295,6 +295,31 @@ var table = []*Func{
 		},
 		overload: meanForm, eval: evalMean,
 	},
+	{
+		Name:  "float_exponent",
+		Doc:   "The e for which a float is a whole number below 2^53 of 2^(e-1075), and 2047 of infinities; 0 has none.",
+		Forms: []string{"float"}, arity: 1, Partial: true,
+		Examples: [][2]string{{"float_exponent[1f]", "1023"}, {"float_exponent[-0.75f]", "1022"},
+			{"float_exponent[5e-324f]", "1"}, {"float_exponent[0f]", ""}},
+		overload: fixed(IntType, FloatType), eval: evalFloatExponent,
+	},
+	{
+		Name:  "float_digit",
+		Doc:   "Digit k of a float that is a number of 2^(e-1075), in base 2^40, with the sign of the float; 0 where there is none.",
+		Forms: []string{"float, e, k"}, arity: 3,
+		Examples: [][2]string{{"float_digit[1f, 1023, 1]", "4096"},
+			{"float_digit[-1.5f, 1000, 2]", "0"}, {"float_digit[-3f, 1022, 1]", "-24576"},
+			{"float_digit[1f, 1024, 1]", "0"}, {"float_digit[1f, 970, 1]", "0"}},
+		overload: fixed(IntType, FloatType, IntType, IntType), eval: evalFloatDigit,
+	},
+	{
+		Name:  "float_of_digits",
+		Doc:   "The float that is nearest to three digits, or sums of digits, in units of 2^(e-1075).",
+		Forms: []string{"digit 0, digit 1, digit 2, e"}, arity: 4,
+		Examples: [][2]string{{"float_of_digits[0, 4096, 0, 1023]", "1f"},
+			{"float_of_digits[0, -24576, 0, 1022]", "-3f"}},
+		overload: fixed(FloatType, IntType, IntType, IntType, IntType), eval: evalFloatOfDigits,
+	},
 
 	{
 		Name: "bitand", Doc: "Bitwise conjunction.",

@@ -26,7 +26,7 @@ func hoistInvariants(p *program) error {
 	if len(loop) == 0 {
 		return nil
 	}
-	entries := loopEntries(p.Plan)
+	entries := loops.Entries(p.Plan)
 	names := queryplan.VarNames(p.Plan)
 	type hoisted struct {
 		v    *queryplan.Var
@@ -78,36 +78,4 @@ func hoistInvariants(p *program) error {
 		}
 	}
 	return nil
-}
-
-// loopEntries returns for the blocks of each loop the one block from which
-// control comes into it; loops that control enters from several blocks, or
-// starts in, are not in it. Nothing runs between the end of that block and the
-// loop, which could change what the loop reads.
-func loopEntries(p *queryplan.Plan) map[*queryplan.Block]*queryplan.Block {
-	out := map[*queryplan.Block]*queryplan.Block{}
-	part := map[*queryplan.Block]int{}
-	loops := loops.Components(p)
-	for i, component := range loops {
-		for _, b := range component {
-			part[b] = i
-		}
-	}
-	from := make([]*queryplan.Block, len(loops))
-	several := make([]bool, len(loops))
-	several[part[p.Blocks[0]]] = true
-	for _, b := range p.Blocks {
-		for _, s := range b.Successors() {
-			if i := part[s]; i != part[b] {
-				several[i] = several[i] || from[i] != nil && from[i] != b
-				from[i] = b
-			}
-		}
-	}
-	for b, i := range part {
-		if from[i] != nil && !several[i] {
-			out[b] = from[i]
-		}
-	}
-	return out
 }

@@ -33,7 +33,7 @@ var splitRecursiveRules = &Pass{
 	Source: "supplementary relations: Beeri, Ramakrishnan, PODS 1987",
 	run: func(p *program) error {
 		s := &ruleSplitter{program: p, est: stats.NewEstimator(p.Plan, p.catalog),
-			entries: loopEntries(p.Plan), loop: loops.Changed(p.Plan),
+			entries: loops.Entries(p.Plan), loop: loops.Changed(p.Plan),
 			names: queryplan.VarNames(p.Plan)}
 		for _, b := range p.Blocks {
 			if s.isSimpleLoop(b) && !roundsMatter(b) {

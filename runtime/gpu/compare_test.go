@@ -16,6 +16,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/sortpairs"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
@@ -49,6 +50,7 @@ type card struct {
 
 // lower makes kernels for GPUs of a plan.
 func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
+	plan, _ = sortpairs.Apply(plan)
 	p, err := lower.Lower(plan)
 	if err != nil {
 		return nil, err

@@ -62,6 +62,23 @@ func TestOrderedGroups(t *testing.T) {
 	}
 }
 
+// TestFolds runs an iteration whose groups are lists, as the run sorts what
+// fills them.
+func TestFolds(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Folds, enginetest.FoldFacts())
+	for i, c := range orderedCards {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			e, _ := c.open(t)
+			for range 3 {
+				enginetest.Compare(t, "folds", e, runtime.Request{Plan: plan, Facts: db})
+			}
+			if forms := formsOf(t, e, plan, db); forms[abi.Ordered] != enginetest.FoldedGroups {
+				t.Errorf("the forms of groups are %v", forms)
+			}
+		})
+	}
+}
+
 // TestOrderedKeys groups by two columns that both ascend, and by one whose
 // neighbours it keeps no row of.
 func TestOrderedKeys(t *testing.T) {

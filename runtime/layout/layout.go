@@ -161,18 +161,28 @@ func (p Policy) direct(kind harmony.IndexKind, k *Key, probing int) bool {
 	return k.Size <= uint64(probing) && bytes <= uint64(p.Table)
 }
 
-// rowsOfFacts returns how many rows of facts kernels read that fill each table
-// of groups, all of them together, and how many the one reads that looks for
-// most keys in each index.
+// rowsOfFacts returns how many rows of facts, as they are or sorted, kernels
+// read that fill each table of groups, all of them together, and how many the
+// one reads that looks for most keys in each index.
 func rowsOfFacts(p *harmony.Program,
 	f Facts) (filling map[*harmony.Groups]int, probing map[*harmony.Index]int) {
 	filling, probing = map[*harmony.Groups]int{}, map[*harmony.Index]int{}
+	sorted := map[*harmony.Relation]*harmony.Relation{}
+	for _, c := range p.Commands() {
+		if k, ok := c.(*harmony.TopK); ok && len(k.Group) == 0 && k.Limit > harmony.MaxRows {
+			sorted[k.To] = k.From
+		}
+	}
 	for _, k := range p.Kernels() {
 		from, ok := k.Source.(*harmony.Rows)
 		if !ok {
 			continue
 		}
-		n, loaded := f.Rows(from.Rel)
+		rel := from.Rel
+		if of := sorted[rel]; of != nil {
+			rel = of
+		}
+		n, loaded := f.Rows(rel)
 		if !loaded {
 			continue
 		}
@@ -224,6 +234,9 @@ type Facts struct {
 	Numbered func(x *harmony.Index) bool
 	// Ordered reports whether the keys of groups come in order to each worker.
 	Ordered func(g *harmony.Groups) bool
+	// Sorted reports whether they do because the run has sorted what fills the
+	// groups.
+	Sorted func(g *harmony.Groups) bool
 	// NeedsSet reports whether a tuple may be inserted twice.
 	NeedsSet func(r *harmony.Relation) bool
 	// Carried returns the columns by which a loop over a relation is
@@ -287,6 +300,8 @@ func New(p *harmony.Program, f Facts, policy Policy) *Layouts {
 		case len(g.Keys) == 0:
 			k.Form = abi.None
 		case k.Form != abi.Hash || k.Size == 0:
+		case policy.ordered(g) && f.Sorted(g):
+			k.Form = abi.Ordered
 		case k.Size <= policy.groups(g):
 			k.Form = abi.Direct
 		case policy.ordered(g) && f.Ordered(g):

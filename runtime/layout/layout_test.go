@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -45,7 +46,19 @@ block b0:
 // addressed where there are enough such rows and the table is small enough, and
 // else left open.
 func TestIndexes(t *testing.T) {
-	p, err := harmony.Parse("star", star)
+	// The facts may have been sorted before.
+	ordered := strings.NewReplacer("rows facts", "rows ordered",
+		"index i0", "relation ordered(k: int) temp\nindex i0",
+		"block b0:", "block b0:\n  topk ordered(k) = facts limit 9223372036854775807 order [k]",
+	).Replace(star)
+	for _, text := range []string{star, ordered} {
+		testIndexes(t, text)
+	}
+}
+
+func testIndexes(t *testing.T, text string) {
+	t.Helper()
+	p, err := harmony.Parse("star", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +88,7 @@ func TestIndexes(t *testing.T) {
 			Loaded:   func(*harmony.Relation, int) Column { return Words },
 			Numbered: func(*harmony.Index) bool { return false },
 			Ordered:  func(*harmony.Groups) bool { return false },
+			Sorted:   func(*harmony.Groups) bool { return false },
 			NeedsSet: func(*harmony.Relation) bool { return true },
 			Carried:  func(*harmony.Relation) []int { return nil },
 		}, Policy{Table: c.table, Bits: c.table})

@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/sortpairs"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -80,6 +81,7 @@ func (g generator) Improve(p *harmony.Program, k woven.Knowledge, symbol string)
 // lowerer lowers plans, and fuses their kernels or not.
 func lowerer(off bool) func(*queryplan.Plan) (*harmony.Program, error) {
 	return func(plan *queryplan.Plan) (*harmony.Program, error) {
+		plan, _ = sortpairs.Apply(plan)
 		p, err := lower.Lower(plan)
 		if err != nil {
 			return nil, err

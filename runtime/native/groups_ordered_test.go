@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
+	"github.com/redfoxdb/redfox/runtime/store"
 )
 
 // TestOrderedGroups compares aggregates by keys that come in order, of groups
@@ -28,19 +29,49 @@ func TestOrderedGroups(t *testing.T) {
 				runtime.Request{Plan: plan, Facts: db, Threads: threads})
 		}
 		e.sizes.policy.Groups = 1
-		prog, _, err := e.programs.Find(plan, e.opts.Lower)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &run{mem: account.New(0), threads: 1, sizes: e.sizes}
-		r.walk.Request = &runtime.Request{Plan: plan, Facts: db}
-		if err := r.prepare(t.Context(), prog); err != nil {
-			t.Fatal(err)
-		}
-		for g, k := range r.Layouts.Groups {
+		for g, k := range layoutsOf(t, e, plan, db).Groups {
 			if k.Form != abi.Ordered {
 				t.Errorf("groups %s are %s", g.Name, k.Form)
 			}
+		}
+	}
+}
+
+// layoutsOf returns the layouts of a run.
+func layoutsOf(t *testing.T, e *engine, plan *queryplan.Plan, db *store.Database) *layout.Layouts {
+	t.Helper()
+	prog, _, err := e.programs.Find(plan, e.opts.Lower)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{mem: account.New(0), threads: 1, sizes: e.sizes}
+	r.walk.Request = &runtime.Request{Plan: plan, Facts: db}
+	if err := r.prepare(t.Context(), prog); err != nil {
+		t.Fatal(err)
+	}
+	return r.Layouts
+}
+
+// TestFolds runs an iteration whose groups are lists, as the run sorts what
+// fills them.
+func TestFolds(t *testing.T) {
+	plan, db := enginetest.Stored(t, enginetest.Folds, enginetest.FoldFacts())
+	for want, e := range map[int]*engine{
+		enginetest.FoldedGroups + 2: newEngine(t, 32, false), // the others are fused as well
+		1:                           newEngine(t, 32, true),  // joined rows are in no order
+	} {
+		for _, threads := range []int{1, 2, 5} {
+			enginetest.Compare(t, "folds", e,
+				runtime.Request{Plan: plan, Facts: db, Threads: threads})
+		}
+		lists := 0
+		for _, k := range layoutsOf(t, e, plan, db).Groups {
+			if k.Form == abi.Ordered {
+				lists++
+			}
+		}
+		if lists != want {
+			t.Errorf("%d groups are lists", lists)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package woven
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -37,6 +38,9 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 		NeedsSet: p.NeedsSet,
 		Carried:  p.Carried,
 		Ordered:  func(g *harmony.Groups) bool { return p.ordered(g, data.Columns) },
+		Sorted: func(g *harmony.Groups) bool {
+			return p.sorted(g, policy.Shared, found.Column)
+		},
 		Rows: func(r *harmony.Relation) (int, bool) {
 			if data.Columns(r) == nil {
 				return 0, false
@@ -116,53 +120,31 @@ func numbered(x *harmony.Index, cols []*store.Column, found *ranges.Ranges) bool
 // them in the order of a loaded relation by columns that ascend.
 func (p *Program) ordered(g *harmony.Groups,
 	columns func(r *harmony.Relation) []*store.Column) bool {
-	var fills *harmony.Kernel
-	var key []harmony.Operand
-	for _, b := range p.Graph.Blocks {
-		for _, c := range b.Cmds {
-			run, ok := c.(*harmony.Run)
-			if !ok {
-				continue
-			}
-			for _, s := range run.Kernel.Sinks {
-				if s, ok := s.(*harmony.Group); ok && s.To == g {
-					if fills != nil || p.Reach[b][b] {
-						return false
-					}
-					fills, key = run.Kernel, s.Key
-				}
-			}
-		}
-	}
-	if fills == nil {
+	f, ok := p.Graph.FillingOf(g)
+	if !ok || p.Reach[f.Block][f.Block] || columns(f.From) == nil {
 		return false
 	}
-	from, ok := fills.Source.(*harmony.Rows)
-	if !ok || columns(from.Rel) == nil {
-		return false
-	}
-	loads := map[*harmony.Reg]int{}
-	for _, s := range fills.Stages {
-		switch s := s.(type) {
-		case *harmony.Load:
-			loads[s.Out] = s.Col
-		case *harmony.Probe:
-			if s.Kind == harmony.ProbeMulti {
-				return false
-			}
-		}
-	}
-	for _, o := range key {
-		at, loaded := loads[o.Reg]
-		if !loaded {
-			return false
-		}
-		if c := columns(from.Rel)[at]; c.Type.Kind == scalar.String || !c.Stats.Ascending ||
+	for _, at := range f.Key {
+		if c := columns(f.From)[at]; c.Type.Kind == scalar.String || !c.Stats.Ascending ||
 			!wordsAscend(c) {
 			return false
 		}
 	}
-	return len(key) > 0
+	return true
+}
+
+// sorted reports whether the keys of groups come in an order that the run has
+// put rows in. If threads have lists of their own, words must ascend; else it
+// is enough that the rows of a group follow each other.
+func (p *Program) sorted(g *harmony.Groups, shared bool,
+	bound func(v harmony.Managed, col int) interval.Interval) bool {
+	f, ascend, ok := p.Graph.Sorted(g)
+	if !ok || shared {
+		return ok
+	}
+	return ascend && !slices.ContainsFunc(f.Key, func(at int) bool {
+		return f.From.Cols[at].Type.Kind == scalar.Uint && bound(f.From, at).Lo < 0
+	})
 }
 
 // wordsAscend reports whether words order as the values of a column do.

@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,18 +10,36 @@ import (
 	"github.com/redfoxdb/redfox/harmony/lower"
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/sortpairs"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
 )
 
-// Fusing restricts the fusion of kernels: none at all, or not of some pairs.
+// Fusing restricts what plans become: no fusion of kernels at all, or not of
+// some pairs, and no sorting of the pairs of folds.
 type Fusing struct {
-	Off   bool
-	Apart []string // pairs that stay apart, "k1+k2", by the names before fusion
+	Off      bool
+	Apart    []string // pairs that stay apart, "k1+k2", by the names before fusion
+	Unsorted bool
 }
 
 // String is a key: equal restrictions have equal texts.
-func (f Fusing) String() string { return fmt.Sprintf("%t %q", f.Off, f.Apart) }
+func (f Fusing) String() string {
+	return fmt.Sprintf("%t %q %t", f.Off, f.Apart, f.Unsorted)
+}
+
+// Sorted returns the pairs that are sorted for the folds of a plan.
+func (f Fusing) Sorted(plan *queryplan.Plan) []sortpairs.Sorted {
+	_, sorted := f.sort(plan)
+	return sorted
+}
+
+func (f Fusing) sort(plan *queryplan.Plan) (*queryplan.Plan, []sortpairs.Sorted) {
+	if f.Unsorted {
+		return plan, nil
+	}
+	return sortpairs.Apply(plan)
+}
 
 // Check returns the error of a malformed pair.
 func (f Fusing) Check() error {
@@ -82,6 +101,8 @@ func Kernels(plan *queryplan.Plan, t Target, how Fusing) (*harmony.Program, erro
 // compiled programs.
 func fused(plan *queryplan.Plan, t Target, how Fusing,
 	brief bool) (graph *harmony.Program, report *fuse.Report, err error) {
+	// Folds read sorted pairs. From here on they need no table of groups.
+	plan, sorted := how.sort(plan)
 	// Operators become kernels over managed variables. From here on nothing
 	// knows operators.
 	graph, err = lowered(plan)
@@ -98,6 +119,7 @@ func fused(plan *queryplan.Plan, t Target, how Fusing,
 	if err != nil {
 		return nil, nil, err
 	}
+	pairs = append(pairs, apart(graph, sorted)...)
 	defer failure.Recover("fusion", &err)
 	// Kernels that can pass rows on in registers become one. From here on an
 	// operator may be in several kernels, and a kernel has several operators.
@@ -108,6 +130,40 @@ func fused(plan *queryplan.Plan, t Target, how Fusing,
 		return nil, nil, &failure.Internal{Phase: "fusion", Err: err, Dump: plan.String()}
 	}
 	return graph, report, nil
+}
+
+// apart returns the kernels that fill and read the variables that are not to be
+// computed on the way.
+func apart(graph *harmony.Program, sorted []sortpairs.Sorted) []fuse.Pair {
+	named := map[string]bool{}
+	for _, s := range sorted {
+		for _, v := range s.Apart {
+			named[v.Name] = true
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	fills, reads := map[string][]string{}, map[string][]string{}
+	for _, k := range graph.Kernels() {
+		if rows, ok := k.Source.(*harmony.Rows); ok && named[rows.Rel.Name] {
+			reads[rows.Rel.Name] = append(reads[rows.Rel.Name], k.Name)
+		}
+		for _, s := range k.Sinks {
+			if s, ok := s.(*harmony.Store); ok && named[s.To.Name] {
+				fills[s.To.Name] = append(fills[s.To.Name], k.Name)
+			}
+		}
+	}
+	var out []fuse.Pair
+	for _, name := range slices.Sorted(maps.Keys(fills)) {
+		for _, producer := range fills[name] {
+			for _, consumer := range reads[name] {
+				out = append(out, fuse.Pair{Producer: producer, Consumer: consumer})
+			}
+		}
+	}
+	return out
 }
 
 // lowered turns an optimised plan into a kernel graph.

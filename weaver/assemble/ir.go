@@ -3,6 +3,7 @@ package assemble
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
@@ -74,11 +75,12 @@ func phaseError(phase string, graph *harmony.Program, err error) error {
 }
 
 // Unbound returns the knowledge of a graph without facts. Facts, and the
-// constants that the program compares them with, are parameters.
-func Unbound(graph *harmony.Program) codecache.Knowledge {
+// constants that the program compares them with, are parameters. The groups of
+// a GPU are lists where the graph sorts their rows.
+func Unbound(graph *harmony.Program, t Target) codecache.Knowledge {
 	domains := domain.Find(graph)
 	bounds := ranges.Find(graph, domains, ranges.Options{UnknownLiterals: true})
-	return codecache.Knowledge{
+	k := codecache.Knowledge{
 		Domains: domains,
 		Range: func(r *harmony.Reg) (lo, hi int64, ok bool) {
 			bound, exact := bounds.Reg(r)
@@ -88,4 +90,24 @@ func Unbound(graph *harmony.Program) codecache.Knowledge {
 			return bound.Lo, bound.Hi, exact
 		},
 	}
+	lists := map[string]bool{}
+	for _, g := range graph.Groups {
+		if _, _, sorted := graph.Sorted(g); sorted && t.GPU && isList(g) {
+			lists[g.Name] = true
+		}
+	}
+	if len(lists) > 0 {
+		k.Fix = func(_ string, p abi.Param) (int64, bool) {
+			return int64(abi.Ordered), p.Kind == abi.GroupForm && lists[p.Var]
+		}
+	}
+	return k
+}
+
+// isList reports whether sorted groups are lists on a GPU whatever the facts
+// are: their keys are words, and their cells small.
+func isList(g *harmony.Groups) bool {
+	return len(g.Keys) == 1 && !slices.ContainsFunc(g.Accs, func(a harmony.Acc) bool {
+		return a.Shares == 0 && abi.CellOf(a.Fn, a.In).Words >= abi.FloatSumWords
+	})
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/testprograms"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/queryplan/sortpairs"
 	"github.com/redfoxdb/redfox/weaver/fuse"
 	"github.com/redfoxdb/redfox/weaver/partition"
 	"github.com/redfoxdb/redfox/weaver/target"
@@ -123,6 +124,7 @@ func loweredFile(t *testing.T, file string) *harmony.Program {
 	if plan, _, err = rewrite.Run(plan, nil, rewrite.Options{}); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
+	plan, _ = sortpairs.Apply(plan)
 	p, err := lower.Lower(plan)
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)

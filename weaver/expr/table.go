@@ -52,6 +52,10 @@ var functions = map[string]function{
 	"low":     {emit: emitLow},
 	"mean":    {emit: emitMean},
 
+	"float_exponent":  {emit: emitFloatExponent},
+	"float_digit":     {emit: emitFloatDigit},
+	"float_of_digits": {emit: emitFloatOfDigits},
+
 	"float:floor":    rounding("llvm.floor.f64"),
 	"float:ceil":     rounding("llvm.ceil.f64"),
 	"float:truncate": rounding("llvm.trunc.f64"),

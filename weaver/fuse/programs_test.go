@@ -25,6 +25,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/queryplan/sortpairs"
 )
 
 var (
@@ -77,6 +78,7 @@ func lowered(t *testing.T, text string,
 			t.Fatal(err)
 		}
 	}
+	plan, _ = sortpairs.Apply(plan)
 	p, err := lower.Lower(plan)
 	if err != nil {
 		t.Fatal(err)

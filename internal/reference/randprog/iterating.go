@@ -2,6 +2,7 @@ package randprog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/redfoxdb/redfox/internal/list"
 )
@@ -147,12 +148,28 @@ func (g *generator) passedAlong(p *pred) bool {
 		}
 		terms := list.Map(q.args, func(typ) string { return "_" })
 		terms[places[0]], terms[places[1]] = "x", "y"
-		fn := pick(g, []string{"min", "max"})
-		if result != text && result != date && result != truth && g.chance(60) {
-			fn = "total"
+		what := pick(g, []string{"min(v)", "max(v)"})
+		switch {
+		case result == integer && g.chance(30):
+			what = "count()"
+		case result != text && result != date && result != truth && g.chance(60):
+			what = "total(v)"
 		}
-		g.clause("%s <- agg<<u = %s(v)>> %s, %s.", p.atom([]string{"y", "u"}), fn, q.atom(terms),
-			p.atom([]string{"x", "v"}))
+		computed := "" // of what the pair has beside the keys
+		if at := slices.Index(q.args, integer); at >= 0 && terms[at] == "_" && g.chance(60) {
+			terms[at] = "k"
+			switch result {
+			case integer:
+				computed = ", w = v - k, w != 3"
+			case real:
+				computed = ", w = v * int:float:convert[k], w != 0.5f"
+			}
+			if computed != "" {
+				what = strings.Replace(what, "(v)", "(w)", 1)
+			}
+		}
+		g.clause("%s <- agg<<u = %s>> %s, %s%s.", p.atom([]string{"y", "u"}), what, q.atom(terms),
+			p.atom([]string{"x", "v"}), computed)
 		return true
 	}
 	return false

@@ -53,6 +53,38 @@ func Components(p *queryplan.Plan) [][]*queryplan.Block {
 	return out
 }
 
+// Entries returns for the blocks of each loop the one block from which
+// control comes into it; loops that control enters from several blocks, or
+// starts in, are not in it. Nothing runs between the end of that block and the
+// loop, which could change what the loop reads.
+func Entries(p *queryplan.Plan) map[*queryplan.Block]*queryplan.Block {
+	out := map[*queryplan.Block]*queryplan.Block{}
+	part := map[*queryplan.Block]int{}
+	loops := Components(p)
+	for i, component := range loops {
+		for _, b := range component {
+			part[b] = i
+		}
+	}
+	from := make([]*queryplan.Block, len(loops))
+	several := make([]bool, len(loops))
+	several[part[p.Blocks[0]]] = true
+	for _, b := range p.Blocks {
+		for _, s := range b.Successors() {
+			if i := part[s]; i != part[b] {
+				several[i] = several[i] || from[i] != nil && from[i] != b
+				from[i] = b
+			}
+		}
+	}
+	for b, i := range part {
+		if from[i] != nil && !several[i] {
+			out[b] = from[i]
+		}
+	}
+	return out
+}
+
 // ReversePostorder returns the blocks so that, loops aside, each comes after
 // all that control passes before it.
 func ReversePostorder(p *queryplan.Plan) []*queryplan.Block {

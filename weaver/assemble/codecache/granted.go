@@ -57,7 +57,8 @@ func (k Knowledge) Listening(graph *harmony.Program) (Knowledge, func() abi.Gran
 }
 
 // Grants returns nil if everything that code for a graph takes for granted is
-// true; otherwise the error names the first assumption that is false.
+// true; otherwise the error names the first assumption that is false. Only code
+// that was made for groups of form Ordered can fill them.
 func (k Knowledge) Grants(graph *harmony.Program, g abi.Granted) error {
 	for _, w := range g.Words {
 		switch v, ok := k.Fix("", w.Param); {
@@ -65,6 +66,14 @@ func (k Knowledge) Grants(graph *harmony.Program, g abi.Granted) error {
 			return fmt.Errorf("%s is not always %d", w.Param, w.Word)
 		case v != w.Word:
 			return fmt.Errorf("%s is %d and not %d", w.Param, v, w.Word)
+		}
+	}
+	for _, v := range graph.Groups {
+		p := abi.Param{Kind: abi.GroupForm, Var: v.Name}
+		form, ok := k.Fix("", p)
+		if ok && abi.Form(form) == abi.Ordered && !slices.ContainsFunc(g.Words,
+			func(w abi.GrantedWord) bool { return w.Param == p }) {
+			return fmt.Errorf("the rows of %s come in the order of their keys", v.Name)
 		}
 	}
 	kernels := graph.Kernels()
