@@ -260,13 +260,17 @@ var layers = []layer{
 	{"runtime/tiers", []string{
 		"queryplan", "queryplan/segments", "runtime", "runtime/prepare", "runtime/store",
 	}},
+	{"runtime/mixed", []string{
+		"queryplan", "queryplan/parts", "queryplan/segments", "runtime", "runtime/prepare",
+		"runtime/store",
+	}},
 	{"runtime/spill", []string{
 		"queryplan", "queryplan/parts", "queryplan/segments", "frontend/source", "runtime",
 		"runtime/account", "runtime/prepare", "runtime/store", "internal/interval",
 	}},
 	{"runtime/pool", []string{
 		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",
-		"runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
+		"runtime/mixed", "runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
 		"internal/cuda", "internal/cuda/driver", "internal/failure", "internal/kernelcache",
 		"internal/trace",
 	}},

@@ -1,0 +1,232 @@
+package mixed
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"weak"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/prepare"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// columnKey is a column of facts. It does not keep it alive.
+type columnKey = weak.Pointer[store.Column]
+
+// cache is which columns the GPU holds, and how many rows of each, from the
+// first on. All segments of a column are read alike, because no engine leaves
+// rows of a scan out; so segments of different columns that are to be there
+// together are the first ones of each.
+type cache struct {
+	budget int64
+	uses   []*use
+	held   map[columnKey]int // rows
+	since  int               // runs since the cache was planned
+	stale  bool              // uses came or went
+}
+
+// use is a step and what it reads: what the GPU must hold to run it.
+type use struct {
+	name string // by which uses are put in order
+	// rows is the number of those of the table by which the step is divided, in
+	// segments of so many rows. A step that is not divided has one of one row.
+	rows, segment int
+	segments      int
+	cols          []column // of the table
+	others        []column // read whole
+	count         float64  // of runs, older ones for less
+	on            int      // segments that the GPU is to hold
+	refused       bool     // the GPU had no memory for a run of it
+	rates
+}
+
+// column is a column that a step reads.
+type column struct {
+	key   columnKey
+	rows  int
+	width int64 // bytes a row
+}
+
+// newUse finds out what a step reads.
+func (e *Engine) newUse(s *step, req *runtime.Request) (*use, error) {
+	u := &use{rows: 1, segment: 1, segments: 1}
+	plan := s.seg.Plan
+	if s.rows != nil {
+		plan, u.rows = s.rows.Part, s.table.Rows
+		u.segment = (u.rows + e.sizes.Segments - 1) / e.sizes.Segments
+		u.segment = (u.segment + e.sizes.Segment - 1) / e.sizes.Segment * e.sizes.Segment
+		u.segments = (u.rows + u.segment - 1) / u.segment
+	}
+	seen := map[*store.Column]bool{}
+	bytes, probes := int64(0), 0
+	for _, c := range plan.Commands() {
+		queryplan.Walk(queryplan.CommandNode(c), func(n queryplan.Node) {
+			switch n := n.(type) {
+			case *queryplan.Join:
+				probes++
+			case *queryplan.MultiJoin:
+				probes += len(n.Nodes) - 1
+			}
+		})
+		for _, scan := range queryplan.Scans(queryplan.CommandNode(c)) {
+			v := scan.Var
+			if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
+				continue
+			}
+			cols, rows, err := prepare.Stored(req.Facts, variable(v))
+			if err != nil {
+				return nil, err
+			}
+			divided := s.rows != nil && prepare.TableOf(req.Facts, variable(v)) == s.table
+			for i, c := range cols {
+				if scan.Names[i] == "" || c == nil || seen[c] || c.Width == 0 {
+					continue
+				}
+				seen[c] = true
+				x := column{weak.Make(c), rows, int64(c.Width)}
+				if divided {
+					u.cols = append(u.cols, x)
+				} else {
+					u.others = append(u.others, x)
+				}
+				bytes += x.width * int64(rows)
+			}
+		}
+	}
+	u.rates = modelled(u.rows, bytes, probes)
+	return u, nil
+}
+
+func (c *cache) add(u *use) {
+	c.uses = append(c.uses, u)
+	c.stale = true
+}
+
+func (c *cache) remove(u *use) {
+	c.uses = slices.DeleteFunc(c.uses, func(have *use) bool { return have == u })
+	c.stale = true
+}
+
+// place counts a run, and plans the cache again where that is due.
+func (e *Engine) place(p *plan) error {
+	room, err := e.device.Room()
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := &e.cache
+	c.budget = room / 2 // runs need as much for what they derive
+	for _, s := range p.steps {
+		s.use.count++
+	}
+	if c.since++; !c.stale && c.since < e.sizes.Runs {
+		return nil
+	}
+	if c.since >= e.sizes.Runs {
+		c.since = 0
+		for _, u := range c.uses {
+			u.count /= 2
+			u.forget()
+		}
+	}
+	c.stale = false
+	e.arrange()
+	return nil
+}
+
+// arrange chooses what the GPU holds. Step by step it gives the use that saves
+// most for a byte one more segment, with those columns of it that are not there
+// yet. A column that several uses read costs the first of them only, so columns
+// that are read together come together.
+func (e *Engine) arrange() {
+	c := &e.cache
+	slices.SortFunc(c.uses, func(a, b *use) int { return cmp.Compare(a.name, b.name) })
+	left := c.budget
+	held := map[columnKey]int{}
+	weights := map[columnKey]float64{}
+	for _, u := range c.uses {
+		u.on = 0
+	}
+	for {
+		var best *use
+		bestRatio, bestNeed := 0.0, int64(0)
+		for _, u := range c.uses {
+			if u.on == u.segments || u.refused || u.saving() <= 0 {
+				continue
+			}
+			need, fixed := u.need(held)
+			if need+fixed > left {
+				continue
+			}
+			// The columns that are read whole serve all segments.
+			ratio := u.count * u.saving() / (float64(need) + float64(fixed)/float64(u.segments) + 1)
+			if best == nil || ratio > bestRatio {
+				best, bestRatio, bestNeed = u, ratio, need+fixed
+			}
+		}
+		if best == nil {
+			break
+		}
+		left -= bestNeed
+		best.on++
+		for _, x := range best.cols {
+			held[x.key] = max(held[x.key], min(best.on*best.segment, x.rows))
+			weights[x.key] = max(weights[x.key], bestRatio)
+		}
+		for _, x := range best.others {
+			held[x.key] = x.rows
+			weights[x.key] = max(weights[x.key], bestRatio)
+		}
+	}
+	for key, had := range c.held {
+		if col := key.Value(); col != nil && had > held[key] {
+			e.device.Weigh(col, 0)
+			e.device.Drop(col)
+		}
+	}
+	for key := range held {
+		if col := key.Value(); col != nil {
+			e.device.Weigh(col, weights[key])
+		}
+	}
+	c.held = held
+}
+
+// need returns the bytes of the next segment of a use that are not held, and
+// those of the columns that it reads whole.
+func (u *use) need(held map[columnKey]int) (next, fixed int64) {
+	for _, x := range u.cols {
+		until := min((u.on+1)*u.segment, x.rows)
+		next += x.width * int64(max(0, until-held[x.key]))
+	}
+	for _, x := range u.others {
+		fixed += x.width * int64(x.rows-held[x.key])
+	}
+	return next, fixed
+}
+
+// cacheProfile describes what the GPU is to hold of facts.
+func (e *Engine) cacheProfile(facts *store.Database) *runtime.CacheProfile {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := &runtime.CacheProfile{Budget: e.cache.budget}
+	held := maps.Clone(e.cache.held)
+	for _, rel := range facts.Relations() {
+		for i, c := range rel.Columns() {
+			rows := held[weak.Make(c)]
+			if rows == 0 {
+				continue
+			}
+			delete(held, weak.Make(c))
+			bytes := int64(c.Width) * int64(rows)
+			p.Bytes += bytes
+			p.Columns = append(p.Columns, runtime.CachedColumn{
+				Name: rel.Names()[i], Of: rel.Table.Name, Rows: int64(rows), All: int64(c.Len()),
+				Bytes: bytes})
+		}
+	}
+	return p
+}

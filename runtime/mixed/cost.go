@@ -1,0 +1,139 @@
+package mixed
+
+import (
+	goruntime "runtime"
+	"time"
+
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// rates are the seconds that a row of a use takes on each side. They are
+// modelled until runs have measured them.
+type rates struct {
+	host, device         float64
+	seenHost, seenDevice bool
+	modelHost            float64
+	modelDevice          float64
+	merge                float64 // seconds of a merge
+}
+
+// The model: what a core of the host reads in a second, and the seconds that a
+// probe takes it; the same of a GPU; and what a run on a GPU takes at least. A
+// probe of the host is an access to its caches, mostly. The GPU's are those of
+// an H100 or later.
+const (
+	hostBytes   = 8e9
+	hostProbe   = 4e-9
+	deviceBytes = 2e12
+	deviceProbe = 2e-11
+	deviceStart = 150e-6
+	mergeTime   = 100e-6
+)
+
+// modelled returns the rates of a use of so many rows that reads bytes in all,
+// and probes so often for each row.
+func modelled(rows int, bytes int64, probes int) rates {
+	cores := float64(min(goruntime.GOMAXPROCS(0), 16))
+	each := float64(bytes) / float64(max(rows, 1))
+	r := rates{merge: mergeTime}
+	r.modelHost = each/(hostBytes*cores) + float64(probes)*hostProbe/cores
+	r.modelDevice = each/deviceBytes + float64(probes)*deviceProbe
+	r.host, r.device = r.modelHost, r.modelDevice
+	return r
+}
+
+// forget takes the GPU to be as fast as the model says, so that it is measured
+// again.
+func (r *rates) forget() {
+	r.device, r.seenDevice = r.modelDevice, false
+}
+
+// saving is the number of seconds that a segment saves on the GPU.
+func (u *use) saving() float64 { return float64(u.segment) * (u.host - u.device) }
+
+// rowsOnDevice returns how many rows of a step the GPU takes: those that it
+// holds, if that is expected to take less time than the host alone.
+func (e *Engine) rowsOnDevice(s *step) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	u := s.use
+	if u.refused {
+		return 0
+	}
+	on := u.on
+	if e.sizes.Most > 0 && u.segments > 1 {
+		on = min(on, e.sizes.Most)
+	}
+	rows := min(on*u.segment, u.rows)
+	if rows == 0 || e.sizes.Always {
+		return rows
+	}
+	both := max(deviceStart+float64(rows)*u.device, float64(u.rows-rows)*u.host)
+	if rows < u.rows {
+		both += u.merge
+	}
+	if both < float64(u.rows)*u.host {
+		return rows
+	}
+	return 0
+}
+
+// refuse notes that the GPU has no memory for a step.
+func (e *Engine) refuse(s *step) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.use.refused = true
+	e.cache.stale = true
+}
+
+// learn notes what rows took on the GPU. A run that made code or copied facts
+// says little of later ones.
+func (e *Engine) learn(s *step, rows int, took time.Duration, answer *runtime.Answer) {
+	copied := answer.Device != nil && answer.Device.ToDevice.Bytes > s.use.bytes(rows)/16
+	if answer.Compile > 0 || copied {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	rate := max(took.Seconds()-deviceStart, 0) / float64(rows)
+	s.use.device = averaged(s.use.device, rate, s.use.seenDevice)
+	s.use.seenDevice = true
+}
+
+// learnHost notes what rows took on the host.
+func (e *Engine) learnHost(s *step, rows int, took time.Duration, answer *runtime.Answer) {
+	if answer.Compile > 0 {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.use.host = averaged(s.use.host, took.Seconds()/float64(rows), s.use.seenHost)
+	s.use.seenHost = true
+}
+
+// learnMerge notes what a merge took.
+func (e *Engine) learnMerge(s *step, took time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.use.merge = averaged(s.use.merge, took.Seconds(), true)
+}
+
+// averaged returns the mean of what was known and what was measured.
+func averaged(known, measured float64, seen bool) float64 {
+	if !seen {
+		return measured
+	}
+	return (known + measured) / 2
+}
+
+// bytes returns the size of what rows of a use read.
+func (u *use) bytes(rows int) int64 {
+	n := int64(0)
+	for _, x := range u.cols {
+		n += x.width * int64(rows)
+	}
+	for _, x := range u.others {
+		n += x.width * int64(x.rows)
+	}
+	return n
+}
