@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/bench/suite"
@@ -177,4 +178,71 @@ func mixedRuns(t *testing.T, name string, prog *Program, facts *Facts) (divided 
 		}
 	}
 	return divided
+}
+
+// TestMixedExplain holds what explain says of a plan on the mixed engine, and
+// what a run says of its parts.
+func TestMixedExplain(t *testing.T) {
+	onMixed(t, 100, 2)
+	ctx := context.Background()
+	prog := compileText(t, `
+paid[who, day] = much -> int(who), int(day), int(much).
+city[who] = c -> int(who), string(c).
+knows(x, y) -> int(x), int(y).
+spent[c] = s <- agg<<s = total(m)>> city[who] = c, paid[who, _] = m.
+mean[who] = m <- agg<<m = avg(x)>> paid[who, _] = x.
+reach(x, y) <- knows(x, y).
+reach(x, z) <- reach(x, y), knows(y, z).
+`, Options{})
+	var paid, city, knows [][]any
+	for i := range 1000 {
+		paid = append(paid, []any{i % 90, i, i})
+		if i < 90 {
+			city = append(city, []any{i, fmt.Sprint("city ", i%7)})
+			knows = append(knows, []any{i, i + 1})
+		}
+	}
+	db, err := prog.Load(ctx, NewFacts().Rows("paid", paid...).Rows("city", city...).
+		Rows("knows", knows...), LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	opts := ExplainOptions{RunOptions: RunOptions{Engine: EngineMixed}}
+	if err := prog.Explain(ctx, &out, db, opts); err != nil {
+		t.Fatal(err)
+	}
+	_, said, _ := strings.Cut(out.String(), "== rows that a GPU and the host share\n")
+	for _, want := range []string{"spent: by rows of paid\n",
+		"mean: as a whole, as mean is no sum over the rows of paid\n",
+		"reach: as a whole, as it has a loop\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("explain lacks %q:\n%s", want, said)
+		}
+	}
+	want, err := prog.RunOn(ctx, db, RunOptions{Engine: EngineGo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := prog.RunOn(ctx, db, RunOptions{Engine: EngineMixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := resultText(t, res); got != resultText(t, want) {
+		t.Errorf("got\n%s", got)
+	}
+	var ran []string
+	for _, s := range res.Stats.Segments {
+		if s.Of != "" {
+			ran = append(ran, fmt.Sprintf("%s: rows %d to %d of %s for %s", s.Engine, s.From, s.Until,
+				s.Of, strings.Join(s.Fills, ", ")))
+		}
+	}
+	if got := strings.Join(ran, "; "); got !=
+		"gpu: rows 0 to 200 of paid for spent; cpu: rows 200 to 1000 of paid for spent" {
+		t.Errorf("parts of rows: %s", got)
+	}
+	if c := res.Stats.Cache; len(c.Columns) == 0 || c.Bytes == 0 {
+		t.Errorf("the cache holds %+v", c)
+	}
 }

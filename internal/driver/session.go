@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/mixed"
 	"github.com/redfoxdb/redfox/runtime/pool"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
@@ -20,7 +21,13 @@ type SessionOptions struct {
 	DeviceMemory int64
 	Threads      int
 	Memory       int64 // of each run
+	// Mixed has other thresholds for EngineMixed, for tests; nil stands for the
+	// usual ones.
+	Mixed *MixedSizes
 }
+
+// MixedSizes are thresholds of EngineMixed.
+type MixedSizes = mixed.Sizes
 
 // Session runs many programs over facts that are loaded once. Its engines keep
 // the code of programs and, on a GPU, the columns of facts. It is safe for
@@ -35,6 +42,7 @@ type Session struct {
 // session's first program is compiled and its facts are loaded.
 func OpenSession(opts SessionOptions) (*Session, error) {
 	s := &Session{pool: pool.New(process.Machine), options: opts}
+	s.pool.Mixed = opts.Mixed
 	run := s.complete(RunOptions{})
 	selected, err := s.pool.Machine.Select(run.want())
 	if err == nil {

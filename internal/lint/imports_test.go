@@ -293,7 +293,7 @@ var layers = []layer{
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
 		"runtime/account", "runtime/answer", "runtime/diagnose", "runtime/facts", "runtime/gpu",
 		"runtime/layout",
-		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch",
+		"runtime/machine", "runtime/mixed", "runtime/pool", "runtime/portable", "runtime/prefetch",
 		"runtime/provenance", "runtime/spill", "runtime/store", "runtime/store/read",
 		"runtime/store/rfdb", "runtime/store/write", "runtime/woven", "internal/buildid",
 		"internal/confine", "internal/cuda", "internal/remote",

@@ -60,6 +60,33 @@ func Explain(p *queryplan.Plan) string {
 	return b.String()
 }
 
+// ExplainRows says, for people, which pieces of a plan the mixed engine divides
+// by the rows of a table, and why it does not divide the others.
+func ExplainRows(p *queryplan.Plan, stored func(*queryplan.Var) Stored) string {
+	var b strings.Builder
+	cuts := segments.Cut(p)
+	for i, piece := range cuts.Pieces {
+		var fills []string
+		for _, c := range piece.Commands {
+			if c, ok := c.(*queryplan.Insert); ok {
+				if name := irtext.QuoteName(c.Var.Name); !slices.Contains(fills, name) {
+					fills = append(fills, name)
+				}
+			}
+		}
+		name := strings.Join(fills, ", ")
+		r, why := ByRows(cuts.Segment(i, i+1).Plan, 2, stored)
+		switch {
+		case len(fills) == 0:
+		case r == nil:
+			fmt.Fprintf(&b, "%s: as a whole, as %s\n", name, why)
+		default:
+			fmt.Fprintf(&b, "%s: by rows of %s\n", name, irtext.QuoteName(r.Of.Name))
+		}
+	}
+	return b.String()
+}
+
 // namesOf lists the columns of ways, each once.
 func namesOf(ways []*Way) string {
 	var out []string

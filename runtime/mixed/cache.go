@@ -38,7 +38,7 @@ type use struct {
 	others        []column // read whole
 	count         float64  // of runs, older ones for less
 	on            int      // segments that the GPU is to hold
-	refused       bool     // the GPU had no memory for a run of it
+	refused       bool     // it runs on the host only
 	rates
 }
 

@@ -78,7 +78,8 @@ func (e *Engine) rowsOnDevice(s *step) int {
 	return 0
 }
 
-// refuse notes that the GPU has no memory for a step.
+// refuse notes that the GPU has no memory for a step, or that a total of a part
+// of its rows fits no word. It then runs on the host.
 func (e *Engine) refuse(s *step) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -107,7 +107,8 @@ func (e *Engine) Forget(facts *store.Database) {
 // database is what is kept of facts: the plans over them, and their tables cut
 // into parts. It must not keep the facts reachable.
 type database struct {
-	plans  map[string]*plan
+	plans  map[*queryplan.Plan]*plan
+	texts  map[string]*plan // of plans that are the same
 	tables map[cutKey]*store.Table
 	cut    map[cutKey]*store.Database
 }
@@ -148,11 +149,18 @@ func (e *Engine) drop(key weak.Pointer[store.Database]) {
 		return
 	}
 	delete(e.databases, key)
-	for _, p := range d.plans {
+	e.forgetPlans(d)
+}
+
+// forgetPlans forgets the plans over a database. The caller holds the lock.
+func (e *Engine) forgetPlans(d *database) {
+	for _, p := range d.texts {
 		for _, s := range p.steps {
 			e.cache.remove(s.use)
 		}
 	}
+	clear(d.plans)
+	clear(d.texts)
 }
 
 // database returns what is kept of facts. The caller holds the lock.
@@ -160,8 +168,8 @@ func (e *Engine) database(facts *store.Database) *database {
 	key := weak.Make(facts)
 	d := e.databases[key]
 	if d == nil {
-		d = &database{plans: map[string]*plan{}, tables: map[cutKey]*store.Table{},
-			cut: map[cutKey]*store.Database{}}
+		d = &database{plans: map[*queryplan.Plan]*plan{}, texts: map[string]*plan{},
+			tables: map[cutKey]*store.Table{}, cut: map[cutKey]*store.Database{}}
 		e.databases[key] = d
 		goruntime.AddCleanup(facts, e.drop, key)
 	}
@@ -170,20 +178,19 @@ func (e *Engine) database(facts *store.Database) *database {
 
 // plan returns the steps of a request's plan.
 func (e *Engine) plan(req *runtime.Request) (*plan, error) {
-	text := req.Plan.String()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	d := e.database(req.Facts)
-	if p := d.plans[text]; p != nil {
+	if p := d.plans[req.Plan]; p != nil {
 		return p, nil
 	}
 	if len(d.plans) >= mostPlans {
-		for _, p := range d.plans {
-			for _, s := range p.steps {
-				e.cache.remove(s.use)
-			}
-		}
-		clear(d.plans)
+		e.forgetPlans(d)
+	}
+	text := req.Plan.String()
+	if p := d.texts[text]; p != nil {
+		d.plans[req.Plan] = p
+		return p, nil
 	}
 	p := &plan{cuts: segments.Cut(req.Plan)}
 	last := -1 // step that goes on as a whole
@@ -212,25 +219,37 @@ func (e *Engine) plan(req *runtime.Request) (*plan, error) {
 		s.use, use.name = use, fmt.Sprintf("%s\nstep %d", text, i)
 		e.cache.add(use)
 	}
-	d.plans[text] = p
+	d.plans[req.Plan], d.texts[text] = p, p
 	return p, nil
 }
 
 // divide finds out by which rows a step of one piece can be divided.
 func (s *step) divide(cuts *segments.Cuts, facts *store.Database) {
 	plan := cuts.Segment(s.from, s.until).Plan
-	if s.rows, s.whole = parts.ByRows(plan, 2, func(v *queryplan.Var) parts.Stored {
-		if t := prepare.TableOf(facts, variable(v)); t != nil {
-			return parts.Stored{Table: t, Rows: t.Rows}
-		}
-		return parts.Stored{Table: v}
-	}); s.rows == nil {
+	if s.rows, s.whole = parts.ByRows(plan, 2, tables(facts)); s.rows == nil {
 		return
 	}
 	if s.table = prepare.TableOf(facts, variable(s.rows.Of)); s.table == nil || s.table.Rows < 2 {
 		s.rows, s.table = nil, nil
 		s.whole = "it has no facts"
 	}
+}
+
+// tables returns where the rows of variables are stored. What facts lack is a
+// table for each source.
+func tables(facts *store.Database) func(*queryplan.Var) parts.Stored {
+	return func(v *queryplan.Var) parts.Stored {
+		if t := prepare.TableOf(facts, variable(v)); t != nil {
+			return parts.Stored{Table: t, Rows: t.Rows}
+		}
+		return parts.Stored{Table: v.Source}
+	}
+}
+
+// Explain says, for people, how a plan over facts is divided; nil stands for
+// facts that are not known.
+func Explain(p *queryplan.Plan, facts *store.Database) string {
+	return parts.ExplainRows(p, tables(facts))
 }
 
 func variable(v *queryplan.Var) prepare.Variable {

@@ -169,10 +169,8 @@ func (r *run) divided(ctx context.Context, s *step, rows int) (done bool, err er
 		var overflow *runtime.OverflowError
 		switch {
 		case h.err == nil || errors.Is(h.err, errHalf):
-		case errors.As(h.err, &memory) && memory.Device:
+		case errors.As(h.err, &memory) && memory.Device, errors.As(h.err, &overflow):
 			r.refuse(s)
-			return false, nil
-		case errors.As(h.err, &overflow):
 			return false, nil
 		default:
 			return false, h.err

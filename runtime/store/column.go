@@ -276,6 +276,8 @@ func recode[T unsigned](c *Column, remap []uint32, base uint32) []T {
 		recodeEach(out, c.U16, c, remap, base)
 	case 4:
 		recodeEach(out, c.U32, c, remap, base)
+	case 8: // as a GPU has derived strings
+		recodeEach(out, c.U64, c, remap, base)
 	}
 	goruntime.KeepAlive(c)
 	return out
