@@ -3,13 +3,13 @@
 //
 //	go run ./bench [flags] [tc|sg|triangles|cliques|tpch|ssb|cpu|fusion|latency|gpu|load|
 //		check|memory|large|first|cspa|andersen|pointsto|doop|crdt|iterate|spill|
-//		asks|recursion]...
+//		asks|mixed|recursion]...
 //	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
 //	go run ./bench docs
 //
 // A suite is a comparison: a list of works, and one function that measures each
 // of them on several systems. The suites gpu and latency have tables of their
-// own. Package measure times queries, and package suite has their texts and
+// own, as has mixed. Package measure times queries, and package suite has their texts and
 // calls the peer, which is the Python package duckdb. An answer that differs
 // from the peer's fails the run. Times are medians over repetitions on loaded
 // data, after a run that is not counted, unless a column says otherwise. The

@@ -94,6 +94,9 @@ type LateRead = facts.LateRead
 // CacheStats says which columns of facts a GPU holds for EngineMixed.
 type CacheStats = runtime.CacheProfile
 
+// CachedColumn is a column of facts whose first rows a GPU holds.
+type CachedColumn = runtime.CachedColumn
+
 // SpillStats says what a run kept in a file.
 type SpillStats = runtime.SpillProfile
 

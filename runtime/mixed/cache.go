@@ -129,7 +129,6 @@ func (e *Engine) place(p *plan) error {
 		c.since = 0
 		for _, u := range c.uses {
 			u.count /= 2
-			u.forget()
 		}
 	}
 	c.stale = false
@@ -137,16 +136,71 @@ func (e *Engine) place(p *plan) error {
 	return nil
 }
 
-// arrange chooses what the GPU holds. Step by step it gives the use that saves
-// most for a byte one more segment, with those columns of it that are not there
-// yet. A column that several uses read costs the first of them only, so columns
-// that are read together come together.
+// moving is how many times as much another choice of columns has to save. What
+// is gained by less is lost by copying.
+const moving = 1.1
+
+// arrange chooses what the GPU holds, unless what it holds saves about as much.
 func (e *Engine) arrange() {
 	c := &e.cache
 	slices.SortFunc(c.uses, func(a, b *use) int { return cmp.Compare(a.name, b.name) })
+	before, saved := make([]int, len(c.uses)), 0.0
+	for i, u := range c.uses {
+		before[i] = u.on
+		saved += u.saved()
+	}
+	held, weights := c.choose()
+	saves := 0.0
+	for _, u := range c.uses {
+		saves += u.saved()
+	}
+	if saved > 0 && saves < moving*saved && c.heldBytes() <= c.budget {
+		for i, u := range c.uses {
+			u.on = before[i]
+		}
+		return
+	}
+	for key, had := range c.held {
+		if col := key.Value(); col != nil && had > held[key] {
+			e.device.Weigh(col, 0)
+			e.device.Drop(col)
+		}
+	}
+	for key := range held {
+		if col := key.Value(); col != nil {
+			e.device.Weigh(col, weights[key])
+		}
+	}
+	c.held = held
+}
+
+// saved is what the segments save that the GPU is to hold for a use. A use that
+// saves nothing there has none.
+func (u *use) saved() float64 {
+	if u.refused {
+		return 0
+	}
+	return u.count * u.saving() * float64(u.on)
+}
+
+// heldBytes is the size of what the GPU is to hold.
+func (c *cache) heldBytes() (bytes int64) {
+	for key, rows := range c.held {
+		if col := key.Value(); col != nil {
+			bytes += int64(col.Width) * int64(rows)
+		}
+	}
+	return bytes
+}
+
+// choose finds the rows of each column that save most, and what a byte of them
+// saves. Step by step it gives the use that saves most for a byte one more
+// segment, with those columns of it that are not there yet. A column that
+// several uses read costs the first of them only, so columns that are read
+// together come together.
+func (c *cache) choose() (held map[columnKey]int, weights map[columnKey]float64) {
 	left := c.budget
-	held := map[columnKey]int{}
-	weights := map[columnKey]float64{}
+	held, weights = map[columnKey]int{}, map[columnKey]float64{}
 	for _, u := range c.uses {
 		u.on = 0
 	}
@@ -181,18 +235,7 @@ func (e *Engine) arrange() {
 			weights[x.key] = max(weights[x.key], bestRatio)
 		}
 	}
-	for key, had := range c.held {
-		if col := key.Value(); col != nil && had > held[key] {
-			e.device.Weigh(col, 0)
-			e.device.Drop(col)
-		}
-	}
-	for key := range held {
-		if col := key.Value(); col != nil {
-			e.device.Weigh(col, weights[key])
-		}
-	}
-	c.held = held
+	return held, weights
 }
 
 // need returns the bytes of the next segment of a use that are not held, and

@@ -3,6 +3,7 @@ package mixed
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 	"weak"
@@ -101,6 +102,27 @@ func TestCache(t *testing.T) {
 	if other.on != 0 || bc.on != 0 || ab.on != 10 || rows(c) != 0 {
 		t.Errorf("%d, %d and %d segments of those refused and slow", ab.on, bc.on, other.on)
 	}
+	// What is held stays where another choice saves little more.
+	other.refused, other.count, bc.device, bc.count = false, 0, 1e-6, 1
+	ab.others = nil
+	plan(1 << 20)
+	plan(2000) // for one of the two
+	first, second := ab, bc
+	if bc.on > ab.on {
+		first, second = bc, ab
+	}
+	on := first.on
+	second.count = 1.05
+	plan(2000)
+	if first.on != on {
+		t.Errorf("%d segments became %d for a twentieth", on, first.on)
+	}
+	second.count = 3
+	plan(2000)
+	if second.on <= first.on && second.on < 10 {
+		t.Errorf("%d and %d segments, where the second saves three times as much", first.on,
+			second.on)
+	}
 	// Without facts there is nothing to hold.
 	for _, u := range []*use{ab, bc, other} {
 		e.cache.remove(u)
@@ -141,6 +163,19 @@ func TestChoice(t *testing.T) {
 		if got := e.rowsOnDevice(&step{use: u}); got != want {
 			t.Errorf("%s: the GPU takes %d rows, not %d", tt.what, got, want)
 		}
+	}
+	// A GPU that was slower is tried again, ever more rarely.
+	slow := &use{rows: million, segment: million, segments: 1, on: 1, rates: rates{
+		host: 1e-6, device: 1, modelDevice: 1e-9, seenDevice: true, patience: 3}}
+	var tried []int
+	for i := range 12 {
+		if e.rowsOnDevice(&step{use: slow}) > 0 {
+			tried = append(tried, i)
+			slow.device, slow.seenDevice = 1, true
+		}
+	}
+	if !slices.Equal(tried, []int{3, 10}) {
+		t.Errorf("the GPU was tried in runs %v", tried)
 	}
 	// Times of runs that make code or copy facts say nothing.
 	s := &step{use: &use{rows: million, cols: []column{{width: 4}}, rates: rates{device: 1}}}

@@ -15,6 +15,9 @@ type rates struct {
 	modelHost            float64
 	modelDevice          float64
 	merge                float64 // seconds of a merge
+	// passed counts the runs that left out the GPU because it was slower. After
+	// patience of them it is measured again.
+	passed, patience int
 }
 
 // The model: what a core of the host reads in a second, and the seconds that a
@@ -30,21 +33,29 @@ const (
 	mergeTime   = 100e-6
 )
 
+// patience is how many runs leave out a GPU that was slower at first.
+const patience = 256
+
 // modelled returns the rates of a use of so many rows that reads bytes in all,
 // and probes so often for each row.
 func modelled(rows int, bytes int64, probes int) rates {
 	cores := float64(min(goruntime.GOMAXPROCS(0), 16))
 	each := float64(bytes) / float64(max(rows, 1))
-	r := rates{merge: mergeTime}
+	r := rates{merge: mergeTime, patience: patience}
 	r.modelHost = each/(hostBytes*cores) + float64(probes)*hostProbe/cores
 	r.modelDevice = each/deviceBytes + float64(probes)*deviceProbe
 	r.host, r.device = r.modelHost, r.modelDevice
 	return r
 }
 
-// forget takes the GPU to be as fast as the model says, so that it is measured
+// pass notes a run that left out the GPU. Now and then, and ever more rarely,
+// it takes the GPU to be as fast as the model says, so that it is measured
 // again.
-func (r *rates) forget() {
+func (r *rates) pass() {
+	if r.passed++; r.passed < r.patience {
+		return
+	}
+	r.passed, r.patience = 0, 2*r.patience
 	r.device, r.seenDevice = r.modelDevice, false
 }
 
@@ -75,6 +86,7 @@ func (e *Engine) rowsOnDevice(s *step) int {
 	if both < float64(u.rows)*u.host {
 		return rows
 	}
+	u.pass()
 	return 0
 }
 

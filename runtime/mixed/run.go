@@ -72,7 +72,7 @@ func (r *run) step(ctx context.Context, s *step) error {
 		var memory *runtime.MemoryError
 		switch {
 		case err == nil:
-			r.learn(s, rows, took, answer)
+			r.learned(func() { r.learn(s, rows, took, answer) })
 			r.add(s, answer, r.profile(s, r.device.Name(), took, answer))
 			return nil
 		case !errors.As(err, &memory) || !memory.Device:
@@ -84,9 +84,16 @@ func (r *run) step(ctx context.Context, s *step) error {
 	if err != nil {
 		return err
 	}
-	r.learnHost(s, s.use.rows, took, answer)
+	r.learned(func() { r.learnHost(s, s.use.rows, took, answer) })
 	r.add(s, answer, r.profile(s, r.host.Name(), took, answer))
 	return nil
+}
+
+// learned notes what the run has measured, unless measuring made it slower.
+func (r *run) learned(note func()) {
+	if !r.req.Profile && r.req.Trace == nil {
+		note()
+	}
 }
 
 // timed runs a request, and returns what it took without making code.
@@ -176,8 +183,10 @@ func (r *run) divided(ctx context.Context, s *step, rows int) (done bool, err er
 			return false, h.err
 		}
 	}
-	r.learn(s, rows, halves[0].took, halves[0].answer)
-	r.learnHost(s, s.use.rows-rows, halves[1].took, halves[1].answer)
+	r.learned(func() {
+		r.learn(s, rows, halves[0].took, halves[0].answer)
+		r.learnHost(s, s.use.rows-rows, halves[1].took, halves[1].answer)
+	})
 	return true, r.mergeHalves(ctx, s, halves, keys)
 }
 
@@ -203,7 +212,7 @@ func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []c
 	if err != nil {
 		return err
 	}
-	r.learnMerge(s, took)
+	r.learned(func() { r.learnMerge(s, took) })
 	for i, h := range halves {
 		p := r.profile(s, []runtime.Engine{r.device, r.host}[i].Name(), h.took, h.answer)
 		p.Of, p.From, p.Until = s.table.Name, int64(keys[i].from), int64(keys[i].until)
