@@ -102,7 +102,7 @@ func TestCache(t *testing.T) {
 	if other.on != 0 || bc.on != 0 || ab.on != 10 || rows(c) != 0 {
 		t.Errorf("%d, %d and %d segments of those refused and slow", ab.on, bc.on, other.on)
 	}
-	// What is held stays where another choice saves little more.
+	// The cache stays as it is where another choice saves little more.
 	other.refused, other.count, bc.device, bc.count = false, 0, 1e-6, 1
 	ab.others = nil
 	plan(1 << 20)
