@@ -78,9 +78,6 @@ func execute(args []string, out, errs io.Writer) int {
 		}
 		return 2
 	}
-	if c.session.Engine == driver.EngineMixed {
-		c.session.Mixed = &dividing
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	t, err := newTester(ctx, *c, out)

@@ -21,9 +21,6 @@ type SessionOptions struct {
 	DeviceMemory int64
 	Threads      int
 	Memory       int64 // of each run
-	// Mixed has other thresholds for EngineMixed, for tests; nil stands for the
-	// usual ones.
-	Mixed *MixedSizes
 }
 
 // MixedSizes are thresholds of EngineMixed.
@@ -42,7 +39,6 @@ type Session struct {
 // session's first program is compiled and its facts are loaded.
 func OpenSession(opts SessionOptions) (*Session, error) {
 	s := &Session{pool: pool.New(process.Machine), options: opts}
-	s.pool.Mixed = opts.Mixed
 	run := s.complete(RunOptions{})
 	selected, err := s.pool.Machine.Select(run.want())
 	if err == nil {
@@ -54,6 +50,10 @@ func OpenSession(opts SessionOptions) (*Session, error) {
 	s.pool.Start(selected, assemble.Fusing{}, nil)
 	return s, nil
 }
+
+// SetMixed gives EngineMixed other thresholds, before the first run of the
+// session, so that tests reach every path with little data.
+func (s *Session) SetMixed(sizes MixedSizes) { s.pool.Mixed = &sizes }
 
 // complete fills the options of a run with those of the session.
 func (s *Session) complete(opts RunOptions) RunOptions {
