@@ -45,7 +45,8 @@ func sharedFacts(t *testing.T, benchmark string, queries []*benchmarkQuery) *Dat
 }
 
 // TestMixedBenchmarks runs the queries of both benchmarks on the mixed engine,
-// over devices that hold none, some and all of the columns.
+// over devices that hold none, some and all of the columns, and over one that
+// takes half of the rows.
 func TestMixedBenchmarks(t *testing.T) {
 	onMixed(t, 256, 0)
 	for _, name := range []string{"ssb", "tpch"} {
@@ -53,8 +54,11 @@ func TestMixedBenchmarks(t *testing.T) {
 		queries = short.Part(t, queries, "queries")
 		db := sharedFacts(t, name, queries)
 		divided, whole := 0, 0
-		for _, memory := range []int64{64 << 10, 3 << 19, 3 << 20, 256 << 20} {
+		for _, memory := range []int64{64 << 10, 3 << 19, 3 << 20, 256 << 20, 128 << 20} {
 			partial := 0
+			if process.Mixed.Most = 0; memory == 128<<20 {
+				process.Mixed.Most = 8
+			}
 			for run := range 2 {
 				for _, q := range queries {
 					res, err := q.compile(t, Options{}).RunOn(context.Background(), db, RunOptions{
