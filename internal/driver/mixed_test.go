@@ -132,7 +132,7 @@ func TestMixedRandomPrograms(t *testing.T) {
 	onMixed(t, 1, 1)
 	count, divided := short.Count(t, 40, "random programs"), 0
 	for seed := range count {
-		random := randprog.New(6_600_000 + seed)
+		random := randprog.New(6_600_360 + seed)
 		dir := t.TempDir()
 		if err := random.Write(dir); err != nil {
 			t.Fatal(err)
