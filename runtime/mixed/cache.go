@@ -39,6 +39,7 @@ type use struct {
 	count         float64  // of runs, older ones for less
 	on            int      // segments that the GPU is to hold
 	refused       bool     // it runs on the host only
+	moved         bool     // the next run on the GPU copies columns
 	rates
 }
 
@@ -159,6 +160,9 @@ func (e *Engine) arrange() {
 			u.on = before[i]
 		}
 		return
+	}
+	for i, u := range c.uses {
+		u.moved = u.moved || u.on != before[i]
 	}
 	for key, had := range c.held {
 		if col := key.Value(); col != nil && had > held[key] {

@@ -178,14 +178,16 @@ func TestChoice(t *testing.T) {
 		t.Errorf("the GPU was tried in runs %v", tried)
 	}
 	// Times of runs that make code or copy facts say nothing.
-	s := &step{use: &use{rows: million, cols: []column{{width: 4}}, rates: rates{device: 1}}}
+	s := &step{use: &use{rows: million, cols: []column{{width: 4}}, moved: true,
+		rates: rates{device: 1}}}
+	copies := &runtime.Answer{
+		Device: &runtime.DeviceProfile{ToDevice: runtime.Transfer{Bytes: 4 * million}}}
 	e.learn(s, million, time.Second, &runtime.Answer{Compile: 1})
-	e.learn(s, million, time.Second, &runtime.Answer{
-		Device: &runtime.DeviceProfile{ToDevice: runtime.Transfer{Bytes: 4 * million}}})
+	e.learn(s, million, time.Second, copies)
 	if s.seenDevice {
 		t.Error("a run that copies its facts is taken for a usual one")
 	}
-	e.learn(s, million, time.Second, &runtime.Answer{Device: &runtime.DeviceProfile{}})
+	e.learn(s, million, time.Second, copies) // again
 	if !s.seenDevice || s.device < 0.9/million || s.device > 1.1/million {
 		t.Errorf("a million rows a second are %v seconds a row", s.device)
 	}

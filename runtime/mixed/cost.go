@@ -99,15 +99,20 @@ func (e *Engine) refuse(s *step) {
 	e.cache.stale = true
 }
 
-// learn notes what rows took on the GPU. A run that made code or copied facts
-// says little of later ones.
+// learn notes what rows took on the GPU. A run that made code says little of
+// later ones, and so does the first that copies columns. Later runs that do so
+// have lost them to what runs derive.
 func (e *Engine) learn(s *step, rows int, took time.Duration, answer *runtime.Answer) {
-	copied := answer.Device != nil && answer.Device.ToDevice.Bytes > s.use.bytes(rows)/16
-	if answer.Compile > 0 || copied {
+	if answer.Compile > 0 {
 		return
 	}
+	copied := answer.Device != nil && answer.Device.ToDevice.Bytes > s.use.bytes(rows)/16
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if first := s.use.moved; copied && first {
+		s.use.moved = false
+		return
+	}
 	rate := max(took.Seconds()-deviceStart, 0) / float64(rows)
 	s.use.device = averaged(s.use.device, rate, s.use.seenDevice)
 	s.use.seenDevice = true
