@@ -153,6 +153,27 @@ func TestStarMixed(t *testing.T) {
 	starOnEngine(t, EngineMixed, *starGPU, goruntime.NumCPU())
 }
 
+// TestMixedTransactions runs the folders of transactions in a session of the
+// mixed engine.
+func TestMixedTransactions(t *testing.T) {
+	onMixed(t, 1, 1)
+	dirs, err := filepath.Glob("../../testdata/transactions/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no folders: %v", err)
+	}
+	s, err := OpenSession(SessionOptions{Engine: EngineMixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetMixed(*process.Mixed)
+	for _, dir := range short.Part(t, dirs, "folders") {
+		runTransactions(t, s, dir)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // mixedRuns runs a program on the go engine, and then on the mixed one with
 // code that is new and with code that is there. It returns how many parts of
 // rows there were.

@@ -193,6 +193,10 @@ func (r *run) divided(ctx context.Context, s *step, rows int) (done bool, err er
 // errHalf is the cause with which the other half of a step is cancelled.
 var errHalf = errors.New("the other part of the rows failed")
 
+// fewRows is the number of rows of a merge below which several threads would
+// take longer to start than to work.
+const fewRows = 1 << 12
+
 // mergeHalves makes the results of a step of those of its parts.
 func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []cutKey) error {
 	req := *r.req
@@ -201,12 +205,17 @@ func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []c
 	for _, rel := range r.req.Facts.Relations() {
 		req.Facts.Put(rel)
 	}
+	rows := 0
 	for i, h := range halves {
 		for name, rel := range h.answer.Outputs {
 			some := *rel
+			rows += rel.Rows()
 			some.Name = parts.PartSource(i, name)
 			req.Facts.Put(&some)
 		}
+	}
+	if rows < fewRows {
+		req.Threads = 1
 	}
 	answer, took, err := r.timed(ctx, r.merge, &req)
 	if err != nil {

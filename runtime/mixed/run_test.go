@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/redfoxdb/redfox/internal/await"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -150,6 +152,17 @@ func TestForget(t *testing.T) {
 	if len(e.databases) != 0 || len(e.cache.uses) != 0 {
 		t.Errorf("%d databases and %d uses stay", len(e.databases), len(e.cache.uses))
 	}
+	// Facts that are garbage are forgotten, too: the engine does not keep them.
+	if _, err := e.Run(t.Context(),
+		&runtime.Request{Plan: plan, Facts: paidFacts(1, 2, 3, 4)}); err != nil {
+		t.Fatal(err)
+	}
+	await.Until(t, "facts to be collected", func() bool {
+		goruntime.GC()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return len(e.databases) == 0
+	})
 }
 
 // TestConcurrentRuns has runs over several facts at once, while facts are
