@@ -76,8 +76,12 @@ func benchMixed(ctx context.Context, c config) error {
 			continue
 		}
 		for _, share := range mixedShares {
-			// Half of the memory is for columns. A card of a byte holds none.
+			// Half of the memory is for columns. A card of a byte holds none,
+			// and all of its memory holds all of them.
 			memory := max(2*bytes*share/100, 1)
+			if share == 100 {
+				memory = 0
+			}
 			run, _, err := s.run(ctx, fmt.Sprintf("mixed, %d%%", share),
 				driver.SessionOptions{Engine: engine, DeviceMemory: memory})
 			if err != nil {

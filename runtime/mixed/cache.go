@@ -20,11 +20,12 @@ type columnKey = weak.Pointer[store.Column]
 // rows of a scan out; so segments of different columns that are to be there
 // together are the first ones of each.
 type cache struct {
-	budget int64
-	uses   []*use
-	held   map[columnKey]int // rows
-	since  int               // runs since the cache was planned
-	stale  bool              // uses came or went
+	budget  int64
+	uses    []*use
+	held    map[columnKey]int // rows
+	weights map[columnKey]float64
+	since   int  // runs since the cache was planned
+	stale   bool // uses came or went
 }
 
 // use is a step and what it reads: what the GPU must hold to run it.
@@ -141,55 +142,79 @@ func (e *Engine) place(p *plan) error {
 // is gained by less is lost by copying.
 const moving = 1.1
 
-// arrange chooses what the GPU holds, unless what it holds saves about as much.
+// choice is what the GPU could hold.
+type choice struct {
+	on      []int // segments of each use
+	held    map[columnKey]int
+	weights map[columnKey]float64 // what a byte of each column saves
+	saved   float64
+}
+
+// arrange chooses what the GPU holds: what it holds already and what else there
+// is room for, unless it is worth to begin anew.
 func (e *Engine) arrange() {
 	c := &e.cache
 	slices.SortFunc(c.uses, func(a, b *use) int { return cmp.Compare(a.name, b.name) })
-	before, saved := make([]int, len(c.uses)), 0.0
-	for i, u := range c.uses {
-		before[i] = u.on
-		saved += u.saved()
-	}
-	held, weights := c.choose()
-	saves := 0.0
-	for _, u := range c.uses {
-		saves += u.saved()
-	}
-	if saved > 0 && saves < moving*saved && c.heldBytes() <= c.budget {
-		for i, u := range c.uses {
-			u.on = before[i]
+	next := c.extend(choice{on: make([]int, len(c.uses)), held: map[columnKey]int{},
+		weights: map[columnKey]float64{}})
+	if now := c.now(); bytesOf(now.held) <= c.budget {
+		if more := c.extend(now); next.saved < moving*more.saved {
+			next = more
 		}
-		return
 	}
 	for i, u := range c.uses {
-		u.moved = u.moved || u.on != before[i]
+		u.moved = u.moved || u.on != next.on[i]
+		u.on = next.on[i]
 	}
 	for key, had := range c.held {
-		if col := key.Value(); col != nil && had > held[key] {
+		if col := key.Value(); col != nil && had > next.held[key] {
 			e.device.Weigh(col, 0)
 			e.device.Drop(col)
 		}
 	}
-	for key := range held {
+	for key := range next.held {
 		if col := key.Value(); col != nil {
-			e.device.Weigh(col, weights[key])
+			e.device.Weigh(col, next.weights[key])
 		}
 	}
-	c.held = held
+	c.held, c.weights = next.held, next.weights
 }
 
-// saved is what the segments save that the GPU is to hold for a use. A use that
-// saves nothing there has none.
-func (u *use) saved() float64 {
-	if u.refused {
-		return 0
+// now returns what the GPU holds for uses that it still makes faster.
+func (c *cache) now() choice {
+	x := choice{on: make([]int, len(c.uses)), held: map[columnKey]int{},
+		weights: map[columnKey]float64{}}
+	for i, u := range c.uses {
+		if u.on > 0 && u.gains() {
+			x.add(i, u, u.on, 0)
+			x.saved += u.count * u.saving() * float64(u.on)
+		}
 	}
-	return u.count * u.saving() * float64(u.on)
+	for key := range x.held {
+		x.weights[key] = c.weights[key]
+	}
+	return x
 }
 
-// heldBytes is the size of what the GPU is to hold.
-func (c *cache) heldBytes() (bytes int64) {
-	for key, rows := range c.held {
+// add adds the columns of segments of a use.
+func (x *choice) add(i int, u *use, segments int, ratio float64) {
+	x.on[i] += segments
+	for _, col := range u.cols {
+		x.held[col.key] = max(x.held[col.key], min(x.on[i]*u.segment, col.rows))
+		x.weights[col.key] = max(x.weights[col.key], ratio)
+	}
+	for _, col := range u.others {
+		x.held[col.key] = col.rows
+		x.weights[col.key] = max(x.weights[col.key], ratio)
+	}
+}
+
+// gains reports whether the GPU makes a use faster.
+func (u *use) gains() bool { return !u.refused && u.saving() > 0 }
+
+// bytesOf is the size of rows of columns.
+func bytesOf(held map[columnKey]int) (bytes int64) {
+	for key, rows := range held {
 		if col := key.Value(); col != nil {
 			bytes += int64(col.Width) * int64(rows)
 		}
@@ -197,56 +222,43 @@ func (c *cache) heldBytes() (bytes int64) {
 	return bytes
 }
 
-// choose finds the rows of each column that save most, and what a byte of them
-// saves. Step by step it gives the use that saves most for a byte one more
-// segment, with those columns of it that are not there yet. A column that
-// several uses read costs the first of them only, so columns that are read
-// together come together.
-func (c *cache) choose() (held map[columnKey]int, weights map[columnKey]float64) {
-	left := c.budget
-	held, weights = map[columnKey]int{}, map[columnKey]float64{}
-	for _, u := range c.uses {
-		u.on = 0
-	}
+// extend adds to a choice what there is room for. Step by step it gives the use
+// that saves most for a byte one more segment, with those columns of it that
+// are not there yet. A column that several uses read costs the first of them
+// only, so columns that are read together come together.
+func (c *cache) extend(x choice) choice {
+	left := c.budget - bytesOf(x.held)
 	for {
-		var best *use
-		bestRatio, bestNeed := 0.0, int64(0)
-		for _, u := range c.uses {
-			if u.on == u.segments || u.refused || u.saving() <= 0 {
+		best, bestRatio, bestNeed := -1, 0.0, int64(0)
+		for i, u := range c.uses {
+			if x.on[i] == u.segments || !u.gains() {
 				continue
 			}
-			need, fixed := u.need(held)
+			need, fixed := u.need(x.on[i], x.held)
 			if need+fixed > left {
 				continue
 			}
 			// The columns that are read whole serve all segments.
 			ratio := u.count * u.saving() / (float64(need) + float64(fixed)/float64(u.segments) + 1)
-			if best == nil || ratio > bestRatio {
-				best, bestRatio, bestNeed = u, ratio, need+fixed
+			if best < 0 || ratio > bestRatio {
+				best, bestRatio, bestNeed = i, ratio, need+fixed
 			}
 		}
-		if best == nil {
-			break
+		if best < 0 {
+			return x
 		}
+		u := c.uses[best]
 		left -= bestNeed
-		best.on++
-		for _, x := range best.cols {
-			held[x.key] = max(held[x.key], min(best.on*best.segment, x.rows))
-			weights[x.key] = max(weights[x.key], bestRatio)
-		}
-		for _, x := range best.others {
-			held[x.key] = x.rows
-			weights[x.key] = max(weights[x.key], bestRatio)
-		}
+		x.saved += u.count * u.saving()
+		x.add(best, u, 1, bestRatio)
 	}
-	return held, weights
 }
 
-// need returns the bytes of the next segment of a use that are not held, and
-// those of the columns that it reads whole.
-func (u *use) need(held map[columnKey]int) (next, fixed int64) {
+// need returns the bytes of the segment of a use behind the first ones that are
+// not held, and those of the columns that it reads whole.
+func (u *use) need(on int, held map[columnKey]int) (next, fixed int64) {
 	for _, x := range u.cols {
-		until := min((u.on+1)*u.segment, x.rows)
+		until := min((on+1)*u.segment, x.rows)
 		next += x.width * int64(max(0, until-held[x.key]))
 	}
 	for _, x := range u.others {

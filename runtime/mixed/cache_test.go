@@ -123,6 +123,15 @@ func TestCache(t *testing.T) {
 		t.Errorf("%d and %d segments, where the second saves three times as much", first.on,
 			second.on)
 	}
+	// A use that reads what is there anyway takes it, however little it saves.
+	cheap := useOf("cheap", second.cols[0].key.Value())
+	cheap.count, cheap.device = 0.01, 1.99e-6
+	e.cache.add(cheap)
+	plan(2000)
+	if cheap.on < second.on {
+		t.Errorf("%d segments, of which %d are there", cheap.on, second.on)
+	}
+	e.cache.remove(cheap)
 	// Without facts there is nothing to hold.
 	for _, u := range []*use{ab, bc, other} {
 		e.cache.remove(u)
