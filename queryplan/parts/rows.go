@@ -34,14 +34,31 @@ type Stored struct {
 // the reason, if there is no such table.
 func ByRows(p *queryplan.Plan, parts int, stored func(*queryplan.Var) Stored) (*Rows, string) {
 	var inserts []*queryplan.Insert
+	var bags []*queryplan.Assign
+	made := map[*queryplan.Var]bool{}
 	for _, b := range p.Blocks {
 		if _, branches := b.Term.(*queryplan.Branch); branches {
 			return nil, "it has a loop"
 		}
 		for _, c := range b.Cmds {
+			for _, s := range queryplan.Scans(queryplan.CommandNode(c)) {
+				if isFilled(s.Var) && !made[s.Var] {
+					return nil, fmt.Sprintf("it reads %s, which it fills", s.Var.Name)
+				}
+			}
 			switch c := c.(type) {
 			case *queryplan.Insert:
 				inserts = append(inserts, c)
+			case *queryplan.Assign:
+				if made[c.Var] {
+					return nil, fmt.Sprintf("it fills %s twice", c.Var.Name)
+				}
+				made[c.Var] = true
+				bags = append(bags, c)
+			case *queryplan.Clear:
+				if c.Var.Kind != queryplan.Temp {
+					return nil, "it does more than to derive tuples"
+				}
 			case *queryplan.Merge, *queryplan.CheckKey:
 			default:
 				return nil, "it does more than to derive tuples"
@@ -55,7 +72,7 @@ func ByRows(p *queryplan.Plan, parts int, stored func(*queryplan.Var) Stored) (*
 			continue
 		}
 		d := &divider{of: v, stored: stored, ends: make([]end, len(inserts))}
-		switch why := d.divide(inserts); {
+		switch why := d.divide(bags, inserts); {
 		case why != "":
 			reason = why
 		case best == nil || stored(v).Rows > stored(best.of).Rows:
@@ -65,7 +82,7 @@ func ByRows(p *queryplan.Plan, parts int, stored func(*queryplan.Var) Stored) (*
 	if best == nil {
 		return nil, reason
 	}
-	return best.plans(p, inserts, parts), ""
+	return best.plans(p, bags, inserts, parts), ""
 }
 
 // divider divides the trees of a plan by the rows of a variable.
@@ -85,8 +102,14 @@ type end struct {
 	above []queryplan.Node
 }
 
-// divide finds the ends of all trees, or returns why there are none.
-func (d *divider) divide(inserts []*queryplan.Insert) string {
+// divide finds the ends of all trees, or returns why there are none. Each part
+// makes the bags.
+func (d *divider) divide(bags []*queryplan.Assign, inserts []*queryplan.Insert) string {
+	for _, c := range bags {
+		if d.scans(c.Node) > 0 || drops(c.Node) {
+			return fmt.Sprintf("%s is needed as a whole", c.Var.Name)
+		}
+	}
 	for i, c := range inserts {
 		n := c.Node
 		if d.scans(n) != 1 {
@@ -163,7 +186,8 @@ func (d *divider) splits(n queryplan.Node) bool {
 }
 
 // plans makes the plans of the parts and of the merge.
-func (d *divider) plans(p *queryplan.Plan, inserts []*queryplan.Insert, parts int) *Rows {
+func (d *divider) plans(p *queryplan.Plan, bags []*queryplan.Assign,
+	inserts []*queryplan.Insert, parts int) *Rows {
 	part := &queryplan.Plan{}
 	begin := &queryplan.Block{Name: "b0", Term: &queryplan.Halt{}}
 	part.Blocks = []*queryplan.Block{begin}
@@ -172,15 +196,21 @@ func (d *divider) plans(p *queryplan.Plan, inserts []*queryplan.Insert, parts in
 	for _, v := range p.Vars {
 		names.Take(v.Name)
 	}
+	reads := func(n queryplan.Node) {
+		for _, s := range queryplan.Scans(n) {
+			read[s.Var] = true
+		}
+	}
+	for _, c := range bags {
+		read[c.Var] = true
+		reads(c.Node)
+		begin.Cmds = append(begin.Cmds, c)
+	}
 	merged := map[queryplan.Command]queryplan.Node{}
 	var inputs []*queryplan.Var
 	for i, c := range inserts {
 		e := d.ends[i]
-		queryplan.Walk(e.node, func(n queryplan.Node) {
-			if s, ok := n.(*queryplan.Scan); ok {
-				read[s.Var] = true
-			}
-		})
+		reads(e.node)
 		cols := e.node.Columns()
 		out := &queryplan.Var{Name: names.Fresh(c.Var.Name), Kind: queryplan.Derived, Cols: cols,
 			Keys: len(cols), Limit: -1, Output: true, Span: c.Span}
@@ -212,13 +242,16 @@ func (d *divider) plans(p *queryplan.Plan, inserts []*queryplan.Insert, parts in
 		if read[v] {
 			part.Vars = append(part.Vars, v)
 		}
-		if isFilled(v) || v.Output {
+		if v.Kind == queryplan.Derived || v.Output {
 			merge.Vars = append(merge.Vars, v)
 		}
 	}
 	end := &queryplan.Block{Name: "b0", Term: &queryplan.Halt{}}
 	merge.Blocks = []*queryplan.Block{end}
 	for _, c := range p.Commands() {
+		if v := queryplan.CommandVar(c); v != nil && v.Kind == queryplan.Temp {
+			continue
+		}
 		if n := merged[c]; n != nil {
 			c = queryplan.WithNode(c, n)
 		}
