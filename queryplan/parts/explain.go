@@ -65,23 +65,28 @@ func Explain(p *queryplan.Plan) string {
 func ExplainRows(p *queryplan.Plan, stored func(*queryplan.Var) Stored) string {
 	var b strings.Builder
 	cuts := segments.Cut(p)
+	all, _ := ByRows(p, 2, stored)
 	for i, piece := range cuts.Pieces {
-		var fills []string
-		for _, c := range piece.Commands {
-			if c, ok := c.(*queryplan.Insert); ok {
-				if name := irtext.QuoteName(c.Var.Name); !slices.Contains(fills, name) {
-					fills = append(fills, name)
-				}
-			}
+		r, why := all, ""
+		if r == nil {
+			r, why = ByRows(cuts.Segment(i, i+1).Plan, 2, stored)
 		}
-		name := strings.Join(fills, ", ")
-		r, why := ByRows(cuts.Segment(i, i+1).Plan, 2, stored)
-		switch {
-		case len(fills) == 0:
-		case r == nil:
-			fmt.Fprintf(&b, "%s: as a whole, as %s\n", name, why)
-		default:
-			fmt.Fprintf(&b, "%s: by rows of %s\n", name, irtext.QuoteName(r.Of.Name))
+		seen := map[*queryplan.Var]bool{}
+		for _, c := range piece.Commands {
+			c, ok := c.(*queryplan.Insert)
+			if !ok || seen[c.Var] {
+				continue
+			}
+			seen[c.Var] = true
+			how := "as a whole, as " + why
+			switch {
+			case r == nil:
+			case slices.Contains(r.Both, c.Var.Name):
+				how = "on both sides"
+			default:
+				how = "by rows of " + irtext.QuoteName(r.Of.Name)
+			}
+			fmt.Fprintf(&b, "%s: %s\n", irtext.QuoteName(c.Var.Name), how)
 		}
 	}
 	return b.String()

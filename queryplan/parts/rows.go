@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
@@ -17,6 +18,8 @@ type Rows struct {
 	Part *queryplan.Plan
 	// Merge reads the outputs of Part as the relations that PartSource names.
 	Merge *queryplan.Plan
+	// Both names the variables that each part makes for itself.
+	Both []string
 }
 
 // PartSource names the relation that holds an output of a part for Merge.
@@ -33,35 +36,13 @@ type Stored struct {
 // has the most of those by whose rows it can be divided. It returns nil, and
 // the reason, if there is no such table.
 func ByRows(p *queryplan.Plan, parts int, stored func(*queryplan.Var) Stored) (*Rows, string) {
-	var inserts []*queryplan.Insert
-	var bags []*queryplan.Assign
-	made := map[*queryplan.Var]bool{}
 	for _, b := range p.Blocks {
 		if _, branches := b.Term.(*queryplan.Branch); branches {
 			return nil, "it has a loop"
 		}
 		for _, c := range b.Cmds {
-			for _, s := range queryplan.Scans(queryplan.CommandNode(c)) {
-				if isFilled(s.Var) && !made[s.Var] {
-					return nil, fmt.Sprintf("it reads %s, which it fills", s.Var.Name)
-				}
-			}
-			switch c := c.(type) {
-			case *queryplan.Insert:
-				inserts = append(inserts, c)
-			case *queryplan.Assign:
-				if made[c.Var] {
-					return nil, fmt.Sprintf("it fills %s twice", c.Var.Name)
-				}
-				made[c.Var] = true
-				bags = append(bags, c)
-			case *queryplan.Clear:
-				if c.Var.Kind != queryplan.Temp {
-					return nil, "it does more than to derive tuples"
-				}
-			case *queryplan.Merge, *queryplan.CheckKey:
-			default:
-				return nil, "it does more than to derive tuples"
+			if _, checks := c.(*queryplan.Check); checks {
+				return nil, "it tests a constraint"
 			}
 		}
 	}
@@ -71,8 +52,9 @@ func ByRows(p *queryplan.Plan, parts int, stored func(*queryplan.Var) Stored) (*
 		if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
 			continue
 		}
-		d := &divider{of: v, stored: stored, ends: make([]end, len(inserts))}
-		switch why := d.divide(bags, inserts); {
+		d := &divider{of: v, stored: stored, ends: map[queryplan.Command]end{},
+			divided: map[*queryplan.Var]bool{}}
+		switch why := d.divide(p); {
 		case why != "":
 			reason = why
 		case best == nil || stored(v).Rows > stored(best.of).Rows:
@@ -82,14 +64,17 @@ func ByRows(p *queryplan.Plan, parts int, stored func(*queryplan.Var) Stored) (*
 	if best == nil {
 		return nil, reason
 	}
-	return best.plans(p, bags, inserts, parts), ""
+	return best.plans(p, parts), ""
 }
 
 // divider divides the trees of a plan by the rows of a variable.
 type divider struct {
 	of     *queryplan.Var
 	stored func(*queryplan.Var) Stored
-	ends   []end // of the insertions
+	ends   map[queryplan.Command]end // of insertions
+	// divided are the variables that parts fill. The others, which do not depend
+	// on the table, each part makes for itself.
+	divided map[*queryplan.Var]bool
 }
 
 // end is where the work of parts ends in a tree.
@@ -102,39 +87,97 @@ type end struct {
 	above []queryplan.Node
 }
 
-// divide finds the ends of all trees, or returns why there are none. Each part
-// makes the bags.
-func (d *divider) divide(bags []*queryplan.Assign, inserts []*queryplan.Insert) string {
-	for _, c := range bags {
-		if d.scans(c.Node) > 0 || drops(c.Node) {
-			return fmt.Sprintf("%s is needed as a whole", c.Var.Name)
+// most is the share of the table's rows that each part may read for variables
+// that it makes for itself.
+const most = 1.0 / 8
+
+// divide finds the ends of all trees that read the table, or returns why there
+// are none.
+func (d *divider) divide(p *queryplan.Plan) string {
+	for _, c := range p.Commands() {
+		if n := queryplan.CommandNode(c); n != nil && d.scans(n) > 0 {
+			d.divided[queryplan.CommandVar(c)] = true
 		}
 	}
-	for i, c := range inserts {
-		n := c.Node
-		if d.scans(n) != 1 {
-			return fmt.Sprintf("%s does not read one table once", c.Var.Name)
-		}
-		if len(n.Columns()) == 0 {
-			return fmt.Sprintf("%s has no columns", c.Var.Name)
-		}
-		for !d.splits(n) {
-			again := againOrOnce(n)
-			if again != nil && d.splits(n.Inputs()[0]) {
-				d.ends[i].again = again
-				break
-			}
-			if len(n.Inputs()) != 1 {
-				return fmt.Sprintf("%s is no sum over the rows of %s", c.Var.Name, d.of.Name)
-			}
-			d.ends[i].above = append(d.ends[i].above, n)
-			n = n.Inputs()[0]
-		}
-		if d.ends[i].again == nil && len(d.ends[i].above) > 0 {
-			return fmt.Sprintf("%s is no sum over the rows of %s", c.Var.Name, d.of.Name)
-		}
-		d.ends[i].node = n
+	if len(d.divided) == 0 {
+		return fmt.Sprintf("it does not read %s", d.of.Name)
 	}
+	others := map[any]int{}
+	for _, c := range p.Commands() {
+		v := queryplan.CommandVar(c)
+		n := queryplan.CommandNode(c)
+		for _, s := range queryplan.Scans(n) {
+			if d.divided[s.Var] {
+				return fmt.Sprintf("it reads %s, which it fills", s.Var.Name)
+			}
+		}
+		why := ""
+		switch c.(type) {
+		case *queryplan.Insert:
+			if d.divided[v] {
+				why = d.insert(c, v, n)
+			}
+		case *queryplan.Assign, *queryplan.Clear:
+			if d.divided[v] {
+				why = fmt.Sprintf("%s is needed as a whole", v.Name)
+			}
+		case *queryplan.CheckKey:
+			if !d.divided[v] {
+				why = fmt.Sprintf("the key of %s is checked once", v.Name)
+			}
+		}
+		if n != nil && !d.divided[v] {
+			for _, s := range queryplan.Scans(n) {
+				if !isFilled(s.Var) {
+					of := d.stored(s.Var)
+					others[of.Table] = of.Rows
+				}
+			}
+			if drops(n) {
+				why = fmt.Sprintf("%s counts decimals", v.Name)
+			}
+		}
+		if why != "" {
+			return why
+		}
+	}
+	rows := 0
+	for _, n := range others {
+		rows += n
+	}
+	if float64(rows) > most*float64(d.stored(d.of).Rows) {
+		return fmt.Sprintf("what goes with %s is large", d.of.Name)
+	}
+	return ""
+}
+
+// insert finds the end of an insertion into a variable, or returns why there is
+// none.
+func (d *divider) insert(c queryplan.Command, v *queryplan.Var, n queryplan.Node) string {
+	if d.scans(n) != 1 {
+		return fmt.Sprintf("%s does not read one table once", v.Name)
+	}
+	if len(n.Columns()) == 0 {
+		return fmt.Sprintf("%s has no columns", v.Name)
+	}
+	e := end{}
+	for !d.splits(n) {
+		again := againOrOnce(n)
+		if again != nil && d.splits(n.Inputs()[0]) {
+			e.again = again
+			break
+		}
+		if len(n.Inputs()) != 1 {
+			return fmt.Sprintf("%s is no sum over the rows of %s", v.Name, d.of.Name)
+		}
+		e.above = append(e.above, n)
+		n = n.Inputs()[0]
+	}
+	if e.again == nil && len(e.above) > 0 {
+		return fmt.Sprintf("%s is no sum over the rows of %s", v.Name, d.of.Name)
+	}
+	e.node = n
+	d.ends[c] = e
 	return ""
 }
 
@@ -186,78 +229,98 @@ func (d *divider) splits(n queryplan.Node) bool {
 }
 
 // plans makes the plans of the parts and of the merge.
-func (d *divider) plans(p *queryplan.Plan, bags []*queryplan.Assign,
-	inserts []*queryplan.Insert, parts int) *Rows {
-	part := &queryplan.Plan{}
-	begin := &queryplan.Block{Name: "b0", Term: &queryplan.Halt{}}
-	part.Blocks = []*queryplan.Block{begin}
+func (d *divider) plans(p *queryplan.Plan, parts int) *Rows {
+	r := &Rows{Of: d.of}
 	names := queryplan.NewNames()
-	read := map[*queryplan.Var]bool{}
+	keep := false // the merge makes what each part makes as well
 	for _, v := range p.Vars {
 		names.Take(v.Name)
+		if isFilled(v) && !d.divided[v] {
+			r.Both = append(r.Both, v.Name)
+			keep = keep || v.Output
+		}
 	}
+	var part, merge []queryplan.Command
+	var outs, inputs []*queryplan.Var
+	read := map[*queryplan.Var]bool{}
 	reads := func(n queryplan.Node) {
 		for _, s := range queryplan.Scans(n) {
 			read[s.Var] = true
 		}
 	}
-	for _, c := range bags {
-		read[c.Var] = true
-		reads(c.Node)
-		begin.Cmds = append(begin.Cmds, c)
-	}
-	merged := map[queryplan.Command]queryplan.Node{}
-	var inputs []*queryplan.Var
-	for i, c := range inserts {
-		e := d.ends[i]
-		reads(e.node)
-		cols := e.node.Columns()
-		out := &queryplan.Var{Name: names.Fresh(c.Var.Name), Kind: queryplan.Derived, Cols: cols,
-			Keys: len(cols), Limit: -1, Output: true, Span: c.Span}
-		if a, ok := e.node.(*queryplan.Aggregate); ok {
-			out.Keys, out.Unique = len(a.By), true
+	for _, c := range p.Commands() {
+		v := queryplan.CommandVar(c)
+		e, ends := d.ends[c]
+		switch {
+		case !d.divided[v]:
+			read[v] = true
+			reads(queryplan.CommandNode(c))
+			part = append(part, c)
+			if keep {
+				merge = append(merge, c)
+			}
+			continue
+		case !ends:
+			merge = append(merge, c)
+			continue
 		}
-		part.Vars = append(part.Vars, out)
-		begin.Cmds = append(begin.Cmds, &queryplan.Insert{Var: out, Node: e.node, Span: c.Span},
+		reads(e.node)
+		out := e.output(names.Fresh(v.Name), queryplan.CommandSpan(c))
+		outs = append(outs, out)
+		part = append(part, &queryplan.Insert{Var: out, Node: e.node, Span: out.Span},
 			&queryplan.Merge{Var: out})
 		all := &queryplan.Union{}
 		for k := range parts {
-			in := &queryplan.Var{Name: names.Fresh(c.Var.Name), Kind: queryplan.Input, Cols: cols,
-				Keys: out.Keys, Source: PartSource(k, out.Name), Limit: -1, Span: c.Span}
+			in := &queryplan.Var{Name: names.Fresh(v.Name), Kind: queryplan.Input, Cols: out.Cols,
+				Keys: out.Keys, Source: PartSource(k, out.Name), Limit: -1, Span: out.Span}
 			inputs = append(inputs, in)
 			all.Nodes = append(all.Nodes,
-				&queryplan.Scan{Var: in, Names: queryplan.NamesOf(cols)})
+				&queryplan.Scan{Var: in, Names: queryplan.NamesOf(out.Cols)})
 		}
-		n := queryplan.Node(all)
-		if e.again != nil {
-			n = e.again(n)
-		}
-		for _, over := range slices.Backward(e.above) {
-			n = queryplan.WithInputs(over, []queryplan.Node{n})
-		}
-		merged[c] = n
+		merge = append(merge, queryplan.WithNode(c, e.whole(all)))
 	}
-	merge := &queryplan.Plan{Vars: inputs}
+	ofPart, ofMerge := outs, inputs
 	for _, v := range p.Vars {
 		if read[v] {
-			part.Vars = append(part.Vars, v)
+			ofPart = append(ofPart, v)
 		}
-		if v.Kind == queryplan.Derived || v.Output {
-			merge.Vars = append(merge.Vars, v)
+		if d.divided[v] || v.Output || keep && read[v] && v != d.of {
+			ofMerge = append(ofMerge, v)
 		}
 	}
-	end := &queryplan.Block{Name: "b0", Term: &queryplan.Halt{}}
-	merge.Blocks = []*queryplan.Block{end}
-	for _, c := range p.Commands() {
-		if v := queryplan.CommandVar(c); v != nil && v.Kind == queryplan.Temp {
-			continue
-		}
-		if n := merged[c]; n != nil {
-			c = queryplan.WithNode(c, n)
-		}
-		end.Cmds = append(end.Cmds, c)
+	r.Part, r.Merge = planOf(ofPart, part), planOf(ofMerge, merge)
+	for _, v := range r.Part.Vars[len(outs):] {
+		v.Output, v.OrderBy, v.Limit = false, nil, -1
 	}
-	return &Rows{Of: d.of, Part: queryplan.Clone(part), Merge: queryplan.Clone(merge)}
+	return r
+}
+
+// planOf returns a plan of one block, with variables of its own.
+func planOf(vars []*queryplan.Var, cmds []queryplan.Command) *queryplan.Plan {
+	return queryplan.Clone(&queryplan.Plan{Vars: vars, Blocks: []*queryplan.Block{
+		{Name: "b0", Cmds: cmds, Term: &queryplan.Halt{}}}})
+}
+
+// output returns the variable that a part fills.
+func (e *end) output(name string, at source.Span) *queryplan.Var {
+	cols := e.node.Columns()
+	out := &queryplan.Var{Name: name, Kind: queryplan.Derived, Cols: cols, Keys: len(cols),
+		Limit: -1, Output: true, Span: at}
+	if a, ok := e.node.(*queryplan.Aggregate); ok {
+		out.Keys, out.Unique = len(a.By), true
+	}
+	return out
+}
+
+// whole returns the tree over what all parts yield.
+func (e *end) whole(all queryplan.Node) queryplan.Node {
+	if e.again != nil {
+		all = e.again(all)
+	}
+	for _, over := range slices.Backward(e.above) {
+		all = queryplan.WithInputs(over, []queryplan.Node{all})
+	}
+	return all
 }
 
 // againOrOnce is Again with totals, and Dedup.

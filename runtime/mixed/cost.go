@@ -96,7 +96,32 @@ func (e *Engine) refuse(s *step) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.use.refused = true
+	for _, of := range s.joins {
+		of.use.refused = true
+	}
 	e.cache.stale = true
+}
+
+// learnJoined notes what several steps took together: each as much more or less
+// than was expected as all of them.
+func (e *Engine) learnJoined(steps []*step, took time.Duration, device bool) {
+	expected := 0.0
+	rate := func(u *use) *float64 {
+		if device {
+			return &u.device
+		}
+		return &u.host
+	}
+	for _, s := range steps {
+		expected += float64(s.use.rows) * *rate(s.use)
+	}
+	if expected <= 0 {
+		return
+	}
+	for _, s := range steps {
+		r := rate(s.use)
+		*r = (*r + *r*took.Seconds()/expected) / 2
+	}
 }
 
 // learn notes what rows took on the GPU. A run that made code says little of
@@ -106,11 +131,21 @@ func (e *Engine) learn(s *step, rows int, took time.Duration, answer *runtime.An
 	if answer.Compile > 0 {
 		return
 	}
-	copied := answer.Device != nil && answer.Device.ToDevice.Bytes > s.use.bytes(rows)/16
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if first := s.use.moved; copied && first {
+	bytes, first := s.use.bytes(rows), s.use.moved
+	for _, of := range s.joins {
+		bytes, first = bytes+of.use.bytes(of.use.rows), first || of.use.moved
+	}
+	if first && answer.Device != nil && answer.Device.ToDevice.Bytes > bytes/16 {
 		s.use.moved = false
+		for _, of := range s.joins {
+			of.use.moved = false
+		}
+		return
+	}
+	if s.joins != nil {
+		e.learnJoined(s.joins, max(took-deviceStart*1e9, 0), true)
 		return
 	}
 	rate := max(took.Seconds()-deviceStart, 0) / float64(rows)
@@ -125,6 +160,10 @@ func (e *Engine) learnHost(s *step, rows int, took time.Duration, answer *runtim
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if s.joins != nil {
+		e.learnJoined(s.joins, took, false)
+		return
+	}
 	s.use.host = averaged(s.use.host, took.Seconds()/float64(rows), s.use.seenHost)
 	s.use.seenHost = true
 }

@@ -126,6 +126,8 @@ const mostPlans = 256
 type plan struct {
 	cuts  *segments.Cuts
 	steps []*step
+	// joined is all steps in one, for runs in which one engine has them all.
+	joined *step
 }
 
 // step is pieces of a plan that run together.
@@ -138,6 +140,7 @@ type step struct {
 	rows  *parts.Rows
 	whole string
 	table *store.Table
+	joins []*step // that it is in place of
 	*use
 }
 
@@ -193,20 +196,7 @@ func (e *Engine) plan(req *runtime.Request) (*plan, error) {
 		return p, nil
 	}
 	p := &plan{cuts: segments.Cut(req.Plan)}
-	last := -1 // step that goes on as a whole
-	for at := range p.cuts.Pieces {
-		s := &step{from: at, until: at + 1}
-		s.divide(p.cuts, req.Facts)
-		if s.rows == nil && last >= 0 {
-			p.steps[last].until = at + 1
-			continue
-		}
-		if p.steps = append(p.steps, s); s.rows == nil {
-			last = len(p.steps) - 1
-		} else {
-			last = -1
-		}
-	}
+	p.cut(req.Facts)
 	for i, s := range p.steps {
 		s.all = len(p.steps) == 1
 		if s.seg = (&segments.Segment{Plan: req.Plan}); !s.all {
@@ -219,13 +209,42 @@ func (e *Engine) plan(req *runtime.Request) (*plan, error) {
 		s.use, use.name = use, fmt.Sprintf("%s\nstep %d", text, i)
 		e.cache.add(use)
 	}
+	p.joined = &step{until: len(p.cuts.Pieces), all: true, joins: p.steps,
+		seg: &segments.Segment{Plan: req.Plan}, use: &use{rows: 1}}
 	d.plans[req.Plan], d.texts[text] = p, p
 	return p, nil
 }
 
-// divide finds out by which rows a step of one piece can be divided.
+// cut finds the steps of a plan: one, if all of it can be divided, and else the
+// pieces that can be divided and what lies between them.
+func (p *plan) cut(facts *store.Database) {
+	all := &step{until: len(p.cuts.Pieces)}
+	if all.until == 0 {
+		return
+	}
+	if all.divide(p.cuts, facts); all.rows != nil {
+		p.steps = []*step{all}
+		return
+	}
+	last := -1 // step that goes on as a whole
+	for at := range p.cuts.Pieces {
+		s := &step{from: at, until: at + 1}
+		s.divide(p.cuts, facts)
+		if s.rows == nil && last >= 0 {
+			p.steps[last].until = at + 1
+			continue
+		}
+		if p.steps = append(p.steps, s); s.rows == nil {
+			last = len(p.steps) - 1
+		} else {
+			last = -1
+		}
+	}
+}
+
+// divide finds out by which rows the pieces of a step can be divided.
 func (s *step) divide(cuts *segments.Cuts, facts *store.Database) {
-	plan := cuts.Segment(s.from, s.until).Plan
+	plan := cuts.Segment(s.from, s.until).Plan // of variables of its own
 	if s.rows, s.whole = parts.ByRows(plan, 2, tables(facts)); s.rows == nil {
 		return
 	}

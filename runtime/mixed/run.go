@@ -38,8 +38,21 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer
 	if err := e.place(p); err != nil {
 		return nil, err
 	}
-	for _, s := range p.steps {
-		if err := r.step(ctx, s); err != nil {
+	rows := make([]int, len(p.steps))
+	for i, s := range p.steps {
+		rows[i] = e.rowsOnDevice(s)
+	}
+	steps := p.steps
+	if device, ok := p.isWhole(rows); ok && len(steps) > 1 {
+		// One run has nothing to copy between the steps, and engines know it
+		// again.
+		steps, rows = []*step{p.joined}, []int{0}
+		if device {
+			rows[0] = p.joined.use.rows
+		}
+	}
+	for i, s := range steps {
+		if err := r.step(ctx, s, rows[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -47,8 +60,20 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer
 	return r.answer, nil
 }
 
-// step runs a step on the GPU, on the host, or on both.
-func (r *run) step(ctx context.Context, s *step) error {
+// isWhole reports whether all steps run on one engine, over all rows, and
+// whether that is the GPU's. What reads no facts runs anywhere.
+func (p *plan) isWhole(rows []int) (device, ok bool) {
+	device, host := true, true
+	for i, s := range p.steps {
+		if len(s.cols)+len(s.others) > 0 {
+			device, host = device && rows[i] == s.use.rows, host && rows[i] == 0
+		}
+	}
+	return device, device || host
+}
+
+// step runs a step on the GPU over some rows, or as a whole on the host.
+func (r *run) step(ctx context.Context, s *step, rows int) error {
 	req := *r.req
 	req.Plan, req.Resident, req.NoPackedColumns = s.seg.Plan, false, true
 	if !s.all {
@@ -59,7 +84,6 @@ func (r *run) step(ctx context.Context, s *step) error {
 		req.Profile = false
 	}
 	req.Facts = r.facts(r.req.Facts, s)
-	rows := r.rowsOnDevice(s)
 	if rows > 0 && rows < s.use.rows {
 		done, err := r.divided(ctx, s, rows)
 		if done || err != nil {

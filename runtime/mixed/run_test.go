@@ -126,6 +126,79 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// TestJoinedSteps wants all steps of a plan to be one run where one engine has
+// them all, and parts of rows where the GPU holds some of a table.
+func TestJoinedSteps(t *testing.T) {
+	const text = `
+var paid(id: int; who: int, much: int) input "paid"
+var all(id: int, much: int) derived output
+var _(who: int; sum: int) derived unique output
+block b0:
+  insert all
+    project id, much
+      scan paid(id, _, much)
+  merge all
+  jump b1
+block b1:
+  insert all
+    project id, more as much
+      map more = add(much, 1)
+        filter lt(much, 9)
+          scan delta all(id, much)
+  merge all
+  branch delta all -> b1 else b2
+block b2:
+  insert _
+    aggregate [who] sum: int = total(much)
+      scan paid(_, who, much)
+  merge _
+  halt
+`
+	memory := &runtime.MemoryError{What: "paid", Device: true}
+	for _, tt := range []struct {
+		what  string
+		room  int64
+		most  int
+		fails []error
+		want  []int // parts of each of two runs; the last one is on the GPU or not
+		gpu   []int
+	}{
+		{"the GPU holds all", 1 << 20, 0, nil, []int{1, 1}, []int{1, 1}},
+		{"the GPU holds nothing", 1, 0, nil, []int{1, 1}, []int{0, 0}},
+		{"the GPU takes a part", 1 << 20, 2, nil, []int{3, 3}, []int{2, 2}},
+		{"the GPU has no memory", 1 << 20, 0, []error{memory}, []int{1, 1}, []int{0, 0}},
+	} {
+		plan, err := queryplan.Parse("p.plan", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		device := &hostCard{card: card{room: tt.room, weights: map[*store.Column]float64{},
+			dropped: map[*store.Column]bool{}}, engine: portable.New(), fails: tt.fails}
+		e := New(device, native{portable.New()}, portable.New(),
+			Sizes{Segment: 1, Segments: 4, Runs: 100, Always: true, Most: tt.most})
+		db := paidFacts(1, 2, 3, 4)
+		for i := range tt.want {
+			answer, err := e.Run(t.Context(), &runtime.Request{Plan: plan, Facts: db})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, sum := answer.Outputs["all"].Rows(), answer.Outputs["_"].Column(1).Word(0); n != 30 ||
+				sum != 10 {
+				t.Errorf("%s: %d tuples and %d in all", tt.what, n, sum)
+			}
+			gpu := 0
+			for _, s := range answer.Segments {
+				if s.Engine == runtime.GPU {
+					gpu++
+				}
+			}
+			if len(answer.Segments) != tt.want[i] || gpu != tt.gpu[i] {
+				t.Errorf("%s: %d parts, %d of them on the GPU", tt.what, len(answer.Segments), gpu)
+			}
+		}
+	}
+}
+
 // native is the go engine under the name of the engine for the host.
 type native struct{ runtime.Engine }
 
