@@ -72,8 +72,8 @@ type divider struct {
 	of     *queryplan.Var
 	stored func(*queryplan.Var) Stored
 	ends   map[queryplan.Command]end // of insertions
-	// divided are the variables that parts fill. The others do not depend on the
-	// table, and each part makes them for itself.
+	// divided are the variables that parts fill. The others do not depend on
+	// the table, and each part makes them for itself.
 	divided map[*queryplan.Var]bool
 }
 
