@@ -2,6 +2,7 @@ package parts
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -49,7 +50,9 @@ func TestParts(t *testing.T) {
 // rowsShown prints how a plan is divided by the rows of its first table, or why
 // it is not.
 func rowsShown(t *testing.T, d *datadriven.TestData, p *queryplan.Plan) string {
-	r, why := ByRows(p, 2, func(v *queryplan.Var) Stored { return Stored{Table: v.Source} })
+	r, why := ByRows(p, 2, func(v *queryplan.Var) Stored {
+		return Stored{Table: v.Source, Derived: strings.HasPrefix(v.Source, " ")}
+	})
 	if r == nil {
 		return why + "\n"
 	}

@@ -30,6 +30,9 @@ func PartSource(part int, output string) string { return fmt.Sprintf(" %d %s", p
 type Stored struct {
 	Table any // comparable
 	Rows  int
+	// Derived says that it is no table: an earlier part of the program derives
+	// it, and its size is not known.
+	Derived bool
 }
 
 // ByRows divides a plan into a number of parts by the rows of the table that
@@ -49,7 +52,7 @@ func ByRows(p *queryplan.Plan, parts int, stored func(*queryplan.Var) Stored) (*
 	var best *divider
 	reason := "it reads no table"
 	for _, v := range p.Vars {
-		if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
+		if v.Kind != queryplan.Input && v.Kind != queryplan.Table || stored(v).Derived {
 			continue
 		}
 		d := &divider{of: v, stored: stored, ends: map[queryplan.Command]end{},
@@ -131,6 +134,9 @@ func (d *divider) divide(p *queryplan.Plan) string {
 				if !isFilled(s.Var) {
 					of := d.stored(s.Var)
 					others[of.Table] = of.Rows
+					if of.Derived {
+						why = fmt.Sprintf("the size of %s is not known", s.Var.Name)
+					}
 				}
 			}
 			if drops(n) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
+	"strings"
 	"sync"
 	"weak"
 
@@ -261,7 +262,8 @@ func tables(facts *store.Database) func(*queryplan.Var) parts.Stored {
 		if t := prepare.TableOf(facts, variable(v)); t != nil {
 			return parts.Stored{Table: t, Rows: t.Rows}
 		}
-		return parts.Stored{Table: v.Source}
+		return parts.Stored{Table: v.Source,
+			Derived: strings.HasPrefix(v.Source, segments.Source(""))}
 	}
 }
 

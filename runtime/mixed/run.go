@@ -225,8 +225,9 @@ const fewRows = 1 << 12
 func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []cutKey) error {
 	req := *r.req
 	req.Plan, req.Resident, req.Profile = s.rows.Merge, false, false
+	base := r.facts(r.req.Facts, s)
 	req.Facts = store.NewDatabase()
-	for _, rel := range r.req.Facts.Relations() {
+	for _, rel := range base.Relations() {
 		req.Facts.Put(rel)
 	}
 	rows := 0
