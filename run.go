@@ -16,6 +16,9 @@ const (
 	EngineGo   = "go"
 	EngineCPU  = "cpu"
 	EngineGPU  = "gpu"
+	// EngineMixed runs the rows whose columns are on a GPU there, and the
+	// others as native code at the same time.
+	EngineMixed = "mixed"
 )
 
 // RunOptions are the options of a run. The zero value runs the best engine of
@@ -30,8 +33,9 @@ type RunOptions struct {
 	// run fails if that GPU cannot be used. With another engine it is an error.
 	Device string
 	// DeviceMemory bounds, in bytes, what runs and facts take of the GPU's
-	// memory; 0 means all of it. Runs with the same bound share it. With an
-	// engine other than gpu and auto it is an error.
+	// memory; 0 means all of it. Runs with the same bound share it. EngineMixed
+	// keeps columns in half of it. With an engine that uses no GPU it is an
+	// error.
 	DeviceMemory int64
 	Threads      int // 0 means all cores
 	// Memory bounds facts, relations and indexes, in bytes. 0 means no bound;

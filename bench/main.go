@@ -70,6 +70,8 @@ var suites = []command{
 	{"iterate", "PageRank and labels over R-MAT graphs beside loops over arrays", benchIterate},
 	{"spill", "programs in memory, and in a tenth of it with a file", benchSpill},
 	{"asks", "what a node reaches, a thousand times through one session", benchAsks},
+	{"mixed", "SSB on a GPU that holds some of the columns, beside each engine alone",
+		benchMixed},
 	{"recursion", "recursive programs on a GPU: first, second and hot runs, rounds, bars",
 		benchRecursion},
 }

@@ -15,15 +15,16 @@ import (
 
 // The names of engines, as --engine takes them.
 const (
-	Go  = "go"
-	CPU = "cpu"
-	GPU = "gpu"
+	Go    = "go"
+	CPU   = "cpu"
+	GPU   = "gpu"
+	Mixed = "mixed"
 )
 
 // Engine runs plans. All engines give the same sets of tuples. An engine is
 // safe for concurrent runs.
 type Engine interface {
-	// Name is Go, CPU or GPU.
+	// Name is Go, CPU, GPU or Mixed.
 	Name() string
 	// Run evaluates the plan over the facts. It stops soon after ctx is done,
 	// and then returns ctx's cause; an answer is never partial.
@@ -209,6 +210,22 @@ type Answer struct {
 	Device *DeviceProfile
 	// Spill is what the run kept in a file; nil if it fit its memory.
 	Spill *SpillProfile
+	// Cache is what the GPU of a mixed run holds; nil for other engines.
+	Cache *CacheProfile
+}
+
+// CacheProfile says which columns of facts a GPU is to hold for later runs of
+// the mixed engine.
+type CacheProfile struct {
+	Bytes, Budget int64
+	Columns       []CachedColumn
+}
+
+// CachedColumn is a column of facts whose first rows a GPU holds.
+type CachedColumn struct {
+	Of, Name  string // of the table and of the column
+	Rows, All int64
+	Bytes     int64 // of Rows
 }
 
 // Pending is an output that lies on the device of the engine. It is safe for
@@ -360,6 +377,10 @@ type SegmentProfile struct {
 	// so many Rounds; "" if there is none.
 	Loop   string
 	Rounds int64
+	// Of is the table whose rows From up to, but without, Until it ran over; ""
+	// if it ran over all rows.
+	Of          string
+	From, Until int64
 	// Left says that it left the loop, and that the next segment goes on.
 	Left bool
 	// Dropped says that the engine was stopped because the segment turned out

@@ -60,7 +60,7 @@ func (r *Runner) Ask(ctx context.Context, q suite.Query) (*Question, error) {
 func (r *Runner) Measure(ctx context.Context, q *Question) (*Measurement, error) {
 	m := &Measurement{Query: q.Name, Load: q.Load, Peers: q.Peers}
 	goruntime.GC()
-	if r.HotOnly {
+	if r.HotOnly || r.Run.Engine == driver.EngineMixed { // whose session outlives the query
 		return m, r.repeated(ctx, q, m)
 	}
 	return m, WithCache(func() error {
@@ -109,6 +109,19 @@ func (r *Runner) session() (*driver.Session, error) {
 		DeviceMemory: r.Run.DeviceMemory, Threads: r.Run.Threads, Memory: r.Run.Memory})
 }
 
+// sessionOf returns the session of a query. The queries share that of the mixed
+// engine, as what a GPU holds is chosen for all of them.
+func (r *Runner) sessionOf() (*driver.Session, error) {
+	if r.Run.Engine != driver.EngineMixed {
+		return r.session()
+	}
+	var err error
+	if r.mixed == nil {
+		r.mixed, err = r.session()
+	}
+	return r.mixed, err
+}
+
 // first compiles a query and runs it once. It also returns the phases of the
 // compilation.
 func (r *Runner) first(ctx context.Context, session *driver.Session,
@@ -137,11 +150,13 @@ func (r *Runner) first(ctx context.Context, session *driver.Session,
 // repeated measures the first run of a query, the hot runs, and a run in which
 // kernels are timed.
 func (r *Runner) repeated(ctx context.Context, q *Question, m *Measurement) (err error) {
-	session, err := r.session()
+	session, err := r.sessionOf()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+	if session != r.mixed {
+		defer func() { err = errors.Join(err, session.Close()) }()
+	}
 	start := time.Now()
 	prepared, res, compiled, err := r.first(ctx, session, q)
 	if err != nil {

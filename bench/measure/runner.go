@@ -44,8 +44,10 @@ type Runner struct {
 	// Report holds what was measured. The caller sets EngineDetail.
 	Report Report
 
-	db   *driver.Database // of all queries, if Shared
-	peer *suite.DuckDB    // nil if DuckDB is no peer
+	db *driver.Database // of all queries, if Shared
+	// mixed is the session of all queries on the mixed engine.
+	mixed *driver.Session
+	peer  *suite.DuckDB // nil if DuckDB is no peer
 	// otherScale is the error that the data have another scale factor.
 	otherScale error
 }
@@ -128,10 +130,13 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the peer.
+// Close ends the peer, and the session that queries share.
 func (r *Runner) Close() {
 	if r.peer != nil {
 		_ = r.peer.Close() // the answers are there
+	}
+	if r.mixed != nil {
+		_ = r.mixed.Close()
 	}
 }
 

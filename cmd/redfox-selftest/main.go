@@ -39,7 +39,7 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 	f := flag.NewFlagSet("redfox-selftest", flag.ContinueOnError)
 	f.SetOutput(errs)
 	f.StringVar(&c.session.Engine, "engine", driver.EngineAuto,
-		"engine to test: gpu, cpu or go; auto is the best that the machine has")
+		"engine to test: gpu, cpu, go, or mixed, which then divides every table; auto is the best that the machine has")
 	f.StringVar(&c.session.Device, "device", "", "number or UUID of the GPU")
 	f.Int64Var(&c.session.DeviceMemory, "device-memory", 0,
 		"bytes of the GPU's memory to use at most; 0 is what is free")
@@ -62,6 +62,10 @@ func flags(errs io.Writer) (*flag.FlagSet, *config) {
 	f.BoolVar(&c.verbose, "v", false, "name each program")
 	return f, c
 }
+
+// dividing are thresholds with which the GPU takes a part of the rows of any
+// table, however few there are.
+var dividing = driver.MixedSizes{Segment: 1, Segments: 8, Runs: 5, Always: true, Most: 5}
 
 // execute runs the command and returns its exit code.
 func execute(args []string, out, errs io.Writer) int {

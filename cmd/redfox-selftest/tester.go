@@ -63,6 +63,9 @@ func newTester(ctx context.Context, c config, out io.Writer) (*tester, error) {
 	if t.tested, err = driver.OpenSession(t.session); err != nil {
 		return nil, err
 	}
+	if t.session.Engine == driver.EngineMixed {
+		t.tested.SetMixed(dividing)
+	}
 	return t, nil
 }
 

@@ -71,7 +71,7 @@ func engineFlags(c *cli.Context) (string, error) {
 		return "", err
 	}
 	switch engine {
-	case driver.EngineGPU, driver.EngineAuto, "":
+	case driver.EngineGPU, driver.EngineMixed, driver.EngineAuto, "":
 		return engine, nil
 	}
 	for _, flag := range []string{"device", "device-memory"} {

@@ -131,7 +131,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "engine", Category: groupEngine, Value: driver.EngineAuto,
-			Usage: "run on `ENGINE`: auto, go, cpu or gpu, as redfox engines tells"}
+			Usage: "run on `ENGINE`: auto, go, cpu or gpu, as redfox engines tells, or mixed, which is gpu and cpu at the same time"}
 	},
 	func() cli.Flag {
 		return &cli.IntFlag{Name: "threads", Category: groupEngine, DefaultText: "all cores",
@@ -153,7 +153,7 @@ var flagTable = []func() cli.Flag{
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "device-memory", Category: groupEngine,
 			DefaultText: "what is free",
-			Usage:       "take at most `SIZE` of the GPU's memory, for facts as well, such as 512M or 8G"}
+			Usage:       "take at most `SIZE` of the GPU's memory, for facts as well, such as 512M or 8G; --engine mixed keeps columns in half of it"}
 	},
 	func() cli.Flag {
 		return &cli.GenericFlag{Name: "max-rounds", Category: groupEngine, Value: new(rounds),

@@ -101,6 +101,9 @@ func (r *run) printRun(res *driver.Result, stats driver.Stats, names []string) {
 		printDevice(w, d)
 	}
 	printSegments(w, stats.Segments)
+	if stats.Cache != nil {
+		printCache(w, stats.Cache)
+	}
 	if stats.Spill != nil {
 		printSpill(w, stats.Spill, stats.Run)
 	}
@@ -224,6 +227,9 @@ func printSegments(w io.Writer, segments []driver.SegmentStats) {
 		if s.Compile > 0 {
 			line += ", code " + short(s.Compile)
 		}
+		if s.Of != "" {
+			line += fmt.Sprintf(", rows %s to %s of %s", grouped(s.From), grouped(s.Until), s.Of)
+		}
 		switch {
 		case s.Left:
 			line += fmt.Sprintf(", left %s after %s", s.Loop, count(int(s.Rounds), "round"))
@@ -234,6 +240,17 @@ func printSegments(w io.Writer, segments []driver.SegmentStats) {
 			line += ", stopped as a loop derives many tuples"
 		}
 		fmt.Fprintln(w, line)
+	}
+}
+
+// printCache says which columns of the facts the GPU holds for the mixed
+// engine.
+func printCache(w io.Writer, c *driver.CacheStats) {
+	fmt.Fprintf(w, "cache    %s of facts on the GPU, in at most %s\n", size(c.Bytes),
+		size(c.Budget))
+	for _, x := range c.Columns {
+		fmt.Fprintf(w, "cache    %s of %s: %s of %s, %s\n", x.Name, x.Of, grouped(x.Rows),
+			count(x.All, "row"), size(x.Bytes))
 	}
 }
 

@@ -22,10 +22,11 @@ func Settle(ctx context.Context) { _ = process.Settle(ctx) }
 // The names of engines, for RunOptions.Engine. EngineAuto is the best for the
 // facts.
 const (
-	EngineGPU  = machine.GPU
-	EngineCPU  = machine.CPU
-	EngineGo   = machine.Go
-	EngineAuto = machine.Auto
+	EngineGPU   = machine.GPU
+	EngineCPU   = machine.CPU
+	EngineGo    = machine.Go
+	EngineMixed = machine.Mixed
+	EngineAuto  = machine.Auto
 )
 
 // EngineInfo says whether this machine can run programs with an engine.

@@ -15,6 +15,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/facts"
+	"github.com/redfoxdb/redfox/runtime/mixed"
+	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
@@ -98,6 +100,12 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 	switch {
 	case opts.Memory > 0 && opts.Spill != "":
 		text += "\n== spilling, if the run does not fit --memory\n" + parts.Explain(plan)
+	case opts.Engine == EngineMixed:
+		var stored *store.Database
+		if db != nil {
+			stored = db.store
+		}
+		text += "\n== rows that a GPU and the host share\n" + mixed.Explain(plan, stored)
 	case opts.DeviceMemory > 0:
 		text += "\n== parts, if the run does not fit --device-memory\n" + parts.Explain(plan)
 	}

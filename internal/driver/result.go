@@ -77,6 +77,8 @@ type Stats struct {
 	Segments []SegmentStats
 	// Spill is what the run kept in a file; nil if it fit its memory.
 	Spill *SpillStats
+	// Cache is what the GPU holds for EngineMixed; nil for other engines.
+	Cache *CacheStats
 	// Late are columns of strings that were read for the rows of the answer.
 	Late []LateRead
 	// Device is the cost on a GPU; nil for other engines.
@@ -88,6 +90,12 @@ type Stats struct {
 
 // LateRead describes the reading of a column for the rows of an answer.
 type LateRead = facts.LateRead
+
+// CacheStats says which columns of facts a GPU holds for EngineMixed.
+type CacheStats = runtime.CacheProfile
+
+// CachedColumn is a column of facts whose first rows a GPU holds.
+type CachedColumn = runtime.CachedColumn
 
 // SpillStats says what a run kept in a file.
 type SpillStats = runtime.SpillProfile

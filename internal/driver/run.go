@@ -33,8 +33,10 @@ type RunProgress = runtime.Progress
 
 // RunOptions are the options of a run.
 type RunOptions struct {
-	Engine  string // EngineGo, EngineCPU, EngineGPU or, like "", EngineAuto
-	Threads int    // 0 means all cores
+	// Engine is EngineGo, EngineCPU, EngineGPU, EngineMixed or, like "",
+	// EngineAuto.
+	Engine  string
+	Threads int // 0 means all cores
 	// Memory bounds facts, relations and indexes, in bytes. 0 means no bound;
 	// for a program that RF0604 warns about, it means half of the available
 	// memory.
@@ -51,8 +53,8 @@ type RunOptions struct {
 	Device string
 	// DeviceMemory bounds, in bytes, what runs and facts take of the GPU's
 	// memory; 0 means all of it. Runs with the same bound share it. A run that
-	// does not fit goes on by parts. With an engine other than gpu and auto it
-	// is an error.
+	// does not fit goes on by parts. EngineMixed keeps columns in half of it.
+	// With an engine that uses no GPU it is an error.
 	DeviceMemory int64
 	// Outputs names the predicates of the result. Other predicates are computed
 	// only as far as these need them. Nil stands for every exported predicate
@@ -197,9 +199,13 @@ func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Pr
 	start := time.Now()
 	// Rewrites see the wanted outputs and the statistics of the data. From here
 	// on the plan is fixed.
-	if chosen.Card == nil {
+	switch {
+	case chosen.Card == nil:
 		q.plan, err = p.optimise(q.derived, db)
-	} else {
+	case chosen.Name == machine.Mixed: // whose plans are no program's
+		q.plan, err = p.optimise(q.derived, db)
+		q.freeCopies()
+	default:
 		err = q.planCard()
 	}
 	if err == nil {
@@ -254,11 +260,16 @@ func (q *Prepared) planCard() error {
 	} else if _, err := q.pool.Machine.Tools.LLVM(); err != nil {
 		return p.otherPlan(q.derived)
 	}
-	// Copies of the facts on the card are freed once the facts are garbage.
+	q.freeCopies()
+	return nil
+}
+
+// freeCopies has the copies of the facts on the card freed once the facts are
+// garbage.
+func (q *Prepared) freeCopies() {
 	if free := q.db.keepers.Add(q.pool); free != nil {
 		goruntime.AddCleanup(q.db, free, q.db.store)
 	}
-	return nil
 }
 
 // request returns the request to the engine.
@@ -383,7 +394,8 @@ func (q *Prepared) result(answered *runtime.Answer, opts RunOptions,
 		Compile: answered.Compile, Run: took - answered.Compile,
 		Peak: answered.Peak + q.db.held(), Dropped: answered.Dropped, Kernels: answered.Kernels,
 		Device: answered.Device, Segments: answered.Segments, Spill: answered.Spill,
-		plan: q.plan, profile: answered.Profile, target: q.engine.Target(),
+		Cache: answered.Cache,
+		plan:  q.plan, profile: answered.Profile, target: q.engine.Target(),
 	}
 	threads := cmp.Or(opts.Threads, q.threads)
 	for _, v := range q.program.plan.Vars {

@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/mixed"
 	"github.com/redfoxdb/redfox/runtime/pool"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
@@ -21,6 +22,9 @@ type SessionOptions struct {
 	Threads      int
 	Memory       int64 // of each run
 }
+
+// MixedSizes are thresholds of EngineMixed.
+type MixedSizes = mixed.Sizes
 
 // Session runs many programs over facts that are loaded once. Its engines keep
 // the code of programs and, on a GPU, the columns of facts. It is safe for
@@ -46,6 +50,10 @@ func OpenSession(opts SessionOptions) (*Session, error) {
 	s.pool.Start(selected, assemble.Fusing{}, nil)
 	return s, nil
 }
+
+// SetMixed gives EngineMixed other thresholds, before the first run of the
+// session, so that tests reach every path with little data.
+func (s *Session) SetMixed(sizes MixedSizes) { s.pool.Mixed = &sizes }
 
 // complete fills the options of a run with those of the session.
 func (s *Session) complete(opts RunOptions) RunOptions {

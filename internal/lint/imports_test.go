@@ -263,13 +263,17 @@ var layers = []layer{
 	{"runtime/tiers", []string{
 		"queryplan", "queryplan/segments", "runtime", "runtime/prepare", "runtime/store",
 	}},
+	{"runtime/mixed", []string{
+		"queryplan", "queryplan/parts", "queryplan/segments", "runtime", "runtime/prepare",
+		"runtime/store",
+	}},
 	{"runtime/spill", []string{
 		"queryplan", "queryplan/parts", "queryplan/segments", "frontend/source", "runtime",
 		"runtime/account", "runtime/prepare", "runtime/store", "internal/interval",
 	}},
 	{"runtime/pool", []string{
 		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",
-		"runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
+		"runtime/mixed", "runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
 		"internal/cuda", "internal/cuda/driver", "internal/failure", "internal/kernelcache",
 		"internal/trace",
 	}},
@@ -293,7 +297,7 @@ var layers = []layer{
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
 		"runtime/account", "runtime/answer", "runtime/diagnose", "runtime/facts", "runtime/gpu",
 		"runtime/layout",
-		"runtime/machine", "runtime/pool", "runtime/portable", "runtime/prefetch",
+		"runtime/machine", "runtime/mixed", "runtime/pool", "runtime/portable", "runtime/prefetch",
 		"runtime/provenance", "runtime/spill", "runtime/store", "runtime/store/read",
 		"runtime/store/rfdb", "runtime/store/write", "runtime/woven", "internal/buildid",
 		"internal/confine", "internal/cuda", "internal/remote",

@@ -60,6 +60,38 @@ func Explain(p *queryplan.Plan) string {
 	return b.String()
 }
 
+// ExplainRows says, for people, which pieces of a plan the mixed engine divides
+// by the rows of a table, and why it does not divide the others.
+func ExplainRows(p *queryplan.Plan, stored func(*queryplan.Var) Stored) string {
+	var b strings.Builder
+	cuts := segments.Cut(p)
+	all, _ := ByRows(p, 2, stored)
+	for i, piece := range cuts.Pieces {
+		r, why := all, ""
+		if r == nil {
+			r, why = ByRows(cuts.Segment(i, i+1).Plan, 2, stored)
+		}
+		seen := map[*queryplan.Var]bool{}
+		for _, c := range piece.Commands {
+			c, ok := c.(*queryplan.Insert)
+			if !ok || seen[c.Var] {
+				continue
+			}
+			seen[c.Var] = true
+			how := "as a whole, as " + why
+			switch {
+			case r == nil:
+			case slices.Contains(r.Both, c.Var.Name):
+				how = "on both sides"
+			default:
+				how = "by rows of " + irtext.QuoteName(r.Of.Name)
+			}
+			fmt.Fprintf(&b, "%s: %s\n", irtext.QuoteName(c.Var.Name), how)
+		}
+	}
+	return b.String()
+}
+
 // namesOf lists the columns of ways, each once.
 func namesOf(ways []*Way) string {
 	var out []string

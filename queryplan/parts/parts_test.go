@@ -1,6 +1,8 @@
 package parts
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -11,7 +13,8 @@ import (
 
 // TestParts runs testdata: the input is a plan. "plan" prints the ways of the
 // plan, and what each of its leaves is called; "tree" those of its first
-// command; "explain" what is said to people. Plans of jobs are valid.
+// command; "rows" the plans of two parts of rows and of their merge; "explain"
+// what is said to people. Plans of jobs are valid.
 func TestParts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -27,6 +30,8 @@ func TestParts(t *testing.T) {
 			switch d.Cmd {
 			case "explain":
 				out = Explain(p)
+			case "rows":
+				out = rowsShown(t, d, p)
 			case "plan":
 				out = shown(t, d, OfPlan(p))
 			case "tree":
@@ -40,6 +45,23 @@ func TestParts(t *testing.T) {
 			return out
 		})
 	})
+}
+
+// rowsShown prints how a plan is divided by the rows of its first table, or why
+// it is not.
+func rowsShown(t *testing.T, d *datadriven.TestData, p *queryplan.Plan) string {
+	r, why := ByRows(p, 2, func(v *queryplan.Var) Stored {
+		return Stored{Table: v.Source, Derived: strings.HasPrefix(v.Source, " ")}
+	})
+	if r == nil {
+		return why + "\n"
+	}
+	for _, half := range []*queryplan.Plan{r.Part, r.Merge} {
+		if err := queryplan.Verify(half); err != nil {
+			d.Fatalf(t, "%v\n%s", err, half)
+		}
+	}
+	return fmt.Sprintf("by %s\n%s--\n%s", r.Of.Name, r.Part, r.Merge)
 }
 
 // shown prints a job, whose plan must be valid and can be read again.

@@ -112,6 +112,23 @@ const copiesTrack = "copies"
 // Drop frees the copy of a column as soon as no run uses it.
 func (e *Engine) Drop(c *store.Column) {
 	if e.isOpen() == nil {
-		e.resident.Drop(weak.Make(c))
+		e.resident.Drop(weak.Make(c.Head()))
 	}
+}
+
+// Weigh says what a byte of a column of facts saves on the device, compared
+// with those of others. When memory is needed, the columns of the least weight
+// go first. That of most columns is 0.
+func (e *Engine) Weigh(c *store.Column, weight float64) {
+	if e.isOpen() == nil {
+		e.resident.Weigh(c, weight)
+	}
+}
+
+// Room returns the size of the device's memory that runs and facts may take.
+func (e *Engine) Room() (int64, error) {
+	if err := e.isOpen(); err != nil {
+		return 0, err
+	}
+	return e.mem.Use().Limit, nil
 }

@@ -7,10 +7,11 @@ import (
 
 // The names of engines, and the name that stands for the best of them.
 const (
-	GPU  = runtime.GPU
-	CPU  = runtime.CPU
-	Go   = runtime.Go
-	Auto = "auto"
+	GPU   = runtime.GPU
+	CPU   = runtime.CPU
+	Go    = runtime.Go
+	Mixed = runtime.Mixed
+	Auto  = "auto"
 )
 
 // The targets that kernels are compiled for by default. PTX for sm_80 runs on
@@ -27,12 +28,16 @@ type Kind struct {
 	Target  string // of its kernels, by default; "" if it runs plans
 }
 
-// Kinds lists all engines, fastest first. The last one is always available.
-var Kinds = []Kind{
-	{GPU, "runtime/gpu", DefaultGPU},
-	{CPU, "runtime/native", DefaultCPU},
-	{Go, "runtime/portable", ""},
-}
+// Kinds lists the engines that Auto chooses from, fastest first. The last one
+// is always available. Joint is made of the others, for runs that ask for it.
+var (
+	Kinds = []Kind{
+		{GPU, "runtime/gpu", DefaultGPU},
+		{CPU, "runtime/native", DefaultCPU},
+		{Go, "runtime/portable", ""},
+	}
+	Joint = Kind{Mixed, "runtime/mixed", DefaultGPU}
+)
 
 // Names lists what an engine may be called, Auto last.
 func Names() []string {
@@ -40,5 +45,5 @@ func Names() []string {
 	for _, k := range Kinds {
 		out = append(out, k.Name)
 	}
-	return append(out, Auto)
+	return append(out, Joint.Name, Auto)
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/redfoxdb/redfox/weaver/target"
@@ -11,7 +12,7 @@ import (
 // TestKinds holds the list of engines against the packages and targets that it
 // names.
 func TestKinds(t *testing.T) {
-	for _, k := range Kinds {
+	for _, k := range append(slices.Clone(Kinds), Joint) {
 		if _, err := os.Stat(filepath.Join("..", "..", k.Package, "doc.go")); err != nil {
 			t.Errorf("engine %s: %v", k.Name, err)
 		}

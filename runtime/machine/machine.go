@@ -53,6 +53,10 @@ func (m *Machine) Engine(name string) Info {
 	switch name {
 	case GPU:
 		return m.gpu()
+	case Mixed: // native code for the host needs what that for the GPU needs
+		info := m.gpu()
+		info.Name = Mixed
+		return info
 	case CPU:
 		lib, err := m.Tools.LLVM()
 		if err != nil {

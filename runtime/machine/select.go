@@ -43,7 +43,9 @@ func EngineFor(engine, device string) string {
 func isAuto(engine string) bool { return engine == "" || engine == Auto }
 
 // MayUseGPU reports whether runs with an engine may use a GPU.
-func MayUseGPU(engine string) bool { return isAuto(engine) || engine == GPU }
+func MayUseGPU(engine string) bool {
+	return isAuto(engine) || engine == GPU || engine == Mixed
+}
 
 // Want is what the user asks for.
 type Want struct {
@@ -72,7 +74,7 @@ func (w Want) settle() (Want, error) {
 	}
 	return w, &failure.Environment{
 		Message: fmt.Sprintf("%s, and engine %s uses none", given, w.Engine),
-		Help:    "take engine gpu or auto, or say nothing of a GPU",
+		Help:    "take engine gpu, mixed or auto, or say nothing of a GPU",
 	}
 }
 
@@ -122,13 +124,14 @@ func (s *Selection) cardFor(codes *assemble.Codes) (driver.Device, error) {
 // IsGPU reports whether runs take the gpu engine whatever the facts are.
 func (s *Selection) IsGPU() bool { return s.want.Engine == GPU }
 
-// MayBeGPU reports whether runs over some facts take the gpu engine.
-func (s *Selection) MayBeGPU() bool { return MayUseGPU(s.want.Engine) }
+// MayBeGPU reports whether runs over some facts take the gpu engine. The mixed
+// engine is another one.
+func (s *Selection) MayBeGPU() bool { return isAuto(s.want.Engine) || s.IsGPU() }
 
 // Choice is an engine that was chosen for a run.
 type Choice struct {
 	Info
-	Card   driver.Device // of the gpu engine
+	Card   driver.Device // of the gpu and the mixed engine
 	Memory int64         // bound on the memory of the card that it may take; 0 for none
 	Passed []Info        // that Auto would have taken had they been available
 	// Adaptive says that Auto chose the cpu engine, whose runs may begin on the
@@ -168,6 +171,16 @@ func (s *Selection) Choose(facts Size, codes *assemble.Codes) (Choice, error) {
 			return Choice{}, err
 		}
 		return s.onCard(card), nil
+	case Mixed:
+		info := s.machine.Engine(Mixed)
+		if !info.Available {
+			return Choice{}, info.missing()
+		}
+		card, err := s.card()
+		if err != nil {
+			return Choice{}, err
+		}
+		return Choice{Info: info, Card: card, Memory: s.want.Memory}, nil
 	}
 	info := s.machine.Engine(s.want.Engine)
 	if !info.Available {

@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/mixed"
 	"github.com/redfoxdb/redfox/runtime/native"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/tiers"
@@ -20,11 +21,17 @@ func (p *Pool) open(c machine.Choice, how assemble.Fusing) (runtime.Engine, erro
 	case machine.GPU:
 		return p.openGPU(c, how)
 	case machine.CPU:
-		whole, err := p.native(how)
+		return p.openCPU(how)
+	case machine.Mixed:
+		host, err := p.openCPU(how)
 		if err != nil {
 			return nil, err
 		}
-		return tiers.NewLazy(portable.New(), whole, p.canCompile, tiers.DefaultSizes), nil
+		device, err := p.openGPU(c, how)
+		if err != nil {
+			return nil, err
+		}
+		return mixed.New(device, host, portable.New(), p.mixed()), nil
 	}
 	if !c.Adaptive {
 		return portable.New(), nil
@@ -33,9 +40,26 @@ func (p *Pool) open(c machine.Choice, how assemble.Fusing) (runtime.Engine, erro
 	return tiers.NewLate(portable.New(), open, tiers.LateSizes), nil
 }
 
+// openCPU returns the engine of native code, with its tiers.
+func (p *Pool) openCPU(how assemble.Fusing) (runtime.Engine, error) {
+	whole, err := p.native(how)
+	if err != nil {
+		return nil, err
+	}
+	return tiers.NewLazy(portable.New(), whole, p.canCompile, tiers.DefaultSizes), nil
+}
+
+// mixed returns the thresholds of the mixed engine.
+func (p *Pool) mixed() mixed.Sizes {
+	if p.Mixed != nil {
+		return *p.Mixed
+	}
+	return mixed.DefaultSizes
+}
+
 // openGPU returns an engine for a GPU. If the GPU cannot be opened, each run
 // returns the error.
-func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (runtime.Engine, error) {
+func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (*gpu.Engine, error) {
 	t, version, err := p.Machine.TargetOf(c.Card)
 	if err != nil {
 		return nil, err

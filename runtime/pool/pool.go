@@ -14,6 +14,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/mixed"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
@@ -24,6 +25,8 @@ type Pool struct {
 	Machine *machine.Machine
 	// Shelf holds the code of compiled programs that have been run.
 	Shelf assemble.Shelf
+	// Mixed has other thresholds for the mixed engine; nil for tests only.
+	Mixed *mixed.Sizes
 
 	mu     sync.Mutex
 	made   map[key]*kept
@@ -187,7 +190,7 @@ func (p *Pool) Trim() error {
 	defer p.mu.Unlock()
 	var errs []error
 	for _, e := range p.made {
-		if g, ok := e.Engine.(*gpu.Engine); ok {
+		if g := onGPU(e.Engine); g != nil {
 			errs = append(errs, machine.DeviceFailure(g.Trim()))
 		}
 	}
@@ -200,7 +203,7 @@ func (p *Pool) Use() gpu.Use {
 	defer p.mu.Unlock()
 	var all gpu.Use
 	for _, e := range p.made {
-		if g, ok := e.Engine.(*gpu.Engine); ok {
+		if g := onGPU(e.Engine); g != nil {
 			use := g.Use()
 			all.Resident += use.Resident
 			all.Held += use.Held
@@ -209,6 +212,15 @@ func (p *Pool) Use() gpu.Use {
 		}
 	}
 	return all
+}
+
+// onGPU returns the engine of a GPU that an engine is or has, or nil.
+func onGPU(e runtime.Engine) *gpu.Engine {
+	if m, ok := e.(*mixed.Engine); ok {
+		e = m.Device()
+	}
+	g, _ := e.(*gpu.Engine)
+	return g
 }
 
 // Settle waits for code that engines compile while runs go on without it, as

@@ -42,6 +42,12 @@ func Stored(facts *store.Database, v Variable) (cols []*store.Column, rows int, 
 	return cols, table.Rows, nil
 }
 
+// TableOf returns the table that holds a variable, or nil.
+func TableOf(facts *store.Database, v Variable) *store.Table {
+	table, _ := find(facts, v)
+	return table
+}
+
 // find returns the table of a variable, nil if there is none, and the places of
 // its columns.
 func find(facts *store.Database, v Variable) (*store.Table, []int) {

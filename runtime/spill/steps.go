@@ -38,12 +38,12 @@ func (c *commander) tree(v *queryplan.Var, n queryplan.Node, at source.Span, to 
 		}
 		return c.tree(v, stored, at, to)
 	}
-	if again := aggregatedAgain(n); again != nil {
+	if again := parts.Again(n, false); again != nil {
 		some, free := c.temp(v, n.Columns())
 		defer free()
 		_, err := c.direct(some, c.vars[some].full, parts.OfPartial(some, n, at))
 		if err == nil {
-			n = again(some)
+			n = again(scanOf(some))
 			if boxes, err = c.direct(v, to, parts.OfTree(v, n, at)); isMemory(err) {
 				return c.streamed(v, n, at, to, err)
 			}
@@ -152,35 +152,6 @@ func isScan(n queryplan.Node) bool {
 		return isScan(n.Input)
 	}
 	return false
-}
-
-// aggregatedAgain returns what makes the result of an operator of the results
-// of its parts; nil if nothing does. Totals and averages of parts could
-// overflow where that of all does not, and those of floats would be rounded.
-func aggregatedAgain(n queryplan.Node) func(of *queryplan.Var) queryplan.Node {
-	switch n := n.(type) {
-	case *queryplan.TopK:
-		return func(of *queryplan.Var) queryplan.Node {
-			return &queryplan.TopK{Input: scanOf(of), Group: n.Group, By: n.By, Limit: n.Limit}
-		}
-	case *queryplan.Aggregate:
-		again := &queryplan.Aggregate{By: n.By}
-		for _, a := range n.Aggs {
-			a.In = a.Out.Name
-			switch a.Fn {
-			case queryplan.Count:
-				a.Fn = queryplan.Total
-			case queryplan.Min, queryplan.Max:
-			default:
-				return nil
-			}
-			again.Aggs = append(again.Aggs, a)
-		}
-		return func(of *queryplan.Var) queryplan.Node {
-			return &queryplan.Aggregate{Input: scanOf(of), By: again.By, Aggs: again.Aggs}
-		}
-	}
-	return nil
 }
 
 // streamed evaluates a tree at once over columns that are mapped from the file,

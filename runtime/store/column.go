@@ -45,6 +45,8 @@ type Column struct {
 	// owner keeps a slice that is outside of Go's heap. A reader of the slice
 	// keeps the column reachable until it is done.
 	owner any
+	// head is the column whose first entries these are, or nil.
+	head *Column
 	// used is the number of entries of the slice that columns with it have
 	// taken. nil if the slice has no room for more.
 	used *atomic.Int64
@@ -107,6 +109,44 @@ func (c *Column) Entries() []byte {
 		return bytesOf(c.U64)
 	}
 	return nil
+}
+
+// Slice returns the column of the entries from up to, but without, until. It
+// shares their memory. Code for the column, and its layout, fit the slice.
+func (c *Column) Slice(from, until int) *Column {
+	s := *c
+	switch c.Width {
+	case 1:
+		s.U8 = c.U8[from:until:until]
+	case 2:
+		s.U16 = c.U16[from:until:until]
+	case 4:
+		s.U32 = c.U32[from:until:until]
+	case 8:
+		s.U64 = c.U64[from:until:until]
+	}
+	s.n, s.used, s.owner, s.head = until-from, nil, c, nil
+	if from == 0 {
+		s.head = c
+	}
+	// Equal numbers of words and entries prove that no word is repeated, if the
+	// words ascend.
+	if n := int64(s.n); c.Stats.Distinct == int64(c.n) {
+		s.Stats.Distinct = n
+	} else {
+		s.Stats.Distinct = min(c.Stats.Distinct, max(n-1, 1))
+	}
+	s.Stats.Bounded = true
+	return &s
+}
+
+// Head returns the column whose first entries the column shares: itself, if it
+// is no slice from there.
+func (c *Column) Head() *Column {
+	if c.head != nil {
+		return c.head
+	}
+	return c
 }
 
 // Word returns entry i.
@@ -236,6 +276,8 @@ func recode[T unsigned](c *Column, remap []uint32, base uint32) []T {
 		recodeEach(out, c.U16, c, remap, base)
 	case 4:
 		recodeEach(out, c.U32, c, remap, base)
+	case 8: // as a GPU has derived strings
+		recodeEach(out, c.U64, c, remap, base)
 	}
 	goruntime.KeepAlive(c)
 	return out

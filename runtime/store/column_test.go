@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -325,7 +326,7 @@ func TestWithDict(t *testing.T) {
 			dicts := []*Dict{c.Dict, other}
 			merged, remaps := MergeDicts(dicts, []string{"b"})
 			for _, turn := range []*Column{c, c.Select([]uint32{uint32(n / 2), uint32(n - 1)}),
-				c.Select(nil)} {
+				c.Select(nil), wideCodes(c)} {
 				got := turn.WithDict(merged, remaps[0])
 				var want, have []string
 				for i := range turn.Len() {
@@ -359,6 +360,52 @@ func TestWithDict(t *testing.T) {
 	if got.Value(0).Str() != "b" || got.Value(1).Str() != "a" || got.Stats.Min != 0 ||
 		got.Stats.Ascending {
 		t.Errorf("got %v, %v, %+v", got.Value(0), got.Value(1), got.Stats)
+	}
+}
+
+// wideCodes returns a column of strings with codes of 8 bytes, as a GPU derives
+// them.
+func wideCodes(c *Column) *Column {
+	words := make([]int64, c.Len())
+	c.Read(words, 0)
+	var data []byte
+	for _, w := range words {
+		data = binary.NativeEndian.AppendUint64(data, uint64(w))
+	}
+	wide := NewBounded(c.Type, c.Dict, c.Len(), 0, 1, 8, data)
+	wide.Stats.Ascending, wide.Stats.Distinct = c.Stats.Ascending, c.Stats.Distinct
+	return wide
+}
+
+// TestSlice wants a slice to hold the entries of its rows within the bounds of
+// the column, and to claim no key that the column lacks.
+func TestSlice(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for round := range 200 {
+		typ := randvalue.Types[round%len(randvalue.Types)]
+		col, values := randomColumn(rng, typ, 1+rng.IntN(60))
+		from := rng.IntN(len(values))
+		until := from + rng.IntN(len(values)-from) + 1
+		s := col.Slice(from, until)
+		for i, v := range values[from:until] {
+			if got := s.Value(i); got != v {
+				t.Fatalf("%s: entry %d is %v, want %v", typ, i, got, v)
+			}
+		}
+		if s.Len() != until-from || s.Width != col.Width || s.Base != col.Base {
+			t.Errorf("%s: %d entries of %d bytes from %d", typ, s.Len(), s.Width, s.Base)
+		}
+		if from == 0 && s.Head() != col || from > 0 && s.Head() != s || col.Head() != col {
+			t.Errorf("%s: the column of rows %d to %d is another one", typ, from, until)
+		}
+	}
+	// Rows 0 to 2 of 0, 0, 1, 2 are three entries between 0 and 2.
+	repeats := ColumnOf(scalar.IntType, []int64{0, 0, 1, 2}, nil)
+	if s := repeats.Slice(0, 3); s.Stats.Distinct == 3 {
+		t.Errorf("%+v says that 0, 0, 1 differ", s.Stats)
+	}
+	if s := ColumnOf(scalar.IntType, []int64{5, 6, 7}, nil).Slice(1, 3); s.Stats.Distinct != 2 {
+		t.Errorf("%+v does not say that 6, 7 differ", s.Stats)
 	}
 }
 

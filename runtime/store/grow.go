@@ -31,6 +31,7 @@ func (c *Column) Grow(words []int64) (*Column, bool) {
 	}
 	out := *c
 	out.n += len(words)
+	out.head = nil
 	hasRoom := c.used != nil && c.room() >= len(words) &&
 		c.used.CompareAndSwap(int64(c.n), int64(out.n))
 	if !hasRoom {

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	goruntime "runtime"
@@ -19,11 +20,14 @@ import (
 type columnKey = weak.Pointer[store.Column]
 
 // formKey is a column of facts in a form: packed offsets of a number of bits,
-// or as the host has it if that is 0.
+// or as the host has it if that is 0. Slices from the first entry on are found
+// by the column that they are of, whose copy may serve them all.
 type formKey struct {
 	columnKey
 	bits int
 }
+
+func formOf(c *store.Column, bits int) formKey { return formKey{weak.Make(c.Head()), bits} }
 
 // formBytes returns the size of a column in a form.
 func formBytes(c *store.Column, bits int) int64 {
@@ -35,9 +39,10 @@ func formBytes(c *store.Column, bits int) int64 {
 
 // Residency keeps columns of facts and indexes over them on the device while
 // runs use them, and afterwards until their memory is needed or the column is
-// garbage. It evicts the least recently used first, indexes before columns: an
-// index is rebuilt at the bandwidth of the device's memory, a column is copied
-// at that of the bus.
+// garbage. It evicts indexes before columns: an index is rebuilt at the
+// bandwidth of the device's memory, a column is copied at that of the bus. Of
+// these it evicts those of the least weight first (Weigh), and of equal ones
+// the least recently used.
 type Residency struct {
 	mem     *device.Memory
 	stage   *device.Staging
@@ -46,6 +51,7 @@ type Residency struct {
 	mu      sync.Mutex
 	cols    map[formKey]*resident
 	indexes map[indexKey]*resident
+	weights map[columnKey]float64
 	clock   int64
 	// dropping counts residents that are out of the maps and about to be freed.
 	dropping sync.WaitGroup
@@ -56,6 +62,7 @@ type resident struct {
 	key   formKey
 	index *indexKey     // nil for a column
 	data  device.Buffer // of a column
+	rows  int           // of the column
 	whole int64         // size of the column as the host has it
 	table machine.Tables[device.Buffer]
 	ready driver.Event // completes with the copy or the build
@@ -78,7 +85,7 @@ type resident struct {
 // error.
 func NewResidency(m *device.Memory) (y *Residency, err error) {
 	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), cols: map[formKey]*resident{},
-		indexes: map[indexKey]*resident{}}
+		indexes: map[indexKey]*resident{}, weights: map[columnKey]float64{}}
 	if y.Stream, err = m.GPU.NewStream(); err == nil {
 		y.copies, err = m.GPU.NewStream()
 	}
@@ -124,13 +131,13 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 	return x, sent, nil
 }
 
-// settled returns a column whose copy is complete, or nil. The caller releases
-// it.
-func (y *Residency) settled(key formKey) *resident {
+// settled returns a column of at least some rows whose copy is complete, or
+// nil. The caller releases it.
+func (y *Residency) settled(key formKey, rows int) *resident {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	x := y.cols[key]
-	if x == nil || !x.arrived.Load() {
+	if x == nil || x.rows < rows || !x.arrived.Load() {
 		return nil
 	}
 	y.use(x)
@@ -138,18 +145,30 @@ func (y *Residency) settled(key formKey) *resident {
 }
 
 // claim begins the use of a column. If mine, the caller has to fill it;
-// otherwise another run does.
+// otherwise another run does. A copy of fewer rows makes room for it.
 func (y *Residency) claim(c *store.Column, bits int) (x *resident, mine bool) {
-	key := formKey{weak.Make(c), bits}
+	key := formOf(c, bits)
 	y.mu.Lock()
-	defer y.mu.Unlock()
 	x = y.cols[key]
+	var short *resident
+	if x != nil && x.rows < c.Len() {
+		if y.forget(x) {
+			short = x
+			y.dropping.Add(1)
+		}
+		x = nil
+	}
 	mine = x == nil
 	if mine {
-		x = &resident{key: key, made: make(chan struct{})}
+		x = &resident{key: key, rows: c.Len(), made: make(chan struct{})}
 		y.cols[key] = x
 	}
 	y.use(x)
+	y.mu.Unlock()
+	if short != nil {
+		y.free(short)
+		y.dropping.Done()
+	}
 	return x, mine
 }
 
@@ -160,11 +179,13 @@ func (y *Residency) fill(x *resident, c *store.Column, send func() error) error 
 		// A part may still be copied into memory that is about to be freed.
 		_ = y.copies.Synchronize(context.Background())
 		y.mu.Lock()
-		delete(y.cols, x.key) // before others find it again
+		if y.cols[x.key] == x {
+			delete(y.cols, x.key) // before others find it again
+		}
 		y.mu.Unlock()
 	}
 	if x.err == nil {
-		x.cleanup = goruntime.AddCleanup(c, y.Drop, x.key.columnKey)
+		x.cleanup = goruntime.AddCleanup(c.Head(), y.Drop, x.key.columnKey)
 	}
 	close(x.made)
 	return x.err
@@ -280,7 +301,7 @@ func (y *Residency) free(x *resident) {
 func (y *Residency) forget(x *resident) (unused bool) {
 	if x.index != nil {
 		delete(y.indexes, *x.index)
-	} else {
+	} else if y.cols[x.key] == x {
 		delete(y.cols, x.key)
 	}
 	x.gone = true
@@ -301,6 +322,7 @@ func (y *Residency) Drop(key columnKey) {
 			unused = append(unused, x)
 		}
 	}
+	delete(y.weights, key)
 	y.dropping.Add(len(unused))
 	y.mu.Unlock()
 	for _, x := range unused {
@@ -329,9 +351,9 @@ func (y *Residency) Evict(bytes int64) bool {
 	freed := int64(0)
 	for freed < bytes {
 		y.mu.Lock()
-		oldest := leastUsed(y.indexes)
+		oldest := leastUsed(y.indexes, nil)
 		if oldest == nil {
-			oldest = leastUsed(y.cols)
+			oldest = leastUsed(y.cols, y.weights)
 		}
 		if oldest == nil {
 			y.mu.Unlock()
@@ -345,27 +367,45 @@ func (y *Residency) Evict(bytes int64) bool {
 	return freed > 0
 }
 
-// leastUsed returns the least recently used of the unused residents, or nil.
-func leastUsed[K comparable](all map[K]*resident) (oldest *resident) {
+// leastUsed returns, of the unused residents of the least weight, the least
+// recently used, or nil.
+func leastUsed[K comparable](all map[K]*resident, weights map[columnKey]float64) (
+	oldest *resident) {
 	for _, x := range all {
-		if x.users == 0 && (oldest == nil || x.used < oldest.used) {
+		if x.users > 0 {
+			continue
+		}
+		if oldest == nil || cmp.Or(cmp.Compare(weights[x.key.columnKey],
+			weights[oldest.key.columnKey]), cmp.Compare(x.used, oldest.used)) < 0 {
 			oldest = x
 		}
 	}
 	return oldest
 }
 
+// Weigh says what a byte of a column saves on the device, compared with those
+// of other columns; 0 is the weight of a column that nobody has weighed.
+func (y *Residency) Weigh(c *store.Column, weight float64) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if key := weak.Make(c.Head()); weight > 0 {
+		y.weights[key] = weight
+	} else {
+		delete(y.weights, key)
+	}
+}
+
 // ResidentColumn returns the address of a loaded column: its packed offsets of
 // a number of bits, or as the host has it if that is 0.
 func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column,
 	bits int) (int64, error) {
-	key := formKey{weak.Make(c), bits}
-	if x := r.found[key]; x != nil {
+	key := formOf(c, bits)
+	if x := r.found[key]; x != nil && x.rows >= c.Len() {
 		return x.data.Word(), nil
 	}
 	y := r.Resident
 	if r.Arena != nil {
-		x := y.settled(key)
+		x := y.settled(key, c.Len())
 		if x == nil { // its copy would be part of the graph
 			return 0, device.ErrCaptured
 		}
@@ -446,7 +486,7 @@ func (y *Residency) Has(c *store.Column) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	for key := range y.cols {
-		if key.columnKey == weak.Make(c) {
+		if key.columnKey == weak.Make(c.Head()) {
 			return true
 		}
 	}

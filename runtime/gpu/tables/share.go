@@ -32,7 +32,11 @@ func (x *Index) sharedKey() (key indexKey, ok bool) {
 		return key, false
 	}
 	for i, c := range x.Decl.Key {
-		key.cols[i] = weak.Make(x.Rel.Cols[c].Loaded)
+		of := x.Rel.Cols[c].Loaded
+		if of.Head() != of {
+			return key, false // nothing would drop the index once the slice is garbage
+		}
+		key.cols[i] = weak.Make(of)
 	}
 	copy(key.fields[:], x.Lay.Fields)
 	key.size, key.kind, key.form, key.identity = x.Lay.Size, x.Decl.Kind, x.Form, x.Identity

@@ -1,0 +1,291 @@
+package mixed
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"weak"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/prepare"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// columnKey is a column of facts. It does not keep it alive.
+type columnKey = weak.Pointer[store.Column]
+
+// cache is which columns the GPU holds, and how many rows of each, from the
+// first on. All segments of a column are read alike, because no engine leaves
+// rows of a scan out; so segments of different columns that are to be there
+// together are the first ones of each.
+type cache struct {
+	budget  int64
+	uses    []*use
+	held    map[columnKey]int // rows
+	weights map[columnKey]float64
+	since   int  // runs since the cache was planned
+	stale   bool // uses came or went
+}
+
+// use is a step and what it reads: what the GPU must hold to run it.
+type use struct {
+	name string // by which uses are put in order
+	// rows is the number of those of the table by which the step is divided, in
+	// segments of so many rows. A step that is not divided has one of one row.
+	rows, segment int
+	segments      int
+	cols          []column // of the table
+	others        []column // read whole
+	count         float64  // of runs, older ones for less
+	on            int      // segments that the GPU is to hold
+	refused       bool     // it runs on the host only
+	moved         bool     // the next run on the GPU copies columns
+	rates
+}
+
+// column is a column that a step reads.
+type column struct {
+	key   columnKey
+	rows  int
+	width int64 // bytes a row
+}
+
+// newUse finds out what a step reads.
+func (e *Engine) newUse(s *step, req *runtime.Request) (*use, error) {
+	u := &use{rows: 1, segment: 1, segments: 1}
+	plan := s.seg.Plan
+	if s.rows != nil {
+		plan, u.rows = s.rows.Part, s.table.Rows
+		u.segment = (u.rows + e.sizes.Segments - 1) / e.sizes.Segments
+		u.segment = (u.segment + e.sizes.Segment - 1) / e.sizes.Segment * e.sizes.Segment
+		u.segments = (u.rows + u.segment - 1) / u.segment
+	}
+	seen := map[*store.Column]bool{}
+	bytes, probes := int64(0), 0
+	for _, c := range plan.Commands() {
+		queryplan.Walk(queryplan.CommandNode(c), func(n queryplan.Node) {
+			switch n := n.(type) {
+			case *queryplan.Join:
+				probes++
+			case *queryplan.MultiJoin:
+				probes += len(n.Nodes) - 1
+			}
+		})
+		for _, scan := range queryplan.Scans(queryplan.CommandNode(c)) {
+			v := scan.Var
+			if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
+				continue
+			}
+			cols, rows, err := prepare.Stored(req.Facts, variable(v))
+			if err != nil {
+				return nil, err
+			}
+			divided := s.rows != nil && prepare.TableOf(req.Facts, variable(v)) == s.table
+			for i, c := range cols {
+				if scan.Names[i] == "" || c == nil || seen[c] || c.Width == 0 {
+					continue
+				}
+				seen[c] = true
+				x := column{weak.Make(c), rows, int64(c.Width)}
+				if divided {
+					u.cols = append(u.cols, x)
+				} else {
+					u.others = append(u.others, x)
+				}
+				bytes += x.width * int64(rows)
+			}
+		}
+	}
+	u.rates = modelled(u.rows, bytes, probes)
+	return u, nil
+}
+
+func (c *cache) add(u *use) {
+	c.uses = append(c.uses, u)
+	c.stale = true
+}
+
+func (c *cache) remove(u *use) {
+	c.uses = slices.DeleteFunc(c.uses, func(have *use) bool { return have == u })
+	c.stale = true
+}
+
+// place counts a run, and plans the cache again where that is due.
+func (e *Engine) place(p *plan) error {
+	room, err := e.device.Room()
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := &e.cache
+	c.budget = room / 2 // runs need as much for what they derive
+	for _, s := range p.steps {
+		s.use.count++
+	}
+	if c.since++; !c.stale && c.since < e.sizes.Runs {
+		return nil
+	}
+	if c.since >= e.sizes.Runs {
+		c.since = 0
+		for _, u := range c.uses {
+			u.count /= 2
+		}
+	}
+	c.stale = false
+	e.arrange()
+	return nil
+}
+
+// moving is how many times as much another choice of columns has to save. What
+// is gained by less is lost by copying.
+const moving = 1.1
+
+// choice is what the GPU could hold.
+type choice struct {
+	on      []int // segments of each use
+	held    map[columnKey]int
+	weights map[columnKey]float64 // what a byte of each column saves
+	saved   float64
+}
+
+// arrange chooses what the GPU holds: what it holds already and what else there
+// is room for, unless it is worth to begin anew.
+func (e *Engine) arrange() {
+	c := &e.cache
+	slices.SortFunc(c.uses, func(a, b *use) int { return cmp.Compare(a.name, b.name) })
+	next := c.extend(choice{on: make([]int, len(c.uses)), held: map[columnKey]int{},
+		weights: map[columnKey]float64{}})
+	if now := c.now(); bytesOf(now.held) <= c.budget {
+		if more := c.extend(now); next.saved < moving*more.saved {
+			next = more
+		}
+	}
+	for i, u := range c.uses {
+		u.moved = u.moved || u.on != next.on[i]
+		u.on = next.on[i]
+	}
+	for key, had := range c.held {
+		if col := key.Value(); col != nil && had > next.held[key] {
+			e.device.Weigh(col, 0)
+			e.device.Drop(col)
+		}
+	}
+	for key := range next.held {
+		if col := key.Value(); col != nil {
+			e.device.Weigh(col, next.weights[key])
+		}
+	}
+	c.held, c.weights = next.held, next.weights
+}
+
+// now returns what the GPU holds for uses that it still makes faster.
+func (c *cache) now() choice {
+	x := choice{on: make([]int, len(c.uses)), held: map[columnKey]int{},
+		weights: map[columnKey]float64{}}
+	for i, u := range c.uses {
+		if u.on > 0 && u.gains() {
+			x.add(i, u, u.on, 0)
+			x.saved += u.count * u.saving() * float64(u.on)
+		}
+	}
+	for key := range x.held {
+		x.weights[key] = c.weights[key]
+	}
+	return x
+}
+
+// add adds the columns of segments of a use.
+func (x *choice) add(i int, u *use, segments int, ratio float64) {
+	x.on[i] += segments
+	for _, col := range u.cols {
+		x.held[col.key] = max(x.held[col.key], min(x.on[i]*u.segment, col.rows))
+		x.weights[col.key] = max(x.weights[col.key], ratio)
+	}
+	for _, col := range u.others {
+		x.held[col.key] = col.rows
+		x.weights[col.key] = max(x.weights[col.key], ratio)
+	}
+}
+
+// gains reports whether the GPU makes a use faster.
+func (u *use) gains() bool { return !u.refused && u.saving() > 0 }
+
+// bytesOf is the size of rows of columns.
+func bytesOf(held map[columnKey]int) (bytes int64) {
+	for key, rows := range held {
+		if col := key.Value(); col != nil {
+			bytes += int64(col.Width) * int64(rows)
+		}
+	}
+	return bytes
+}
+
+// extend adds to a choice what there is room for. Step by step it gives the use
+// that saves most for a byte one more segment, with those columns of it that
+// are not there yet. A column that several uses read costs the first of them
+// only, so columns that are read together come together.
+func (c *cache) extend(x choice) choice {
+	left := c.budget - bytesOf(x.held)
+	for {
+		best, bestRatio, bestNeed := -1, 0.0, int64(0)
+		for i, u := range c.uses {
+			if x.on[i] == u.segments || !u.gains() {
+				continue
+			}
+			need, fixed := u.need(x.on[i], x.held)
+			if need+fixed > left {
+				continue
+			}
+			// The columns that are read whole serve all segments.
+			ratio := u.count * u.saving() / (float64(need) + float64(fixed)/float64(u.segments) + 1)
+			if best < 0 || ratio > bestRatio {
+				best, bestRatio, bestNeed = i, ratio, need+fixed
+			}
+		}
+		if best < 0 {
+			return x
+		}
+		u := c.uses[best]
+		left -= bestNeed
+		x.saved += u.count * u.saving()
+		x.add(best, u, 1, bestRatio)
+	}
+}
+
+// need returns the bytes of the segment of a use behind the first ones that are
+// not held, and those of the columns that it reads whole.
+func (u *use) need(on int, held map[columnKey]int) (next, fixed int64) {
+	for _, x := range u.cols {
+		until := min((on+1)*u.segment, x.rows)
+		next += x.width * int64(max(0, until-held[x.key]))
+	}
+	for _, x := range u.others {
+		fixed += x.width * int64(x.rows-held[x.key])
+	}
+	return next, fixed
+}
+
+// cacheProfile describes what the GPU is to hold of facts.
+func (e *Engine) cacheProfile(facts *store.Database) *runtime.CacheProfile {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := &runtime.CacheProfile{Budget: e.cache.budget}
+	held := maps.Clone(e.cache.held)
+	for _, rel := range facts.Relations() {
+		for i, c := range rel.Columns() {
+			rows := held[weak.Make(c)]
+			if rows == 0 {
+				continue
+			}
+			delete(held, weak.Make(c))
+			bytes := int64(c.Width) * int64(rows)
+			p.Bytes += bytes
+			p.Columns = append(p.Columns, runtime.CachedColumn{
+				Name: rel.Names()[i], Of: rel.Table.Name, Rows: int64(rows), All: int64(c.Len()),
+				Bytes: bytes})
+		}
+	}
+	return p
+}
