@@ -230,7 +230,7 @@ func TestOutputsOutliveRuns(t *testing.T) {
 		}
 		sum, words := int64(0), make([]int64, tc.Rows())
 		for i, c := range tc.Columns() {
-			same := c.WithDict(nil, nil)
+			same := c.WithDict(nil, nil, 1)
 			c = nil
 			goruntime.GC()
 			same.Read(words, 0)

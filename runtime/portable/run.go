@@ -229,7 +229,7 @@ func (r *evaluation) filled(b *queryplan.Block) (names []string, added, total in
 func (r *evaluation) prepare() {
 	p := r.req.Plan
 	var err error
-	if r.cols, err = columns.Bind(r.Mem, p, r.req.Facts); err != nil {
+	if r.cols, err = columns.Bind(r.Mem, p, r.req.Facts, r.Threads); err != nil {
 		work.Abort(err)
 	}
 	r.c = pipeline.New(r.Run, p, r.cols, r.req.MaxViolations, func(v runtime.Violation) {

@@ -75,21 +75,21 @@ func Bind(ctx context.Context, p *harmony.Program, domains *domain.Domains, fact
 	}
 	for i, t := range domains.Tables() {
 		if t.Result.Kind == scalar.String {
-			d.Tables[i].Column, _ = d.dictionaries[t.Out].Recode(d.Tables[i].Column)
+			d.Tables[i].Column, _ = d.dictionaries[t.Out].Recode(d.Tables[i].Column, threads)
 		} else if err := s.evaluate(i); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range p.Relations {
 		for i, c := range d.columns[r] {
-			d.columns[r][i] = d.own(r, i, c)
+			d.columns[r][i] = d.own(r, i, c, threads)
 		}
 	}
 	return d, nil
 }
 
 // own returns a loaded column in its domain's dictionary; an empty one for nil.
-func (d *Data) own(r *harmony.Relation, i int, c *store.Column) *store.Column {
+func (d *Data) own(r *harmony.Relation, i int, c *store.Column, threads int) *store.Column {
 	dom := d.domains.Column(r, i)
 	switch {
 	case c == nil && dom == nil:
@@ -99,7 +99,7 @@ func (d *Data) own(r *harmony.Relation, i int, c *store.Column) *store.Column {
 	case dom == nil:
 		return c
 	}
-	c, copied := d.dictionaries[dom.ID].Recode(c)
+	c, copied := d.dictionaries[dom.ID].Recode(c, threads)
 	if copied {
 		d.Copies = append(d.Copies, Copy{r.Name, c.Bytes()})
 	}

@@ -93,16 +93,16 @@ func NewAccounted(mem Memory, loaded []*store.Dict, constants []string,
 const remapBytes = 8
 
 // Recode returns a column, coded in one of the loaded dictionaries, in this
-// one, and whether its entries had to be copied for that.
-func (d *Dictionary) Recode(c *store.Column) (recoded *store.Column, copied bool) {
+// one, and whether its entries had to be copied for that, on so many threads.
+func (d *Dictionary) Recode(c *store.Column, threads int) (recoded *store.Column, copied bool) {
 	remap := d.remap[c.Dict]
 	if remap == nil {
-		return c.WithDict(d.Dict, nil), false
+		return c.WithDict(d.Dict, nil, threads), false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if recoded = d.recoded[c]; recoded == nil {
-		recoded = c.WithDict(d.Dict, remap)
+		recoded = c.WithDict(d.Dict, remap, threads)
 		if c.Bytes() <= maxRecoded {
 			d.recoded[c] = recoded
 		}

@@ -11,7 +11,7 @@ import (
 func TestExtended(t *testing.T) {
 	c := store.StringColumn([]string{"d", "b", "d"})
 	recoded := func(constants ...string) *store.Column {
-		out, copied := extended(c.Dict, constants).Recode(c)
+		out, copied := extended(c.Dict, constants).Recode(c, 2)
 		if len(constants) > 0 && constants[0] == "d" == copied {
 			t.Errorf("%q: copied is %v", constants, copied)
 		}

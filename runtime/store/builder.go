@@ -145,7 +145,7 @@ func ConcatColumns(t scalar.Type, parts []*Column) *Column {
 		var remaps [][]uint32
 		dict, remaps = MergeDicts(dicts, nil)
 		for i, c := range parts {
-			parts[i] = c.WithDict(dict, remaps[i])
+			parts[i] = c.WithDict(dict, remaps[i], 1)
 		}
 	}
 	b := NewBuilder(t, dict)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/redfoxdb/redfox/internal/hugepage"
+	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -231,7 +232,7 @@ func (c *Column) Select(rows []uint32) *Column {
 // WithDict returns the same strings coded in another dictionary: remap holds
 // the new code of each old one, as MergeDicts returns it. A nil remap says that
 // the codes stay as they are.
-func (c *Column) WithDict(d *Dict, remap []uint32) *Column {
+func (c *Column) WithDict(d *Dict, remap []uint32, threads int) *Column {
 	if remap == nil {
 		same := *c
 		same.Dict = d
@@ -257,42 +258,52 @@ func (c *Column) WithDict(d *Dict, remap []uint32) *Column {
 	out.Stats.Min, out.Stats.Max = int64(least), int64(greatest)
 	switch out.Width {
 	case 1:
-		out.U8 = recode[uint8](c, remap, least)
+		out.U8 = recode[uint8](c, remap, least, threads)
 	case 2:
-		out.U16 = recode[uint16](c, remap, least)
+		out.U16 = recode[uint16](c, remap, least, threads)
 	case 4:
-		out.U32 = recode[uint32](c, remap, least)
+		out.U32 = recode[uint32](c, remap, least, threads)
 	}
 	return out
 }
 
 // recode returns the new codes of a column's entries, less base.
-func recode[T unsigned](c *Column, remap []uint32, base uint32) []T {
+func recode[T unsigned](c *Column, remap []uint32, base uint32, threads int) []T {
 	out := hugepage.Advise(make([]T, c.n))
 	switch c.Width {
 	case 1:
-		recodeEach(out, c.U8, c, remap, base)
+		recodeEach(out, c.U8, c, remap, base, threads)
 	case 2:
-		recodeEach(out, c.U16, c, remap, base)
+		recodeEach(out, c.U16, c, remap, base, threads)
 	case 4:
-		recodeEach(out, c.U32, c, remap, base)
+		recodeEach(out, c.U32, c, remap, base, threads)
 	case 8: // as a GPU has derived strings
-		recodeEach(out, c.U64, c, remap, base)
+		recodeEach(out, c.U64, c, remap, base, threads)
 	}
 	goruntime.KeepAlive(c)
 	return out
 }
 
-func recodeEach[T, S unsigned](out []T, in []S, c *Column, remap []uint32, base uint32) {
+// rowsRecoded is how many entries a thread recodes at a time.
+const rowsRecoded = 1 << 20
+
+func recodeEach[T, S unsigned](
+	out []T, in []S, c *Column, remap []uint32, base uint32, threads int,
+) {
 	// codes holds the new code of each offset. There are no more offsets than
 	// entries of the dictionary.
 	codes := make([]T, (c.Stats.Max-c.Base)/c.Step+1)
 	for offset := range codes {
 		codes[offset] = T(remap[c.Base+c.Step*int64(offset)] - base)
 	}
-	for i, offset := range in {
-		out[i] = codes[offset]
-	}
+	parts := (len(in) + rowsRecoded - 1) / rowsRecoded
+	parallel.Do(min(threads, parts), parts, func(part int) {
+		from := part * rowsRecoded
+		to := out[from:]
+		for i, offset := range in[from:min(from+rowsRecoded, len(in))] {
+			to[i] = codes[offset]
+		}
+	})
 }
 
 type unsigned interface {

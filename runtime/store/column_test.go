@@ -327,7 +327,7 @@ func TestWithDict(t *testing.T) {
 			merged, remaps := MergeDicts(dicts, []string{"b"})
 			for _, turn := range []*Column{c, c.Select([]uint32{uint32(n / 2), uint32(n - 1)}),
 				c.Select(nil), wideCodes(c)} {
-				got := turn.WithDict(merged, remaps[0])
+				got := turn.WithDict(merged, remaps[0], 2)
 				var want, have []string
 				for i := range turn.Len() {
 					want, have = append(want, turn.Value(i).Str()), append(have, got.Value(i).Str())
@@ -356,7 +356,7 @@ func TestWithDict(t *testing.T) {
 	b := NewBuilder(scalar.StringType, grown)
 	b.AppendWords([]int64{0, 1, 0})
 	merged, remaps := MergeDicts([]*Dict{grown}, nil)
-	got := b.Finish().WithDict(merged, remaps[0])
+	got := b.Finish().WithDict(merged, remaps[0], 2)
 	if got.Value(0).Str() != "b" || got.Value(1).Str() != "a" || got.Stats.Min != 0 ||
 		got.Stats.Ascending {
 		t.Errorf("got %v, %v, %+v", got.Value(0), got.Value(1), got.Stats)

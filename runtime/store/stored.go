@@ -151,7 +151,7 @@ func (c *Column) Compact() *Column {
 			return c
 		}
 		merged, remaps := MergeDicts([]*Dict{c.Dict}, nil)
-		return c.WithDict(merged, remaps[0])
+		return c.WithDict(merged, remaps[0], 1)
 	}
 	b := NewBuilder(c.Type, nil)
 	words := make([]int64, min(c.n, chunkRows))

@@ -18,8 +18,10 @@ type Columns struct {
 }
 
 // Bind finds the stored columns of a plan, the dictionaries and the bounds. A
-// relation that is missing is empty.
-func Bind(mem *work.Memory, p *queryplan.Plan, facts *store.Database) (*Columns, error) {
+// relation that is missing is empty. Threads recode columns of strings.
+func Bind(
+	mem *work.Memory, p *queryplan.Plan, facts *store.Database, threads int,
+) (*Columns, error) {
 	c := &Columns{Stored: map[*queryplan.Var][]*store.Column{}, Rows: map[*queryplan.Var]int{}}
 	for _, v := range p.Vars {
 		if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
@@ -44,7 +46,7 @@ func Bind(mem *work.Memory, p *queryplan.Plan, facts *store.Database) (*Columns,
 				continue
 			}
 			var copied bool
-			if cols[i], copied = d.Recode(col); copied {
+			if cols[i], copied = d.Recode(col, threads); copied {
 				if err := mem.Reserve(v.Name, cols[i].Bytes()); err != nil {
 					return nil, err
 				}
