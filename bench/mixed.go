@@ -64,15 +64,18 @@ func benchMixed(ctx context.Context, c config) error {
 		}
 		s.questions, s.programs = append(s.questions, question), append(s.programs, prog)
 	}
+	bytes, err := s.bytes(ctx)
+	if err != nil {
+		return err
+	}
 	var runs []*mixedRun
-	var bytes int64
 	for _, engine := range c.enginesOr(driver.EngineCPU, driver.EngineGPU, driver.EngineMixed) {
 		if engine != driver.EngineMixed {
-			run, read, err := s.run(ctx, engine, driver.SessionOptions{Engine: engine})
+			run, err := s.run(ctx, engine, driver.SessionOptions{Engine: engine})
 			if err != nil {
 				return fmt.Errorf("engine %s: %w", engine, err)
 			}
-			runs, bytes = append(runs, run), read
+			runs = append(runs, run)
 			continue
 		}
 		for _, share := range mixedShares {
@@ -82,7 +85,7 @@ func benchMixed(ctx context.Context, c config) error {
 			if share == 100 {
 				memory = 0
 			}
-			run, _, err := s.run(ctx, fmt.Sprintf("mixed, %d%%", share),
+			run, err := s.run(ctx, fmt.Sprintf("mixed, %d%%", share),
 				driver.SessionOptions{Engine: engine, DeviceMemory: memory})
 			if err != nil {
 				return fmt.Errorf("engine mixed, %d%% of the columns: %w", share, err)
@@ -94,24 +97,45 @@ func benchMixed(ctx context.Context, c config) error {
 	return nil
 }
 
-// run measures all queries through a session. It returns how many bytes of
-// columns they read together.
+// prepare plans all queries for a session.
+func (s *mixedSuite) prepare(ctx context.Context, session *driver.Session) (
+	all []*driver.Prepared, err error) {
+	for i, q := range s.questions {
+		p, err := session.Prepare(ctx, s.programs[i], q.Facts, mixedOptions)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// mixedOptions are those of all runs.
+var mixedOptions = driver.RunOptions{Outputs: []string{"_"}}
+
+// bytes returns the size of the columns that the queries read together.
+func (s *mixedSuite) bytes(ctx context.Context) (n int64, err error) {
+	session, err := driver.OpenSession(driver.SessionOptions{Engine: driver.EngineGo})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	all, err := s.prepare(ctx, session)
+	return driver.FactBytes(all), err
+}
+
+// run measures all queries through a session.
 func (s *mixedSuite) run(ctx context.Context, name string, opts driver.SessionOptions) (
-	out *mixedRun, bytes int64, err error) {
+	out *mixedRun, err error) {
 	opts.Threads = s.threads
 	session, err := driver.OpenSession(opts)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	run := driver.RunOptions{Outputs: []string{"_"}}
-	var all []*driver.Prepared
-	for i, q := range s.questions {
-		p, err := session.Prepare(ctx, s.programs[i], q.Facts, run)
-		if err != nil {
-			return nil, 0, err
-		}
-		all = append(all, p)
+	all, err := s.prepare(ctx, session)
+	if err != nil {
+		return nil, err
 	}
 	n := len(all)
 	out = &mixedRun{name: name, seconds: make([]float64, n), shares: make([]float64, n)}
@@ -119,13 +143,13 @@ func (s *mixedSuite) run(ctx context.Context, name string, opts driver.SessionOp
 	for round := range mixedWarm + s.repeat {
 		for i, p := range all {
 			start := time.Now()
-			res, err := p.Run(ctx, run)
+			res, err := p.Run(ctx, mixedOptions)
 			seconds := time.Since(start).Seconds()
 			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", s.questions[i].Name, err)
+				return nil, fmt.Errorf("%s: %w", s.questions[i].Name, err)
 			}
 			if err := suite.SameRows(res.Rows("_"), s.questions[i].Want); err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", s.questions[i].Name, err)
+				return nil, fmt.Errorf("%s: %w", s.questions[i].Name, err)
 			}
 			if round >= mixedWarm {
 				took[i] = append(took[i], seconds)
@@ -136,7 +160,7 @@ func (s *mixedSuite) run(ctx context.Context, name string, opts driver.SessionOp
 	for i := range took {
 		out.seconds[i] = measure.Median(took[i])
 	}
-	return out, driver.FactBytes(all), nil
+	return out, nil
 }
 
 // onGPU returns which part of the rows, or of the commands of a plan that is

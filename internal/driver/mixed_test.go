@@ -107,7 +107,7 @@ func TestProgramsMixed(t *testing.T) {
 	}
 	divided := 0
 	for i, file := range dirs {
-		// The program of friends has relations beside a sum that are made of others.
+		// Friends have relations beside a sum that are made of others.
 		name := filepath.Base(filepath.Dir(file))
 		if !short.Every() && i%4 > 0 && name != "cycles-in-a-network-of-friends" {
 			continue
