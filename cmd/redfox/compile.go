@@ -27,7 +27,8 @@ func compileCommand(con *console) *cli.Command {
 			"--lines gives code the places of rules, as .loc directives of PTX: profilers then name the rule of an " +
 			"instruction. The instructions stay the same.\n\n" +
 			"With --facts, plan and kernels are made for those facts: for the tables that their files are and for " +
-			"how many tuples there are. Without, they are made for all.\n\n" +
+			"how many tuples there are; the text of such a plan is to be read, and does not run. Without, they are " +
+			"made for all.\n\n" +
 			examplesMark +
 			"redfox compile reach.logic -o reach.rfx\n" +
 			"redfox compile reach.logic -o reach.rfx --target gpu:sm_90\n" +

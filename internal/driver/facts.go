@@ -222,6 +222,9 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	copies *prefetch.Prefetch) (_ *Database, err error) {
 	defer failure.Recover("the loader", &err)
 	start, given := time.Now(), cmp.Or(given, NewFacts())
+	if err := p.refuseTables(); err != nil {
+		return nil, err
+	}
 	schemas, held := facts.Missing(p.schemas(), opts.held)
 	terms, schemas := p.terms(schemas)
 	if terms != nil {
@@ -281,6 +284,21 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	}
 	out.complete()
 	return out, nil
+}
+
+// refuseTables refuses the text of a plan that was made for other facts: it
+// names columns of their tables by position, and not the predicates that would
+// load them.
+func (p *Program) refuseTables() error {
+	for _, v := range p.plan.Vars {
+		if v.Kind == queryplan.Table {
+			return &EnvironmentError{
+				Message: fmt.Sprintf("the plan reads table %q of the facts it was compiled with", v.Source),
+				Help: "leave out --facts when you compile a plan to run it, or compile to a file of the " +
+					"extension " + CompiledExtension}
+		}
+	}
+	return nil
 }
 
 // bind finds the files of facts for predicates, and says how they are read.
