@@ -99,7 +99,7 @@ func (r *run) spaceRuns(l *rounds, k *harmony.Kernel) bool {
 			continue
 		}
 		x := r.Indexes[p.Index]
-		if x.Spaced == nil || !r.isSpaced(k, p.Index) {
+		if x.Spaced == nil {
 			return false
 		}
 		l.addIndex(x)

@@ -44,9 +44,13 @@ type loopOp struct {
 // the run's.
 func (r *run) declareRounds() {
 	r.rounds = map[*harmony.Block]*rounds{}
-	if r.walk.Request.NoDeviceLoops {
+	if r.walk.Request.NoDeviceLoops ||
+		!slices.ContainsFunc(r.code.functions, func(f *function) bool {
+			return f.entry.Role == abi.Loop
+		}) {
 		return
 	}
+	r.spaceIndexes()
 	for _, f := range r.code.functions {
 		if f.entry.Role != abi.Loop {
 			continue
@@ -64,14 +68,24 @@ func (r *run) declareRounds() {
 				l.olds[op.rel] = r.Control.NewGauge()
 			}
 		}
-		for _, k := range l.kernels() {
-			for _, s := range k.Stages {
-				if p, ok := s.(*harmony.Probe); ok && r.isSpaced(k, p.Index) {
-					r.Indexes[p.Index].Space()
-				}
+		r.rounds[l.block] = l
+	}
+}
+
+// spaceIndexes gives the indexes a spaced form that kernels can probe in one.
+func (r *run) spaceIndexes() {
+	spaced := map[string]bool{}
+	for _, f := range r.code.functions {
+		for _, p := range f.entry.Params {
+			if p.Kind == abi.IndexSpaced {
+				spaced[p.Var] = true
 			}
 		}
-		r.rounds[l.block] = l
+	}
+	for _, decl := range r.Graph.Indexes {
+		if spaced[decl.Name] {
+			r.Indexes[decl].Space()
+		}
 	}
 }
 
@@ -110,6 +124,9 @@ func (r *run) operations(l *rounds) bool {
 			l.entries = append(l.entries, nil)
 		case *harmony.Build:
 			x := r.Indexes[c.Index]
+			if !x.TakesRows() {
+				return false
+			}
 			x.Space()
 			l.addBuild(loopOp{kind: abi.LoopBuild, command: i, rel: x.Rel, index: x,
 				version: x.Spaced.Version(), entry: len(l.entries)})
@@ -150,26 +167,6 @@ func (l *rounds) addIndex(x *tables.Index) {
 	if !slices.Contains(l.indexes, x) {
 		l.indexes = append(l.indexes, x)
 	}
-}
-
-// kernels lists the kernels of the loop.
-func (l *rounds) kernels() (list []*harmony.Kernel) {
-	for _, c := range l.block.Cmds {
-		if run, ok := c.(*harmony.Run); ok {
-			list = append(list, run.Kernel)
-		}
-	}
-	return list
-}
-
-// isSpaced reports whether a kernel's function can probe the spaced form of an
-// index.
-func (r *run) isSpaced(k *harmony.Kernel, x *harmony.Index) bool {
-	return slices.ContainsFunc(r.code.functions, func(f *function) bool {
-		return f.entry.Of == k.Name && slices.ContainsFunc(f.entry.Params, func(p abi.Param) bool {
-			return p.Kind == abi.IndexSpaced && p.Var == x.Name
-		})
-	})
 }
 
 // loopVersion returns the version of a source, as a record has it.

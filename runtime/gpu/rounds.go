@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -113,7 +115,7 @@ func (r *run) pays(l *rounds) (bool, error) {
 }
 
 // beginRounds makes the relations and indexes of a loop ready. It reports false
-// if an index has a form that the device does not add to.
+// if an index would be too large.
 func (r *run) beginRounds(l *rounds) (able bool, err error) {
 	for rel, slack := range l.fills {
 		expected := rel.Most + min(loopRoom, r.sizes.expect)
@@ -140,7 +142,8 @@ func (r *run) beginRounds(l *rounds) (able bool, err error) {
 // launchRounds launches the loop's function.
 func (r *run) launchRounds(l *rounds) error {
 	entry := l.f.entry
-	end, err := r.Begin(device.TimedKernel, l.entries[0].entry.Of)
+	first := slices.IndexFunc(l.ops, func(op loopOp) bool { return op.kind == abi.LoopRun })
+	end, err := r.Begin(device.TimedKernel, l.entries[l.ops[first].entry].entry.Of)
 	if err != nil {
 		return err
 	}

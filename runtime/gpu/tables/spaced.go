@@ -52,6 +52,10 @@ func (x *Index) Space() {
 	}
 }
 
+// TakesRows reports whether keys have a form that loops of the device add rows
+// to.
+func (x *Index) TakesRows() bool { return x.Lay.Form == abi.Hash || x.Lay.Form == abi.Direct }
+
 // Unready returns how many rows have to be entered before a loop can begin, and
 // false if kernels cannot probe the spaced index. If the loop adds rows, it
 // adds a few that are missing, too.
@@ -90,14 +94,14 @@ func (x *Index) holds(rows int64) bool {
 }
 
 // BeginRounds enters the rows that the relation has. Exec runs passes of a
-// build. It returns false if keys have a form that the device does not add to.
+// build. It returns false if the index would be too large.
 func (x *Index) BeginRounds(exec func(passes []machine.Pass) error) (able bool, err error) {
 	_, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
 	if err != nil {
 		return false, err
 	}
 	if x.Spaced.inPlace() {
-		return x.Spaced.buildInPlace(until, exec)
+		return true, x.Spaced.buildInPlace(until, exec)
 	}
 	if err := x.Spaced.release(); err != nil {
 		return false, err
@@ -107,22 +111,17 @@ func (x *Index) BeginRounds(exec func(passes []machine.Pass) error) (able bool, 
 
 // buildInPlace makes an index with room for all rows that the relation has room
 // for.
-func (s *Spaced) buildInPlace(
-	until int64, exec func(passes []machine.Pass) error,
-) (able bool, err error) {
+func (s *Spaced) buildInPlace(until int64, exec func(passes []machine.Pass) error) error {
 	x := s.of
 	x.keys = x.Rel.Capacity
 	defer func() { x.keys = 0 }()
 	x.Begin(0, until, x.Rel.Generation, nil)
-	if !x.holds(0) {
-		return false, x.Index.Release()
-	}
 	passes, err := x.Passes()
 	if err == nil {
 		err = exec(passes)
 	}
 	s.Until = until
-	return err == nil, err
+	return err
 }
 
 // build makes the index of the first rows of the relation. They are counted
@@ -132,9 +131,6 @@ func (s *Spaced) build(
 ) (able bool, err error) {
 	x := s.of
 	x.Begin(0, until, generation, nil)
-	if x.Form != abi.Hash && x.Form != abi.Direct {
-		return false, nil
-	}
 	s.Limit = spacedGrowth*until + x.run.Places
 	if s.Limit > machine.MaxRows {
 		return false, nil
