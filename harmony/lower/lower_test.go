@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +72,8 @@ func TestLower(t *testing.T) {
 				}
 				out := lowered(t, p)
 				for seed := range uint64(5) {
-					compareRuns(t, p, out, randomFacts(rand.New(rand.NewPCG(seed, 1)), p), seed)
+					compareRuns(t, p, out,
+						planref.RandomFacts(rand.New(rand.NewPCG(seed, 1)), p), seed)
 				}
 				return out.Format(harmony.FormatOptions{Lifetimes: d.HasArg("lifetimes"),
 					Ops: d.HasArg("ops")})
@@ -217,63 +217,10 @@ func TestRandomPrograms(t *testing.T) {
 		for _, p := range []*queryplan.Plan{p, optimise(t, p), numbered, optimise(t, numbered)} {
 			out := lowered(t, p)
 			for i := range uint64(2) {
-				compareRuns(t, p, out, randomFacts(rand.New(rand.NewPCG(seed, i)), p), seed)
+				compareRuns(t, p, out, planref.RandomFacts(rand.New(rand.NewPCG(seed, i)), p), seed)
 			}
 		}
 	}
-}
-
-// randomFacts gives the inputs and tables of a plan rows of few values, unique
-// in their keys.
-func randomFacts(rng *rand.Rand, p *queryplan.Plan) map[string]planref.Rows {
-	facts := map[string]planref.Rows{}
-	for _, v := range p.Vars {
-		if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
-			continue
-		}
-		stored := v.Stored
-		if v.Kind == queryplan.Input {
-			for i := range v.Cols {
-				stored = append(stored, i)
-			}
-		}
-		seen := map[string]bool{}
-		for range rng.IntN(25) {
-			// A stored column that the plan leaves out has no value.
-			row := make([]scalar.Value, slices.Max(append(stored[:len(stored):len(stored)], -1))+1)
-			var key []scalar.Value
-			for i, at := range stored {
-				if row[at] = randomValue(rng, v.Cols[i].Type); i < v.Keys {
-					key = append(key, row[at])
-				}
-			}
-			if k := planref.Key(key); !seen[k] {
-				seen[k] = true
-				facts[v.Source] = append(facts[v.Source], row)
-			}
-		}
-	}
-	return facts
-}
-
-func randomValue(rng *rand.Rand, t scalar.Type) scalar.Value {
-	n := rng.Int64N(6) - 1
-	switch t.Kind {
-	case scalar.Boolean:
-		return scalar.OfBool(n%2 == 0)
-	case scalar.String:
-		return scalar.OfString([]string{"a", "b", "BUILDING"}[(n+1)/2])
-	case scalar.Float:
-		return scalar.OfFloat(t, float64(n)/4)
-	case scalar.Decimal:
-		return scalar.OfBits(t, uint64(n*3))
-	case scalar.Datetime:
-		// Around the dates of the queries of TPC-H.
-		return scalar.OfDatetime((9130 + n*150) * 86400e6)
-	case scalar.Uint:
-		return scalar.OfInt(t, n+1)
-	}
-	return scalar.OfInt(t, n)
 }
 
 // TestPositions lowers a plan that numbers the tuples of a set, as it is and

@@ -282,7 +282,7 @@ func (g *growing) asks(rule *growingRule) []queryplan.Command {
 		}
 		to := a.scan.Var
 		wanted := list.Map(g.columns[to], func(i int) int { return a.ids(body)[i] })
-		by := rule.needed(rule.order[:at], head, wanted)
+		by := body.needed(rule.order[:at], rule.known(g.columns), wanted)
 		// ask adds an insert that reads the delta of one of the atoms, or that
 		// of the set of the head for -1.
 		kept := slices.ContainsFunc(by, func(b *conjunct) bool { return g.keeps(rule, b) })
@@ -328,32 +328,4 @@ func (g *growing) asks(rule *growingRule) []queryplan.Command {
 		}
 	}
 	return out
-}
-
-// needed returns those of some atoms by which variables follow from columns of
-// the head.
-func (rule *growingRule) needed(atoms []*conjunct, head, wanted []int) []*conjunct {
-	reaches := func(with []*conjunct) bool {
-		known := map[int]bool{}
-		for _, i := range head {
-			known[rule.body.find(rule.head[i])] = true
-		}
-		for _, a := range with {
-			ids := a.ids(rule.body)
-			if !slices.ContainsFunc(ids, func(id int) bool { return known[id] }) {
-				return false
-			}
-			for _, id := range ids {
-				known[id] = true
-			}
-		}
-		return allKnown(wanted, known)
-	}
-	atoms = slices.Clone(atoms)
-	for i := len(atoms) - 1; i >= 0; i-- {
-		if without := slices.Delete(slices.Clone(atoms), i, i+1); reaches(without) {
-			atoms = without
-		}
-	}
-	return atoms
 }

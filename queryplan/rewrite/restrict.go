@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/list"
@@ -304,11 +305,16 @@ func (rule *recursiveRule) all(head []int) []*conjunct {
 // prefixTo returns the atoms by which some variables follow from columns of the
 // head, and no others.
 func (rule *recursiveRule) prefixTo(head, wanted []int) []*conjunct {
-	atoms := rule.prefix(rule.known(head))
+	return rule.body.needed(rule.prefix(rule.known(head)), rule.known(head), wanted)
+}
+
+// needed returns those of some atoms by which the wanted variables follow from
+// known ones.
+func (c *conjuncts) needed(atoms []*conjunct, from map[int]bool, wanted []int) []*conjunct {
 	reaches := func(with []*conjunct) bool {
-		known := rule.known(head)
+		known := maps.Clone(from)
 		for _, a := range with {
-			ids := a.ids(rule.body)
+			ids := a.ids(c)
 			if !slices.ContainsFunc(ids, func(id int) bool { return known[id] }) {
 				return false
 			}
@@ -318,6 +324,7 @@ func (rule *recursiveRule) prefixTo(head, wanted []int) []*conjunct {
 		}
 		return allKnown(wanted, known)
 	}
+	atoms = slices.Clone(atoms)
 	for i := len(atoms) - 1; i >= 0; i-- {
 		if without := slices.Delete(slices.Clone(atoms), i, i+1); reaches(without) {
 			atoms = without

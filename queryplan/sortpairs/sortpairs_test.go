@@ -13,7 +13,6 @@ import (
 	"github.com/redfoxdb/redfox/internal/linediff"
 	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/reference/randprog"
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
@@ -116,46 +115,11 @@ func apply(t *testing.T, p *queryplan.Plan) (*queryplan.Plan, []Sorted) {
 // compare runs both plans over random facts.
 func compare(t *testing.T, p, out *queryplan.Plan, rng *rand.Rand) {
 	t.Helper()
-	facts := map[string]planref.Rows{}
-	for _, v := range p.Vars {
-		if v.Kind != queryplan.Input {
-			continue
-		}
-		seen := map[string]bool{}
-		for range rng.IntN(20) {
-			row := make([]scalar.Value, len(v.Cols))
-			for i, c := range v.Cols {
-				row[i] = value(rng, c.Type)
-			}
-			if k := planref.Key(row[:v.Keys]); !seen[k] {
-				seen[k] = true
-				facts[v.Source] = append(facts[v.Source], row)
-			}
-		}
-	}
+	facts := planref.RandomFacts(rng, p)
 	want, wantErr := planref.Run(p, facts)
 	got, gotErr := planref.Run(out, facts)
 	if (wantErr == nil) != (gotErr == nil) ||
 		wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got) {
 		t.Fatalf("%v, %v\nand was %v, %v\n%s\n%s", got, gotErr, want, wantErr, p, out)
 	}
-}
-
-func value(rng *rand.Rand, t scalar.Type) scalar.Value {
-	n := rng.Int64N(6) - 1
-	switch t.Kind {
-	case scalar.Boolean:
-		return scalar.OfBool(n%2 == 0)
-	case scalar.String:
-		return scalar.OfString([]string{"a", "b", "c"}[(n+1)/2])
-	case scalar.Float:
-		return scalar.OfFloat(t, float64(n)/4)
-	case scalar.Decimal:
-		return scalar.OfBits(t, uint64(n*3))
-	case scalar.Datetime:
-		return scalar.OfDatetime(n * 86400e6)
-	case scalar.Uint:
-		return scalar.OfInt(t, n+1)
-	}
-	return scalar.OfInt(t, n)
 }
