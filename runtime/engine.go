@@ -377,8 +377,8 @@ type SegmentProfile struct {
 	// so many Rounds; "" if there is none.
 	Loop   string
 	Rounds int64
-	// Of is the table whose rows From up to, but without, Until it ran over; ""
-	// if it ran over all rows.
+	// Of is the name of the table of which the segment read only the rows
+	// [From, Until). It is empty if the segment read all rows.
 	Of          string
 	From, Until int64
 	// Left says that it left the loop, and that the next segment goes on.

@@ -19,9 +19,9 @@ namespace loop {
 // Behind LARGE, the loop ends within a round.
 enum { FIXED = 1, LONG, LARGE, WIDE, FULL, CANCELLED };
 
-// What an operation does. BUILD adds rows to an index, which has an entry among the
-// relations: its gauge is that of the places that extents take (extents.h), old the rows
-// that it has, and of the number of its relation.
+// The kinds of operation. BUILD adds rows to an index. The index has an entry among the
+// relations: gauge counts the places that extents take (extents.h), old is the number of
+// rows in the index, and of is the number of its relation.
 enum { RUN, MERGE, CLEAR, BRANCH, BUILD };
 
 // Which rows of a relation a kernel reads; EACH: all of a bag. The last two are those of

@@ -13,7 +13,7 @@ import (
 // run Part over ranges of these rows, all other facts whole, and Merge makes
 // the plan's outputs of what they yield.
 type Rows struct {
-	// Of is the variable whose rows are divided.
+	// Of is a variable that reads the divided table.
 	Of   *queryplan.Var
 	Part *queryplan.Plan
 	// Merge reads the outputs of Part as the relations that PartSource names.

@@ -119,8 +119,7 @@ type sorted struct {
 	most  *queryplan.Var // the size of the largest group; nil if nothing asks
 }
 
-// aggregate returns a fold over sorted pairs, or an aggregate that is none as
-// it is.
+// aggregate returns a fold over sorted pairs, or n itself if n is not a fold.
 func (s *sorter) aggregate(n *queryplan.Aggregate, b *queryplan.Block,
 	c queryplan.Command) queryplan.Node {
 	float, ok := sortable(n)

@@ -31,8 +31,9 @@ type cache struct {
 // use is a step and what it reads: what the GPU must hold to run it.
 type use struct {
 	name string // by which uses are put in order
-	// rows is the number of those of the table by which the step is divided, in
-	// segments of so many rows. A step that is not divided has one of one row.
+	// rows is the number of rows of the table by which the step is divided, and
+	// segment the number of rows in a segment. A step that is not divided has a
+	// single segment of one row.
 	rows, segment int
 	segments      int
 	cols          []column // of the table

@@ -36,8 +36,9 @@ const (
 // patience is how many runs leave out a GPU that was slower at first.
 const patience = 256
 
-// modelled returns the rates of a use of so many rows that reads bytes in all,
-// and probes so often for each row.
+// modelled returns the rates that the model predicts for a use. Rows is its
+// number of rows, bytes the size of all columns it reads, and probes the number
+// of probes for each row.
 func modelled(rows int, bytes int64, probes int) rates {
 	cores := float64(min(goruntime.GOMAXPROCS(0), 16))
 	each := float64(bytes) / float64(max(rows, 1))

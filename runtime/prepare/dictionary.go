@@ -92,8 +92,9 @@ func NewAccounted(mem Memory, loaded []*store.Dict, constants []string,
 // remapBytes is what a merge takes for each string.
 const remapBytes = 8
 
-// Recode returns a column, coded in one of the loaded dictionaries, in this
-// one, and whether its entries had to be copied for that, on so many threads.
+// Recode translates a column from one of the loaded dictionaries into this one.
+// It reports whether that copied the entries. Threads bounds the threads that
+// copy.
 func (d *Dictionary) Recode(c *store.Column, threads int) (recoded *store.Column, copied bool) {
 	remap := d.remap[c.Dict]
 	if remap == nil {

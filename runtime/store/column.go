@@ -231,7 +231,7 @@ func (c *Column) Select(rows []uint32) *Column {
 
 // WithDict returns the same strings coded in another dictionary: remap holds
 // the new code of each old one, as MergeDicts returns it. A nil remap says that
-// the codes stay as they are.
+// the codes stay as they are. Threads bounds the threads that recode.
 func (c *Column) WithDict(d *Dict, remap []uint32, threads int) *Column {
 	if remap == nil {
 		same := *c
