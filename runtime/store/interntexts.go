@@ -123,7 +123,8 @@ func (t *Interner) touch(b *textBatch) {
 		}
 	}
 	for i, code := range b.codes[:b.n] {
-		if length := uint32(b.texts[i]); code > 0 && places[i] > length {
+		length := uint32(b.texts[i])
+		if code > 0 && 0 < length && length <= places[i] {
 			text := t.parts[(code-1)/partStrings].data
 			t.touched += text[places[i]-1] + text[places[i]-length]
 		}

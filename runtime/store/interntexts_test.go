@@ -54,3 +54,24 @@ func TestCodesOfTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestCodesOfEmptyTexts looks the empty string up where the table has another
+// string at the place of its hash, which may be the last one of all.
+func TestCodesOfEmptyTexts(t *testing.T) {
+	for n := range 3000 {
+		var data []byte
+		var words []int64
+		for i := range 30 {
+			text := fmt.Sprint("string ", n, " ", i)
+			words = append(words, Span(len(data), len(text)))
+			data = append(data, text...)
+		}
+		in := NewInterner(nil, "")
+		in.CodesOfTexts(data, words, nil)
+		words = append(words[:0], 0)
+		in.CodesOfTexts(data, words, nil)
+		if got := in.at(int(words[0])); got != "" {
+			t.Fatalf("the empty string is %q", got)
+		}
+	}
+}
