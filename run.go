@@ -85,6 +85,11 @@ type LoadOptions struct {
 	// Null is the text of a field, in text files, that stands for a missing
 	// value. Nil is the empty field.
 	Null *string
+	// Spill is a folder. Facts that do not fit the memory of the session or of
+	// the run lie in a file there, which has no name; "" lets the load fail.
+	// Program.Run takes that of RunOptions. Dictionaries of strings stay in
+	// memory.
+	Spill string
 	// Predicates are read even if no rule uses them. Program.Run adds the
 	// outputs of the run.
 	Predicates []string
@@ -93,7 +98,7 @@ type LoadOptions struct {
 func (o LoadOptions) driver() driver.LoadOptions {
 	return driver.LoadOptions{Header: o.Header, SkipMalformed: o.SkipMalformed,
 		MissingEmpty: o.MissingEmpty, Null: o.Null, NoHeader: o.NoHeader, Delimiter: o.Delimiter,
-		Predicates: o.Predicates}
+		Spill: o.Spill, Predicates: o.Predicates}
 }
 
 func (o RunOptions) driver() driver.RunOptions {

@@ -28,7 +28,7 @@ func loadCommand(con *console) *cli.Command {
 			"redfox load shop.logic --facts data -o shop.rfdb\n" +
 			"redfox load shop -o shop.rfdb\n" +
 			"redfox run sales.logic --facts shop.rfdb",
-		Flags: flags(append([]string{"output", "clauses", "threads", "memory", "timeout", "json"},
+		Flags: flags(append([]string{"output", "clauses", "threads", "memory", "spill", "timeout", "json"},
 			factNames...)...),
 		Action: func(c *cli.Context) error { return load(c, con) },
 	}
@@ -62,6 +62,9 @@ func load(c *cli.Context, con *console) error {
 	if r.load.Memory, err = sizeFlag(c, "memory"); err != nil {
 		return err
 	}
+	if r.load.Spill, err = spillFlag(c, r.load.Memory > 0); err != nil {
+		return err
+	}
 	r.load.Threads, r.load.Progress = c.Int("threads"), r.showLoad
 	if err := notNegative("threads", r.load.Threads); err != nil {
 		return err
@@ -83,7 +86,8 @@ func load(c *cli.Context, con *console) error {
 		r.notes(report)
 		err = r.check(report)
 	}
-	return err
+	r.options.Memory, r.options.Spill = r.load.Memory, r.load.Spill
+	return r.adviseSpill(err)
 }
 
 // folderPrograms returns the files of the program. A folder stands for the

@@ -143,7 +143,7 @@ var flagTable = []func() cli.Flag{
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "spill", Category: groupEngine, DefaultText: "a run that does not fit --memory fails",
-			Usage: "keep relations that do not fit --memory, or a GPU's memory, in a file without a name in the folder `DIR`"}
+			Usage: "keep facts and relations that do not fit --memory, or a GPU's memory, in a file without a name in the folder `DIR`"}
 	},
 	func() cli.Flag {
 		return &cli.StringFlag{Name: "device", Category: groupEngine,

@@ -206,6 +206,8 @@ var memoryCases = []memoryCase{
 	{"a long record", countStrings, "20M", []string{"--fact", "s=long.tsv"}, "", "long.tsv", false},
 	{"numbers", countPairs, "5M", []string{"--fact", "pair=pair.tsv"}, "", "pair.tsv", false},
 	{"numbers", countPairs, "20M", []string{"--fact", "pair=pair.tsv"}, "500000", "", false},
+	{"numbers in a file", sumPairs, "5M", []string{"--fact", "pair=pair.tsv", "--spill", "."},
+		"124999750000", "", true},
 	{"a database", sumPairs, "1M", []string{"--fact", "pair=pair.rfdb"}, "124999750000", "", true},
 	{"repeated facts", countPairs, "10M", []string{"--fact", "pair=twice.tsv"}, "", "twice.tsv",
 		false},

@@ -130,14 +130,9 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 	if memory, err = con.withinLimit(memory, engine); err != nil {
 		return nil, err
 	}
-	if c.IsSet("spill") && memory == 0 && engine != driver.EngineGPU {
-		return nil, &usageError{message: "--spill is for runs that --memory or a GPU's memory bounds",
-			help: "give --memory as well, such as --memory 8G, or --engine gpu"}
-	}
-	if folder := c.String("spill"); folder != "" {
-		if err := driver.CheckSpill(folder); err != nil {
-			return nil, err
-		}
+	spill, err := spillFlag(c, memory > 0 || engine == driver.EngineGPU)
+	if err != nil {
+		return nil, err
 	}
 	deviceMemory, err := sizeFlag(c, "device-memory")
 	if err != nil {
@@ -151,7 +146,7 @@ func newRun(c *cli.Context, con *console) (*run, error) {
 		Engine:       engine,
 		Threads:      threads,
 		Memory:       memory,
-		Spill:        c.String("spill"),
+		Spill:        spill,
 		Device:       c.String("device"),
 		DeviceMemory: deviceMemory,
 		MaxRounds:    roundsOf(c),
@@ -233,6 +228,20 @@ func (r *run) read(ctx context.Context, prog *driver.Program) (*driver.Database,
 	return db, nil
 }
 
+// spillFlag returns the folder of --spill, which can be used. Bounded says that
+// something bounds the memory.
+func spillFlag(c *cli.Context, bounded bool) (string, error) {
+	folder := c.String("spill")
+	switch {
+	case c.IsSet("spill") && !bounded:
+		return "", &usageError{message: "--spill is for runs that --memory or a GPU's memory bounds",
+			help: "give --memory as well, such as --memory 8G, or --engine gpu"}
+	case folder == "":
+		return "", nil
+	}
+	return folder, driver.CheckSpill(folder)
+}
+
 // adviseSpill adds to an error of --memory that a file could help.
 func (r *run) adviseSpill(err error) error {
 	var lack *driver.EnvironmentError
@@ -266,7 +275,7 @@ func (r *run) do(ctx context.Context, c *cli.Context) error {
 	limitHeap(r.options.Memory)
 	db, err := r.read(ctx, prog)
 	if err != nil {
-		return err
+		return r.adviseSpill(err)
 	}
 	at.loaded = time.Now()
 	r.traced("load facts", at.compiled, at.loaded)

@@ -69,6 +69,9 @@ func (r *run) printLoaded(report *driver.LoadReport) {
 			count(f.Rows, "row"), repeated, size(f.Bytes), of, short(f.Elapsed), readRate(f), left,
 			partsLeft(f))
 	}
+	if report.Spilled > 0 {
+		fmt.Fprintf(w, "spill    %s: %s for columns of facts\n", r.options.Spill, size(report.Spilled))
+	}
 }
 
 // partsLeft says which parts of a Parquet file were not decoded, if any.

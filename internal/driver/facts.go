@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/scratch"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime/answer"
@@ -97,6 +98,10 @@ type LoadOptions struct {
 	// value. Nil is the empty field.
 	Null   *string
 	Memory int64 // bound in bytes for the facts; 0 means none
+	// Spill is a folder. Facts that do not fit Memory lie in a file there,
+	// which has no name; "" lets the load fail. Dictionaries of strings stay in
+	// memory.
+	Spill string
 	// Predicates are read even if no rule uses them.
 	Predicates []string
 	// Progress, if set, is called now and then from one goroutine at a time.
@@ -198,6 +203,7 @@ func loadFor(ctx context.Context, engines *pool.Pool, p *Program, given *Facts,
 	load := opts.Load
 	load.Threads = cmp.Or(load.Threads, opts.Threads)
 	load.Memory = cmp.Or(load.Memory, opts.Memory)
+	load.Spill = cmp.Or(load.Spill, opts.Spill)
 	load.outputs = opts.Outputs
 	if engines.Closed() {
 		return nil, pool.ErrClosed
@@ -312,6 +318,7 @@ func (p *Program) bind(ctx context.Context, given *Facts, schemas []store.Schema
 	}
 	if opts.Memory > 0 {
 		so.Reserve, so.Bound = facts.Reservation(opts.Memory), opts.Memory
+		so.Spill = opts.Spill
 	}
 	if opts.SkipMalformed {
 		so.OnError = read.Skip
@@ -445,8 +452,12 @@ func (db *Database) fingerprint() string {
 // loadError words a failed load.
 func loadError(ctx context.Context, err error) error {
 	var env *EnvironmentError
-	if errors.As(err, &env) {
+	var file *scratch.Error
+	switch {
+	case errors.As(err, &env):
 		return env
+	case errors.As(err, &file):
+		return spillFailure(file)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

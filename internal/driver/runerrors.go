@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/llvm"
+	"github.com/redfoxdb/redfox/internal/scratch"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/diagnose"
 	"github.com/redfoxdb/redfox/runtime/machine"
@@ -53,7 +54,8 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 // has reached its bound of memory.
 func CouldSpill(err error) bool {
 	var memory *runtime.MemoryError
-	return errors.As(err, &memory) && !memory.Device && !memory.Loading && memory.System == nil
+	return errors.As(err, &memory) && !memory.Device && memory.System == nil &&
+		(!memory.Loading || scratch.CanMap)
 }
 
 // deviceBound returns the memory of a GPU that a run did not fit, if the error

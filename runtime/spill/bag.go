@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// bag is rows of words: stored columns, or blocks of the scratch file.
+// bag is rows of words: stored columns, or blocks of the file.
 type bag struct {
 	types []scalar.Type
 	tuple int // columns of a tuple; another one numbers them

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/scratch"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -59,7 +60,7 @@ func (r *run) contents(v *queryplan.Var) (*bag, error) {
 // are not given back: the mapping outlives the run.
 func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
 	f, ok := r.file.file.(*os.File)
-	if !ok || !canMap {
+	if !ok || !scratch.CanMap {
 		return nil, nil, nil
 	}
 	b := newBuilder(g, g.blocks, firstColumns(len(g.types)), r.dict)
@@ -83,15 +84,15 @@ func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		var memory unsafe.Pointer
+		var memory []byte
 		var owner any
 		if size > 0 {
-			if memory, owner, err = mapFile(f, at, int(size)); err != nil {
+			if memory, owner, err = scratch.Map(f, at, int(size)); err != nil {
 				return nil, nil, failed("map", r.file.folder, err)
 			}
 			places = append(places, [2]int64{at, size})
 		}
-		col := b.column(i, int(g.rows), memory, owner)
+		col := b.column(i, int(g.rows), unsafe.Pointer(unsafe.SliceData(memory)), owner)
 		col.OnDisk = size > 0
 		cols = append(cols, col)
 	}

@@ -42,7 +42,7 @@ type run struct {
 	bound  int64           // of the memory of inner
 	mem    *account.Memory // of the host
 	peak   int64           // of this and of what runs boxes
-	file   *scratch
+	file   *blockFile
 	answer *runtime.Answer
 
 	// dict has the strings of all bags of blocks. ownDict says that the run may
@@ -65,7 +65,7 @@ func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts O
 		opts.Open = func() (Store, error) { return open(opts.Folder) }
 	}
 	r := &run{ctx: ctx, req: req, inner: inner, bound: req.Memory, mem: account.New(req.Memory),
-		file:    &scratch{folder: opts.Folder},
+		file:    &blockFile{folder: opts.Folder},
 		answer:  &runtime.Answer{Outputs: map[string]*store.Relation{}},
 		recodes: map[*store.Dict][]uint32{}, loaded: map[string]*bag{},
 		derived: map[string]*bag{}, cuts: segments.Cut(req.Plan)}

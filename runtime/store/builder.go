@@ -21,6 +21,12 @@ type Builder struct {
 	buf    []int64
 	chunks []Chunk
 	n      int
+
+	// ledger reserves the memory of the chunks, and then of the column, under
+	// the name what; nil allows everything. err is its refusal.
+	ledger *Ledger
+	what   string
+	err    error
 }
 
 // NewBuilder returns a builder of a column of type t. For a String column, dict
@@ -77,23 +83,42 @@ func (b *Builder) flush() {
 		return
 	}
 	b.n += len(b.buf)
-	b.chunks = append(b.chunks, Narrow(b.typ.Kind, b.buf, 1))
+	chunk := Narrow(b.typ.Kind, b.buf, 1)
+	if b.err == nil {
+		b.err = b.ledger.Keep(b.what, &chunk)
+	}
+	b.chunks = append(b.chunks, chunk)
 	b.buf = b.buf[:0]
 }
 
 // Finish returns the column. The builder must not be used afterwards.
 func (b *Builder) Finish() *Column {
+	// Without a ledger there is no error.
+	col, _ := b.finish()
+	return col
+}
+
+// finish is Finish for a builder with a ledger.
+func (b *Builder) finish() (*Column, error) {
 	b.flush()
+	if b.err != nil {
+		return nil, b.err
+	}
 	if b.own == nil {
-		return assemble(1, b.typ, b.dict, b.chunks)
+		var held int64
+		for i := range b.chunks {
+			held += b.chunks[i].Bytes()
+		}
+		col, err := assemble(1, b.typ, b.dict, b.chunks, b.ledger, b.what)
+		b.ledger.Give(held)
+		return col, err
 	}
 	// Without a deadline there is no error.
 	dict, remaps, _ := mergeSources(context.Background(), 1, []dictSource{b.own}, nil, "")
 	for i := range b.chunks {
 		b.chunks[i].Remap(remaps[0])
 	}
-	col, _ := Join(1, b.typ, dict, b.chunks, func(int64) error { return nil })
-	return col
+	return Join(1, b.typ, dict, b.chunks, nil, "")
 }
 
 // ColumnOf returns a column of the words. dict is the dictionary of a String
@@ -108,7 +133,8 @@ func ColumnOf(t scalar.Type, words []int64, dict *Dict) *Column {
 	if t.Kind == scalar.String && dict == nil {
 		dict = NewDict(nil)
 	}
-	return assemble(1, t, dict, chunks)
+	col, _ := assemble(1, t, dict, chunks, nil, "")
+	return col
 }
 
 // StringColumn returns a column of strings with a sorted dictionary of its own.
@@ -138,24 +164,35 @@ func BooleanColumn(values []uint8) *Column {
 }
 
 // ConcatColumns returns the entries of columns of a type one after the other.
-func ConcatColumns(t scalar.Type, parts []*Column) *Column {
+// The ledger reserves their memory under the name what.
+func ConcatColumns(t scalar.Type, parts []*Column, ledger *Ledger, what string) (*Column, error) {
 	var dict *Dict
+	remaps := make([][]uint32, len(parts))
 	if t.Kind == scalar.String {
-		dicts := list.Map(parts, func(c *Column) *Dict { return c.Dict })
-		var remaps [][]uint32
-		dict, remaps = MergeDicts(dicts, nil)
-		for i, c := range parts {
-			parts[i] = c.WithDict(dict, remaps[i], 1)
+		var text int64
+		for _, c := range parts {
+			text += c.Dict.Bytes()
 		}
+		if err := ledger.Take(what, text); err != nil {
+			return nil, err
+		}
+		dicts := list.Map(parts, func(c *Column) *Dict { return c.Dict })
+		dict, remaps = MergeDicts(dicts, nil)
 	}
 	b := NewBuilder(t, dict)
+	b.ledger, b.what = ledger, what
 	words := make([]int64, chunkRows)
-	for _, c := range parts {
+	for i, c := range parts {
 		for from := 0; from < c.Len(); from += chunkRows {
 			part := words[:min(chunkRows, c.Len()-from)]
 			c.Read(part, from)
+			if remaps[i] != nil {
+				for j, code := range part {
+					part[j] = int64(remaps[i][code])
+				}
+			}
 			b.AppendWords(part)
 		}
 	}
-	return b.Finish()
+	return b.finish()
 }

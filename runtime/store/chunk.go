@@ -3,6 +3,7 @@ package store
 import (
 	"math"
 	"math/bits"
+	goruntime "runtime"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/hugepage"
@@ -29,6 +30,8 @@ type Chunk struct {
 	// places in it, of one or two bytes, and step divides the distance of each
 	// word from base.
 	table []int64
+	// owner keeps entries that lie in pages of a file; nil for those in memory.
+	owner any
 }
 
 // Placed reports whether the entries are places in a table of words, or all
@@ -38,8 +41,14 @@ func (c *Chunk) Placed() bool { return c.table != nil || c.width == 0 }
 // length returns the number of entries.
 func (c *Chunk) Len() int { return c.n }
 
-// Bytes returns the memory of the entries.
-func (c *Chunk) Bytes() int64 { return int64(c.n)*int64(c.width) + 8*int64(len(c.table)) }
+// Bytes returns the memory of the entries, without those in pages of a file.
+func (c *Chunk) Bytes() int64 {
+	n := 8 * int64(len(c.table))
+	if c.owner == nil {
+		n += int64(c.n) * int64(c.width)
+	}
+	return n
+}
 
 // NewPlaced returns the chunk of words that are the entries of a table, each of
 // which is there at least once. The chunk keeps the places, unless they can be
@@ -65,7 +74,7 @@ func NewPlaced[T uint8 | uint16](k scalar.Kind, places []T, table []int64) Chunk
 
 // setTable puts other words in the places of those that are there.
 func (c *Chunk) setTable(k scalar.Kind, table []int64) {
-	*c = Chunk{n: c.n, width: c.width, u8: c.u8, u16: c.u16, table: table}
+	*c = Chunk{n: c.n, width: c.width, u8: c.u8, u16: c.u16, table: table, owner: c.owner}
 	keys := make([]uint64, len(table))
 	for i, w := range table {
 		keys[i] = orderKeyOf(k, w)
@@ -74,7 +83,7 @@ func (c *Chunk) setTable(k scalar.Kind, table []int64) {
 	c.base = orderWord(k, c.min)
 	if c.min == c.max {
 		c.first, c.last, c.ascending = c.min, c.min, true
-		c.width, c.u8, c.u16, c.table = 0, nil, nil, nil
+		c.width, c.u8, c.u16, c.table, c.owner = 0, nil, nil, nil, nil
 		return
 	}
 	c.step = int64(stepOf(k, table, c.base))
@@ -290,13 +299,32 @@ func (c *Chunk) read(dst []int64) {
 	col.Read(dst[:c.n], 0)
 }
 
-// assemble makes one column of chunks on threads goroutines, and empties the
-// chunks.
-func assemble(threads int, t scalar.Type, dict *Dict, chunks []Chunk) *Column {
-	col := planColumn(t, dict, chunks)
+// assemble is Join for chunks that do not use all of dict.
+func assemble(threads int, t scalar.Type, dict *Dict, chunks []Chunk, ledger *Ledger, what string) (
+	*Column, error) {
+	col, err := planColumn(t, dict, chunks).allocate(ledger, what)
+	if err != nil {
+		return nil, err
+	}
 	col.fill(threads, chunks)
 	col.count(threads)
-	return col
+	return col, nil
+}
+
+// allocate makes room for the entries of a planned column.
+func (col *Column) allocate(ledger *Ledger, what string) (_ *Column, err error) {
+	switch col.Width {
+	case 1:
+		col.U8, col.owner, err = room[uint8](ledger, what, col.n)
+	case 2:
+		col.U16, col.owner, err = room[uint16](ledger, what, col.n)
+	case 4:
+		col.U32, col.owner, err = room[uint32](ledger, what, col.n)
+	case 8:
+		col.U64, col.owner, err = room[uint64](ledger, what, col.n)
+	}
+	col.OnDisk = col.owner != nil
+	return col, err
 }
 
 // count finds how many different words there are.
@@ -307,13 +335,12 @@ func (c *Column) count(threads int) {
 }
 
 // Join makes one column of chunks and empties the chunks. If they hold strings,
-// these use all of dict. reserve is called with the bytes of the column before
-// they are allocated.
-func Join(
-	threads int, t scalar.Type, dict *Dict, chunks []Chunk, reserve func(bytes int64) error,
-) (*Column, error) {
-	col := planColumn(t, dict, chunks)
-	if err := reserve(col.Bytes()); err != nil {
+// these use all of dict. The ledger reserves the memory of the column under the
+// name what before it is allocated.
+func Join(threads int, t scalar.Type, dict *Dict, chunks []Chunk, ledger *Ledger, what string) (
+	*Column, error) {
+	col, err := planColumn(t, dict, chunks).allocate(ledger, what)
+	if err != nil {
 		return nil, err
 	}
 	distinct, counted := col.countTables(chunks)
@@ -377,13 +404,13 @@ func planColumn(t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 func (col *Column) fill(threads int, chunks []Chunk) {
 	switch col.Width {
 	case 1:
-		col.U8 = joined[uint8](threads, col, chunks)
+		joinInto(col.U8, threads, col, chunks)
 	case 2:
-		col.U16 = joined[uint16](threads, col, chunks)
+		joinInto(col.U16, threads, col, chunks)
 	case 4:
-		col.U32 = joined[uint32](threads, col, chunks)
+		joinInto(col.U32, threads, col, chunks)
 	case 8:
-		col.U64 = joined[uint64](threads, col, chunks)
+		joinInto(col.U64, threads, col, chunks)
 	}
 }
 
@@ -400,8 +427,7 @@ func commonStep(k scalar.Kind, chunks []Chunk, lo uint64) uint64 {
 	return step
 }
 
-func joined[T unsigned](threads int, col *Column, chunks []Chunk) []T {
-	out := hugepage.Advise(make([]T, col.n))
+func joinInto[T unsigned](out []T, threads int, col *Column, chunks []Chunk) {
 	starts, at := make([]int, len(chunks)), 0
 	for i := range chunks {
 		starts[i], at = at, at+chunks[i].n
@@ -429,9 +455,10 @@ func joined[T unsigned](threads int, col *Column, chunks []Chunk) []T {
 				dst[j] = shift
 			}
 		}
+		goruntime.KeepAlive(c.owner)
 		chunks[i] = Chunk{}
 	})
-	return out
+	goruntime.KeepAlive(col)
 }
 
 func rebase[T, S unsigned](dst []T, src []S, shift, scale T) {

@@ -218,7 +218,16 @@ func (c *Column) Gather(dst []int64, rows []uint32) {
 
 // Select returns the column of the given rows, in their order.
 func (c *Column) Select(rows []uint32) *Column {
+	// Without a ledger there is no error.
+	out, _ := c.SelectWithin(nil, "", rows)
+	return out
+}
+
+// SelectWithin is Select within the memory of a ledger, which reserves it under
+// the name what.
+func (c *Column) SelectWithin(ledger *Ledger, what string, rows []uint32) (*Column, error) {
 	b := NewBuilder(c.Type, c.Dict)
+	b.ledger, b.what = ledger, what
 	words := make([]int64, min(len(rows), chunkRows))
 	for len(rows) > 0 {
 		n := min(len(rows), len(words))
@@ -226,7 +235,7 @@ func (c *Column) Select(rows []uint32) *Column {
 		b.AppendWords(words[:n])
 		rows = rows[n:]
 	}
-	return b.Finish()
+	return b.finish()
 }
 
 // WithDict returns the same strings coded in another dictionary: remap holds

@@ -29,7 +29,7 @@ func TestCountTables(t *testing.T) {
 				}
 				chunks = append(chunks, NewPlaced(typ.Kind, places, table))
 			}
-			c, err := Join(2, typ, nil, chunks, func(int64) error { return nil })
+			c, err := Join(2, typ, nil, chunks, nil, "")
 			if err != nil {
 				t.Fatal(err)
 			}

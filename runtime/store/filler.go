@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/binary"
 
-	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -22,19 +21,22 @@ type Filler struct {
 const FillerWidth = 4
 
 // NewFiller returns a filler of n words of an int or decimal type between lo
-// and hi, or nil if their entries have another width than FillerWidth.
-func NewFiller(t scalar.Type, n int, lo, hi int64) *Filler {
+// and hi, or nil if their entries have another width than FillerWidth. The
+// ledger reserves the memory of the entries under the name what.
+func NewFiller(t scalar.Type, n int, lo, hi int64, ledger *Ledger, what string) (*Filler, error) {
 	if t.Kind != scalar.Int && t.Kind != scalar.Decimal || t.Word != scalar.Whole || lo > hi {
-		return nil
+		return nil, nil
 	}
 	c := &Column{Type: t, Step: 1, n: n, Stats: ColumnStats{Min: lo, Max: hi}}
 	c.Base, c.Width = baseOf(t, lo, hi)
 	if c.Width != FillerWidth {
-		return nil
+		return nil, nil
 	}
-	c.U32 = hugepage.Advise(make([]uint32, n))
+	if _, err := c.allocate(ledger, what); err != nil {
+		return nil, err
+	}
 	base := uint64(c.Base)
-	return &Filler{c, base, uint64(lo) - base, uint64(hi) - uint64(lo)}
+	return &Filler{c, base, uint64(lo) - base, uint64(hi) - uint64(lo)}, nil
 }
 
 // Entries sets a list to the entries of words. It returns false if one of the

@@ -20,9 +20,9 @@ func TestFiller(t *testing.T) {
 			}
 		}
 	}
-	if NewFiller(scalar.IntType, 10, 0, 255) != nil ||
-		NewFiller(scalar.IntType, 10, 0, 1<<33) != nil ||
-		NewFiller(scalar.FloatType, 10, 0, 1<<20) != nil {
+	if newFiller(scalar.IntType, 10, 0, 255) != nil ||
+		newFiller(scalar.IntType, 10, 0, 1<<33) != nil ||
+		newFiller(scalar.FloatType, 10, 0, 1<<20) != nil {
 		t.Error("there is a filler of another width or type")
 	}
 }
@@ -38,7 +38,7 @@ func checkFiller(t *testing.T, rng *rand.Rand, typ scalar.Type, least int64, asc
 		}
 	}
 	words[0], words[rows-1] = least, least+most
-	f := NewFiller(typ, rows, least, least+most)
+	f := newFiller(typ, rows, least, least+most)
 	var data []byte
 	for _, w := range words[:2000] {
 		data = binary.LittleEndian.AppendUint64(data, uint64(w))
@@ -57,7 +57,7 @@ func checkFiller(t *testing.T, rng *rand.Rand, typ scalar.Type, least int64, asc
 	}
 	got := f.Finish(2, true, true)
 	chunks := []Chunk{Narrow(typ.Kind, words, 1)}
-	want, err := Join(2, typ, nil, chunks, func(int64) error { return nil })
+	want, err := Join(2, typ, nil, chunks, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func checkFiller(t *testing.T, rng *rand.Rand, typ scalar.Type, least int64, asc
 		}
 	}
 	for _, wrong := range []int64{least - 1, least + most + 1, least + 1<<32} {
-		other := NewFiller(typ, rows, least, least+most)
+		other := newFiller(typ, rows, least, least+most)
 		if other.Words(0, []int64{least, wrong}) || other.Entries(entries[:1], []int64{wrong}) ||
 			other.Int64s(0, 1, binary.LittleEndian.AppendUint64(nil, uint64(wrong))) {
 			t.Errorf("from %d: %d is taken", least, wrong)
@@ -108,4 +108,10 @@ func TestPairsAscend(t *testing.T) {
 			}
 		}
 	}
+}
+
+// newFiller is NewFiller with as much memory as it takes.
+func newFiller(t scalar.Type, n int, lo, hi int64) *Filler {
+	f, _ := NewFiller(t, n, lo, hi, nil, "")
+	return f
 }

@@ -1,6 +1,10 @@
 package store
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/redfoxdb/redfox/internal/scratch"
+)
 
 // Ledger accounts for the memory that one load has reserved. A nil ledger
 // allows everything. A ledger is safe for concurrent use, and an
@@ -8,10 +12,14 @@ import "sync"
 type Ledger struct {
 	reserve func(what string, n int64) error // nil: no bound
 	bound   int64                            // of reserve
+	pages   *scratch.Pages                   // nil: all is in memory
+	others  func() int64                     // held under the bound, with pages
 
 	mu   sync.Mutex
 	held int64
 	err  error // of every reservation, once the load has failed
+	// paged are the owners of words that Alloc took from the pages.
+	paged map[*uint64]any
 }
 
 // NewLedger returns a ledger that asks reserve, which allows bound bytes. A nil
@@ -79,14 +87,3 @@ func (g *Ledger) Fail(err error) {
 	g.mu.Unlock()
 	g.Settle(0)
 }
-
-// Alloc returns n zeroed words of Go's heap.
-func (g *Ledger) Alloc(what string, n int) ([]uint64, error) {
-	if err := g.Take(what, 8*int64(n)); err != nil {
-		return nil, err
-	}
-	return make([]uint64, n), nil
-}
-
-// Free leaves words to the collector.
-func (g *Ledger) Free(words []uint64) { g.Give(8 * int64(cap(words))) }

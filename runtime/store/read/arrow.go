@@ -50,7 +50,7 @@ func FromArrow(s store.Schema, rec arrow.RecordBatch) (*store.Relation, error) {
 		}
 		columns[i] = c
 	}
-	return newRelation(s, columns, int(rec.NumRows()), missing)
+	return newRelation(s, columns, int(rec.NumRows()), missing, nil)
 }
 
 // noValue reports whether a row of an array has no value: it is null, or an

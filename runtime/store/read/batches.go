@@ -16,7 +16,7 @@ type batch struct {
 // reserve reserves the memory of what was read of the fields.
 func (l *load) reserve(b *batch) error {
 	for i := range b.parts {
-		if err := l.ledger.Take(l.names[i], b.parts[i].memory()); err != nil {
+		if err := l.keep(i, &b.parts[i]); err != nil {
 			return err
 		}
 	}

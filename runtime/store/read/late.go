@@ -229,7 +229,7 @@ func (p *parquetLoad) readRows(ctx context.Context, rows []uint32) error {
 			err = p.whole(0, g, part)
 		}
 		if err == nil {
-			err = p.ledger.Take(p.names[0], part.memory())
+			err = p.keep(0, part)
 		}
 		p.stop(ctx, err)
 		p.mu.Lock()

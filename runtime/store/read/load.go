@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	goruntime "runtime"
@@ -207,7 +208,7 @@ func (l *load) takeText(r textRows) error {
 		}
 		l.spans = append(l.spans, lineSpan{row: l.rows, line: first, rowLines: r.rowLines})
 		for i, c := range r.chunks {
-			if err := l.ledger.Take(l.names[i], c.Bytes()); err != nil {
+			if err := l.ledger.Keep(l.names[i], &c); err != nil {
 				return err
 			}
 			d := &l.data[i]
@@ -298,14 +299,13 @@ func (l *load) joinField(
 			return 0, err
 		}
 		dict = merged
-		if err := l.remap(threads, what, d, remaps, dict); err != nil {
+		if err := l.remap(threads, what, d, remaps); err != nil {
 			return 0, err
 		}
 		garbage = 2 * dict.Bytes() // the strings as they were read, and what sorted them
 	}
 	before := chunkBytes(d.chunks)
-	reserve := func(bytes int64) error { return l.ledger.Take(what, bytes) }
-	if d.column, err = store.Join(threads, t, dict, d.chunks, reserve); err != nil {
+	if d.column, err = store.Join(threads, t, dict, d.chunks, l.ledger, what); err != nil {
 		return 0, err
 	}
 	l.ledger.Give(before)
@@ -315,22 +315,23 @@ func (l *load) joinField(
 
 // remap gives the chunks of strings their codes in the dictionary.
 func (l *load) remap(
-	threads int, what string, d *fieldData, remaps [][]uint32, dict *store.Dict,
+	threads int, what string, d *fieldData, remaps [][]uint32,
 ) error {
-	before, rows, codes := chunkBytes(d.chunks), int64(0), int64(0)
-	for c := range d.chunks {
-		rows += int64(d.chunks[c].Len())
-	}
+	errs := make([]error, len(d.chunks))
+	parallel.Do(threads, len(d.chunks), func(i int) {
+		c := &d.chunks[i]
+		before := c.Bytes()
+		c.Remap(remaps[d.owner[i]])
+		if errs[i] = l.ledger.Keep(what, c); errs[i] == nil {
+			l.ledger.Give(before)
+		}
+	})
+	var codes int64
 	for _, r := range remaps {
 		codes += int64(len(r))
 	}
-	most := rows * int64(store.WidthOf(uint64(max(0, dict.Len()-1))))
-	if err := l.ledger.Take(what, most); err != nil {
-		return err
-	}
-	parallel.Do(threads, len(d.chunks), func(c int) { d.chunks[c].Remap(remaps[d.owner[c]]) })
-	l.ledger.Give(most + before - chunkBytes(d.chunks) + 4*codes)
-	return nil
+	l.ledger.Give(4 * codes)
+	return cmp.Or(errs...)
 }
 
 func chunkBytes(chunks []store.Chunk) (n int64) {

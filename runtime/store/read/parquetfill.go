@@ -102,10 +102,8 @@ func (p *parquetLoad) filler(i int) (*store.Filler, error) {
 		return nil, nil
 	}
 	f.once.Do(func() {
-		rows := int(p.file.Rows)
-		if f.err = p.ledger.Take(p.names[i], store.FillerWidth*p.file.Rows); f.err == nil {
-			f.filler = store.NewFiller(p.fields[i].typ, rows, f.least, f.most)
-		}
+		f.filler, f.err = store.NewFiller(p.fields[i].typ, int(p.file.Rows), f.least, f.most,
+			p.ledger, p.names[i])
 	})
 	return f.filler, f.err
 }

@@ -489,8 +489,7 @@ func compareParts(
 			}
 		}
 		var err error
-		if columns[i], err = store.Join(2, typ, dict, part.chunks,
-			func(int64) error { return nil }); err != nil {
+		if columns[i], err = store.Join(2, typ, dict, part.chunks, nil, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -540,8 +539,7 @@ func TestUnusedWords(t *testing.T) {
 	for i := range part.chunks {
 		part.chunks[i].Remap(remaps[0])
 	}
-	column, err := store.Join(1, scalar.StringType, dict, part.chunks,
-		func(int64) error { return nil })
+	column, err := store.Join(1, scalar.StringType, dict, part.chunks, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

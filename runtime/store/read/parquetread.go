@@ -283,7 +283,7 @@ func (p *parquetLoad) task(ctx context.Context, t, i, g int) {
 	}
 	part.err = err
 	if err == nil {
-		err = p.ledger.Take(p.names[i], part.memory())
+		err = p.keep(i, part)
 	}
 	if p.stop(ctx, err) || !p.finished(i, part, rows) {
 		return
@@ -372,12 +372,17 @@ type badCell struct {
 	missing bool
 }
 
-func (p *columnPart) memory() int64 {
-	n := 4 * int64(cap(p.nulls))
-	for i := range p.chunks {
-		n += p.chunks[i].Bytes()
+// keep reserves the memory of what was read of a field.
+func (l *load) keep(i int, part *columnPart) error {
+	if err := l.ledger.Take(l.names[i], 4*int64(cap(part.nulls))); err != nil {
+		return err
 	}
-	return n
+	for c := range part.chunks {
+		if err := l.ledger.Keep(l.names[i], &part.chunks[c]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // badRows reports the malformed rows of a file: the first one as an error, or,

@@ -266,7 +266,7 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 		part := &p.parts[i][g]
 		if known := p.keyPart(i, g); known != nil {
 			*part = *known
-			if err := p.ledger.Take(p.names[i], part.memory()); err != nil {
+			if err := p.keep(i, part); err != nil {
 				return err
 			}
 			continue
@@ -284,7 +284,7 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 		if err != nil {
 			return err
 		}
-		if err := p.ledger.Take(p.names[i], part.memory()); err != nil {
+		if err := p.keep(i, part); err != nil {
 			return err
 		}
 		p.mu.Lock()

@@ -120,25 +120,20 @@ func (k keyCache) unique(ctx context.Context, t *store.Table, cols []int) (bool,
 
 // selectRows returns the rows of a table that are kept.
 func (l *load) selectRows(t *store.Table, keep []uint32) (*store.Table, error) {
-	var most int64
-	for _, c := range t.Columns {
-		most += int64(c.Width) * int64(len(keep))
-	}
-	// Pieces of columns are there until these are put together.
-	if err := l.ledger.Take("the facts of "+l.source.Path+" without those left out",
-		2*most); err != nil {
-		return nil, err
-	}
-	defer l.ledger.Give(most)
+	what := "the facts of " + l.source.Path + " without those left out"
 	out := &store.Table{Name: t.Name, Names: t.Names, Rows: len(keep)}
 	for _, c := range t.Columns {
-		out.Columns = append(out.Columns, c.Select(keep))
+		some, err := c.SelectWithin(l.ledger, what, keep)
+		if err != nil {
+			return nil, err
+		}
+		out.Columns = append(out.Columns, some)
 	}
 	return out, nil
 }
 
 // bytesOfTables returns the memory of the tables of relations, with their
-// dictionaries.
+// dictionaries, and without pages of files.
 func bytesOfTables(rels []*store.Relation) (n int64) {
 	columns, dicts := map[*store.Column]bool{}, map[*store.Dict]bool{}
 	for _, r := range rels {
@@ -147,7 +142,9 @@ func bytesOfTables(rels []*store.Relation) (n int64) {
 				continue
 			}
 			columns[c] = true
-			n += c.Bytes()
+			if !c.OnDisk {
+				n += c.Bytes()
+			}
 			if c.Dict != nil && !dicts[c.Dict] {
 				dicts[c.Dict] = true
 				n += c.Dict.Bytes()

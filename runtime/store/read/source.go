@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
 	"github.com/redfoxdb/redfox/internal/remote"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/scratch"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/rfdb"
 )
@@ -130,6 +132,10 @@ type Options struct {
 	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load
 	// under a small bound has fewer pieces of a file in flight.
 	Bound int64
+	// Spill is a folder. Where a bound is scarce, entries of columns lie in a
+	// file there without a name, of which the system takes pages back. "" keeps
+	// all in memory.
+	Spill string
 	// Progress is called now and then, from one goroutine at a time, and at the
 	// end of each file.
 	Progress func(Progress)
@@ -145,6 +151,35 @@ type Options struct {
 	Proofs Proofs
 
 	blockSize int // bytes of a text block; tests make it small
+
+	pages *scratch.Pages // of Spill
+	held  *atomic.Int64  // what Reserve has allowed, with pages
+}
+
+// withSpill returns the options with what Spill needs.
+func (o Options) withSpill() Options {
+	if o.Spill == "" || o.Reserve == nil {
+		return o
+	}
+	reserve := o.Reserve
+	o.pages, o.held = scratch.NewPages(o.Spill), &atomic.Int64{}
+	o.Reserve = func(what string, n int64) error {
+		err := reserve(what, n)
+		if err == nil {
+			o.held.Add(n)
+		}
+		return err
+	}
+	return o
+}
+
+// ledger returns a ledger of what Reserve allows.
+func (o *Options) ledger() *store.Ledger {
+	g := store.NewLedger(o.Reserve, o.Bound)
+	if o.pages != nil {
+		g.SpillTo(o.pages, o.held.Load)
+	}
+	return g
 }
 
 // Progress is how far the load of a file is.
@@ -226,11 +261,13 @@ type Report struct {
 	// Unmatched are the notes about predicates without a file, files without a
 	// predicate, and headers that were read as facts.
 	Unmatched []string
+	Spilled   int64 // bytes that the file of Options.Spill has taken
 }
 
 // Load reads the files of a binding into a database. A predicate that has
 // several files gets their union, one that has none an empty relation.
 func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Report, error) {
+	opts = opts.withSpill()
 	db := store.NewDatabase()
 	report := &Report{Notes: slices.Clone(b.Notes), Unmatched: slices.Clone(b.Unmatched)}
 	report.Files = make([]FileReport, len(b.Sources))
@@ -258,6 +295,9 @@ func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Repo
 			return nil, report, err
 		}
 		db.Put(r)
+	}
+	if opts.pages != nil {
+		report.Spilled = opts.pages.Bytes()
 	}
 	return db, report, nil
 }
@@ -320,7 +360,7 @@ func (s *Source) load(ctx context.Context, opts Options) ([]*store.Relation, *Fi
 		return rels, report, err
 	}
 	l := &load{source: s, opts: &opts, started: time.Now(), report: &FileReport{File: s.Path},
-		ledger: store.NewLedger(opts.Reserve, opts.Bound)}
+		ledger: opts.ledger()}
 	for _, u := range s.Uses {
 		l.report.Predicates = append(l.report.Predicates, u.Schema.Name)
 	}

@@ -18,13 +18,13 @@ func NewRelation(s store.Schema, columns []*store.Column) (*store.Relation, erro
 	if len(columns) > 0 {
 		rows = columns[0].Len()
 	}
-	return newRelation(s, columns, rows, nil)
+	return newRelation(s, columns, rows, nil, nil)
 }
 
 // newRelation is NewRelation for columns of the given number of rows. The rows
-// in missing, which ascend, have no value.
+// in missing, which ascend, have no value. The ledger reserves what it needs.
 func newRelation(
-	s store.Schema, columns []*store.Column, rows int, missing []uint32,
+	s store.Schema, columns []*store.Column, rows int, missing []uint32, ledger *store.Ledger,
 ) (*store.Relation, error) {
 	if len(columns) != len(s.Args) {
 		return nil, fmt.Errorf("%s has %s, not %d", s.Name, counted(len(s.Args), "argument"),
@@ -43,7 +43,7 @@ func newRelation(
 		use.Columns = append(use.Columns, i)
 	}
 	l := &load{source: &Source{Uses: []Use{use}}, opts: &Options{}, report: &FileReport{},
-		rows: int64(rows), byRow: true}
+		rows: int64(rows), byRow: true, ledger: ledger}
 	l.plan()
 	for i, c := range columns {
 		l.data[i].column = c
@@ -61,11 +61,16 @@ func newRelation(
 
 // Concat returns the union of relations that have the schema's columns.
 func Concat(s store.Schema, rels ...*store.Relation) (*store.Relation, error) {
+	return concat(s, rels, nil)
+}
+
+// concat is Concat within the memory of a ledger.
+func concat(s store.Schema, rels []*store.Relation, ledger *store.Ledger) (*store.Relation, error) {
 	if len(rels) == 0 {
 		return store.EmptyRelation(s), nil
 	}
 	columns := make([]*store.Column, len(s.Args))
-	rows := 0
+	rows, what := 0, "the facts of "+s.Name
 	for _, r := range rels {
 		rows += r.Rows()
 		if len(r.Cols) != len(s.Args) {
@@ -75,9 +80,12 @@ func Concat(s store.Schema, rels ...*store.Relation) (*store.Relation, error) {
 	}
 	for i, a := range s.Args {
 		parts := list.Map(rels, func(r *store.Relation) *store.Column { return r.Column(i) })
-		columns[i] = store.ConcatColumns(a.Type, parts)
+		var err error
+		if columns[i], err = store.ConcatColumns(a.Type, parts, ledger, what); err != nil {
+			return nil, err
+		}
 	}
-	return newRelation(s, columns, rows, nil)
+	return newRelation(s, columns, rows, nil, ledger)
 }
 
 // IsPart reports whether a source fills a predicate that has further files.
@@ -117,14 +125,13 @@ func (b *Binding) unite(
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	if len(parts) > 1 && opts.Reserve != nil {
-		what := "the facts of " + s.Name
-		if err := opts.Reserve(what, bytesOfTables(parts)); err != nil {
-			return nil, err
-		}
-		defer opts.Reserve(what, -bytesOfTables(own)) // freeing does not fail
+	ledger := opts.ledger()
+	r, err := concat(s, parts, ledger)
+	if r != nil && ledger.Bounded() {
+		ledger.Settle(bytesOfTables([]*store.Relation{r}))
+		// Freeing does not fail.
+		_ = opts.Reserve("", -bytesOfTables(own))
 	}
-	r, err := Concat(s, parts...)
 	var key *KeyError
 	if errors.As(err, &key) {
 		for i, row := range []int64{key.Lines[1], key.Lines[0]} {

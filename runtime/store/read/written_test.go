@@ -45,7 +45,7 @@ func randomRelation(t testing.TB, rng *rand.Rand, rows int) (store.Schema, *stor
 	if len(cols) == 0 {
 		rows = rng.IntN(2)
 	}
-	r, err := newRelation(s, cols, rows, nil)
+	r, err := newRelation(s, cols, rows, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +110,9 @@ func TestWrittenFilesReadBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			opts := Options{blockSize: []int{0, 1, 7, 64}[rng.IntN(4)], Threads: 1 + rng.IntN(3)}
+			if rng.IntN(2) == 0 {
+				opts = spilling(opts, dir)
+			}
 			back := loadReader(t, s, Fact{Path: path, Header: &o.Header, Delimiter: o.Delimiter},
 				opts)
 			got, want := sortedTuples(back), sortedTuples(r)

@@ -1,11 +1,10 @@
 package spill
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"time"
 
+	"github.com/redfoxdb/redfox/internal/scratch"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 )
@@ -17,9 +16,9 @@ type Store interface {
 	Close() error
 }
 
-// scratch is the file of a run. It has no name: the system frees it when it is
-// closed, or when the process is gone.
-type scratch struct {
+// blockFile is the file of a run. It has no name: the system frees it when it
+// is closed, or when the process is gone.
+type blockFile struct {
 	file   Store
 	folder string          // "" for a file in memory
 	memory *account.Memory // which a file in memory takes; else nil
@@ -29,21 +28,12 @@ type scratch struct {
 	held    int64 // bytes in use
 }
 
-// open makes a file without a name in a folder, in which its name lasts for an
-// instant, or in memory.
+// open makes a file in a folder, or in memory.
 func open(folder string) (Store, error) {
 	if folder == "" {
-		return openMemory()
+		return scratch.OpenMemory()
 	}
-	f, err := os.CreateTemp(folder, ".redfox-spill-*.partial")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		_ = f.Close() // the removal is what failed
-		return nil, err
-	}
-	return f, nil
+	return scratch.Open(folder)
 }
 
 // Check reports whether a run can spill to a folder.
@@ -56,7 +46,7 @@ func Check(folder string) error {
 }
 
 // write appends data and returns where it is.
-func (s *scratch) write(data []byte) (int64, error) {
+func (s *blockFile) write(data []byte) (int64, error) {
 	began := time.Now()
 	at := s.end
 	if s.memory != nil {
@@ -76,7 +66,7 @@ func (s *scratch) write(data []byte) (int64, error) {
 }
 
 // read fills data from a place.
-func (s *scratch) read(data []byte, at int64) error {
+func (s *blockFile) read(data []byte, at int64) error {
 	began := time.Now()
 	if _, err := s.file.ReadAt(data, at); err != nil {
 		return failed("read", s.folder, err)
@@ -87,26 +77,17 @@ func (s *scratch) read(data []byte, at int64) error {
 }
 
 // free gives the room of blocks back to the disk, where the system can do that.
-func (s *scratch) free(at, bytes int64) {
+func (s *blockFile) free(at, bytes int64) {
 	s.held -= bytes
 	if s.memory != nil {
 		s.memory.Release(bytes)
 	}
 	if f, ok := s.file.(*os.File); ok {
-		punch(f, at, bytes)
+		scratch.Punch(f, at, bytes)
 	}
 }
 
 // failed is an error of the file system: redfox cannot do something to a file.
 func failed(do, folder string, err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err // the name of the file is gone
-	}
-	where := "in memory"
-	if folder != "" {
-		where = "in " + folder
-	}
-	return &runtime.SpillError{Err: err,
-		Message: fmt.Sprintf("redfox cannot %s a file %s: %v", do, where, err)}
+	return &runtime.SpillError{Err: err, Message: scratch.Failed(do, folder, err).Error()}
 }

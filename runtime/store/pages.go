@@ -1,0 +1,106 @@
+package store
+
+import (
+	"unsafe"
+
+	"github.com/redfoxdb/redfox/internal/hugepage"
+	"github.com/redfoxdb/redfox/internal/scratch"
+)
+
+// SpillTo has entries of columns, and words of sorts, lie in a file's pages
+// once memory is scarce: held says how much of the bound all ledgers have. Nil
+// pages change nothing.
+func (g *Ledger) SpillTo(pages *scratch.Pages, held func() int64) {
+	if pages != nil {
+		g.pages, g.others = pages, held
+	}
+}
+
+// spills reports whether what comes next lies in a file's pages.
+func (g *Ledger) spills() bool {
+	return g != nil && g.pages != nil && g.others() > g.bound/plenty
+}
+
+// room returns zeroed memory for n entries, and what keeps it: nil for memory
+// of Go's heap, which is reserved under the name what.
+func room[T unsigned](g *Ledger, what string, n int) (entries []T, owner any, err error) {
+	var one T
+	bytes := int(unsafe.Sizeof(one)) * n
+	if n > 0 && g.spills() {
+		data, owner, err := g.pages.Alloc(bytes)
+		if err != nil {
+			return nil, nil, err
+		}
+		return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), n), owner, nil
+	}
+	if err := g.Take(what, int64(bytes)); err != nil {
+		return nil, nil, err
+	}
+	return hugepage.Advise(make([]T, n)), nil, nil
+}
+
+// Keep reserves the memory of a chunk under the name what. Where memory is
+// scarce, it moves the entries to pages of a file.
+func (g *Ledger) Keep(what string, c *Chunk) (err error) {
+	if g.spills() && c.owner == nil {
+		switch c.width {
+		case 1:
+			c.u8, c.owner, err = moved(g, what, c.u8)
+		case 2:
+			c.u16, c.owner, err = moved(g, what, c.u16)
+		case 4:
+			c.u32, c.owner, err = moved(g, what, c.u32)
+		case 8:
+			c.u64, c.owner, err = moved(g, what, c.u64)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return g.Take(what, c.Bytes())
+}
+
+// moved returns a copy of entries in pages. The copy is in memory, and is not
+// reserved, if there is no longer a need for pages.
+func moved[T unsigned](g *Ledger, what string, entries []T) ([]T, any, error) {
+	to, owner, err := room[T](g, what, len(entries))
+	if err != nil || owner == nil {
+		g.Give(int64(unsafe.Sizeof(entries[0])) * int64(len(to)))
+		return entries, nil, err
+	}
+	copy(to, entries)
+	return to, owner, nil
+}
+
+// Alloc returns n zeroed words, of Go's heap while there is memory.
+func (g *Ledger) Alloc(what string, n int) ([]uint64, error) {
+	words, owner, err := room[uint64](g, what, n)
+	if owner != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.paged == nil {
+			g.paged = map[*uint64]any{}
+		}
+		g.paged[unsafe.SliceData(words)] = owner
+	}
+	return words, err
+}
+
+// Free leaves words to the collector.
+func (g *Ledger) Free(words []uint64) {
+	if !g.unpage(unsafe.SliceData(words)) {
+		g.Give(8 * int64(cap(words)))
+	}
+}
+
+// unpage gives up words that begin at an address if they lie in pages.
+func (g *Ledger) unpage(start *uint64) bool {
+	if g == nil || g.pages == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.paged[start]
+	delete(g.paged, start)
+	return ok
+}
