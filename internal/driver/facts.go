@@ -113,6 +113,7 @@ type LoadOptions struct {
 	outputs []string    // of the run
 	proofs  read.Proofs // in place of those beside compiled code, in tests
 	allLate bool        // strings are put off even if they are short, in tests
+	always  bool        // rows are left out whatever that takes, in tests
 	// held are relations of a workspace, which are there already.
 	held map[string]*store.Relation
 }
@@ -312,7 +313,7 @@ func (p *Program) bind(ctx context.Context, given *Facts, schemas []store.Schema
 	opts LoadOptions) (*read.Binding, read.Options, error) {
 	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress,
 		MissingEmpty: opts.MissingEmpty, Null: opts.Null, NoHeader: opts.NoHeader,
-		Delimiter: opts.Delimiter, Proofs: opts.proofs}
+		Delimiter: opts.Delimiter, Proofs: opts.proofs, SelectAlways: opts.always}
 	if so.Proofs.Get == nil {
 		so.Proofs = proofs()
 	}

@@ -34,6 +34,7 @@ func proofs() read.Proofs {
 const (
 	leaveKeys  = "LeaveKeys"
 	selectRows = "SelectRows"
+	joinRows   = "SelectRowsByJoins"
 	readLate   = "ReadTextLate"
 )
 
@@ -46,6 +47,8 @@ func LoadSteps() []Pass {
 		{Name: selectRows, Doc: "Rows of a Parquet file that fail a comparison of all scans of it are " +
 			"not loaded. Of a column that is only compared, one value that passes stands for all. " +
 			"If no earlier process has found that the keys do not repeat, they are read first."},
+		{Name: joinRows, Doc: "Rows of a Parquet file are not loaded if no row of a file that all scans " +
+			"join it with is left after that file's selection."},
 		{Name: readLate, Doc: "Long columns of strings of a Parquet file that the answer shows and " +
 			"nothing compares are read for the rows of the answer, once it is known, if a join or a " +
 			"limit may leave few of them."},
@@ -141,21 +144,37 @@ func (p *Program) leave(b *read.Binding, given *Facts, opts LoadOptions) {
 			return rel != nil && !shown[rel.Table] && selected[rel.Table] && carried(pred, arg)
 		})
 	}
+	isWanted := func(pred string) *stats.Relation {
+		if rel := cat.Relation(pred); rel != nil && !shown[rel.Table] && selected[rel.Table] {
+			return rel
+		}
+		return nil
+	}
 	if slices.Contains(p.disable, selectRows) {
 		return
 	}
+	askRows(b, plan, cat, isWanted)
+	if !slices.Contains(p.disable, joinRows) {
+		joinPartners(b, plan, cat, isWanted)
+	}
+}
+
+// askRows has a binding leave out rows that fail the comparisons of a plan.
+func askRows(b *read.Binding, plan *queryplan.Plan, cat *stats.Catalog,
+	isWanted func(pred string) *stats.Relation) {
 	conds, without := facts.Conditions(plan, cat)
 	if len(conds) == 0 {
 		return
 	}
-	if without, _, err = rewrite.Run(without, cat, rewrite.Options{Disable: allBut("PruneColumns"),
-		Verify: true}); err != nil {
+	without, _, err := rewrite.Run(without, cat, rewrite.Options{Disable: allBut("PruneColumns"),
+		Verify: true})
+	if err != nil {
 		return
 	}
 	looks := facts.Looks(without, cat)
 	b.Ask(func(pred string, arg int) *read.Test {
-		rel := cat.Relation(pred)
-		if rel == nil || shown[rel.Table] || !selected[rel.Table] {
+		rel := isWanted(pred)
+		if rel == nil {
 			return nil
 		}
 		asked := conds[facts.Column{Table: rel.Table, At: rel.Cols[arg]}]
@@ -165,6 +184,25 @@ func (p *Program) leave(b *read.Binding, given *Facts, opts LoadOptions) {
 		t := facts.Test(asked)
 		t.Alone = !looks(pred, arg)
 		return &t
+	})
+}
+
+// joinPartners has a binding leave out rows without a partner in the joins of a
+// plan.
+func joinPartners(b *read.Binding, plan *queryplan.Plan, cat *stats.Catalog,
+	isWanted func(pred string) *stats.Relation) {
+	partners := facts.Partners(plan, cat)
+	b.Join(func(pred string, arg int) (list []read.Partner) {
+		rel := isWanted(pred)
+		if rel == nil {
+			return nil
+		}
+		for _, c := range partners[facts.Column{Table: rel.Table, At: rel.Cols[arg]}] {
+			if other, at, ok := c.Argument(cat); ok && isWanted(other) != nil {
+				list = append(list, read.Partner{Pred: other, Arg: at})
+			}
+		}
+		return list
 	})
 }
 

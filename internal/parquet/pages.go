@@ -68,6 +68,7 @@ type Pages struct {
 	expected int64 // values of the next data page by the index, 0 if it does not say
 	// Unread is the number of bytes of pages that were passed over.
 	Unread int64
+	kept   *Kept // nil if pages are not kept
 }
 
 // Page is a page as it is stored.
@@ -107,6 +108,15 @@ func (f *Footer) Pages(file io.ReaderAt, size int64, group, column int, room *Ro
 // Next returns the next dictionary or data page, or io.EOF when the pages have
 // all values of the chunk.
 func (p *Pages) Next() (*Page, error) {
+	page, err := p.read()
+	if err == nil && p.kept != nil {
+		p.kept.add(page)
+	}
+	return page, err
+}
+
+// read is Next without keeping the page.
+func (p *Pages) read() (*Page, error) {
 	for p.values > 0 {
 		if p.index != nil {
 			if page := p.skip(); page != nil {
@@ -219,6 +229,15 @@ type Values struct {
 // there; a column that has no missing values has none. The result is
 // overwritten by the next page.
 func (p *Pages) Unpack(page *Page) (levels Hybrid, v Values, err error) {
+	levels, v, err = p.unpack(page)
+	if err == nil && p.kept != nil {
+		p.kept.unpacked(levels, v)
+	}
+	return levels, v, err
+}
+
+// unpack is Unpack without keeping the values.
+func (p *Pages) unpack(page *Page) (levels Hybrid, v Values, err error) {
 	switch {
 	case page.Dictionary != nil:
 		v.Plain, err = p.room.unpack(p.codec, page.Body, int(page.Bytes))

@@ -97,10 +97,11 @@ type columnReader struct {
 	filler   *store.Filler // of the column that rows are decoded into; nil makes chunks
 	firstRow int           // of the row group
 
-	all      []int64 // room for the words of all rows, instead of chunks; none may be missing
-	marks    []bool  // the rows that are wanted; nil means all
-	test     *Test   // clears marks; nil decodes the rows
-	verdicts []byte  // of the test, for each place in the dictionary
+	all      []int64    // room for the words of all rows, instead of chunks; none may be missing
+	marks    []bool     // the rows that are wanted; nil means all
+	test     *Test      // clears marks; nil decodes the rows
+	verdicts []byte     // of the test, for each place in the dictionary
+	kept     *keptPages // where the test keeps the pages, or has kept them; may be nil
 	some     representative
 }
 
@@ -114,6 +115,7 @@ type readRoom struct {
 	kept           keptPlaces // of rows that are no words yet
 	dictionary     []int64
 	entries        []uint32 // of its words in a column that is filled
+	verdicts       []byte   // of a test, on the dictionary
 	text           []byte
 	texts          [][]byte
 
@@ -178,6 +180,13 @@ func (r *columnReader) run(ctx context.Context, f *parquetFile, group int) error
 	if r.marks != nil {
 		index = f.PageIndex(f.beside(), f.size, group, r.field.index, false)
 	}
+	if r.test == nil && r.kept.has(group) {
+		r.part.unread = r.kept.unread
+		if err := r.readPages(ctx, &r.kept.pages, f.Groups[group].Rows); err != nil {
+			return err
+		}
+		return r.finish(ctx)
+	}
 	at, done, err := f.chunk(group, r.field.index, index, wanted)
 	if err != nil {
 		return err
@@ -187,11 +196,23 @@ func (r *columnReader) run(ctx context.Context, f *parquetFile, group int) error
 	if index != nil {
 		pages.Skip(index, wanted)
 	}
+	keeps := r.test != nil && r.kept != nil
+	if keeps {
+		pages.Keep(r.kept.begin(), r.from.kind == scalar.String)
+	}
 	err = r.readPages(ctx, pages, f.Groups[group].Rows)
 	r.part.unread = pages.Unread
 	if err != nil {
 		return err
 	}
+	if keeps {
+		r.kept.group, r.kept.unread = group, pages.Unread
+	}
+	return r.finish(ctx)
+}
+
+// finish makes chunks of the words that are left.
+func (r *columnReader) finish(ctx context.Context) error {
 	r.flushWords()
 	if err := r.flushKept(); err != nil {
 		return err

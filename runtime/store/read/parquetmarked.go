@@ -2,6 +2,7 @@ package read
 
 import (
 	"encoding/binary"
+	"slices"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/parquet"
@@ -26,19 +27,46 @@ func (r *columnReader) testDictionary() error {
 	if r.dict.refused != nil {
 		return errUnread
 	}
-	r.verdicts = make([]byte, len(r.dict.words))
-	for i, w := range r.dict.words {
-		var ok bool
-		if r.dict.texts != nil {
-			ok = r.passesBytes(r.dict.texts[i])
-		} else {
-			ok = r.passesWord(w)
+	n := len(r.dict.words)
+	r.verdicts = slices.Grow(r.room.verdicts[:0], n)[:n]
+	r.room.verdicts = r.verdicts
+	switch {
+	case r.dict.texts != nil:
+		for i, text := range r.dict.texts {
+			r.verdicts[i] = verdictOf(r.passesBytes(text))
 		}
-		if ok {
-			r.verdicts[i] = passes
+	case r.test.Range && !r.test.Alone:
+		r.test.judge(r.dict.words, r.verdicts)
+	default:
+		for i, w := range r.dict.words {
+			r.verdicts[i] = verdictOf(r.passesWord(w))
 		}
 	}
+	if r.kept != nil && r.dict.texts == nil {
+		r.room.dictionary = r.kept.takeDictionary(r.dict)
+	}
 	return nil
+}
+
+func verdictOf(ok bool) byte {
+	if ok {
+		return passes
+	}
+	return fails
+}
+
+// judge sets the verdicts of words that pass if they are of a range and of the
+// test's sets.
+func (t *Test) judge(words []int64, verdicts []byte) {
+	least, most := t.Least, t.Most
+	for i, w := range words {
+		verdicts[i] = verdictOf(least <= w && w <= most)
+	}
+	for _, s := range t.sets {
+		for i, w := range words {
+			verdicts[i] &= verdictOf(s.has(w))
+		}
+	}
 }
 
 func (r *columnReader) passesBytes(text []byte) bool {
@@ -83,6 +111,9 @@ func (r *columnReader) testPage(v *parquet.Values, n int) error {
 		return err
 	}
 	if r.test.Range {
+		for _, s := range r.test.sets {
+			s.keep(words, marks)
+		}
 		r.testRange(words, rowmarks.Bytes(marks))
 		return nil
 	}

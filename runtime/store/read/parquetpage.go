@@ -28,8 +28,14 @@ const noCode = -1
 
 var errShortPage = errors.New("the Parquet file is damaged: a page ends too early")
 
+// pageSource is the pages of a column chunk: of a file, or kept.
+type pageSource interface {
+	Next() (*parquet.Page, error)
+	Unpack(*parquet.Page) (parquet.Hybrid, parquet.Values, error)
+}
+
 // readPages decodes all pages of a column chunk that has the given rows.
-func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows int64) error {
+func (r *columnReader) readPages(ctx context.Context, pages pageSource, rows int64) error {
 	for {
 		page, err := pages.Next()
 		if err == io.EOF {
@@ -51,6 +57,11 @@ func (r *columnReader) readPages(ctx context.Context, pages *parquet.Pages, rows
 		}
 		if page.Skipped > 0 {
 			return errUnread // the pages are longer than the row group
+		}
+		if page.Dictionary != nil && r.test == nil && r.kept != nil && r.kept.dictionary != nil &&
+			pages == pageSource(&r.kept.pages) {
+			r.dict = r.kept.dictionary
+			continue
 		}
 		levels, values, err := pages.Unpack(page)
 		if err != nil {

@@ -82,6 +82,7 @@ type parquetLoad struct {
 
 	selected [][]bool         // of each thread: the rows that pass the tests
 	some     []representative // of fields of which nothing is wanted but the test
+	pages    [][]*keptPages   // of each thread, for each field; nil if none are kept
 	marked   *markedRows      // nil if the rows are to be tested
 
 	fillers []*fieldFiller // of fields that are decoded into their column, else nil

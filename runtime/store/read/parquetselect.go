@@ -79,6 +79,9 @@ func (p *parquetLoad) selects(ctx context.Context) (bool, error) {
 		}
 	}
 	p.some = make([]representative, len(p.fields))
+	if !p.ledger.Bounded() {
+		p.keepPages()
+	}
 	return p.pays(ctx, len(p.file.Groups)/2)
 }
 
@@ -89,6 +92,7 @@ func (p *parquetLoad) unselect() {
 		p.ledger.Give(p.longest() * int64(len(p.rooms)))
 		p.selected = nil
 	}
+	p.pages = nil
 }
 
 // longest returns the number of rows of the longest row group.
@@ -113,7 +117,7 @@ func (p *parquetLoad) pays(ctx context.Context, g int) (bool, error) {
 			return true, nil
 		}
 	}
-	return float64(n) <= mostSelected*float64(rows), nil
+	return p.opts.SelectAlways || float64(n) <= mostSelected*float64(rows), nil
 }
 
 // testGroup marks the rows of a row group that pass all tests, and counts them.
@@ -137,7 +141,7 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 		}
 		part := &columnPart{}
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
-		r.test, r.marks = p.tests[i], marks
+		r.test, r.marks, r.kept = p.tests[i], marks, p.keptOf(t, i, g)
 		err := r.run(ctx, p.file, g)
 		p.hasRead(i, g, part)
 		if err == nil {
@@ -276,6 +280,7 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 		if n < len(marks) {
 			r.marks = marks
 		}
+		r.kept = p.keptOf(t, i, g)
 		err := r.run(ctx, p.file, g)
 		p.hasRead(i, g, part)
 		if err == nil {

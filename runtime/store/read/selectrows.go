@@ -21,10 +21,17 @@ type Test struct {
 	// Alone says that nothing looks at the column but this test. Of the rows
 	// that pass, it holds one value.
 	Alone bool
+	// sets have the words of partners: a word that passes is in each.
+	sets []*wordSet
 }
 
 // passes reports whether a word of a field that is no string passes.
 func (t *Test) passes(typ scalar.Type, w int64) bool {
+	for _, s := range t.sets {
+		if !s.has(w) {
+			return false
+		}
+	}
 	if t.Range {
 		return t.Least <= w && w <= t.Most
 	}

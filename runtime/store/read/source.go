@@ -92,6 +92,9 @@ type Use struct {
 	// Tests holds, for each argument, what a row must pass to be wanted. Nil
 	// means that all rows are wanted.
 	Tests []*Test
+	// Partners holds, for each argument, those that it is joined with. Nil says
+	// of none.
+	Partners [][]Partner
 	// Computed holds, for each argument, whether readers only compute with it,
 	// so that its different values need not be counted. Nil says of none.
 	Computed []bool
@@ -149,6 +152,10 @@ type Options struct {
 	// Proofs, if there are any, save reading keys of Parquet files only to find
 	// that they do not repeat.
 	Proofs Proofs
+
+	// SelectAlways leaves rows out also where that takes longer than to load
+	// them, in tests.
+	SelectAlways bool
 
 	blockSize int // bytes of a text block; tests make it small
 
@@ -272,16 +279,25 @@ func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Repo
 	report := &Report{Notes: slices.Clone(b.Notes), Unmatched: slices.Clone(b.Unmatched)}
 	report.Files = make([]FileReport, len(b.Sources))
 	loaded := make([][]*store.Relation, len(b.Sources))
-	for _, i := range b.loadingOrder() {
+	sets := newPartnerSets()
+	order := b.loadingOrder()
+	for len(order) > 0 {
+		next := b.nextOf(order, sets)
+		i := order[next]
+		order = slices.Delete(order, next, next+1)
 		with := opts
-		if b.IsPart(i) {
+		isPart := b.IsPart(i)
+		if isPart {
 			with.Column = nil // the union has other columns
 		}
-		rels, fr, err := b.Sources[i].Load(ctx, with)
+		rels, fr, err := sets.tested(&b.Sources[i]).Load(ctx, with)
 		if err != nil {
 			return nil, report, err
 		}
 		loaded[i], report.Files[i] = rels, *fr
+		if !isPart {
+			sets.add(rels, fr, opts.SelectAlways)
+		}
 	}
 	for _, f := range report.Files {
 		if f.note != "" {

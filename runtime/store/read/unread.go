@@ -64,7 +64,7 @@ func (b *Binding) Left() *Binding {
 		s := &b.Sources[i]
 		if !slices.ContainsFunc(s.Uses,
 			func(u Use) bool {
-				return slices.Contains(u.Unread, true) || u.asked() || u.shown()
+				return slices.Contains(u.Unread, true) || u.asked() || u.shown() || u.joins()
 			}) {
 			continue
 		}
@@ -123,7 +123,8 @@ func (s *Source) whole() *Source {
 	all.distrusted = true
 	all.Uses = slices.Clone(s.Uses)
 	for i := range all.Uses {
-		all.Uses[i].Unread, all.Uses[i].Tests, all.Uses[i].Shown = nil, nil, nil
+		u := &all.Uses[i]
+		u.Unread, u.Tests, u.Partners, u.Shown = nil, nil, nil, nil
 	}
 	return &all
 }
