@@ -19,14 +19,18 @@ const (
 	joinFields = 2
 )
 
-// joinProgram returns rules that join fields of tables, with comparisons,
-// negation and totals; later ones read what earlier ones derive.
+// joinProgram returns rules that join fields of tables and facts of their own,
+// with comparisons, negation and totals; later ones read what earlier ones
+// derive.
 func joinProgram(rng *rand.Rand) string {
 	var b strings.Builder
 	for t := range joinTables {
 		for f := range joinFields {
 			fmt.Fprintf(&b, "t%d:f%d[k] = v -> int(k), int(v).\n", t, f)
 		}
+	}
+	for range 1 + rng.IntN(4) {
+		fmt.Fprintf(&b, "pair(%d, %d).\n", rng.IntN(40), rng.IntN(40))
 	}
 	vars := []string{"a", "b", "c", "d", "e"}
 	rules := 1 + rng.IntN(3)
@@ -35,6 +39,9 @@ func joinProgram(rng *rand.Rand) string {
 		atom := func(x, y string) string {
 			if r > 0 && rng.IntN(4) == 0 {
 				return fmt.Sprintf("d%d(%s, %s)", rng.IntN(r), x, y)
+			}
+			if rng.IntN(8) == 0 {
+				return fmt.Sprintf("pair(%s, %s)", x, y)
 			}
 			return fmt.Sprintf("t%d:f%d[%s] = %s", rng.IntN(joinTables), rng.IntN(joinFields), x, y)
 		}

@@ -153,20 +153,21 @@ func (p *Program) leave(b *read.Binding, given *Facts, opts LoadOptions) {
 	if slices.Contains(p.disable, selectRows) {
 		return
 	}
-	askRows(b, plan, cat, isWanted)
+	wants := facts.Wants(plan, cat)
+	askRows(b, plan, cat, wants, isWanted)
 	if !slices.Contains(p.disable, joinRows) {
-		joinPartners(b, plan, cat, isWanted)
+		joinPartners(b, cat, wants, isWanted)
 	}
 }
 
 // askRows has a binding leave out rows that fail the comparisons of a plan.
-func askRows(b *read.Binding, plan *queryplan.Plan, cat *stats.Catalog,
+func askRows(b *read.Binding, plan *queryplan.Plan, cat *stats.Catalog, wants *facts.Wanted,
 	isWanted func(pred string) *stats.Relation) {
-	conds, without := facts.Conditions(plan, cat)
+	conds := wants.Conditions
 	if len(conds) == 0 {
 		return
 	}
-	without, _, err := rewrite.Run(without, cat, rewrite.Options{Disable: allBut("PruneColumns"),
+	without, _, err := rewrite.Run(wants.Without(plan), cat, rewrite.Options{Disable: allBut("PruneColumns"),
 		Verify: true})
 	if err != nil {
 		return
@@ -189,15 +190,14 @@ func askRows(b *read.Binding, plan *queryplan.Plan, cat *stats.Catalog,
 
 // joinPartners has a binding leave out rows without a partner in the joins of a
 // plan.
-func joinPartners(b *read.Binding, plan *queryplan.Plan, cat *stats.Catalog,
+func joinPartners(b *read.Binding, cat *stats.Catalog, wants *facts.Wanted,
 	isWanted func(pred string) *stats.Relation) {
-	partners := facts.Partners(plan, cat)
 	b.Join(func(pred string, arg int) (list []read.Partner) {
 		rel := isWanted(pred)
 		if rel == nil {
 			return nil
 		}
-		for _, c := range partners[facts.Column{Table: rel.Table, At: rel.Cols[arg]}] {
+		for _, c := range wants.Partners[facts.Column{Table: rel.Table, At: rel.Cols[arg]}] {
 			if other, at, ok := c.Argument(cat); ok && isWanted(other) != nil {
 				list = append(list, read.Partner{Pred: other, Arg: at})
 			}

@@ -328,8 +328,8 @@ func joinViews(
 				// referred to.
 				all := float64(t.table.Rows) * float64(t.n) / float64(len(t.table.Sample.Rows))
 				rest := to.Rows / max(all, 1e-3)
-				if t.n < fewRows {
-					rest = 1
+				if t.n < fewRows && len(t.table.Sample.Rows) < int(t.table.Rows) {
+					rest = 1 // all is a guess
 				}
 				views = slices.Concat(from.views[:i:i], []*view{joined}, from.views[i+1:],
 					to.views[:k],

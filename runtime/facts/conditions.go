@@ -6,40 +6,21 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
-// Conditions returns the comparisons that each scan of a table asks of its
-// rows, by the table's column. The plan is made with the catalogue. Rows that
-// fail one of them change no answer. The second result is the plan without
-// the comparisons.
-func Conditions(plan *queryplan.Plan, cat *stats.Catalog) (
-	map[Column][]queryplan.Expr, *queryplan.Plan) {
-	c := conditions{cat: cat, asked: map[string][]asked{}, scanned: map[string]bool{}}
-	eachNode(plan, func(n queryplan.Node) { c.collect(n, nil) })
-	out := map[Column][]queryplan.Expr{}
-	for table, list := range c.asked {
-		for _, a := range list {
-			at := Column{table, a.column}
-			out[at] = append(out[at], a.cond)
-		}
-	}
+// Without returns the plan without the comparisons that all scans of a table
+// ask.
+func (w *Wanted) Without(plan *queryplan.Plan) *queryplan.Plan {
 	without := queryplan.Clone(plan)
 	for _, b := range without.Blocks {
 		for i, cmd := range b.Cmds {
 			if n := queryplan.CommandNode(cmd); n != nil {
-				b.Cmds[i] = queryplan.WithNode(cmd, queryplan.Rewrite(n, c.remove))
+				b.Cmds[i] = queryplan.WithNode(cmd, queryplan.Rewrite(n, w.remove))
 			}
 		}
 	}
-	return out, without
-}
-
-// Column is a column of a table of a catalogue.
-type Column struct {
-	Table string
-	At    int
+	return without
 }
 
 func eachNode(plan *queryplan.Plan, f func(queryplan.Node)) {
@@ -52,55 +33,18 @@ func eachNode(plan *queryplan.Plan, f func(queryplan.Node)) {
 	}
 }
 
-// asked is a comparison about one column, which it calls by no name.
-type asked struct {
-	column int
-	cond   queryplan.Expr
-	text   string
-}
-
-func (a asked) same(b asked) bool { return a.column == b.column && a.text == b.text }
-
-// conditions gathers what all scans seen so far ask of the rows of a table.
-type conditions struct {
-	cat     *stats.Catalog
-	asked   map[string][]asked
-	scanned map[string]bool
-}
-
-// collect visits the scans of a tree, whose rows pass the conditions.
-func (c *conditions) collect(n queryplan.Node, conds []queryplan.Expr) {
-	switch n := n.(type) {
-	case *queryplan.Filter:
-		c.collect(n.Input, append(slices.Clone(conds), queryplan.Conjuncts(n.Cond)...))
-		return
-	case *queryplan.Scan:
-		table, _ := c.cat.Stored(n.Var)
-		if table == nil {
-			return
+// abouts returns the conditions over a scan that are about single columns.
+func (w *Wanted) abouts(s *queryplan.Scan, conds []queryplan.Expr) (list []asked) {
+	for _, cond := range conds {
+		if a, ok := w.about(s, cond); ok {
+			list = append(list, a)
 		}
-		var list []asked
-		for _, cond := range conds {
-			if a, ok := c.about(n, cond); ok {
-				list = append(list, a)
-			}
-		}
-		if c.scanned[table.Name] {
-			list = slices.DeleteFunc(slices.Clone(c.asked[table.Name]), func(a asked) bool {
-				return !slices.ContainsFunc(list, a.same)
-			})
-		}
-		c.scanned[table.Name], c.asked[table.Name] = true, list
-		return
 	}
-	var room [2]queryplan.Node
-	for _, in := range queryplan.AppendInputs(room[:0], n) {
-		c.collect(in, nil)
-	}
+	return list
 }
 
 // about returns a condition over a scan as one about a single column.
-func (c *conditions) about(s *queryplan.Scan, cond queryplan.Expr) (asked, bool) {
+func (w *Wanted) about(s *queryplan.Scan, cond queryplan.Expr) (asked, bool) {
 	name := ""
 	ok := true
 	queryplan.WalkExpr(cond, func(e queryplan.Expr) {
@@ -116,14 +60,13 @@ func (c *conditions) about(s *queryplan.Scan, cond queryplan.Expr) (asked, bool)
 	if !ok || name == "" || at < 0 {
 		return asked{}, false
 	}
-	_, stored := c.cat.Stored(s.Var)
-	unnamed := queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
+	_, stored := w.cat.Stored(s.Var)
+	return askedOf(stored[at], queryplan.RewriteExpr(cond, func(e queryplan.Expr) queryplan.Expr {
 		if ref, ok := e.(*queryplan.ColRef); ok {
-			return &queryplan.ColRef{Col: queryplan.Column{Name: "x", Type: ref.Col.Type}}
+			return unnamed(ref.Col.Type)
 		}
 		return e
-	})
-	return asked{stored[at], unnamed, queryplan.ExprString(unnamed)}, true
+	})), true
 }
 
 // comparisons are the functions that comparisons consist of.
@@ -132,7 +75,7 @@ var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not
 
 // remove drops the comparisons of a filter over a scan that all scans of the
 // table ask.
-func (c *conditions) remove(n queryplan.Node) queryplan.Node {
+func (w *Wanted) remove(n queryplan.Node) queryplan.Node {
 	f, ok := n.(*queryplan.Filter)
 	if !ok {
 		return n
@@ -149,13 +92,13 @@ func (c *conditions) remove(n queryplan.Node) queryplan.Node {
 	if !ok {
 		return n
 	}
-	table, _ := c.cat.Stored(s.Var)
+	table, _ := w.cat.Stored(s.Var)
 	if table == nil {
 		return n
 	}
 	rest := slices.DeleteFunc(queryplan.Conjuncts(f.Cond), func(cond queryplan.Expr) bool {
-		a, ok := c.about(s, cond)
-		return ok && slices.ContainsFunc(c.asked[table.Name], a.same)
+		a, ok := w.about(s, cond)
+		return ok && slices.ContainsFunc(w.asked[table.Name], a.same)
 	})
 	if len(rest) == 0 {
 		return f.Input

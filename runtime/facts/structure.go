@@ -26,7 +26,11 @@ func Structure(b *read.Binding) *stats.Catalog {
 		for i := range cols {
 			cols[i] = i
 		}
-		addStructure(cat, s.Name, math.MaxUint32, []read.Use{{Schema: s, Columns: cols}})
+		rows := int64(math.MaxUint32)
+		if !b.Fills(s.Name) {
+			rows = 0
+		}
+		addStructure(cat, s.Name, rows, []read.Use{{Schema: s, Columns: cols}})
 	}
 	for i := range b.Sources {
 		s := &b.Sources[i]

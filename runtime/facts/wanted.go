@@ -1,0 +1,519 @@
+package facts
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
+)
+
+// Column is a column of a table of a catalogue.
+type Column struct {
+	Table string
+	At    int
+}
+
+// Wanted is what each scan of a table asks of its rows. Rows that lack it
+// change no answer.
+//
+// To join before anything is computed is the transfer of predicates (Yang,
+// Zhao, Yu and Koutris, "Predicate Transfer: Efficient Pre-Filtering on
+// Multi-Join Queries", CIDR 2024), with exact sets in place of Bloom filters.
+type Wanted struct {
+	// Conditions are comparisons about a column, which they call by no name.
+	Conditions map[Column][]queryplan.Expr
+	// Partners are columns of other tables that a column is joined with.
+	Partners map[Column][]Column
+
+	cat   *stats.Catalog
+	asked map[string][]asked // by the table
+	at    map[string]map[Column][]Column
+	fills map[*queryplan.Var][]queryplan.Node
+	// known are the sources of the columns of variables that rules fill, nil
+	// while they are being found.
+	known map[variable]*source
+	made  map[output]source // of columns of nodes
+	// twice are scans that a tree has at several places.
+	twice map[*queryplan.Scan]bool
+}
+
+// output is a column of a node.
+type output struct {
+	of   queryplan.Node
+	name string
+}
+
+// variable is a column of a variable.
+type variable struct {
+	of *queryplan.Var
+	at int
+}
+
+// asked is a comparison about one column, which it calls by no name.
+type asked struct {
+	column int
+	cond   queryplan.Expr
+	text   string
+}
+
+func (a asked) same(b asked) bool { return a.column == b.column && a.text == b.text }
+
+// source is where the values of a column come from: they are among the values
+// of each of the scanned columns, and among the constants if there are any.
+type source struct {
+	scanned   []scanned
+	constants []scalar.Value
+	isConst   bool
+}
+
+// scanned is a column of a table, of the rows that pass comparisons and that
+// have partners.
+type scanned struct {
+	Column
+	// by is the scan: columns by one scan are of one row. It is nil if they may
+	// be of several.
+	by     *queryplan.Scan
+	asked  []asked
+	joined []joined
+}
+
+// joined says that a column has a value of another one.
+type joined struct {
+	column int
+	with   Column
+}
+
+// mostConstants is how many constants a column may be compared with.
+const mostConstants = 64
+
+// Wants returns what the scans of a plan ask. The plan is made with the
+// catalogue.
+func Wants(plan *queryplan.Plan, cat *stats.Catalog) *Wanted {
+	w := &Wanted{
+		Conditions: map[Column][]queryplan.Expr{}, Partners: map[Column][]Column{}, cat: cat,
+		asked: map[string][]asked{}, at: map[string]map[Column][]Column{},
+		fills: map[*queryplan.Var][]queryplan.Node{}, known: map[variable]*source{},
+		made: map[output]source{}, twice: map[*queryplan.Scan]bool{}}
+	for _, c := range plan.Commands() {
+		switch c.(type) {
+		case *queryplan.Insert, *queryplan.Assign:
+			v := queryplan.CommandVar(c)
+			w.fills[v] = append(w.fills[v], queryplan.CommandNode(c))
+		}
+	}
+	eachNode(plan, func(n queryplan.Node) {
+		seen := map[*queryplan.Scan]bool{}
+		for _, s := range queryplan.Scans(n) {
+			w.twice[s] = w.twice[s] || seen[s]
+			seen[s] = true
+		}
+	})
+	eachNode(plan, func(n queryplan.Node) { w.visit(n, nil, nil) })
+	for table, list := range w.asked {
+		for _, a := range list {
+			at := Column{table, a.column}
+			w.Conditions[at] = append(w.Conditions[at], a.cond)
+		}
+	}
+	for _, of := range w.at {
+		maps.Copy(w.Partners, of)
+	}
+	return w
+}
+
+// sources are those of which a column of a node must have a value, by its name.
+// It does not hold for tuples that change nothing.
+type sources map[string][]source
+
+// with returns the sources of the names of a list, with further ones.
+func (s sources) with(names []string, more func(name string) []source) sources {
+	out := sources{}
+	for _, name := range names {
+		if list := slices.Concat(s[name], more(name)); len(list) > 0 {
+			out[name] = list
+		}
+	}
+	return out
+}
+
+// none adds no sources.
+func none(string) []source { return nil }
+
+// visit visits the scans of a tree. Its tuples pass the conditions, and those
+// that lack a value of one of the sources change nothing.
+func (w *Wanted) visit(n queryplan.Node, conds []queryplan.Expr, of sources) {
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		w.scan(n, conds, of)
+	case *queryplan.Filter:
+		w.visit(n.Input, append(slices.Clone(conds), queryplan.Conjuncts(n.Cond)...), of)
+	case *queryplan.Dedup:
+		w.visit(n.Input, nil, of)
+	case *queryplan.Map:
+		w.visit(n.Input, nil, of.with(queryplan.NamesOf(n.Input.Columns()), none))
+	case *queryplan.Aggregate:
+		w.visit(n.Input, nil, of.with(n.By, none))
+	case *queryplan.Project:
+		in := sources{}
+		for _, c := range n.Cols {
+			in[c.From] = append(in[c.From], of[c.To]...)
+		}
+		w.visit(n.Input, nil, in)
+	case *queryplan.Join:
+		w.join(n, of)
+	case *queryplan.MultiJoin:
+		for i, in := range n.Nodes {
+			names := queryplan.NamesOf(in.Columns())
+			w.visit(in, nil, of.with(names, func(name string) (all []source) {
+				for k, other := range n.Nodes {
+					if k != i && hasColumn(other, name) {
+						all = append(all, w.sourceOf(other, name))
+					}
+				}
+				return all
+			}))
+		}
+	default:
+		var room [2]queryplan.Node
+		for _, in := range queryplan.AppendInputs(room[:0], n) {
+			w.visit(in, nil, nil)
+		}
+	}
+}
+
+func hasColumn(n queryplan.Node, name string) bool {
+	return slices.ContainsFunc(n.Columns(), func(c queryplan.Column) bool { return c.Name == name })
+}
+
+// join visits the sides of a join. Tuples of its right side change nothing if
+// no tuple of the left side matches them.
+func (w *Wanted) join(n *queryplan.Join, of sources) {
+	matched := func(other queryplan.Node) func(name string) []source {
+		return func(name string) []source {
+			if !hasColumn(other, name) {
+				return nil
+			}
+			return []source{w.sourceOf(other, name)}
+		}
+	}
+	left, right := queryplan.NamesOf(n.Left.Columns()), queryplan.NamesOf(n.Right.Columns())
+	if n.Kind == queryplan.Anti {
+		w.visit(n.Left, nil, of.with(left, none))
+	} else {
+		w.visit(n.Left, nil, of.with(left, matched(n.Right)))
+	}
+	if n.Kind != queryplan.Inner { // a column of the right side only is another than one above
+		right = slices.DeleteFunc(right, func(name string) bool {
+			return !slices.Contains(left, name)
+		})
+	}
+	w.visit(n.Right, nil, of.with(right, matched(n.Left)))
+}
+
+// scan notes what a scan of a table asks.
+func (w *Wanted) scan(s *queryplan.Scan, conds []queryplan.Expr, of sources) {
+	table, stored := w.cat.Stored(s.Var)
+	if table == nil {
+		return
+	}
+	list := w.abouts(s, conds)
+	here := map[Column][]Column{}
+	join := func(at, with Column) {
+		if with.Table != table.Name && !slices.Contains(here[at], with) {
+			here[at] = append(here[at], with)
+		}
+	}
+	for i, name := range s.Names {
+		if name == "" {
+			continue
+		}
+		at := Column{table.Name, stored[i]}
+		for _, from := range of[name] {
+			if cond := among(s.Var.Cols[i].Type, from); cond != nil {
+				list = append(list, askedOf(stored[i], cond))
+			}
+			for _, other := range from.scanned {
+				join(at, other.Column)
+				if other.Column != at || !slices.Equal(table.Key, []int{at.At}) {
+					continue
+				}
+				// It is the same row.
+				list = append(list, other.asked...)
+				for _, j := range other.joined {
+					join(Column{table.Name, j.column}, j.with)
+				}
+			}
+		}
+	}
+	if before, seen := w.at[table.Name]; seen {
+		for at, columns := range here {
+			here[at] = slices.DeleteFunc(columns, func(c Column) bool {
+				return !slices.Contains(before[at], c)
+			})
+		}
+		list = slices.DeleteFunc(slices.Clone(w.asked[table.Name]), func(a asked) bool {
+			return !slices.ContainsFunc(list, a.same)
+		})
+	}
+	w.at[table.Name], w.asked[table.Name] = here, distinct(list)
+}
+
+// distinct returns the comparisons of a list, each once.
+func distinct(list []asked) (out []asked) {
+	for _, a := range list {
+		if !slices.ContainsFunc(out, a.same) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// among returns the condition that a column has one of the constants of a
+// source, or nil.
+func among(t scalar.Type, s source) (cond queryplan.Expr) {
+	if !s.isConst || len(s.constants) == 0 || len(s.constants) > mostConstants {
+		return nil
+	}
+	constants := slices.SortedFunc(slices.Values(s.constants), func(a, b scalar.Value) int {
+		return cmp.Compare(scalar.Format(a), scalar.Format(b))
+	})
+	for i, v := range constants {
+		if v.Type != t {
+			return nil
+		}
+		if i > 0 && scalar.Format(v) == scalar.Format(constants[i-1]) {
+			continue
+		}
+		is := &queryplan.Call{Func: scalar.Lookup("eq"), Result: scalar.BooleanType,
+			Args: []queryplan.Expr{unnamed(t), &queryplan.Const{Value: v}}}
+		if cond == nil {
+			cond = is
+			continue
+		}
+		cond = &queryplan.Call{Func: scalar.Lookup("or"), Result: scalar.BooleanType,
+			Args: []queryplan.Expr{cond, is}}
+	}
+	return cond
+}
+
+// unnamed is the column that a comparison of asked is about.
+func unnamed(t scalar.Type) *queryplan.ColRef {
+	return &queryplan.ColRef{Col: queryplan.Column{Name: "x", Type: t}}
+}
+
+func askedOf(column int, cond queryplan.Expr) asked {
+	return asked{column, cond, queryplan.ExprString(cond)}
+}
+
+// sourceOf returns where the values of a node's column come from.
+func (w *Wanted) sourceOf(n queryplan.Node, name string) source {
+	key := output{n, name}
+	s, ok := w.made[key]
+	if !ok {
+		s = w.findSource(n, name)
+		w.made[key] = s
+	}
+	return s
+}
+
+// findSource is sourceOf for a column that is asked for the first time.
+func (w *Wanted) findSource(n queryplan.Node, name string) (s source) {
+	switch n := n.(type) {
+	case *queryplan.Scan:
+		return w.sourceOfScan(n, name)
+	case *queryplan.Values:
+		i := slices.IndexFunc(n.Cols, func(c queryplan.Column) bool { return c.Name == name })
+		for _, row := range n.Rows {
+			s.constants = append(s.constants, row[i])
+		}
+		s.isConst = true
+	case *queryplan.Filter:
+		s = w.sourceOf(n.Input, name)
+		w.filter(&s, n)
+	case *queryplan.Dedup:
+		return w.sourceOf(n.Input, name)
+	case *queryplan.Map:
+		if hasColumn(n.Input, name) {
+			return w.sourceOf(n.Input, name)
+		}
+	case *queryplan.Aggregate:
+		if slices.Contains(n.By, name) {
+			return w.sourceOf(n.Input, name)
+		}
+	case *queryplan.Project:
+		for _, c := range n.Cols {
+			if c.To == name {
+				return w.sourceOf(n.Input, c.From)
+			}
+		}
+	case *queryplan.Join:
+		return w.sourceOfJoin(n, name)
+	case *queryplan.MultiJoin:
+		for _, in := range n.Nodes {
+			if hasColumn(in, name) {
+				s = s.and(w.sourceOf(in, name))
+			}
+		}
+	}
+	return s
+}
+
+// sourceOfJoin is sourceOf for joins.
+func (w *Wanted) sourceOfJoin(n *queryplan.Join, name string) (s source) {
+	if hasColumn(n.Left, name) {
+		s = w.sourceOf(n.Left, name)
+		if n.Kind != queryplan.Anti {
+			s = w.joinedBy(s, n.Left, n.Right)
+		}
+	}
+	if n.Kind == queryplan.Inner && hasColumn(n.Right, name) {
+		s = s.and(w.joinedBy(w.sourceOf(n.Right, name), n.Right, n.Left))
+	} else if n.Kind == queryplan.Semi && hasColumn(n.Left, name) && hasColumn(n.Right, name) {
+		s = s.and(w.sourceOf(n.Right, name))
+	}
+	return s
+}
+
+// joinedBy adds to scans of one side of a join what their other columns are
+// joined with.
+func (w *Wanted) joinedBy(s source, side, other queryplan.Node) source {
+	s.scanned = slices.Clone(s.scanned)
+	for _, c := range side.Columns() {
+		if !hasColumn(other, c.Name) {
+			continue
+		}
+		for _, to := range w.sourceOf(other, c.Name).scanned {
+			for _, from := range w.sourceOf(side, c.Name).scanned {
+				for i := range s.scanned {
+					if from.by != nil && from.by == s.scanned[i].by {
+						s.scanned[i].joined = append(slices.Clip(s.scanned[i].joined),
+							joined{from.At, to.Column})
+					}
+				}
+			}
+		}
+	}
+	return s
+}
+
+// sourceOfScan is sourceOf for scans: of tables, or of what rules fill.
+func (w *Wanted) sourceOfScan(n *queryplan.Scan, name string) source {
+	i := slices.Index(n.Names, name)
+	if i < 0 {
+		return source{}
+	}
+	if table, stored := w.cat.Stored(n.Var); table != nil {
+		if table.Rows == 0 {
+			return source{isConst: true}
+		}
+		row := scanned{Column: Column{table.Name, stored[i]}}
+		if !w.twice[n] {
+			row.by = n
+		}
+		return source{scanned: []scanned{row}}
+	}
+	key := variable{n.Var, i}
+	if s, ok := w.known[key]; ok {
+		if s == nil { // it is being found
+			return source{}
+		}
+		return *s
+	}
+	w.known[key] = nil
+	var out source
+	for k, fill := range w.fills[n.Var] {
+		s := w.sourceOf(fill, fill.Columns()[i].Name)
+		if k == 0 {
+			out = s
+		} else {
+			out = out.or(s)
+		}
+	}
+	out.scanned = slices.Clone(out.scanned)
+	for k := range out.scanned { // two scans of the variable have tuples of several rows
+		out.scanned[k].by = nil
+	}
+	w.known[key] = &out
+	return out
+}
+
+// filter adds the comparisons of a filter over a scan to the sources that are
+// the scan.
+func (w *Wanted) filter(s *source, f *queryplan.Filter) {
+	in := f.Input
+	for {
+		below, ok := in.(*queryplan.Filter)
+		if !ok {
+			break
+		}
+		in = below.Input
+	}
+	scan, ok := in.(*queryplan.Scan)
+	if !ok {
+		return
+	}
+	if table, _ := w.cat.Stored(scan.Var); table == nil {
+		return
+	}
+	list := w.abouts(scan, queryplan.Conjuncts(f.Cond))
+	s.scanned = slices.Clone(s.scanned)
+	for i := range s.scanned {
+		s.scanned[i].asked = slices.Concat(s.scanned[i].asked, list)
+	}
+}
+
+// and returns the source of values that come from both.
+func (s source) and(t source) source {
+	out := source{scanned: slices.Concat(s.scanned, t.scanned), isConst: s.isConst,
+		constants: s.constants}
+	if !s.isConst {
+		out.isConst, out.constants = t.isConst, t.constants
+	}
+	return out
+}
+
+// or returns the source of values that come from one or the other.
+func (s source) or(t source) (out source) {
+	switch {
+	case s.isEmpty():
+		return t
+	case t.isEmpty():
+		return s
+	}
+	for _, a := range s.scanned {
+		for _, b := range t.scanned {
+			if a.Column == b.Column {
+				out.scanned = append(out.scanned, scanned{Column: a.Column,
+					asked: slices.DeleteFunc(slices.Clone(a.asked), func(x asked) bool {
+						return !slices.ContainsFunc(b.asked, x.same)
+					}),
+					joined: slices.DeleteFunc(slices.Clone(a.joined), func(x joined) bool {
+						return !slices.Contains(b.joined, x)
+					})})
+			}
+		}
+	}
+	if s.isConst && t.isConst {
+		out.isConst, out.constants = true, slices.Concat(s.constants, t.constants)
+	}
+	return out
+}
+
+// isEmpty reports whether there are no values.
+func (s source) isEmpty() bool { return s.isConst && len(s.constants) == 0 }
+
+// Argument returns a predicate and its argument that a column of a table is: of
+// several, those with the least name.
+func (c Column) Argument(cat *stats.Catalog) (pred string, arg int, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(cat.Relations)) {
+		if rel := cat.Relations[name]; rel.Table == c.Table {
+			if i := slices.Index(rel.Cols, c.At); i >= 0 {
+				return name, i, true
+			}
+		}
+	}
+	return "", 0, false
+}
