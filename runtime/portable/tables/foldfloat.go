@@ -117,22 +117,23 @@ func (s *floatSum) fold(v *foldValues, p *foldRange) {
 	if v.split {
 		s.rounded = growTo(s.rounded, p.groups.N)
 		begin := p.starts[0]
-		for g := range s.rounded {
-			end := p.starts[g+1]
+		for i, g := range p.order {
+			end := p.starts[i+1]
 			var sum term
 			for _, from := range p.from[begin:end] {
 				t := &v.terms[from]
 				sum[upper] += t[upper]
 				sum[lower] += t[lower]
 			}
-			s.rounded[g] = v.unit.float(sum)
+			s.rounded[int(g)-p.first] = v.unit.float(sum)
 			begin = end
 		}
 		return
 	}
-	for g := range p.groups.N {
+	for i := range p.order {
+		g := p.group(i)
 		s.pairs[2*g], s.pairs[2*g+1] = 0, 0
-		for _, from := range p.of(g) {
+		for _, from := range p.of(i) {
 			s.addFloat(uint32(g), work.Float(v.words[from]))
 		}
 	}
