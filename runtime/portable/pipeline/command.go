@@ -17,6 +17,7 @@ type Done struct {
 func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) func() Done {
 	r := c.run
 	c.block = b
+	c.findModes(b)
 	switch cmd := cmd.(type) {
 	case *queryplan.Insert:
 		c.label, c.span = cmd.Var.Name, cmd.Span
@@ -36,7 +37,7 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 		sink := &insertSink{table: t, cols: queryplan.NamesOf(cmd.Node.Columns())}
 		pipes := c.node(cmd.Node, namesOf(cmd.Node.Columns()))
 		setSink(pipes, sink)
-		return func() Done {
+		run := func() Done {
 			had := t.Detach()
 			exec(r, pipes)
 			done := sink.finish()
@@ -44,6 +45,10 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 			t.FreeChunks(had)
 			return done
 		}
+		if m := c.modeOf(cmd); m != nil {
+			return m.assign(r, t, cmd == m.Tally, run)
+		}
+		return run
 	case *queryplan.Merge:
 		t := c.Tables[cmd.Var]
 		last := !c.Flow.InsertsAfter(cmd.Var, b, i)

@@ -470,6 +470,13 @@ func (s AccSpec) Folds() bool {
 	return ok
 }
 
+// IsExtreme reports whether an accumulator is Min or Max of a type whose words
+// order by scalar.Ordered.
+func (s AccSpec) IsExtreme() bool {
+	_, ok := newAccumulator(s).(*extreme)
+	return ok
+}
+
 func (a *extreme) fold(v *foldValues, p *foldRange) {
 	for i := range p.order {
 		best := int64(math.MaxInt64)
