@@ -74,7 +74,7 @@ const (
 	// sparseFold is the share of the pairs that must have a value for a fold
 	// to be worth it: one in that many.
 	sparseFold = 8
-	// blockGroups and blockPairs bound the groups of a block and their pairs, in
+	// blockGroups and blockPairs bound a block's groups and their pairs, in
 	// vectors: its results stay in the cache while a fold visits it.
 	blockGroups = 4
 	blockPairs  = 64
