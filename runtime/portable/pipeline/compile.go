@@ -357,6 +357,13 @@ func (c *Compiler) project(n *queryplan.Project, need names) []*pipeline {
 }
 
 func (c *Compiler) join(n *queryplan.Join, need names) []*pipeline {
+	if c.keepsRows(n) {
+		return c.keptRows(n, need)
+	}
+	return c.joined(n, need)
+}
+
+func (c *Compiler) joined(n *queryplan.Join, need names) []*pipeline {
 	on := n.On()
 	if scan, cols := resolveScan(n.Right); scan != nil {
 		// Joins on the same columns share an index if its key has one order,
@@ -556,7 +563,9 @@ func (c *Compiler) aggregate(n *queryplan.Aggregate, need names) []*pipeline {
 	}
 	if isFold {
 		if f := c.folding(n, a, s); f != nil {
-			return []*pipeline{bagPipeline(f.compute, f.columns(), need)}
+			p := bagPipeline(f.compute, f.columns(), need)
+			p.src.(*bagSource).sameKeys = func() bool { return f.same }
+			return []*pipeline{p}
 		}
 	}
 	return []*pipeline{bagPipeline(a.compute, a.columns(), need)}
