@@ -85,7 +85,8 @@ type Request struct {
 	// Resident lets an engine leave outputs where it has computed them; the
 	// answer has them in Pending.
 	Resident bool
-	// Rounds asks for Answer.Rounds. Only the go engine has them.
+	// Rounds asks for Answer.Rounds. The go engine has them, by itself and in
+	// runs that spill.
 	Rounds bool
 }
 

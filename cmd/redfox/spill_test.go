@@ -127,3 +127,55 @@ func TestSpillAtThePrompt(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestSpillExplains asks why a tuple of a recursion holds that needs more than
+// the memory.
+func TestSpillExplains(t *testing.T) {
+	dir := t.TempDir()
+	spillFacts(t, dir)
+	write(t, dir, "p.logic", spillClosure+"edge(5001, 5002). edge(5002, 5003). edge(5003, 5004).\n")
+	explain := func(code int, command, goal string, args ...string) string {
+		t.Helper()
+		cmd := redfoxProcess(t, dir, append([]string{command, goal, "p.logic", "--fact",
+			"edge=edge.tsv"}, args...)...)
+		out, _ := cmd.CombinedOutput() // its exit code says whether it failed
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Fatalf("exit code %d: %s", got, out)
+		}
+		return string(out)
+	}
+	const goal = "tc(5001, 5004)"
+	want := explain(exitDone, "why", goal)
+	if !strings.Contains(want, "tc(5001, 5003)") {
+		t.Fatalf("no derivation in %s", want)
+	}
+	if got := explain(exitEnvironment, "why", goal, "--memory", "3M"); !strings.Contains(got,
+		"--spill DIR") {
+		t.Errorf("without a folder: %s", got)
+	}
+	if got := explain(exitDone, "why", goal, "--memory", "3M", "--spill", dir); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	const missing = "tc(5004, 5001)"
+	want = explain(exitDone, "why-not", missing, "--depth", "1")
+	if got := explain(exitDone, "why-not", missing, "--depth", "1", "--memory", "3M", "--spill",
+		dir); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	at := func(code int, args ...string) string {
+		t.Helper()
+		cmd := redfoxProcess(t, dir, append([]string{"repl", "p.logic", "--fact", "edge=edge.tsv",
+			"--engine", "go"}, args...)...)
+		cmd.Stdin = strings.NewReader(":why " + goal + "\n")
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Fatalf("exit code %d: %s", got, out)
+		}
+		return string(out)
+	}
+	want = at(exitDone)
+	if got := at(exitDone, "--memory", "3M", "--spill", dir); got != want ||
+		!strings.Contains(got, "tc(5001, 5003)") {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

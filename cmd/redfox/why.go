@@ -26,7 +26,7 @@ func whyCommand(con *console) *cli.Command {
 			"redfox why-not 'reach(1, 1)' reach.logic --facts data --depth 2\n" +
 			"redfox why 'reach(118, x), x > 6000' reach.logic --facts data --format json",
 		Flags: flags("depth", "format", "clauses", "facts", "fact", "allow-path", "header", "on-error",
-			"missing-facts", "strict", "threads", "memory", "max-rounds", "timeout", "disable", "json"),
+			"missing-facts", "strict", "threads", "memory", "spill", "max-rounds", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			format, err := choice("format", formatOr(c, "text"), "text", "json")
 			if err != nil {
@@ -90,7 +90,7 @@ func (r *run) why(ctx context.Context, c *cli.Context, format string, depth int)
 	}
 	reasons, err := prog.Why(ctx, db, r.options, depth)
 	if err != nil {
-		return err
+		return r.adviseSpill(err)
 	}
 	r.progress.done()
 	if format == "text" {

@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/provenance"
+	"github.com/redfoxdb/redfox/runtime/spill"
 )
 
 // goalFile is the name of the file that holds a goal.
@@ -209,6 +210,9 @@ func (p *Program) tables(ctx context.Context, db *Database,
 		req := q.request(opts)
 		req.Rounds, req.NoDecompose = true, true
 		answered, err = e.Run(ctx, req)
+		if opts.Spill != "" && CouldSpill(err) {
+			answered, err = spill.Run(ctx, e, req, spill.Options{Folder: opts.Spill})
+		}
 		return err
 	}); err != nil {
 		return nil, err

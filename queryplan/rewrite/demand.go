@@ -15,13 +15,14 @@ var restrictToDemand = &Pass{
 		"tuples for those values are derived. A set has the values that are asked for, and what their " +
 		"derivations ask for in turn. Where a rule passes the other columns on as they are, the set " +
 		"has pairs of both, and takes the place of the recursion. Where an atom is asked for what " +
-		"another recursive atom has found, the set grows together with the recursion.",
+		"another recursive atom finds, sets have what it can find, along chains of what the recursion " +
+		"starts from; or, if rules have more conditions, the set grows together with the recursion.",
 	Unless: "The recursion is an output, has a key to check, is asked for whole, or a rule has " +
 		"groups or best values, unless each atom of the recursion has the value that is asked for; or " +
-		"a predicate is asked for different columns; or a rule joins several recursive atoms of which " +
-		"none has the value that its head is asked for. No value that a rule computes is asked for: " +
-		"there may be no end to them. The values that a relation asks for must be few beside those " +
-		"that there are.",
+		"a predicate is asked for different columns; or no chain of atoms leads from what the head of " +
+		"a rule is asked for to what its recursive atoms are. No value that a rule computes is asked " +
+		"for: there may be no end to them. The values that a relation asks for must be few beside " +
+		"those that there are.",
 	Before: "insert tc\n  scan edge(x, y)\nloop:\n  insert tc\n    project x, z\n      join y\n" +
 		"        scan delta tc(x, y)\n        scan edge(y, z)\ninsert out\n  filter eq(x, 1)\n" +
 		"    scan tc(x, y)",
@@ -50,8 +51,12 @@ var restrictToDemand = &Pass{
 				r.restrict()
 			} else if k := p.recursion(b, loop).carries(); k != nil {
 				k.restrict()
+			} else if a := p.recursion(b, loop).foresees(); a != nil && a.isTight() {
+				a.restrict()
 			} else if g := p.recursion(b, loop).grows(); g != nil {
 				g.restrict()
+			} else if a := p.recursion(b, loop).foresees(); a != nil {
+				a.restrict()
 			} else {
 				continue
 			}

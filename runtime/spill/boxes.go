@@ -22,6 +22,8 @@ type boxes struct {
 	// take is called with the answer of each box.
 	take func(*runtime.Answer) error
 	on   runtime.Engine
+	// whole says that the first box is not cut.
+	whole bool
 
 	// level is how many bits of each way the first box has, by the sizes of the
 	// leaves.
@@ -73,10 +75,26 @@ var errDevice = errors.New("a box does not fit the device")
 // says that a box does not fit that cannot be cut any further.
 func (r *run) evaluate(job *parts.Job, sources []*bag, take func(*runtime.Answer) error) (
 	boxed *boxes, err error) {
+	return r.newBoxes(job, sources, take).evaluate()
+}
+
+// evaluateWhole is evaluate in one box.
+func (r *run) evaluateWhole(job *parts.Job, sources []*bag,
+	take func(*runtime.Answer) error) (boxed *boxes, err error) {
+	x := r.newBoxes(job, sources, take)
+	x.whole = true
+	return x.evaluate()
+}
+
+func (r *run) newBoxes(job *parts.Job, sources []*bag, take func(*runtime.Answer) error) *boxes {
 	n := len(job.Ways)
-	x := &boxes{run: r, job: job, sources: sources, take: take, level: make([]uint8, n),
+	return &boxes{run: r, job: job, sources: sources, take: take, level: make([]uint8, n),
 		full: math.MaxInt64,
 		most: make([]uint8, n), slices: make([]slice, len(job.Leaves))}
+}
+
+func (x *boxes) evaluate() (boxed *boxes, err error) {
+	r, job, n := x.run, x.job, len(x.job.Ways)
 	defer x.release(func(int) bool { return true })
 	x.estimate()
 	whole := box{bits: make([]uint8, n), class: make([]uint64, n), stalled: make([]uint8, n),
@@ -147,12 +165,15 @@ func (x *boxes) estimate() {
 // eval evaluates a box, in halves if it does not fit.
 func (x *boxes) eval(b box) error {
 	for w, have := range b.bits {
+		if have < x.level[w] && x.whole {
+			return &runtime.MemoryError{}
+		}
 		if have < x.level[w] {
 			return x.halve(b, w, 0)
 		}
 	}
 	rows, err := x.attempt(&b, x.on)
-	if !isMemory(err) {
+	if !isMemory(err) || x.whole {
 		return err
 	}
 	w, had := x.choose(b, rows)

@@ -106,6 +106,7 @@ func (c *commander) walk() error {
 				return err
 			}
 		}
+		c.endRound(b)
 		next := c.next(b)
 		if loop, ok := b.Term.(*queryplan.Branch); ok && loop.Unbounded && next == loop.Then &&
 			visits[b] >= most {
@@ -118,6 +119,22 @@ func (c *commander) walk() error {
 		b, last = next, b
 	}
 	return nil
+}
+
+// endRound notes how many tuples the outputs have that a block has filled.
+func (c *commander) endRound(b *queryplan.Block) {
+	if !c.req.Rounds {
+		return
+	}
+	c.visited++
+	for _, cmd := range b.Cmds {
+		m, ok := cmd.(*queryplan.Merge)
+		if !ok || !m.Var.Output || c.vars[m.Var].delta.rows == 0 {
+			continue
+		}
+		c.answer.Rounds[m.Var.Name] = append(c.answer.Rounds[m.Var.Name],
+			runtime.RoundEnd{Round: c.visited, Rows: c.vars[m.Var].full.rows})
+	}
 }
 
 func (c *commander) next(b *queryplan.Block) *queryplan.Block {

@@ -23,6 +23,10 @@
 // (merge.go). What of a command cannot be cut is computed step by step
 // (steps.go).
 //
+// If a request asks for the rounds of tuples, a piece with a loop runs whole or
+// command by command: each box would have rounds of its own. Deltas go behind
+// one another in the file, so its tuples are in the order of their rounds.
+//
 // The file has no name, so nothing of it is left however the process ends. The
 // columns of a large result are mapped from it (result.go).
 package spill

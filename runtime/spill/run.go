@@ -51,6 +51,9 @@ type run struct {
 	ownDict bool
 	recodes map[*store.Dict][]uint32
 
+	// visited is the number of the last round, if the request asks for rounds.
+	visited int64
+
 	cuts    *segments.Cuts
 	loaded  map[string]*bag // facts
 	derived map[string]*bag // complete variables, by name
@@ -65,8 +68,9 @@ func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts O
 		opts.Open = func() (Store, error) { return open(opts.Folder) }
 	}
 	r := &run{ctx: ctx, req: req, inner: inner, bound: req.Memory, mem: account.New(req.Memory),
-		file:    &blockFile{folder: opts.Folder},
-		answer:  &runtime.Answer{Outputs: map[string]*store.Relation{}},
+		file: &blockFile{folder: opts.Folder},
+		answer: &runtime.Answer{Outputs: map[string]*store.Relation{},
+			Rounds: map[string]runtime.Rounds{}},
 		recodes: map[*store.Dict][]uint32{}, loaded: map[string]*bag{},
 		derived: map[string]*bag{}, cuts: segments.Cut(req.Plan)}
 	r.file.profile.Folder = opts.Folder
@@ -364,8 +368,17 @@ func (r *run) piece(at int) error {
 			r.answer.Violations = append(r.answer.Violations, v)
 		}
 	}
-	boxed, err := r.evaluate(job, sources, func(answer *runtime.Answer) error {
+	// Several boxes have each a round of their own where the run has one.
+	rounds := r.req.Rounds && len(r.cuts.Pieces[at].Loops) > 0
+	evaluate := r.evaluate
+	if rounds {
+		evaluate = r.evaluateWhole
+	}
+	boxed, err := evaluate(job, sources, func(answer *runtime.Answer) error {
 		checks(answer)
+		if rounds {
+			r.addRounds(answer.Rounds)
+		}
 		for name, f := range fillers {
 			if err := f.add(answer.Outputs[name]); err != nil {
 				return err
@@ -388,6 +401,7 @@ func (r *run) piece(at int) error {
 		for name, g := range out {
 			r.drop(g)
 			delete(out, name)
+			delete(r.answer.Rounds, name)
 		}
 		about.By = nil
 		err = r.commands(seg, out, &about)
@@ -397,11 +411,29 @@ func (r *run) piece(at int) error {
 	}
 	for name, g := range out {
 		r.derived[name] = g
+		if r.req.Rounds && r.answer.Rounds[name] == nil && g.rows > 0 {
+			r.answer.Rounds[name] = runtime.Rounds{{Round: r.visited + 1, Rows: g.rows}}
+		}
 	}
+	r.visited++
 	about.Time = time.Since(began)
 	r.file.profile.Pieces = append(r.file.profile.Pieces, about)
 	r.dropUnused(at + 1)
 	return nil
+}
+
+// addRounds adds the rounds of a piece that ran whole to those of the pieces
+// before it.
+func (r *run) addRounds(of map[string]runtime.Rounds) {
+	last := r.visited
+	for name, rounds := range of {
+		for _, end := range rounds {
+			end.Round += r.visited
+			last = max(last, end.Round)
+			r.answer.Rounds[name] = append(r.answer.Rounds[name], end)
+		}
+	}
+	r.visited = last
 }
 
 // dropUnused frees what no later piece and no result needs.

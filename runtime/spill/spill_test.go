@@ -2,10 +2,13 @@ package spill
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/portable"
@@ -103,4 +106,74 @@ func TestRandomPrograms(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	})
+}
+
+// TestRounds holds that tuples of recursions which are run by parts come in the
+// order of the rounds that found them.
+func TestRounds(t *testing.T) {
+	compared := 0
+	enginetest.RandomPrograms(t, 7000, 150, func(t *testing.T, seed uint64, text string,
+		plan *queryplan.Plan, db *store.Database) {
+		req := &runtime.Request{Plan: plan, Facts: db, Rounds: true, NoDecompose: true}
+		want, err := portable.New().Run(context.Background(), req)
+		if err != nil {
+			return // the other tests compare errors
+		}
+		got, err := (&spilling{t: t, rows: []int{1, 3, 8, 20}[seed%4]}).Run(context.Background(),
+			req)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		for name, rounds := range want.Rounds {
+			if len(rounds) < 2 {
+				continue // it may have been found in some other order
+			}
+			compared++
+			has := roundsOf(t, got, name)
+			if !slices.Equal(has, roundsOf(t, want, name)) {
+				t.Fatalf("rounds of %s: %v, want %v, in\n%s", name, has, roundsOf(t, want, name), text)
+			}
+			for _, other := range slices.Sorted(maps.Keys(want.Rounds)) {
+				if !slices.Equal(roundsBeside(got, name, other), roundsBeside(want, name, other)) &&
+					len(want.Rounds[other]) > 1 {
+					t.Fatalf("rounds of %s beside %s: %v, want %v, in\n%s", name, other,
+						got.Rounds, want.Rounds, text)
+				}
+			}
+		}
+	})
+	if compared < 30 {
+		t.Errorf("%d recursions have several rounds", compared)
+	}
+}
+
+// roundsOf returns the tuples of each round, sorted.
+func roundsOf(t *testing.T, a *runtime.Answer, name string) (out []string) {
+	t.Helper()
+	rel, row := a.Outputs[name], 0
+	for _, end := range a.Rounds[name] {
+		var tuples []string
+		for ; row < int(end.Rows); row++ {
+			tuple := ""
+			for _, c := range rel.Columns() {
+				tuple += scalar.KeyLiteral(c.Value(row)) + " "
+			}
+			tuples = append(tuples, tuple)
+		}
+		slices.Sort(tuples)
+		out = append(out, strings.Join(tuples, ", "))
+	}
+	if row != rel.Rows() {
+		t.Fatalf("%d of %d tuples of %s have rounds", row, rel.Rows(), name)
+	}
+	return out
+}
+
+// roundsBeside returns, for each round of a relation, how many tuples another
+// one had before.
+func roundsBeside(a *runtime.Answer, name, other string) (out []int64) {
+	for _, end := range a.Rounds[name] {
+		out = append(out, a.Rounds[other].Before(end.Round))
+	}
+	return out
 }

@@ -46,6 +46,9 @@ type bagSource struct {
 	compute func(r *work.Run) *bag
 	bag     *bag
 	cols    []int // of the bag, for each slot
+	// sameKeys reports whether the last bag that was computed has the groups of
+	// the one before; nil if nothing is known.
+	sameKeys func() bool
 }
 
 func (s *bagSource) prepare(r *work.Run) int {

@@ -17,6 +17,7 @@ type Done struct {
 func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) func() Done {
 	r := c.run
 	c.block = b
+	c.findModes(b)
 	switch cmd := cmd.(type) {
 	case *queryplan.Insert:
 		c.label, c.span = cmd.Var.Name, cmd.Span
@@ -36,14 +37,24 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 		sink := &insertSink{table: t, cols: queryplan.NamesOf(cmd.Node.Columns())}
 		pipes := c.node(cmd.Node, namesOf(cmd.Node.Columns()))
 		setSink(pipes, sink)
-		return func() Done {
+		same := sameKeys(cmd, pipes)
+		keys := uint64(0) // those that this command has made
+		run := func() Done {
 			had := t.Detach()
 			exec(r, pipes)
 			done := sink.finish()
 			t.Publish()
+			if same != nil && same() {
+				t.KeepKeys(keys)
+			}
+			keys = t.Keys()
 			t.FreeChunks(had)
 			return done
 		}
+		if m := c.modeOf(cmd); m != nil {
+			return m.assign(r, t, cmd == m.Tally, run)
+		}
+		return run
 	case *queryplan.Merge:
 		t := c.Tables[cmd.Var]
 		last := !c.Flow.InsertsAfter(cmd.Var, b, i)
@@ -83,6 +94,20 @@ func (c *Compiler) Command(b *queryplan.Block, i int, cmd queryplan.Command) fun
 		return func() Done { k.run(r); return Done{} }
 	}
 	panic(fmt.Sprintf("no command %T", cmd))
+}
+
+// sameKeys returns what reports whether a command has filled a bag with the
+// keys of the time before; nil if nothing is known of that.
+func sameKeys(cmd *queryplan.Assign, pipes []*pipeline) func() bool {
+	n, ok := cmd.Node.(*queryplan.Aggregate)
+	if !ok || len(n.By) != cmd.Var.Keys || len(pipes) != 1 || len(pipes[0].stages) > 0 {
+		return nil
+	}
+	src, ok := pipes[0].src.(*bagSource)
+	if !ok {
+		return nil
+	}
+	return src.sameKeys
 }
 
 func setSink(pipes []*pipeline, s sink) {

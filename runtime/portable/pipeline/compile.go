@@ -27,6 +27,7 @@ type Compiler struct {
 	Tables map[*queryplan.Var]*tables.Table // of Derived and Temp variables
 	sides  map[string]*builtSide
 	tries  trieSides
+	modes  map[*queryplan.Block][]*mode
 	Flow   *queryplan.Flow
 	Kept   *tables.Kept // indexes on facts that other runs have built; may be nil
 
@@ -47,6 +48,7 @@ func New(r *work.Run, p *queryplan.Plan, cols *columns.Columns, maxViolations in
 	violated func(runtime.Violation)) *Compiler {
 	c := &Compiler{run: r, cols: cols, Tables: map[*queryplan.Var]*tables.Table{},
 		sides: map[string]*builtSide{}, Flow: queryplan.NewFlow(p),
+		modes:    map[*queryplan.Block][]*mode{},
 		violated: violated, maxViolations: maxViolations}
 	for _, v := range p.Vars {
 		switch v.Kind {
@@ -355,6 +357,13 @@ func (c *Compiler) project(n *queryplan.Project, need names) []*pipeline {
 }
 
 func (c *Compiler) join(n *queryplan.Join, need names) []*pipeline {
+	if c.keepsRows(n) {
+		return c.keptRows(n, need)
+	}
+	return c.joined(n, need)
+}
+
+func (c *Compiler) joined(n *queryplan.Join, need names) []*pipeline {
 	on := n.On()
 	if scan, cols := resolveScan(n.Right); scan != nil {
 		// Joins on the same columns share an index if its key has one order,
@@ -539,14 +548,24 @@ func (c *Compiler) aggregate(n *queryplan.Aggregate, need names) []*pipeline {
 	pipes := c.node(n.Input, in)
 	a := newAggregation("the groups of "+c.label, n, pipes, pipes, c.span, c.stamp(n))
 	a.Ordered = c.keysAscend(n) && a.Key.Words == 1 && a.Key.Bits > tables.MaxDirectGroups
+	for _, m := range c.modes[c.block] {
+		if m.pick(n, a) {
+			return []*pipeline{bagPipeline(m.compute, m.columns(), need)}
+		}
+	}
 	s, isFold := c.Flow.Fold(n, c.block)
 	if isFold && s.Tally {
 		t := c.tallying(n, a, s)
+		for _, m := range c.modes[c.block] {
+			m.take(n, t)
+		}
 		return []*pipeline{bagPipeline(t.compute, t.columns(), need)}
 	}
 	if isFold {
 		if f := c.folding(n, a, s); f != nil {
-			return []*pipeline{bagPipeline(f.compute, f.columns(), need)}
+			p := bagPipeline(f.compute, f.columns(), need)
+			p.src.(*bagSource).sameKeys = func() bool { return f.same }
+			return []*pipeline{p}
 		}
 	}
 	return []*pipeline{bagPipeline(a.compute, a.columns(), need)}

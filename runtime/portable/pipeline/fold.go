@@ -43,6 +43,9 @@ type folding struct {
 
 	result *bag
 	own    *bag // of the fold; nil if the result is that of plain
+	// whole says that the last result had all groups, and same that the one
+	// before had them, too.
+	whole, same bool
 }
 
 // foldSides compiles the sides of a fold. The pairs have the columns by under
@@ -149,12 +152,19 @@ func (f *folding) compute(r *work.Run) *bag {
 				f.fold.Free(r.Mem)
 			}
 			f.drop(r)
-			f.fold = tables.NewFold(r, &f.agg.Grouping, pairs)
+			f.fold, f.whole = tables.NewFold(r, &f.agg.Grouping, pairs), false
 		})
+		had := f.whole
 		if f.fill(r) {
-			f.own = f.agg.finish(r, f.fold.Ranges(r), f.own)
+			ranges := f.fold.Ranges(r)
+			f.whole = !slices.ContainsFunc(ranges, func(t *tables.Groups) bool {
+				return len(t.Taken) > 0
+			})
+			f.same = f.whole && had
+			f.own = f.agg.finish(r, ranges, f.own)
 			f.result = f.own
 		} else {
+			f.whole, f.same = false, false
 			f.drop(r)
 			f.result = f.plain.compute(r)
 		}

@@ -61,14 +61,46 @@ type joinOp struct {
 	runs        tables.Runs
 	left, right []uint32 // of the output: the input's row and the place in the payload
 	out, same   work.Batch
+	// constant is the index of one row without a key whose payload is in out.
+	constant *tables.Token
 }
 
 func (o *joinOp) Close() { o.next.Close() }
 
 func (o *joinOp) Push(b *work.Batch) {
+	if o.kind == queryplan.Inner && len(o.joinStage.keys) == 0 && o.pushProduct(b) {
+		return
+	}
 	valid := o.pack(b)
 	o.index.Lookup(o.keys, valid, b.N, &o.runs)
 	o.match(b)
+}
+
+// pushProduct pushes the rows of a batch with the only row of the build side,
+// whose columns stay from batch to batch. It returns false if there are more.
+func (o *joinOp) pushProduct(b *work.Batch) bool {
+	x, built := o.side.finder().(*tables.Index)
+	if !built || !x.Distinct() {
+		return false
+	}
+	o.index = x
+	token, n := x.Token(), len(o.keep)
+	if o.constant != token {
+		o.constant = token
+		clear(o.right)
+		for i, c := range o.pay {
+			o.index.Payload(o.out.Cols[n+i], o.right, c)
+		}
+	}
+	for i, slot := range o.keep {
+		o.same.Cols[i] = b.Cols[slot]
+	}
+	for i := range o.pay {
+		o.same.Cols[n+i] = o.out.Cols[n+i][:b.N]
+	}
+	o.same.N = b.N
+	o.next.Push(&o.same)
+	return true
 }
 
 // match pushes what the rows of a batch find.

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/portable/tables"
 )
@@ -28,15 +30,29 @@ type stamp []versionOf
 type versionOf struct {
 	table   *tables.Table
 	version queryplan.Version
+	keys    bool // nothing but the keys of a bag is read
 }
 
-// now returns a number that grows with every change of the inputs.
+// now returns a number that differs when the inputs do. It is a hash, as the
+// numbers of keys may come again: small multiples of the odd factor are far
+// apart.
 func (s stamp) now() uint64 {
+	const factor = 0x9e3779b97f4a7c15
 	var sum uint64
 	for _, v := range s {
-		sum += v.table.Epoch[v.version]
+		at := v.table.Epoch[v.version]
+		if v.keys {
+			at = v.table.Keys()
+		}
+		sum = sum*factor + at
 	}
 	return sum
+}
+
+// readsKeys reports whether a scan reads nothing of a bag but its keys.
+func readsKeys(s *queryplan.Scan) bool {
+	return s.Var.Kind == queryplan.Temp && s.Var.Keys < len(s.Var.Cols) && s.Position == "" &&
+		!slices.ContainsFunc(s.Names[s.Var.Keys:], func(name string) bool { return name != "" })
 }
 
 // stamp returns what a tree reads, apart from facts.
@@ -44,7 +60,7 @@ func (c *Compiler) stamp(n queryplan.Node) stamp {
 	var s stamp
 	for _, scan := range queryplan.Scans(n) {
 		if t := c.Tables[scan.Var]; t != nil {
-			s = append(s, versionOf{t, scan.Version})
+			s = append(s, versionOf{t, scan.Version, readsKeys(scan)})
 		}
 	}
 	return s

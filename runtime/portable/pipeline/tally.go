@@ -64,13 +64,7 @@ func (t *tallying) compute(r *work.Run) *bag {
 		if t.own {
 			t.result.release(r.Mem)
 		}
-		t.ensure(r, t.by, &t.groups, func(pairs *tables.FoldPairs) {
-			if t.tally != nil {
-				t.tally.Free(r.Mem)
-			}
-			t.tally = tables.NewTally(r, &t.groups, t.labels, pairs)
-			t.fold = t.tally.Fold
-		})
+		t.makeTally(r)
 		if t.own = t.fill(r); t.own {
 			t.result = t.rows(r)
 		} else {
@@ -78,6 +72,17 @@ func (t *tallying) compute(r *work.Run) *bag {
 		}
 	})
 	return t.result
+}
+
+// makeTally makes the tally, if that is not done.
+func (t *tallying) makeTally(r *work.Run) {
+	t.ensure(r, t.by, &t.groups, func(pairs *tables.FoldPairs) {
+		if t.tally != nil {
+			t.tally.Free(r.Mem)
+		}
+		t.tally = tables.NewTally(r, &t.groups, t.labels, pairs)
+		t.fold = t.tally.Fold
+	})
 }
 
 // rows returns what the ranges have counted.

@@ -101,6 +101,12 @@ func (s *wholeSum) result(g int, agg *queryplan.Agg, in scalar.Type, counts []in
 // Results are Total and Avg of floats.
 func (s *floatSum) Results(col []int64, agg *queryplan.Agg, _ scalar.Type, counts []int64,
 	_ func(int)) {
+	if len(s.rounded) > 0 && agg.Fn == queryplan.Total && agg.Out.Type.Bits != 32 {
+		for g, f := range s.rounded[:len(col)] {
+			col[g] = work.FloatWord(f)
+		}
+		return
+	}
 	for g := range col {
 		f := s.total(g)
 		if agg.Fn == queryplan.Avg {

@@ -3,6 +3,7 @@ package tables
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -23,12 +24,20 @@ type Fold struct {
 	values  []foldValues
 }
 
-// FoldPairs are the pairs of a fold, which do not change.
+// FoldPairs are the pairs of a fold, which do not change. Where keys are
+// addressed directly, groups and sources are numbered in the order of their
+// keys, so that what a round reads and writes by number lies in sequence.
+//
+// A fold visits groups in another order: blocks of groups with neighbouring
+// numbers, and in each of them groups of as many pairs one after the other.
+// Loops over the pairs of a group then end where the processor expects it.
 type FoldPairs struct {
 	keys     *Groups // numbers of groups
 	sources  *Groups // numbers of sources
 	pairs    int
-	starts   []uint32 // of each group's pairs in from, and the end
+	blocks   []uint32 // the end of each block of groups
+	order    []uint32 // groups as they are visited
+	starts   []uint32 // of their pairs in from, in that order, and the end
 	from     []uint32 // sources
 	degrees  []uint32 // pairs of each source
 	isShared bool     // they belong to Kept
@@ -37,7 +46,8 @@ type FoldPairs struct {
 // foldRange is a range of the groups, for one worker at a time.
 type foldRange struct {
 	groups *Groups
-	starts []uint32 // of each group's pairs in from, and the end
+	order  []uint32 // groups as they are visited, by their numbers of all ranges
+	starts []uint32 // of their pairs in from, and the end
 	from   []uint32 // sources, of all ranges
 	most   int      // pairs of a group
 	first  int      // number of the first group
@@ -64,6 +74,10 @@ const (
 	// sparseFold is the share of the pairs that must have a value for a fold
 	// to be worth it: one in that many.
 	sparseFold = 8
+	// blockGroups and blockPairs bound a block's groups and their pairs, in
+	// vectors: its results stay in the cache while a fold visits it.
+	blockGroups = 4
+	blockPairs  = 64
 )
 
 // NewFold makes a fold of pairs.
@@ -91,6 +105,10 @@ func NewFoldPairs(r *work.Run, groups, sources *Grouping, parts []*Keyed) *FoldP
 	number := func(g *Grouping, words func(p *Keyed) []uint64) (*Groups, []uint32) {
 		dense := g.Key.Words == 1 && g.Key.Bits <= mostDirectGroups && f.pairs >= 1<<g.Key.Bits/8
 		t := NewGroups(g, r, 0, dense)
+		for _, p := range parts {
+			t.mark(words(p))
+		}
+		t.numberMarked()
 		ids := work.Alloc[uint32](r.Mem, g.Name, f.pairs)
 		at := 0
 		for _, p := range parts {
@@ -127,73 +145,128 @@ func (t *Groups) identify(keys []uint64, ids []uint32) {
 	}
 }
 
-// sort sorts the pairs by group and then by source, so that values are read in
-// ascending order.
-func (f *FoldPairs) sort(r *work.Run, name string, to, from []uint32) {
-	starts, byFrom := scatter(r, name, from, f.sources.N, func(i int) uint32 { return to[i] })
-	work.Free(r.Mem, from)
-	work.Free(r.Mem, to)
-	f.degrees = work.Alloc[uint32](r.Mem, name, f.sources.N)
-	source, left := uint32(0), uint32(0)
-	for s := range f.degrees {
-		f.degrees[s] = starts[s+1] - starts[s]
-	}
-	work.Free(r.Mem, starts)
-	f.starts, f.from = scatter(r, name, byFrom, f.keys.N, func(int) uint32 {
-		for left == 0 {
-			left = f.degrees[source]
-			source++
+// mark marks keys for numberMarked, if they are addressed directly.
+func (t *Groups) mark(keys []uint64) {
+	if t.direct != nil {
+		for _, k := range keys {
+			t.direct[k] = 1
 		}
-		left--
-		return source - 1
-	})
-	work.Free(r.Mem, byFrom)
+	}
 }
 
-// divide divides the groups into ranges.
+// numberMarked numbers the marked keys of an empty table in ascending order.
+func (t *Groups) numberMarked() {
+	for _, is := range t.direct {
+		t.N += int(is)
+	}
+	t.Keys = work.Alloc[uint64](t.mem, t.agg.Name, t.N)
+	n := uint32(0)
+	for k, is := range t.direct {
+		if is != 0 {
+			t.Keys[n] = uint64(k)
+			n++
+			t.direct[k] = n
+		}
+	}
+}
+
+// sort sorts the pairs by the place of their group in the order of a fold, and
+// then by source, so that values are read in ascending order.
+func (f *FoldPairs) sort(r *work.Run, name string, to, from []uint32) {
+	f.degrees = work.Alloc[uint32](r.Mem, name, f.sources.N)
+	for _, s := range from {
+		f.degrees[s]++
+	}
+	if !slices.IsSorted(from) { // as facts often are
+		to = f.bySource(r, name, to, from)
+	}
+	work.Free(r.Mem, from)
+	at := f.arrange(r, name, to)
+	f.from = work.Alloc[uint32](r.Mem, name, f.pairs)
+	i := 0
+	for s, n := range f.degrees {
+		for _, g := range to[i : i+int(n)] {
+			f.from[at[g]] = uint32(s)
+			at[g]++
+		}
+		i += int(n)
+	}
+	work.Free(r.Mem, at)
+	work.Free(r.Mem, to)
+}
+
+// bySource returns the groups of pairs sorted by source, and frees to.
+func (f *FoldPairs) bySource(r *work.Run, name string, to, from []uint32) []uint32 {
+	at := work.Alloc[uint32](r.Mem, name, f.sources.N)
+	sum := uint32(0)
+	for s, n := range f.degrees {
+		at[s] = sum
+		sum += n
+	}
+	sorted := work.Alloc[uint32](r.Mem, name, f.pairs)
+	for i, s := range from {
+		sorted[at[s]] = to[i]
+		at[s]++
+	}
+	work.Free(r.Mem, at)
+	work.Free(r.Mem, to)
+	return sorted
+}
+
+// arrange orders the groups of pairs, and returns where the pairs of each group
+// start, by number.
+func (f *FoldPairs) arrange(r *work.Run, name string, to []uint32) (at []uint32) {
+	n := f.keys.N
+	at = work.Alloc[uint32](r.Mem, name, n) // at first the pairs of each group
+	for _, g := range to {
+		at[g]++
+	}
+	f.order = work.Alloc[uint32](r.Mem, name, n)
+	f.starts = work.Alloc[uint32](r.Mem, name, n+1)
+	var block []uint64 // groups, below their numbers of pairs
+	pairs, sum := 0, uint32(0)
+	for g := range n {
+		block = append(block, uint64(at[g])<<32|uint64(g))
+		pairs += int(at[g])
+		if g+1 < n && len(block) < blockGroups*r.Sizes.Vector &&
+			pairs+int(at[g+1]) <= blockPairs*r.Sizes.Vector {
+			continue
+		}
+		slices.Sort(block)
+		for i, b := range block {
+			k, of := g+1-len(block)+i, uint32(b)
+			f.order[k], f.starts[k], at[of] = of, sum, sum
+			sum += uint32(b >> 32)
+		}
+		f.blocks = append(f.blocks, uint32(g+1))
+		block, pairs = block[:0], 0
+	}
+	f.starts[n] = sum
+	return at
+}
+
+// divide divides the blocks of groups into ranges.
 func (f *Fold) divide(r *work.Run) {
 	room := max(r.Sizes.SerialRows, f.pairs/(foldRanges*r.Threads)+1)
-	kw := f.Key.Words
-	for g := 0; g < f.keys.N; {
-		end := g + 1
-		for end < f.keys.N && int(f.starts[end+1]-f.starts[g]) <= room {
-			end++
+	kw, begin := f.Key.Words, 0
+	for i, end := range f.blocks {
+		if i+1 < len(f.blocks) && int(f.starts[f.blocks[i+1]]-f.starts[begin]) <= room {
+			continue
 		}
-		part := &foldRange{starts: f.starts[g : end+1], from: f.from, first: g,
-			groups: &Groups{agg: f.Grouping, kept: true, mem: r.Mem, N: end - g,
-				Keys: f.keys.Keys[g*kw : end*kw]}}
+		g, n := begin, int(end)-begin
+		part := &foldRange{order: f.order[g:end], starts: f.starts[g : end+1], from: f.from,
+			first: g, groups: &Groups{agg: f.Grouping, kept: true, mem: r.Mem, N: n,
+				Keys: f.keys.Keys[g*kw : int(end)*kw]}}
 		for _, s := range f.Accs {
 			part.groups.Accs = append(part.groups.Accs, newAccumulator(s))
 		}
-		part.groups.reserve(end - g)
-		for k := range end - g {
+		part.groups.reserve(n)
+		for k := range n {
 			part.most = max(part.most, int(part.starts[k+1]-part.starts[k]))
 		}
 		f.ranges = append(f.ranges, part)
-		g = end
+		begin = int(end)
 	}
-}
-
-// scatter returns a value of each row, sorted by a key below n of each, and
-// where the values of each key start. Those of one key stay in order. value is
-// called for one row after the other.
-func scatter(r *work.Run, name string, key []uint32, n int, value func(row int) uint32) (starts,
-	sorted []uint32) {
-	starts = work.Alloc[uint32](r.Mem, name, n+2)
-	for _, k := range key {
-		starts[k+2]++
-	}
-	for k := 2; k < len(starts); k++ {
-		starts[k] += starts[k-1]
-	}
-	sorted = work.Alloc[uint32](r.Mem, name, len(key))
-	// Filling a run moves its start, one entry on, to its end.
-	for i, k := range key {
-		at := &starts[k+1]
-		sorted[*at] = value(i)
-		*at++
-	}
-	return starts[:n+1], sorted
 }
 
 // Free gives back the memory of the fold.
@@ -214,6 +287,7 @@ func (f *FoldPairs) free(mem *work.Memory) {
 		mem.Release(f.memory())
 		return
 	}
+	work.Free(mem, f.order)
 	work.Free(mem, f.starts)
 	work.Free(mem, f.from)
 	work.Free(mem, f.degrees)
@@ -359,14 +433,15 @@ func (f *Fold) fold(p *foldRange) {
 	if all && !f.Counts {
 		return
 	}
-	for g := range t.N {
-		count := int64(p.starts[g+1] - p.starts[g])
+	for i := range t.N {
+		count := int64(p.starts[i+1] - p.starts[i])
 		if !all {
 			count = 0
-			for _, s := range p.of(g) {
+			for _, s := range p.of(i) {
 				count += int64(f.present[s])
 			}
 		}
+		g := p.group(i)
 		if f.Counts {
 			t.Counts[g] = count
 		}
@@ -374,10 +449,14 @@ func (f *Fold) fold(p *foldRange) {
 			t.Taken = append(t.Taken, g)
 		}
 	}
+	slices.Sort(t.Taken)
 }
 
-// of returns the sources of a group.
-func (p *foldRange) of(g int) []uint32 { return p.from[p.starts[g]:p.starts[g+1]] }
+// of returns the sources of the i-th group that is visited.
+func (p *foldRange) of(i int) []uint32 { return p.from[p.starts[i]:p.starts[i+1]] }
+
+// group returns the number of the i-th group that is visited, within the range.
+func (p *foldRange) group(i int) int { return int(p.order[i]) - p.first }
 
 // folder is an accumulator that walks along the pairs of groups. It replaces
 // what it has.
@@ -391,13 +470,20 @@ func (s AccSpec) Folds() bool {
 	return ok
 }
 
+// IsExtreme reports whether an accumulator is Min or Max of a type whose words
+// order by scalar.Ordered.
+func (s AccSpec) IsExtreme() bool {
+	_, ok := newAccumulator(s).(*extreme)
+	return ok
+}
+
 func (a *extreme) fold(v *foldValues, p *foldRange) {
-	for g := range a.best[:p.groups.N] {
+	for i := range p.order {
 		best := int64(math.MaxInt64)
-		for _, s := range p.of(g) {
+		for _, s := range p.of(i) {
 			best = min(best, v.words[s])
 		}
-		a.best[g] = best
+		a.best[p.group(i)] = best
 	}
 }
 
@@ -416,13 +502,14 @@ func (s *wholeSum) fold(v *foldValues, p *foldRange) {
 	if over > 0 || room > math.MaxInt64 || s.unsigned && v.negative {
 		s.wide = growTo(s.wide, 2*s.n)
 		clear(s.part)
-		for g := range p.groups.N {
+		for i := range p.order {
 			var lo, hi, carry uint64
-			for _, from := range p.of(g) {
+			for _, from := range p.of(i) {
 				w := v.words[from]
 				lo, carry = bits.Add64(lo, uint64(w), 0)
 				hi, _ = bits.Add64(hi, s.extension(w), carry)
 			}
+			g := p.group(i)
 			s.wide[2*g], s.wide[2*g+1] = lo, hi
 		}
 		return
@@ -430,12 +517,12 @@ func (s *wholeSum) fold(v *foldValues, p *foldRange) {
 	s.wide = nil
 	s.limit = math.MaxInt64 // the part is all
 	begin := p.starts[0]
-	for g := range s.part {
-		end, sum := p.starts[g+1], int64(0)
+	for i, g := range p.order {
+		end, sum := p.starts[i+1], int64(0)
 		for _, from := range p.from[begin:end] {
 			sum += v.words[from]
 		}
-		s.part[g] = sum
+		s.part[int(g)-p.first] = sum
 		begin = end
 	}
 }

@@ -111,28 +111,41 @@ func (v *foldValues) splitTerms(r *work.Run, name string, most int) {
 	}
 }
 
+// foldTerms adds up terms. Their unit is a variable of its own, as the compiler
+// keeps no fields in registers.
+func (s *floatSum) foldTerms(v *foldValues, p *foldRange) {
+	rounded, terms, begin := s.rounded, v.terms, p.starts[0]
+	unit, size, above := v.unit, v.unit.size, v.unit.upper
+	for i, g := range p.order {
+		end := p.starts[i+1]
+		var high, low uint64
+		for _, from := range p.from[begin:end] {
+			t := &terms[from]
+			high += t[upper]
+			low += t[lower]
+		}
+		begin = end
+		if above != 0 { // as in unit.float
+			rounded[int(g)-p.first] = math.FMA(float64(int64(high)), above,
+				float64(int64(low))*size)
+		} else {
+			rounded[int(g)-p.first] = unit.float(term{high, low})
+		}
+	}
+}
+
 func (s *floatSum) fold(v *foldValues, p *foldRange) {
 	clear(s.big)
 	s.rounded = s.rounded[:0]
 	if v.split {
 		s.rounded = growTo(s.rounded, p.groups.N)
-		begin := p.starts[0]
-		for g := range s.rounded {
-			end := p.starts[g+1]
-			var sum term
-			for _, from := range p.from[begin:end] {
-				t := &v.terms[from]
-				sum[upper] += t[upper]
-				sum[lower] += t[lower]
-			}
-			s.rounded[g] = v.unit.float(sum)
-			begin = end
-		}
+		s.foldTerms(v, p)
 		return
 	}
-	for g := range p.groups.N {
+	for i := range p.order {
+		g := p.group(i)
 		s.pairs[2*g], s.pairs[2*g+1] = 0, 0
-		for _, from := range p.of(g) {
+		for _, from := range p.of(i) {
 			s.addFloat(uint32(g), work.Float(v.words[from]))
 		}
 	}

@@ -170,14 +170,15 @@ func (x *Index) release() {
 
 // memory is what the arrays of pairs take.
 func (f *FoldPairs) memory() int64 {
-	return 4*int64(len(f.starts)+len(f.from)+len(f.degrees)) + f.keys.memory() +
+	return 4*int64(len(f.order)+len(f.starts)+len(f.from)+len(f.degrees)) + f.keys.memory() +
 		f.sources.memory()
 }
 
 // shared returns a copy of pairs, whose arrays no run owns.
 func (f *FoldPairs) shared() *FoldPairs {
 	return &FoldPairs{keys: f.keys.shared(), sources: f.sources.shared(), pairs: f.pairs,
-		starts: slices.Clone(f.starts), from: slices.Clone(f.from),
+		blocks: f.blocks, order: slices.Clone(f.order), starts: slices.Clone(f.starts),
+		from:    slices.Clone(f.from),
 		degrees: slices.Clone(f.degrees), isShared: true}
 }
 

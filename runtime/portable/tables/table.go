@@ -28,6 +28,9 @@ type Table struct {
 	taken             int // rows of fresh that takeNew has counted
 	// Epoch counts the changes of each version, for what was computed from it.
 	Epoch [4]uint64
+	// keys stands for the set of keys that a bag has, 0 for that of an empty
+	// one; keysMade numbers them.
+	keys, keysMade uint64
 
 	// chunks is replaced as a whole when it grows, so that workers look rows up
 	// while others append.
@@ -214,7 +217,16 @@ func (t *Table) Publish() {
 		t.Epoch[i]++
 	}
 	t.old, t.fresh, t.taken = t.fresh, spans{}, 0
+	t.keysMade++
+	t.keys = t.keysMade
 }
+
+// Keys returns a number that stands for the set of keys of a bag.
+func (t *Table) Keys() uint64 { return t.keys }
+
+// KeepKeys says that a bag has the keys again that it had when Keys returned a
+// number.
+func (t *Table) KeepKeys(number uint64) { t.keys = number }
 
 // Detach makes room for new contents of a bag; the rows that it has can be
 // scanned until freeChunks.
@@ -249,6 +261,7 @@ func (t *Table) Clear() {
 	for i := range t.Epoch {
 		t.Epoch[i]++
 	}
+	t.keys = 0
 	t.FreeChunks(*t.chunks.Load())
 	t.chunks.Store(&[]*chunk{})
 	t.old, t.delta, t.fresh, t.taken = spans{}, spans{}, spans{}, 0

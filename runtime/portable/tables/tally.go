@@ -112,8 +112,8 @@ func (t *Tally) count(p *foldRange) *Tallied {
 		c.counts = work.Alloc[uint32](c.mem, t.Name, t.found.N)
 	}
 	counts, all := c.counts, t.Fold.found == t.sources.N
-	for g := range p.groups.N {
-		pairs, begin := p.of(g), len(c.Labels)
+	for i, g := range p.order {
+		pairs, begin := p.of(i), len(c.Labels)
 		room := begin + len(pairs)
 		c.Labels = work.Regrow(c.mem, t.Name, c.Labels, room)
 		for _, s := range pairs {
@@ -130,7 +130,7 @@ func (t *Tally) count(p *foldRange) *Tallied {
 		c.Groups = work.Regrow(c.mem, t.Name, c.Groups, made)
 		c.Counts = work.Regrow(c.mem, t.Name, c.Counts, made)
 		for _, l := range c.Labels[begin:] {
-			c.Groups = append(c.Groups, uint32(p.first+g))
+			c.Groups = append(c.Groups, g)
 			c.Counts = append(c.Counts, counts[l])
 			counts[l] = 0
 		}

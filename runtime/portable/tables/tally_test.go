@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/portable/work"
 )
 
@@ -84,10 +85,46 @@ func TestTally(t *testing.T) {
 			if !maps.Equal(got, want) {
 				t.Fatalf("seed %d, round %d: got %v, want %v", seed, round, got, want)
 			}
+			if len(label) == 1 {
+				greatest := r.IntN(2) == 0
+				got, want := modes(run, y, greatest), modesOf(want, greatest)
+				if !maps.Equal(got, want) {
+					t.Fatalf("seed %d, round %d: modes %v, want %v", seed, round, got, want)
+				}
+			}
 		}
 		y.Free(run.Mem)
 	}
 	if sparse == 0 || several == 0 {
 		t.Errorf("%d rounds with few pairs, %d ranges beside the first", sparse, several)
 	}
+}
+
+// modes returns the modes of all groups.
+func modes(run *work.Run, y *Tally, greatest bool) map[int64]int64 {
+	got := map[int64]int64{}
+	for _, c := range y.Modes(run, scalar.Int, greatest) {
+		group, label := make([]int64, len(c.Groups)), make([]int64, len(c.Groups))
+		layout, keys := y.Keys()
+		layout.UnpackAt(group, keys, c.Groups, 0)
+		layout, keys = y.Labels()
+		layout.UnpackAt(label, keys, c.Labels, 0)
+		for i, g := range group {
+			got[g] = label[i]
+		}
+		c.Free(run.Mem)
+	}
+	return got
+}
+
+// modesOf returns the modes by the counts of each group and label.
+func modesOf(counts map[[3]int64]int64, greatest bool) map[int64]int64 {
+	out, most := map[int64]int64{}, map[int64]int64{}
+	for row, n := range counts {
+		g, l := row[0], row[1]
+		if n > most[g] || n == most[g] && (l > out[g]) == greatest {
+			out[g], most[g] = l, n
+		}
+	}
+	return out
 }

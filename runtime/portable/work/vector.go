@@ -63,10 +63,8 @@ func FloatWord(f float64) int64 {
 	if f != f {
 		f = math.NaN()
 	}
-	if f == 0 {
-		f = 0
-	}
-	return int64(math.Float64bits(f))
+	// The conversion keeps the addition from being fused with what made f.
+	return int64(math.Float64bits(float64(f) + 0)) // -0 + 0 is 0
 }
 
 // Float returns the float of a word.
