@@ -42,6 +42,7 @@ var layers = []layer{
 	{"internal/parallel", nil},
 	{"internal/hugepage", nil},
 	{"internal/rowmarks", nil},
+	{"internal/bitpack", nil},
 	{"internal/parquet", []string{"internal/hugepage"}},
 	{"internal/graphgen", []string{"internal/parallel"}},
 	{"internal/sqlite", nil},
@@ -166,7 +167,9 @@ var layers = []layer{
 	}},
 
 	{"runtime/order", nil},
-	{"runtime/store", []string{"internal/hugepage", "internal/parallel", "runtime/order"}},
+	{"runtime/store", []string{"internal/bitpack", "internal/hugepage", "internal/parallel",
+		"runtime/order"}},
+	{"runtime/store/blocks", []string{"internal/bitpack"}},
 	{"runtime/store/rfdb",
 		[]string{"internal/atomicfile", "internal/parallel", "runtime/store"}},
 	{"runtime", []string{"frontend/source", "internal/trace", "queryplan", "runtime/store"}},
