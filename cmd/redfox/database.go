@@ -222,8 +222,12 @@ func printDatabase(con *console, info driver.StoredInfo) {
 		}
 		fmt.Fprintln(con.out)
 		for _, c := range r.Columns {
-			fmt.Fprintf(con.out, "  %-16s %-14s %s of %s, about %d different", c.Name, c.Type,
-				c.Encoding, count(int64(c.Width), "byte"), c.Distinct)
+			form := "offsets"
+			if c.Forms != nil {
+				form = strings.Join(c.Forms, ", ")
+			}
+			fmt.Fprintf(con.out, "  %-16s %-14s %s in %s of %s, about %d different", c.Name, c.Type,
+				form, size(c.Stored), size(c.Bytes), c.Distinct)
 			if c.Ascending {
 				fmt.Fprint(con.out, ", ascending")
 			}

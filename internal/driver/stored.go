@@ -47,7 +47,7 @@ func (p *Program) Store(ctx context.Context, given *Facts, path string,
 	rels := slices.DeleteFunc(db.Relations(), func(r *store.Relation) bool {
 		return r.Rows() == 0 && !binding.Fills(r.Name)
 	})
-	return report, storedError(path, rfdb.Create(path, Version(), rels, nil))
+	return report, storedError(path, rfdb.Create(path, Version(), opts.Threads, rels, nil))
 }
 
 // storedError words a failure about the file of a database.

@@ -2,9 +2,11 @@ package store
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -53,6 +55,53 @@ func StoredColumn(l Layout, dict *Dict, entries []byte, owner any) *Column {
 		c.view(unsafe.Pointer(unsafe.SliceData(entries)))
 	}
 	return c
+}
+
+// UnreadColumn returns the column of a layout whose entries are packed in a
+// file. MakeRoom and whoever unpacks them complete it, before anyone reads it.
+func UnreadColumn(l Layout, dict *Dict) *Column {
+	return &Column{Type: l.Type, Dict: dict, Base: l.Base, Step: l.Step, Width: l.Width,
+		Stats: l.Stats, n: l.Rows}
+}
+
+// MakeRoom allocates the entries of an UnreadColumn, to be filled.
+func (c *Column) MakeRoom() {
+	switch c.Width {
+	case 1:
+		c.U8 = hugepage.Advise(make([]uint8, c.n))
+	case 2:
+		c.U16 = hugepage.Advise(make([]uint16, c.n))
+	case 4:
+		c.U32 = hugepage.Advise(make([]uint32, c.n))
+	case 8:
+		c.U64 = hugepage.Advise(make([]uint64, c.n))
+	}
+}
+
+// DropRoom takes the entries of an UnreadColumn away, when they could not be
+// filled.
+func (c *Column) DropRoom() { c.U8, c.U16, c.U32, c.U64 = nil, nil, nil, nil }
+
+// Between returns the least and the greatest word of offsets within bounds. It
+// returns false if words do not ascend with their offsets.
+func (l *Layout) Between(least, greatest uint64) (lo, hi int64, ok bool) {
+	if l.Type.Kind == scalar.Float {
+		return 0, 0, false
+	}
+	flip := orderKeyOf(l.Type.Kind, 0)
+	over, product := bits.Mul64(greatest, uint64(l.Step))
+	first := uint64(l.Base) ^ flip
+	if over > 0 || first+product < first {
+		return 0, 0, false
+	}
+	return orderWord(l.Type.Kind, first+least*uint64(l.Step)),
+		orderWord(l.Type.Kind, first+product), true
+}
+
+// Within reports whether words are within the bounds of the column.
+func (l *Layout) Within(lo, hi int64) bool {
+	key := func(w int64) uint64 { return orderKeyOf(l.Type.Kind, w) }
+	return key(lo) >= key(l.Stats.Min) && key(hi) <= key(l.Stats.Max)
 }
 
 // Holds reports whether the words of some rows are within the column's bounds

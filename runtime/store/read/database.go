@@ -188,9 +188,12 @@ func (s *Source) loadStored(ctx context.Context, opts *Options) ([]*store.Relati
 		}
 		unread[of.Schema.Name] = left
 	}
-	rels, err := s.stored.Relations(ctx, opts.threads(), names,
-		func(pred string, arg int) bool { return unread[pred][arg] })
+	ledger := store.NewLedger(opts.Reserve, opts.Bound)
+	rels, err := s.stored.Relations(ctx, names, rfdb.Reading{Threads: opts.threads(),
+		Unread: func(pred string, arg int) bool { return unread[pred][arg] },
+		Take:   ledger.Take})
 	if err != nil {
+		ledger.Fail(err)
 		return nil, report, storedError(err)
 	}
 	columns := map[*store.Column]bool{}

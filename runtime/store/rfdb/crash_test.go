@@ -44,7 +44,7 @@ func (s state) String() string {
 
 // contents reads all of a database.
 func contents(f *File) (string, error) {
-	rels, err := f.Relations(context.Background(), 1, f.Names(), nil)
+	rels, err := f.Relations(context.Background(), f.Names(), Reading{Threads: 1})
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +61,7 @@ func contents(f *File) (string, error) {
 
 // digest reads all of a database, faster than contents.
 func digest(f *File) (string, error) {
-	rels, err := f.Relations(context.Background(), 1, f.Names(), nil)
+	rels, err := f.Relations(context.Background(), f.Names(), Reading{Threads: 1})
 	if err != nil {
 		return "", err
 	}
@@ -134,7 +134,7 @@ func written(t testing.TB) *image {
 
 // play writes states, and returns how many are committed.
 func play(d *image, all []state) (done int, err error) {
-	if err := writeNew(d, "test", 1, all[0].rels, all[0].texts); err != nil {
+	if err := writeNew(d, "test", 2, 1, all[0].rels, all[0].texts); err != nil {
 		return 0, err
 	}
 	w, err := openWriter("test", "test", d)
@@ -201,7 +201,7 @@ func TestKilled(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	first := newImage(nil)
-	if err := writeNew(first, "test", 1, all[0].rels, all[0].texts); err != nil {
+	if err := writeNew(first, "test", 2, 1, all[0].rels, all[0].texts); err != nil {
 		t.Fatal(err)
 	}
 	seeds := 2
@@ -270,7 +270,7 @@ func TestKilled(t *testing.T) {
 func TestFailingWrite(t *testing.T) {
 	all := states()
 	d := newImage(nil)
-	if err := writeNew(d, "test", 1, all[0].rels, all[0].texts); err != nil {
+	if err := writeNew(d, "test", 2, 1, all[0].rels, all[0].texts); err != nil {
 		t.Fatal(err)
 	}
 	w, err := openWriter("test", "test", d)

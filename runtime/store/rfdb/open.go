@@ -19,6 +19,7 @@ type File struct {
 	Path   string
 	disk   disk // nil once a reader has mapped it
 	size   int64
+	format uint32
 	root   root
 	dir    *directory
 	mapped *mapping
@@ -26,6 +27,7 @@ type File struct {
 
 	relations map[string]*relationEntry
 
+	proving sync.Mutex // held while columns are unpacked
 	mu      sync.Mutex
 	columns map[*columnEntry]*store.Column
 	dicts   []*store.Dict
@@ -62,7 +64,7 @@ func open(path string, d disk) (*File, error) {
 	if err := readAll(d, start, 0); err != nil {
 		return nil, err
 	}
-	if err := checkHeader(start); err != nil {
+	if f.format, err = checkHeader(start); err != nil {
 		return nil, err
 	}
 	if len(start) < firstPage {
@@ -217,7 +219,12 @@ func (f *File) column(e *columnEntry) *store.Column {
 			f.dicts[*e.Dict] = dict
 		}
 	}
-	c := store.StoredColumn(e.layout, dict, f.bytes(&e.Entries), f.mapped)
+	var c *store.Column
+	if e.Packed != nil {
+		c = store.UnreadColumn(e.layout, dict)
+	} else {
+		c = store.StoredColumn(e.layout, dict, f.bytes(&e.Entries), f.mapped)
+	}
 	f.columns[e] = c
 	return c
 }

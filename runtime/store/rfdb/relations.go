@@ -8,15 +8,26 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/blocks"
 )
 
+// Reading says how relations are read.
+type Reading struct {
+	Threads int // 0: one for each core
+	// Unread reports whether nobody looks at an argument. Its column is absent
+	// then, unless it is of strings. A nil Unread reads all.
+	Unread func(pred string, arg int) bool
+	// Take, if not nil, is asked for the memory of a column before it is
+	// unpacked.
+	Take func(column string, bytes int64) error
+}
+
 // Relations returns relations of the database, in the order of the names, whose
-// columns and dictionaries lie in the file. Relations of one table share a
+// columns lie in the file or have been unpacked. Relations of one table share a
 // table, which has their columns only. All that is returned has been compared
-// with its checksums: the first damage is a *DamageError. Columns that no
-// predicate reads are absent; a nil unread reads all.
-func (f *File) Relations(ctx context.Context, threads int, names []string,
-	unread func(pred string, arg int) bool) ([]*store.Relation, error) {
+// with its checksums: the first damage is a *DamageError.
+func (f *File) Relations(ctx context.Context, names []string, how Reading) ([]*store.Relation,
+	error) {
 	used := map[int]map[int]bool{} // the columns of each table, and whether they are read
 	for _, name := range names {
 		r := f.relations[name]
@@ -27,7 +38,7 @@ func (f *File) Relations(ctx context.Context, threads int, names []string,
 			used[r.Table] = map[int]bool{}
 		}
 		for arg, c := range r.Cols {
-			left := unread != nil && unread(name, arg) &&
+			left := how.Unread != nil && how.Unread(name, arg) &&
 				f.dir.Tables[r.Table].Columns[c].Dict == nil
 			used[r.Table][c] = used[r.Table][c] || !left
 		}
@@ -42,7 +53,7 @@ func (f *File) Relations(ctx context.Context, threads int, names []string,
 			}
 		}
 	}
-	if err := f.prove(ctx, threads, entries); err != nil {
+	if err := f.prove(ctx, how, entries); err != nil {
 		return nil, err
 	}
 	tables := map[int]*store.Table{}
@@ -109,28 +120,45 @@ type piece struct {
 	of    *section
 	block int
 	part  string // what the section is, in messages
-	// column has the entries in the block; nil if they are none.
+	// column has the entries in the block, from row first of it on; nil if they
+	// are none.
 	column *store.Column
+	first  int
+	// packed are blocks of the column to unpack; nil if of is to be compared.
+	packed []packedBlock
+	data   []byte // of all blocks, at byte at of the file
+	at     int64
 }
 
-// prove compares columns, and what belongs to them, with their checksums,
-// unless it has done so before.
-func (f *File) prove(ctx context.Context, threads int, entries []*columnEntry) error {
+// prove compares columns, and what belongs to them, with their checksums, and
+// unpacks those that are packed, unless it has done so before.
+func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) error {
+	f.proving.Lock()
+	defer f.proving.Unlock()
 	var pieces []piece
 	var dicts []int
 	seen := map[int64]bool{}
-	add := func(s *section, part string, c *store.Column) {
-		if seen[s.At] && c == nil || f.isProven(s.At) && c == nil {
+	add := func(s *section, part string) {
+		// An empty section may be where another one begins.
+		if s.Size == 0 || seen[s.At] || f.isProven(s.At) {
 			return
 		}
 		seen[s.At] = true
 		for i := range s.blocks() {
-			pieces = append(pieces, piece{s, i, part, c})
+			pieces = append(pieces, piece{of: s, block: i, part: part})
 		}
 	}
 	var fresh []*columnEntry
+	fail := func(err error) error {
+		for _, e := range fresh {
+			if e.Packed != nil {
+				f.column(e).DropRoom()
+			}
+		}
+		return err
+	}
 	for _, e := range entries {
-		if f.isChecked(e) {
+		if f.isChecked(e) || slices.Contains(fresh, e) {
 			continue
 		}
 		fresh = append(fresh, e)
@@ -140,31 +168,57 @@ func (f *File) prove(ctx context.Context, threads int, entries []*columnEntry) e
 			if !seen[d.Ends.At] && !f.isProven(d.Ends.At) {
 				dicts = append(dicts, *e.Dict)
 			}
-			add(&d.Text, "the strings of "+of, nil)
-			add(&d.Ends, "the ends of the strings of "+of, nil)
+			add(&d.Text, "the strings of "+of)
+			add(&d.Ends, "the ends of the strings of "+of)
 		}
 		if e.Sample != nil {
-			add(&e.Sample.Words, "the sample of "+of, nil)
+			add(&e.Sample.Words, "the sample of "+of)
 		}
-		add(&e.Entries, of, f.column(e))
+		c := f.column(e)
+		if e.Packed != nil {
+			var packed []piece
+			var err error
+			if how.Take != nil {
+				err = how.Take(of, c.Bytes())
+			}
+			if err == nil {
+				packed, err = f.packedPieces(e, of, c)
+			}
+			if err != nil {
+				return fail(f.cut(err))
+			}
+			pieces = append(pieces, packed...)
+		}
+		for i := range e.Entries.blocks() {
+			pieces = append(pieces, piece{of: &e.Entries, block: i, part: of, column: c,
+				first: e.packedRows()})
+		}
 	}
-	threads = parallel.Threads(threads)
+	threads := parallel.Threads(how.Threads)
 	errs := make([]error, len(pieces))
-	parallel.Do(threads, len(pieces), func(i int) {
+	decoders := make([]*blocks.Decoder, threads)
+	parallel.By(threads, len(pieces), func(t, i int) {
 		if err := context.Cause(ctx); err != nil {
 			errs[i] = err
 			return
 		}
-		errs[i] = f.cut(guarded(func() error { return f.compare(&pieces[i]) }))
+		if p := &pieces[i]; p.packed == nil {
+			errs[i] = f.cut(guarded(func() error { return f.compare(p) }))
+			return
+		}
+		if decoders[t] == nil {
+			decoders[t] = &blocks.Decoder{}
+		}
+		errs[i] = f.cut(guarded(func() error { return pieces[i].unpack(decoders[t]) }))
 	})
 	for _, err := range errs {
 		if err != nil {
-			return err
+			return fail(err)
 		}
 	}
 	for _, e := range fresh {
 		if c := f.column(e); c.Width == 0 && c.Len() > 0 && !c.Holds(0, 1) {
-			return &DamageError{f.owner(e), e.Entries.At, "its value is outside of its bounds"}
+			return fail(&DamageError{f.owner(e), e.Entries.At, "its value is outside of its bounds"})
 		}
 	}
 	for _, i := range dicts {
@@ -177,13 +231,15 @@ func (f *File) prove(ctx context.Context, threads int, entries []*columnEntry) e
 			return nil
 		})
 		if err != nil {
-			return f.cut(err)
+			return fail(f.cut(err))
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range pieces {
-		f.proven[p.of.At] = true
+		if p.of != nil {
+			f.proven[p.of.At] = true
+		}
 	}
 	for _, e := range fresh {
 		f.checked[e] = true
@@ -191,19 +247,68 @@ func (f *File) prove(ctx context.Context, threads int, entries []*columnEntry) e
 	return nil
 }
 
+// packedPieces looks at the headers of a packed column, makes room for its
+// entries, and returns what is to be unpacked.
+func (f *File) packedPieces(e *columnEntry, part string, c *store.Column) ([]piece, error) {
+	p := e.Packed
+	var list []packedBlock
+	err := guarded(func() error {
+		for i := range p.Headers.blocks() {
+			if err := f.compare(&piece{of: &p.Headers, block: i, part: part}); err != nil {
+				return err
+			}
+		}
+		var err error
+		if list, err = e.blocksOf(f.bytes(&p.Headers)); err != nil {
+			return &DamageError{part, p.Headers.At, "it has " + err.Error()}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.MakeRoom()
+	var out []piece
+	for of := range slices.Chunk(list, blocksAtOnce) {
+		out = append(out, piece{part: part, column: c, packed: of,
+			data: f.mapped.data[p.At : p.At+p.Size], at: p.At})
+	}
+	return out, nil
+}
+
+// unpack fills the column with blocks.
+func (p *piece) unpack(d *blocks.Decoder) error {
+	l := p.column.Layout()
+	for i := range p.packed {
+		b := &p.packed[i]
+		if err := b.unpack(d, p.column, p.data); err != nil {
+			return &DamageError{p.part, p.at + int64(b.at), err.Error()}
+		}
+		if _, _, ok := l.Between(b.Least, b.Greatest); !ok && !p.column.Holds(b.from, b.until) {
+			return &DamageError{p.part, p.at + int64(b.at), "it has values outside of its bounds"}
+		}
+	}
+	return nil
+}
+
 // compare compares a block with its checksum, and entries with the bounds of
-// their column.
+// their column. Entries behind packed ones are copied to where these are.
 func (f *File) compare(p *piece) error {
 	from, until, sum := p.of.block(p.block)
-	if checksum(f.bytes(p.of)[from:until]) != sum {
+	data := f.bytes(p.of)[from:until]
+	if checksum(data) != sum {
 		return &DamageError{p.part, p.of.At + from,
 			fmt.Sprintf("its bytes up to %d differ from their checksum", p.of.At+until)}
 	}
 	if p.column == nil || p.column.Width == 0 {
 		return nil
 	}
-	width := int64(p.column.Width)
-	if !p.column.Holds(int(from/width), int(until/width)) {
+	width := int(p.column.Width)
+	row := p.first + int(from)/width
+	if p.first > 0 {
+		copy(p.column.Entries()[row*width:], data)
+	}
+	if !p.column.Holds(row, row+len(data)/width) {
 		return &DamageError{p.part, p.of.At + from, "it has values outside of its bounds"}
 	}
 	return nil
@@ -275,5 +380,5 @@ func (f *File) Prove(ctx context.Context, threads int, names []string) error {
 			entries = append(entries, f.dir.Tables[r.Table].Columns...)
 		}
 	}
-	return f.prove(ctx, threads, entries)
+	return f.prove(ctx, Reading{Threads: threads}, entries)
 }
