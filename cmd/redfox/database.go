@@ -232,7 +232,8 @@ func printDatabase(con *console, info driver.StoredInfo) {
 				fmt.Fprint(con.out, ", ascending")
 			}
 			if c.Strings > 0 {
-				fmt.Fprintf(con.out, ", %s of %s", count(c.Strings, "string"), size(c.Text))
+				fmt.Fprintf(con.out, ", %s in %s of %s", count(c.Strings, "string"),
+					size(c.StoredText), size(c.Text))
 			}
 			fmt.Fprintln(con.out)
 		}

@@ -11,8 +11,7 @@ import (
 func (d *Dict) WithPrefix(prefix string) (from, to int) {
 	from = d.LowerBound(prefix)
 	n := sort.Search(d.Sorted()-from, func(i int) bool {
-		return !strings.HasPrefix(d.sorted.at(from+i),
-			prefix)
+		return !strings.HasPrefix(d.sortedAt(from+i), prefix)
 	})
 	return from, from + n
 }
@@ -35,7 +34,7 @@ const frequentByte = 16
 // Finder returns a finder of one of the texts, that with the least frequent
 // byte. None of them may be empty.
 func (d *Dict) Finder(texts ...string) *Finder {
-	counts, n := d.sorted.sample()
+	counts, n := d.arena().sample()
 	best := &Finder{dict: d, text: texts[0], at: -1}
 	least := n/frequentByte + 1
 	for _, t := range texts {
@@ -51,7 +50,7 @@ func (d *Dict) Finder(texts ...string) *Finder {
 // Find calls found with each of the codes from from and below to, which are of
 // strings in byte order, whose string has the text in it.
 func (f *Finder) Find(from, to int, found func(code int)) {
-	a := &f.dict.sorted
+	a := f.dict.arena()
 	if from >= to {
 		return
 	}

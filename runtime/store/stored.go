@@ -141,10 +141,11 @@ func (l *Layout) StartsWith(short *Layout) bool {
 // Text returns the sorted strings of the dictionary, one behind the other, and
 // where each of them ends, in 4 bytes or, if wide is set, in 8.
 func (d *Dict) Text() (text, ends []byte, wide bool) {
-	if d.sorted.wide != nil {
-		return d.sorted.data, bytesOf(d.sorted.wide), true
+	a := d.arena()
+	if a.wide != nil {
+		return a.data, bytesOf(a.wide), true
 	}
-	return d.sorted.data, bytesOf(d.sorted.ends), false
+	return a.data, bytesOf(a.ends), false
 }
 
 // StoredDict returns the dictionary of what Text returned, which it keeps and
@@ -178,14 +179,16 @@ func (d *Dict) EndsHold() bool {
 	return last == uint64(len(d.sorted.data)) && slices.IsSorted(d.sorted.ends)
 }
 
-// Ascends reports whether the sorted strings strictly ascend.
+// Ascends reports whether the sorted strings strictly ascend and, if they are
+// packed, have as many bytes as they should.
 func (d *Dict) Ascends() bool {
-	for i := 1; i < d.sorted.len(); i++ {
-		if d.sorted.at(i-1) >= d.sorted.at(i) {
+	a := d.arena()
+	for i := 1; i < a.len(); i++ {
+		if a.at(i-1) >= a.at(i) {
 			return false
 		}
 	}
-	return true
+	return d.packed == nil || d.packed.Bytes == int64(len(a.data))
 }
 
 // Compact returns a column of the same values whose dictionary is sorted, and

@@ -36,7 +36,8 @@ type ColumnInfo struct {
 	Width      int
 	Bytes      int64 // of the entries in memory
 	Stored     int64 // of them in the file
-	Text       int64 // of the dictionary
+	Text       int64 // bytes of the dictionary in memory
+	StoredText int64 // of them in the file
 	Strings    int64 // in it
 	Distinct   int64
 	Ascending  bool
@@ -60,7 +61,7 @@ func (f *File) Info() Info {
 			}
 			if e.Dict != nil {
 				d := f.dir.Dicts[*e.Dict]
-				col.Text, col.Strings = d.Text.Size+d.Ends.Size, d.len()
+				col.Text, col.StoredText, col.Strings = d.bytes(), d.stored(), d.len()
 			}
 			of.Columns = append(of.Columns, col)
 		}
@@ -85,6 +86,9 @@ func (f *File) sections() map[int64]section {
 	for _, d := range f.dir.Dicts {
 		add(d.Text)
 		add(d.Ends)
+		if d.Packed != nil {
+			add(d.Packed.Symbols)
+		}
 	}
 	for _, t := range f.dir.Tables {
 		for _, c := range t.Columns {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/redfoxdb/redfox/internal/frontcode"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -122,13 +123,52 @@ type sample struct {
 
 // dictEntry is a dictionary.
 type dictEntry struct {
-	Text section `json:"text"`
-	Ends section `json:"ends"`
-	Wide bool    `json:"wide,omitempty"`
+	// Text has the strings and Ends where each ends or, if they are packed, the
+	// blocks of internal/frontcode and where each of those ends.
+	Text   section     `json:"text"`
+	Ends   section     `json:"ends"`
+	Wide   bool        `json:"wide,omitempty"`
+	Packed *packedText `json:"packed,omitempty"`
+}
+
+// packedText is what else there is of packed strings.
+type packedText struct {
+	Strings int64   `json:"strings"`
+	Bytes   int64   `json:"bytes"` // of the strings
+	Symbols section `json:"symbols"`
+}
+
+// check returns the error of packed strings that cannot be in a file.
+func (p *packedText) check(blocks, end int64) error {
+	if p.Strings < 1 || p.Bytes < 0 || (p.Strings-1)/frontcode.Strings+1 != blocks {
+		return fmt.Errorf("%d strings of %d bytes in %d blocks", p.Strings, p.Bytes, blocks)
+	}
+	return p.Symbols.check(end, 1)
 }
 
 // len returns the number of strings.
-func (d *dictEntry) len() int64 { return d.Ends.Size / d.width() }
+func (d *dictEntry) len() int64 {
+	if d.Packed != nil {
+		return d.Packed.Strings
+	}
+	return d.Ends.Size / d.width()
+}
+
+// bytes returns the size of the strings in memory.
+func (d *dictEntry) bytes() int64 {
+	if d.Packed != nil {
+		return d.Packed.Bytes + 4*d.Packed.Strings
+	}
+	return d.Text.Size + d.Ends.Size
+}
+
+// stored returns the size of the strings in the file.
+func (d *dictEntry) stored() int64 {
+	if d.Packed != nil {
+		return d.Text.Size + d.Ends.Size + d.Packed.Symbols.Size
+	}
+	return d.Text.Size + d.Ends.Size
+}
 
 // width returns the bytes of the place of an end.
 func (d *dictEntry) width() int64 {
@@ -182,6 +222,11 @@ func parseDirectory(data []byte, end int64) (*directory, error) {
 		}
 		if e.Ends.Size%e.width() != 0 || e.len() > math.MaxUint32 {
 			return nil, fmt.Errorf("dictionary %d has %d bytes of ends", i, e.Ends.Size)
+		}
+		if e.Packed != nil {
+			if err := e.Packed.check(e.Ends.Size/e.width(), end); err != nil {
+				return nil, fmt.Errorf("dictionary %d has %w", i, err)
+			}
 		}
 	}
 	for _, t := range d.Tables {

@@ -33,6 +33,7 @@ type File struct {
 	dicts   []*store.Dict
 	proven  map[int64]bool // the sections, by place, whose checksums are right
 	checked map[*columnEntry]bool
+	opened  map[int]bool // dictionaries of which the places of strings are right
 }
 
 // Open opens a database for reading. It looks at the roots and the directory;
@@ -59,7 +60,7 @@ func open(path string, d disk) (*File, error) {
 	}
 	f := &File{Path: path, disk: d, size: size, relations: map[string]*relationEntry{},
 		columns: map[*columnEntry]*store.Column{}, proven: map[int64]bool{},
-		checked: map[*columnEntry]bool{}}
+		checked: map[*columnEntry]bool{}, opened: map[int]bool{}}
 	start := make([]byte, min(size, firstPage))
 	if err := readAll(d, start, 0); err != nil {
 		return nil, err
@@ -213,9 +214,7 @@ func (f *File) column(e *columnEntry) *store.Column {
 	var dict *store.Dict
 	if e.Dict != nil {
 		if dict = f.dicts[*e.Dict]; dict == nil {
-			d := f.dir.Dicts[*e.Dict]
-			f.mapped.pin()
-			dict = store.StoredDict(f.bytes(&d.Text), f.bytes(&d.Ends), d.Wide)
+			dict = f.dict(f.dir.Dicts[*e.Dict])
 			f.dicts[*e.Dict] = dict
 		}
 	}
@@ -227,6 +226,17 @@ func (f *File) column(e *columnEntry) *store.Column {
 	}
 	f.columns[e] = c
 	return c
+}
+
+// dict returns the dictionary of an entry, which nothing has looked at.
+func (f *File) dict(d *dictEntry) *store.Dict {
+	text, ends := f.bytes(&d.Text), f.bytes(&d.Ends)
+	if p := d.Packed; p != nil {
+		return store.PackedDict(store.PackedText{Strings: int(p.Strings), Bytes: p.Bytes,
+			Blocks: text, Ends: ends, Wide: d.Wide, Symbols: f.bytes(&p.Symbols)}, f.mapped)
+	}
+	f.mapped.pin()
+	return store.StoredDict(text, ends, d.Wide)
 }
 
 // Stubs returns all relations, in the order of the file. Their columns have not

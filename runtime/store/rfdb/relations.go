@@ -165,11 +165,19 @@ func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) e
 		of := f.owner(e)
 		if e.Dict != nil {
 			d := f.dir.Dicts[*e.Dict]
-			if !seen[d.Ends.At] && !f.isProven(d.Ends.At) {
+			if !slices.Contains(dicts, *e.Dict) && !f.isOpen(*e.Dict) {
 				dicts = append(dicts, *e.Dict)
+				if d.Packed != nil && how.Take != nil {
+					if err := how.Take("the strings of "+of, d.bytes()); err != nil {
+						return fail(err)
+					}
+				}
 			}
 			add(&d.Text, "the strings of "+of)
 			add(&d.Ends, "the ends of the strings of "+of)
+			if d.Packed != nil {
+				add(&d.Packed.Symbols, "the symbols of the strings of "+of)
+			}
 		}
 		if e.Sample != nil {
 			add(&e.Sample.Words, "the sample of "+of)
@@ -224,9 +232,13 @@ func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) e
 	for _, i := range dicts {
 		d := f.dir.Dicts[i]
 		err := guarded(func() error {
-			if !f.dicts[i].EndsHold() {
-				return &DamageError{"the dictionary of " + f.ownerOfDict(i), d.Ends.At,
-					"its strings are not within its text"}
+			part := "the dictionary of " + f.ownerOfDict(i)
+			if d.Packed != nil {
+				if err := f.dicts[i].OpenPacked(); err != nil {
+					return &DamageError{part, d.Packed.Symbols.At, err.Error()}
+				}
+			} else if !f.dicts[i].EndsHold() {
+				return &DamageError{part, d.Ends.At, "its strings are not within its text"}
 			}
 			return nil
 		})
@@ -243,6 +255,9 @@ func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) e
 	}
 	for _, e := range fresh {
 		f.checked[e] = true
+	}
+	for _, i := range dicts {
+		f.opened[i] = true
 	}
 	return nil
 }
@@ -318,6 +333,12 @@ func (f *File) isProven(at int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.proven[at]
+}
+
+func (f *File) isOpen(dict int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.opened[dict]
 }
 
 func (f *File) isChecked(e *columnEntry) bool {

@@ -428,8 +428,12 @@ func (c *commit) dict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
 		c.dicts[d] = e
 		return e, nil
 	}
+	if out, err := c.packedDict(d, before); out != nil || err != nil {
+		c.dicts[d] = out
+		return out, err
+	}
 	text, ends, wide := d.Text()
-	if before != nil && before.Wide == wide && before.Text.Size == int64(len(text)) &&
+	if before != nil && before.Packed == nil && before.Wide == wide && before.Text.Size == int64(len(text)) &&
 		before.Ends.Size == int64(len(ends)) {
 		same, err := c.startsWith(&before.Ends, ends)
 		if same && err == nil {
