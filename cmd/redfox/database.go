@@ -222,20 +222,28 @@ func printDatabase(con *console, info driver.StoredInfo) {
 		}
 		fmt.Fprintln(con.out)
 		for _, c := range r.Columns {
-			form := "offsets"
+			form := "offsets of " + count(int64(c.Width), "byte")
 			if c.Forms != nil {
 				form = strings.Join(c.Forms, ", ")
 			}
-			fmt.Fprintf(con.out, "  %-16s %-14s %s in %s of %s, about %d different", c.Name, c.Type,
-				form, size(c.Stored), size(c.Bytes), c.Distinct)
+			fmt.Fprintf(con.out, "  %-16s %-14s %s: %s, about %d different", c.Name, c.Type, form,
+				sizeOf(c.Stored, c.Bytes), c.Distinct)
 			if c.Ascending {
 				fmt.Fprint(con.out, ", ascending")
 			}
 			if c.Strings > 0 {
-				fmt.Fprintf(con.out, ", %s in %s of %s", count(c.Strings, "string"),
-					size(c.StoredText), size(c.Text))
+				fmt.Fprintf(con.out, ", %s: %s", count(c.Strings, "string"),
+					sizeOf(c.StoredText, c.Text))
 			}
 			fmt.Fprintln(con.out)
 		}
 	}
+}
+
+// sizeOf renders a size in a file, and the size in memory if that is another.
+func sizeOf(stored, memory int64) string {
+	if stored == memory {
+		return size(stored)
+	}
+	return fmt.Sprintf("%s of %s", size(stored), size(memory))
 }

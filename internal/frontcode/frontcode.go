@@ -1,6 +1,7 @@
 package frontcode
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/redfoxdb/redfox/internal/bitpack"
@@ -120,7 +121,7 @@ func (b *packing) append(dst []byte, table *fsst.Table) []byte {
 type Reader struct {
 	table              *fsst.Table
 	prefixes, suffixes [Strings]uint32
-	text               []byte
+	text, strings      []byte
 }
 
 // NewReader returns a reader of blocks with a table of symbols.
@@ -168,15 +169,15 @@ func (r *Reader) total(n int) int {
 }
 
 // Unpack writes the n strings of a block, one behind the other, to what room
-// returns for their bytes, and where each ends to ends. Of a block that was not
-// packed so, it makes some strings.
+// returns for their bytes, and where each ends to ends. If the block cannot be,
+// it makes some strings.
 func (r *Reader) Unpack(block []byte, n int, ends []uint32, room func(bytes int) []byte) {
 	codes := r.open(block, n)
 	suffixes := 0
 	for _, length := range r.suffixes[:n] {
 		suffixes += int(length)
 	}
-	if need := suffixes + fsst.Slack; len(r.text) < need {
+	if need := suffixes + max(fsst.Slack, short); len(r.text) < need {
 		r.text = make([]byte, 2*need)
 	}
 	// Codes of a damaged block may be of less text than their lengths say.
@@ -184,15 +185,40 @@ func (r *Reader) Unpack(block []byte, n int, ends []uint32, room func(bytes int)
 	if got < suffixes {
 		clear(r.text[got:suffixes])
 	}
-	dst := room(r.total(n))
-	text, at, before := r.text, 0, 0
+	// Strings are put together where there is room behind them, so that most
+	// are copied as blocks of a fixed size.
+	total := r.total(n)
+	if len(r.strings) < total+short {
+		r.strings = make([]byte, 2*total+short)
+	}
+	dst, text, at, before := r.strings, r.text, 0, 0
 	for i := range n {
 		prefix, suffix := int(r.prefixes[i]), int(r.suffixes[i])
-		copy(dst[at:at+prefix], dst[before:])
-		copy(dst[at+prefix:at+prefix+suffix], text)
+		copyText(dst[at:], dst[before:], prefix)
+		copyText(dst[at+prefix:], text, suffix)
 		text = text[suffix:]
 		before = at
 		at += prefix + suffix
 		ends[i] = uint32(at)
 	}
+	copy(room(total), dst)
+}
+
+// short is how many bytes are copied of a text that has no more.
+const short = 32
+
+// copyText copies n bytes. There may be others behind them.
+func copyText(dst, src []byte, n int) {
+	if n > short || len(src) < short {
+		copy(dst[:n], src)
+		return
+	}
+	dst, src = dst[:short], src[:short]
+	order := binary.NativeEndian
+	a, b, c, d := order.Uint64(src), order.Uint64(src[8:]), order.Uint64(src[16:]),
+		order.Uint64(src[24:])
+	order.PutUint64(dst, a)
+	order.PutUint64(dst[8:], b)
+	order.PutUint64(dst[16:], c)
+	order.PutUint64(dst[24:], d)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -32,8 +33,8 @@ type packedStrings struct {
 
 	table   *fsst.Table
 	readers sync.Pool // of *frontcode.Reader
-	// blocks are those that were unpacked: where each string ends, and the bytes
-	// of the strings behind that.
+	// blocks are those that were unpacked: where each string ends, and behind
+	// that the bytes of the strings.
 	blocks []atomic.Pointer[[frontcode.Strings]uint32]
 
 	mu    sync.Mutex // held while all are unpacked
@@ -175,6 +176,51 @@ func (p *packedStrings) arena() *stringArena {
 	})
 	p.whole.Store(a)
 	return a
+}
+
+// scanned is how many blocks are unpacked at a time to go through strings.
+const scanned = 16
+
+// scan calls f with strings from from and below to, all at once or, where they
+// are packed, few at a time: those of a from string from-first to to-first. A
+// is valid until f returns.
+func (d *Dict) scan(from, to int, f func(a *stringArena, first, from, to int)) {
+	p := d.packed
+	if p == nil || p.whole.Load() != nil {
+		f(d.arena(), 0, from, to)
+		return
+	}
+	r := p.readers.Get().(*frontcode.Reader)
+	defer p.readers.Put(r)
+	var ends [frontcode.Strings]uint32
+	a := &stringArena{}
+	for from < to {
+		first := from / frontcode.Strings * frontcode.Strings
+		a.data, a.ends = a.data[:0], a.ends[:0]
+		for b := first / frontcode.Strings; b < len(p.blocks) && len(a.ends) < min(to-first,
+			scanned*frontcode.Strings); b++ {
+			start := len(a.data)
+			block, n := p.block(b)
+			r.Unpack(block, n, ends[:], func(bytes int) []byte {
+				a.data = slices.Grow(a.data, bytes)[:start+bytes]
+				return a.data[start:]
+			})
+			for _, end := range ends[:n] {
+				a.ends = append(a.ends, uint32(start)+end)
+			}
+		}
+		until := min(to, first+len(a.ends))
+		f(a, first, from, until)
+		from = until
+	}
+}
+
+// ReadTogether returns how many strings are unpacked to read one.
+func (d *Dict) ReadTogether() int {
+	if d.packed != nil && d.packed.whole.Load() == nil {
+		return frontcode.Strings
+	}
+	return 1
 }
 
 // arena returns the sorted strings, which it unpacks first if they are packed.

@@ -95,13 +95,18 @@ func states() []state {
 		store.ColumnOf(scalar.IntType, values, nil))
 	price := &store.Relation{Name: "price", Table: first.Table, Cols: []int{0, 1}, Keys: 2}
 	names := relation("name", 1, store.StringColumn([]string{"pear", "apple", "plum"}))
+	var long []string
+	for i := range 1500 {
+		long = append(long, fmt.Sprintf("Customer#%09d", i*7919%100_003))
+	}
+	customer := relation("customer", 1, store.StringColumn(long))
 	empty := relation("none", 1, store.StringColumn(nil))
 	one := relation("one", 1, store.ColumnOf(scalar.FloatType, []int64{1, 1}, nil).Select([]uint32{0}))
 	add := func(texts map[string][]byte, rels ...*store.Relation) {
 		out = append(out, state{rels, texts})
 	}
 	text := map[string][]byte{"program": []byte("stock[x] = y -> int(x), int(y).")}
-	add(text, first, price, names, empty)
+	add(text, first, price, names, empty, customer)
 	grown := first
 	for i := range int64(4) {
 		k, ok := grown.Column(0).Grow([]int64{3000 + 2*i, 3001 + 2*i})
@@ -110,7 +115,7 @@ func states() []state {
 			panic("the words do not fit")
 		}
 		grown = relation("stock", 1, k, v)
-		add(text, grown, price, names, one)
+		add(text, grown, price, names, one, customer)
 	}
 	interned := store.NewDict([]string{"apple", "pear"})
 	interned.Intern("fig")

@@ -259,6 +259,9 @@ func withSums(t *testing.T, d *image, text []byte) []byte {
 	for _, e := range dir.Dicts {
 		sign(&e.Text)
 		sign(&e.Ends)
+		if e.Packed != nil {
+			sign(&e.Packed.Symbols)
+		}
 	}
 	for _, table := range dir.Tables {
 		for _, e := range table.Columns {

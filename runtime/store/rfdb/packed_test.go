@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,10 +16,12 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/blocks"
 )
 
-// packable returns a relation with a column of each form, in several blocks.
+// packable returns a relation with a column of each form, in several blocks,
+// and a column of many strings.
 func packable(rows int) *store.Relation {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := make([][]int64, 6)
+	var names []string
 	codes := store.NewDict([]string{"AIR", "MAIL", "RAIL", "SHIP", "TRUCK"})
 	for i := range rows {
 		row := []int64{int64(i) * 3, r.Int64N(5), int64(i / 30 * 17 % 3000), 7_000 + r.Int64N(101),
@@ -26,12 +29,13 @@ func packable(rows int) *store.Relation {
 		for c := range words {
 			words[c] = append(words[c], row[c])
 		}
+		names = append(names, fmt.Sprintf("Customer#%09d, %d", i, r.IntN(10)))
 	}
 	int := scalar.IntType
 	return relation("long", 1, store.ColumnOf(int, words[0], nil),
 		store.ColumnOf(scalar.StringType, words[1], codes), store.ColumnOf(int, words[2], nil),
 		store.ColumnOf(int, words[3], nil), store.ColumnOf(int, words[4], nil),
-		store.ColumnOf(int, words[5], nil))
+		store.ColumnOf(int, words[5], nil), store.StringColumn(names))
 }
 
 // holds compares a database with the one relation that it is to hold.
@@ -54,13 +58,17 @@ func TestPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]string{{"delta"}, {"packed"}, {"runs"}, {"packed"}, {"packed"},
-		{"dictionary"}}
+		{"dictionary"}, {"delta"}}
 	for i, c := range f.Info().Relations[0].Columns {
 		if !slices.Equal(c.Forms, want[i]) || c.Stored*10 > c.Bytes*9 {
 			t.Errorf("column %d is %v of %d bytes, %d unpacked", i, c.Forms, c.Stored, c.Bytes)
 		}
 	}
 	holds(t, f, rel)
+	c := f.Info().Relations[0].Columns[6]
+	if c.Strings != 3*blocks.Rows || c.StoredText*3 > c.Text {
+		t.Errorf("%d strings have %d bytes, %d unpacked", c.Strings, c.StoredText, c.Text)
+	}
 	for i := range rel.Cols {
 		if a, b := f.Stubs()[0].Column(i), rel.Column(i); a.Layout() != b.Layout() ||
 			!bytes.Equal(a.Entries(), b.Entries()) {
@@ -116,7 +124,7 @@ func TestPackedGrowth(t *testing.T) {
 			columns[i] = grown
 		}
 		added += n
-		rel = relation("long", 6, columns...)
+		rel = relation("long", 7, columns...)
 		before := len(d.data)
 		if err := w.Commit([]*store.Relation{rel}, nil); err != nil {
 			t.Fatal(err)
@@ -236,6 +244,10 @@ func TestPackedMutated(t *testing.T) {
 			}
 		}
 		resum(headers, data)
+		d := f.dir.Dicts[1]
+		if s := []section{d.Text, d.Ends, d.Packed.Symbols}[r.IntN(3)]; r.IntN(3) == 0 {
+			changed.data[s.At+r.Int64N(s.Size)] = byte(r.Uint32())
+		}
 		f, err := open("test", resigned(changed, f, withSums(t, changed, text)))
 		if err == nil {
 			_, err = f.Relations(context.Background(), []string{"long"}, Reading{Threads: 1})
@@ -246,6 +258,10 @@ func TestPackedMutated(t *testing.T) {
 			for _, c := range f.Stubs()[0].Columns() {
 				if !c.Holds(0, c.Len()) {
 					t.Fatalf("values are outside of %+v", c.Stats)
+				}
+				if c.Dict != nil {
+					c.Dict.Lookup("Customer#000000077, 4")
+					c.Dict.Ascends() // which looks at all strings
 				}
 			}
 		case isKnown(err):

@@ -433,8 +433,8 @@ func (c *commit) dict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
 		return out, err
 	}
 	text, ends, wide := d.Text()
-	if before != nil && before.Packed == nil && before.Wide == wide && before.Text.Size == int64(len(text)) &&
-		before.Ends.Size == int64(len(ends)) {
+	if before != nil && before.Packed == nil && before.Wide == wide &&
+		before.Text.Size == int64(len(text)) && before.Ends.Size == int64(len(ends)) {
 		same, err := c.startsWith(&before.Ends, ends)
 		if same && err == nil {
 			same, err = c.startsWith(&before.Text, text)
