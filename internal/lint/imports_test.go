@@ -174,7 +174,7 @@ var layers = []layer{
 	{"runtime/store/blocks", []string{"internal/bitpack"}},
 	{"runtime/store/rfdb",
 		[]string{"internal/atomicfile", "internal/bitpack", "internal/frontcode", "internal/parallel",
-			"runtime/store", "runtime/store/blocks"}},
+			"internal/rowmarks", "runtime/store", "runtime/store/blocks"}},
 	{"runtime", []string{"frontend/source", "internal/trace", "queryplan", "runtime/store"}},
 	{"runtime/store/read", []string{"internal/fileid", "internal/hugepage", "internal/parallel",
 		"internal/parquet", "internal/remote", "internal/rowmarks", "internal/sqlite",

@@ -89,6 +89,9 @@ func (e *columnEntry) blocksOf(headers []byte) ([]packedBlock, error) {
 // errSum says that a block differs from its checksum.
 var errSum = errors.New("it differs from its checksum")
 
+// errOutside says that entries are not what the statistics say.
+var errOutside = errors.New("it has values outside of its bounds")
+
 // unpack fills the rows of a column with a block.
 func (b *packedBlock) unpack(d *blocks.Decoder, c *store.Column, data []byte) error {
 	data = data[b.at:][:b.Size]

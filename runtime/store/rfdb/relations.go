@@ -20,6 +20,12 @@ type Reading struct {
 	// Take, if not nil, is asked for the memory of a column before it is
 	// unpacked.
 	Take func(column string, bytes int64) error
+	// Tests, if not nil, returns what is asked of an argument, or nil. Rows
+	// that fail may be left out, which Selection says then.
+	Tests     func(pred string, arg int) *Test
+	Selection *Selection
+
+	headersOnly bool // packed columns are not unpacked
 }
 
 // Relations returns relations of the database, in the order of the names, whose
@@ -45,8 +51,17 @@ func (f *File) Relations(ctx context.Context, names []string, how Reading) ([]*s
 	}
 	var entries []*columnEntry
 	places := map[int][]int{}
+	tables := map[int]*store.Table{}
 	for _, t := range slices.Sorted(maps.Keys(used)) {
 		places[t] = slices.Sorted(maps.Keys(used[t]))
+		selected, err := f.selectRows(ctx, how, f.dir.Tables[t], places[t], used[t],
+			f.tests(names, t, how))
+		if err != nil {
+			return nil, err
+		}
+		if tables[t] = selected; selected != nil {
+			continue
+		}
 		for _, c := range places[t] {
 			if used[t][c] {
 				entries = append(entries, f.dir.Tables[t].Columns[c])
@@ -56,8 +71,10 @@ func (f *File) Relations(ctx context.Context, names []string, how Reading) ([]*s
 	if err := f.prove(ctx, how, entries); err != nil {
 		return nil, err
 	}
-	tables := map[int]*store.Table{}
 	for t, columns := range places {
+		if tables[t] != nil {
+			continue
+		}
 		var err error
 		if tables[t], err = f.table(f.dir.Tables[t], columns, used[t]); err != nil {
 			return nil, err
@@ -73,6 +90,41 @@ func (f *File) Relations(ctx context.Context, names []string, how Reading) ([]*s
 		}
 	}
 	return out, nil
+}
+
+// tests returns what is asked of the columns of a table.
+func (f *File) tests(names []string, table int, how Reading) map[int]*Test {
+	if how.Tests == nil {
+		return nil
+	}
+	out := map[int]*Test{}
+	for _, name := range names {
+		r := f.relations[name]
+		if r.Table != table {
+			continue
+		}
+		for arg, c := range r.Cols {
+			t := how.Tests(name, arg)
+			if t == nil {
+				continue
+			}
+			if out[c] == nil {
+				same := *t
+				out[c] = &same
+			}
+		}
+	}
+	// One value in all rows would be no key.
+	for _, name := range names {
+		if r := f.relations[name]; r.Table == table {
+			for _, c := range r.Cols[:r.Keys] {
+				if out[c] != nil {
+					out[c].Alone = false
+				}
+			}
+		}
+	}
+	return out
 }
 
 // table returns some columns of a table, with their sample. Those that are not
@@ -126,8 +178,7 @@ type piece struct {
 	first  int
 	// packed are blocks of the column to unpack; nil if of is to be compared.
 	packed []packedBlock
-	data   []byte // of all blocks, at byte at of the file
-	at     int64
+	entry  *columnEntry // of those
 }
 
 // prove compares columns, and what belongs to them, with their checksums, and
@@ -151,7 +202,7 @@ func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) e
 	var fresh []*columnEntry
 	fail := func(err error) error {
 		for _, e := range fresh {
-			if e.Packed != nil {
+			if e.Packed != nil && !how.headersOnly {
 				f.column(e).DropRoom()
 			}
 		}
@@ -183,6 +234,10 @@ func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) e
 			add(&e.Sample.Words, "the sample of "+of)
 		}
 		c := f.column(e)
+		if e.Packed != nil && how.headersOnly {
+			add(&e.Packed.Headers, of)
+			continue
+		}
 		if e.Packed != nil {
 			var packed []piece
 			var err error
@@ -217,7 +272,7 @@ func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) e
 		if decoders[t] == nil {
 			decoders[t] = &blocks.Decoder{}
 		}
-		errs[i] = f.cut(guarded(func() error { return pieces[i].unpack(decoders[t]) }))
+		errs[i] = f.cut(guarded(func() error { return f.unpackPiece(&pieces[i], decoders[t]) }))
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -254,7 +309,7 @@ func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) e
 		}
 	}
 	for _, e := range fresh {
-		f.checked[e] = true
+		f.checked[e] = f.checked[e] || e.Packed == nil || !how.headersOnly
 	}
 	for _, i := range dicts {
 		f.opened[i] = true
@@ -285,23 +340,33 @@ func (f *File) packedPieces(e *columnEntry, part string, c *store.Column) ([]pie
 	c.MakeRoom()
 	var out []piece
 	for of := range slices.Chunk(list, blocksAtOnce) {
-		out = append(out, piece{part: part, column: c, packed: of,
-			data: f.mapped.data[p.At : p.At+p.Size], at: p.At})
+		out = append(out, piece{part: part, column: c, packed: of, entry: e})
 	}
 	return out, nil
 }
 
-// unpack fills the column with blocks.
-func (p *piece) unpack(d *blocks.Decoder) error {
-	l := p.column.Layout()
+// unpackPiece fills a column with blocks.
+func (f *File) unpackPiece(p *piece, d *blocks.Decoder) error {
 	for i := range p.packed {
-		b := &p.packed[i]
-		if err := b.unpack(d, p.column, p.data); err != nil {
-			return &DamageError{p.part, p.at + int64(b.at), err.Error()}
+		if err := f.unpack(d, p.entry, &p.packed[i], p.column, p.part); err != nil {
+			return err
 		}
-		if _, _, ok := l.Between(b.Least, b.Greatest); !ok && !p.column.Holds(b.from, b.until) {
-			return &DamageError{p.part, p.at + int64(b.at), "it has values outside of its bounds"}
+	}
+	return nil
+}
+
+// unpack fills the rows of a block in a column, which may have that block only.
+func (f *File) unpack(d *blocks.Decoder, e *columnEntry, b *packedBlock, c *store.Column,
+	part string) error {
+	p := e.Packed
+	err := b.unpack(d, c, f.mapped.data[p.At:p.At+p.Size])
+	if err == nil {
+		if _, _, ok := e.layout.Between(b.Least, b.Greatest); !ok && !c.Holds(b.from, b.until) {
+			err = errOutside
 		}
+	}
+	if err != nil {
+		return &DamageError{part, p.At + int64(b.at), err.Error()}
 	}
 	return nil
 }
@@ -324,7 +389,7 @@ func (f *File) compare(p *piece) error {
 		copy(p.column.Entries()[row*width:], data)
 	}
 	if !p.column.Holds(row, row+len(data)/width) {
-		return &DamageError{p.part, p.of.At + from, "it has values outside of its bounds"}
+		return &DamageError{p.part, p.of.At + from, errOutside.Error()}
 	}
 	return nil
 }
