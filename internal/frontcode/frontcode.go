@@ -185,8 +185,7 @@ func (r *Reader) Unpack(block []byte, n int, ends []uint32, room func(bytes int)
 	if got < suffixes {
 		clear(r.text[got:suffixes])
 	}
-	// Strings are put together where there is room behind them, so that most
-	// are copied as blocks of a fixed size.
+	// Strings are put together where there is room behind them.
 	total := r.total(n)
 	if len(r.strings) < total+short {
 		r.strings = make([]byte, 2*total+short)
@@ -204,21 +203,19 @@ func (r *Reader) Unpack(block []byte, n int, ends []uint32, room func(bytes int)
 	copy(room(total), dst)
 }
 
-// short is how many bytes are copied of a text that has no more.
+// short is how many bytes are copied at once.
 const short = 32
 
-// copyText copies n bytes. There may be others behind them.
+// copyText copies n bytes, and up to short bytes behind them.
 func copyText(dst, src []byte, n int) {
-	if n > short || len(src) < short {
-		copy(dst[:n], src)
-		return
-	}
-	dst, src = dst[:short], src[:short]
 	order := binary.NativeEndian
-	a, b, c, d := order.Uint64(src), order.Uint64(src[8:]), order.Uint64(src[16:]),
-		order.Uint64(src[24:])
-	order.PutUint64(dst, a)
-	order.PutUint64(dst[8:], b)
-	order.PutUint64(dst[16:], c)
-	order.PutUint64(dst[24:], d)
+	for at := 0; at < n; at += short {
+		to, from := dst[at:at+short:at+short], src[at:at+short:at+short]
+		a, b, c, d := order.Uint64(from), order.Uint64(from[8:]), order.Uint64(from[16:]),
+			order.Uint64(from[24:])
+		order.PutUint64(to, a)
+		order.PutUint64(to[8:], b)
+		order.PutUint64(to[16:], c)
+		order.PutUint64(to[24:], d)
+	}
 }
