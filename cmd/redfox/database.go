@@ -28,7 +28,7 @@ func loadCommand(con *console) *cli.Command {
 			"redfox load shop.logic --facts data -o shop.rfdb\n" +
 			"redfox load shop -o shop.rfdb\n" +
 			"redfox run sales.logic --facts shop.rfdb",
-		Flags: flags(append([]string{"output", "clauses", "threads", "memory", "timeout", "json"},
+		Flags: flags(append([]string{"output", "raw", "clauses", "threads", "memory", "timeout", "json"},
 			factNames...)...),
 		Action: func(c *cli.Context) error { return load(c, con) },
 	}
@@ -62,7 +62,7 @@ func load(c *cli.Context, con *console) error {
 	if r.load.Memory, err = sizeFlag(c, "memory"); err != nil {
 		return err
 	}
-	r.load.Threads, r.load.Progress = c.Int("threads"), r.showLoad
+	r.load.Threads, r.load.Progress, r.load.Raw = c.Int("threads"), r.showLoad, c.Bool("raw")
 	if err := notNegative("threads", r.load.Threads); err != nil {
 		return err
 	}
@@ -153,13 +153,13 @@ func databaseCommand(con *console) *cli.Command {
 		Usage:     "show, check or compact the file of a database",
 		ArgsUsage: "info|check|compact FILE.rfdb",
 		Description: "info lists the predicates with their columns. check compares all of the file with its checksums, " +
-			"looks whether keys are keys, and exits with 1 if something is damaged. compact writes the file anew, " +
+			"looks whether keys are keys, and exits with 1 if something is damaged. compact writes the file anew, packed, " +
 			"without what earlier transactions have left; processes that read the old file go on with it.\n\n" +
 			examplesMark +
 			"redfox db info shop.rfdb\n" +
 			"redfox db check shop.rfdb\n" +
 			"redfox db compact shop.rfdb",
-		Flags: flags("threads"),
+		Flags: flags("threads", "raw"),
 		Action: func(c *cli.Context) error {
 			action, path := c.Args().Get(0), c.Args().Get(1)
 			if c.NArg() != 2 || !slices.Contains(databaseActions, action) {
@@ -175,7 +175,8 @@ func databaseCommand(con *console) *cli.Command {
 			case "check":
 				return checkDatabase(c.Context, con, path, threads)
 			case "compact":
-				before, after, err := driver.CompactDatabase(c.Context, path, threads)
+				before, after, err := driver.CompactDatabase(c.Context, path, threads,
+					c.Bool("raw"))
 				if err == nil {
 					fmt.Fprintf(con.out, "%s: %s, %s before\n", path, size(after), size(before))
 				}

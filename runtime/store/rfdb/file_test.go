@@ -22,7 +22,7 @@ import (
 func TestFile(t *testing.T) {
 	all := states()
 	path := filepath.Join(t.TempDir(), "shop.rfdb")
-	if err := Create(path, "test", 2, all[0].rels, all[0].texts); err != nil {
+	if err := Create(path, "test", Writing{}, all[0].rels, all[0].texts); err != nil {
 		t.Fatal(err)
 	}
 	first, err := Open(path)
@@ -37,7 +37,7 @@ func TestFile(t *testing.T) {
 	if _, err := OpenWriter(path, "test"); !errors.As(err, &locked) {
 		t.Errorf("the second writer's error is %v", err)
 	}
-	if err := Create(path, "test", 2, nil, nil); !errors.As(err, &locked) {
+	if err := Create(path, "test", Writing{}, nil, nil); !errors.As(err, &locked) {
 		t.Errorf("the error of another file in its place is %v", err)
 	}
 	for _, s := range all[1:5] {
@@ -56,7 +56,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("transaction %d is the latest, want 5", got)
 	}
 	before := latest.Info()
-	if err := Compact(context.Background(), path, "test", 1); err != nil {
+	if err := Compact(context.Background(), path, "test", Writing{}); err != nil {
 		t.Fatal(err)
 	}
 	compact, err := Open(path)
@@ -75,7 +75,7 @@ func TestFile(t *testing.T) {
 	// The same contents are the same bytes.
 	again := filepath.Join(t.TempDir(), "again.rfdb")
 	for range 2 {
-		if err := Create(again, "test", 2, all[4].rels, all[4].texts); err != nil {
+		if err := Create(again, "test", Writing{}, all[4].rels, all[4].texts); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(again)
@@ -83,7 +83,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := newImage(nil)
-		if err := writeNew(other, "test", 2, 1, all[4].rels, all[4].texts); err != nil {
+		if err := writeNew(other, "test", Writing{}, 1, all[4].rels, all[4].texts); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(text, other.platter) {
@@ -110,7 +110,7 @@ func TestInPlace(t *testing.T) {
 		relation("stock", 1, store.ColumnOf(scalar.IntType, random(2000), nil),
 			store.ColumnOf(scalar.FloatType, random(2000), nil)),
 		relation("name", 1, store.StringColumn([]string{"pear", "apple", "plum"}))}
-	if err := writeNew(d, "test", 2, 1, given, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, given, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := open("test", d)
@@ -139,7 +139,7 @@ func TestInPlace(t *testing.T) {
 func TestCutWhileMapped(t *testing.T) {
 	all := states()
 	path := filepath.Join(t.TempDir(), "shop.rfdb")
-	if err := Create(path, "test", 2, all[0].rels, all[0].texts); err != nil {
+	if err := Create(path, "test", Writing{}, all[0].rels, all[0].texts); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(path)
@@ -287,7 +287,7 @@ func TestLong(t *testing.T) {
 	d := newImage(nil)
 	long := relation("long", 2, store.ColumnOf(scalar.IntType, words, nil),
 		store.ColumnOf(scalar.DatetimeType, words, nil))
-	if err := writeNew(d, "test", 2, 1, []*store.Relation{long}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{long}, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := open("test", d)
@@ -371,7 +371,7 @@ func TestFormat1(t *testing.T) {
 		t.Fatal(err)
 	}
 	read(1, packed)
-	if err := Compact(context.Background(), path, "test", 1); err != nil {
+	if err := Compact(context.Background(), path, "test", Writing{}); err != nil {
 		t.Fatal(err)
 	}
 	read(2, packed)

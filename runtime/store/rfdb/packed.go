@@ -175,14 +175,17 @@ const (
 	savedShare  = 16
 )
 
+// packs reports whether anything is packed.
+func (w *Writer) packs() bool { return w.format >= packedFormat && !w.how.Raw }
+
 // packed writes a column packed, with no entries behind. It returns false if
 // that does not pay.
 func (c *commit) packed(col *store.Column, e *columnEntry) (bool, error) {
 	raw := col.Bytes()
-	if c.format < packedFormat || raw < leastPacked {
+	if !c.packs() || raw < leastPacked {
 		return false, nil
 	}
-	p := pack(parallel.Threads(c.threads), col)
+	p := pack(parallel.Threads(c.how.Threads), col)
 	if p.size+int64(len(p.headers)) > raw-raw/savedShare {
 		return false, nil
 	}

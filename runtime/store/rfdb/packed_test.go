@@ -50,7 +50,7 @@ func holds(t *testing.T, f *File, rel *store.Relation) {
 func TestPacked(t *testing.T) {
 	rel := packable(3 * blocks.Rows)
 	d := newImage(nil)
-	if err := writeNew(d, "test", 2, 1, []*store.Relation{rel}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{rel}, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := open("test", d)
@@ -95,13 +95,32 @@ func TestPacked(t *testing.T) {
 	}
 }
 
+// TestRaw packs nothing.
+func TestRaw(t *testing.T) {
+	rel := packable(5000)
+	d := newImage(nil)
+	if err := writeNew(d, "test", Writing{Raw: true}, 1, []*store.Relation{rel}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := open("test", d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range f.Info().Relations[0].Columns {
+		if c.Forms != nil || c.Stored != c.Bytes || c.StoredText != c.Text {
+			t.Errorf("column %d is %v of %d bytes, %d unpacked", i, c.Forms, c.Stored, c.Bytes)
+		}
+	}
+	holds(t, f, rel)
+}
+
 // TestPackedGrowth appends rows to packed columns: the packed ones stay where
 // they are, until a quarter of the rows is behind them.
 func TestPackedGrowth(t *testing.T) {
 	const rows = blocks.Rows + 100
 	rel := packable(rows)
 	d := newImage(nil)
-	if err := writeNew(d, "test", 2, 1, []*store.Relation{rel}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{rel}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w, err := openWriter("test", "test", d)
@@ -155,7 +174,7 @@ func TestPackedGrowth(t *testing.T) {
 func TestPackedChange(t *testing.T) {
 	rel := packable(blocks.Rows + 100)
 	d := newImage(nil)
-	if err := writeNew(d, "test", 2, 1, []*store.Relation{rel}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{rel}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w, err := openWriter("test", "test", d)
@@ -196,7 +215,7 @@ func TestPackedBounds(t *testing.T) {
 		store.ColumnOf(scalar.UintType, words(-1, 5), nil),
 		store.ColumnOf(scalar.DatetimeType, words(-86_400_000_000, 0, 864_000_000_000), nil))
 	d := newImage(nil)
-	if err := writeNew(d, "test", 2, 1, []*store.Relation{rel}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{rel}, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := open("test", d)
@@ -217,7 +236,7 @@ func TestPackedBounds(t *testing.T) {
 func TestPackedMutated(t *testing.T) {
 	d := newImage(nil)
 	rel := packable(blocks.Rows + 100)
-	if err := writeNew(d, "test", 2, 1, []*store.Relation{rel}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{rel}, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := open("test", d)
@@ -228,7 +247,7 @@ func TestPackedMutated(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	count := 400
 	if short.Every() {
-		count = 20_000
+		count = 10_000
 	}
 	refused, read := 0, 0
 	for range count {
@@ -244,6 +263,7 @@ func TestPackedMutated(t *testing.T) {
 			}
 		}
 		resum(headers, data)
+		unpin()
 		d := f.dir.Dicts[1]
 		if s := []section{d.Text, d.Ends, d.Packed.Symbols}[r.IntN(3)]; r.IntN(3) == 0 {
 			changed.data[s.At+r.Int64N(s.Size)] = byte(r.Uint32())

@@ -17,10 +17,10 @@ const leastText = 1 << 14
 // returns nil if packing does not pay.
 func (c *commit) packedDict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
 	text, raw, _ := d.Text()
-	if c.format < packedFormat || len(text) < leastText || !d.CanPack() {
+	if !c.packs() || len(text) < leastText || !d.CanPack() {
 		return nil, nil
 	}
-	p := d.PackText(parallel.Threads(c.threads))
+	p := d.PackText(parallel.Threads(c.how.Threads))
 	e := &dictEntry{Wide: p.Bytes() > math.MaxUint32,
 		Packed: &packedText{Strings: int64(d.Len()), Bytes: int64(len(text))}}
 	var ends []byte

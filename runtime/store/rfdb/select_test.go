@@ -68,7 +68,7 @@ func TestSelect(t *testing.T) {
 	rel = relation("long", 1, append(rel.Columns(), store.ColumnOf(scalar.IntType, narrow, nil),
 		store.ColumnOf(scalar.IntType, wide, nil))...)
 	d := newImage(nil)
-	if err := writeNew(d, "test", 2, 1, []*store.Relation{rel}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{rel}, nil); err != nil {
 		t.Fatal(err)
 	}
 	selected, left := 0, 0
@@ -147,7 +147,7 @@ func TestSelectDamaged(t *testing.T) {
 	alwaysSelect(t)
 	d := newImage(nil)
 	rel := packable(2 * blocks.Rows)
-	if err := writeNew(d, "test", 2, 1, []*store.Relation{rel}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{rel}, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := open("test", d)

@@ -20,8 +20,8 @@ import (
 // Writer is not safe for concurrent use, but its File is.
 type Writer struct {
 	*File
-	redfox  string
-	threads int // that pack columns; 0: one for each core
+	redfox string
+	how    Writing
 
 	last   root // the latest transaction, and what it lists
 	listed *directory
@@ -89,11 +89,17 @@ func newWriter(f *File, redfox string) *Writer {
 // Transaction returns the number of the latest transaction.
 func (w *Writer) Transaction() uint64 { return w.last.transaction }
 
+// Writing says how columns and strings are written.
+type Writing struct {
+	Threads int // that pack; 0: one for each core
+	// Raw packs nothing, so that runs use all of it where it is.
+	Raw bool
+}
+
 // Create writes a database that has one transaction, in place of a file that
 // may be there. Until all of it is on the disk, the old file stays. If another
 // process writes to that one, the error is a *LockedError.
-// Threads bounds the threads that pack columns, unless it is 0.
-func Create(path, redfox string, threads int, rels []*store.Relation,
+func Create(path, redfox string, how Writing, rels []*store.Relation,
 	texts map[string][]byte) error {
 	old, err := openFile(path, true)
 	switch {
@@ -102,12 +108,12 @@ func Create(path, redfox string, threads int, rels []*store.Relation,
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	return create(path, redfox, threads, 1, rels, texts)
+	return create(path, redfox, how, 1, rels, texts)
 }
 
 // create is Create with the number of the transaction, where no other process
 // writes.
-func create(path, redfox string, threads int, transaction uint64, rels []*store.Relation,
+func create(path, redfox string, how Writing, transaction uint64, rels []*store.Relation,
 	texts map[string][]byte) error {
 	a, err := atomicfile.Create(path)
 	if err != nil {
@@ -123,7 +129,7 @@ func create(path, redfox string, threads int, transaction uint64, rels []*store.
 	if err != nil {
 		return err
 	}
-	err = writeNew(osFile{File: file}, redfox, threads, transaction, rels, texts)
+	err = writeNew(osFile{File: file}, redfox, how, transaction, rels, texts)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
@@ -131,11 +137,11 @@ func create(path, redfox string, threads int, transaction uint64, rels []*store.
 }
 
 // writeNew writes a database to an empty disk.
-func writeNew(d disk, redfox string, threads int, transaction uint64, rels []*store.Relation,
+func writeNew(d disk, redfox string, how Writing, transaction uint64, rels []*store.Relation,
 	texts map[string][]byte) error {
 	w := newWriter(&File{disk: d, dir: &directory{}, format: Format,
 		root: root{transaction: transaction - 1, end: firstPage}}, redfox)
-	w.threads = threads
+	w.how = how
 	if _, err := d.WriteAt(header(Format), 0); err != nil {
 		return err
 	}
@@ -553,13 +559,13 @@ func (c *commit) sample(col *store.Column) (*sample, error) {
 
 // Compact writes the database anew, without what no transaction refers to, and
 // puts it in place of the old file.
-func Compact(ctx context.Context, path, redfox string, threads int) error {
+func Compact(ctx context.Context, path, redfox string, how Writing) error {
 	w, err := OpenWriter(path, redfox)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if _, err := w.Relations(ctx, w.Names(), Reading{Threads: threads}); err != nil {
+	if _, err := w.Relations(ctx, w.Names(), Reading{Threads: how.Threads}); err != nil {
 		return err
 	}
 	texts := map[string][]byte{}
@@ -568,5 +574,5 @@ func Compact(ctx context.Context, path, redfox string, threads int) error {
 			return err
 		}
 	}
-	return create(path, redfox, threads, w.root.transaction, w.Stubs(), texts)
+	return create(path, redfox, how, w.root.transaction, w.Stubs(), texts)
 }
