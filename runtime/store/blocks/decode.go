@@ -12,6 +12,10 @@ var errEntries = errors.New("it has values outside of its bounds")
 
 // Decoder unpacks blocks. It has room for one at a time.
 type Decoder struct {
+	// Unchecked leaves it to the caller to compare entries with the bounds of
+	// the header.
+	Unchecked bool
+
 	positions [Rows]uint16
 	words     [Rows]uint64
 	bytes     [Rows]uint8
@@ -19,7 +23,7 @@ type Decoder struct {
 
 // Unpack fills dst, which has a place for each row, with the entries of a
 // block. The header has been checked, and data has its size. If an entry is not
-// between Least and Greatest, it returns an error.
+// between Least and Greatest, it returns an error, unless d.Unchecked is set.
 func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) error {
 	first, parts := T(h.First), h.parts(len(dst))
 	one, two, three := data[:parts[0]], data[parts[0]:parts[0]+parts[1]], data[parts[0]+parts[1]:]
@@ -35,7 +39,7 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 		span := uint64(1)<<h.Bits - 1
 		if h.Count == 0 && h.First == h.Least && span <= uint64(^T(0))-h.First {
 			// No entry is less than the first.
-			if span > h.Greatest-h.First && uint64(greatest(dst)) > h.Greatest {
+			if !d.Unchecked && span > h.Greatest-h.First && uint64(greatest(dst)) > h.Greatest {
 				return errEntries
 			}
 			return nil
@@ -82,6 +86,9 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 			return errEntries
 		}
 		dst = entries
+	}
+	if d.Unchecked {
+		return nil
 	}
 	if lo, hi := Extremes(dst); uint64(lo) < h.Least || uint64(hi) > h.Greatest {
 		return errEntries

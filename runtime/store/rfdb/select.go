@@ -377,7 +377,11 @@ func (s *selecting) markBlock(w *selector, b, from, until int, marks []bool) (in
 			c.blocks[b].Greatest) {
 			continue
 		}
-		if err := s.load(w, i, b, from, until); err != nil {
+		// Rows that pass a range are within the bounds of the column.
+		w.decoder.Unchecked = c.test.table == nil
+		err := s.load(w, i, b, from, until)
+		w.decoder.Unchecked = false
+		if err != nil {
 			return 0, err
 		}
 		switch col := w.loaded[i]; col.Width {
