@@ -53,6 +53,9 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 			first += delta
 			dst[i] = first
 		}
+		if h.ascends(len(dst), uint64(^T(0))) {
+			dst = []T{dst[0], first} // the others are between these
+		}
 	case Dictionary:
 		var entries [mostEntries]T
 		bitpack.Unpack(entries[:h.Count], one, int(h.MoreBits), first)
@@ -99,6 +102,17 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 // entriesOf returns the decoder's room for numbers of a type.
 func entriesOf[T bitpack.Unsigned](d *Decoder) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&d.words)), Rows)
+}
+
+// ascends reports whether the entries of a delta cannot pass the greatest
+// number of their type, and so do not decrease.
+func (h *Header) ascends(n int, most uint64) bool {
+	const few = 1 << 40 // that a product with the rows of a block fits
+	more := h.Bits + h.MoreBits
+	if h.First > most || h.Step >= few || more >= 40 {
+		return false
+	}
+	return uint64(n)*(h.Step+1<<h.Bits)+uint64(h.Count)<<more <= most-h.First
 }
 
 // patch adds the high bits of exceptions.
