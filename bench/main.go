@@ -27,6 +27,7 @@ type config struct {
 	json    string
 	figures string
 	redfox  string
+	before  string
 	service string
 	ssb     string
 	sf      float64
@@ -57,7 +58,7 @@ var suites = []command{
 	{"gpu", "the GPU at work on what it holds, beside its ceilings", benchGPU},
 	{"load", "reading TSV, Parquet and the other formats", benchLoad},
 	{"whole", "TPC-H from Parquet, a process each", benchWhole},
-	{"database", "the first answer from the file of a database, a process each", benchDatabase},
+	{"database", "TPC-H from files of databases, a process each, and their sizes", benchDatabase},
 	{"check", "checking and compiling a program of 5,000 lines", benchCheck},
 	{"memory", "peak memory of a closure, a process each", benchMemory},
 	{"large", "a program of 4,000 clauses on each engine, a process each", benchLarge},
@@ -106,6 +107,9 @@ func main() {
 	flag.StringVar(&c.redfox, "redfox", "",
 		"of the suites gpu and recursion: the command redfox, to measure its processes; none when empty;\n"+
 			"of the suite whole: the command to measure, made when empty")
+	flag.StringVar(&c.before, "before", "",
+		"of the suite database: the command redfox of another version, to measure over a file of its own;\n"+
+			"none when empty")
 	flag.BoolVar(&c.besideGo, "beside-go", false,
 		"of the suite recursion: run the go engine as well, and hold the answers against its")
 	flag.DurationVar(&c.limit, "limit", 4*time.Minute,

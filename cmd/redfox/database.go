@@ -28,7 +28,8 @@ func loadCommand(con *console) *cli.Command {
 			"redfox load shop.logic --facts data -o shop.rfdb\n" +
 			"redfox load shop -o shop.rfdb\n" +
 			"redfox run sales.logic --facts shop.rfdb",
-		Flags: flags(append([]string{"output", "clauses", "threads", "memory", "spill", "timeout", "json"},
+		Flags: flags(append([]string{"output", "raw", "clauses", "threads", "memory", "spill", "timeout",
+			"json"},
 			factNames...)...),
 		Action: func(c *cli.Context) error { return load(c, con) },
 	}
@@ -65,7 +66,7 @@ func load(c *cli.Context, con *console) error {
 	if r.load.Spill, err = spillFlag(c, r.load.Memory > 0); err != nil {
 		return err
 	}
-	r.load.Threads, r.load.Progress = c.Int("threads"), r.showLoad
+	r.load.Threads, r.load.Progress, r.load.Raw = c.Int("threads"), r.showLoad, c.Bool("raw")
 	if err := notNegative("threads", r.load.Threads); err != nil {
 		return err
 	}
@@ -157,13 +158,13 @@ func databaseCommand(con *console) *cli.Command {
 		Usage:     "show, check or compact the file of a database",
 		ArgsUsage: "info|check|compact FILE.rfdb",
 		Description: "info lists the predicates with their columns. check compares all of the file with its checksums, " +
-			"looks whether keys are keys, and exits with 1 if something is damaged. compact writes the file anew, " +
+			"looks whether keys are keys, and exits with 1 if something is damaged. compact writes the file anew, packed, " +
 			"without what earlier transactions have left; processes that read the old file go on with it.\n\n" +
 			examplesMark +
 			"redfox db info shop.rfdb\n" +
 			"redfox db check shop.rfdb\n" +
 			"redfox db compact shop.rfdb",
-		Flags: flags("threads"),
+		Flags: flags("threads", "raw"),
 		Action: func(c *cli.Context) error {
 			action, path := c.Args().Get(0), c.Args().Get(1)
 			if c.NArg() != 2 || !slices.Contains(databaseActions, action) {
@@ -179,7 +180,8 @@ func databaseCommand(con *console) *cli.Command {
 			case "check":
 				return checkDatabase(c.Context, con, path, threads)
 			case "compact":
-				before, after, err := driver.CompactDatabase(c.Context, path, threads)
+				before, after, err := driver.CompactDatabase(c.Context, path, threads,
+					c.Bool("raw"))
 				if err == nil {
 					fmt.Fprintf(con.out, "%s: %s, %s before\n", path, size(after), size(before))
 				}
@@ -226,15 +228,28 @@ func printDatabase(con *console, info driver.StoredInfo) {
 		}
 		fmt.Fprintln(con.out)
 		for _, c := range r.Columns {
-			fmt.Fprintf(con.out, "  %-16s %-14s %s of %s, about %d different", c.Name, c.Type,
-				c.Encoding, count(int64(c.Width), "byte"), c.Distinct)
+			form := "offsets of " + count(int64(c.Width), "byte")
+			if c.Forms != nil {
+				form = strings.Join(c.Forms, ", ")
+			}
+			fmt.Fprintf(con.out, "  %-16s %-14s %s: %s, about %d different", c.Name, c.Type, form,
+				sizeOf(c.Stored, c.Bytes), c.Distinct)
 			if c.Ascending {
 				fmt.Fprint(con.out, ", ascending")
 			}
 			if c.Strings > 0 {
-				fmt.Fprintf(con.out, ", %s of %s", count(c.Strings, "string"), size(c.Text))
+				fmt.Fprintf(con.out, ", %s: %s", count(c.Strings, "string"),
+					sizeOf(c.StoredText, c.Text))
 			}
 			fmt.Fprintln(con.out)
 		}
 	}
+}
+
+// sizeOf renders a size in a file, and the size in memory if that is another.
+func sizeOf(stored, memory int64) string {
+	if stored == memory {
+		return size(stored)
+	}
+	return fmt.Sprintf("%s of %s", size(stored), size(memory))
 }

@@ -80,6 +80,10 @@ var flagTable = []func() cli.Flag{
 			Usage: "work on the database in `FILE`.rfdb: its program runs, and transactions change it; if it is not there, or has no program, PROGRAM and the facts begin it"}
 	},
 	func() cli.Flag {
+		return &cli.BoolFlag{Name: "raw",
+			Usage: "pack no columns and strings in the file: it is larger, and runs need no memory for what they read of it"}
+	},
+	func() cli.Flag {
 		return &cli.StringSliceFlag{Name: "clauses", Aliases: []string{"c"}, Category: groupProgram,
 			Usage: "add the clauses in `TEXT` to the program, or take them alone"}
 	},

@@ -208,7 +208,12 @@ var memoryCases = []memoryCase{
 	{"numbers", countPairs, "20M", []string{"--fact", "pair=pair.tsv"}, "500000", "", false},
 	{"numbers in a file", sumPairs, "5M", []string{"--fact", "pair=pair.tsv", "--spill", "."},
 		"124999750000", "", true},
-	{"a database", sumPairs, "1M", []string{"--fact", "pair=pair.rfdb"}, "124999750000", "", true},
+	{"a database", sumPairs, "1M", []string{"--fact", "pair=pair.rfdb"}, "", " needs ", false},
+	{"a database", sumPairs, "20M", []string{"--fact", "pair=pair.rfdb"}, "124999750000", "", true},
+	{"a database in a file", sumPairs, "1M",
+		[]string{"--fact", "pair=pair.rfdb", "--spill", "."}, "124999750000", "", true},
+	{"a database that is not packed", sumPairs, "1M", []string{"--fact", "pair=raw.rfdb"},
+		"124999750000", "", true},
 	{"repeated facts", countPairs, "10M", []string{"--fact", "pair=twice.tsv"}, "", "twice.tsv",
 		false},
 	{"repeated facts", countPairs, "100M", []string{"--fact", "pair=twice.tsv"}, "500000", "",
@@ -251,9 +256,11 @@ func TestMemoryBound(t *testing.T) {
 	dir := t.TempDir()
 	memoryFacts(t, dir)
 	write(t, dir, "pair.logic", "pair(a, b) -> int(a), int(b).\n")
-	if o := finish(t, redfoxProcess(t, dir, "load", "pair.logic", "--fact", "pair=pair.tsv", "-o",
-		"pair.rfdb")); o.code != exitDone {
-		t.Fatal(o)
+	for _, args := range [][]string{{"pair.rfdb"}, {"raw.rfdb", "--raw"}} {
+		if o := finish(t, redfoxProcess(t, dir, append([]string{"load", "pair.logic", "--fact",
+			"pair=pair.tsv", "-o"}, args...)...)); o.code != exitDone {
+			t.Fatal(o)
+		}
 	}
 	for i, c := range tests.Part(t, memoryCases, "bounds") {
 		for _, engine := range []string{"go", "cpu"} {

@@ -74,7 +74,7 @@ func (r *run) printLoaded(report *driver.LoadReport) {
 	}
 }
 
-// partsLeft says which parts of a Parquet file were not decoded, if any.
+// partsLeft says which parts of a file were not decoded, if any.
 func partsLeft(f driver.FileReport) string {
 	text := ""
 	if f.GroupsLeft > 0 {
@@ -84,6 +84,10 @@ func partsLeft(f driver.FileReport) string {
 	if f.PagesLeft > 0 {
 		text += fmt.Sprintf(", without %s of %s", grouped(int64(f.PagesLeft)),
 			count(int64(f.Pages), "page"))
+	}
+	if f.BlocksLeft > 0 {
+		text += fmt.Sprintf(", without %s of %s", grouped(int64(f.BlocksLeft)),
+			count(int64(f.Blocks), "block"))
 	}
 	return text
 }

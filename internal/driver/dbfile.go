@@ -127,7 +127,7 @@ func openDatabaseFile(path string, opts OpenDatabaseOptions) (f *databaseFile, c
 		f.writer, err = rfdb.OpenWriter(path, Version())
 		if errors.Is(err, fs.ErrNotExist) && len(opts.Sources) > 0 {
 			created = true
-			if err = rfdb.Create(path, Version(), nil, nil); err == nil {
+			if err = rfdb.Create(path, Version(), rfdb.Writing{}, nil, nil); err == nil {
 				f.writer, err = rfdb.OpenWriter(path, Version())
 			}
 		}

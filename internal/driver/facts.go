@@ -104,6 +104,8 @@ type LoadOptions struct {
 	Spill string
 	// Predicates are read even if no rule uses them.
 	Predicates []string
+	// Raw has Store pack nothing.
+	Raw bool
 	// Progress, if set, is called now and then from one goroutine at a time.
 	Progress func(LoadProgress)
 	// Once says that the facts serve one RunOn, of the program that loads them

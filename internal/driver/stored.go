@@ -47,7 +47,8 @@ func (p *Program) Store(ctx context.Context, given *Facts, path string,
 	rels := slices.DeleteFunc(db.Relations(), func(r *store.Relation) bool {
 		return r.Rows() == 0 && !binding.Fills(r.Name)
 	})
-	return report, storedError(path, rfdb.Create(path, Version(), rels, nil))
+	return report, storedError(path, rfdb.Create(path, Version(),
+		rfdb.Writing{Threads: opts.Threads, Raw: opts.Raw}, rels, nil))
 }
 
 // storedError words a failure about the file of a database.
@@ -93,12 +94,14 @@ func CheckDatabase(ctx context.Context, path string, threads int) (damage []erro
 }
 
 // CompactDatabase writes the file of a database anew, without what no
-// transaction refers to, and returns its sizes before and after.
-func CompactDatabase(ctx context.Context, path string, threads int) (before, after int64,
-	err error) {
+// transaction refers to, and returns its sizes before and after. With raw
+// nothing is packed.
+func CompactDatabase(ctx context.Context, path string, threads int, raw bool) (before,
+	after int64, err error) {
 	old, err := DatabaseInfo(path)
 	if err == nil {
-		err = storedError(path, rfdb.Compact(ctx, path, Version(), threads))
+		err = storedError(path, rfdb.Compact(ctx, path, Version(),
+			rfdb.Writing{Threads: threads, Raw: raw}))
 	}
 	if err != nil {
 		return 0, 0, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/short"
@@ -165,4 +166,59 @@ func TestStoredRefused(t *testing.T) {
 			t.Errorf("the error is %v, want %s", err, tt.want)
 		}
 	}
+}
+
+// TestStoredSelected runs programs that compare columns of a packed database
+// with constants: the rows that pass are read, and another program over the
+// same facts still sees all of them.
+func TestStoredSelected(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	const rows = 70_000 // enough to select from
+	var text bytes.Buffer
+	kept, sum, total := 0, 0, 0
+	for i := range rows {
+		day, price := i/100, i*7919%1000
+		fmt.Fprintf(&text, "%d\t%d\t%d\t%s\n", i, day, price, []string{"AIR", "RAIL", "SHIP"}[i%3])
+		total += price
+		if day >= 300 && day < 320 && i%3 == 1 {
+			kept++
+			sum += price
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "item.tsv"), text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prog := compileText(t, `
+item(i, day, price, mode) -> int(i), int(day), int(price), string(mode).
+some[] = s -> int(s).
+some[] = s <- agg<<s = total(p)>> item(_, day, p, "RAIL"), day >= 300, day < 320.
+all[] = s -> int(s).
+all[] = s <- agg<<s = total(p)>> item(_, _, p, _).
+`, Options{})
+	path := filepath.Join(dir, "items.rfdb")
+	if _, err := prog.Store(ctx, FactsIn(dir), path, LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	onEngines(t, func(t *testing.T, engine string) {
+		opts := RunOptions{Engine: engine, Outputs: []string{"some"}, Load: LoadOptions{Once: true}}
+		db, err := prog.LoadFor(ctx, NewFacts().Dir(path), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := db.Report().Files[0]; !f.Selected || f.Kept != int64(kept) || f.BlocksLeft == 0 {
+			t.Errorf("%d of %d rows are read, without %d of %d blocks", f.Kept, f.Rows, f.BlocksLeft,
+				f.Blocks)
+		}
+		for _, out := range []string{"some", "all"} {
+			opts.Outputs = []string{out}
+			res, err := prog.RunOn(ctx, db, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]int{"some": sum, "all": total}[out]
+			if got := fmt.Sprint(slices.Collect(res.Rows(out))); got != fmt.Sprintf("[[%d]]", want) {
+				t.Errorf("%s is %s, want %d", out, got, want)
+			}
+		}
+	})
 }

@@ -34,24 +34,21 @@ func likeTable(ctx context.Context, dict *store.Dict, like *scalar.Like, negated
 			matches[i] = other
 		}
 	}
-	try := func(code int) {
-		if like.Match(dict.String(uint32(code))) {
+	try := func(code int, s string) {
+		if like.Match(s) {
 			matches[code] = match
 		}
 	}
-	tryAll := func(from, to int) {
-		for code := from; code < to; code++ {
-			try(code)
-		}
-	}
 	sorted := dict.Sorted()
-	tryAll(sorted, len(matches))
+	for code := sorted; code < len(matches); code++ {
+		try(code, dict.String(uint32(code)))
+	}
 	from, to, inner := 0, sorted, like.Literals()
 	if p := like.Prefix(); p != "" {
 		from, to = dict.WithPrefix(p)
 		inner = inner[1:]
 	}
-	part := tryAll
+	part := func(from, to int) { dict.Each(from, to, try) }
 	switch {
 	case like.Open():
 		part = func(from, to int) {

@@ -1,9 +1,9 @@
 package store
 
 import (
-	"encoding/binary"
 	mathbits "math/bits"
 
+	"github.com/redfoxdb/redfox/internal/bitpack"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -37,7 +37,7 @@ func (c *Column) Packing() (bits int, first uint64) {
 
 // PackedRows is a number of rows whose packed offsets are whole words, whatever
 // the number of bits.
-const PackedRows = 64
+const PackedRows = bitpack.Rows
 
 // packedPadding is the number of bytes behind packed offsets that readers may
 // read.
@@ -54,67 +54,11 @@ func (c *Column) Pack(dst []byte, from, until int) int {
 	bits, first := c.Packing()
 	switch c.Width {
 	case 1:
-		return pack(dst, c.U8[from:until], bits, first)
+		return bitpack.Pack(dst, c.U8[from:until], bits, first)
 	case 2:
-		return pack(dst, c.U16[from:until], bits, first)
+		return bitpack.Pack(dst, c.U16[from:until], bits, first)
 	case 4:
-		return pack(dst, c.U32[from:until], bits, first)
+		return bitpack.Pack(dst, c.U32[from:until], bits, first)
 	}
-	return pack(dst, c.U64[from:until], bits, first)
-}
-
-func pack[T unsigned](dst []byte, offsets []T, bits int, first uint64) int {
-	p := packer{dst: dst}
-	// Offsets that fit a word are put together first, without a branch.
-	n := uint(bits)
-	switch {
-	case bits <= 8:
-		for ; len(offsets) >= 8; offsets = offsets[8:] {
-			v := offsets[:8:8]
-			p.put(four(v[:4:4], n, first)|four(v[4:8:8], n, first)<<(4*n&63), 8*bits)
-		}
-	case bits <= 16:
-		for ; len(offsets) >= 4; offsets = offsets[4:] {
-			p.put(four(offsets[:4:4], n, first), 4*bits)
-		}
-	case bits <= 32:
-		for ; len(offsets) >= 2; offsets = offsets[2:] {
-			v := offsets[:2:2]
-			p.put(uint64(v[0])-first|(uint64(v[1])-first)<<(n&63), 2*bits)
-		}
-	}
-	for _, v := range offsets {
-		p.put(uint64(v)-first, bits)
-	}
-	if p.used > 0 {
-		binary.LittleEndian.PutUint64(dst[p.at:], p.word)
-		p.at += 8
-	}
-	return p.at
-}
-
-// four puts four offsets of at most 16 bits together.
-func four[T unsigned](v []T, bits uint, first uint64) uint64 {
-	return uint64(v[0]) - first | (uint64(v[1])-first)<<(bits&63) |
-		((uint64(v[2])-first)|(uint64(v[3])-first)<<(bits&63))<<(2*bits&63)
-}
-
-// packer fills words from their lowest bits.
-type packer struct {
-	dst      []byte
-	word     uint64
-	used, at int // bits of word, bytes of dst
-}
-
-// put adds a number of bits, at most 64.
-func (p *packer) put(v uint64, bits int) {
-	p.word |= v << (p.used & 63)
-	p.used += bits
-	if p.used < 64 {
-		return
-	}
-	binary.LittleEndian.PutUint64(p.dst[p.at:], p.word)
-	p.at += 8
-	p.used -= 64
-	p.word = v >> (bits - p.used)
+	return bitpack.Pack(dst, c.U64[from:until], bits, first)
 }

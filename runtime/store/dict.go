@@ -22,7 +22,8 @@ type Dict struct {
 	OnDisk bool
 
 	sorted stringArena
-	index  dictIndex // finds sorted strings by hash, once programs intern
+	packed *packedStrings // the sorted strings in place of sorted; or nil
+	index  dictIndex      // finds sorted strings by hash, once programs intern
 
 	mu    sync.Mutex // of additions
 	added atomic.Int64
@@ -75,13 +76,24 @@ func NewDict(sorted []string) *Dict {
 }
 
 // Len returns the number of strings.
-func (d *Dict) Len() int { return d.sorted.len() + int(d.added.Load()) }
+func (d *Dict) Len() int { return d.Sorted() + int(d.added.Load()) }
 
 // Sorted returns how many leading codes are in byte order.
-func (d *Dict) Sorted() int { return d.sorted.len() }
+func (d *Dict) Sorted() int {
+	if d.packed != nil {
+		return d.packed.Strings
+	}
+	return d.sorted.len()
+}
 
-// Bytes returns the memory of the sorted strings.
-func (d *Dict) Bytes() int64 { return d.sorted.bytes() }
+// Bytes returns the memory of the sorted strings, of packed ones when all are
+// unpacked.
+func (d *Dict) Bytes() int64 {
+	if d.packed != nil {
+		return d.packed.Bytes + 4*int64(d.packed.Strings)
+	}
+	return d.sorted.bytes()
+}
 
 // AddedBytes returns about how much memory interned strings take.
 func (d *Dict) AddedBytes() int64 { return d.text.Load() }
@@ -111,10 +123,11 @@ func (d *Dict) take(bytes int64) {
 
 // String returns the string of a code.
 func (d *Dict) String(code uint32) string {
-	if int(code) < d.sorted.len() {
-		return d.sorted.at(int(code))
+	n := d.Sorted()
+	if int(code) < n {
+		return d.sortedAt(int(code))
 	}
-	s, i := segmentOf(int(code) - d.sorted.len())
+	s, i := segmentOf(int(code) - n)
 	return (*d.segments[s].Load())[i]
 }
 
@@ -127,7 +140,7 @@ func segmentOf(i int) (segment, index int) {
 func (d *Dict) Lookup(s string) (uint32, bool) {
 	if !d.index.ready.Load() {
 		i := d.LowerBound(s)
-		return uint32(i), i < d.Sorted() && d.sorted.at(i) == s
+		return uint32(i), i < d.Sorted() && d.sortedAt(i) == s
 	}
 	return d.find(s, maphash.String(hashSeed, s))
 }
@@ -138,7 +151,7 @@ func (d *Dict) find(s string, hash uint64) (uint32, bool) {
 		mask := uint32(len(table) - 1)
 		for i := uint32(hash) & mask; table[i].code != 0; i = (i + 1) & mask {
 			if code := table[i].code - 1; table[i].hash == uint32(hash) &&
-				d.sorted.at(int(code)) == s {
+				d.sortedAt(int(code)) == s {
 				return code, true
 			}
 		}
@@ -154,14 +167,14 @@ func (d *Dict) shard(hash uint64) *dictShard { return &d.shards[hash>>59] }
 
 // buildIndex fills the table of the sorted strings.
 func (d *Dict) buildIndex() {
-	n := d.sorted.len()
+	n := d.Sorted()
 	if n > 0 {
 		slots := 1 << bits.Len(uint(2*n-1))
 		d.take(slotBytes * int64(slots))
 		table := hugepage.Advise(make([]internSlot, slots))
 		mask := uint32(len(table) - 1)
 		for code := range n {
-			h := uint32(maphash.String(hashSeed, d.sorted.at(code)))
+			h := uint32(maphash.String(hashSeed, d.sortedAt(code)))
 			i := h & mask
 			for table[i].code != 0 {
 				i = (i + 1) & mask
@@ -176,7 +189,7 @@ func (d *Dict) buildIndex() {
 // LowerBound returns the first code whose string is at least s, among those in
 // byte order.
 func (d *Dict) LowerBound(s string) int {
-	return sort.Search(d.sorted.len(), func(i int) bool { return d.sorted.at(i) >= s })
+	return sort.Search(d.Sorted(), func(i int) bool { return d.sortedAt(i) >= s })
 }
 
 // Intern returns the code of a string, adding it when it is new.
@@ -214,7 +227,7 @@ func (d *Dict) append(s string) uint32 {
 	}
 	(*d.segments[seg].Load())[i] = s
 	d.added.Store(int64(n + 1))
-	return uint32(d.sorted.len() + n)
+	return uint32(d.Sorted() + n)
 }
 
 // Compare orders two codes by their strings' bytes.

@@ -51,9 +51,10 @@ func (db *Database) Digest(threads int) [sha256.Size]byte {
 	}
 	for _, d := range dicts {
 		fmt.Fprintf(h, "dictionary %d %d\n", d.Sorted(), d.Len())
-		parts = appendParts(parts, d.sorted.data)
-		parts = appendParts(parts, bytesOf(d.sorted.ends))
-		parts = appendParts(parts, bytesOf(d.sorted.wide))
+		a := d.arena()
+		parts = appendParts(parts, a.data)
+		parts = appendParts(parts, bytesOf(a.ends))
+		parts = appendParts(parts, bytesOf(a.wide))
 		for code := d.Sorted(); code < d.Len(); code++ {
 			fmt.Fprintf(h, "%q\n", d.String(uint32(code)))
 		}

@@ -11,8 +11,7 @@ import (
 func (d *Dict) WithPrefix(prefix string) (from, to int) {
 	from = d.LowerBound(prefix)
 	n := sort.Search(d.Sorted()-from, func(i int) bool {
-		return !strings.HasPrefix(d.sorted.at(from+i),
-			prefix)
+		return !strings.HasPrefix(d.sortedAt(from+i), prefix)
 	})
 	return from, from + n
 }
@@ -35,7 +34,7 @@ const frequentByte = 16
 // Finder returns a finder of one of the texts, that with the least frequent
 // byte. None of them may be empty.
 func (d *Dict) Finder(texts ...string) *Finder {
-	counts, n := d.sorted.sample()
+	counts, n := d.sample()
 	best := &Finder{dict: d, text: texts[0], at: -1}
 	least := n/frequentByte + 1
 	for _, t := range texts {
@@ -49,9 +48,27 @@ func (d *Dict) Finder(texts ...string) *Finder {
 }
 
 // Find calls found with each of the codes from from and below to, which are of
-// strings in byte order, whose string has the text in it.
-func (f *Finder) Find(from, to int, found func(code int)) {
-	a := &f.dict.sorted
+// strings in byte order, whose string has the text in it. The string is valid
+// until found returns.
+func (f *Finder) Find(from, to int, found func(code int, s string)) {
+	f.dict.scan(from, to, func(a *stringArena, first, from, to int) {
+		f.find(a, from-first, to-first, func(i int) { found(first+i, a.at(i)) })
+	})
+}
+
+// Each calls f with each of the codes from from and below to, which are of
+// strings in byte order. The string is valid until f returns.
+func (d *Dict) Each(from, to int, f func(code int, s string)) {
+	d.scan(from, to, func(a *stringArena, first, from, to int) {
+		for code := from; code < to; code++ {
+			f(code, a.at(code-first))
+		}
+	})
+}
+
+// find calls found with each of the strings from from and below to that have
+// the text in them.
+func (f *Finder) find(a *stringArena, from, to int, found func(i int)) {
 	if from >= to {
 		return
 	}
@@ -125,11 +142,30 @@ func (a *stringArena) holding(at, from, to int) int {
 // sampled is the number of bytes, in samplePieces pieces, that the frequencies
 // of bytes are estimated from.
 const (
-	sampled      = 1 << 16
-	samplePieces = 16
+	sampled        = 1 << 16
+	samplePieces   = 16
+	sampledStrings = 64 // of a piece, if strings are packed
 )
 
 // sample counts the bytes of some of the text.
+func (d *Dict) sample() (counts [256]int, n int) {
+	if d.packed == nil {
+		return d.sorted.sample()
+	}
+	// A few strings from as many places.
+	strings := d.Sorted()
+	step := max(strings/samplePieces, 1)
+	for from := 0; from < strings; from += step {
+		d.Each(from, min(from+sampledStrings, from+step, strings), func(_ int, s string) {
+			for i := range len(s) {
+				counts[s[i]]++
+			}
+			n += len(s)
+		})
+	}
+	return counts, n
+}
+
 func (a *stringArena) sample() (counts [256]int, n int) {
 	piece, distance := len(a.data), len(a.data)+1
 	if piece > sampled {

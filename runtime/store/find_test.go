@@ -46,7 +46,7 @@ func TestFinder(t *testing.T) {
 			from := rnd.IntN(d.Len() + 1)
 			to := from + rnd.IntN(d.Len()-from+1)
 			var got, want []int
-			f.Find(from, to, func(code int) { got = append(got, code) })
+			f.Find(from, to, func(code int, _ string) { got = append(got, code) })
 			for code := from; code < to; code++ {
 				if strings.Contains(d.String(uint32(code)), f.text) {
 					want = append(want, code)
@@ -118,7 +118,7 @@ func BenchmarkFinder(b *testing.B) {
 			f := d.Finder(text)
 			for b.Loop() {
 				found := 0
-				f.Find(0, d.Len(), func(int) { found++ })
+				f.Find(0, d.Len(), func(int, string) { found++ })
 			}
 		})
 	}

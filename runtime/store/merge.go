@@ -37,10 +37,12 @@ func sameDicts(dicts []*Dict, extra []string) bool {
 		if d == first {
 			continue
 		}
-		if d.Len() != first.Len() || d.Sorted() != d.Len() ||
-			string(d.sorted.data) != string(first.sorted.data) ||
-			!slices.Equal(d.sorted.ends, first.sorted.ends) ||
-			!slices.Equal(d.sorted.wide, first.sorted.wide) {
+		if d.Len() != first.Len() || d.Sorted() != d.Len() {
+			return false
+		}
+		a, b := d.arena(), first.arena()
+		if string(a.data) != string(b.data) || !slices.Equal(a.ends, b.ends) ||
+			!slices.Equal(a.wide, b.wide) {
 			return false
 		}
 	}

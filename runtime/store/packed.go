@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -16,16 +15,7 @@ import (
 // must not come after hi.
 func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 	c := newPacked(t, dict, n, lo, hi)
-	switch c.Width {
-	case 1:
-		c.U8 = hugepage.Advise(make([]uint8, n))
-	case 2:
-		c.U16 = hugepage.Advise(make([]uint16, n))
-	case 4:
-		c.U32 = hugepage.Advise(make([]uint32, n))
-	case 8:
-		c.U64 = hugepage.Advise(make([]uint64, n))
-	}
+	_ = c.MakeRoom(nil, "") // without a ledger there is no error
 	return c
 }
 
@@ -109,13 +99,20 @@ func (c *Column) bounds() (lo, hi uint64) {
 }
 
 // extremes returns the least and the greatest of numbers, of which there is
-// one.
+// one. Each of four does not wait for the others.
 func extremes[T unsigned](list []T) (least, greatest uint64) {
 	lo, hi := list[0], list[0]
+	a, b, c, d := lo, lo, lo, lo
+	e, f, g, h := lo, lo, lo, lo
+	for ; len(list) >= 4; list = list[4:] {
+		v := list[:4:4]
+		a, b, c, d = min(a, v[0]), min(b, v[1]), min(c, v[2]), min(d, v[3])
+		e, f, g, h = max(e, v[0]), max(f, v[1]), max(g, v[2]), max(h, v[3])
+	}
 	for _, v := range list {
 		lo, hi = min(lo, v), max(hi, v)
 	}
-	return uint64(lo), uint64(hi)
+	return uint64(min(lo, a, b, c, d)), uint64(max(hi, e, f, g, h))
 }
 
 // view makes the slice of the column's width one over data.

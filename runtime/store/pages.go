@@ -26,50 +26,65 @@ func (g *Ledger) spills() bool {
 func room[T unsigned](g *Ledger, what string, n int) (entries []T, owner any, err error) {
 	var one T
 	bytes := int(unsafe.Sizeof(one)) * n
-	if n > 0 && g.spills() {
-		data, owner, err := g.pages.Alloc(bytes)
-		if err != nil {
+	if n == 0 {
+		return nil, nil, nil
+	}
+	if !g.spills() {
+		if err = g.Take(what, int64(bytes)); err == nil {
+			return hugepage.Advise(make([]T, n)), nil, nil
+		}
+		if g.pages == nil {
 			return nil, nil, err
 		}
-		return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), n), owner, nil
 	}
-	if err := g.Take(what, int64(bytes)); err != nil {
+	data, owner, err := g.pages.Alloc(bytes)
+	if err != nil {
 		return nil, nil, err
 	}
-	return hugepage.Advise(make([]T, n)), nil, nil
+	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), n), owner, nil
 }
 
 // Keep reserves the memory of a chunk under the name what. Where memory is
 // scarce, it moves the entries to pages of a file.
-func (g *Ledger) Keep(what string, c *Chunk) (err error) {
-	if g.spills() && c.owner == nil {
-		switch c.width {
-		case 1:
-			c.u8, c.owner, err = moved(g, what, c.u8)
-		case 2:
-			c.u16, c.owner, err = moved(g, what, c.u16)
-		case 4:
-			c.u32, c.owner, err = moved(g, what, c.u32)
-		case 8:
-			c.u64, c.owner, err = moved(g, what, c.u64)
+func (g *Ledger) Keep(what string, c *Chunk) error {
+	if !g.spills() {
+		if err := g.Take(what, c.Bytes()); err == nil || g.pages == nil {
+			return err
 		}
-		if err != nil {
+	}
+	if c.owner == nil && c.width > 0 {
+		if err := g.move(c); err != nil {
 			return err
 		}
 	}
 	return g.Take(what, c.Bytes())
 }
 
-// moved returns a copy of entries in pages. The copy is in memory, and is not
-// reserved, if there is no longer a need for pages.
-func moved[T unsigned](g *Ledger, what string, entries []T) ([]T, any, error) {
-	to, owner, err := room[T](g, what, len(entries))
-	if err != nil || owner == nil {
-		g.Give(int64(unsafe.Sizeof(entries[0])) * int64(len(to)))
-		return entries, nil, err
+// move copies the entries of a chunk to pages.
+func (g *Ledger) move(c *Chunk) error {
+	data, owner, err := g.pages.Alloc(c.n * int(c.width))
+	if err != nil {
+		return err
 	}
+	switch c.width {
+	case 1:
+		c.u8 = moved(data, c.u8)
+	case 2:
+		c.u16 = moved(data, c.u16)
+	case 4:
+		c.u32 = moved(data, c.u32)
+	case 8:
+		c.u64 = moved(data, c.u64)
+	}
+	c.owner = owner
+	return nil
+}
+
+// moved returns a copy of entries in memory for them.
+func moved[T unsigned](data []byte, entries []T) []T {
+	to := unsafe.Slice((*T)(unsafe.Pointer(&data[0])), len(entries))
 	copy(to, entries)
-	return to, owner, nil
+	return to
 }
 
 // Alloc returns n zeroed words, of Go's heap while there is memory.

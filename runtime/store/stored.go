@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -55,6 +56,48 @@ func StoredColumn(l Layout, dict *Dict, entries []byte, owner any) *Column {
 	return c
 }
 
+// UnreadColumn returns the column of a layout whose entries are packed in a
+// file. MakeRoom and whoever unpacks them complete it, before anyone reads it.
+func UnreadColumn(l Layout, dict *Dict) *Column {
+	return &Column{Type: l.Type, Dict: dict, Base: l.Base, Step: l.Step, Width: l.Width,
+		Stats: l.Stats, n: l.Rows}
+}
+
+// MakeRoom allocates the entries of an UnreadColumn, to be filled. The ledger
+// reserves their memory under the name what.
+func (c *Column) MakeRoom(ledger *Ledger, what string) error {
+	_, err := c.allocate(ledger, what)
+	return err
+}
+
+// DropRoom takes the entries of an UnreadColumn away, when they could not be
+// filled.
+func (c *Column) DropRoom() {
+	c.U8, c.U16, c.U32, c.U64, c.owner, c.OnDisk = nil, nil, nil, nil, nil, false
+}
+
+// Between returns the least and the greatest word of offsets within bounds. It
+// returns false if words do not ascend with their offsets.
+func (l *Layout) Between(least, greatest uint64) (lo, hi int64, ok bool) {
+	if l.Type.Kind == scalar.Float {
+		return 0, 0, false
+	}
+	flip := orderKeyOf(l.Type.Kind, 0)
+	over, product := bits.Mul64(greatest, uint64(l.Step))
+	first := uint64(l.Base) ^ flip
+	if over > 0 || first+product < first {
+		return 0, 0, false
+	}
+	return orderWord(l.Type.Kind, first+least*uint64(l.Step)),
+		orderWord(l.Type.Kind, first+product), true
+}
+
+// Within reports whether words are within the bounds of the column.
+func (l *Layout) Within(lo, hi int64) bool {
+	key := func(w int64) uint64 { return orderKeyOf(l.Type.Kind, w) }
+	return key(lo) >= key(l.Stats.Min) && key(hi) <= key(l.Stats.Max)
+}
+
 // Holds reports whether the words of some rows are within the column's bounds
 // and, where they are codes, within its dictionary.
 func (c *Column) Holds(from, until int) bool {
@@ -92,10 +135,11 @@ func (l *Layout) StartsWith(short *Layout) bool {
 // Text returns the sorted strings of the dictionary, one behind the other, and
 // where each of them ends, in 4 bytes or, if wide is set, in 8.
 func (d *Dict) Text() (text, ends []byte, wide bool) {
-	if d.sorted.wide != nil {
-		return d.sorted.data, bytesOf(d.sorted.wide), true
+	a := d.arena()
+	if a.wide != nil {
+		return a.data, bytesOf(a.wide), true
 	}
-	return d.sorted.data, bytesOf(d.sorted.ends), false
+	return a.data, bytesOf(a.ends), false
 }
 
 // StoredDict returns the dictionary of what Text returned, which it keeps and
@@ -129,14 +173,16 @@ func (d *Dict) EndsHold() bool {
 	return last == uint64(len(d.sorted.data)) && slices.IsSorted(d.sorted.ends)
 }
 
-// Ascends reports whether the sorted strings strictly ascend.
+// Ascends reports whether the sorted strings strictly ascend and, if they are
+// packed, have as many bytes as they should.
 func (d *Dict) Ascends() bool {
-	for i := 1; i < d.sorted.len(); i++ {
-		if d.sorted.at(i-1) >= d.sorted.at(i) {
+	a := d.arena()
+	for i := 1; i < a.len(); i++ {
+		if a.at(i-1) >= a.at(i) {
 			return false
 		}
 	}
-	return true
+	return d.packed == nil || d.packed.Bytes == int64(len(a.data))
 }
 
 // Compact returns a column of the same values whose dictionary is sorted, and

@@ -56,7 +56,8 @@ func (t *stringTable) results(r *work.Run) *stringResults {
 			t.keep(r, table)
 		}
 	})
-	if made := t.made.Load(); made != nil || t.asked.Load() <= int64(t.dict.Len()/tableShare) {
+	few := int64(t.dict.Len() / tableShare / t.dict.ReadTogether())
+	if made := t.made.Load(); made != nil || t.asked.Load() <= few {
 		return made
 	}
 	t.all.Do(func() {

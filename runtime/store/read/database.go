@@ -188,11 +188,18 @@ func (s *Source) loadStored(ctx context.Context, opts *Options) ([]*store.Relati
 		}
 		unread[of.Schema.Name] = left
 	}
-	rels, err := s.stored.Relations(ctx, opts.threads(), names,
-		func(pred string, arg int) bool { return unread[pred][arg] })
+	ledger := opts.ledger()
+	selection := &rfdb.Selection{}
+	rels, err := s.stored.Relations(ctx, names, rfdb.Reading{Threads: opts.threads(),
+		Unread: func(pred string, arg int) bool { return unread[pred][arg] },
+		Ledger: ledger, Tests: s.storedTests(), Selection: selection})
 	if err != nil {
+		ledger.Fail(err)
 		return nil, report, storedError(err)
 	}
+	report.Selected, report.Kept = selection.Selected, selection.Kept
+	report.Blocks, report.BlocksLeft = selection.Blocks, selection.Left
+	report.Bytes = selection.Bytes
 	columns := map[*store.Column]bool{}
 	for i, u := range s.Uses {
 		r := rels[i]
@@ -202,7 +209,9 @@ func (s *Source) loadStored(ctx context.Context, opts *Options) ([]*store.Relati
 			c := r.Column(arg)
 			if !columns[c] {
 				columns[c] = true
-				report.Bytes += c.Bytes()
+				if !selection.Selected {
+					report.Bytes += c.Bytes()
+				}
 				if c.Absent {
 					report.Left = append(report.Left, r.Table.Names[r.Cols[arg]])
 				}
@@ -234,12 +243,41 @@ func (s *Source) loadStored(ctx context.Context, opts *Options) ([]*store.Relati
 	return rels, report, nil
 }
 
+// storedTests returns what plans ask of the arguments of stored relations, nil
+// if keys are to be looked at first.
+func (s *Source) storedTests() func(pred string, arg int) *rfdb.Test {
+	tests := map[string][]*rfdb.Test{}
+	for _, u := range s.Uses {
+		of, _ := s.stored.Stored(s.storedAs[u.Schema.Name])
+		if u.Schema.Keys < of.Keys {
+			return nil
+		}
+		list := make([]*rfdb.Test, len(of.Args))
+		for arg, t := range u.Tests {
+			if t == nil || of.Args[arg].Type.Word != scalar.Whole {
+				continue
+			}
+			test := &rfdb.Test{Range: t.Range, Least: t.Least, Most: t.Most, Equal: t.Equal,
+				Passes: t.Holds, Alone: t.Alone}
+			if t.Holds == nil {
+				test.Passes = func(v scalar.Value) bool { return t.passes(v.Type, int64(v.Bits())) }
+			}
+			if t.Text != nil {
+				test.Passes = func(v scalar.Value) bool { return t.Text(v.Str()) }
+			}
+			list[arg] = test
+		}
+		tests[of.Schema.Name] = list
+	}
+	return func(pred string, arg int) *rfdb.Test { return tests[pred][arg] }
+}
+
 // keyed returns a relation whose keys the database does not know to be keys, or
 // a *KeyError if they are none.
 func keyed(ctx context.Context, r *store.Relation, s *store.Schema, opts *Options) (
 	*store.Relation, error) {
 	with := store.Sorting{Threads: opts.threads(),
-		Memory: store.NewLedger(opts.Reserve, opts.Bound), What: "the keys of " + r.Name}
+		Memory: opts.ledger(), What: "the keys of " + r.Name}
 	unique, err := store.UniqueRows(ctx, with, r.Columns()[:s.Keys], r.Rows())
 	if unique || err != nil {
 		return r, err

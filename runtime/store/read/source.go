@@ -249,6 +249,9 @@ type FileReport struct {
 	// columns whose rows were selected, and PagesLeft were not unpacked.
 	Groups, GroupsLeft int
 	Pages, PagesLeft   int
+	// Blocks are those of the packed columns of a database whose rows were
+	// selected, and BlocksLeft were not unpacked.
+	Blocks, BlocksLeft int
 	Elapsed            time.Duration
 
 	note string // about the file; may be empty

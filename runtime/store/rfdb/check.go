@@ -31,30 +31,37 @@ type RelationInfo struct {
 
 // ColumnInfo describes a column.
 type ColumnInfo struct {
-	Name, Type, Encoding string
-	Width                int
-	Bytes                int64 // of the entries
-	Text                 int64 // of the dictionary
-	Strings              int64 // in it
-	Distinct             int64
-	Ascending            bool
+	Name, Type string
+	Forms      []string // of packed entries; nil if they are not packed
+	Width      int
+	Bytes      int64 // of the entries in memory
+	Stored     int64 // of them in the file
+	Text       int64 // bytes of the dictionary in memory
+	StoredText int64 // of them in the file
+	Strings    int64 // in it
+	Distinct   int64
+	Ascending  bool
 }
 
 // Info describes the database as it was opened.
 func (f *File) Info() Info {
-	out := Info{Format: Format, Redfox: f.dir.Redfox, Transaction: f.root.transaction,
+	out := Info{Format: int(f.format), Redfox: f.dir.Redfox, Transaction: f.root.transaction,
 		Bytes: f.size, Texts: slices.Sorted(maps.Keys(f.dir.Texts))}
 	for _, r := range f.dir.Relations {
 		t := f.dir.Tables[r.Table]
 		of := RelationInfo{Name: r.Name, Table: t.Name, Rows: t.Rows, Keys: r.Keys}
 		for _, c := range r.Cols {
 			e := t.Columns[c]
-			col := ColumnInfo{Name: e.Name, Type: e.Type, Encoding: string(e.Encoding),
-				Width: int(e.Width), Bytes: e.Entries.Size, Distinct: e.Stats.Distinct,
-				Ascending: e.Stats.Ascending}
+			col := ColumnInfo{Name: e.Name, Type: e.Type, Width: int(e.Width),
+				Bytes: int64(t.Rows) * int64(e.Width), Stored: e.Entries.Size,
+				Distinct: e.Stats.Distinct, Ascending: e.Stats.Ascending}
+			if e.Packed != nil {
+				col.Forms = e.Packed.Forms
+				col.Stored += e.Packed.bytes()
+			}
 			if e.Dict != nil {
 				d := f.dir.Dicts[*e.Dict]
-				col.Text, col.Strings = d.Text.Size+d.Ends.Size, d.len()
+				col.Text, col.StoredText, col.Strings = d.bytes(), d.stored(), d.len()
 			}
 			of.Columns = append(of.Columns, col)
 		}
@@ -79,10 +86,17 @@ func (f *File) sections() map[int64]section {
 	for _, d := range f.dir.Dicts {
 		add(d.Text)
 		add(d.Ends)
+		if d.Packed != nil {
+			add(d.Packed.Symbols)
+		}
 	}
 	for _, t := range f.dir.Tables {
 		for _, c := range t.Columns {
 			add(c.Entries)
+			if p := c.Packed; p != nil {
+				add(p.Headers)
+				add(section{At: p.At, Size: p.Size})
+			}
 			if c.Sample != nil {
 				add(c.Sample.Words)
 			}
@@ -102,7 +116,7 @@ func (f *File) Check(ctx context.Context, threads int) ([]error, error) {
 	damaged := map[int]bool{} // tables
 	for i, t := range f.dir.Tables {
 		for _, e := range t.Columns {
-			err := f.prove(ctx, threads, []*columnEntry{e})
+			err := f.prove(ctx, Reading{Threads: threads}, []*columnEntry{e})
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/redfoxdb/redfox/internal/frontcode"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
@@ -49,11 +50,16 @@ func sumsFrom(data []byte, block int) []byte {
 	return out
 }
 
+// isWithin reports whether the section can be in a file of this size.
+func (s *section) isWithin(end int64) bool {
+	return s.At >= firstPage && s.Size >= 0 && s.Room >= 0 && s.At <= end && s.Size <= end-s.At &&
+		s.Room <= end-s.At-s.Size
+}
+
 // check returns the error of a section that cannot be in a file of this size.
 func (s *section) check(end int64, align int64) error {
 	switch {
-	case s.At < firstPage || s.Size < 0 || s.Room < 0 || s.At > end || s.Size > end-s.At ||
-		s.Room > end-s.At-s.Size:
+	case !s.isWithin(end):
 		return fmt.Errorf("a section of %d bytes at byte %d of %d", s.Size, s.At, end)
 	case s.At%align != 0:
 		return fmt.Errorf("a section at byte %d, which is no multiple of %d", s.At, align)
@@ -73,21 +79,27 @@ type tableEntry struct {
 // encoding is how a column's entries are written.
 type encoding string
 
-// offsets are the entries as store.Column has them in memory.
-const offsets encoding = "offsets"
+const (
+	// offsets are the entries as store.Column has them in memory.
+	offsets encoding = "offsets"
+	// packedOffsets are offsets of which the first are packed.
+	packedOffsets encoding = "packed"
+)
 
 // columnEntry is a column.
 type columnEntry struct {
-	Name     string      `json:"name"`
-	Type     string      `json:"type"`
-	Encoding encoding    `json:"encoding"`
-	Dict     *int        `json:"dictionary,omitempty"`
-	Base     int64       `json:"base"`
-	Step     int64       `json:"step"`
-	Width    uint8       `json:"width"`
-	Entries  section     `json:"entries"`
-	Stats    columnStats `json:"statistics"`
-	Sample   *sample     `json:"sample,omitempty"`
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`
+	Encoding encoding `json:"encoding"`
+	Dict     *int     `json:"dictionary,omitempty"`
+	Base     int64    `json:"base"`
+	Step     int64    `json:"step"`
+	Width    uint8    `json:"width"`
+	// Packed has the first rows, and Entries the others.
+	Packed  *packedEntry `json:"packed,omitempty"`
+	Entries section      `json:"entries"`
+	Stats   columnStats  `json:"statistics"`
+	Sample  *sample      `json:"sample,omitempty"`
 
 	layout store.Layout
 }
@@ -111,13 +123,52 @@ type sample struct {
 
 // dictEntry is a dictionary.
 type dictEntry struct {
-	Text section `json:"text"`
-	Ends section `json:"ends"`
-	Wide bool    `json:"wide,omitempty"`
+	// Text has the strings and Ends where each ends or, if they are packed, the
+	// blocks of internal/frontcode and where each of those ends.
+	Text   section     `json:"text"`
+	Ends   section     `json:"ends"`
+	Wide   bool        `json:"wide,omitempty"`
+	Packed *packedText `json:"packed,omitempty"`
+}
+
+// packedText is what else there is of packed strings.
+type packedText struct {
+	Strings int64   `json:"strings"`
+	Bytes   int64   `json:"bytes"` // of the strings
+	Symbols section `json:"symbols"`
+}
+
+// check returns the error of packed strings that cannot be in a file.
+func (p *packedText) check(blocks, end int64) error {
+	if p.Strings < 1 || p.Bytes < 0 || (p.Strings-1)/frontcode.Strings+1 != blocks {
+		return fmt.Errorf("%d strings of %d bytes in %d blocks", p.Strings, p.Bytes, blocks)
+	}
+	return p.Symbols.check(end, 1)
 }
 
 // len returns the number of strings.
-func (d *dictEntry) len() int64 { return d.Ends.Size / d.width() }
+func (d *dictEntry) len() int64 {
+	if d.Packed != nil {
+		return d.Packed.Strings
+	}
+	return d.Ends.Size / d.width()
+}
+
+// bytes returns the size of the strings in memory.
+func (d *dictEntry) bytes() int64 {
+	if d.Packed != nil {
+		return d.Packed.Bytes + 4*d.Packed.Strings
+	}
+	return d.Text.Size + d.Ends.Size
+}
+
+// stored returns the size of the strings in the file.
+func (d *dictEntry) stored() int64 {
+	if d.Packed != nil {
+		return d.Text.Size + d.Ends.Size + d.Packed.Symbols.Size
+	}
+	return d.Text.Size + d.Ends.Size
+}
 
 // width returns the bytes of the place of an end.
 func (d *dictEntry) width() int64 {
@@ -172,6 +223,11 @@ func parseDirectory(data []byte, end int64) (*directory, error) {
 		if e.Ends.Size%e.width() != 0 || e.len() > math.MaxUint32 {
 			return nil, fmt.Errorf("dictionary %d has %d bytes of ends", i, e.Ends.Size)
 		}
+		if e.Packed != nil {
+			if err := e.Packed.check(e.Ends.Size/e.width(), end); err != nil {
+				return nil, fmt.Errorf("dictionary %d has %w", i, err)
+			}
+		}
 	}
 	for _, t := range d.Tables {
 		if t == nil {
@@ -220,7 +276,8 @@ func (e *columnEntry) read(rows int, dicts []*dictEntry, end int64) error {
 	if !ok || t.IsWide() || t.Kind == scalar.Entity {
 		return fmt.Errorf("the type %q", e.Type)
 	}
-	if e.Encoding != offsets {
+	if (e.Packed == nil || e.Encoding != packedOffsets) &&
+		(e.Packed != nil || e.Encoding != offsets) {
 		return fmt.Errorf("the encoding %q, which this redfox does not read", e.Encoding)
 	}
 	s := e.Stats
@@ -237,10 +294,15 @@ func (e *columnEntry) read(rows int, dicts []*dictEntry, end int64) error {
 	if e.Dict != nil && rows > 0 && (s.Min < 0 || s.Max < s.Min || s.Max >= dicts[*e.Dict].len()) {
 		return fmt.Errorf("codes from %d to %d of %d", s.Min, s.Max, dicts[*e.Dict].len())
 	}
+	if e.Packed != nil {
+		if err := e.Packed.check(rows, e.Width, end); err != nil {
+			return err
+		}
+	}
 	if err := e.Entries.check(end, max(1, int64(e.Width))); err != nil {
 		return err
 	}
-	if e.Entries.Size != int64(rows)*int64(e.Width) {
+	if e.Entries.Size != int64(rows-e.packedRows())*int64(e.Width) {
 		return fmt.Errorf("%d bytes for %d rows of %d", e.Entries.Size, rows, e.Width)
 	}
 	if (e.Sample != nil) != (rows > store.SampleRows) {

@@ -1,12 +1,13 @@
 // Package rfdb is the file of a database, shop.rfdb: relations as engines keep
 // them, and texts that say what is installed over them.
 //
-// In: relations of runtime/store. Out: one file, mapped into memory, whose
-// columns and dictionaries are used where they are. A transaction appends to
-// the file, so that a process that is killed at any moment leaves the last one.
-// Damage is an error that names the predicate, the column and the place; it is
-// found before anything is computed from it. `redfox load` and `redfox run
-// --db` write such files and `redfox db` shows them. The package imports
+// In: relations of runtime/store. Out: one file, mapped into memory. Columns
+// and strings are packed where that makes them smaller, and unpacked when they
+// are read; others are used where they are. A transaction appends to the file,
+// so that a process that is killed at any moment leaves the last one. Damage is
+// an error that names the predicate, the column and the place; it is found
+// before anything is computed from it. `redfox load` and `redfox run --db`
+// write such files and `redfox db` shows them. The package imports
 // runtime/store and knows no program, no plan and no engine.
 //
 // # Layout
@@ -24,16 +25,26 @@
 //
 // The directory is JSON. It lists tables with the layout and the statistics of
 // their columns, dictionaries, relations with their keys, texts, and for each
-// section its place and a CRC-32C of every 256 KiB. Sections of a page or more
-// begin on a page, others on 64 bytes, so that a device can copy from the
-// mapping. Sections are:
+// section its place and a CRC-32C of every 256 KiB. Sections begin on 64 bytes;
+// entries and raw strings of a page or more begin on a page, so that a device
+// can copy from the mapping. Sections are:
 //
-//	entries   of a column, as offsets of 1, 2, 4 or 8 bytes; the encoding is a
-//	          field of the directory
+//	entries   of a column, as offsets of 1, 2, 4 or 8 bytes: of all rows, or of
+//	          those behind the packed ones
+//	headers   of the blocks of a packed column, 48 bytes each
+//	blocks    of a packed column, one behind the other; their checksums are in
+//	          the headers
 //	sample    the words of a column in the sample of its table
-//	text      the strings of a sorted dictionary, one behind the other
-//	ends      where each of these ends
+//	text      the strings of a sorted dictionary, one behind the other, or blocks
+//	          of packed ones
+//	ends      where each of these ends, in 4 or 8 bytes
+//	symbols   the table of symbols of packed strings
 //	a text    by its name
+//
+// A block of a column has 8,192 rows; runtime/store/blocks describes it and its
+// header. A block of strings has 64 of them; internal/frontcode describes it,
+// and internal/fsst the table of symbols. Format 1 is the same without packed
+// columns and strings. Files of it stay as they are until they are compacted.
 //
 // # Transactions
 //
@@ -42,7 +53,9 @@
 // the root to page 1 or 2, and waits again. What an earlier transaction has
 // written is not changed, with one exception: behind the entries of a column
 // there may be room, which belongs to no earlier transaction, and rows that are
-// appended to the column go there.
+// appended to the column go there. Rows that are appended to a packed column
+// are entries behind its blocks, until they are a quarter of the column: then
+// all of it is packed again.
 //
 // Opening takes the valid root with the greatest number. If one of pages 1 and
 // 2 is damaged, it looks for the copies at the ends of transactions, so that a

@@ -22,7 +22,7 @@ import (
 func TestFile(t *testing.T) {
 	all := states()
 	path := filepath.Join(t.TempDir(), "shop.rfdb")
-	if err := Create(path, "test", all[0].rels, all[0].texts); err != nil {
+	if err := Create(path, "test", Writing{}, all[0].rels, all[0].texts); err != nil {
 		t.Fatal(err)
 	}
 	first, err := Open(path)
@@ -37,7 +37,7 @@ func TestFile(t *testing.T) {
 	if _, err := OpenWriter(path, "test"); !errors.As(err, &locked) {
 		t.Errorf("the second writer's error is %v", err)
 	}
-	if err := Create(path, "test", nil, nil); !errors.As(err, &locked) {
+	if err := Create(path, "test", Writing{}, nil, nil); !errors.As(err, &locked) {
 		t.Errorf("the error of another file in its place is %v", err)
 	}
 	for _, s := range all[1:5] {
@@ -56,7 +56,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("transaction %d is the latest, want 5", got)
 	}
 	before := latest.Info()
-	if err := Compact(context.Background(), path, "test", 1); err != nil {
+	if err := Compact(context.Background(), path, "test", Writing{}); err != nil {
 		t.Fatal(err)
 	}
 	compact, err := Open(path)
@@ -75,7 +75,7 @@ func TestFile(t *testing.T) {
 	// The same contents are the same bytes.
 	again := filepath.Join(t.TempDir(), "again.rfdb")
 	for range 2 {
-		if err := Create(again, "test", all[4].rels, all[4].texts); err != nil {
+		if err := Create(again, "test", Writing{}, all[4].rels, all[4].texts); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(again)
@@ -83,7 +83,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := newImage(nil)
-		if err := writeNew(other, "test", 1, all[4].rels, all[4].texts); err != nil {
+		if err := writeNew(other, "test", Writing{}, 1, all[4].rels, all[4].texts); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(text, other.platter) {
@@ -92,13 +92,32 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestInPlace holds that columns lie in the mapping, on pages.
+// random returns words that no form packs.
+func random(n int) []int64 {
+	r := rand.New(rand.NewPCG(7, 8))
+	words := make([]int64, n)
+	for i := range words {
+		words[i] = int64(r.Uint64())
+	}
+	return words
+}
+
+// TestInPlace holds that columns that are not packed lie in the mapping, on
+// pages.
 func TestInPlace(t *testing.T) {
-	f, err := open("test", written(t))
+	d := newImage(nil)
+	given := []*store.Relation{
+		relation("stock", 1, store.ColumnOf(scalar.IntType, random(2000), nil),
+			store.ColumnOf(scalar.FloatType, random(2000), nil)),
+		relation("name", 1, store.StringColumn([]string{"pear", "apple", "plum"}))}
+	if err := writeNew(d, "test", Writing{}, 1, given, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := open("test", d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rels, err := f.Relations(context.Background(), 1, []string{"stock", "name"}, nil)
+	rels, err := f.Relations(context.Background(), []string{"stock", "name"}, Reading{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +139,7 @@ func TestInPlace(t *testing.T) {
 func TestCutWhileMapped(t *testing.T) {
 	all := states()
 	path := filepath.Join(t.TempDir(), "shop.rfdb")
-	if err := Create(path, "test", all[0].rels, all[0].texts); err != nil {
+	if err := Create(path, "test", Writing{}, all[0].rels, all[0].texts); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(path)
@@ -131,8 +150,8 @@ func TestCutWhileMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damage *DamageError
-	if _, err := f.Relations(context.Background(), 2, f.Names(), nil); !errors.As(err, &damage) ||
-		!strings.Contains(err.Error(), "shorter") {
+	_, err = f.Relations(context.Background(), f.Names(), Reading{Threads: 2})
+	if !errors.As(err, &damage) || !strings.Contains(err.Error(), "shorter") {
 		t.Errorf("the error is %v", err)
 	}
 	if _, err := f.Text("program"); !errors.As(err, &damage) {
@@ -142,10 +161,10 @@ func TestCutWhileMapped(t *testing.T) {
 
 func TestForeign(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                          "it is empty",
-		"SQLite format 3\x00":       "it is no database of redfox",
-		magic:                       "the file ends there",
-		string(header()[:pageSize]): "the file ends there",
+		"":                                "it is empty",
+		"SQLite format 3\x00":             "it is no database of redfox",
+		magic:                             "the file ends there",
+		string(header(Format)[:pageSize]): "the file ends there",
 	} {
 		if _, err := open("test", newImage([]byte(text))); err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -240,10 +259,16 @@ func withSums(t *testing.T, d *image, text []byte) []byte {
 	for _, e := range dir.Dicts {
 		sign(&e.Text)
 		sign(&e.Ends)
+		if e.Packed != nil {
+			sign(&e.Packed.Symbols)
+		}
 	}
 	for _, table := range dir.Tables {
 		for _, e := range table.Columns {
 			sign(&e.Entries)
+			if e.Packed != nil {
+				sign(&e.Packed.Headers)
+			}
 			if e.Sample != nil {
 				sign(&e.Sample.Words)
 			}
@@ -258,14 +283,11 @@ func withSums(t *testing.T, d *image, text []byte) []byte {
 
 // TestLong has columns of several blocks: damage is named with its block.
 func TestLong(t *testing.T) {
-	words := make([]int64, 1<<18)
-	for i := range words {
-		words[i] = int64(i) * 3 % 70_001
-	}
+	words := random(1 << 18)
 	d := newImage(nil)
 	long := relation("long", 2, store.ColumnOf(scalar.IntType, words, nil),
 		store.ColumnOf(scalar.DatetimeType, words, nil))
-	if err := writeNew(d, "test", 1, []*store.Relation{long}, nil); err != nil {
+	if err := writeNew(d, "test", Writing{}, 1, []*store.Relation{long}, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := open("test", d)
@@ -273,7 +295,7 @@ func TestLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := f.dir.Tables[0].Columns[1].Entries
-	if s.blocks() != 4 {
+	if s.blocks() != 8 {
 		t.Fatalf("the column has %d blocks", s.blocks())
 	}
 	d.data[s.At+3*blockSize+5] ^= 1
@@ -281,7 +303,7 @@ func TestLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damage *DamageError
-	_, err = f.Relations(context.Background(), 2, []string{"long"}, nil)
+	_, err = f.Relations(context.Background(), []string{"long"}, Reading{Threads: 2})
 	if !errors.As(err, &damage) || damage.Offset != s.At+3*blockSize ||
 		damage.Part != "column c1 of long" {
 		t.Errorf("the error is %v", err)
@@ -290,4 +312,67 @@ func TestLong(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
+}
+
+// TestFormat1 reads a database that a redfox of the first format has written,
+// runs a transaction, which leaves the format as it is, and compacts it.
+func TestFormat1(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "format1.rfdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "format1.rfdb")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func(format int, extra ...*store.Relation) []*store.Relation {
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, err := f.Check(context.Background(), 1); err != nil || len(found) > 0 {
+			t.Errorf("found %v, %v", found, err)
+		}
+		if got := f.Info().Format; got != format {
+			t.Errorf("the format is %d, want %d", got, format)
+		}
+		rels, err := f.Relations(context.Background(), f.Names(), Reading{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rels) != 2+len(extra) {
+			t.Fatalf("there are %d relations", len(rels))
+		}
+		for i, r := range extra {
+			got := show(rels[2+i:3+i], func(string) []byte { return nil })
+			if want := show([]*store.Relation{r}, func(string) []byte { return nil }); got != want {
+				t.Errorf("%s is\n%s, want\n%s", r.Name, got, want)
+			}
+		}
+		total := int64(0)
+		for i := range rels[1].Rows() {
+			total += rels[1].Column(1).Word(i)
+		}
+		if rels[1].Name != "stock" || rels[1].Rows() != 1012 || total != 504_045 {
+			t.Errorf("%s has %d rows with %d", rels[1].Name, rels[1].Rows(), total)
+		}
+		if got := rels[0].Column(1).Value(59).Str(); rels[0].Rows() != 60 || got != "fig 19" {
+			t.Errorf("name has %d rows, the last is %q", rels[0].Rows(), got)
+		}
+		return rels
+	}
+	rels := read(1)
+	w, err := OpenWriter(path, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := packable(5000)
+	if err := errors.Join(w.Commit(append(rels, packed), nil), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	read(1, packed)
+	if err := Compact(context.Background(), path, "test", Writing{}); err != nil {
+		t.Fatal(err)
+	}
+	read(2, packed)
 }

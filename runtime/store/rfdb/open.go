@@ -19,6 +19,7 @@ type File struct {
 	Path   string
 	disk   disk // nil once a reader has mapped it
 	size   int64
+	format uint32
 	root   root
 	dir    *directory
 	mapped *mapping
@@ -26,11 +27,13 @@ type File struct {
 
 	relations map[string]*relationEntry
 
+	proving sync.Mutex // held while columns are unpacked
 	mu      sync.Mutex
 	columns map[*columnEntry]*store.Column
 	dicts   []*store.Dict
 	proven  map[int64]bool // the sections, by place, whose checksums are right
 	checked map[*columnEntry]bool
+	opened  map[int]bool // dictionaries of which the places of strings are right
 }
 
 // Open opens a database for reading. It looks at the roots and the directory;
@@ -57,12 +60,12 @@ func open(path string, d disk) (*File, error) {
 	}
 	f := &File{Path: path, disk: d, size: size, relations: map[string]*relationEntry{},
 		columns: map[*columnEntry]*store.Column{}, proven: map[int64]bool{},
-		checked: map[*columnEntry]bool{}}
+		checked: map[*columnEntry]bool{}, opened: map[int]bool{}}
 	start := make([]byte, min(size, firstPage))
 	if err := readAll(d, start, 0); err != nil {
 		return nil, err
 	}
-	if err := checkHeader(start); err != nil {
+	if f.format, err = checkHeader(start); err != nil {
 		return nil, err
 	}
 	if len(start) < firstPage {
@@ -211,15 +214,29 @@ func (f *File) column(e *columnEntry) *store.Column {
 	var dict *store.Dict
 	if e.Dict != nil {
 		if dict = f.dicts[*e.Dict]; dict == nil {
-			d := f.dir.Dicts[*e.Dict]
-			f.mapped.pin()
-			dict = store.StoredDict(f.bytes(&d.Text), f.bytes(&d.Ends), d.Wide)
+			dict = f.dict(f.dir.Dicts[*e.Dict])
 			f.dicts[*e.Dict] = dict
 		}
 	}
-	c := store.StoredColumn(e.layout, dict, f.bytes(&e.Entries), f.mapped)
+	var c *store.Column
+	if e.Packed != nil {
+		c = store.UnreadColumn(e.layout, dict)
+	} else {
+		c = store.StoredColumn(e.layout, dict, f.bytes(&e.Entries), f.mapped)
+	}
 	f.columns[e] = c
 	return c
+}
+
+// dict returns the dictionary of an entry, which nothing has looked at.
+func (f *File) dict(d *dictEntry) *store.Dict {
+	text, ends := f.bytes(&d.Text), f.bytes(&d.Ends)
+	if p := d.Packed; p != nil {
+		return store.PackedDict(store.PackedText{Strings: int(p.Strings), Bytes: p.Bytes,
+			Blocks: text, Ends: ends, Wide: d.Wide, Symbols: f.bytes(&p.Symbols)}, f.mapped)
+	}
+	f.mapped.pin()
+	return store.StoredDict(text, ends, d.Wide)
 }
 
 // Stubs returns all relations, in the order of the file. Their columns have not

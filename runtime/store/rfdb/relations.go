@@ -8,15 +8,31 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/blocks"
 )
 
+// Reading says how relations are read.
+type Reading struct {
+	Threads int // 0: one for each core
+	// Unread reports whether nobody looks at an argument. Its column is absent
+	// then, unless it is of strings. A nil Unread reads all.
+	Unread func(pred string, arg int) bool
+	// Ledger reserves the memory of columns and strings that are unpacked.
+	Ledger *store.Ledger
+	// Tests, if not nil, returns what is asked of an argument, or nil. Rows
+	// that fail may be left out, which Selection says then.
+	Tests     func(pred string, arg int) *Test
+	Selection *Selection
+
+	headersOnly bool // packed columns are not unpacked
+}
+
 // Relations returns relations of the database, in the order of the names, whose
-// columns and dictionaries lie in the file. Relations of one table share a
+// columns lie in the file or have been unpacked. Relations of one table share a
 // table, which has their columns only. All that is returned has been compared
-// with its checksums: the first damage is a *DamageError. Columns that no
-// predicate reads are absent; a nil unread reads all.
-func (f *File) Relations(ctx context.Context, threads int, names []string,
-	unread func(pred string, arg int) bool) ([]*store.Relation, error) {
+// with its checksums: the first damage is a *DamageError.
+func (f *File) Relations(ctx context.Context, names []string, how Reading) ([]*store.Relation,
+	error) {
 	used := map[int]map[int]bool{} // the columns of each table, and whether they are read
 	for _, name := range names {
 		r := f.relations[name]
@@ -27,26 +43,37 @@ func (f *File) Relations(ctx context.Context, threads int, names []string,
 			used[r.Table] = map[int]bool{}
 		}
 		for arg, c := range r.Cols {
-			left := unread != nil && unread(name, arg) &&
+			left := how.Unread != nil && how.Unread(name, arg) &&
 				f.dir.Tables[r.Table].Columns[c].Dict == nil
 			used[r.Table][c] = used[r.Table][c] || !left
 		}
 	}
 	var entries []*columnEntry
 	places := map[int][]int{}
+	tables := map[int]*store.Table{}
 	for _, t := range slices.Sorted(maps.Keys(used)) {
 		places[t] = slices.Sorted(maps.Keys(used[t]))
+		selected, err := f.selectRows(ctx, how, f.dir.Tables[t], places[t], used[t],
+			f.tests(names, t, how))
+		if err != nil {
+			return nil, err
+		}
+		if tables[t] = selected; selected != nil {
+			continue
+		}
 		for _, c := range places[t] {
 			if used[t][c] {
 				entries = append(entries, f.dir.Tables[t].Columns[c])
 			}
 		}
 	}
-	if err := f.prove(ctx, threads, entries); err != nil {
+	if err := f.prove(ctx, how, entries); err != nil {
 		return nil, err
 	}
-	tables := map[int]*store.Table{}
 	for t, columns := range places {
+		if tables[t] != nil {
+			continue
+		}
 		var err error
 		if tables[t], err = f.table(f.dir.Tables[t], columns, used[t]); err != nil {
 			return nil, err
@@ -62,6 +89,41 @@ func (f *File) Relations(ctx context.Context, threads int, names []string,
 		}
 	}
 	return out, nil
+}
+
+// tests returns what is asked of the columns of a table.
+func (f *File) tests(names []string, table int, how Reading) map[int]*Test {
+	if how.Tests == nil {
+		return nil
+	}
+	out := map[int]*Test{}
+	for _, name := range names {
+		r := f.relations[name]
+		if r.Table != table {
+			continue
+		}
+		for arg, c := range r.Cols {
+			t := how.Tests(name, arg)
+			if t == nil {
+				continue
+			}
+			if out[c] == nil {
+				same := *t
+				out[c] = &same
+			}
+		}
+	}
+	// One value in all rows would be no key.
+	for _, name := range names {
+		if r := f.relations[name]; r.Table == table {
+			for _, c := range r.Cols[:r.Keys] {
+				if out[c] != nil {
+					out[c].Alone = false
+				}
+			}
+		}
+	}
+	return out
 }
 
 // table returns some columns of a table, with their sample. Those that are not
@@ -109,102 +171,220 @@ type piece struct {
 	of    *section
 	block int
 	part  string // what the section is, in messages
-	// column has the entries in the block; nil if they are none.
+	// column has the entries in the block, from row first of it on; nil if they
+	// are none.
 	column *store.Column
+	first  int
+	// packed are blocks of the column to unpack; nil if of is to be compared.
+	packed []packedBlock
+	entry  *columnEntry // of those
 }
 
-// prove compares columns, and what belongs to them, with their checksums,
-// unless it has done so before.
-func (f *File) prove(ctx context.Context, threads int, entries []*columnEntry) error {
+// prove compares columns, and what belongs to them, with their checksums, and
+// unpacks those that are packed, unless it has done so before.
+func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) error {
+	f.proving.Lock()
+	defer f.proving.Unlock()
 	var pieces []piece
 	var dicts []int
 	seen := map[int64]bool{}
-	add := func(s *section, part string, c *store.Column) {
-		if seen[s.At] && c == nil || f.isProven(s.At) && c == nil {
+	add := func(s *section, part string) {
+		// An empty section may be where another one begins.
+		if s.Size == 0 || seen[s.At] || f.isProven(s.At) {
 			return
 		}
 		seen[s.At] = true
 		for i := range s.blocks() {
-			pieces = append(pieces, piece{s, i, part, c})
+			pieces = append(pieces, piece{of: s, block: i, part: part})
 		}
 	}
 	var fresh []*columnEntry
+	fail := func(err error) error {
+		for _, e := range fresh {
+			if e.Packed != nil && !how.headersOnly {
+				f.column(e).DropRoom()
+			}
+		}
+		return err
+	}
 	for _, e := range entries {
-		if f.isChecked(e) {
+		if f.isChecked(e) || slices.Contains(fresh, e) {
 			continue
 		}
 		fresh = append(fresh, e)
 		of := f.owner(e)
 		if e.Dict != nil {
 			d := f.dir.Dicts[*e.Dict]
-			if !seen[d.Ends.At] && !f.isProven(d.Ends.At) {
+			if !slices.Contains(dicts, *e.Dict) && !f.isOpen(*e.Dict) {
 				dicts = append(dicts, *e.Dict)
+				if d.Packed != nil {
+					if err := how.Ledger.Take("the strings of "+of, d.bytes()); err != nil {
+						return fail(err)
+					}
+				}
 			}
-			add(&d.Text, "the strings of "+of, nil)
-			add(&d.Ends, "the ends of the strings of "+of, nil)
+			add(&d.Text, "the strings of "+of)
+			add(&d.Ends, "the ends of the strings of "+of)
+			if d.Packed != nil {
+				add(&d.Packed.Symbols, "the symbols of the strings of "+of)
+			}
 		}
 		if e.Sample != nil {
-			add(&e.Sample.Words, "the sample of "+of, nil)
+			add(&e.Sample.Words, "the sample of "+of)
 		}
-		add(&e.Entries, of, f.column(e))
+		c := f.column(e)
+		if e.Packed != nil && how.headersOnly {
+			add(&e.Packed.Headers, of)
+			continue
+		}
+		if e.Packed != nil {
+			packed, err := f.packedPieces(e, of, c, how.Ledger)
+			if err != nil {
+				return fail(f.cut(err))
+			}
+			pieces = append(pieces, packed...)
+		}
+		for i := range e.Entries.blocks() {
+			pieces = append(pieces, piece{of: &e.Entries, block: i, part: of, column: c,
+				first: e.packedRows()})
+		}
 	}
-	threads = parallel.Threads(threads)
+	threads := parallel.Threads(how.Threads)
 	errs := make([]error, len(pieces))
-	parallel.Do(threads, len(pieces), func(i int) {
+	decoders := make([]*blocks.Decoder, threads)
+	parallel.By(threads, len(pieces), func(t, i int) {
 		if err := context.Cause(ctx); err != nil {
 			errs[i] = err
 			return
 		}
-		errs[i] = f.cut(guarded(func() error { return f.compare(&pieces[i]) }))
+		if p := &pieces[i]; p.packed == nil {
+			errs[i] = f.cut(guarded(func() error { return f.compare(p) }))
+			return
+		}
+		if decoders[t] == nil {
+			decoders[t] = &blocks.Decoder{}
+		}
+		errs[i] = f.cut(guarded(func() error { return f.unpackPiece(&pieces[i], decoders[t]) }))
 	})
 	for _, err := range errs {
 		if err != nil {
-			return err
+			return fail(err)
 		}
 	}
 	for _, e := range fresh {
 		if c := f.column(e); c.Width == 0 && c.Len() > 0 && !c.Holds(0, 1) {
-			return &DamageError{f.owner(e), e.Entries.At, "its value is outside of its bounds"}
+			return fail(&DamageError{f.owner(e), e.Entries.At, "its value is outside of its bounds"})
 		}
 	}
 	for _, i := range dicts {
 		d := f.dir.Dicts[i]
 		err := guarded(func() error {
-			if !f.dicts[i].EndsHold() {
-				return &DamageError{"the dictionary of " + f.ownerOfDict(i), d.Ends.At,
-					"its strings are not within its text"}
+			part := "the dictionary of " + f.ownerOfDict(i)
+			if d.Packed != nil {
+				if err := f.dicts[i].OpenPacked(); err != nil {
+					return &DamageError{part, d.Packed.Symbols.At, err.Error()}
+				}
+			} else if !f.dicts[i].EndsHold() {
+				return &DamageError{part, d.Ends.At, "its strings are not within its text"}
 			}
 			return nil
 		})
 		if err != nil {
-			return f.cut(err)
+			return fail(f.cut(err))
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range pieces {
-		f.proven[p.of.At] = true
+		if p.of != nil {
+			f.proven[p.of.At] = true
+		}
 	}
 	for _, e := range fresh {
-		f.checked[e] = true
+		f.checked[e] = f.checked[e] || e.Packed == nil || !how.headersOnly
+	}
+	for _, i := range dicts {
+		f.opened[i] = true
+	}
+	return nil
+}
+
+// packedPieces looks at the headers of a packed column, makes room for its
+// entries, and returns what is to be unpacked.
+func (f *File) packedPieces(e *columnEntry, part string, c *store.Column, ledger *store.Ledger) (
+	[]piece, error) {
+	p := e.Packed
+	var list []packedBlock
+	err := guarded(func() error {
+		for i := range p.Headers.blocks() {
+			if err := f.compare(&piece{of: &p.Headers, block: i, part: part}); err != nil {
+				return err
+			}
+		}
+		var err error
+		if list, err = e.blocksOf(f.bytes(&p.Headers)); err != nil {
+			return &DamageError{part, p.Headers.At, "it has " + err.Error()}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.MakeRoom(ledger, part); err != nil {
+		return nil, err
+	}
+	var out []piece
+	for of := range slices.Chunk(list, blocksAtOnce) {
+		out = append(out, piece{part: part, column: c, packed: of, entry: e})
+	}
+	return out, nil
+}
+
+// unpackPiece fills a column with blocks.
+func (f *File) unpackPiece(p *piece, d *blocks.Decoder) error {
+	for i := range p.packed {
+		if err := f.unpack(d, p.entry, &p.packed[i], p.column, p.part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unpack fills the rows of a block in a column, which may have that block only.
+func (f *File) unpack(d *blocks.Decoder, e *columnEntry, b *packedBlock, c *store.Column,
+	part string) error {
+	p := e.Packed
+	err := b.unpack(d, c, f.mapped.data[p.At:p.At+p.Size])
+	if err == nil {
+		if _, _, ok := e.layout.Between(b.Least, b.Greatest); !ok && !c.Holds(b.from, b.until) {
+			err = errOutside
+		}
+	}
+	if err != nil {
+		return &DamageError{part, p.At + int64(b.at), err.Error()}
 	}
 	return nil
 }
 
 // compare compares a block with its checksum, and entries with the bounds of
-// their column.
+// their column. Entries behind packed ones are copied to where these are.
 func (f *File) compare(p *piece) error {
 	from, until, sum := p.of.block(p.block)
-	if checksum(f.bytes(p.of)[from:until]) != sum {
+	data := f.bytes(p.of)[from:until]
+	if checksum(data) != sum {
 		return &DamageError{p.part, p.of.At + from,
 			fmt.Sprintf("its bytes up to %d differ from their checksum", p.of.At+until)}
 	}
 	if p.column == nil || p.column.Width == 0 {
 		return nil
 	}
-	width := int64(p.column.Width)
-	if !p.column.Holds(int(from/width), int(until/width)) {
-		return &DamageError{p.part, p.of.At + from, "it has values outside of its bounds"}
+	width := int(p.column.Width)
+	row := p.first + int(from)/width
+	if p.first > 0 {
+		copy(p.column.Entries()[row*width:], data)
+	}
+	if !p.column.Holds(row, row+len(data)/width) {
+		return &DamageError{p.part, p.of.At + from, errOutside.Error()}
 	}
 	return nil
 }
@@ -213,6 +393,12 @@ func (f *File) isProven(at int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.proven[at]
+}
+
+func (f *File) isOpen(dict int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.opened[dict]
 }
 
 func (f *File) isChecked(e *columnEntry) bool {
@@ -275,5 +461,5 @@ func (f *File) Prove(ctx context.Context, threads int, names []string) error {
 			entries = append(entries, f.dir.Tables[r.Table].Columns...)
 		}
 	}
-	return f.prove(ctx, threads, entries)
+	return f.prove(ctx, Reading{Threads: threads}, entries)
 }

@@ -8,8 +8,12 @@ import (
 // Extension ends the names of files of databases.
 const Extension = ".rfdb"
 
-// Format is the version of the format that this package writes and reads.
-const Format = 1
+// Format is the version of the format of new files. Files of earlier versions
+// are read, and transactions append to them what their version has.
+const Format = packedFormat
+
+// packedFormat is the version with packed columns and strings.
+const packedFormat = 2
 
 const (
 	// magic starts every file. It detects damage by a transfer as text: the
@@ -28,30 +32,30 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
 
-// header returns the bytes of page 0.
-func header() []byte {
+// header returns the bytes of page 0 of a format.
+func header(format uint32) []byte {
 	page := make([]byte, pageSize)
 	copy(page, magic)
-	binary.LittleEndian.PutUint32(page[8:], Format)
+	binary.LittleEndian.PutUint32(page[8:], format)
 	binary.LittleEndian.PutUint32(page[12:], checksum(page[:12]))
 	return page
 }
 
-// checkHeader returns the error of a file whose first bytes these are.
-func checkHeader(start []byte) error {
+// checkHeader returns the format of a file whose first bytes these are.
+func checkHeader(start []byte) (format uint32, err error) {
 	if len(start) < 16 || string(start[:8]) != magic {
 		if len(start) >= 8 && string(start[:8]) == magic {
-			return &DamageError{"the header", int64(len(start)), "the file ends there"}
+			return 0, &DamageError{"the header", int64(len(start)), "the file ends there"}
 		}
-		return &ForeignError{start[:min(len(start), 8)]}
+		return 0, &ForeignError{start[:min(len(start), 8)]}
 	}
 	if checksum(start[:12]) != binary.LittleEndian.Uint32(start[12:]) {
-		return &DamageError{"the header", 8, "it differs from its checksum"}
+		return 0, &DamageError{"the header", 8, "it differs from its checksum"}
 	}
-	if v := binary.LittleEndian.Uint32(start[8:]); v != Format {
-		return &VersionError{v, Format}
+	if format = binary.LittleEndian.Uint32(start[8:]); format < 1 || format > Format {
+		return 0, &VersionError{format, Format}
 	}
-	return nil
+	return format, nil
 }
 
 // IsDatabase reports whether a file with these first bytes is a database.

@@ -21,6 +21,7 @@ import (
 type Writer struct {
 	*File
 	redfox string
+	how    Writing
 
 	last   root // the latest transaction, and what it lists
 	listed *directory
@@ -88,10 +89,18 @@ func newWriter(f *File, redfox string) *Writer {
 // Transaction returns the number of the latest transaction.
 func (w *Writer) Transaction() uint64 { return w.last.transaction }
 
+// Writing says how columns and strings are written.
+type Writing struct {
+	Threads int // that pack; 0: one for each core
+	// Raw packs nothing, so that runs use all of it where it is.
+	Raw bool
+}
+
 // Create writes a database that has one transaction, in place of a file that
 // may be there. Until all of it is on the disk, the old file stays. If another
 // process writes to that one, the error is a *LockedError.
-func Create(path, redfox string, rels []*store.Relation, texts map[string][]byte) error {
+func Create(path, redfox string, how Writing, rels []*store.Relation,
+	texts map[string][]byte) error {
 	old, err := openFile(path, true)
 	switch {
 	case err == nil:
@@ -99,12 +108,12 @@ func Create(path, redfox string, rels []*store.Relation, texts map[string][]byte
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	return create(path, redfox, 1, rels, texts)
+	return create(path, redfox, how, 1, rels, texts)
 }
 
 // create is Create with the number of the transaction, where no other process
 // writes.
-func create(path, redfox string, transaction uint64, rels []*store.Relation,
+func create(path, redfox string, how Writing, transaction uint64, rels []*store.Relation,
 	texts map[string][]byte) error {
 	a, err := atomicfile.Create(path)
 	if err != nil {
@@ -120,7 +129,7 @@ func create(path, redfox string, transaction uint64, rels []*store.Relation,
 	if err != nil {
 		return err
 	}
-	err = writeNew(osFile{File: file}, redfox, transaction, rels, texts)
+	err = writeNew(osFile{File: file}, redfox, how, transaction, rels, texts)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
@@ -128,11 +137,12 @@ func create(path, redfox string, transaction uint64, rels []*store.Relation,
 }
 
 // writeNew writes a database to an empty disk.
-func writeNew(d disk, redfox string, transaction uint64, rels []*store.Relation,
+func writeNew(d disk, redfox string, how Writing, transaction uint64, rels []*store.Relation,
 	texts map[string][]byte) error {
-	w := newWriter(&File{disk: d, dir: &directory{},
+	w := newWriter(&File{disk: d, dir: &directory{}, format: Format,
 		root: root{transaction: transaction - 1, end: firstPage}}, redfox)
-	if _, err := d.WriteAt(header(), 0); err != nil {
+	w.how = how
+	if _, err := d.WriteAt(header(Format), 0); err != nil {
 		return err
 	}
 	next, _, err := w.write(rels, texts)
@@ -205,7 +215,7 @@ func (w *Writer) write(rels []*store.Relation, texts map[string][]byte) (root, *
 	if err != nil {
 		return root{}, nil, err
 	}
-	at, err := c.put(data)
+	at, err := c.put(data, false)
 	if err != nil {
 		return root{}, nil, err
 	}
@@ -242,10 +252,11 @@ func (c *commit) measure() {
 	}
 }
 
-// put writes data behind all that was written, and returns its place.
-func (c *commit) put(data []byte) (at int64, err error) {
+// put writes data behind all that was written, and returns its place. Only data
+// from which a device copies need to begin on pages.
+func (c *commit) put(data []byte, onPage bool) (at int64, err error) {
 	to := int64(alignment)
-	if len(data) >= pageSize {
+	if onPage && len(data) >= pageSize {
 		to = pageSize
 	}
 	at = aligned(c.end, to)
@@ -257,8 +268,8 @@ func (c *commit) put(data []byte) (at int64, err error) {
 }
 
 // section writes a section.
-func (c *commit) section(data []byte) (section, error) {
-	at, err := c.put(data)
+func (c *commit) section(data []byte, onPage bool) (section, error) {
+	at, err := c.put(data, onPage)
 	return section{At: at, Size: int64(len(data)), Sums: sumsFrom(data, 0)}, err
 }
 
@@ -270,7 +281,7 @@ func (c *commit) text(name string, data []byte) (section, error) {
 			return old, err
 		}
 	}
-	return c.section(data)
+	return c.section(data, false)
 }
 
 // startsWith reports whether data begins with what is in a section.
@@ -382,7 +393,7 @@ func (c *commit) column(name string, col *store.Column, before *columnEntry) (*c
 		}
 		e.Dict = c.number(dict)
 	}
-	if e.Entries, err = c.entries(col, e, before); err != nil {
+	if err = c.entries(col, e, before); err != nil {
 		return nil, err
 	}
 	if col.Len() > store.SampleRows {
@@ -423,9 +434,13 @@ func (c *commit) dict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
 		c.dicts[d] = e
 		return e, nil
 	}
+	if out, err := c.packedDict(d, before); out != nil || err != nil {
+		c.dicts[d] = out
+		return out, err
+	}
 	text, ends, wide := d.Text()
-	if before != nil && before.Wide == wide && before.Text.Size == int64(len(text)) &&
-		before.Ends.Size == int64(len(ends)) {
+	if before != nil && before.Packed == nil && before.Wide == wide &&
+		before.Text.Size == int64(len(text)) && before.Ends.Size == int64(len(ends)) {
 		same, err := c.startsWith(&before.Ends, ends)
 		if same && err == nil {
 			same, err = c.startsWith(&before.Text, text)
@@ -440,53 +455,95 @@ func (c *commit) dict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
 	}
 	e = &dictEntry{Wide: wide}
 	var err error
-	if e.Text, err = c.section(text); err == nil {
-		e.Ends, err = c.section(ends)
+	if e.Text, err = c.section(text, true); err == nil {
+		e.Ends, err = c.section(ends, true)
 	}
 	c.dicts[d] = e
 	return e, err
 }
 
 // growth is the share of a column that has grown, one part of growth, that is
-// left free behind it when it is written again.
+// left free behind it when it is written again. It is also the share that is
+// not packed at most.
 const growth = 4
 
 // entries writes the entries of a column. Where those of before are their
-// beginning, and the rest fits behind these, it writes the rest.
-func (c *commit) entries(col *store.Column, e, before *columnEntry) (section, error) {
-	data := col.Entries()
-	if before == nil || !e.layout.StartsWith(&before.layout) || before.Entries.Size == 0 ||
-		e.Dict != nil && c.listed.Dicts[*before.Dict] != c.dir.Dicts[*e.Dict] {
-		return c.section(data)
+// beginning, it writes the rest behind these, if it fits there or if most rows
+// are packed.
+func (c *commit) entries(col *store.Column, e, before *columnEntry) error {
+	begins, err := c.beginsWith(col, e, before)
+	if err != nil {
+		return err
+	}
+	if !begins {
+		return c.newEntries(col, e, false)
 	}
 	old := before.Entries
-	if begins, err := c.startsWith(&old, data); !begins || err != nil {
-		if err != nil {
-			return section{}, err
-		}
-		return c.section(data)
-	}
+	e.Packed, e.Encoding = before.Packed, before.Encoding
+	data := col.Entries()[e.packedRows()*int(col.Width):]
 	added := int64(len(data)) - old.Size
 	if added == 0 {
-		return old, nil
+		e.Entries = old
+		return nil
 	}
 	// Only the longest of those who share a section may go on behind it.
 	if added <= old.Room && c.used[old.At] == old.Size {
 		c.used[old.At] = int64(len(data))
 		if _, err := c.disk.WriteAt(data[old.Size:], old.At+old.Size); err != nil {
-			return section{}, err
+			return err
 		}
 		whole := int(old.Size / blockSize)
-		return section{At: old.At, Size: int64(len(data)), Room: old.Room - added,
-			Sums: append(slices.Clone(old.Sums[:4*whole]), sumsFrom(data, whole)...)}, nil
+		e.Entries = section{At: old.At, Size: int64(len(data)), Room: old.Room - added,
+			Sums: append(slices.Clone(old.Sums[:4*whole]), sumsFrom(data, whole)...)}
+		return nil
 	}
-	s, err := c.section(data)
+	if int64(len(data)) > col.Bytes()/growth {
+		e.Packed, e.Encoding = nil, offsets
+		return c.newEntries(col, e, true)
+	}
+	e.Entries, err = c.growing(data)
+	return err
+}
+
+// newEntries writes all entries of a column. If it has grown, and is not
+// packed, there is room behind it.
+func (c *commit) newEntries(col *store.Column, e *columnEntry, hasGrown bool) error {
+	isPacked, err := c.packed(col, e)
+	switch {
+	case isPacked || err != nil:
+	case hasGrown:
+		e.Entries, err = c.growing(col.Entries())
+	default:
+		e.Entries, err = c.section(col.Entries(), true)
+	}
+	return err
+}
+
+// growing writes a section that may grow.
+func (c *commit) growing(data []byte) (section, error) {
+	s, err := c.section(data, true)
 	if len(data) >= pageSize {
 		s.Room = int64(len(data)) / growth
 		c.end += s.Room
 	}
 	c.used[s.At] = s.Size
 	return s, err
+}
+
+// beginsWith reports whether the entries of before are the first ones of a
+// column.
+func (c *commit) beginsWith(col *store.Column, e, before *columnEntry) (bool, error) {
+	if before == nil || !e.layout.StartsWith(&before.layout) ||
+		before.Entries.Size == 0 && before.Packed == nil ||
+		e.Dict != nil && c.listed.Dicts[*before.Dict] != c.dir.Dicts[*e.Dict] {
+		return false, nil
+	}
+	if before.Packed != nil {
+		if begins, err := c.beginsPacked(col, before); !begins || err != nil {
+			return false, err
+		}
+	}
+	return c.startsWith(&before.Entries, col.Entries()[before.packedRows()*int(col.Width):])
 }
 
 // sample writes the sample of a column.
@@ -496,19 +553,19 @@ func (c *commit) sample(col *store.Column) (*sample, error) {
 	for _, w := range of.Words {
 		data = binary.LittleEndian.AppendUint64(data, uint64(w))
 	}
-	s, err := c.section(data)
+	s, err := c.section(data, false)
 	return &sample{s, of.Equal, of.Rising}, err
 }
 
 // Compact writes the database anew, without what no transaction refers to, and
 // puts it in place of the old file.
-func Compact(ctx context.Context, path, redfox string, threads int) error {
+func Compact(ctx context.Context, path, redfox string, how Writing) error {
 	w, err := OpenWriter(path, redfox)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if _, err := w.Relations(ctx, threads, w.Names(), nil); err != nil {
+	if _, err := w.Relations(ctx, w.Names(), Reading{Threads: how.Threads}); err != nil {
 		return err
 	}
 	texts := map[string][]byte{}
@@ -517,5 +574,5 @@ func Compact(ctx context.Context, path, redfox string, threads int) error {
 			return err
 		}
 	}
-	return create(path, redfox, w.root.transaction, w.Stubs(), texts)
+	return create(path, redfox, how, w.root.transaction, w.Stubs(), texts)
 }

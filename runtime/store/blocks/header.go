@@ -1,0 +1,117 @@
+package blocks
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/redfoxdb/redfox/internal/bitpack"
+)
+
+// Rows is the number of rows of a block. The last one of a column has fewer.
+const Rows = 1 << PositionBits
+
+// PositionBits is the number of bits of the number of a row in its block.
+const PositionBits = 13
+
+// Form says how the entries of a block are packed.
+type Form uint8
+
+// The forms, as the package comment describes them.
+const (
+	Constant Form = iota
+	Packed
+	Delta
+	Dictionary
+	Runs
+	forms
+)
+
+// String returns the name of the form.
+func (f Form) String() string {
+	if f < forms {
+		return [...]string{"constant", "packed", "delta", "dictionary", "runs"}[f]
+	}
+	return fmt.Sprintf("form %d", uint8(f))
+}
+
+// Header describes a block.
+type Header struct {
+	Form     Form
+	Bits     uint8
+	MoreBits uint8
+	Count    uint32 // of exceptions, different entries or runs
+	Size     uint32 // of the block, in bytes
+	Sum      uint32 // a checksum of the block, which the caller sets and compares
+	First    uint64
+	Step     uint64 // of a delta
+
+	Least, Greatest uint64 // entry
+}
+
+// HeaderBytes is the size of a header in a file.
+const HeaderBytes = 48
+
+// Append appends the header as a file has it: its fields in their order, a byte
+// of zero behind MoreBits.
+func (h *Header) Append(dst []byte) []byte {
+	dst = append(dst, byte(h.Form), h.Bits, h.MoreBits, 0)
+	for _, n := range []uint32{h.Count, h.Size, h.Sum} {
+		dst = binary.LittleEndian.AppendUint32(dst, n)
+	}
+	for _, n := range []uint64{h.First, h.Step, h.Least, h.Greatest} {
+		dst = binary.LittleEndian.AppendUint64(dst, n)
+	}
+	return dst
+}
+
+// ReadHeader returns the header in the first HeaderBytes bytes.
+func ReadHeader(src []byte) Header {
+	n := func(at int) uint32 { return binary.LittleEndian.Uint32(src[at:]) }
+	long := func(at int) uint64 { return binary.LittleEndian.Uint64(src[at:]) }
+	return Header{Form: Form(src[0]), Bits: src[1], MoreBits: src[2], Count: n(4), Size: n(8),
+		Sum: n(12), First: long(16), Step: long(24), Least: long(32), Greatest: long(40)}
+}
+
+// parts returns the sizes of the parts of a block of n rows.
+func (h *Header) parts(n int) (sizes [3]int) {
+	count, bits, more := int(h.Count), int(h.Bits), int(h.MoreBits)
+	switch h.Form {
+	case Packed, Delta:
+		return [3]int{bitpack.Bytes(n, bits), bitpack.Bytes(count, PositionBits),
+			bitpack.Bytes(count, more)}
+	case Dictionary:
+		return [3]int{bitpack.Bytes(count, more), bitpack.Bytes(n, bits)}
+	case Runs:
+		return [3]int{bitpack.Bytes(count, more), bitpack.Bytes(count, bits)}
+	}
+	return sizes
+}
+
+// size returns the size of a block of n rows.
+func (h *Header) size(n int) int {
+	parts := h.parts(n)
+	return parts[0] + parts[1] + parts[2]
+}
+
+// Check returns the error of a header that no block of n rows of a width in
+// bytes can have, if its entries are at most greatest.
+func (h *Header) Check(n int, width uint8, greatest uint64) error {
+	bits, count := 8*width, int(h.Count)
+	isBad := h.Form >= forms || h.MoreBits > bits || count > n || h.Least > h.Greatest ||
+		h.Greatest > greatest
+	switch h.Form {
+	case Packed, Delta:
+		isBad = isBad || h.Bits > bits
+	case Constant:
+		isBad = isBad || h.First != h.Least || h.Least != h.Greatest
+	case Dictionary:
+		isBad = isBad || count == 0 || count > mostEntries || h.Bits > 8
+	case Runs:
+		isBad = isBad || count == 0 || h.Bits > PositionBits
+	}
+	if isBad || int(h.Size) != h.size(n) {
+		return fmt.Errorf("a block of %d rows, %v in %d and %d bits with %d, of %d bytes, from %d to %d",
+			n, h.Form, h.Bits, h.MoreBits, h.Count, h.Size, h.Least, h.Greatest)
+	}
+	return nil
+}
