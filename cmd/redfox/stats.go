@@ -101,6 +101,9 @@ func (r *run) printRun(res *driver.Result, stats driver.Stats, names []string) {
 		printDevice(w, d)
 	}
 	printSegments(w, stats.Segments)
+	for _, o := range stats.Reordered {
+		fmt.Fprintf(w, "joins    %s\n", o)
+	}
 	if stats.Cache != nil {
 		printCache(w, stats.Cache)
 	}

@@ -1,0 +1,238 @@
+package portable
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/redfoxdb/redfox/internal/interval"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/portable/tables"
+)
+
+// growth is what a run knows of the sizes for which orders of joins were
+// chosen.
+type growth struct {
+	orders runtime.Orders // nil before they are first needed
+	loops  map[*queryplan.Block]*loopGrowth
+}
+
+// loopGrowth is the growth of what a loop reads.
+type loopGrowth struct {
+	cmds []queryplan.Command // as they run
+	// read are the variables that rules with joins read, stored ones included.
+	read []*queryplan.Var
+	// chosen are the sizes for which the orders were chosen; nil before the
+	// first of the variables has many tuples.
+	chosen map[*queryplan.Var]float64
+	// stale are tables whose indexes the orders before have used.
+	stale []*tables.Table
+}
+
+// reorder chooses the orders of the joins of a loop again, before a round, if a
+// relation that it reads has grown since they were chosen. It follows from the
+// numbers of tuples alone. The run comes from a block that it has visited so
+// often.
+func (r *evaluation) reorder(next, from *queryplan.Block, visits int) {
+	if r.req.Orders == nil || next == nil {
+		return
+	}
+	if loop, ok := next.Term.(*queryplan.Branch); !ok || loop.Then != next {
+		return
+	}
+	g := r.growthOf(next)
+	for _, t := range g.stale {
+		t.DropUnused()
+	}
+	g.stale = nil
+	v := r.grown(g)
+	if v == nil {
+		return
+	}
+	round := int64(1)
+	if next == from {
+		round += int64(visits)
+	}
+	expected := g.chosen[v]
+	sizes := map[*queryplan.Var]queryplan.Size{}
+	for _, v := range g.read {
+		if size, ok := r.sizeOf(v); ok {
+			sizes[v], g.chosen[v] = size, float64(size.Rows)
+		}
+	}
+	for i, c := range r.growth.orders.Again(next, next.Cmds, sizes) {
+		if !differ(c, g.cmds[i]) || !r.hasStrings(c) {
+			continue
+		}
+		g.cmds[i] = c
+		x := r.cmds[next.Cmds[i]]
+		x.run = r.c.Command(next, i, c)
+		x.text = func() string { return queryplan.CommandString(c) }
+		r.answer.Reordered = append(r.answer.Reordered, runtime.Reordering{Block: next.Name,
+			Command: i, Round: round, Rule: queryplan.CommandVar(c).Name,
+			Place: runtime.PlaceOf(c), Grown: v.Name, Rows: sizes[v].Rows,
+			Expected: int64(math.Ceil(expected)),
+			Tree:     queryplan.NodeString(queryplan.CommandNode(c))})
+		r.markIndexes(g)
+	}
+}
+
+// markIndexes has the indexes dropped that no round from now on uses.
+func (r *evaluation) markIndexes(g *loopGrowth) {
+	for _, v := range g.read {
+		if t := r.c.Tables[v]; t != nil && !slices.Contains(g.stale, t) {
+			t.MarkUnused()
+			g.stale = append(g.stale, t)
+		}
+	}
+}
+
+// differ reports whether two commands have different trees.
+func differ(c, d queryplan.Command) bool {
+	return c != d && !queryplan.Equal(queryplan.CommandNode(c), queryplan.CommandNode(d))
+}
+
+// growthOf returns what is known of a loop's growth.
+func (r *evaluation) growthOf(b *queryplan.Block) *loopGrowth {
+	if g := r.growth.loops[b]; g != nil {
+		return g
+	}
+	g := &loopGrowth{cmds: slices.Clone(b.Cmds)}
+	for _, c := range b.Cmds {
+		n := queryplan.CommandNode(c)
+		if n == nil || !hasJoin(n) {
+			continue
+		}
+		for _, s := range queryplan.Scans(n) {
+			if !slices.Contains(g.read, s.Var) {
+				g.read = append(g.read, s.Var)
+			}
+		}
+	}
+	if r.growth.loops == nil {
+		r.growth.loops = map[*queryplan.Block]*loopGrowth{}
+	}
+	r.growth.loops[b] = g
+	return g
+}
+
+func hasJoin(n queryplan.Node) bool {
+	found := false
+	queryplan.Walk(n, func(n queryplan.Node) {
+		j, ok := n.(*queryplan.Join)
+		found = found || ok && j.Kind == queryplan.Inner
+	})
+	return found
+}
+
+// grown returns a variable that has grown since orders were chosen, nil if none
+// has: the one that has grown most.
+func (r *evaluation) grown(g *loopGrowth) *queryplan.Var {
+	var most *queryplan.Var
+	factor := 0.0
+	for _, v := range g.read {
+		t := r.c.Tables[v]
+		if t == nil || v.Kind != queryplan.Derived {
+			continue
+		}
+		rows := t.Rows(queryplan.Full)
+		if rows < r.Sizes.Counted {
+			continue
+		}
+		if g.chosen == nil {
+			g.chosen = map[*queryplan.Var]float64{}
+			if r.growth.orders == nil {
+				r.growth.orders = r.req.Orders(r.req.Plan)
+			}
+			for _, v := range g.read {
+				g.chosen[v] = r.growth.orders.Expected(v)
+			}
+		}
+		if by := float64(rows) / max(1, g.chosen[v]); by >= r.Sizes.Grown && by > factor {
+			most, factor = v, by
+		}
+	}
+	return most
+}
+
+// sizeOf counts a variable; not ok if its tuples are those of a round.
+func (r *evaluation) sizeOf(v *queryplan.Var) (size queryplan.Size, ok bool) {
+	switch t := r.c.Tables[v]; {
+	case t == nil:
+		size.Rows = int64(r.cols.Rows[v])
+		for i, c := range r.cols.Stored[v] {
+			if c == nil || c.Stats.Distinct == 0 {
+				return queryplan.Size{Rows: size.Rows}, true
+			}
+			size.Distinct = append(size.Distinct, r.cols.Stored[v][i].Stats.Distinct)
+		}
+		return size, true
+	case v.Kind == queryplan.Derived:
+		size.Rows = int64(t.Rows(queryplan.Full))
+		for i := range v.Cols {
+			size.Distinct = append(size.Distinct, countValues(t, i, r.cols.Ranges[v][i]))
+		}
+		return size, true
+	}
+	return size, false
+}
+
+// countBits is the size of the bit set by which values are counted, as the
+// number of bits of a place in it.
+const countBits = 20
+
+// countValues counts the different values of a column of a table. It is exact
+// if the bounds of the column are close; else it counts the places of a bit set
+// that hashes of the values hit (Whang et al., TODS 1990). Either way the
+// result does not depend on the order of the tuples.
+func countValues(t *tables.Table, col int, bound interval.Interval) int64 {
+	rows := t.Rows(queryplan.Full)
+	exact := !bound.Empty() && bound.Bits() <= countBits
+	set := make([]uint64, 1<<(countBits-6))
+	words := make([]int64, outputBlock)
+	for _, s := range t.Version(nil, queryplan.Full) {
+		for from := 0; from < s.Rows(); from += outputBlock {
+			n := min(outputBlock, s.Rows()-from)
+			for _, w := range t.Read(words, s, from, col, n, 0) {
+				at := uint64(w-bound.Lo) & (1<<countBits - 1)
+				if !exact {
+					at = uint64(w) * 0x9e3779b97f4a7c15 >> (64 - countBits)
+				}
+				set[at>>6] |= 1 << (at & 63)
+			}
+		}
+	}
+	hit := 0
+	for _, w := range set {
+		hit += bits.OnesCount64(w)
+	}
+	if exact {
+		return int64(hit)
+	}
+	const places = 1 << countBits
+	if hit == places {
+		return int64(rows)
+	}
+	return int64(min(float64(rows), math.Ceil(-places*math.Log(1-float64(hit)/places))))
+}
+
+// hasStrings reports whether there is a dictionary for each string that a
+// command computes: they were made for the expressions of the plan.
+func (r *evaluation) hasStrings(c queryplan.Command) bool {
+	ok := true
+	queryplan.Walk(queryplan.CommandNode(c), func(n queryplan.Node) {
+		m, is := n.(*queryplan.Map)
+		if !is {
+			return
+		}
+		for _, e := range m.Exprs {
+			_, column := e.Expr.(*queryplan.ColRef)
+			if e.Expr.Type().Kind == scalar.String && !column && r.cols.Dicts.Exprs[e.Expr] == nil {
+				ok = false
+			}
+		}
+	})
+	return ok
+}
