@@ -34,13 +34,17 @@ type Reordering struct {
 	Tree string
 }
 
+// Of is the rule, with its place.
+func (r Reordering) Of() string {
+	if r.Place == "" {
+		return r.Rule
+	}
+	return r.Rule + " (" + r.Place + ")"
+}
+
 // String is the reordering as a line for people.
 func (r Reordering) String() string {
-	at := ""
-	if r.Place != "" {
-		at = " (" + r.Place + ")"
-	}
-	return fmt.Sprintf("%s%s from round %d of %s on: %s has %d tuples, not %d", r.Rule, at, r.Round,
+	return fmt.Sprintf("%s from round %d of %s on: %s has %d tuples, not %d", r.Of(), r.Round,
 		r.Block, r.Grown, r.Rows, r.Expected)
 }
 
