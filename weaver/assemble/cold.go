@@ -72,7 +72,7 @@ func (t *Tools) Improve(graph *harmony.Program, to Target, k codecache.Knowledge
 	if err != nil {
 		return nil, err
 	}
-	one, err := shape.ChooseOne(graph, t.shapeOptions(to, k), symbol)
+	one, err := shape.ChooseOne(graph, t.shapeOptions(graph, to, k), symbol)
 	if err != nil {
 		return nil, phaseError(phase, graph, err)
 	}
