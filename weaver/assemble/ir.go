@@ -28,9 +28,9 @@ func (t *Tools) Shape(graph *harmony.Program, to Target,
 	return shapes, nil
 }
 
-// sharedFunctions is the number of kernels and indexes from which those of a
-// GPU share code at a small cost to each. LLVM and the driver together take
-// 0.1 s of a processor for a function.
+// sharedFunctions is the number of kernels and indexes from which they share
+// code at a small cost to each. LLVM, and the driver of a GPU, take 0.1 s of a
+// processor for a function.
 const sharedFunctions = 64
 
 // shapeOptions are those of shapes of a graph for a target.
@@ -38,7 +38,7 @@ func (t *Tools) shapeOptions(graph *harmony.Program, to Target,
 	k codecache.Knowledge) shape.Options {
 	o := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, General: k.General,
 		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU, Donate: to.GPU,
-		Share: to.GPU && len(graph.Kernels())+len(graph.Indexes) >= sharedFunctions}
+		Share: len(graph.Kernels())+len(graph.Indexes) >= sharedFunctions}
 	if t.emulates(to) {
 		o = t.Emulation.Options(o)
 	}
