@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
-	"github.com/redfoxdb/redfox/internal/reference/oracle"
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/portable"
@@ -18,7 +16,7 @@ import (
 // relation has twice as many tuples, and before every round.
 func TestReorderRandom(t *testing.T) {
 	changed := map[float64]int{}
-	enginetest.RandomPrograms(t, 1, 300,
+	enginetest.RandomPrograms(t, 1, 120,
 		func(t *testing.T, _ uint64, text string, plan *queryplan.Plan, db *store.Database) {
 			want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db, Threads: 1})
 			for _, factor := range []float64{2, 0} {
@@ -37,39 +35,10 @@ func TestReorderRandom(t *testing.T) {
 	t.Logf("orders changed %v times", changed)
 }
 
-// growing has a relation, comes, of which one tuple is known before the
-// recursion begins.
-const growing = `
-start(b, c) -> int(b), int(c).
-next(c, d) -> int(c), int(d).
-exit(c, d) -> int(c), int(d).
-again(d) -> int(d).
-at(b, c) <- start(b, c).
-at(b, d) <- at(b, c), next(c, d).
-comes(0, 0).
-comes(a, b) <- comes(a0, b), a = a0 + 1, a < 40.
-comes(a, b) <- comes(a, b0), b = b0 + 1, b < 40, a = 0.
-comes(a, d) <- found(a, _, d), again(d).
-at(a, d) <- found(a, _, d), again(d).
-found(a, c, d) <- comes(a, b), at(b, c), exit(c, d).
-_(a, c, d) <- found(a, c, d).
-`
-
 // TestReorderGrowing wants another order for a rule once a relation has become
 // large, in the same round in every run, whatever the number of threads.
 func TestReorderGrowing(t *testing.T) {
-	num := func(n int) scalar.Value { return scalar.OfInt(scalar.IntType, int64(n)) }
-	facts := oracle.Facts{"again": {{num(-1)}}}
-	for i := range 40 {
-		facts["start"] = append(facts["start"], oracle.Tuple{num(i), num(i % 7)})
-	}
-	for i := range 300 {
-		facts["next"] = append(facts["next"], oracle.Tuple{num(i), num(i + 1)})
-		if i%50 == 49 {
-			facts["exit"] = append(facts["exit"], oracle.Tuple{num(i), num(i / 50)})
-		}
-	}
-	plan, db := enginetest.StoredFor(t, growing, facts)
+	plan, db := enginetest.Growing(t)
 	req := runtime.Request{Plan: plan, Facts: db, Threads: 1, Orders: enginetest.Orders(db)}
 	want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db, Threads: 1})
 	var first []runtime.Reordering
