@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -172,50 +171,71 @@ func (r *evaluation) sizeOf(v *queryplan.Var) (size queryplan.Size, ok bool) {
 	case v.Kind == queryplan.Derived:
 		size.Rows = int64(t.Rows(queryplan.Full))
 		for i := range v.Cols {
-			size.Distinct = append(size.Distinct, countValues(t, i, r.cols.Ranges[v][i]))
+			size.Distinct = append(size.Distinct, countValues(t, i))
 		}
 		return size, true
 	}
 	return size, false
 }
 
-// countBits is the size of the bit set by which values are counted, as the
-// number of bits of a place in it.
-const countBits = 20
+// The bit sets by which values are counted: those of close values have a place
+// for each between the least and the greatest, up to exactPlaces, and others as
+// many as hashedPlaces.
+const (
+	exactPlaces  = 1 << 26
+	hashedBits   = 20
+	hashedPlaces = 1 << hashedBits
+)
 
-// countValues counts the different values of a column of a table. It is exact
-// if the bounds of the column are close; else it counts the places of a bit set
-// that hashes of the values hit (Whang et al., TODS 1990). Either way the
-// result does not depend on the order of the tuples.
-func countValues(t *tables.Table, col int, bound interval.Interval) int64 {
-	rows := t.Rows(queryplan.Full)
-	exact := !bound.Empty() && bound.Bits() <= countBits
-	set := make([]uint64, 1<<(countBits-6))
-	words := make([]int64, outputBlock)
-	for _, s := range t.Version(nil, queryplan.Full) {
-		for from := 0; from < s.Rows(); from += outputBlock {
-			n := min(outputBlock, s.Rows()-from)
-			for _, w := range t.Read(words, s, from, col, n, 0) {
-				at := uint64(w-bound.Lo) & (1<<countBits - 1)
-				if !exact {
-					at = uint64(w) * 0x9e3779b97f4a7c15 >> (64 - countBits)
-				}
-				set[at>>6] |= 1 << (at & 63)
-			}
-		}
+// countValues counts the different values of a column of a table. If they are
+// far from each other, it counts the places of a bit set that hashes of them
+// hit (Whang et al., TODS 1990). The result does not depend on the order of the
+// tuples. Codes of computed strings and numbers of entities, which do, are
+// close to each other.
+func countValues(t *tables.Table, col int) int64 {
+	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+	eachWord(t, col, func(words []int64) {
+		lo, hi = min(lo, slices.Min(words)), max(hi, slices.Max(words))
+	})
+	span := uint64(hi) - uint64(lo)
+	exact := lo <= hi && span < exactPlaces
+	places := uint64(hashedPlaces)
+	if exact {
+		places = span + 1
 	}
+	set := make([]uint64, (places+63)/64)
+	eachWord(t, col, func(words []int64) {
+		for _, w := range words {
+			at := uint64(w) - uint64(lo)
+			if !exact {
+				at = uint64(w) * 0x9e3779b97f4a7c15 >> (64 - hashedBits)
+			}
+			set[at>>6] |= 1 << (at & 63)
+		}
+	})
 	hit := 0
 	for _, w := range set {
 		hit += bits.OnesCount64(w)
 	}
-	if exact {
+	rows := int64(t.Rows(queryplan.Full))
+	switch {
+	case exact:
 		return int64(hit)
+	case hit == hashedPlaces:
+		return rows
 	}
-	const places = 1 << countBits
-	if hit == places {
-		return int64(rows)
+	free := 1 - float64(hit)/hashedPlaces
+	return min(rows, int64(math.Ceil(-hashedPlaces*math.Log(free))))
+}
+
+// eachWord calls f with the words of a column, block by block.
+func eachWord(t *tables.Table, col int, f func(words []int64)) {
+	words := make([]int64, outputBlock)
+	for _, s := range t.Version(nil, queryplan.Full) {
+		for from := 0; from < s.Rows(); from += outputBlock {
+			f(t.Read(words, s, from, col, min(outputBlock, s.Rows()-from), 0))
+		}
 	}
-	return int64(min(float64(rows), math.Ceil(-places*math.Log(1-float64(hit)/places))))
 }
 
 // hasStrings reports whether there is a dictionary for each string that a
