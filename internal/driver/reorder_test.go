@@ -61,7 +61,7 @@ func TestReorder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if shown := strings.Contains(text.String(), "== orders that the run chose again\n"+
-			"comes (growing.logic:18)"); shown != (disable == nil) {
+			"found (growing.logic:23)"); shown != (disable == nil) {
 			t.Errorf("without %v: explained as\n%s", disable, &text)
 		}
 	}

@@ -24,30 +24,6 @@ func NewOrders(p *queryplan.Plan, cat *stats.Catalog) *Orders {
 // the plan were chosen.
 func (o *Orders) Expected(v *queryplan.Var) float64 { return o.est.Expected(v) }
 
-// CanReorder reports whether another order of a command's joins gives the same
-// tuples and nothing else that can be seen: decimals that do not fit are
-// counted where they are computed.
-func CanReorder(c queryplan.Command) bool {
-	n := queryplan.CommandNode(c)
-	if _, ok := c.(*queryplan.Insert); !ok || n == nil {
-		return false
-	}
-	joined, fails := false, false
-	queryplan.Walk(n, func(n queryplan.Node) {
-		switch n := n.(type) {
-		case *queryplan.Join:
-			joined = joined || n.Kind == queryplan.Inner
-		case *queryplan.Filter:
-			fails = fails || queryplan.MayFail(n.Cond)
-		case *queryplan.Map:
-			fails = fails || slices.ContainsFunc(n.Exprs, func(e queryplan.NamedExpr) bool {
-				return queryplan.MayFail(e.Expr)
-			})
-		}
-	})
-	return joined && !fails
-}
-
 // Again returns a command of a block of the plan with the orders that the sizes
 // of some variables call for. Those of others are what the plan expects. It is
 // the command itself if its orders are the best for these sizes, too.
@@ -56,7 +32,7 @@ func (o *Orders) Again(b *queryplan.Block, cmds []queryplan.Command,
 	counted := o.est.Counted(sizes)
 	out := slices.Clone(cmds)
 	for i, c := range cmds {
-		if !CanReorder(c) {
+		if !queryplan.CanReorder(c) {
 			continue
 		}
 		n := queryplan.CommandNode(c)

@@ -34,10 +34,10 @@ func TestCountValues(t *testing.T) {
 			w.Finish(r, 0)
 			table.TakeNew()
 			table.Merge()
-			if n := countValues(table, 0); n != rows {
+			if n := countValues(table, 0, all); n != rows {
 				t.Errorf("%d values of a column that numbers the rows", n)
 			}
-			counts = append(counts, countValues(table, 1))
+			counts = append(counts, countValues(table, 1, all))
 		}
 		want := rows / c.repeats
 		if n := counts[0]; n != counts[1] || c.apart == 1 && n != want || n < want*99/100 ||

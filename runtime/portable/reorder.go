@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/interval"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
@@ -21,7 +22,8 @@ type growth struct {
 // loopGrowth is the growth of what a loop reads.
 type loopGrowth struct {
 	cmds []queryplan.Command // as they run
-	// read are the variables that rules with joins read, stored ones included.
+	// read are the variables that rules read of which the order may change,
+	// stored ones included.
 	read []*queryplan.Var
 	// chosen are the sizes for which the orders were chosen; nil before the
 	// first of the variables has many tuples.
@@ -100,11 +102,10 @@ func (r *evaluation) growthOf(b *queryplan.Block) *loopGrowth {
 	}
 	g := &loopGrowth{cmds: slices.Clone(b.Cmds)}
 	for _, c := range b.Cmds {
-		n := queryplan.CommandNode(c)
-		if n == nil || !hasJoin(n) {
+		if !queryplan.CanReorder(c) {
 			continue
 		}
-		for _, s := range queryplan.Scans(n) {
+		for _, s := range queryplan.Scans(queryplan.CommandNode(c)) {
 			if !slices.Contains(g.read, s.Var) {
 				g.read = append(g.read, s.Var)
 			}
@@ -115,15 +116,6 @@ func (r *evaluation) growthOf(b *queryplan.Block) *loopGrowth {
 	}
 	r.growth.loops[b] = g
 	return g
-}
-
-func hasJoin(n queryplan.Node) bool {
-	found := false
-	queryplan.Walk(n, func(n queryplan.Node) {
-		j, ok := n.(*queryplan.Join)
-		found = found || ok && j.Kind == queryplan.Inner
-	})
-	return found
 }
 
 // grown returns a variable that has grown since orders were chosen, nil if none
@@ -171,7 +163,7 @@ func (r *evaluation) sizeOf(v *queryplan.Var) (size queryplan.Size, ok bool) {
 	case v.Kind == queryplan.Derived:
 		size.Rows = int64(t.Rows(queryplan.Full))
 		for i := range v.Cols {
-			size.Distinct = append(size.Distinct, countValues(t, i))
+			size.Distinct = append(size.Distinct, countValues(t, i, r.cols.Ranges[v][i]))
 		}
 		return size, true
 	}
@@ -192,11 +184,14 @@ const (
 // hit (Whang et al., TODS 1990). The result does not depend on the order of the
 // tuples. Codes of computed strings and numbers of entities, which do, are
 // close to each other.
-func countValues(t *tables.Table, col int) int64 {
-	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
-	eachWord(t, col, func(words []int64) {
-		lo, hi = min(lo, slices.Min(words)), max(hi, slices.Max(words))
-	})
+func countValues(t *tables.Table, col int, bound interval.Interval) int64 {
+	lo, hi := bound.Lo, bound.Hi
+	if uint64(hi)-uint64(lo) >= exactPlaces {
+		lo, hi = math.MaxInt64, math.MinInt64
+		eachWord(t, col, func(words []int64) {
+			lo, hi = min(lo, slices.Min(words)), max(hi, slices.Max(words))
+		})
+	}
 	span := uint64(hi) - uint64(lo)
 	exact := lo <= hi && span < exactPlaces
 	places := uint64(hashedPlaces)
