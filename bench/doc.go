@@ -2,7 +2,7 @@
 // same number of threads, and prints one table a suite.
 //
 //	go run ./bench [flags] [tc|sg|triangles|cliques|tpch|ssb|cpu|fusion|latency|gpu|load|
-//		check|memory|large|first|cspa|andersen|pointsto|doop|crdt|iterate|spill|
+//		check|memory|large|first|cspa|andersen|pointsto|growing|doop|crdt|iterate|spill|
 //		asks|mixed|recursion]...
 //	go run ./bench [-sf SCALE] [-out DIR] [-seed N] ssbgen
 //	go run ./bench docs

@@ -66,6 +66,7 @@ var suites = []command{
 	{"cspa", "a pointer analysis of mutually recursive rules, a process each", benchCSPA},
 	{"andersen", "Andersen's pointer analysis, a process each", benchAndersen},
 	{"pointsto", "a points-to analysis of up to 1,000,000 facts beside a worklist", benchPointsTo},
+	{"growing", "a recursion whose largest relation begins with one tuple", benchGrowing},
 	{"doop", "Doop's core rules on the go and cpu engines beside a worklist", benchDoop},
 	{"crdt", "a list CRDT, as written and with invariants named by hand", benchCRDT},
 	{"iterate", "PageRank and labels over R-MAT graphs beside loops over arrays", benchIterate},
@@ -121,7 +122,7 @@ func main() {
 	flag.Float64Var(&c.sf, "sf", 1, "of ssbgen: scale factor")
 	flag.StringVar(&c.out, "out", ssbFolder, "of ssbgen: folder for the files")
 	flag.Uint64Var(&c.seed, "seed", 1,
-		"of ssbgen, large, first, cspa, andersen, pointsto, doop, crdt, iterate, spill, asks and recursion: seed of the data")
+		"of ssbgen, large, first, cspa, andersen, pointsto, growing, doop, crdt, iterate, spill, asks and recursion: seed of the data")
 	flag.StringVar(&c.peer, "peer", "",
 		"of tc, sg, triangles, cliques, cspa and andersen: comma-separated commands that are called\n"+
 			"with the suite's name and a folder of facts, and print the numbers of tuples, such as\n"+

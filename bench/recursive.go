@@ -35,6 +35,18 @@ func benchDoop(ctx context.Context, c config) error {
 		}})
 }
 
+// benchGrowing measures a recursion of which the largest relation is all but
+// empty before it begins.
+func benchGrowing(ctx context.Context, c config) error {
+	return c.benchRecursive(ctx, recursiveWork{name: "growing",
+		title: "a relation that grows from one tuple", unit: "walkers", sizes: []int{300, 600},
+		programs: []string{"growing"}, facts: recursive.Growing, size: "comes",
+		solve: func(f recursive.Facts) func() map[string][]string {
+			out := recursive.SolveGrowing(f)
+			return func() map[string][]string { return out }
+		}})
+}
+
 // benchCRDT measures the text of a list CRDT as it is written, and with names
 // for the conjunctions that its recursions do not change, beside a walk of the
 // tree of insertions.

@@ -67,6 +67,10 @@ type Request struct {
 	// no outputs, and the caller has taken what it wants of the loop. Only the
 	// go engine calls it.
 	Round func(Round) (leave bool)
+	// Orders, if set, returns what chooses the orders of joins of a plan again
+	// once relations that a loop reads have grown. It is called with the plan,
+	// or that of a part of it. Orders differ in speed, never in the answer.
+	Orders func(p *queryplan.Plan) Orders
 	// NoDeviceLoops has the host lead every round of a loop on a device.
 	NoDeviceLoops bool
 	// NoBitJoins has every join of a CPU go through rows.
@@ -203,6 +207,9 @@ type Answer struct {
 	Kernels []KernelProfile
 	// Segments are the parts of a run that several engines shared, in order.
 	Segments []SegmentProfile
+	// Reordered are the rules whose joins a run has brought into another order,
+	// in the order of the rounds.
+	Reordered []Reordering
 	// Compile is what making the code took, up to what the machine executes; 0
 	// when it was at hand.
 	Compile time.Duration

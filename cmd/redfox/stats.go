@@ -108,6 +108,7 @@ func (r *run) printRun(res *driver.Result, stats driver.Stats, names []string) {
 		printDevice(w, d)
 	}
 	printSegments(w, stats.Segments)
+	printReordered(w, stats.Reordered)
 	if stats.Cache != nil {
 		printCache(w, stats.Cache)
 	}
@@ -247,6 +248,29 @@ func printSegments(w io.Writer, segments []driver.SegmentStats) {
 			line += ", stopped as a loop derives many tuples"
 		}
 		fmt.Fprintln(w, line)
+	}
+}
+
+// printReordered says in which rounds of recursions rules got another order of
+// joins. Those of a round are one line.
+func printReordered(w io.Writer, list []driver.Reordering) {
+	const named = 3
+	for len(list) > 0 {
+		first, n := list[0], 0
+		var names []string
+		for ; n < len(list) && list[n].Block == first.Block && list[n].Round == first.Round; n++ {
+			if n < named {
+				names = append(names, list[n].Of())
+			}
+		}
+		more := ""
+		if n > named {
+			more = fmt.Sprintf(" and %d more", n-named)
+		}
+		fmt.Fprintf(w, "joins    in another order from round %d of %s on: %s%s; %s has %s, not %s\n",
+			first.Round, first.Block, strings.Join(names, ", "), more, first.Grown,
+			count(first.Rows, "tuple"), grouped(first.Expected))
+		list = list[n:]
 	}
 }
 

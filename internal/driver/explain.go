@@ -91,6 +91,12 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 		text = runtime.Total(ran.Engine, ran.Plan, ran.Compile, ran.Run) + "\n" + text
 	}
 	text += late
+	if len(ran.Reordered) > 0 {
+		text += "\n== orders that the run chose again\n"
+		for _, r := range ran.Reordered {
+			text += r.String() + "\n" + r.Tree + "\n"
+		}
+	}
 	if len(trace.Choices) > 0 {
 		text += "\n== choices\n"
 		for _, c := range trace.Choices {

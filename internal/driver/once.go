@@ -61,6 +61,9 @@ const (
 	joinByBits   = "JoinByBits"
 	packColumns  = "PackColumns"
 	sortPairs    = sortpairs.Name
+	// ReorderJoins is the step that chooses orders of joins again within a
+	// recursion.
+	ReorderJoins = "ReorderJoins"
 	// KeepIndexes is the step without which no run finds what another one has
 	// made of the same facts.
 	KeepIndexes = "KeepIndexes"
@@ -79,6 +82,10 @@ func RunSteps() []Pass {
 		{Name: sortPairs, Doc: "An aggregate in an iteration over what stays the same, joined with " +
 			"values of a round, becomes a walk through the pairs, which are sorted by group once. " +
 			"Kernels need no table of groups then; the go engine has lists in any case."},
+		{Name: ReorderJoins, Doc: "The orders of the joins of a recursion are chosen again, by the " +
+			"tuples that are there, before a round in which a relation that it reads has at least " +
+			"4,096 tuples and ten times as many as the orders were chosen for. The go engine takes " +
+			"the new orders from that round on, and so does code that goes on with the loop."},
 		{Name: KeepIndexes, Doc: "On the go engine and a GPU, indexes over facts stay for later runs " +
 			"over the same facts, and on a GPU the values of functions of strings. Without it, " +
 			"each run makes its own, as most other systems do."},

@@ -26,6 +26,7 @@ func TestRecursivePrograms(t *testing.T) {
 		}},
 		{"crdt", []int{300, 3000}, recursive.CRDT, solveCRDT},
 		{"crdt-by-hand", []int{300, 3000}, recursive.CRDT, solveCRDT},
+		{"growing", []int{60, 300}, recursive.Growing, recursive.SolveGrowing},
 		{"polonius", []int{40, 3000}, recursive.Polonius, recursive.SolvePolonius},
 	}
 	for _, engine := range []string{EngineGPU, EngineCPU, EngineGo} {

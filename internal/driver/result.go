@@ -44,6 +44,9 @@ type KernelStats = runtime.KernelProfile
 // SegmentStats is the cost of a part of a run.
 type SegmentStats = runtime.SegmentProfile
 
+// Reordering says that a rule was joined in another order from a round on.
+type Reordering = runtime.Reordering
+
 // DeviceStats is the cost of a run on a GPU beside its kernels.
 type DeviceStats = runtime.DeviceProfile
 
@@ -75,6 +78,9 @@ type Stats struct {
 	Kernels []KernelStats
 	// Segments are the parts of a run that several engines shared, in order.
 	Segments []SegmentStats
+	// Reordered are the rules of recursions whose joins have got another order
+	// in the midst of the run, because relations have grown.
+	Reordered []Reordering
 	// Spill is what the run kept in a file; nil if it fit its memory.
 	Spill *SpillStats
 	// Cache is what the GPU holds for EngineMixed; nil for other engines.

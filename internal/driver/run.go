@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/answer"
@@ -286,6 +287,7 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 	}
 	return &runtime.Request{
 		Plan:            q.plan,
+		Orders:          q.orders(),
 		Facts:           q.db.store,
 		Threads:         cmp.Or(opts.Threads, q.threads),
 		Memory:          memory,
@@ -304,6 +306,15 @@ func (q *Prepared) request(opts RunOptions) *runtime.Request {
 		Trace:           opts.Trace,
 		Resident:        opts.Resident && q.late == nil,
 	}
+}
+
+// orders returns what chooses the orders of joins again in the midst of a run.
+func (q *Prepared) orders() func(*queryplan.Plan) runtime.Orders {
+	off := q.program.disable
+	if slices.Contains(off, ReorderJoins) || slices.Contains(off, "OrderJoins") {
+		return nil
+	}
+	return func(p *queryplan.Plan) runtime.Orders { return rewrite.NewOrders(p, q.db.catalog()) }
 }
 
 // with calls f with the engine and words its failures.
@@ -394,8 +405,9 @@ func (q *Prepared) result(answered *runtime.Answer, opts RunOptions,
 		Compile: answered.Compile, Run: took - answered.Compile,
 		Peak: answered.Peak + q.db.held(), Dropped: answered.Dropped, Kernels: answered.Kernels,
 		Device: answered.Device, Segments: answered.Segments, Spill: answered.Spill,
-		Cache: answered.Cache,
-		plan:  q.plan, profile: answered.Profile, target: q.engine.Target(),
+		Reordered: answered.Reordered,
+		Cache:     answered.Cache,
+		plan:      q.plan, profile: answered.Profile, target: q.engine.Target(),
 	}
 	threads := cmp.Or(opts.Threads, q.threads)
 	for _, v := range q.program.plan.Vars {

@@ -27,19 +27,27 @@ var orderJoins = &Pass{
 		loop := loops.Changed(p.Plan)
 		p.rewriteTrees(func(b *queryplan.Block, c queryplan.Command,
 			n queryplan.Node) queryplan.Node {
-			return joins.EachConjunction(n, joins.RootSite(c),
-				func(n queryplan.Node, at joins.Site) queryplan.Node {
-					q := joins.Flatten(n)
-					if len(q.Rels) == 1 {
-						return n
-					}
-					q.Restrict(at)
-					q.KeepIndexes(loop[b])
-					g := joins.NewGraph(q, est, loop[b])
-					g.Bits = loop[b] == nil
-					return q.Assemble(g.Order(), at)
-				})
+			return ordered(c, n, est, loop[b])
 		})
 		return nil
 	},
+}
+
+// ordered returns the tree of a command with the joins of each conjunction in
+// the best order. changed has the variables that a loop around the command
+// changes, nil outside of loops.
+func ordered(c queryplan.Command, n queryplan.Node, est *stats.Estimator,
+	changed map[*queryplan.Var]bool) queryplan.Node {
+	return joins.EachConjunction(n, joins.RootSite(c),
+		func(n queryplan.Node, at joins.Site) queryplan.Node {
+			q := joins.Flatten(n)
+			if len(q.Rels) == 1 {
+				return n
+			}
+			q.Restrict(at)
+			q.KeepIndexes(changed)
+			g := joins.NewGraph(q, est, changed)
+			g.Bits = changed == nil
+			return q.Assemble(g.Order(), at)
+		})
 }

@@ -273,6 +273,41 @@ func (e *Estimator) Grown(vars map[*queryplan.Var]bool, factor float64) *Estimat
 	return out
 }
 
+// Expected returns the number of tuples that a variable is expected to have.
+func (e *Estimator) Expected(v *queryplan.Var) float64 {
+	if was := e.vars[v]; was != nil {
+		return was.Rows
+	}
+	return DefaultRows
+}
+
+// Counted returns an estimator that knows sizes which a run has counted. Of
+// stored relations the catalogue knows more.
+func (e *Estimator) Counted(sizes map[*queryplan.Var]queryplan.Size) *Estimator {
+	out := &Estimator{catalog: e.catalog, vars: maps.Clone(e.vars),
+		nodes: map[queryplan.Node]*Estimate{}}
+	for v, size := range sizes {
+		if table, _ := e.catalog.Stored(v); table != nil {
+			continue
+		}
+		was := e.vars[v]
+		if was == nil {
+			was = &Estimate{Rows: DefaultRows}
+		}
+		now := &Estimate{Rows: float64(size.Rows), Cols: map[string]ColumnEstimate{}}
+		for i, c := range v.Cols {
+			col := was.column(c.Name)
+			if size.Distinct != nil {
+				col.Distinct, col.Top = float64(size.Distinct[i]), nil
+			}
+			col.Distinct = max(1, min(col.Distinct, now.Rows))
+			now.Cols[c.Name] = col
+		}
+		out.vars[v] = now
+	}
+	return out
+}
+
 // Rows estimates the number of tuples that an operator yields.
 func (e *Estimator) Rows(n queryplan.Node) float64 { return e.Of(n).Rows }
 

@@ -67,7 +67,7 @@ func (c card) lower(plan *queryplan.Plan) (*harmony.Program, error) {
 func (c card) compile(p *harmony.Program, k woven.Knowledge, _ func(string)) (*Code, error) {
 	code, err := emit.Program(p,
 		enginetest.Emulated(emit.Options{Target: target.GPU(90), Fix: k.Fix, Range: k.Range,
-			Domains: k.Domains, Donate: true, Loops: true}, c.items))
+			Domains: k.Domains, Donate: true, Loops: true, Share: c.small}, c.items))
 	if err != nil {
 		return nil, err
 	}

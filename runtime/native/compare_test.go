@@ -28,7 +28,7 @@ import (
 type generator struct {
 	target  target.Target
 	options hostcode.Options
-	cold    bool // every fourth kernel and index is cold
+	cold    bool // every fourth kernel and index is cold, and others share code
 }
 
 func (g generator) Generate(p *harmony.Program, k woven.Knowledge, _ int) (*Code, error) {
@@ -43,7 +43,7 @@ func (g generator) Generate(p *harmony.Program, k woven.Knowledge, _ int) (*Code
 	}
 	isCold := func(of string) bool { return g.cold && place[of]%4 == 0 }
 	code, err := emit.Program(p, emit.Options{Target: g.target, Fix: k.Fix, Range: k.Range,
-		General: isCold, Domains: k.Domains})
+		General: isCold, Share: g.cold, Domains: k.Domains})
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,14 @@ type InternalError = work.InternalError
 // New returns the go engine.
 func New() runtime.Engine { return &engine{opts: work.DefaultSizes} }
 
+// NewReordering returns the go engine for tests: it chooses orders of joins
+// again whenever a relation has grown by a factor.
+func NewReordering(factor float64) runtime.Engine {
+	opts := work.DefaultSizes
+	opts.Grown, opts.Counted = factor, 1
+	return &engine{opts: opts}
+}
+
 // Name returns runtime.Go.
 func (e *engine) Name() string { return runtime.Go }
 
@@ -66,6 +74,7 @@ type evaluation struct {
 	profile []*runtime.CommandProfile
 	pace    runtime.Pace
 	visited int64 // blocks so far
+	growth  growth
 }
 
 func newEvaluation(ctx context.Context, req *runtime.Request, opts work.Sizes) *evaluation {
@@ -116,6 +125,7 @@ func (r *evaluation) walk() {
 			r.finish()
 			return
 		}
+		r.reorder(next, b, visits[b])
 		b, last = next, b
 	}
 	r.running = "output"

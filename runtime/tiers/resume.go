@@ -25,6 +25,7 @@ type rest struct {
 	seeds   []*store.Relation
 	dropped int64
 	making  making
+	times   int // run.times when the plan was made
 }
 
 // shortRest is the number of commands behind a loop up to which the plan that
@@ -211,10 +212,13 @@ func (r *run) begin(ctx context.Context, from int) (*handover, error) {
 			req.Memory = max(req.Memory-r.held, 1)
 		}
 	}
+	r.note(&req, seg)
 	var left *handover
 	req.Round = func(at runtime.Round) bool {
-		if x := r.rest(at.Block); x != nil && r.Engine.leave(r, x, at) {
-			left = r.leave(x, at)
+		if x := r.rest(at.Block); x != nil {
+			if r.follow(x); r.Engine.leave(r, x, at) {
+				left = r.leave(x, at)
+			}
 		}
 		return left != nil
 	}

@@ -46,6 +46,45 @@ func leaving(t *testing.T, round int64, runs, left *int) adaptive {
 	return adaptive{e}
 }
 
+// TestResumeReordered leaves the loops of programs whose joins have got other
+// orders by then.
+func TestResumeReordered(t *testing.T) {
+	plan, db := enginetest.Growing(t)
+	if reordered(t, "growing", plan, db) == 0 {
+		t.Error("no loop was left with another order")
+	}
+	followed := 0
+	enginetest.RandomPrograms(t, *firstSeed, *seedCount,
+		func(t *testing.T, _ uint64, text string, plan *queryplan.Plan, db *store.Database) {
+			followed += reordered(t, text, plan, db)
+		})
+	t.Logf("loops of random programs were left with another order %d times", followed)
+}
+
+// reordered runs a plan that leaves its loops as soon as their orders have
+// changed, from one of the first rounds on, and returns how often they had.
+func reordered(t *testing.T, name string, plan *queryplan.Plan, db *store.Database) int {
+	t.Helper()
+	followed := 0
+	want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db, Threads: 1})
+	for round := int64(1); round < 4; round++ {
+		e := New(portable.NewReordering(0), named{portable.New()}, small)
+		e.leave = func(r *run, x *rest, at runtime.Round) bool {
+			if at.Number < round || r.reordered[x.loop] == nil {
+				return false
+			}
+			followed++
+			if err := queryplan.Verify(x.seg.Plan); err != nil {
+				t.Fatalf("%v, in\n%s", err, x.seg.Plan)
+			}
+			return true
+		}
+		want.Compare(t, fmt.Sprintf("left before round %d: %s", round, name), adaptive{e},
+			runtime.Request{Plan: plan, Facts: db, Threads: 2, Orders: enginetest.Orders(db)})
+	}
+	return followed
+}
+
 // resumed runs a plan that leaves its loops before each of the first rounds.
 func resumed(t *testing.T, name string, plan *queryplan.Plan, db *store.Database,
 	left *int) {

@@ -34,6 +34,10 @@ type run struct {
 	// An adaptive run has these.
 	ctx  context.Context
 	code runtime.Compiler
+	// reordered has the commands of loops whose joins have another order by
+	// now, by block and index, and times how often that has changed.
+	reordered map[string]map[int]queryplan.Command
+	times     int
 }
 
 func (e *Engine) newRun(req *runtime.Request) *run {
@@ -233,6 +237,11 @@ func (r *run) add(seg *segments.Segment, a *runtime.Answer, until int) {
 			k.Kernel = fmt.Sprintf("%s of segment %d", k.Kernel, len(all.Segments))
 		}
 		all.Kernels = append(all.Kernels, k)
+	}
+	for _, o := range a.Reordered {
+		if o.Command = seg.Place(o.Block, o.Command); o.Command >= 0 {
+			all.Reordered = append(all.Reordered, o)
+		}
 	}
 	all.Dropped += a.Dropped
 	all.Compile += a.Compile

@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"bytes"
 	"fmt"
 	goruntime "runtime"
 	"slices"
@@ -90,7 +91,11 @@ func (a *Assembler) Compile(graph *harmony.Program,
 	return compileOnce(cache, graph, a.target, a.key, k,
 		func(heard codecache.Knowledge) (*codecache.Code, error) {
 			start := time.Now()
-			code, err := a.tools.IR(graph, a.target, heard)
+			shaped := emit.Units
+			if a.tools.emulates(a.target) {
+				shaped = emit.Shaped
+			}
+			code, err := a.tools.emit(graph, a.target, heard, shaped)
 			if err != nil {
 				return nil, err
 			}
@@ -175,6 +180,7 @@ func (a *Assembler) text(worker int, name, ir string, symbols ...string) (string
 		return "", err
 	}
 	a.traceLLVM(worker, name, start, times)
+	text = withoutNumbers(text)
 	a.cache.Put(key, text)
 	return string(text), nil
 }
@@ -259,6 +265,22 @@ func (u *unit) compile(a *Assembler, worker int, ir string) {
 // as returns the text under the symbol of an entry.
 func (u *unit) as(symbol string) string {
 	return strings.ReplaceAll(u.text, emit.UnitSymbol, symbol)
+}
+
+// withoutNumbers returns PTX without the comments in which LLVM numbers calls.
+// It counts those of all functions that it compiles at a time, so the numbers
+// differ from run to run.
+func withoutNumbers(text []byte) []byte {
+	comment := []byte(" // callseq ")
+	out := make([]byte, 0, len(text))
+	for {
+		before, after, found := bytes.Cut(text, comment)
+		out = append(out, before...)
+		if !found {
+			return out
+		}
+		text = after[bytes.IndexByte(after, '\n'):]
+	}
 }
 
 // joinPTX makes one module of several, whose heads, up to the line with the

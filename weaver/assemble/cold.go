@@ -72,7 +72,9 @@ func (t *Tools) Improve(graph *harmony.Program, to Target, k codecache.Knowledge
 	if err != nil {
 		return nil, err
 	}
-	one, err := shape.ChooseOne(graph, t.shapeOptions(to, k), symbol)
+	o := t.shapeOptions(graph, to, k)
+	o.Share = false // it is the code of one function in any case
+	one, err := shape.ChooseOne(graph, o, symbol)
 	if err != nil {
 		return nil, phaseError(phase, graph, err)
 	}

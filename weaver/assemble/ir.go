@@ -21,34 +21,47 @@ func (t *Tools) Shape(graph *harmony.Program, to Target,
 	k codecache.Knowledge) (shapes *shape.Program, err error) {
 	const phase = "the shape of kernels"
 	defer failure.Recover(phase, &err)
-	shapes, err = shape.Choose(graph, t.shapeOptions(to, k))
+	shapes, err = shape.Choose(graph, t.shapeOptions(graph, to, k))
 	if err != nil {
 		return nil, phaseError(phase, graph, err)
 	}
 	return shapes, nil
 }
 
-// shapeOptions are those of shapes for a target.
-func (t *Tools) shapeOptions(to Target, k codecache.Knowledge) shape.Options {
+// sharedFunctions is the number of kernels and indexes from which they share
+// code at a small cost to each. LLVM, and the driver of a GPU, take 0.1 s of a
+// processor for a function.
+const sharedFunctions = 64
+
+// shapeOptions are those of shapes of a graph for a target.
+func (t *Tools) shapeOptions(graph *harmony.Program, to Target,
+	k codecache.Knowledge) shape.Options {
 	o := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, General: k.General,
-		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU, Donate: to.GPU}
+		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU, Donate: to.GPU,
+		Share: len(graph.Kernels())+len(graph.Indexes) >= sharedFunctions}
 	if t.emulates(to) {
 		o = t.Emulation.Options(o)
 	}
 	return o
 }
 
-// IR generates the LLVM IR of a graph. It is the one place where kernels become
-// code, for all engines and for compiled programs.
+// IR generates the LLVM IR of a graph.
 func (t *Tools) IR(graph *harmony.Program, to Target,
 	k codecache.Knowledge) (code *emit.Code, err error) {
+	return t.emit(graph, to, k, emit.Shaped)
+}
+
+// emit is the one place where kernels become code, for all engines and for
+// compiled programs.
+func (t *Tools) emit(graph *harmony.Program, to Target, k codecache.Knowledge,
+	shaped func(*shape.Program) (*emit.Code, error)) (code *emit.Code, err error) {
 	const phase = "code generation"
 	shapes, err := t.Shape(graph, to, k)
 	if err != nil {
 		return nil, err
 	}
 	defer failure.Recover(phase, &err)
-	code, err = emit.Shaped(shapes)
+	code, err = shaped(shapes)
 	if err == nil {
 		err = abi.Verify(code.Module)
 	}

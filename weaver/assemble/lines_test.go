@@ -15,3 +15,10 @@ func TestJoinLines(t *testing.T) {
 		t.Errorf("the parts are joined as\n%s\nnot\n%s", got, want)
 	}
 }
+
+func TestWithoutNumbers(t *testing.T) {
+	got := string(withoutNumbers([]byte("\t{ // callseq 12, 0\n\tcall f;\n\t} // callseq 12\n\tret;\n")))
+	if want := "\t{\n\tcall f;\n\t}\n\tret;\n"; got != want {
+		t.Errorf("%q is left, not %q", got, want)
+	}
+}

@@ -32,6 +32,23 @@ func Program(p *harmony.Program, o Options) (*Code, error) {
 
 // Shaped emits functions of given shapes, in their order.
 func Shaped(p *shape.Program) (*Code, error) {
+	m, err := module(p)
+	if err != nil {
+		return nil, err
+	}
+	return m.Finish()
+}
+
+// Units is Shaped for a GPU, of functions as units alone.
+func Units(p *shape.Program) (*Code, error) {
+	m, err := module(p)
+	if err != nil {
+		return nil, err
+	}
+	return m.FinishUnits()
+}
+
+func module(p *shape.Program) (*ir.Module, error) {
 	m := ir.NewModule(p)
 	for _, f := range p.Functions {
 		if err := emit(m, f); err != nil {
@@ -41,5 +58,5 @@ func Shaped(p *shape.Program) (*Code, error) {
 	for _, l := range p.Loops() {
 		m.AddLoop(l)
 	}
-	return m.Finish()
+	return m, nil
 }

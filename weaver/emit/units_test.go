@@ -64,3 +64,82 @@ block b0:
 		t.Errorf("a CPU has %d units, %v", len(code.Units), err)
 	}
 }
+
+// TestShare wants kernels whose columns and keys have different bases to be one
+// code where functions share, and two where they do not.
+func TestShare(t *testing.T) {
+	p, err := harmony.Parse("test.harmony", `relation a(x: int, y: int) input "a"
+relation b(x: int, y: int) input "b"
+relation p(x: int, y: int) derived
+relation q(x: int, y: int) derived
+index i multi a(x)
+index j multi b(x)
+block b0:
+  build i
+  build j
+  run k0
+    rows a
+    v0: int = load y
+    v1: row = probe multi i(v0)
+    v2: int = gather y[v1]
+    v3: int = load x
+    insert p(v3, v2)
+  run k1
+    rows b
+    v0: int = load y
+    v1: row = probe multi j(v0)
+    v2: int = gather y[v1]
+    v3: int = load x
+    insert q(v3, v2)
+  merge p
+  merge q
+  halt
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := map[string]bool{"b": true, "q": true, "j": true}
+	o := Options{Target: target.GPU(80), Fix: func(_ string, p abi.Param) (int64, bool) {
+		word := int64(0)
+		switch p.Kind {
+		case abi.ColumnBase, abi.SetBase, abi.IndexBase:
+			if second[p.Var] {
+				word = 7
+			}
+		case abi.IndexSize:
+			word = 100
+			if second[p.Var] {
+				word = 90
+			}
+		case abi.ColumnWidth:
+			word = 4
+		case abi.ColumnStep:
+			word = 1
+		case abi.SetForm, abi.IndexForm:
+			word = int64(abi.Direct)
+		case abi.SetBits, abi.IndexBits:
+			word = 7
+		case abi.SetShift:
+			word = 7 * int64(p.Index)
+		case abi.IndexShift, abi.IndexSpaced:
+		default:
+			return 0, false
+		}
+		return word, true
+	}}
+	for _, share := range []bool{false, true} {
+		o.Share = share
+		code, err := Program(p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		units := map[string]string{}
+		for i, e := range code.Module.Entries {
+			units[e.Symbol] = code.Units[i]
+		}
+		if same := units["k0"] == units["k1"]; same != share {
+			t.Errorf("with sharing %t, two kernels are one code: %t\n%s\n%s", share, same,
+				units["k0"], units["k1"])
+		}
+	}
+}

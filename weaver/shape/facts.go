@@ -15,7 +15,8 @@ type Facts struct {
 	Symbol  string
 	Role    abi.Role
 	options *Options
-	general bool // for all facts but ordered groups, see Options.General
+	general bool            // for all facts but ordered groups, see Options.General
+	multi   map[string]bool // the names of indexes with several rows for a key
 }
 
 // knowsFacts reports whether anything is known of the facts.
@@ -30,10 +31,25 @@ func (f *Facts) Fixed(kind abi.Kind, name string, index int) (int64, bool) {
 		return form, known && abi.Form(form) == abi.Ordered
 	}
 	if !f.knowsFacts() || !canFix(kind) ||
-		f.options.Target.GPU && f.Role != abi.Kernel && !shapesBuild(kind) {
+		f.options.Target.GPU && f.Role != abi.Kernel && !shapesBuild(kind) ||
+		f.options.Share && f.differs(kind, name) {
 		return 0, false
 	}
 	return f.options.Fix(f.Symbol, abi.Param{Kind: kind, Var: name, Index: index})
+}
+
+// differs reports whether a parameter is one that differs between functions of
+// one form and makes little difference to their code: the base of a column or
+// of a key is an addition, which is the same for all threads. Indexes with one
+// row for a key keep theirs: their keys may be narrow.
+func (f *Facts) differs(kind abi.Kind, name string) bool {
+	switch kind {
+	case abi.ColumnBase, abi.SetBase:
+		return true
+	case abi.IndexBase, abi.IndexSize:
+		return f.multi[name]
+	}
+	return false
 }
 
 // canFix reports whether a caller may know a parameter when code is made.

@@ -27,6 +27,10 @@ type Options struct {
 	// facts, whatever Fix and Range know: functions of one form are the same
 	// code then. Nil stands for none.
 	General func(of string) bool
+	// Share leaves parameters open, though Fix knows them, in which functions
+	// of one form differ and that matter little: more of them are the same code
+	// then.
+	Share bool
 	// Domains are the string domains of the program; nil stands for
 	// domain.Find's.
 	Domains *domain.Domains
@@ -61,6 +65,7 @@ type Program struct {
 	Functions []*Function
 	shares    *shares
 	spaced    map[string]bool // the names of spaced indexes
+	multi     map[string]bool // those of indexes with several rows for a key
 }
 
 // Function is the shape of a kernel, or of a step of an index's build.
@@ -129,8 +134,11 @@ func newProgram(graph *harmony.Program, o Options) (*Program, error) {
 	if o.Domains == nil {
 		o.Domains = domain.Find(graph)
 	}
-	p := &Program{Graph: graph, Options: o}
+	p := &Program{Graph: graph, Options: o, multi: map[string]bool{}}
 	p.findSpaced()
+	for _, x := range graph.Indexes {
+		p.multi[x.Name] = x.Kind == harmony.Multi
+	}
 	p.shares = &shares{graph: graph, bounds: o.Range, subsets: map[*harmony.Relation]float64{}}
 	built := map[*harmony.Index]bool{}
 	for _, c := range graph.Commands() {
@@ -154,7 +162,7 @@ func newProgram(graph *harmony.Program, o Options) (*Program, error) {
 // facts are those of a function with a symbol of its own.
 func (p *Program) facts(role abi.Role, prefix, name string) Facts {
 	return Facts{Symbol: symbol(prefix, name), Role: role, options: &p.Options,
-		general: p.Options.General != nil && p.Options.General(name)}
+		general: p.Options.General != nil && p.Options.General(name), multi: p.multi}
 }
 
 // add takes in a function, and puts its stages in order.

@@ -17,12 +17,40 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
+	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
 // PlanOf compiles a program to an optimised plan.
 func PlanOf(t testing.TB, text string) (*core.Program, *queryplan.Plan) {
+	t.Helper()
+	prog, plan := built(t, text)
+	plan, _, err := rewrite.Run(plan, nil, rewrite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prog, plan
+}
+
+// StoredFor is Stored with a plan for the facts.
+func StoredFor(t testing.TB, text string, given oracle.Facts) (*queryplan.Plan,
+	*store.Database) {
+	t.Helper()
+	prog, plan := built(t, text)
+	db, err := Database(prog, given)
+	if err == nil {
+		plan, _, err = rewrite.Run(plan, facts.Catalog(db), rewrite.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan, db
+}
+
+// built compiles a program to a plan that is not optimised.
+func built(t testing.TB, text string) (*core.Program, *queryplan.Plan) {
 	t.Helper()
 	prog, found := frontend.Compile([]*source.File{source.NewFile("test.logic", text)},
 		frontend.Options{})
@@ -34,10 +62,12 @@ func PlanOf(t testing.TB, text string) (*core.Program, *queryplan.Plan) {
 		t.Fatal(err)
 	}
 	planref.HideNumbers(prog, plan)
-	if plan, _, err = rewrite.Run(plan, nil, rewrite.Options{}); err != nil {
-		t.Fatal(err)
-	}
 	return prog, plan
+}
+
+// Orders returns what chooses orders of joins again for plans over facts.
+func Orders(db *store.Database) func(*queryplan.Plan) runtime.Orders {
+	return func(p *queryplan.Plan) runtime.Orders { return rewrite.NewOrders(p, facts.Catalog(db)) }
 }
 
 // Database stores facts. The error says that they are refused.

@@ -120,5 +120,6 @@ func (b *growingSide) ensure(r *work.Run) int {
 			b.version == queryplan.Last, r.Sizes.Vector)
 		b.found = b.index.Of(b.version)
 	}
+	b.index.Use()
 	return b.table.Rows(b.version)
 }

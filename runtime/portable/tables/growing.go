@@ -21,6 +21,8 @@ type GrowingIndex struct {
 	rows     int // of the table that are in the index
 	// last says that a later row of a key takes the place of an earlier one.
 	last bool
+	// unused says that nothing has used the index since MarkUnused.
+	unused bool
 
 	// groups by packed key: direct if the keys' domain is small, else by open
 	// addressing with slots of 1 + the group's number.
@@ -113,6 +115,27 @@ func (x *GrowingIndex) free() {
 
 // Freed reports whether the index has lost its contents, as with its table's.
 func (x *GrowingIndex) Freed() bool { return x.groups == nil }
+
+// Use notes that the index is used.
+func (x *GrowingIndex) Use() { x.unused = false }
+
+// MarkUnused takes the growing indexes of a table to be unused from now on.
+func (t *Table) MarkUnused() {
+	for _, x := range t.growing {
+		x.unused = true
+	}
+}
+
+// DropUnused frees the growing indexes that nothing has used since MarkUnused.
+// Each Merge would extend them.
+func (t *Table) DropUnused() {
+	t.growing = slices.DeleteFunc(t.growing, func(x *GrowingIndex) bool {
+		if x.unused {
+			x.free()
+		}
+		return x.unused
+	})
+}
 
 // extend adds the table's delta.
 func (x *GrowingIndex) extend() {

@@ -21,10 +21,16 @@ type Sizes struct {
 	// Groups is the number of groups from which a worker's table outgrows the
 	// second-level cache.
 	Groups int
+	// Grown is the factor by which a relation that a loop reads has to grow so
+	// that the orders of the loop's joins are chosen again; Counted is the
+	// least number of its tuples then.
+	Grown   float64
+	Counted int
 }
 
 // DefaultSizes are those of every run but tests'.
-var DefaultSizes = Sizes{Vector: 2048, SerialRows: 1 << 12, SmallSet: 1 << 15, Groups: 1 << 16}
+var DefaultSizes = Sizes{Vector: 2048, SerialRows: 1 << 12, SmallSet: 1 << 15, Groups: 1 << 16,
+	Grown: 10, Counted: 1 << 12}
 
 // Run is what the parts of one run share: workers, memory, cancellation, sizes.
 type Run struct {

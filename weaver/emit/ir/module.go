@@ -68,7 +68,13 @@ func (m *Module) Add(f *Function) error {
 
 // Finish returns the module as text.
 func (m *Module) Finish() (*Code, error) {
-	if err := abi.Verify(m.abi); err != nil {
+	c := &Code{Module: m.abi}
+	if m.Options.Target.GPU {
+		var err error
+		if c, err = m.FinishUnits(); err != nil {
+			return nil, err
+		}
+	} else if err := abi.Verify(m.abi); err != nil {
 		return nil, fmt.Errorf("emit: %w", err)
 	}
 	all := m.functions
@@ -77,14 +83,21 @@ func (m *Module) Finish() (*Code, error) {
 			all = append(all[:len(all):len(all)], l.Function)
 		}
 	}
-	c := &Code{Module: m.abi, IR: text(all...)}
-	if m.Options.Target.GPU {
-		for _, f := range m.functions {
-			c.Units = append(c.Units, f.unit())
-		}
-		for _, l := range m.loops {
-			c.Units = append(c.Units, l.unit())
-		}
+	c.IR = text(all...)
+	return c, nil
+}
+
+// FinishUnits is Finish for a GPU, without the text of the whole module.
+func (m *Module) FinishUnits() (*Code, error) {
+	if err := abi.Verify(m.abi); err != nil {
+		return nil, fmt.Errorf("emit: %w", err)
+	}
+	c := &Code{Module: m.abi}
+	for _, f := range m.functions {
+		c.Units = append(c.Units, f.unit())
+	}
+	for _, l := range m.loops {
+		c.Units = append(c.Units, l.unit())
 	}
 	return c, nil
 }

@@ -1,0 +1,78 @@
+package tiers
+
+import (
+	"slices"
+
+	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/segments"
+	"github.com/redfoxdb/redfox/runtime"
+)
+
+// noted are orders of which a run notes what they choose.
+type noted struct {
+	runtime.Orders
+	run *run
+	seg *segments.Segment // whose plan it is
+}
+
+// note has a run note the orders that a request of the plain engine chooses
+// again, for plans that resume loops.
+func (r *run) note(req *runtime.Request, seg *segments.Segment) {
+	if orders := req.Orders; orders != nil {
+		req.Orders = func(p *queryplan.Plan) runtime.Orders { return &noted{orders(p), r, seg} }
+	}
+}
+
+// Again returns the commands of a block with other orders.
+func (n *noted) Again(b *queryplan.Block, cmds []queryplan.Command,
+	sizes map[*queryplan.Var]queryplan.Size) []queryplan.Command {
+	out := n.Orders.Again(b, cmds, sizes)
+	changed := map[int]queryplan.Command{}
+	for i, c := range out {
+		if c != cmds[i] {
+			changed[n.seg.Place(b.Name, i)] = c
+		}
+	}
+	r := n.run
+	if len(changed) > 0 || len(r.reordered[b.Name]) > 0 {
+		if r.reordered == nil {
+			r.reordered = map[string]map[int]queryplan.Command{}
+		}
+		r.reordered[b.Name] = changed
+		r.times++
+	}
+	return out
+}
+
+// follow gives the plan that resumes a loop the orders that the loop has by
+// now. Code that was made for other orders is left.
+func (r *run) follow(x *rest) {
+	if x.times == r.times {
+		return
+	}
+	x.times = r.times
+	seg, ok := r.cuts.Resume(x.loop, x.until)
+	if !ok {
+		return
+	}
+	named := map[string]*queryplan.Var{}
+	for _, v := range seg.Plan.Vars {
+		named[v.Name] = v
+	}
+	at := slices.IndexFunc(seg.Plan.Blocks, func(b *queryplan.Block) bool {
+		t, ok := b.Term.(*queryplan.Branch)
+		return b.Name == x.loop && ok && t.Then == b
+	})
+	loop := seg.Plan.Blocks[at]
+	for i, c := range loop.Cmds {
+		if again := r.reordered[x.loop][seg.Place(x.loop, i)]; again != nil {
+			vars := map[*queryplan.Var]*queryplan.Var{}
+			for _, s := range queryplan.Scans(queryplan.CommandNode(again)) {
+				vars[s.Var] = named[s.Var.Name]
+			}
+			loop.Cmds[i] = queryplan.WithNode(c,
+				queryplan.RebindVars(queryplan.CommandNode(again), vars))
+		}
+	}
+	x.seg, x.making.done, x.making.state, x.making.looked = seg, nil, missing, false
+}
