@@ -90,14 +90,15 @@ type partnerSets struct {
 	columns map[Partner]*store.Column // those with fewer values than their file has
 	shares  map[Partner]float64       // of the file's rows
 	sets    map[*store.Column]*wordSet
+	ledger  *store.Ledger
 }
 
 // mostJoined is the share of a partner's rows up to which a test for it pays.
 const mostJoined = 0.3
 
-func newPartnerSets() *partnerSets {
+func newPartnerSets(ledger *store.Ledger) *partnerSets {
 	return &partnerSets{map[Partner]*store.Column{}, map[Partner]float64{},
-		map[*store.Column]*wordSet{}}
+		map[*store.Column]*wordSet{}, ledger}
 }
 
 // add notes the relations of a source that was loaded.
@@ -165,11 +166,15 @@ func (t *Test) among(sets []*wordSet) *Test {
 	return &out
 }
 
-// set returns the set of the words of a column; nil if it were large.
+// set returns the set of the words of a column; nil if it were large, or if
+// there is no memory for it.
 func (p *partnerSets) set(c *store.Column) *wordSet {
 	set, ok := p.sets[c]
 	if !ok {
-		set = newWordSet(c)
+		bits := setSize(c)
+		if bits >= 0 && p.ledger.Take("the values of a join", bits/8) == nil {
+			set = newWordSet(c)
+		}
 		p.sets[c] = set
 	}
 	return set
@@ -187,19 +192,27 @@ const (
 	smallSet = 1 << 23
 )
 
-// newWordSet returns the set of a column's words; nil if they are too far
-// apart.
+// setSize returns how many bits the set of a column's words has; -1 if they are
+// too far apart.
+func setSize(c *store.Column) int64 {
+	n := c.Len()
+	if n == 0 {
+		return 0
+	}
+	span := uint64(c.Stats.Max) - uint64(c.Stats.Min)
+	if span >= max(smallSet, setBits*uint64(n)) {
+		return -1
+	}
+	return int64(span/64+1) * 64
+}
+
+// newWordSet returns the set of a column's words.
 func newWordSet(c *store.Column) *wordSet {
 	n := c.Len()
 	if n == 0 {
 		return &wordSet{least: math.MaxInt64, most: math.MinInt64}
 	}
-	s := &wordSet{least: c.Stats.Min, most: c.Stats.Max}
-	span := uint64(s.most) - uint64(s.least)
-	if span >= max(smallSet, setBits*uint64(n)) {
-		return nil
-	}
-	s.bits = make([]uint64, span/64+1)
+	s := &wordSet{least: c.Stats.Min, most: c.Stats.Max, bits: make([]uint64, setSize(c)/64)}
 	words := make([]int64, min(n, int(batchRows)))
 	for from := 0; from < n; from += len(words) {
 		part := words[:min(len(words), n-from)]

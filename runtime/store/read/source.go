@@ -282,7 +282,8 @@ func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Repo
 	report := &Report{Notes: slices.Clone(b.Notes), Unmatched: slices.Clone(b.Unmatched)}
 	report.Files = make([]FileReport, len(b.Sources))
 	loaded := make([][]*store.Relation, len(b.Sources))
-	sets := newPartnerSets()
+	sets := newPartnerSets(opts.ledger())
+	defer sets.ledger.Settle(0)
 	order := b.loadingOrder()
 	for len(order) > 0 {
 		next := b.nextOf(order, sets)
