@@ -27,8 +27,13 @@ func enginesCommand(con *console) *cli.Command {
 				if !e.Available && e.Help != "" {
 					fmt.Fprintf(con.out, "           %s\n", e.Help)
 				}
-				if e.Name == driver.EngineGPU {
-					printDevices(con)
+				if e.Name != driver.EngineGPU {
+					continue
+				}
+				printDevices(con)
+				if e.Available {
+					fmt.Fprintln(con.out,
+						"mixed yes  rows on a GPU and on the host at the same time, if --engine names it")
 				}
 			}
 			auto, _, err := driver.ChooseEngine(driver.EngineAuto)
