@@ -25,6 +25,9 @@ type Proofs struct {
 
 // identify notes which contents the file has, as far as that is known.
 func (p *parquetLoad) identify() {
+	if len(p.constants) > 0 {
+		return // a key may have columns that the file does not have
+	}
 	file, ok := p.file.ReaderAt.(*os.File)
 	if !ok || p.source.Reader != nil || p.opts.Proofs.Get == nil || p.opts.Proofs.Put == nil {
 		return

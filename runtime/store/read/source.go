@@ -385,6 +385,9 @@ func (s *Source) load(ctx context.Context, opts Options) ([]*store.Relation, *Fi
 		l.report.Predicates = append(l.report.Predicates, u.Schema.Name)
 	}
 	l.plan()
+	if len(l.constants) > 0 { // columns that no file has are not tested, nor left out
+		l.source = s.unasked()
+	}
 	err := l.read(ctx)
 	if err == nil {
 		err = l.addConstants(ctx)

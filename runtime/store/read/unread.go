@@ -117,10 +117,17 @@ var errUnread = errors.New("a column of keys was not read")
 // all, as strings that were put off are not what its footer says.
 func IsUnread(err error) bool { return errors.Is(err, errUnread) }
 
-// whole returns the source without arguments that are left out.
+// whole returns the source without arguments that are left out, to be read
+// again.
 func (s *Source) whole() *Source {
-	all := *s
+	all := s.unasked()
 	all.distrusted = true
+	return all
+}
+
+// unasked returns the source without arguments that are left out.
+func (s *Source) unasked() *Source {
+	all := *s
 	all.Uses = slices.Clone(s.Uses)
 	for i := range all.Uses {
 		u := &all.Uses[i]
@@ -169,7 +176,7 @@ func (l *load) leaveColumns() {
 	for u, use := range l.source.Uses {
 		key := l.args[u][:use.Schema.Keys]
 		for at, i := range key {
-			if l.absent[i] && l.data[i].column == nil {
+			if i < len(l.absent) && l.absent[i] && l.data[i].column == nil {
 				stats := l.proofs[proofName(key)][at]
 				stats.Distinct = min(stats.Distinct, l.rows)
 				l.data[i].column = store.AbsentColumn(l.fields[i].typ, int(l.rows), stats)

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -144,6 +147,48 @@ func TestProofsAreOfOneFile(t *testing.T) {
 	for range 2 {
 		if absent(one) {
 			t.Error("a proof of an unknown file")
+		}
+	}
+}
+
+// TestKeyOfFolder loads a key of which the folder of a Parquet file has a part:
+// neither proofs nor tests are about columns that the file lacks.
+func TestKeyOfFolder(t *testing.T) {
+	file, err := os.ReadFile(writeKeyed(t, [4]int64{1, 1, 5, 6}, [4]int64{2, 2, 7, 8}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "year=2024")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	WriteFile(t, dir, "t.parquet", string(file))
+	schemas := []store.Schema{storetest.Predicate(t, "t:v[k:int; year:int]=v:int"),
+		storetest.Predicate(t, "t:year[k:int]=year:int")}
+	opts := memoryProofs(map[string][]byte{})
+	opts.SelectAlways = true
+	for run := range 2 {
+		b, err := Bind(context.Background(), schemas, "",
+			[]Fact{{Pred: "t", Path: filepath.Dir(dir)}}, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Leave(func(_ string, arg int) bool { return arg == 0 })
+		b.Ask(func(pred string, arg int) *Test {
+			if arg == 0 {
+				return nil
+			}
+			return &Test{Range: true, Least: 6, Most: 3000, Holds: func(v scalar.Value) bool {
+				return v.Int() >= 6
+			}}
+		})
+		db, _, err := Load(context.Background(), b, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(storetest.Tuples(db.Relation("t:v")), storetest.Tuples(db.Relation("t:year")))
+		if want := "[1 2024 5 2 2024 7] [1 2024 2 2024]"; got != want {
+			t.Errorf("run %d: %q, not %q", run, got, want)
 		}
 	}
 }
