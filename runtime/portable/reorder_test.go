@@ -29,7 +29,7 @@ func TestReorderRandom(t *testing.T) {
 				}
 			}
 		})
-	if changed[2] == 0 || changed[0] == 0 {
+	if !testing.Short() && (changed[2] == 0 || changed[0] == 0) {
 		t.Errorf("orders changed %v times", changed)
 	}
 	t.Logf("orders changed %v times", changed)

@@ -142,7 +142,7 @@ func TestRounds(t *testing.T) {
 			}
 		}
 	})
-	if compared < 30 {
+	if !testing.Short() && compared < 30 {
 		t.Errorf("%d recursions have several rounds", compared)
 	}
 }
