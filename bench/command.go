@@ -77,6 +77,14 @@ func benchMemory(ctx context.Context, c config) error {
 	return c.compare(t)
 }
 
+// command returns the redfox of -redfox, or builds one, which remove deletes.
+func (c config) command(ctx context.Context) (bin string, remove func(), err error) {
+	if c.redfox != "" {
+		return c.redfox, func() {}, nil
+	}
+	return buildCommand(ctx)
+}
+
 // buildCommand builds redfox into a temporary folder. remove deletes the
 // folder.
 func buildCommand(ctx context.Context) (bin string, remove func(), err error) {

@@ -56,15 +56,11 @@ type storedData struct {
 // are those of whole processes, DuckDB's are without the start of Python. The
 // answers of redfox must be equal, and DuckDB's must have as many rows.
 func benchDatabase(ctx context.Context, c config) error {
-	bin := c.redfox
-	if bin == "" {
-		built, remove, err := buildCommand(ctx)
-		if err != nil {
-			return err
-		}
-		defer remove()
-		bin = built
+	bin, remove, err := c.command(ctx)
+	if err != nil {
+		return err
 	}
+	defer remove()
 	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
 		return err

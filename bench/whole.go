@@ -31,15 +31,11 @@ func benchWhole(ctx context.Context, c config) error {
 	if err != nil {
 		return err
 	}
-	bin := c.redfox
-	if bin == "" {
-		built, remove, err := buildCommand(ctx)
-		if err != nil {
-			return err
-		}
-		defer remove()
-		bin = built
+	bin, remove, err := c.command(ctx)
+	if err != nil {
+		return err
 	}
+	defer remove()
 	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
 		return err

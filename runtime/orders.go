@@ -34,7 +34,7 @@ type Reordering struct {
 	Tree string
 }
 
-// Of is the rule, with its place.
+// Of returns the rule with its place.
 func (r Reordering) Of() string {
 	if r.Place == "" {
 		return r.Rule

@@ -72,3 +72,21 @@ func (p *packer) put(v uint64, bits int) {
 	p.used -= 64
 	p.word = v >> (bits - p.used)
 }
+
+// Extremes returns the least and the greatest of numbers, of which there is
+// one.
+func Extremes[T Unsigned](numbers []T) (least, greatest T) {
+	lo, hi := numbers[0], numbers[0]
+	a, b, c, d := lo, lo, lo, lo
+	e, f, g, h := lo, lo, lo, lo
+	// Each of four does not wait for the others.
+	for ; len(numbers) >= 4; numbers = numbers[4:] {
+		v := numbers[:4:4]
+		a, b, c, d = min(a, v[0]), min(b, v[1]), min(c, v[2]), min(d, v[3])
+		e, f, g, h = max(e, v[0]), max(f, v[1]), max(g, v[2]), max(h, v[3])
+	}
+	for _, v := range numbers {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return min(lo, a, b, c, d), max(hi, e, f, g, h)
+}

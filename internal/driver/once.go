@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/buildid"
@@ -199,14 +200,24 @@ func askRows(b *read.Binding, plan *queryplan.Plan, cat *stats.Catalog, wants *f
 // plan.
 func joinPartners(b *read.Binding, cat *stats.Catalog, wants *facts.Wanted,
 	isWanted func(pred string) *stats.Relation) {
+	// One of the predicates that have a column stands for it.
+	arguments := map[facts.Column]read.Partner{}
+	for _, pred := range slices.Sorted(maps.Keys(cat.Relations)) {
+		if rel := isWanted(pred); rel != nil {
+			for arg, at := range rel.Cols {
+				column := facts.Column{Table: rel.Table, At: at}
+				arguments[column] = read.Partner{Pred: pred, Arg: arg}
+			}
+		}
+	}
 	b.Join(func(pred string, arg int) (list []read.Partner) {
 		rel := isWanted(pred)
 		if rel == nil {
 			return nil
 		}
 		for _, c := range wants.Partners[facts.Column{Table: rel.Table, At: rel.Cols[arg]}] {
-			if other, at, ok := c.Argument(cat); ok && isWanted(other) != nil {
-				list = append(list, read.Partner{Pred: other, Arg: at})
+			if partner, ok := arguments[c]; ok {
+				list = append(list, partner)
 			}
 		}
 		return list

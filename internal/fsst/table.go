@@ -29,8 +29,8 @@ func mask(length uint8) uint64 { return ^uint64(0) >> (64 - 8*uint(length)) }
 // Table is a table of symbols. The code of a symbol is its place.
 type Table struct {
 	symbols []symbol
-	// bytes and lengths are those of the symbol of each code, of no bytes where
-	// there is none.
+	// bytes and lengths are those of the symbol of each code. A code without a
+	// symbol has length 0.
 	bytes   [256]uint64
 	lengths [256]uint8
 	// finder is nil in a table that was read.
@@ -39,8 +39,8 @@ type Table struct {
 
 // finder finds the longest symbol that a text begins with.
 type finder struct {
-	// long has symbols of three bytes and more, by the hash of the first three.
-	// Of those with one hash there is one.
+	// long has symbols of three bytes and more, by the hash of the first three:
+	// one symbol for each hash.
 	long [1 << 12]found
 	// short has those of two bytes and of one, by the next two bytes.
 	short [1 << 16]uint16
@@ -113,7 +113,7 @@ func (t *Table) next(word uint64, n int) (code uint16, length int) {
 		return none, 1
 	}
 	if length = int(t.lengths[code]); length > n {
-		// The zero behind the last byte is none of the text.
+		// The zero behind the last byte is not part of the text.
 		for i, s := range t.symbols {
 			if s.length == 1 && s.first() == byte(word) {
 				return uint16(i), 1

@@ -22,8 +22,8 @@ type Pages struct {
 	smallOwner any
 }
 
-// regionBytes is the size of regions for several pieces: a process can map only
-// so many regions (65,530 on Linux).
+// regionBytes is the size of a region that several pieces share. Linux lets a
+// process map 65,530 regions.
 const regionBytes = 64 << 20
 
 // align is what the places of pieces are multiples of.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
+	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
@@ -80,19 +81,7 @@ func (w *Wanted) remove(n queryplan.Node) queryplan.Node {
 	if !ok {
 		return n
 	}
-	in := f.Input
-	for {
-		below, ok := in.(*queryplan.Filter)
-		if !ok {
-			break
-		}
-		in = below.Input
-	}
-	s, ok := in.(*queryplan.Scan)
-	if !ok {
-		return n
-	}
-	table, _ := w.cat.Stored(s.Var)
+	s, table := w.filtered(f)
 	if table == nil {
 		return n
 	}
@@ -104,6 +93,23 @@ func (w *Wanted) remove(n queryplan.Node) queryplan.Node {
 		return f.Input
 	}
 	return &queryplan.Filter{Input: f.Input, Cond: queryplan.And(rest)}
+}
+
+// filtered returns the scan of a table to which filters are applied, and the
+// table; nil if they are applied to something else.
+func (w *Wanted) filtered(f *queryplan.Filter) (*queryplan.Scan, *stats.Table) {
+	in := f.Input
+	for {
+		switch n := in.(type) {
+		case *queryplan.Filter:
+			in = n.Input
+			continue
+		case *queryplan.Scan:
+			table, _ := w.cat.Stored(n.Var)
+			return n, table
+		}
+		return nil, nil
+	}
 }
 
 // Test returns comparisons about one column as a test of its values.

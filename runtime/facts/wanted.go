@@ -185,7 +185,8 @@ func (w *Wanted) visit(n queryplan.Node, conds []queryplan.Expr, of sources) {
 }
 
 func hasColumn(n queryplan.Node, name string) bool {
-	return slices.ContainsFunc(n.Columns(), func(c queryplan.Column) bool { return c.Name == name })
+	_, ok := queryplan.ColumnOf(n, name)
+	return ok
 }
 
 // join visits the sides of a join. Tuples of its right side change nothing if
@@ -213,7 +214,7 @@ func (w *Wanted) join(n *queryplan.Join, of sources) {
 	w.visit(n.Right, nil, of.with(right, matched(n.Left)))
 }
 
-// scan notes what a scan of a table asks.
+// scan notes the conditions and the partners of a scan.
 func (w *Wanted) scan(s *queryplan.Scan, conds []queryplan.Expr, of sources) {
 	table, stored := w.cat.Stored(s.Var)
 	if table == nil {
@@ -443,19 +444,8 @@ func (w *Wanted) sourceOfScan(n *queryplan.Scan, name string) source {
 // filter adds the comparisons of a filter over a scan to the sources that are
 // the scan.
 func (w *Wanted) filter(s *source, f *queryplan.Filter) {
-	in := f.Input
-	for {
-		below, ok := in.(*queryplan.Filter)
-		if !ok {
-			break
-		}
-		in = below.Input
-	}
-	scan, ok := in.(*queryplan.Scan)
-	if !ok {
-		return
-	}
-	if table, _ := w.cat.Stored(scan.Var); table == nil {
+	scan, table := w.filtered(f)
+	if table == nil {
 		return
 	}
 	list := w.abouts(scan, queryplan.Conjuncts(f.Cond))
@@ -505,7 +495,6 @@ func (s source) or(t source) (out source) {
 // isEmpty reports whether there are no values.
 func (s source) isEmpty() bool { return s.isConst && len(s.constants) == 0 }
 
-// Argument returns a predicate and its argument that a column of a table is: of
 // several, those with the least name.
 func (c Column) Argument(cat *stats.Catalog) (pred string, arg int, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(cat.Relations)) {

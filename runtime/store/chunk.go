@@ -6,6 +6,7 @@ import (
 	goruntime "runtime"
 	"slices"
 
+	"github.com/redfoxdb/redfox/internal/bitpack"
 	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/scalar"
@@ -79,7 +80,7 @@ func (c *Chunk) setTable(k scalar.Kind, table []int64) {
 	for i, w := range table {
 		keys[i] = orderKeyOf(k, w)
 	}
-	c.min, c.max = extremes(keys)
+	c.min, c.max = bitpack.Extremes(keys)
 	c.base = orderWord(k, c.min)
 	if c.min == c.max {
 		c.first, c.last, c.ascending = c.min, c.min, true

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/redfoxdb/redfox/internal/bitpack"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -98,23 +99,6 @@ func (c *Column) bounds() (lo, hi uint64) {
 	return lo, hi
 }
 
-// extremes returns the least and the greatest of numbers, of which there is
-// one. Each of four does not wait for the others.
-func extremes[T unsigned](list []T) (least, greatest uint64) {
-	lo, hi := list[0], list[0]
-	a, b, c, d := lo, lo, lo, lo
-	e, f, g, h := lo, lo, lo, lo
-	for ; len(list) >= 4; list = list[4:] {
-		v := list[:4:4]
-		a, b, c, d = min(a, v[0]), min(b, v[1]), min(c, v[2]), min(d, v[3])
-		e, f, g, h = max(e, v[0]), max(f, v[1]), max(g, v[2]), max(h, v[3])
-	}
-	for _, v := range list {
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	return uint64(min(lo, a, b, c, d)), uint64(max(hi, e, f, g, h))
-}
-
 // view makes the slice of the column's width one over data.
 func (c *Column) view(data unsafe.Pointer) {
 	switch c.Width {
@@ -138,4 +122,11 @@ func newPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 		c.Stats.Distinct = int64(span) + 1
 	}
 	return c
+}
+
+// extremes returns the least and the greatest of offsets, of which there is
+// one.
+func extremes[T unsigned](list []T) (least, greatest uint64) {
+	lo, hi := bitpack.Extremes(list)
+	return uint64(lo), uint64(hi)
 }

@@ -93,7 +93,7 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 	if d.Unchecked {
 		return nil
 	}
-	if lo, hi := Extremes(dst); uint64(lo) < h.Least || uint64(hi) > h.Greatest {
+	if lo, hi := bitpack.Extremes(dst); uint64(lo) < h.Least || uint64(hi) > h.Greatest {
 		return errEntries
 	}
 	return nil
@@ -130,24 +130,6 @@ func patch[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, positions, high [
 		dst[row] += bits[i] << h.Bits
 	}
 	return nil
-}
-
-// Extremes returns the least and the greatest of numbers, of which there is
-// one.
-func Extremes[T bitpack.Unsigned](numbers []T) (least, greatest T) {
-	lo, hi := numbers[0], numbers[0]
-	a, b, c, d := lo, lo, lo, lo
-	e, f, g, h := lo, lo, lo, lo
-	// Each of four does not wait for the others.
-	for ; len(numbers) >= 4; numbers = numbers[4:] {
-		v := numbers[:4:4]
-		a, b, c, d = min(a, v[0]), min(b, v[1]), min(c, v[2]), min(d, v[3])
-		e, f, g, h = max(e, v[0]), max(f, v[1]), max(g, v[2]), max(h, v[3])
-	}
-	for _, v := range numbers {
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	return min(lo, a, b, c, d), max(hi, e, f, g, h)
 }
 
 // greatest returns the greatest of numbers, or 0.

@@ -35,7 +35,7 @@ const gain = 32
 // Pack appends the block of entries, of which there are 1 to Rows, and returns
 // its header. The checksum is left to the caller.
 func (e *Encoder[T]) Pack(dst []byte, entries []T) (Header, []byte) {
-	lo, hi := Extremes(entries)
+	lo, hi := bitpack.Extremes(entries)
 	h := Header{Least: uint64(lo), Greatest: uint64(hi), First: uint64(lo)}
 	if lo == hi {
 		return h, dst

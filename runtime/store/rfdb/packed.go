@@ -37,8 +37,8 @@ func (p *packedEntry) blockCount() int { return (p.Rows + blocks.Rows - 1) / blo
 // bytes returns the size of the blocks with their headers.
 func (p *packedEntry) bytes() int64 { return p.Size + p.Headers.Size }
 
-// check returns the error of an entry that no column of so many rows in a file
-// can have.
+// check returns an error if a column with the given rows and width, in a file
+// of the given size, cannot have the entry.
 func (p *packedEntry) check(rows int, width uint8, end int64) error {
 	whole := section{At: p.At, Size: p.Size}
 	switch {
