@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -138,7 +139,10 @@ func (s *starTest) disagreement(oracle starprog.Oracle, p *starprog.Program,
 	if p.Index%5 == 0 {
 		session = nil
 	}
-	got, err := starAnswer(p, files, s.engine, session)
+	got, panicked, err := s.answer(p, files, session)
+	if panicked {
+		return "panic: " + err.Error(), want, nil
+	}
 	if err != nil {
 		return "the engine fails: " + err.Error(), want, nil
 	}
@@ -146,6 +150,18 @@ func (s *starTest) disagreement(oracle starprog.Oracle, p *starprog.Program,
 		s.fault(p, got)
 	}
 	return want.Difference(p, got), want, nil
+}
+
+// answer is starAnswer. A panic is an error, so that its program is shown.
+func (s *starTest) answer(p *starprog.Program, files string,
+	session *Session) (got *starprog.Answer, panicked bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			panicked, err = true, fmt.Errorf("%v\n%s", r, debug.Stack())
+		}
+	}()
+	got, err = starAnswer(p, files, s.engine, session)
+	return got, false, err
 }
 
 // again is disagreement with files of its own.

@@ -494,15 +494,3 @@ func (s source) or(t source) (out source) {
 
 // isEmpty reports whether there are no values.
 func (s source) isEmpty() bool { return s.isConst && len(s.constants) == 0 }
-
-// several, those with the least name.
-func (c Column) Argument(cat *stats.Catalog) (pred string, arg int, ok bool) {
-	for _, name := range slices.Sorted(maps.Keys(cat.Relations)) {
-		if rel := cat.Relations[name]; rel.Table == c.Table {
-			if i := slices.Index(rel.Cols, c.At); i >= 0 {
-				return name, i, true
-			}
-		}
-	}
-	return "", 0, false
-}

@@ -399,6 +399,11 @@ func (b *body) let() *Expr {
 	if e == nil || e.Type.Kind == scalar.Decimal && e.Type.Scale > 8 {
 		return nil
 	}
+	return b.define(e)
+}
+
+// define adds a variable with the value of an expression.
+func (b *body) define(e *Expr) *Expr {
 	v := &Expr{Kind: Variable, Type: e.Type, Name: fmt.Sprintf("%s%d", b.prefix, b.named+1),
 		Domain: e.Domain}
 	b.named++

@@ -17,6 +17,7 @@ type programs struct {
 	*generator
 	stored []*Pred
 	pool   []*Pred // what bodies may use
+	wanted []*Pred // further outputs
 	out    *Program
 	named  int
 }
@@ -132,8 +133,8 @@ func (g *programs) program(seed uint64, index int) *Program {
 			}
 		}
 	}
-	for _, p := range g.derived() { // conflicts are looked for where they matter
-		if p.Risky && !slices.Contains(g.out.Outputs, p) {
+	for _, p := range g.derived() { // among others, conflicts are looked for where they matter
+		if (p.Risky || slices.Contains(g.wanted, p)) && !slices.Contains(g.out.Outputs, p) {
 			g.out.Outputs = append(g.out.Outputs, p)
 		}
 	}

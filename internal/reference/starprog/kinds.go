@@ -19,7 +19,7 @@ var Kinds = strings.Fields(`
 	count total min max avg several-aggregates several-heads no-group two-groups
 	total-of-38 total-of-floats
 	having default case count-distinct derived-function extreme-joined-back scalar-subquery
-	rank grouped-rank first-ranks order descending limit ties constraint facts-in-text
+	computed-twice rank grouped-rank first-ranks order descending limit ties constraint facts-in-text
 	parquet csv csv-per-predicate missing-values empty-table large-table row-groups
 	one-key two-keys three-keys text-key date-key decimal-key decimal-38 float boolean date text
 	without-passes without-fusion helpers-wanted`)

@@ -13,7 +13,7 @@ func (g *programs) view() {
 	shapes := []func() []*Pred{
 		g.plainView, g.plainView, g.aggregates, g.aggregates, g.aggregates, g.function,
 		g.withDefault, g.arms, g.countDistinct, g.extremeJoinedBack, g.scalar, g.careless, g.ranks,
-		g.having,
+		g.having, g.computedTwice,
 	}
 	g.pool = append(g.pool, pick(g.generator, shapes)()...)
 }
@@ -244,6 +244,30 @@ func (g *programs) arms() []*Pred {
 		g.define(p, head, b.lits)
 	}
 	g.out.Shapes["case"] = true
+	return []*Pred{p}
+}
+
+// computedTwice has two outputs show a value that their rules do not compute:
+// the rule of a view does, which becomes a part of both.
+func (g *programs) computedTwice() []*Pred {
+	b := g.joined()
+	e := b.expression(pick(g.generator, []scalar.Type{scalar.StringType, scalar.IntType}))
+	if e == nil {
+		return nil
+	}
+	of := b.some(2, anyType)
+	head := append(of, b.define(e))
+	p := &Pred{Name: g.name("t"), Args: argsOf(head), Keys: len(head)}
+	g.define(p, head, b.lits)
+	for range 2 {
+		c := g.newBody()
+		args := c.whole(p)
+		shown := args[g.IntN(len(args)):]
+		q := &Pred{Name: g.name("t"), Args: argsOf(shown), Keys: len(shown)}
+		g.define(q, shown, c.lits)
+		g.wanted = append(g.wanted, q)
+	}
+	g.out.Shapes["computed-twice"] = true
 	return []*Pred{p}
 }
 

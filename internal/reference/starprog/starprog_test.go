@@ -98,7 +98,7 @@ func TestShrink(t *testing.T) {
 			for _, r := range small.Rules {
 				literals += len(r.Body)
 			}
-			if rules > 4 || literals > 6 || len(small.Data.Tables) > 2 ||
+			if rules > 4 || literals > 6 || len(small.Data.Tables) > 3 ||
 				len(small.Data.Table("f1").Rows) != 1 || len(small.Disable) > 0 || small.NoFuse {
 				t.Errorf("seed %d, program %d is shrunk to\n%s", seed, p.Index, small.Show())
 			}

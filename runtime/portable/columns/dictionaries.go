@@ -16,7 +16,8 @@ import (
 type dictionaries struct {
 	Vars map[*queryplan.Var][]*prepare.Dictionary
 	// Exprs has the dictionaries of strings that Maps compute, and values those
-	// of the columns of constant bags.
+	// of the columns of constant bags. What a plan has at several places has
+	// one dictionary at all of them.
 	Exprs  map[queryplan.Expr]*prepare.Dictionary
 	Values map[*queryplan.Values][]*prepare.Dictionary
 }
@@ -83,8 +84,8 @@ func (f *stringFinder) constants(n *queryplan.Values, i int) *bounds.Place {
 	if f.values[n] == nil {
 		f.values[n] = make([]*bounds.Place, len(n.Cols))
 	}
-	if n.Cols[i].Type.Kind != scalar.String {
-		return nil
+	if n.Cols[i].Type.Kind != scalar.String || f.values[n][i] != nil {
+		return f.values[n][i]
 	}
 	at := f.places.New()
 	for _, row := range n.Rows {
@@ -101,6 +102,9 @@ func (f *stringFinder) computed(e queryplan.Expr, cols map[string]*bounds.Place)
 	}
 	if c, ok := e.(*queryplan.ColRef); ok {
 		return cols[c.Col.Name]
+	}
+	if at := f.exprs[e]; at != nil {
+		return at
 	}
 	at := f.places.New()
 	f.exprs[e] = at
