@@ -15,7 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// running returns a server that has been initialized, and what it writes.
+// runningServer returns a server that has been initialized, and what it writes.
 func runningServer(t testing.TB) (*Server, *bytes.Buffer) {
 	out := &bytes.Buffer{}
 	s := New(strings.NewReader(""), out, "v1.0.0", func(text string) { t.Log(text) })

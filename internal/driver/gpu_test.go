@@ -31,7 +31,7 @@ func compileText(t testing.TB, text string, opts Options) *Program {
 	return prog
 }
 
-// loaded returns a program and facts for it, each of its own types' text.
+// loadedEdges returns a program and facts for it, each of its own types' text.
 func loadedEdges(t *testing.T, prog *Program, edges ...string) *Database {
 	t.Helper()
 	text := strings.NewReader(strings.Join(edges, "\n") + "\n")

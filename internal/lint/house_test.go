@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -307,6 +308,35 @@ func TestComments(t *testing.T) {
 				}
 				t.Errorf("%s: a comment says %q: begin with the subject; cannot is one word",
 					position.Position(group.Pos()), found)
+			}
+		}
+	}
+}
+
+// TestCommentsOfDeclarations wants the comment of a function or a type to begin
+// with its name, or with a sentence: a comment about another name was left
+// behind, or lost its first line.
+func TestCommentsOfDeclarations(t *testing.T) {
+	check := func(name string, group *ast.CommentGroup) {
+		first, _ := utf8.DecodeRuneInString(group.Text())
+		if group != nil && unicode.IsLower(first) && !strings.HasPrefix(group.Text(), name) {
+			t.Errorf("%s: the comment of %s does not begin with its name",
+				position.Position(group.Pos()), name)
+		}
+	}
+	for _, f := range ownFiles(t) {
+		for _, decl := range f.Syntax.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				check(decl.Name.Name, decl.Doc)
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok && len(decl.Specs) == 1 {
+						check(spec.Name.Name, decl.Doc)
+					} else if ok {
+						check(spec.Name.Name, spec.Doc)
+					}
+				}
 			}
 		}
 	}

@@ -39,7 +39,7 @@ type Chunk struct {
 // equal.
 func (c *Chunk) Placed() bool { return c.table != nil || c.width == 0 }
 
-// length returns the number of entries.
+// Len returns the number of entries.
 func (c *Chunk) Len() int { return c.n }
 
 // Bytes returns the memory of the entries, without those in pages of a file.

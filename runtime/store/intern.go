@@ -78,7 +78,7 @@ func NewInterner(ledger *Ledger, what string) *Interner {
 	return &Interner{ledger: ledger, what: what}
 }
 
-// failed returns the error of the ledger, once it has refused memory.
+// Err returns the error of the ledger, once it has refused memory.
 func (t *Interner) Err() error { return t.err }
 
 func (t *Interner) len() int          { return t.n }

@@ -246,7 +246,7 @@ func (r *rig) alloc(t testing.TB, bytes int64, own bool) cuda.Pointer {
 	return p
 }
 
-// table is memory that is cleared before each run.
+// benchTable is memory that is cleared before each run.
 type benchTable struct {
 	at    cuda.Pointer
 	words int64 // of 32 bits

@@ -78,8 +78,8 @@ func (l *load) recall() {
 	}
 }
 
-// keep stores the proofs about the file's rows that this load has found: table
-// has them all.
+// keepProofs stores the proofs about the file's rows that this load has found:
+// table has them all.
 func (l *load) keepProofs(table *store.Table, keyed keyCache) {
 	if l.identity == "" {
 		return

@@ -5,5 +5,6 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/gorgonia"
 )
 
-// build.sh lays this file over redfox-selftest, which so takes this driver.
+// The script build.sh lays this file over redfox-selftest, which so takes this
+// driver.
 func init() { driver.Use(gorgonia.Open) }
