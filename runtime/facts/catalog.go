@@ -46,14 +46,14 @@ func tableStats(t *store.Table) *stats.Table {
 	return out
 }
 
-// tableData lets the optimiser look up entries of a table.
+// tableData gives the optimiser entries of a table.
 type tableData struct {
 	table  *store.Table
 	sample *store.Sample
 }
 
-// Value returns an entry. Those of the sample are there without a look at the
-// column, which may be in a file that has not been read yet.
+// Value returns an entry. Entries of the sample do not touch the column, which
+// may lie in a file that is not read yet.
 func (d tableData) Value(column, row int) scalar.Value {
 	c := d.table.Columns[column]
 	if at, ok := slices.BinarySearch(d.sample.Rows, row); ok && !c.Absent {
@@ -66,8 +66,9 @@ func (d tableData) Find(column int, v scalar.Value) (from, until int) {
 	return d.table.Columns[column].Find(v)
 }
 
-// Fingerprint differs for catalogs that may be planned differently. The most
-// frequent words stand for the samples.
+// Fingerprint identifies a catalogue for plan caches: catalogues from which
+// different plans may follow have different fingerprints. Of the samples, only
+// the most frequent words count.
 func Fingerprint(cat *stats.Catalog) string {
 	h := fnv.New64a()
 	for _, name := range slices.Sorted(maps.Keys(cat.Relations)) {

@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
-// Without returns the plan without the comparisons that all scans of a table
-// ask.
+// Without returns the plan without the comparisons in Conditions, which a
+// loader has tested already.
 func (w *Wanted) Without(plan *queryplan.Plan) *queryplan.Plan {
 	without := queryplan.Clone(plan)
 	for _, b := range without.Blocks {
@@ -34,7 +34,8 @@ func eachNode(plan *queryplan.Plan, f func(queryplan.Node)) {
 	}
 }
 
-// abouts returns the conditions over a scan that are about single columns.
+// abouts returns those of some conditions over a scan that concern a single
+// column.
 func (w *Wanted) abouts(s *queryplan.Scan, conds []queryplan.Expr) (list []asked) {
 	for _, cond := range conds {
 		if a, ok := w.about(s, cond); ok {
@@ -44,7 +45,8 @@ func (w *Wanted) abouts(s *queryplan.Scan, conds []queryplan.Expr) (list []asked
 	return list
 }
 
-// about returns a condition over a scan as one about a single column.
+// about returns a condition over a scan as one of a single column, if it is
+// that.
 func (w *Wanted) about(s *queryplan.Scan, cond queryplan.Expr) (asked, bool) {
 	name := ""
 	ok := true
@@ -70,12 +72,12 @@ func (w *Wanted) about(s *queryplan.Scan, cond queryplan.Expr) (asked, bool) {
 	})), true
 }
 
-// comparisons are the functions that comparisons consist of.
+// comparisons are the functions of which a comparison may consist.
 var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "string:like",
 	"string:notlike"}
 
-// remove drops the comparisons of a filter over a scan that all scans of the
-// table ask.
+// remove drops those comparisons of a filter over a scan that are in
+// Conditions.
 func (w *Wanted) remove(n queryplan.Node) queryplan.Node {
 	f, ok := n.(*queryplan.Filter)
 	if !ok {
@@ -112,7 +114,7 @@ func (w *Wanted) filtered(f *queryplan.Filter) (*queryplan.Scan, *stats.Table) {
 	}
 }
 
-// Test returns comparisons about one column as a test of its values.
+// Test compiles comparisons of one column to a test of its values.
 func Test(conds []queryplan.Expr) read.Test {
 	t := read.Test{Least: math.MinInt64, Most: math.MaxInt64, Range: true}
 	for _, cond := range conds {
@@ -140,8 +142,8 @@ func Test(conds []queryplan.Expr) read.Test {
 	return t
 }
 
-// equalTo returns the constants of which a column must be one for a condition
-// to hold; nil if it asks something else.
+// equalTo returns the constants if a condition says that a column equals one of
+// them, else nil.
 func equalTo(cond queryplan.Expr) []scalar.Value {
 	call, ok := cond.(*queryplan.Call)
 	if !ok || len(call.Args) != 2 {
@@ -168,7 +170,7 @@ func equalTo(cond queryplan.Expr) []scalar.Value {
 	return nil
 }
 
-// pattern returns the pattern that a condition matches, or does not.
+// pattern returns the pattern of a like condition, and whether it is negated.
 func pattern(cond queryplan.Expr) (like *scalar.Like, not, ok bool) {
 	call, ok := cond.(*queryplan.Call)
 	if !ok || call.Func.Name != "string:like" && call.Func.Name != "string:notlike" {
@@ -183,8 +185,8 @@ func pattern(cond queryplan.Expr) (like *scalar.Like, not, ok bool) {
 	return like, call.Func.Name == "string:notlike", err == nil
 }
 
-// rangeOf returns the words for which a comparison with a constant holds, if
-// they are all those between two.
+// rangeOf returns the range of words for which a comparison with a constant
+// holds, if they form one.
 func rangeOf(cond queryplan.Expr) (least, most int64, ok bool) {
 	least, most = math.MinInt64, math.MaxInt64
 	call, isCall := cond.(*queryplan.Call)

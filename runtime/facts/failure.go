@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
-// Failure returns the diagnostic of a load that the facts made fail; nil for
-// other errors.
+// Failure returns the diagnostic of a load that failed because of the facts;
+// nil for other errors.
 func Failure(err error) *diag.Diagnostic {
 	var bad *read.LoadError
 	var key *read.KeyError
@@ -40,7 +40,7 @@ func isAbsent(err *read.LoadError) bool {
 		remote.Failed(err.Err)
 }
 
-// badFacts is the diagnostic of facts that do not fit their predicate.
+// badFacts is the diagnostic for facts that do not fit their predicate.
 func badFacts(err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{Severity: diag.Error, Code: diag.BadFacts, Message: err.Error()}
 	var bad *read.LoadError

@@ -11,10 +11,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Shown returns the columns of stored tables whose strings a plan, made with
-// the catalogue, carries to its outputs and does not look at. On the way there
-// is a join or a limit, which may leave few of the rows. No output is among the
-// facts themselves.
+// Shown reports which columns of stored tables a plan only carries to its
+// outputs, without a look at their strings, past a join or a limit that may
+// leave few rows. Their strings can be read after the run. The plan was made
+// with the catalogue, and no output is a stored table.
 func Shown(plan *queryplan.Plan, cat *stats.Catalog) func(pred string, arg int) bool {
 	s := newShown(plan, cat, func(Column) bool { return true })
 	s.solve()
@@ -24,9 +24,9 @@ func Shown(plan *queryplan.Plan, cat *stats.Catalog) func(pred string, arg int) 
 	}
 }
 
-// Computed returns the columns of stored tables that a plan, made with the
-// catalogue, only computes with, or does not look at: nothing depends on how
-// many different values they have.
+// Computed reports which columns of stored tables a plan, made with the
+// catalogue, only computes with. Nothing depends on how many different values
+// such a column has.
 func Computed(plan *queryplan.Plan, cat *stats.Catalog) func(pred string, arg int) bool {
 	s := newShown(plan, cat, func(Column) bool { return true })
 	s.computes = true
@@ -37,22 +37,21 @@ func Computed(plan *queryplan.Plan, cat *stats.Catalog) func(pred string, arg in
 	}
 }
 
-// LatePlan is a plan over facts of which some columns of strings are numbers of
-// rows.
+// LatePlan is a plan over facts in which row numbers stand for the strings of
+// some columns.
 type LatePlan struct {
 	Plan *queryplan.Plan
-	// Outputs has, for each output with such columns, where the strings of each
-	// column come from; nil for columns that are whole.
+	// Outputs has, for each output with such columns, the reader of each
+	// column's strings; nil for other columns.
 	Outputs map[string][]store.LateStrings
-	// Refused are the columns of numbers that the plan looks at: it needs their
-	// strings before it runs.
+	// Refused are the columns of row numbers that the plan does look at. Their
+	// strings must be read before the run.
 	Refused []*store.Column
 }
 
-// Late makes of a plan for a database, in which columns that are put off are
-// strings, the plan in which they are numbers of rows. A limit over such a
-// column is left to the presentation of the result, unless that would show many
-// rows for it.
+// Late returns a plan over row numbers for a database in which some columns of
+// strings are not read yet. A limit over such a column moves to the
+// presentation of the result, unless that would read many strings.
 func Late(plan *queryplan.Plan, db *store.Database, cat *stats.Catalog) (*LatePlan, error) {
 	late := map[Column]*store.Column{}
 	for _, t := range Tables(db) {
@@ -92,7 +91,7 @@ func Late(plan *queryplan.Plan, db *store.Database, cat *stats.Catalog) (*LatePl
 	return out, queryplan.Verify(out.Plan)
 }
 
-// shown finds the columns that a plan only shows.
+// shown is the analysis behind Shown, Computed and Late.
 type shown struct {
 	plan      *queryplan.Plan
 	cat       *stats.Catalog
@@ -103,8 +102,8 @@ type shown struct {
 
 	failed     map[Column]bool
 	carriedOut map[Column]bool // those that reach an output
-	// vars has what columns of Temp and Derived variables hold, and narrowed
-	// which of them have passed a join before they came into a Temp.
+	// vars has the columns that those of Temp and Derived variables carry.
+	// narrowed has those that pass a join before they reach a Temp.
 	vars     map[*queryplan.Var]map[int]Column
 	narrowed map[Column]bool
 }
@@ -120,8 +119,8 @@ func newShown(plan *queryplan.Plan, cat *stats.Catalog, wanted func(Column) bool
 	return s
 }
 
-// solve finds the columns that fail, until no more do: a column that fails is
-// like any other for those that go the same way.
+// solve runs the analysis until no further column fails. Columns that meet in a
+// variable fail together.
 func (s *shown) solve() {
 	for {
 		failed := len(s.failed)
@@ -141,8 +140,8 @@ func (s *shown) solve() {
 	}
 }
 
-// command follows columns through a command, and reports whether it has found
-// nothing new.
+// command follows columns through a command. It returns true if nothing has
+// changed.
 func (s *shown) command(cmd queryplan.Command) bool {
 	n, into := queryplan.CommandNode(cmd), queryplan.CommandVar(cmd)
 	if n == nil {
@@ -199,7 +198,8 @@ func (s *shown) command(cmd queryplan.Command) bool {
 	return before
 }
 
-// fail marks columns that have to be read whole. It ignores the zero Column.
+// fail marks columns that must be read before the run. It ignores the zero
+// Column.
 func (s *shown) fail(cols ...Column) {
 	for _, c := range cols {
 		if c.Table != "" {
@@ -208,17 +208,18 @@ func (s *shown) fail(cols ...Column) {
 	}
 }
 
-// presents reports whether the result of a variable is cut as a limit does it.
+// presents reports whether a limit is the one that the presentation of an
+// output applies anyway.
 func (s *shown) presents(into *queryplan.Var, top *queryplan.TopK) bool {
 	return into != nil && into.Output && !s.scanned[into] && len(top.Group) == 0 &&
 		into.Limit == top.Limit && slices.Equal(into.OrderBy, top.By)
 }
 
-// mostShown is how many rows without a limit are read late, for each row of the
-// table: more take longer than reading all in order.
+// mostShown is the share of a table's rows up to which strings are read after
+// the run. Beyond it, reading all of them in order is faster.
 const mostShown = 1.0 / 8
 
-// showsMany reports whether a plan without a limit over n would show too many
+// showsMany reports whether a plan without the limit over n would show too many
 // rows.
 func (s *shown) showsMany(n queryplan.Node, c carried) bool {
 	if s.estimator == nil {
@@ -232,11 +233,11 @@ func (s *shown) showsMany(n queryplan.Node, c carried) bool {
 	return false
 }
 
-// carried is the columns of an operator that are only shown so far.
+// carried has the columns of an operator that nothing has looked at yet.
 type carried struct {
 	cols map[string]Column // by name
-	// narrowed are those that have passed a join. deduped are those for which
-	// tuples are different that are equal once the strings are known.
+	// narrowed are those that have passed a join. deduped are those of a Dedup:
+	// it tells tuples apart by row numbers whose strings may be equal.
 	narrowed, deduped map[Column]bool
 }
 
@@ -274,7 +275,8 @@ func (s *shown) carry(n queryplan.Node) carried {
 		maps.Copy(out.narrowed, c.narrowed)
 		maps.Copy(out.deduped, c.deduped)
 	}
-	// counts says that equal tuples must be equal in all columns.
+	// counts is for operators that count tuples: two rows with equal strings
+	// must not count as different.
 	counts := func() {
 		for _, c := range inputs {
 			s.fail(slices.Collect(maps.Keys(c.deduped))...)
@@ -330,7 +332,7 @@ func (s *shown) carry(n queryplan.Node) carried {
 	return out
 }
 
-// scan finds the columns that a scan begins with.
+// scan starts the columns that a scan reads.
 func (s *shown) scan(n *queryplan.Scan, out carried) {
 	table, at := s.cat.Stored(n.Var)
 	for i, name := range n.Names {
@@ -361,7 +363,7 @@ func (s *shown) join(n *queryplan.Join, inputs []carried, out carried) {
 	}
 }
 
-// numbered returns the plan in which the columns are numbers.
+// numbered returns the plan in which row numbers stand for the columns.
 func (s *shown) numbered() *queryplan.Plan {
 	out := queryplan.Clone(s.plan)
 	for i, v := range s.plan.Vars {
@@ -397,10 +399,10 @@ func (s *shown) numbered() *queryplan.Plan {
 	return out
 }
 
-// has reports whether a variable holds columns that are only shown.
+// has reports whether a variable carries such columns.
 func (s *shown) has(v *queryplan.Var) bool { return len(s.vars[v]) > 0 }
 
-// retype gives copies of columns the types that these have now.
+// retype updates the types of copied columns.
 func retype(n queryplan.Node) queryplan.Node {
 	m, ok := n.(*queryplan.Map)
 	if !ok {

@@ -5,9 +5,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Reservation returns a function with which a loader accounts for the bytes
-// that it holds; n is negative for bytes that it frees. Beyond the bound it
-// fails.
+// Reservation returns a function by which a loader accounts for bytes that it
+// holds, or frees if n is negative. It fails beyond the bound.
 func Reservation(bound int64) func(what string, n int64) error {
 	held := int64(0)
 	return func(what string, n int64) error {

@@ -5,7 +5,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Scanned returns the columns of facts that a plan scans, each once.
+// Scanned returns the columns of facts that a plan reads, each once.
 func Scanned(plan *queryplan.Plan, db *store.Database) []*store.Column {
 	tables := map[string]*store.Table{}
 	for _, t := range Tables(db) {

@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// LateRead describes the reading of strings that were put off.
+// LateRead describes a read of strings after a run.
 type LateRead struct {
 	File, Column string
 	Rows         int   // that the answer shows
@@ -17,8 +17,8 @@ type LateRead struct {
 	Elapsed      time.Duration
 }
 
-// Show reads the strings of an output of the plan, whose relation has numbers
-// of rows in their place. Tuples that are equal then become one.
+// Show replaces the row numbers of an output by their strings. Tuples that
+// become equal are merged.
 func (l *LatePlan) Show(ctx context.Context, name string, rel *store.Relation, threads int) (
 	*store.Relation, []LateRead, error) {
 	strings := l.Outputs[name]
@@ -53,7 +53,7 @@ func (l *LatePlan) Show(ctx context.Context, name string, rel *store.Relation, t
 	return out, reads, nil
 }
 
-// readLate returns the strings of a column of numbers of rows.
+// readLate returns the strings for a column of row numbers.
 func readLate(ctx context.Context, numbers *store.Column, from store.LateStrings, threads int) (
 	*store.Column, LateRead, error) {
 	start := time.Now()
@@ -72,12 +72,12 @@ func readLate(ctx context.Context, numbers *store.Column, from store.LateStrings
 	return store.ColumnOf(scalar.StringType, words, c.Dict), read, nil
 }
 
-// fewRows is how many times more rows there may be between the first and the
-// last one than numbers for a list of all to be cheaper than sorting.
+// fewRows bounds the span of row numbers, in multiples of their count, up to
+// which a table over the span is faster than sorting.
 const fewRows = 16
 
-// distinctRows returns the different numbers of rows, ascending, and the place
-// of each among them.
+// distinctRows returns the different row numbers, ascending, and a function
+// that gives the place of each.
 func distinctRows(numbers []int64) (rows []uint32, place func(number int64) int) {
 	if len(numbers) == 0 {
 		return nil, nil
@@ -108,8 +108,8 @@ func distinctRows(numbers []int64) (rows []uint32, place func(number int64) int)
 	return rows, func(n int64) int { return int(places[n-first]) }
 }
 
-// ReadWhole returns a database in which the columns, which have numbers of
-// rows, have their strings.
+// ReadWhole returns the database with strings in place of row numbers in the
+// given columns.
 func ReadWhole(ctx context.Context, db *store.Database, columns []*store.Column, threads int) (
 	*store.Database, error) {
 	tables := map[*store.Table]*store.Table{}
@@ -144,7 +144,8 @@ func ReadWhole(ctx context.Context, db *store.Database, columns []*store.Column,
 	return out, nil
 }
 
-// IsLate reports whether a database has columns that were put off.
+// IsLate reports whether columns of a database have row numbers in place of
+// strings.
 func IsLate(db *store.Database) bool {
 	for _, t := range Tables(db) {
 		if slices.ContainsFunc(t.Columns, func(c *store.Column) bool { return c.Late != nil }) {

@@ -25,35 +25,35 @@ type Sources struct {
 	values  []given
 }
 
-// given are facts of a predicate that were given as Go values.
+// given holds the facts of a predicate that are Go values.
 type given struct {
 	pred     string
 	relation func(store.Schema) (*store.Relation, error)
 	bag      bool // tuples may repeat
-	// slices, in place of relation, has the facts of several predicates.
+	// slices has the facts of several predicates; relation is then nil.
 	slices Slices
 }
 
-// Dir names the folder whose files PRED.tsv, .csv and .parquet hold facts. It
-// serves predicates that have no other source.
+// Dir names a folder whose files PRED.tsv, .csv, .parquet and so on hold the
+// facts of predicates without another source.
 func (f *Sources) Dir(dir string) *Sources { f.dir = dir; return f }
 
 // HasDir reports whether a folder is named.
 func (f *Sources) HasDir() bool { return f.dir != "" }
 
-// File ties a file to a predicate, in the format of its name. The predicate may
-// also be the part before the colon of several, which then are columns of the
+// File binds a file to a predicate, in the format of its name. The predicate
+// may be the common prefix, before a colon, of several that are columns of the
 // file. Several files of a predicate are united.
 func (f *Sources) File(pred, path string) *Sources {
 	return f.Add(read.Fact{Pred: pred, Path: path})
 }
 
-// Reader ties what r yields, until its end, to a predicate. It is read once.
+// Reader binds a stream to a predicate. It is read once, to its end.
 func (f *Sources) Reader(pred string, format read.Format, r io.Reader) *Sources {
 	return f.Add(read.Fact{Pred: pred, Path: "<" + pred + ">", Format: format, Reader: r})
 }
 
-// Add ties a file to a predicate with explicit layout.
+// Add binds a file with an explicit layout to a predicate.
 func (f *Sources) Add(file read.Fact) *Sources { f.files = append(f.files, file); return f }
 
 // Rows adds tuples of Go values to a predicate: ints of any size, floats,
@@ -85,7 +85,7 @@ func (f *Sources) give(pred string, bag bool,
 	return f
 }
 
-// Predicates returns the names that facts were tied to one by one.
+// Predicates returns the names to which facts were bound one by one.
 func Predicates(f *Sources) []string {
 	var out []string
 	for _, x := range f.files {
@@ -109,7 +109,7 @@ func (f *Sources) Allow(dirs ...string) *Sources {
 	return f
 }
 
-// Folders are those below which the program may read.
+// Folders returns the folders below which the program may read.
 func Folders(f *Sources) confine.Folders {
 	folders := confine.Folders(slices.Clone(f.allowed))
 	if f.dir != "" {
@@ -118,8 +118,7 @@ func Folders(f *Sources) confine.Folders {
 	return folders
 }
 
-// Bind finds the files of facts for predicates; imports are those that the
-// program names.
+// Bind finds the files of predicates; imports are those that the program names.
 func Bind(ctx context.Context, f *Sources, schemas []store.Schema, imports []read.Fact,
 	opts read.Options) (*read.Binding, error) {
 	return read.Bind(ctx, schemas, f.dir, append(slices.Clone(f.files), imports...), opts)

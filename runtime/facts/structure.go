@@ -12,12 +12,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
-// Structure describes, before anything is read, the database that a binding
-// leads to if no key of a file repeats: which predicates are columns of one
-// table. A predicate has a table of its own, of its name, if it is united from
-// several files or if values of it may be missing. Structure holds no more of
-// the data than the greatest number of rows. A plan that is rewritten with it
-// shows what runs would look at.
+// Structure describes the database that a binding will load, before anything is
+// read: which predicates share a table, as its columns. A predicate has a table
+// of its own if it comes from several files or if values of it may be missing.
+// Of the data, Structure knows no more than an upper bound on the number of
+// rows. It assumes that no key repeats.
 func Structure(b *read.Binding) *stats.Catalog {
 	cat := &stats.Catalog{Relations: map[string]*stats.Relation{},
 		Tables: map[string]*stats.Table{}}
@@ -44,7 +43,7 @@ func Structure(b *read.Binding) *stats.Catalog {
 	return cat
 }
 
-// addStructure adds a table to a catalogue and the predicates that it holds.
+// addStructure adds a table, and the predicates in it, to a catalogue.
 func addStructure(cat *stats.Catalog, name string, rows int64, uses []read.Use) {
 	table := &stats.Table{Name: name, Rows: rows}
 	var stored []stored
@@ -61,13 +60,13 @@ func addStructure(cat *stats.Catalog, name string, rows int64, uses []read.Use) 
 	cat.Tables[name] = table
 }
 
-// stored is a column of a file as one type.
+// stored identifies a column of a file, read as one type.
 type stored struct {
 	column int
 	field  store.Field
 }
 
-// place returns the column of a table that has a file's column.
+// place returns the column of a table that has a column of a file.
 func place(table *stats.Table, have *[]stored, f store.Field, column int) int {
 	for i, s := range *have {
 		if s.column == column && s.field.Type == f.Type {
@@ -87,8 +86,8 @@ func place(table *stats.Table, have *[]stored, f store.Field, column int) int {
 	return len(table.Columns) - 1
 }
 
-// Looks returns which arguments of stored predicates the scans of a plan look
-// at. The plan is made with the catalogue.
+// Looks reports which arguments of stored predicates the scans of a plan read.
+// The plan was made with the catalogue.
 func Looks(plan *queryplan.Plan, cat *stats.Catalog) func(pred string, arg int) bool {
 	type column struct {
 		table string

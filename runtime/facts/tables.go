@@ -21,9 +21,9 @@ func Tables(db *store.Database) []*store.Table {
 	return out
 }
 
-// NameTables gives the tables of a database short names that are unique, so
-// that plans do not depend on where files lie. A table that has such a name
-// keeps it: it may be one of an earlier database, which others still read.
+// NameTables gives the tables of a database short, unique names, so that plans
+// do not depend on the folders of files. A table that has such a name already
+// keeps it, as it may belong to an earlier database that is still read.
 func NameTables(db *store.Database) {
 	taken := map[string]bool{}
 	var rest []*store.Table
@@ -54,8 +54,8 @@ func shortName(t *store.Table) string {
 	return base
 }
 
-// Bytes returns the size of the columns of a database, that of their
-// dictionaries, and how much of both is pages of files.
+// Bytes returns the sizes of a database's columns and of their dictionaries,
+// and how much of both lies in pages of files.
 func Bytes(db *store.Database) (columns, text, onDisk int64) {
 	dicts := map[*store.Dict]bool{}
 	for _, t := range Tables(db) {

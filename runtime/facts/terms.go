@@ -12,19 +12,19 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
 
-// Terms are facts that name the entities of constructors by their terms.
+// Terms are facts in which entities of constructors are written as terms.
 type Terms struct {
 	reader  *answer.TermReader
 	schemas []store.Schema // of the program, where an entity is a number
-	// families has the family of each column of these predicates, "" for one
-	// without entities.
+	// families has the family of each column of these predicates, "" where
+	// there are no entities.
 	families map[string][]string
 }
 
-// NewTerms returns the facts that name entities, nil if no predicate takes
-// such, and the schemas of all facts as files have them. families has the
-// family of each argument of predicates with entities. The relations of makers
-// follow from the terms, and are no facts.
+// NewTerms returns the facts with entities, or nil if no predicate has any, and
+// the schemas of all facts as files have them: families has the family of each
+// argument of predicates with entities. Relations of makers follow from the
+// terms and are not read.
 func NewTerms(schemas []store.Schema, families map[string][]string,
 	reader *answer.TermReader) (*Terms, []store.Schema) {
 	t := &Terms{reader: reader, families: map[string][]string{}}
@@ -56,8 +56,8 @@ func NewTerms(schemas []store.Schema, families map[string][]string,
 	return t, out
 }
 
-// Predicates names the predicates that are read even if no rule uses them,
-// because their terms make entities.
+// Predicates lists the predicates that are read even if no rule uses them,
+// because their terms create entities.
 func (t *Terms) Predicates() []string {
 	var out []string
 	if t != nil {
@@ -68,8 +68,8 @@ func (t *Terms) Predicates() []string {
 	return out
 }
 
-// Refused returns a predicate with facts that name entities of which the
-// program takes no terms, or facts of a constructor; "" if there is none.
+// Refused returns a predicate whose facts cannot be taken: they name entities
+// that have no terms, or belong to a constructor. It is "" if there is none.
 func (t *Terms) Refused(db *store.Database) string {
 	for _, s := range t.schemas {
 		isRefused := func(f string) bool { return f != "" && !t.reader.Takes(f) }
@@ -84,7 +84,7 @@ func (t *Terms) Refused(db *store.Database) string {
 // Constructs reports whether a predicate is a constructor.
 func (t *Terms) Constructs(pred string) bool { return t.reader.Constructs(pred) }
 
-// Loaded is a load whose terms become numbers.
+// Loaded is a load whose terms are about to become numbers.
 type Loaded struct {
 	DB      *store.Database
 	Binding *read.Binding // names the files that the facts are from
@@ -93,7 +93,7 @@ type Loaded struct {
 }
 
 // Number replaces the terms of a database by numbers and adds the relations of
-// the makers. Held is what the database held before the load.
+// the makers. Held is the memory that the database took before the load.
 func (t *Terms) Number(ctx context.Context, in *Loaded, held map[string]*store.Relation) error {
 	hasTuples := func(s store.Schema) bool {
 		rel := in.DB.Relation(s.Name)
@@ -122,7 +122,7 @@ func (t *Terms) Number(ctx context.Context, in *Loaded, held map[string]*store.R
 	return nil
 }
 
-// relation returns a relation with numbers in the place of terms.
+// relation returns a relation with numbers in place of terms.
 func (t *Terms) relation(ctx context.Context, s store.Schema, columns []*store.Column, rows int,
 	in *Loaded) (*store.Relation, error) {
 	families := t.families[s.Name]
@@ -157,7 +157,7 @@ func (t *Terms) relation(ctx context.Context, s store.Schema, columns []*store.C
 	return out, nil
 }
 
-// drop leaves out the rows with a field that is no term.
+// drop removes the rows with a field that is no term.
 func (in *Loaded) drop(s store.Schema, columns []*store.Column, read []*answer.TermColumn,
 	rows int) ([]*store.Column, int) {
 	var kept []uint32
@@ -181,8 +181,8 @@ func (in *Loaded) drop(s store.Schema, columns []*store.Column, read []*answer.T
 	return columns, len(kept)
 }
 
-// united returns the relation of columns in which an entity has two spellings,
-// so that tuples may repeat.
+// united returns the relation of columns in which an entity may have two
+// spellings, so that tuples repeat.
 func united(s store.Schema, columns []*store.Column, terms []*answer.TermColumn) (*store.Relation,
 	error) {
 	rel, err := read.NewRelation(s, columns)
@@ -204,9 +204,9 @@ func united(s store.Schema, columns []*store.Column, terms []*answer.TermColumn)
 	return nil, key
 }
 
-// refuse returns the error of a field that is no term, with its place if the
-// facts are from a file that can be read again. If such rows are left out, it
-// returns nil and notes the place in the report.
+// refuse returns the error for a field that is no term, with its place if the
+// file can be read again. If such rows are skipped, it notes the place in the
+// report and returns nil.
 func (in *Loaded) refuse(ctx context.Context, s store.Schema, column int,
 	term *answer.TermError) error {
 	for i, source := range in.Binding.Sources {
@@ -229,8 +229,7 @@ func (in *Loaded) refuse(ctx context.Context, s store.Schema, column int,
 	return &TermError{Predicate: s.Name, Argument: s.Args[column].Name, Err: term}
 }
 
-// TermError is a fact in which the text of an argument names no entity, and
-// whose place is not known.
+// TermError is a field that should be a term and is none, at an unknown place.
 type TermError struct {
 	Predicate, Argument string
 	Err                 *answer.TermError

@@ -22,12 +22,12 @@ type Argument struct {
 	Type scalar.Type
 }
 
-// Slices returns the facts of predicates as Columns takes them; nil for a
-// predicate that gets none.
+// Slices returns facts of predicates in the form of Columns, or nil for a
+// predicate without facts.
 type Slices func([]Predicate) ([][]any, error)
 
-// Typed adds facts of a predicate and of those whose names begin with it and a
-// colon, once their types are known.
+// Typed adds facts of a predicate, and of those whose names begin with its name
+// and a colon, once their types are known.
 func (f *Sources) Typed(pred string, slices Slices) *Sources {
 	f.values = append(f.values, given{pred: pred, slices: slices})
 	return f

@@ -10,49 +10,53 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
-// Column is a column of a table of a catalogue.
+// Column identifies a column of a catalogue's table.
 type Column struct {
 	Table string
 	At    int
 }
 
-// Wanted is what each scan of a table asks of its rows. Rows that lack it
-// change no answer.
+// Wanted lists, for the tables of a plan, conditions that every scan of a table
+// puts on its rows. A row that fails one contributes to no answer, so a loader
+// may leave it out.
 //
-// To join before anything is computed is the transfer of predicates (Yang,
-// Zhao, Yu and Koutris, "Predicate Transfer: Efficient Pre-Filtering on
-// Multi-Join Queries", CIDR 2024), with exact sets in place of Bloom filters.
+// Sets of join partners before any join is predicate transfer (Yang, Zhao, Yu
+// and Koutris, "Predicate Transfer: Efficient Pre-Filtering on Multi-Join
+// Queries", CIDR 2024), with exact sets in place of Bloom filters.
 type Wanted struct {
-	// Conditions are comparisons about a column, which they call by no name.
+	// Conditions are comparisons of a column with constants. The column has no
+	// name in them.
 	Conditions map[Column][]queryplan.Expr
-	// Partners are columns of other tables that a column is joined with.
+	// Partners are columns of other tables: a wanted row has a value that
+	// occurs in each of them.
 	Partners map[Column][]Column
 
 	cat   *stats.Catalog
 	asked map[string][]asked // by the table
 	at    map[string]map[Column][]Column
 	fills map[*queryplan.Var][]queryplan.Node
-	// known are the sources of the columns of variables that rules fill, nil
-	// while they are being found.
+	// known has the sources of the columns of derived variables. An entry is
+	// nil while it is being computed.
 	known map[variable]*source
 	made  map[output]source // of columns of nodes
-	// twice are scans that a tree has at several places.
+	// twice has the scans that occur at several places of one tree.
 	twice map[*queryplan.Scan]bool
 }
 
-// output is a column of a node.
+// output identifies a column of a node.
 type output struct {
 	of   queryplan.Node
 	name string
 }
 
-// variable is a column of a variable.
+// variable identifies a column of a variable.
 type variable struct {
 	of *queryplan.Var
 	at int
 }
 
-// asked is a comparison about one column, which it calls by no name.
+// asked is a comparison of one column with constants. The column has no name in
+// it.
 type asked struct {
 	column int
 	cond   queryplan.Expr
@@ -61,35 +65,35 @@ type asked struct {
 
 func (a asked) same(b asked) bool { return a.column == b.column && a.text == b.text }
 
-// source is where the values of a column come from: they are among the values
-// of each of the scanned columns, and among the constants if there are any.
+// source bounds the values of a column of a node: they occur in each of the
+// scanned columns, and among the constants if isConst is set.
 type source struct {
 	scanned   []scanned
 	constants []scalar.Value
 	isConst   bool
 }
 
-// scanned is a column of a table, of the rows that pass comparisons and that
-// have partners.
+// scanned is a column of a table, restricted to the rows that pass the
+// comparisons and have the partners.
 type scanned struct {
 	Column
-	// by is the scan: columns by one scan are of one row. It is nil if they may
-	// be of several.
+	// by is the scan that reads the column. Columns with the same scan belong
+	// to the same row. It is nil where they may belong to several rows.
 	by     *queryplan.Scan
 	asked  []asked
 	joined []joined
 }
 
-// joined says that a column has a value of another one.
+// joined says that the values of a column occur in another one.
 type joined struct {
 	column int
 	with   Column
 }
 
-// mostConstants is how many constants a column may be compared with.
+// mostConstants bounds the constants with which a column is compared.
 const mostConstants = 64
 
-// Wants returns what the scans of a plan ask. The plan is made with the
+// Wants returns the conditions of a plan's scans. The plan was made with the
 // catalogue.
 func Wants(plan *queryplan.Plan, cat *stats.Catalog) *Wanted {
 	w := &Wanted{
@@ -124,11 +128,11 @@ func Wants(plan *queryplan.Plan, cat *stats.Catalog) *Wanted {
 	return w
 }
 
-// sources are those of which a column of a node must have a value, by its name.
-// It does not hold for tuples that change nothing.
+// sources has, for columns of a node by name, the sources in which a tuple's
+// value must occur. A tuple without one contributes to no answer.
 type sources map[string][]source
 
-// with returns the sources of the names of a list, with further ones.
+// with returns the sources of some names, each with those that more adds.
 func (s sources) with(names []string, more func(name string) []source) sources {
 	out := sources{}
 	for _, name := range names {
@@ -139,11 +143,11 @@ func (s sources) with(names []string, more func(name string) []source) sources {
 	return out
 }
 
-// none adds no sources.
+// none returns no sources.
 func none(string) []source { return nil }
 
-// visit visits the scans of a tree. Its tuples pass the conditions, and those
-// that lack a value of one of the sources change nothing.
+// visit visits the scans of a tree. The tuples of the tree pass the conditions,
+// and only those with a value in each of the sources contribute to answers.
 func (w *Wanted) visit(n queryplan.Node, conds []queryplan.Expr, of sources) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -189,8 +193,8 @@ func hasColumn(n queryplan.Node, name string) bool {
 	return ok
 }
 
-// join visits the sides of a join. Tuples of its right side change nothing if
-// no tuple of the left side matches them.
+// join visits the sides of a join. A tuple of the right side without a match on
+// the left contributes nothing.
 func (w *Wanted) join(n *queryplan.Join, of sources) {
 	matched := func(other queryplan.Node) func(name string) []source {
 		return func(name string) []source {
@@ -214,7 +218,8 @@ func (w *Wanted) join(n *queryplan.Join, of sources) {
 	w.visit(n.Right, nil, of.with(right, matched(n.Left)))
 }
 
-// scan notes the conditions and the partners of a scan.
+// scan records the conditions and the partners of a scan. For a table with
+// several scans, it keeps those that all of them have.
 func (w *Wanted) scan(s *queryplan.Scan, conds []queryplan.Expr, of sources) {
 	table, stored := w.cat.Stored(s.Var)
 	if table == nil {
@@ -262,7 +267,7 @@ func (w *Wanted) scan(s *queryplan.Scan, conds []queryplan.Expr, of sources) {
 	w.at[table.Name], w.asked[table.Name] = here, distinct(list)
 }
 
-// distinct returns the comparisons of a list, each once.
+// distinct removes repeated comparisons.
 func distinct(list []asked) (out []asked) {
 	for _, a := range list {
 		if !slices.ContainsFunc(out, a.same) {
@@ -272,8 +277,8 @@ func distinct(list []asked) (out []asked) {
 	return out
 }
 
-// among returns the condition that a column has one of the constants of a
-// source, or nil.
+// among returns the condition that a column equals one of the constants of a
+// source, or nil if there are none.
 func among(t scalar.Type, s source) (cond queryplan.Expr) {
 	if !s.isConst || len(s.constants) == 0 || len(s.constants) > mostConstants {
 		return nil
@@ -300,7 +305,7 @@ func among(t scalar.Type, s source) (cond queryplan.Expr) {
 	return cond
 }
 
-// unnamed is the column that a comparison of asked is about.
+// unnamed stands for the column in the comparisons of asked.
 func unnamed(t scalar.Type) *queryplan.ColRef {
 	return &queryplan.ColRef{Col: queryplan.Column{Name: "x", Type: t}}
 }
@@ -309,7 +314,7 @@ func askedOf(column int, cond queryplan.Expr) asked {
 	return asked{column, cond, queryplan.ExprString(cond)}
 }
 
-// sourceOf returns where the values of a node's column come from.
+// sourceOf returns the source of a node's column.
 func (w *Wanted) sourceOf(n queryplan.Node, name string) source {
 	key := output{n, name}
 	s, ok := w.made[key]
@@ -320,7 +325,7 @@ func (w *Wanted) sourceOf(n queryplan.Node, name string) source {
 	return s
 }
 
-// findSource is sourceOf for a column that is asked for the first time.
+// findSource computes what sourceOf caches.
 func (w *Wanted) findSource(n queryplan.Node, name string) (s source) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -378,8 +383,8 @@ func (w *Wanted) sourceOfJoin(n *queryplan.Join, name string) (s source) {
 	return s
 }
 
-// joinedBy adds to scans of one side of a join what their other columns are
-// joined with.
+// joinedBy adds, to the scans on one side of a join, the partners that the join
+// gives their other columns.
 func (w *Wanted) joinedBy(s source, side, other queryplan.Node) source {
 	s.scanned = slices.Clone(s.scanned)
 	for _, c := range side.Columns() {
@@ -400,7 +405,7 @@ func (w *Wanted) joinedBy(s source, side, other queryplan.Node) source {
 	return s
 }
 
-// sourceOfScan is sourceOf for scans: of tables, or of what rules fill.
+// sourceOfScan is sourceOf for a scan of a table or of a derived variable.
 func (w *Wanted) sourceOfScan(n *queryplan.Scan, name string) source {
 	i := slices.Index(n.Names, name)
 	if i < 0 {
@@ -441,8 +446,8 @@ func (w *Wanted) sourceOfScan(n *queryplan.Scan, name string) source {
 	return out
 }
 
-// filter adds the comparisons of a filter over a scan to the sources that are
-// the scan.
+// filter adds the comparisons of a filter to those sources that come from the
+// scan below it.
 func (w *Wanted) filter(s *source, f *queryplan.Filter) {
 	scan, table := w.filtered(f)
 	if table == nil {
@@ -455,7 +460,7 @@ func (w *Wanted) filter(s *source, f *queryplan.Filter) {
 	}
 }
 
-// and returns the source of values that come from both.
+// and returns the source of values that lie in both.
 func (s source) and(t source) source {
 	out := source{scanned: slices.Concat(s.scanned, t.scanned), isConst: s.isConst,
 		constants: s.constants}
@@ -465,7 +470,7 @@ func (s source) and(t source) source {
 	return out
 }
 
-// or returns the source of values that come from one or the other.
+// or returns the source of values that lie in either.
 func (s source) or(t source) (out source) {
 	switch {
 	case s.isEmpty():
@@ -492,5 +497,5 @@ func (s source) or(t source) (out source) {
 	return out
 }
 
-// isEmpty reports whether there are no values.
+// isEmpty reports whether no value is possible.
 func (s source) isEmpty() bool { return s.isConst && len(s.constants) == 0 }

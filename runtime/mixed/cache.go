@@ -12,13 +12,13 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// columnKey is a column of facts. It does not keep it alive.
+// columnKey identifies a column of facts without keeping it alive.
 type columnKey = weak.Pointer[store.Column]
 
-// cache is which columns the GPU holds, and how many rows of each, from the
-// first on. All segments of a column are read alike, because no engine leaves
-// rows of a scan out; so segments of different columns that are to be there
-// together are the first ones of each.
+// cache records which columns the GPU holds and how many leading rows of each.
+// All segments of a column are read equally often, because a scan reads every
+// row. The first segments are therefore as good as any, and columns that are
+// read together are held from the same rows on.
 type cache struct {
 	budget  int64
 	uses    []*use
@@ -28,17 +28,17 @@ type cache struct {
 	stale   bool // uses came or went
 }
 
-// use is a step and what it reads: what the GPU must hold to run it.
+// use is a step together with the columns that the GPU must hold to run it.
 type use struct {
-	name string // by which uses are put in order
-	// rows is the number of rows of the table by which the step is divided, and
-	// segment the number of rows in a segment. A step that is not divided has a
-	// single segment of one row.
+	name string // the sort key of uses
+	// rows is the size of the table by whose rows the step is divided, and
+	// segment the size of a segment. A step that is not divided has one segment
+	// of one row.
 	rows, segment int
 	segments      int
 	cols          []column // of the table
 	others        []column // read whole
-	count         float64  // of runs, older ones for less
+	count         float64  // of runs; older runs count less
 	on            int      // segments that the GPU is to hold
 	refused       bool     // it runs on the host only
 	moved         bool     // the next run on the GPU copies columns
@@ -52,7 +52,7 @@ type column struct {
 	width int64 // bytes a row
 }
 
-// newUse finds out what a step reads.
+// newUse lists the columns that a step reads and models its rates.
 func (e *Engine) newUse(s *step, req *runtime.Request) (*use, error) {
 	u := &use{rows: 1, segment: 1, segments: 1}
 	plan := s.seg.Plan
@@ -112,7 +112,8 @@ func (c *cache) remove(u *use) {
 	c.stale = true
 }
 
-// place counts a run, and plans the cache again where that is due.
+// place counts a run of the plan's steps. It plans the cache again after a
+// number of runs, or when the set of uses has changed.
 func (e *Engine) place(p *plan) error {
 	room, err := e.device.Room()
 	if err != nil {
@@ -139,11 +140,11 @@ func (e *Engine) place(p *plan) error {
 	return nil
 }
 
-// moving is how many times as much another choice of columns has to save. What
-// is gained by less is lost by copying.
+// moving is the factor by which another choice of columns must save more than
+// the current one. A smaller gain is lost to copying.
 const moving = 1.1
 
-// choice is what the GPU could hold.
+// choice is a set of columns that fits the GPU.
 type choice struct {
 	on      []int // segments of each use
 	held    map[columnKey]int
@@ -151,8 +152,8 @@ type choice struct {
 	saved   float64
 }
 
-// arrange chooses what the GPU holds: what it holds already and what else there
-// is room for, unless it is worth to begin anew.
+// arrange chooses the columns that the GPU holds. It extends the current
+// choice, unless a choice from scratch saves much more.
 func (e *Engine) arrange() {
 	c := &e.cache
 	slices.SortFunc(c.uses, func(a, b *use) int { return cmp.Compare(a.name, b.name) })
@@ -181,7 +182,8 @@ func (e *Engine) arrange() {
 	c.held, c.weights = next.held, next.weights
 }
 
-// now returns what the GPU holds for uses that it still makes faster.
+// now returns the part of the current choice whose uses the GPU still makes
+// faster.
 func (c *cache) now() choice {
 	x := choice{on: make([]int, len(c.uses)), held: map[columnKey]int{},
 		weights: map[columnKey]float64{}}
@@ -197,7 +199,7 @@ func (c *cache) now() choice {
 	return x
 }
 
-// add adds the columns of segments of a use.
+// add adds further segments of use i to the choice.
 func (x *choice) add(i int, u *use, segments int, ratio float64) {
 	x.on[i] += segments
 	for _, col := range u.cols {
@@ -223,10 +225,10 @@ func bytesOf(held map[columnKey]int) (bytes int64) {
 	return bytes
 }
 
-// extend adds to a choice what there is room for. Step by step it gives the use
-// that saves most for a byte one more segment, with those columns of it that
-// are not there yet. A column that several uses read costs the first of them
-// only, so columns that are read together come together.
+// extend fills the rest of the budget, greedily: in each step it adds one
+// segment of the use that saves most per byte. A column that several uses read
+// is counted for the first of them only, so columns that are read together are
+// chosen together.
 func (c *cache) extend(x choice) choice {
 	left := c.budget - bytesOf(x.held)
 	for {
@@ -239,7 +241,7 @@ func (c *cache) extend(x choice) choice {
 			if need+fixed > left {
 				continue
 			}
-			// The columns that are read whole serve all segments.
+			// Whole columns are shared by all segments.
 			ratio := u.count * u.saving() / (float64(need) + float64(fixed)/float64(u.segments) + 1)
 			if best < 0 || ratio > bestRatio {
 				best, bestRatio, bestNeed = i, ratio, need+fixed
@@ -255,8 +257,8 @@ func (c *cache) extend(x choice) choice {
 	}
 }
 
-// need returns the bytes of the segment of a use behind the first ones that are
-// not held, and those of the columns that it reads whole.
+// need returns the bytes that are missing for the segment after the first on
+// ones, and those that are missing of the columns read whole.
 func (u *use) need(on int, held map[columnKey]int) (next, fixed int64) {
 	for _, x := range u.cols {
 		until := min((on+1)*u.segment, x.rows)
@@ -268,7 +270,7 @@ func (u *use) need(on int, held map[columnKey]int) (next, fixed int64) {
 	return next, fixed
 }
 
-// cacheProfile describes what the GPU is to hold of facts.
+// cacheProfile describes the columns of the facts that the GPU holds.
 func (e *Engine) cacheProfile(facts *store.Database) *runtime.CacheProfile {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -7,23 +7,23 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// rates are the seconds that a row of a use takes on each side. They are
-// modelled until runs have measured them.
+// rates are the seconds per row of a use, on the host and on the GPU. They come
+// from the model until runs have measured them.
 type rates struct {
 	host, device         float64
 	seenHost, seenDevice bool
 	modelHost            float64
 	modelDevice          float64
 	merge                float64 // seconds of a merge
-	// passed counts the runs that left out the GPU because it was slower. After
-	// patience of them it is measured again.
+	// passed counts the runs in which the GPU was left out because it was
+	// slower. After patience of them it is measured again.
 	passed, patience int
 }
 
-// The model: what a core of the host reads in a second, and the seconds that a
-// probe takes it; the same of a GPU; and what a run on a GPU takes at least. A
-// probe of the host is an access to its caches, mostly. The GPU's are those of
-// an H100 or later.
+// Constants of the model: bytes per second and seconds per probe of one core of
+// the host, the same for a GPU, and the least time of a run on a GPU. Most
+// probes of the host hit a cache. The values for the GPU hold for an H100 and
+// later cards.
 const (
 	hostBytes   = 8e9
 	hostProbe   = 4e-9
@@ -33,12 +33,12 @@ const (
 	mergeTime   = 100e-6
 )
 
-// patience is how many runs leave out a GPU that was slower at first.
+// patience is the initial number of runs after which a GPU that was slower is
+// measured again.
 const patience = 256
 
-// modelled returns the rates that the model predicts for a use. Rows is its
-// number of rows, bytes the size of all columns it reads, and probes the number
-// of probes for each row.
+// modelled returns the rates that the model predicts for a use with so many
+// rows, bytes in all of its columns, and probes per row.
 func modelled(rows int, bytes int64, probes int) rates {
 	cores := float64(min(goruntime.GOMAXPROCS(0), 16))
 	each := float64(bytes) / float64(max(rows, 1))
@@ -49,9 +49,8 @@ func modelled(rows int, bytes int64, probes int) rates {
 	return r
 }
 
-// pass notes a run that left out the GPU. Now and then, and ever more rarely,
-// it takes the GPU to be as fast as the model says, so that it is measured
-// again.
+// pass counts a run without the GPU. Each time patience is reached, it doubles,
+// and the GPU gets its modelled rate back, so that the next run measures it.
 func (r *rates) pass() {
 	if r.passed++; r.passed < r.patience {
 		return
@@ -63,8 +62,9 @@ func (r *rates) pass() {
 // saving is the number of seconds that a segment saves on the GPU.
 func (u *use) saving() float64 { return float64(u.segment) * (u.host - u.device) }
 
-// rowsOnDevice returns how many rows of a step the GPU takes: those that it
-// holds, if that is expected to take less time than the host alone.
+// rowsOnDevice returns how many rows of a step run on the GPU: all that it
+// holds if the two sides together are expected to beat the host alone, else
+// none.
 func (e *Engine) rowsOnDevice(s *step) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,8 +91,8 @@ func (e *Engine) rowsOnDevice(s *step) int {
 	return 0
 }
 
-// refuse notes that the GPU has no memory for a step, or that a total of a part
-// of its rows fits no word. It then runs on the host.
+// refuse has a step run on the host from now on. The GPU lacks memory for it,
+// or a total over part of its rows overflows.
 func (e *Engine) refuse(s *step) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,8 +103,8 @@ func (e *Engine) refuse(s *step) {
 	e.cache.stale = true
 }
 
-// learnJoined notes what several steps took together: each as much more or less
-// than was expected as all of them.
+// learnJoined scales the rates of several steps that were measured together:
+// each by the ratio of the measured to the expected time.
 func (e *Engine) learnJoined(steps []*step, took time.Duration, device bool) {
 	expected := 0.0
 	rate := func(u *use) *float64 {
@@ -125,9 +125,10 @@ func (e *Engine) learnJoined(steps []*step, took time.Duration, device bool) {
 	}
 }
 
-// learn notes what rows took on the GPU. A run that made code says little of
-// later ones, and so does the first that copies columns. Later runs that do so
-// have lost them to what runs derive.
+// learn updates the GPU's rate from a run over so many rows. Runs that compiled
+// are ignored, and so is the first one after the cache has changed if it copied
+// columns. Copies in later runs count: the columns had made room for derived
+// relations.
 func (e *Engine) learn(s *step, rows int, took time.Duration, answer *runtime.Answer) {
 	if answer.Compile > 0 {
 		return
@@ -154,7 +155,7 @@ func (e *Engine) learn(s *step, rows int, took time.Duration, answer *runtime.An
 	s.use.seenDevice = true
 }
 
-// learnHost notes what rows took on the host.
+// learnHost updates the host's rate from a run over so many rows.
 func (e *Engine) learnHost(s *step, rows int, took time.Duration, answer *runtime.Answer) {
 	if answer.Compile > 0 {
 		return
@@ -169,14 +170,15 @@ func (e *Engine) learnHost(s *step, rows int, took time.Duration, answer *runtim
 	s.use.seenHost = true
 }
 
-// learnMerge notes what a merge took.
+// learnMerge updates the time of a merge.
 func (e *Engine) learnMerge(s *step, took time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.use.merge = averaged(s.use.merge, took.Seconds(), true)
 }
 
-// averaged returns the mean of what was known and what was measured.
+// averaged returns the mean of the known and the measured value, or the
+// measured one if it is the first.
 func averaged(known, measured float64, seen bool) float64 {
 	if !seen {
 		return measured
@@ -184,7 +186,7 @@ func averaged(known, measured float64, seen bool) float64 {
 	return (known + measured) / 2
 }
 
-// bytes returns the size of what rows of a use read.
+// bytes returns the size of the columns that so many rows of a use read.
 func (u *use) bytes(rows int) int64 {
 	n := int64(0)
 	for _, x := range u.cols {

@@ -1,6 +1,5 @@
-// Package mixed is the mixed engine: it runs a plan on a GPU where the columns
-// that it reads are there, and on the host where they are not, at the same
-// time.
+// Package mixed is the mixed engine. It runs a plan on a GPU for the rows whose
+// columns are there, and at the same time on the host for the others.
 //
 // In: plans, facts, the engine of a GPU, one of native code, and the go engine.
 // Out: what every engine gives, see package runtime. It must not import an
@@ -9,15 +8,16 @@
 //
 // # How
 //
-// The plan is cut into steps (queryplan/segments). A step that is a sum over
-// the rows of a table (parts.ByRows) runs as two parts: the GPU takes the first
-// rows, whose columns it holds, and the host takes the rest. Both read the
-// other facts whole. The go engine merges what the parts yield. A step that is
-// no such sum runs as a whole on the better of the two.
+// The plan is cut into steps (queryplan/segments). A step that can be computed
+// from partial results over rows of one table (parts.ByRows) is divided: the
+// GPU takes the first rows, whose columns it holds, and the host takes the
+// rest. Both read the other facts whole. The go engine merges the partial
+// results. Any other step runs as a whole on the engine that is expected to be
+// faster.
 //
-// The cache (cache.go) decides which columns the GPU holds, and how many
-// segments of each, between runs. The choice between the GPU and the host
-// (cost.go) decides whether a run uses what it holds. The idea is that of
-// Mordred (Yogatama, Gong and Yu, "Orchestrating Data Placement and Query
-// Execution in Heterogeneous CPU-GPU DBMS", VLDB 2022).
+// Between runs, the cache (cache.go) decides which columns the GPU holds and
+// how many segments of each. Before a step, the cost model (cost.go) decides
+// whether the GPU takes the rows that it holds. The design follows Mordred
+// (Yogatama, Gong and Yu, "Orchestrating Data Placement and Query Execution in
+// Heterogeneous CPU-GPU DBMS", VLDB 2022).
 package mixed

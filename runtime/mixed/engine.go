@@ -17,17 +17,17 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Device is the engine of a GPU, which keeps copies of columns of facts.
+// Device is the engine of a GPU that caches columns of facts.
 type Device interface {
 	runtime.Engine
-	// Room is how many bytes of the GPU's memory runs and facts may take.
+	// Room returns the bytes of the GPU's memory that runs and facts may take.
 	Room() (int64, error)
-	// Weigh says what a byte of a column saves, so that columns of less weight
-	// make room for others.
+	// Weigh sets the time that a byte of a column saves. Columns of less weight
+	// are evicted first.
 	Weigh(c *store.Column, weight float64)
-	// Drop gives back the copy of a column, once no run uses it.
+	// Drop frees the copy of a column once no run uses it.
 	Drop(c *store.Column)
-	// Forget gives back what is kept of facts.
+	// Forget frees all that is kept for facts.
 	Forget(facts *store.Database)
 }
 
@@ -44,24 +44,25 @@ type Engine struct {
 
 // Sizes are thresholds; tests shrink them to reach every path with little data.
 type Sizes struct {
-	// Segment is what the rows of a segment are a multiple of.
+	// Segment is the unit of a segment's size, in rows.
 	Segment int
-	// Segments is how many segments a table has at most.
+	// Segments bounds the number of segments of a table.
 	Segments int
 	// Runs is the number of runs after which the cache is planned again.
 	Runs int
-	// Always has the GPU take the rows that it holds, whatever that costs.
+	// Always runs all rows that the GPU holds there, whatever the model says.
 	Always bool
-	// Most bounds the segments of a table that the GPU takes; 0 for no bound.
+	// Most bounds the segments of a table that run on the GPU; 0 stands for no
+	// bound.
 	Most int
 }
 
-// DefaultSizes are those that users have. A segment of 65,536 rows takes the
-// GPU less than starting a kernel does.
+// DefaultSizes are the sizes outside tests. The GPU reads a segment of 65,536
+// rows in less time than the launch of a kernel takes.
 var DefaultSizes = Sizes{Segment: 1 << 16, Segments: 64, Runs: 64}
 
-// New returns an engine that runs rows on a device and the others on the host,
-// and merges their results.
+// New returns an engine that runs some rows on a device and the others on the
+// host, and merges the two results with the engine merge.
 func New(device Device, host, merge runtime.Engine, s Sizes) *Engine {
 	return &Engine{device: device, host: host, merge: merge, sizes: s,
 		databases: map[weak.Pointer[store.Database]]*database{},
@@ -82,13 +83,13 @@ func (e *Engine) Close() error {
 	return errors.Join(errs...)
 }
 
-// Lost reports whether the GPU is lost to a fault.
+// Lost reports whether a fault has made the GPU unusable.
 func (e *Engine) Lost() bool {
 	d, ok := e.device.(interface{ Lost() bool })
 	return ok && d.Lost()
 }
 
-// Settle waits for code that the device compiles while runs go on without it.
+// Settle waits until the device has compiled the code that runs go on without.
 func (e *Engine) Settle(ctx context.Context) error {
 	if d, ok := e.device.(interface{ Settle(context.Context) error }); ok {
 		return d.Settle(ctx)
@@ -99,14 +100,14 @@ func (e *Engine) Settle(ctx context.Context) error {
 // Device returns the engine of the GPU.
 func (e *Engine) Device() Device { return e.device }
 
-// Forget frees what is kept of facts.
+// Forget frees all that is kept for facts.
 func (e *Engine) Forget(facts *store.Database) {
 	e.device.Forget(facts)
 	e.drop(weak.Make(facts))
 }
 
-// database is what is kept of facts: the plans over them, and their tables cut
-// into parts. It must not keep the facts reachable.
+// database is the state for one set of facts: the plans over them and their
+// tables cut into parts. It must not keep the facts alive.
 type database struct {
 	plans  map[*queryplan.Plan]*plan
 	texts  map[string]*plan // of plans that are the same
@@ -114,20 +115,21 @@ type database struct {
 	cut    map[cutKey]*store.Database
 }
 
-// cutKey is the rows of a table from up to, but without, until.
+// cutKey identifies the rows of a table from from up to, but without, until.
 type cutKey struct {
 	table       *store.Table
 	from, until int
 }
 
-// mostPlans bounds the plans that are kept of facts, and their parts.
+// mostPlans bounds the plans, and the cut tables, that are kept for one set of
+// facts.
 const mostPlans = 256
 
 // plan is a plan over facts.
 type plan struct {
 	cuts  *segments.Cuts
 	steps []*step
-	// joined is all steps in one, for runs in which one engine has them all.
+	// joined is all steps as one, for runs in which one engine takes them all.
 	joined *step
 }
 
@@ -136,8 +138,8 @@ type step struct {
 	from, until int  // pieces
 	all         bool // they are the whole plan
 	seg         *segments.Segment
-	// rows is how the step is divided, by the rows of a table; nil if it runs
-	// as a whole, for the reason in whole.
+	// rows says how the step is divided by the rows of a table. It is nil if
+	// the step cannot be divided; whole is then the reason.
 	rows  *parts.Rows
 	whole string
 	table *store.Table
@@ -156,7 +158,7 @@ func (e *Engine) drop(key weak.Pointer[store.Database]) {
 	e.forgetPlans(d)
 }
 
-// forgetPlans forgets the plans over a database. The caller holds the lock.
+// forgetPlans drops the plans over a database. The caller holds the lock.
 func (e *Engine) forgetPlans(d *database) {
 	for _, p := range d.texts {
 		for _, s := range p.steps {
@@ -167,7 +169,7 @@ func (e *Engine) forgetPlans(d *database) {
 	clear(d.texts)
 }
 
-// database returns what is kept of facts. The caller holds the lock.
+// database returns the state for facts. The caller holds the lock.
 func (e *Engine) database(facts *store.Database) *database {
 	key := weak.Make(facts)
 	d := e.databases[key]
@@ -216,8 +218,9 @@ func (e *Engine) plan(req *runtime.Request) (*plan, error) {
 	return p, nil
 }
 
-// cut finds the steps of a plan: one, if all of it can be divided, and else the
-// pieces that can be divided and what lies between them.
+// cut makes the steps of a plan: a single one if all of the plan can be
+// divided, else one for each piece that can be divided and one for each run of
+// pieces between them.
 func (p *plan) cut(facts *store.Database) {
 	all := &step{until: len(p.cuts.Pieces)}
 	if all.until == 0 {
@@ -243,7 +246,7 @@ func (p *plan) cut(facts *store.Database) {
 	}
 }
 
-// divide finds out by which rows the pieces of a step can be divided.
+// divide chooses the table by whose rows a step can be divided.
 func (s *step) divide(cuts *segments.Cuts, facts *store.Database) {
 	plan := cuts.Segment(s.from, s.until).Plan // of variables of its own
 	if s.rows, s.whole = parts.ByRows(plan, 2, tables(facts)); s.rows == nil {
@@ -255,8 +258,8 @@ func (s *step) divide(cuts *segments.Cuts, facts *store.Database) {
 	}
 }
 
-// tables returns where the rows of variables are stored. What facts lack is a
-// table for each source.
+// tables maps variables to the tables that store them. A variable that is not
+// among the facts has a table for its source.
 func tables(facts *store.Database) func(*queryplan.Var) parts.Stored {
 	return func(v *queryplan.Var) parts.Stored {
 		if t := prepare.TableOf(facts, variable(v)); t != nil {
@@ -267,8 +270,8 @@ func tables(facts *store.Database) func(*queryplan.Var) parts.Stored {
 	}
 }
 
-// Explain says, for people, how a plan over facts is divided; nil stands for
-// facts that are not known.
+// Explain describes, for people, how a plan over facts is divided. Facts may be
+// nil if they are not known.
 func Explain(p *queryplan.Plan, facts *store.Database) string {
 	return parts.ExplainRows(p, tables(facts))
 }
@@ -278,7 +281,7 @@ func variable(v *queryplan.Var) prepare.Variable {
 		Stored: v.Stored}
 }
 
-// part returns facts in which a table has some of its rows only.
+// part returns the facts with one table cut to some of its rows.
 func (e *Engine) part(facts *store.Database, key cutKey) *store.Database {
 	e.mu.Lock()
 	defer e.mu.Unlock()

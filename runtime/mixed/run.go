@@ -44,8 +44,8 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer
 	}
 	steps := p.steps
 	if device, ok := p.isWhole(rows); ok && len(steps) > 1 {
-		// One run has nothing to copy between the steps, and engines know it
-		// again.
+		// A single run copies nothing between steps, and the engine recognises
+		// its plan in later runs.
 		steps, rows = []*step{p.joined}, []int{0}
 		if device {
 			rows[0] = p.joined.use.rows
@@ -60,8 +60,8 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer
 	return r.answer, nil
 }
 
-// isWhole reports whether all steps run on one engine, over all rows, and
-// whether that is the GPU's. What reads no facts runs anywhere.
+// isWhole reports whether a single engine runs all rows of all steps, and
+// whether that is the GPU's. Steps that read no facts can run anywhere.
 func (p *plan) isWhole(rows []int) (device, ok bool) {
 	device, host := true, true
 	for i, s := range p.steps {
@@ -72,7 +72,8 @@ func (p *plan) isWhole(rows []int) (device, ok bool) {
 	return device, device || host
 }
 
-// step runs a step on the GPU over some rows, or as a whole on the host.
+// step runs a step with its first rows on the GPU. A step that is not divided
+// runs there, or on the host if rows is 0.
 func (r *run) step(ctx context.Context, s *step, rows int) error {
 	req := *r.req
 	req.Plan, req.Resident, req.NoPackedColumns = s.seg.Plan, false, true
@@ -113,14 +114,15 @@ func (r *run) step(ctx context.Context, s *step, rows int) error {
 	return nil
 }
 
-// learned notes what the run has measured, unless measuring made it slower.
+// learned calls note, which updates rates, unless the run was profiled or
+// traced and therefore slower.
 func (r *run) learned(note func()) {
 	if !r.req.Profile && r.req.Trace == nil {
 		note()
 	}
 }
 
-// timed runs a request, and returns what it took without making code.
+// timed runs a request and returns the time without compilation.
 func (r *run) timed(ctx context.Context, on runtime.Engine, req *runtime.Request) (
 	*runtime.Answer, time.Duration, error) {
 	start := time.Now()
@@ -131,7 +133,7 @@ func (r *run) timed(ctx context.Context, on runtime.Engine, req *runtime.Request
 	return answer, time.Since(start) - answer.Compile, nil
 }
 
-// profile describes a run of a step on an engine.
+// profile describes the run of a step on an engine.
 func (r *run) profile(s *step, engine string, took time.Duration,
 	answer *runtime.Answer) runtime.SegmentProfile {
 	p := runtime.SegmentProfile{Engine: engine, Run: took, Compile: answer.Compile}
@@ -146,8 +148,8 @@ func (r *run) profile(s *step, engine string, took time.Duration,
 	return p
 }
 
-// facts returns the facts of a step: those of the run, or of a part of their
-// rows, and what earlier steps have derived.
+// facts returns the facts of a step: base, and the relations of earlier steps
+// that it needs.
 func (r *run) facts(base *store.Database, s *step) *store.Database {
 	if len(s.seg.Needs) == 0 {
 		return base
@@ -164,7 +166,7 @@ func (r *run) facts(base *store.Database, s *step) *store.Database {
 	return db
 }
 
-// half is the work of one engine on a divided step.
+// half is the result of one engine for a divided step.
 type half struct {
 	answer *runtime.Answer
 	took   time.Duration
@@ -172,8 +174,8 @@ type half struct {
 }
 
 // divided runs the first rows of a step's table on the GPU and the others on
-// the host. It is not done if the step has to run as a whole: the GPU lacks
-// memory, or a total of a part does not fit its type.
+// the host, at the same time. It returns false if the step must run as a whole,
+// because the GPU lacks memory or a total of one part overflows.
 func (r *run) divided(ctx context.Context, s *step, rows int) (done bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -214,14 +216,13 @@ func (r *run) divided(ctx context.Context, s *step, rows int) (done bool, err er
 	return true, r.mergeHalves(ctx, s, halves, keys)
 }
 
-// errHalf is the cause with which the other half of a step is cancelled.
+// errHalf is the cause that cancels the other half of a step.
 var errHalf = errors.New("the other part of the rows failed")
 
-// fewRows is the number of rows of a merge below which several threads would
-// take longer to start than to work.
+// fewRows is the size of a merge below which one thread is faster than several.
 const fewRows = 1 << 12
 
-// mergeHalves makes the results of a step of those of its parts.
+// mergeHalves merges the results of the two halves of a step.
 func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []cutKey) error {
 	req := *r.req
 	req.Plan, req.Resident, req.Profile = s.rows.Merge, false, false
@@ -268,7 +269,7 @@ func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []c
 	return nil
 }
 
-// addDevice adds what a part of the run did on the GPU.
+// addDevice adds the GPU's profile of a part of the run.
 func (r *run) addDevice(d *runtime.DeviceProfile) {
 	if d == nil {
 		return
@@ -279,9 +280,9 @@ func (r *run) addDevice(d *runtime.DeviceProfile) {
 	r.answer.Device.Add(d)
 }
 
-// add enters the answer of a step that ran as a whole.
+// add takes the answer of a step that ran on one engine.
 func (r *run) add(s *step, a *runtime.Answer, p runtime.SegmentProfile) {
-	if len(a.Segments) > 0 { // the engine has run the step in segments itself
+	if len(a.Segments) > 0 { // the engine itself ran the step in segments
 		r.answer.Segments = append(r.answer.Segments, a.Segments...)
 	} else {
 		r.answer.Segments = append(r.answer.Segments, p)
@@ -298,7 +299,7 @@ func (r *run) add(s *step, a *runtime.Answer, p runtime.SegmentProfile) {
 	r.enter(s, a)
 }
 
-// enter takes the relations and violations of a step.
+// enter takes the relations and violations of an answer.
 func (r *run) enter(s *step, a *runtime.Answer) {
 	r.answer.Peak = max(r.answer.Peak, a.Peak)
 	r.answer.Dropped += a.Dropped
