@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// bag is rows of words: stored columns, or blocks of the file.
+// bag is a multiset of rows: stored columns in memory, or blocks of the file.
 type bag struct {
 	types []scalar.Type
 	tuple int // columns of a tuple; another one numbers them
@@ -20,11 +20,12 @@ type bag struct {
 	blocks []block
 	owned  bool // the blocks are freed with the bag
 
-	// cuts are copies of the rows by classes of values, by their columns.
+	// cuts are copies of the rows, partitioned by values of some columns; the
+	// columns are the key.
 	cuts map[string]*cut
 }
 
-// block is some rows in the file, one column after the other.
+// block is a group of rows in the file, column by column.
 type block struct {
 	at    int64
 	rows  int
@@ -32,14 +33,15 @@ type block struct {
 	bytes int
 }
 
-// field is how a column of a block is stored: words less lo, in width bytes.
+// field is the storage of a block's column: words minus lo, in width bytes
+// each.
 type field struct {
 	lo, hi int64
 	width  uint8
 }
 
-// cut is the rows of a bag in partitions. Blocks that the bag has got since are
-// added when they are many.
+// cut is a partitioned copy of a bag's rows. Blocks that are added to the bag
+// later wait until there are many, see lateShare.
 type cut struct {
 	dims  []dim // without a class
 	parts [][]block
@@ -47,21 +49,20 @@ type cut struct {
 	whole bool // those that the bag had at first are
 }
 
-// dim is the rows whose values in a column are in a class: that of the first
-// bits of their hashes. The column wholeRow stands for all columns of a set of
-// tuples together.
+// dim selects the rows whose value in a column has a class: the first bits of
+// its hash. wholeRow stands for all columns of a set of tuples.
 type dim struct {
 	col   int
 	bits  uint8
 	class uint64
 }
 
-// wholeRow is the column of a dim over tuples. Their number, if they have one,
-// is not part of them.
+// wholeRow is the column of a dim over whole tuples, without the number of a
+// tuple if it has one.
 const wholeRow = -1
 
-// hash spreads words over classes. It differs from the hashes of tables, so
-// that a part does not fill a part of a table.
+// hash spreads words over classes. It is independent of the hashes of tables,
+// so that the rows of one class do not crowd into one part of a table.
 func hash(word int64) uint64 {
 	h := uint64(word) * 0x9e3779b97f4a7c15
 	h ^= h >> 32
@@ -69,8 +70,7 @@ func hash(word int64) uint64 {
 	return h ^ h>>32
 }
 
-// hashRow is the hash of row i of columns; of one column it is that of the
-// word.
+// hashRow returns the hash of row i: for a single column, that of the word.
 func hashRow(cols [][]int64, i int) uint64 {
 	h := hash(cols[0][i])
 	for _, c := range cols[1:] {
@@ -84,7 +84,7 @@ func classOf(word int64, b uint8) uint64 { return classOfHash(hash(word), b) }
 
 func classOfHash(h uint64, b uint8) uint64 { return h >> (64 - b) & (1<<b - 1) }
 
-// bytes is the size of the rows where they are.
+// bytes returns the size of the rows, in memory or in the file.
 func (g *bag) bytes() int64 {
 	var n int64
 	for _, c := range g.facts {
@@ -96,20 +96,20 @@ func (g *bag) bytes() int64 {
 	return n
 }
 
-// blockRows is the most rows of a block, and leastRows the least that a full
-// one has.
+// blockRows is the largest number of rows in a block, and leastRows the
+// smallest in a full one.
 const (
 	blockRows = 1 << 16
 	leastRows = 1 << 6
-	// goodRows are enough that a block costs little more than its bytes.
+	// goodRows is the size of a block from which its overhead no longer
+	// matters.
 	goodRows = 1 << 9
 )
 
-// writing is the part of the memory that the buffers of a writer take.
+// writing is the share of the memory that a writer's buffers take.
 const writing = 8
 
-// writer appends rows to bags of blocks: row by row to one of several, by the
-// classes of their values.
+// writer distributes rows over lists of blocks by the classes of their values.
 type writer struct {
 	r     *run
 	types []scalar.Type
@@ -122,7 +122,8 @@ type writer struct {
 	data  []byte
 }
 
-// newWriter returns a writer to 2^b lists of blocks, b the bits of all dims.
+// newWriter returns a writer to 2^b lists, where b is the sum of the bits of
+// dims.
 func (r *run) newWriter(types []scalar.Type, dims []dim, to []*[]block) *writer {
 	w := &writer{r: r, types: types, dims: dims, to: to, bufs: make([][]int64, len(to))}
 	w.tuple = len(types)
@@ -208,7 +209,7 @@ type reader struct {
 	vecs [][]int64
 }
 
-// block reads some columns of a block, each into a vector.
+// block reads some columns of a block into vectors.
 func (d *reader) block(b *block, cols []int) ([][]int64, error) {
 	if err := d.r.stopped(); err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (d *reader) block(b *block, cols []int) ([][]int64, error) {
 	for len(d.vecs) < len(cols) {
 		d.vecs = append(d.vecs, nil)
 	}
-	// One read takes all columns, and those between them.
+	// A single read covers all columns and those between them.
 	from, until := b.bytes, 0
 	for _, c := range cols {
 		at := b.offset(c)
@@ -240,7 +241,7 @@ func (d *reader) block(b *block, cols []int) ([][]int64, error) {
 	return d.vecs[:len(cols)], nil
 }
 
-// offset is where a column of a block begins.
+// offset returns the place of a column in a block.
 func (b *block) offset(col int) int {
 	at := 0
 	for _, f := range b.cols[:col] {
@@ -275,11 +276,11 @@ func widen(dst []int64, data []byte, f field) {
 	}
 }
 
-// factRows is how many rows of facts are widened at a time.
+// factRows is the number of rows of stored columns that are widened at a time.
 const factRows = 1 << 12
 
-// each calls f with some columns of the rows, a block at a time. Those of the
-// facts that belong to a part come first.
+// each calls f with some columns of the rows, block by block: first stored rows
+// that belong to the part, then blocks.
 func (r *run) each(g *bag, blocks []block, cols []int, f func(cols [][]int64, n int) error) error {
 	d := reader{r: r}
 	if g.facts != nil && blocks == nil {
@@ -338,25 +339,27 @@ func firstColumns(n int) []int {
 	return out
 }
 
-// leastCut and mostCut bound the partitions of a cut, as powers of two.
+// leastCut and mostCut bound the number of partitions of a cut, as powers of
+// two.
 const (
 	leastCut = 3
 	mostCut  = 8
 )
 
-// mostParts returns the most partitions, as a power of two, whose blocks have
-// goodRows rows of so many columns.
+// mostParts returns the largest number of partitions, as a power of two, whose
+// blocks still have goodRows rows of so many columns.
 func (r *run) mostParts(cols int) int {
 	parts := r.bound / writing / int64(8*cols*goodRows)
 	return min(max(bits.Len64(uint64(parts))-1, leastCut), mostCut)
 }
 
-// lateShare is the part of the memory up to which blocks wait to be cut. Every
-// part reads them; but a few rows in each partition would be a block each.
+// lateShare is the share of the memory up to which added blocks wait to be
+// partitioned. Until then every part reads them, but partitions of a few rows
+// would become a block each.
 const lateShare = 64
 
-// cut returns the partitions of a bag by classes of values in columns. The
-// blocks from done on are in none of them.
+// cut returns the partitions of a bag by classes of values in columns. Blocks
+// from done on are not partitioned yet.
 func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 	key := ""
 	for _, d := range dims {
@@ -418,8 +421,8 @@ func (r *run) cut(g *bag, dims []dim) (*cut, error) {
 	return c, w.close()
 }
 
-// coarse reports whether parts are so much smaller than partitions that it pays
-// to partition again.
+// coarse reports whether parts are so much smaller than partitions that a finer
+// partitioning pays.
 func (c *cut) coarse(dims []dim, most int) bool {
 	finer, bits := 0, 0
 	for i, d := range dims {
@@ -429,7 +432,7 @@ func (c *cut) coarse(dims []dim, most int) bool {
 	return finer >= 2 && bits+2 <= most
 }
 
-// within appends the blocks of the partitions that may have rows of a part.
+// within appends the blocks of the partitions that may contain rows of a part.
 func (c *cut) within(dims []dim) []block {
 	classes := []uint64{0}
 	for i, have := range c.dims {
@@ -454,8 +457,8 @@ func (c *cut) within(dims []dim) []block {
 	return out
 }
 
-// within returns the blocks that have the rows of a part, and what has to be
-// tested for each row of them.
+// within returns the blocks that may contain rows of a part, and the tests that
+// remain for each row.
 func (r *run) within(g *bag, dims []dim) (blocks []block, rest []dim, err error) {
 	if len(dims) == 0 || g.facts == nil && g.bytes() <= r.bound/32 {
 		return g.blocks, dims, nil
@@ -492,7 +495,7 @@ func (r *run) drop(g *bag) {
 	g.blocks, g.cuts, g.rows = nil, nil, 0
 }
 
-// freeBlocks gives the room of blocks back, neighbours together.
+// freeBlocks frees the space of blocks, neighbours in one call.
 func (r *run) freeBlocks(blocks []block) {
 	var at, bytes int64
 	for i := range blocks {

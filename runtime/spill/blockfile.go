@@ -9,15 +9,15 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 )
 
-// Store is what blocks are kept in: a file, and in tests one that fails.
+// Store holds blocks: a file, or in tests one that fails.
 type Store interface {
 	WriteAt(data []byte, at int64) (int, error)
 	ReadAt(data []byte, at int64) (int, error)
 	Close() error
 }
 
-// blockFile is the file of a run. It has no name: the system frees it when it
-// is closed, or when the process is gone.
+// blockFile is the file of a run. It has no name, so the system frees it when
+// it is closed or the process ends.
 type blockFile struct {
 	file   Store
 	folder string          // "" for a file in memory
@@ -45,7 +45,7 @@ func Check(folder string) error {
 	return f.Close()
 }
 
-// write appends data and returns where it is.
+// write appends data and returns its offset.
 func (s *blockFile) write(data []byte) (int64, error) {
 	began := time.Now()
 	at := s.end
@@ -76,7 +76,7 @@ func (s *blockFile) read(data []byte, at int64) error {
 	return nil
 }
 
-// free gives the room of blocks back to the disk, where the system can do that.
+// free returns the space of blocks to the disk, if the file system can do that.
 func (s *blockFile) free(at, bytes int64) {
 	s.held -= bytes
 	if s.memory != nil {
@@ -87,7 +87,7 @@ func (s *blockFile) free(at, bytes int64) {
 	}
 }
 
-// failed is an error of the file system: redfox cannot do something to a file.
+// failed wraps an error of the file system with the operation that failed.
 func failed(do, folder string, err error) error {
 	return &runtime.SpillError{Err: err, Message: scratch.Failed(do, folder, err).Error()}
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// boxes evaluates a job box by box. A box has a class of values for each way of
-// the job; its results are those of the leaves' rows in these classes.
+// boxes evaluates a job box by box. A box selects a class of values for each
+// way of the job; its result is that of the leaves' rows in these classes.
 type boxes struct {
 	*run
 	job     *parts.Job
 	sources []*bag // of the leaves
-	// take is called with the answer of each box.
+	// take receives the answer of each box.
 	take func(*runtime.Answer) error
 	on   runtime.Engine
-	// whole says that the first box is not cut.
+	// whole is true while the first box has not been cut.
 	whole bool
 
-	// level is how many bits of each way the first box has, by the sizes of the
-	// leaves.
+	// level is the number of bits of each way in the first box, by the sizes of
+	// the leaves.
 	level []uint8
-	// full is how many rows that can be cut are too many for a box, as far as
-	// is known.
+	// full is the smallest number of cuttable rows that is known not to fit a
+	// box.
 	full   int64
 	most   []uint8 // bits of each way that a box had
 	slices []slice // of the leaves, for the last box
-	// wrong are the failures of boxes that the data cause. The least is
-	// returned, as that of a run in one box would be.
+	// wrong holds the failures that the data cause in boxes. The least is
+	// returned: a run in one box would report it.
 	wrong []error
 	boxes int64
 }
@@ -43,8 +43,8 @@ type boxes struct {
 type box struct {
 	bits  []uint8
 	class []uint64
-	// stalled counts, for each way, the cuts in a row that have left all rows
-	// in one half: its values are too few.
+	// stalled counts, for each way, the consecutive cuts that left all rows in
+	// one half, because there are too few values.
 	stalled []uint8
 	last    int   // the way that was cut last; -1 for none
 	rows    int64 // that it had before
@@ -58,21 +58,21 @@ type slice struct {
 }
 
 const (
-	// mostBits bounds the classes of a way, as a power of two.
+	// mostBits bounds the number of classes of a way, as a power of two.
 	mostBits = 24
-	// mostStalls is how many cuts in a row may leave all rows in one half.
+	// mostStalls bounds the consecutive cuts that leave all rows in one half.
 	mostStalls = 4
-	// leastBox is how many rows that can be cut a box on a device has at
-	// least: what fewer do not fit is not theirs.
+	// leastBox is the smallest number of cuttable rows in a box on a device. If
+	// fewer do not fit, something else takes the memory.
 	leastBox = 1 << 10
 )
 
-// errDevice says that a device has no room for the first box, however small, or
-// that the box cannot be cut: the job is for the host.
+// errDevice means that the job must run on the host: the smallest box does not
+// fit the device, or the first one cannot be cut.
 var errDevice = errors.New("a box does not fit the device")
 
-// evaluate runs a job over the sources of its leaves. A *runtime.MemoryError
-// says that a box does not fit that cannot be cut any further.
+// evaluate runs a job over the sources of its leaves. The error is a
+// *runtime.MemoryError if a box that cannot be cut further does not fit.
 func (r *run) evaluate(job *parts.Job, sources []*bag, take func(*runtime.Answer) error) (
 	boxed *boxes, err error) {
 	return r.newBoxes(job, sources, take).evaluate()
@@ -129,8 +129,8 @@ func (x *boxes) named(err error) error {
 	return &all
 }
 
-// estimate chooses the first box: what it reads should take a part of the
-// memory that is left. Facts are in the host's memory anyway.
+// estimate chooses the first box so that what it reads takes a part of the free
+// memory. Stored facts are in the host's memory anyway.
 func (x *boxes) estimate() {
 	sizes := make([]int64, len(x.sources))
 	total := int64(0)
@@ -162,7 +162,7 @@ func (x *boxes) estimate() {
 	}
 }
 
-// eval evaluates a box, in halves if it does not fit.
+// eval evaluates a box, or its halves if it does not fit.
 func (x *boxes) eval(b box) error {
 	for w, have := range b.bits {
 		if have < x.level[w] && x.whole {
@@ -203,8 +203,8 @@ func (x *boxes) halve(b box, w int, had int64) error {
 	return nil
 }
 
-// choose returns the way whose cut leaves the least to read, and the number of
-// rows that its leaves have in the box. The way is -1 if no cut helps.
+// choose returns the way whose cut leaves the fewest rows to read, and the rows
+// of its leaves in the box. The way is -1 if no cut helps.
 func (x *boxes) choose(b box, rows []int64) (way int, had int64) {
 	way = -1
 	gain := int64(0)
@@ -222,8 +222,8 @@ func (x *boxes) choose(b box, rows []int64) (way int, had int64) {
 	return way, had
 }
 
-// attempt evaluates a box in one run on an engine. It returns the rows of each
-// leaf that it read, or would have read.
+// attempt evaluates a box in one run. It returns the rows of each leaf that it
+// read, or would have read.
 func (x *boxes) attempt(b *box, on runtime.Engine) (rows []int64, err error) {
 	if err := x.stopped(); err != nil {
 		return nil, err
@@ -305,7 +305,7 @@ func (x *boxes) cuttable(rows []int64) int64 {
 	return sum
 }
 
-// stalls notes whether the last cut has left all rows in this half.
+// stalls records whether the last cut left all rows in this half.
 func (x *boxes) stalls(b *box, rows []int64) {
 	if b.last < 0 || b.rows == 0 {
 		return
@@ -321,12 +321,12 @@ func (x *boxes) stalls(b *box, rows []int64) {
 	}
 }
 
-// columnOf returns the column that a place has in the bag of its leaf.
+// columnOf returns the column of a place in the bag of its leaf.
 func (x *boxes) columnOf(p parts.Place) int {
 	return x.inBag(p.Leaf, x.job.Leaves[p.Leaf].Cols[p.Col])
 }
 
-// inBag returns the column of a leaf's bag for one of Leaf.Cols.
+// inBag returns the bag's column for one of Leaf.Cols.
 func (x *boxes) inBag(leaf, col int) int {
 	if col == parts.Number {
 		return len(x.sources[leaf].types) - 1
@@ -374,8 +374,8 @@ func (x *boxes) fetch(i int, dims []dim) error {
 	return nil
 }
 
-// load returns columns of the rows of a bag in a part, and how many bytes are
-// reserved for them.
+// load returns columns of a bag's rows in a part, and the bytes reserved for
+// them.
 func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Column, rows int,
 	held int64, err error) {
 	if g.facts != nil && len(dims) == 0 {

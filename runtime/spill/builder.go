@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// builder makes stored columns of words whose bounds are known.
+// builder builds stored columns of words with known bounds.
 type builder struct {
 	types  []scalar.Type
 	fields []field
@@ -18,7 +18,7 @@ type builder struct {
 	n      []int
 }
 
-// newBuilder returns a builder for some columns of blocks of a bag.
+// newBuilder returns a builder for some columns of a bag's blocks.
 func newBuilder(g *bag, blocks []block, cols []int, dict *store.Dict) *builder {
 	b := &builder{dict: dict, data: make([][]uint64, len(cols)), n: make([]int, len(cols))}
 	for _, c := range cols {
@@ -69,7 +69,7 @@ func (b *builder) add(col int, words []int64) {
 	pack(bytesOf(b.data[col])[had*int(f.width):], words, f)
 }
 
-// pack stores words less the field's least, in its width.
+// pack stores words minus the field's lo, in its width.
 func pack(dst []byte, words []int64, f field) {
 	switch f.width {
 	case 1:
@@ -104,7 +104,7 @@ func (b *builder) finish(rows int) []*store.Column {
 	return out
 }
 
-// column returns a column over entries that are there.
+// column returns a column over existing entries.
 func (b *builder) column(i, rows int, data unsafe.Pointer, owner any) *store.Column {
 	t, f := b.types[i], b.fields[i]
 	var dict *store.Dict

@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// commander evaluates a piece command by command. The variables that it fills
-// are in the file.
+// commander evaluates a piece command by command. Its variables are bags in the
+// file.
 type commander struct {
 	*run
 	seg   *segments.Segment
@@ -20,12 +20,13 @@ type commander struct {
 	about *runtime.SpillPiece
 }
 
-// state is the contents of a variable. Only full owns blocks, and fresh.
+// state is the contents of a variable. Blocks are owned by full and by fresh.
 type state struct {
 	full, old, delta *bag
-	// fresh has candidates: tuples that were derived since the last Merge.
+	// fresh holds candidates: tuples derived since the last Merge.
 	fresh *bag
-	// distinct says that no two candidates are equal: one box has found them.
+	// distinct says that the candidates do not repeat, because one box derived
+	// them.
 	distinct bool
 }
 
@@ -39,7 +40,7 @@ func (s *state) version(v queryplan.Version) *bag {
 	return s.full
 }
 
-// commands evaluates a piece command by command, and puts its outputs in out.
+// commands evaluates a piece command by command and adds its outputs to out.
 func (r *run) commands(seg *segments.Segment, out map[string]*bag,
 	about *runtime.SpillPiece) error {
 	c := &commander{run: r, seg: seg, flow: queryplan.NewFlow(seg.Plan),
@@ -63,7 +64,7 @@ func (r *run) commands(seg *segments.Segment, out map[string]*bag,
 	}
 	for v, s := range c.vars {
 		if v.Kind == queryplan.Derived && v.Output {
-			// The numbers of tuples are this piece's own.
+			// Tuple numbers are private to this piece.
 			s.full.types = s.full.types[:max(len(v.Cols), 1)]
 			out[v.Name] = s.full
 			s.full.owned, s.old.owned = true, false
@@ -88,7 +89,7 @@ func newState(v *queryplan.Var, numbered bool) *state {
 	return s
 }
 
-// walk runs the blocks, as the go engine does.
+// walk executes the blocks of the plan, as the go engine does.
 func (c *commander) walk() error {
 	visits := map[*queryplan.Block]int64{}
 	most := c.req.RoundsBound()
@@ -121,7 +122,7 @@ func (c *commander) walk() error {
 	return nil
 }
 
-// endRound notes how many tuples the outputs have that a block has filled.
+// endRound records the sizes of the outputs that a block has filled.
 func (c *commander) endRound(b *queryplan.Block) {
 	if !c.req.Rounds {
 		return
@@ -187,7 +188,7 @@ func (c *commander) command(b *queryplan.Block, i int, cmd queryplan.Command) er
 	return nil
 }
 
-// clear frees the contents of a variable, unless other pieces have filled it.
+// clear frees the contents of a variable of this piece.
 func (c *commander) clear(v *queryplan.Var) {
 	s := c.vars[v]
 	if s == nil {
@@ -198,7 +199,7 @@ func (c *commander) clear(v *queryplan.Var) {
 	}
 }
 
-// merge makes the candidates that the variable does not have its delta.
+// merge makes those candidates that the variable does not contain its delta.
 func (c *commander) merge(v *queryplan.Var) error {
 	s := c.vars[v]
 	s.old.blocks = append(s.old.blocks, s.delta.blocks...)
@@ -256,8 +257,8 @@ func (c *commander) evaluateOver(job *parts.Job, sources []*bag,
 	return x.boxes, err
 }
 
-// check evaluates a constraint: its violations, of which there should be none,
-// go to the file.
+// check evaluates a constraint. Violations, of which there should be none, go
+// to the file.
 func (c *commander) check(cmd *queryplan.Check) error {
 	n := cmd.Node
 	cols := n.Columns()
@@ -289,7 +290,7 @@ func (c *commander) check(cmd *queryplan.Check) error {
 	if err != nil {
 		return err
 	}
-	// The first tuples of all are among the first ones of the boxes.
+	// The first tuples overall are among the first ones of the boxes.
 	slices.SortFunc(all.Tuples, func(a, b []scalar.Value) int {
 		return slices.CompareFunc(a, b, scalar.Compare)
 	})
@@ -298,7 +299,7 @@ func (c *commander) check(cmd *queryplan.Check) error {
 	return nil
 }
 
-// dropCuts frees the copies of rows by classes.
+// dropCuts frees the partitioned copies of a bag.
 func (r *run) dropCuts(g *bag) {
 	blocks, rows, owned := g.blocks, g.rows, g.owned
 	g.owned = false

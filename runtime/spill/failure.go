@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// least returns the failure that a run in one box reports: that of the first
-// group or key. It is nil if there are none.
+// least returns the failure that a run in one box would report: that of the
+// first group or key, or nil.
 func least(errs []error) error {
 	if len(errs) == 0 {
 		return nil

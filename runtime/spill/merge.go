@@ -28,8 +28,8 @@ func hashKey(key []uint64) (h uint64) {
 	return h
 }
 
-// keySet is a set of packed tuples with room for a number of them. Slots are
-// taken from the place of a tuple's hash on.
+// keySet is a set of packed tuples with a fixed capacity: a hash table with
+// linear probing.
 type keySet struct {
 	interval.Layout
 	ranges []interval.Interval // of the columns
@@ -42,14 +42,14 @@ type keySet struct {
 	keys   []uint64 // packed tuples that are looked up
 }
 
-// mostSlots keeps numbers of slots within 32 bits.
+// mostSlots bounds the slots, so that their numbers have 32 bits.
 const mostSlots = 1 << 32
 
-// slotsOf returns how many slots a set of rows has.
+// slotsOf returns the number of slots for so many rows.
 func slotsOf(rows int64) int64 { return 1 << bits.Len64(uint64(max(rows*3/2, 63))) }
 
-// keySetBytes is what a set with a number of slots takes for tuples of so many
-// words.
+// keySetBytes returns the memory of a set with a number of slots for tuples of
+// so many words.
 func keySetBytes(words int, slots int64) int64 { return slots*int64(8*words) + slots/4 }
 
 func newKeySet(ranges []interval.Interval, slots int64) *keySet {
@@ -59,7 +59,7 @@ func newKeySet(ranges []interval.Interval, slots int64) *keySet {
 		room: int(slots) * 3 / 4, mask: int(slots) - 1}
 }
 
-// pack packs n tuples, which key returns until the next call.
+// pack packs n tuples for key, until the next call.
 func (s *keySet) pack(cols [][]int64, n int) {
 	s.keys = slices.Grow(s.keys[:0], n*s.Words)[:n*s.Words]
 	s.Pack(s.keys, cols, n)
@@ -78,8 +78,7 @@ func (s *keySet) find(key []uint64) (slot int, has bool) {
 	return slot, false
 }
 
-// insert adds a packed tuple, unless the set has it. It returns false if there
-// is no room.
+// insert adds a packed tuple. It returns false if the set is full.
 func (s *keySet) insert(key []uint64) bool {
 	slot, has := s.find(key)
 	if has {
@@ -94,8 +93,8 @@ func (s *keySet) insert(key []uint64) bool {
 	return true
 }
 
-// remove takes tuples out of the set that are there. Nothing is inserted
-// afterwards.
+// remove removes those of some tuples that the set contains. No insertion may
+// follow.
 func (s *keySet) remove(cols [][]int64, n int) {
 	s.pack(cols, n) // a tuple that covers refuses becomes some other key
 	for i := range n {
@@ -108,7 +107,7 @@ func (s *keySet) remove(cols [][]int64, n int) {
 	}
 }
 
-// covers reports whether the words of row i of columns are within the ranges.
+// covers reports whether row i lies within the ranges.
 func (s *keySet) covers(cols [][]int64, i int) bool {
 	for c, r := range s.ranges {
 		if !r.Contains(cols[c][i]) {
@@ -150,9 +149,9 @@ func (s *keySet) each(f func(cols [][]int64, n int) error) error {
 	return flush()
 }
 
-// difference puts the candidates that a variable does not have into a bag, each
-// once. Candidates are in memory a class of their hashes at a time; what the
-// variable has is read beside them and not kept.
+// difference adds the candidates that a variable does not contain to a bag,
+// each once. One class of the candidates at a time is in memory; the contents
+// of the variable stream past it.
 func (r *run) difference(name string, candidates, have, news *bag) error {
 	f := r.filler(news)
 	d := differ{run: r, name: name, candidates: candidates, have: have,
@@ -185,7 +184,8 @@ type differ struct {
 	to               *filler
 }
 
-// class is difference for a class of tuples, by halves if they do not fit.
+// class is difference for a class of tuples, or for its halves if it does not
+// fit.
 func (d *differ) class(class dim) error {
 	fits, err := d.fit(class)
 	if fits || err != nil {
@@ -199,7 +199,7 @@ func (d *differ) class(class dim) error {
 	return nil
 }
 
-// fit is class, and false if the class does not fit.
+// fit is class; it returns false if the class does not fit the memory.
 func (d *differ) fit(class dim) (bool, error) {
 	var dims []dim
 	if class.bits > 0 {
@@ -247,8 +247,7 @@ func (d *differ) fit(class dim) (bool, error) {
 	return true, set.each(d.to.columns)
 }
 
-// near returns the blocks of what the variable has that can have tuples of a
-// set.
+// near returns the blocks of the variable that may contain tuples of a set.
 func (d *differ) near(set *keySet) ([]block, error) {
 	bytes := d.have.bytes()
 	if bytes <= d.bound/32 {

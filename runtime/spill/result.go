@@ -55,9 +55,9 @@ func (r *run) contents(v *queryplan.Var) (*bag, error) {
 	return newBag(v.Cols), nil // nothing fills it
 }
 
-// mapped writes the columns of a bag one after the other and maps them. They
-// are nil if the file cannot be mapped. Nothing frees the room of those that
-// are not given back: the mapping outlives the run.
+// mapped writes the columns of a bag one after the other and maps them into
+// memory, or returns nil if the file cannot be mapped. Mapped columns outlive
+// the run, so their space is not freed.
 func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
 	f, ok := r.file.file.(*os.File)
 	if !ok || !scratch.CanMap {

@@ -19,17 +19,16 @@ import (
 
 // Options say where a run spills to.
 type Options struct {
-	// Folder has the file. "" stands for one in the host's memory, whose bytes
-	// count against the bound of the request, if it has one.
+	// Folder is where the file is made. If it is "", the file is in the host's
+	// memory and counts against the memory of the request, if that is bounded.
 	Folder string
-	// Device is how many bytes of a device's memory the engine has. 0 says that
-	// it runs on the host, in the memory of the request.
+	// Device is the memory of the engine's device in bytes. 0 means that the
+	// engine runs on the host, in the memory of the request.
 	Device int64
-	// Host is the go engine, for a run on a device: it evaluates boxes that the
-	// device cannot hold and that cannot be cut, and those that yield bags.
+	// Host is the go engine, for a run on a device. It evaluates boxes that do
+	// not fit the device and cannot be cut, and those whose results are bags.
 	Host runtime.Engine
-	// Open makes the file, for tests; nil stands for one without a name in
-	// Folder.
+	// Open opens the file in tests; nil stands for an unnamed file in Folder.
 	Open func() (Store, error)
 }
 
@@ -45,13 +44,13 @@ type run struct {
 	file   *blockFile
 	answer *runtime.Answer
 
-	// dict has the strings of all bags of blocks. ownDict says that the run may
-	// add to it.
+	// dict has the strings of all bags in the file. ownDict means that the run
+	// may add strings to it.
 	dict    *store.Dict
 	ownDict bool
 	recodes map[*store.Dict][]uint32
 
-	// visited is the number of the last round, if the request asks for rounds.
+	// visited is the number of the last round, for requests for rounds.
 	visited int64
 
 	cuts    *segments.Cuts
@@ -59,9 +58,9 @@ type run struct {
 	derived map[string]*bag // complete variables, by name
 }
 
-// Run evaluates a request by parts on an engine: on the go engine, if the
-// request has a bound on memory, or on that of a device. The answer is that of
-// a run in which all of it fits.
+// Run evaluates a request by parts: on the go engine, if the request bounds
+// memory, or on the engine of a device. The answer is that of a run in which
+// everything fits.
 func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts Options) (
 	answer *runtime.Answer, err error) {
 	if opts.Open == nil {
@@ -111,11 +110,11 @@ func (r *run) stopped() error { return context.Cause(r.ctx) }
 // room is how many bytes a box can take.
 func (r *run) room() int64 { return min(r.bound, r.mem.Room()) }
 
-// narrowRoom is the memory below which one thread runs a box: the buffers of
-// several would take most of it.
+// narrowRoom is the memory below which one thread runs a box. The buffers of
+// several threads would take most of it.
 const narrowRoom = 64 << 20
 
-// engine runs a plan over facts in the memory that is left.
+// engine runs a plan over facts in the memory that is free.
 func (r *run) engine(on runtime.Engine, plan *queryplan.Plan, facts *store.Database) (
 	*runtime.Answer, error) {
 	req := *r.req
@@ -146,15 +145,15 @@ func (r *run) engine(on runtime.Engine, plan *queryplan.Plan, facts *store.Datab
 	return answer, nil
 }
 
-// yieldsBag reports whether an output of a plan is a bag, which only the go
-// engine has.
+// yieldsBag reports whether an output of a plan is a bag. Only the go engine
+// returns bags.
 func yieldsBag(plan *queryplan.Plan) bool {
 	return slices.ContainsFunc(plan.Vars, func(v *queryplan.Var) bool {
 		return v.Kind == queryplan.Temp && v.Output
 	})
 }
 
-// strings makes the dictionary of all strings of the facts and of the plan.
+// strings makes one dictionary of all strings of the facts and of the plan.
 func (r *run) strings() error {
 	var dicts []*store.Dict
 	grows := false
@@ -214,7 +213,7 @@ func (r *run) strings() error {
 	var remaps [][]uint32
 	r.dict, remaps = store.MergeDicts(dicts, texts)
 	if r.ownDict = !slices.Contains(dicts, r.dict); grows && !r.ownDict {
-		// Only an empty dictionary is equal to an empty one.
+		// An empty dictionary equals only an empty one.
 		r.dict, r.ownDict = store.NewDict(nil), true
 	}
 	for i, d := range dicts {
@@ -223,11 +222,11 @@ func (r *run) strings() error {
 	return nil
 }
 
-// mostRecodes is how many dictionaries the codes of are kept.
+// mostRecodes bounds the dictionaries whose translated codes are kept.
 const mostRecodes = 64
 
-// codes returns the codes that the strings of a dictionary have in the run's;
-// nil if they are the same.
+// codes returns the run's codes for the strings of a dictionary; nil if they
+// are the same.
 func (r *run) codes(d *store.Dict) ([]uint32, error) {
 	if d == r.dict {
 		return nil, nil
@@ -284,7 +283,8 @@ func (r *run) source(v *queryplan.Var) (*bag, error) {
 	return g, nil
 }
 
-// newBag returns an empty bag of blocks. One without columns has one of zeros.
+// newBag returns an empty bag of blocks. A bag without columns has one column
+// of zeros.
 func newBag(cols []queryplan.Column) *bag {
 	g := &bag{owned: true}
 	for _, c := range cols {
@@ -297,8 +297,8 @@ func newBag(cols []queryplan.Column) *bag {
 	return g
 }
 
-// filler adds the tuples of relations to a bag. If the bag has a column more,
-// it numbers them. The bag has all of them once it is closed.
+// filler adds tuples to a bag, and numbers them if the bag has one more column.
+// The bag is complete once the filler is closed.
 type filler struct {
 	r       *run
 	g       *bag
@@ -319,7 +319,7 @@ func (f *filler) add(rel *store.Relation) error {
 	return f.r.each(from, nil, firstColumns(len(cols)), f.columns)
 }
 
-// columns adds n tuples. A tuple without columns is a zero.
+// columns adds n tuples. A tuple without columns becomes a zero.
 func (f *filler) columns(cols [][]int64, n int) error {
 	if len(cols) < len(f.g.types) {
 		f.numbers = slices.Grow(f.numbers[:0], n)[:n]
@@ -337,8 +337,8 @@ func (f *filler) columns(cols [][]int64, n int) error {
 
 func (f *filler) close() error { return f.w.close() }
 
-// piece evaluates a piece of the plan: whole or by the values of a column, and
-// else command by command.
+// piece evaluates a piece of the plan: whole, by values of a column, or command
+// by command.
 func (r *run) piece(at int) error {
 	began := time.Now()
 	seg := r.cuts.Segment(at, at+1)
@@ -368,7 +368,7 @@ func (r *run) piece(at int) error {
 			r.answer.Violations = append(r.answer.Violations, v)
 		}
 	}
-	// Several boxes have each a round of their own where the run has one.
+	// Several boxes would each count rounds of their own.
 	rounds := r.req.Rounds && len(r.cuts.Pieces[at].Loops) > 0
 	evaluate := r.evaluate
 	if rounds {
@@ -422,8 +422,8 @@ func (r *run) piece(at int) error {
 	return nil
 }
 
-// addRounds adds the rounds of a piece that ran whole to those of the pieces
-// before it.
+// addRounds appends the rounds of a piece that ran whole to those of earlier
+// pieces.
 func (r *run) addRounds(of map[string]runtime.Rounds) {
 	last := r.visited
 	for name, rounds := range of {
@@ -436,7 +436,7 @@ func (r *run) addRounds(of map[string]runtime.Rounds) {
 	r.visited = last
 }
 
-// dropUnused frees what no later piece and no result needs.
+// dropUnused frees the relations that no later piece and no result needs.
 func (r *run) dropUnused(next int) {
 	for _, v := range r.req.Plan.Vars {
 		if g := r.derived[v.Name]; g != nil && !v.Output && !r.cuts.Needed(v.Name, next) {
@@ -469,8 +469,8 @@ func (r *run) leaves(job *parts.Job, state map[*queryplan.Var]*state) ([]*bag, e
 	return out, nil
 }
 
-// leaf returns the rows of a leaf; state has those of the variables that the
-// plan of the job does not fill, but the commands of its piece do.
+// leaf returns the rows of a leaf. state has the variables that commands of the
+// piece fill outside the job.
 func (r *run) leaf(l *parts.Leaf, state map[*queryplan.Var]*state) (*bag, error) {
 	switch {
 	case l.Values != nil:

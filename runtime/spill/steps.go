@@ -12,8 +12,8 @@ import (
 
 var numberType = scalar.IntType
 
-// tree evaluates the tree of a command into a bag, and returns in how many
-// boxes. Those that are not 1 may have found a tuple several times.
+// tree evaluates the tree of a command into a bag and returns the number of
+// boxes. With more than one, tuples may repeat.
 func (c *commander) tree(v *queryplan.Var, n queryplan.Node, at source.Span, to *bag) (
 	boxes int64, err error) {
 	if u, ok := n.(*queryplan.Union); ok {
@@ -30,7 +30,7 @@ func (c *commander) tree(v *queryplan.Var, n queryplan.Node, at source.Span, to 
 	if !isMemory(err) {
 		return boxes, err
 	}
-	// An operator over what is in the file has more ways than one over others.
+	// Over relations in the file, an operator can be cut in more ways.
 	if stored, free, err := c.storeInputs(v, n, at); err != nil || stored != n {
 		defer free()
 		if err != nil {
@@ -56,7 +56,7 @@ func (c *commander) tree(v *queryplan.Var, n queryplan.Node, at source.Span, to 
 	return c.streamed(v, n, at, to, err)
 }
 
-// ordered returns a tree with its columns in an order.
+// ordered returns a tree with its columns in a given order.
 func ordered(n queryplan.Node, cols []string) queryplan.Node {
 	if slices.Equal(queryplan.NamesOf(n.Columns()), cols) {
 		return n
@@ -68,7 +68,7 @@ func ordered(n queryplan.Node, cols []string) queryplan.Node {
 	return p
 }
 
-// direct evaluates a job into a bag. If that fails, the bag is as it was.
+// direct evaluates a job into a bag. On failure the bag is unchanged.
 func (c *commander) direct(v *queryplan.Var, to *bag, job *parts.Job) (int64, error) {
 	had, rows := len(to.blocks), to.rows
 	boxes, err := c.fill(v, to, job)
@@ -116,8 +116,9 @@ func scanOf(v *queryplan.Var) *queryplan.Scan {
 	return &queryplan.Scan{Var: v, Names: queryplan.NamesOf(v.Cols)}
 }
 
-// storeInputs evaluates the inputs of an operator that are more than scans into
-// the file. It returns the operator over these, itself if there are none.
+// storeInputs evaluates those inputs of an operator that are more than scans
+// into the file, and returns the operator over them. It returns the operator
+// itself if there are none.
 func (c *commander) storeInputs(v *queryplan.Var, n queryplan.Node, at source.Span) (
 	queryplan.Node, func(), error) {
 	inputs := slices.Clone(n.Inputs())
@@ -141,7 +142,7 @@ func (c *commander) storeInputs(v *queryplan.Var, n queryplan.Node, at source.Sp
 	return queryplan.WithInputs(n, inputs), free, nil
 }
 
-// isScan reports whether a tree is a scan, with filters and other names.
+// isScan reports whether a tree is a scan, possibly filtered and renamed.
 func isScan(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Scan, *queryplan.Values:
@@ -154,9 +155,9 @@ func isScan(n queryplan.Node) bool {
 	return false
 }
 
-// streamed evaluates a tree at once over columns that are mapped from the file,
-// for operators that hold little of what they read. The error is that of the
-// boxes, for files that cannot be mapped.
+// streamed evaluates a tree in one run over columns mapped from the file, for
+// operators that hold little of their input. If files cannot be mapped, it
+// returns the error of the boxes.
 func (c *commander) streamed(v *queryplan.Var, n queryplan.Node, at source.Span, to *bag,
 	boxed error) (int64, error) {
 	job := parts.OfTree(v, n, at)
