@@ -8,21 +8,22 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// A recursive atom may be asked for what another one finds, as in
-// path(x, z) <- path(x, y), path(y, z). A value that path finds is the end of a
-// chain of what the recursion starts from, so the values that it can find for
-// those it is asked for are known without the recursion: a set for each column
-// of values that are passed along. Such sets, and those of what is asked for,
-// are filled by a loop of their own ahead of the recursion. They may have more
-// than is asked for, where a rule has conditions beside its chain.
+// In path(x, z) <- path(x, y), path(y, z), the second atom is asked for the
+// values y that the first one finds. Each such y is the end of a chain of
+// tuples that the recursion starts from, so a superset of the values that are
+// reachable from those asked for is known without the recursion: one set for
+// each column through which values are passed along. A loop of its own fills
+// these sets, and those of the values asked for, ahead of the recursion. Where
+// rules have conditions beside the chain, the sets may have more values than
+// are asked for.
 
-// ahead is a recursion whose demand is found ahead of it.
+// ahead is a recursion whose demand is computed before it.
 type ahead struct {
 	*restriction
 	rules  []*growingRule
 	starts []*growingRule // what the recursion starts from; insert is nil
-	// passed are the columns whose values are passed along, in the order in
-	// which they were needed, and sets those of their values.
+	// passed are the columns through which values are passed along, in the
+	// order in which they were needed; sets has the set of each.
 	passed []passedColumn
 	sets   map[passedColumn]*queryplan.Var
 	steps  []step
@@ -34,7 +35,7 @@ type passedColumn struct {
 	col int
 }
 
-// step fills a set with the values that a variable of a rule has for those of
+// step adds to a set the values that a variable of a rule has, given those of
 // another set.
 type step struct {
 	rule *growingRule
@@ -43,16 +44,17 @@ type step struct {
 	from knownBy
 }
 
-// knownBy is how values of a variable are known: by a set of values of another
-// variable, and atoms that lead from there.
+// knownBy says how values of a variable are known: from a set of values of
+// another variable, through atoms that connect the two.
 type knownBy struct {
 	set   *queryplan.Var
 	id    int
 	atoms []*conjunct
 }
 
-// foresees returns a recursion of which each variable is asked for one column,
-// if all that its rules ask for is known ahead of it, or nil.
+// foresees returns the recursion with its demand computed ahead. It is nil
+// unless each variable is asked for by one column and all values that its rules
+// ask for can be known ahead.
 func (r *recursion) foresees() *ahead {
 	g := &growing{recursion: r}
 	if r.loop.Term.(*queryplan.Branch).Unbounded || !r.readBlocks(g.read) ||
@@ -90,14 +92,14 @@ func (r *recursion) foresees() *ahead {
 	return nil
 }
 
-// newSet makes a set of values of a column.
+// newSet declares a set of values of a column.
 func (a *ahead) newSet(v *queryplan.Var, col int, suffix string) *queryplan.Var {
 	return &queryplan.Var{Name: a.names.Fresh(v.Name + suffix), Kind: queryplan.Derived,
 		Cols: []queryplan.Column{v.Cols[col]}, Keys: 1, Limit: -1, Span: v.Span}
 }
 
-// plan finds the steps that fill the sets. It reports whether each recursive
-// atom is asked for values that are known.
+// plan finds the steps that fill the sets. It returns false if some recursive
+// atom is asked for values that are not known.
 func (a *ahead) plan() bool {
 	for _, rule := range a.rules {
 		known, ok := a.follow(rule)
@@ -129,9 +131,9 @@ func (a *ahead) plan() bool {
 	return true
 }
 
-// follow finds out which variables of a rule have values that are known for
-// those that its head is asked for. It reports whether each recursive atom has
-// the value that it is asked by.
+// follow finds the variables of a rule whose values follow from those that its
+// head is asked for. It returns false if a recursive atom lacks the value by
+// which it is asked.
 func (a *ahead) follow(rule *growingRule) (known map[int]knownBy, ok bool) {
 	head := rule.insert.Var
 	asked := rule.body.find(rule.head[a.columns[head][0]])
@@ -171,7 +173,7 @@ func (a *ahead) follow(rule *growingRule) (known map[int]knownBy, ok bool) {
 	return known, !slices.ContainsFunc(left, func(c *conjunct) bool { return c.scan != nil })
 }
 
-// setOf returns the set of the values of a column that is passed along.
+// setOf returns the set of a column through which values are passed along.
 func (a *ahead) setOf(c passedColumn) *queryplan.Var {
 	if a.sets[c] == nil {
 		a.sets[c] = a.newSet(c.of, c.col, "$passed")
@@ -179,7 +181,7 @@ func (a *ahead) setOf(c passedColumn) *queryplan.Var {
 	return a.sets[c]
 }
 
-// add adds a step, unless it leads from a set to itself or is there.
+// add adds a step, unless it is a repetition or leads from a set to itself.
 func (a *ahead) add(rule *growingRule, to *queryplan.Var, id int, from knownBy) {
 	if len(from.atoms) == 0 && from.set == to {
 		return
@@ -192,8 +194,8 @@ func (a *ahead) add(rule *growingRule, to *queryplan.Var, id int, from knownBy) 
 	a.steps = append(a.steps, step{rule, to, id, from})
 }
 
-// isTight reports whether rules have nothing beside their chains that keeps
-// values from being asked for: few are known ahead then that are not asked for.
+// isTight reports whether conditions beside the chains of the rules exclude few
+// tuples. The sets then have few values that are not asked for.
 func (a *ahead) isTight() bool {
 	used := map[*conjunct]bool{}
 	for _, s := range a.steps {
@@ -266,8 +268,8 @@ func (a *ahead) restrict() {
 	joinBlocks(a.Plan)
 }
 
-// covered reports whether a recursive atom of a rule has the value that its
-// head is asked for.
+// covered reports whether a recursive atom of a rule has the value for which
+// its head is asked.
 func (a *ahead) covered(rule *growingRule) bool {
 	asked := rule.body.find(rule.head[a.columns[rule.insert.Var][0]])
 	return slices.ContainsFunc(rule.body.atoms, func(c *conjunct) bool {
@@ -275,7 +277,7 @@ func (a *ahead) covered(rule *growingRule) bool {
 	})
 }
 
-// within returns an insert of the tuples that are asked for.
+// within restricts an insert to the tuples that are asked for.
 func (a *ahead) within(in *queryplan.Insert) queryplan.Command {
 	names := trees.Columns(in.Node)
 	scan := &queryplan.Scan{Var: a.asked[in.Var], Names: []string{names[a.columns[in.Var][0]]}}

@@ -10,9 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// seed is a place where the recursion is asked for tuples: a scan, the columns
-// of which values are known there, and the values: constants, or those of
-// another atom.
+// seed is a scan of the recursion outside of it, with columns whose values are
+// known there: constants, or values of another atom.
 type seed struct {
 	scan    *queryplan.Scan
 	columns []int
@@ -47,8 +46,8 @@ func (s *seed) values(columns []int, names []string) queryplan.Node {
 	return trees.Project(s.from.node, cols)
 }
 
-// asked finds out for which columns of the recursion the rest of the plan knows
-// values. It reports whether it does so everywhere.
+// asked finds the columns of the recursion for which every reader outside of it
+// knows values. It returns false if some reader knows none.
 func (r *recursion) asked() bool {
 	flow := queryplan.NewFlow(r.Plan)
 	for _, b := range r.Blocks {
@@ -69,7 +68,7 @@ func (r *recursion) asked() bool {
 	return len(r.seeds) > 0
 }
 
-// ask looks at the places where a tree reads the recursion.
+// ask visits the scans of the recursion in a tree.
 func (r *recursion) ask(tree *innerTree, flow *queryplan.Flow) bool {
 	body := &conjuncts{reads: r.reads, consts: map[int]*queryplan.Const{}, groups: true}
 	env := map[string]int{}
@@ -140,9 +139,9 @@ func (r *recursion) askBy(a *conjunct, body *conjuncts, from []*conjunct,
 	return len(columns) > 0
 }
 
-// early reports whether a tree can be computed before the recursion. It adds
-// the commands that have to move there: those behind the recursion that fill
-// what the tree reads and do not depend on the recursion.
+// early reports whether a tree can be computed before the recursion. It
+// collects the commands behind the recursion that must then move before it:
+// they fill what the tree reads, and do not depend on the recursion.
 func (r *recursion) early(n queryplan.Node, flow *queryplan.Flow,
 	fills map[queryplan.Command]bool) bool {
 	for _, s := range queryplan.Scans(n) {
@@ -160,8 +159,8 @@ func (r *recursion) early(n queryplan.Node, flow *queryplan.Flow,
 	return true
 }
 
-// moves reports whether the commands that fill a variable can move in front of
-// the recursion, and adds them.
+// moves reports whether the commands that fill a variable can move before the
+// recursion, and collects them.
 func (r *recursion) moves(v *queryplan.Var, flow *queryplan.Flow,
 	fills map[queryplan.Command]bool) bool {
 	if !r.late {

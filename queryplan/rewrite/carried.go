@@ -9,13 +9,14 @@ import (
 )
 
 // A recursion carries a value along if each variable of its loop has a column
-// in which all commands pass it on from every tuple of the recursion that they
-// read. Tuples of one value then come from those of the same value only,
-// however many recursive atoms a rule has, and through groups, negations and
-// best values of its round (a generalised pivot, as in queryplan/parts). What
-// the recursion starts from is restricted to the values that are asked for.
+// that every command copies from every tuple of the recursion that it reads.
+// Tuples with a value in that column then come only from tuples with the same
+// value, however many recursive atoms a rule has, and through groups, negations
+// and best values of a round (a generalised pivot, as in queryplan/parts). It
+// is enough to restrict the tuples that the recursion starts from to the values
+// that are asked for.
 
-// carried is a recursion by what its loop carries along.
+// carried is a recursion whose loop may carry values along.
 type carried struct {
 	*recursion
 	fills  []queryplan.Command // of the loop: inserts, and assignments to its temporaries
@@ -27,7 +28,7 @@ type carried struct {
 // mostCarried bounds the search for columns.
 const mostCarried = 10_000
 
-// carries returns a recursion whose variables have a column each that the loop
+// carries returns a recursion in which each variable has a column that the loop
 // carries along and that is asked for, or nil.
 func (r *recursion) carries() *carried {
 	k := &carried{recursion: r, column: map[*queryplan.Var]int{}, steps: mostCarried}
@@ -37,8 +38,7 @@ func (r *recursion) carries() *carried {
 	return k
 }
 
-// readLoop reads the commands of the recursion as readCommands does, but for
-// the rules in the loop.
+// readLoop is readCommands, except for the rules in the loop.
 func (k *carried) readLoop() bool {
 	for _, c := range k.loop.Cmds {
 		if a, ok := c.(*queryplan.Assign); ok && !slices.Contains(k.locals, a.Var) {
@@ -90,8 +90,8 @@ func (k *carried) readsLoop(n queryplan.Node) bool {
 	})
 }
 
-// choose chooses a column of each of the variables, so that all commands carry
-// it along.
+// choose chooses a column of each variable such that all commands carry it
+// along.
 func (k *carried) choose(vars []*queryplan.Var) bool {
 	if len(vars) == 0 {
 		return true
@@ -116,8 +116,8 @@ func (k *carried) choose(vars []*queryplan.Var) bool {
 	return false
 }
 
-// allCarry reports whether the commands carry values along whose variables have
-// columns.
+// allCarry reports whether all commands carry along the columns that are chosen
+// so far.
 func (k *carried) allCarry() bool {
 	return !slices.ContainsFunc(k.fills, func(c queryplan.Command) bool {
 		n := queryplan.CommandNode(c)
@@ -132,9 +132,9 @@ func (k *carried) allCarry() bool {
 	})
 }
 
-// carry reports whether the tuples of a tree with a value in a column come from
-// tuples with that value of all variables of the loop that the tree reads, one
-// of them at least.
+// carry reports whether every tuple of a tree with some value in a column comes
+// from tuples with that value of all variables of the loop that the tree reads,
+// and of at least one.
 func (k *carried) carry(n queryplan.Node, col string) bool {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -176,7 +176,7 @@ func (k *carried) carryJoin(n *queryplan.Join, col string) bool {
 	return n.Kind == queryplan.Inner && has(n.Right)
 }
 
-// restrict restricts what the recursion starts from.
+// restrict restricts the tuples that the recursion starts from.
 func (k *carried) restrict() {
 	x := &restriction{recursion: k.recursion, names: queryplan.VarNames(k.Plan)}
 	own := x.takeOwn()
@@ -212,8 +212,8 @@ func (k *carried) restrict() {
 	x.enter(own)
 }
 
-// takeOwn takes the commands that the recursion starts from out of the block
-// before the loop, and moves what the seeds read there.
+// takeOwn separates the commands that the recursion starts from out of the
+// block before the loop, and moves what the seeds read before them.
 func (x *restriction) takeOwn() []queryplan.Command {
 	member := func(c queryplan.Command) bool {
 		v := queryplan.CommandVar(c)

@@ -11,7 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// Choice is what a pass decided about a rule by estimates, and why.
+// Choice is a decision of a pass that rests on estimates, with the reason.
 type Choice struct {
 	Pass  string
 	Block string // of the rule
@@ -20,7 +20,7 @@ type Choice struct {
 	Text  string
 }
 
-// String is the choice as a line for people.
+// String returns the choice as a line for people.
 func (c Choice) String() string {
 	at := ""
 	if c.Place != "" {
@@ -29,8 +29,8 @@ func (c Choice) String() string {
 	return fmt.Sprintf("%s: %s%s: %s", c.Block, c.Rule, at, c.Text)
 }
 
-// choose records a choice. Versions of one rule for which it is the same, and
-// passes that choose again, get one line.
+// choose records a choice. Equal choices, of versions of one rule or of
+// repeated passes, get one line.
 func (p *program) choose(pass string, b *queryplan.Block, c queryplan.Command, text string) {
 	choice := Choice{Pass: pass, Block: b.Name, Rule: queryplan.CommandVar(c).Name,
 		Text: text}

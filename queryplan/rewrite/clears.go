@@ -25,8 +25,8 @@ var placeClears = &Pass{
 	},
 }
 
-// liveness has for every block the variables whose contents are used later, as
-// numbers.
+// liveness has, for every block, the variables whose contents are used later,
+// as numbers.
 type liveness struct {
 	vars    []*queryplan.Var // those that can be cleared, in the plan's order
 	number  map[*queryplan.Var]int
@@ -97,7 +97,7 @@ func (l *liveness) addTo(s bitset.Set, vars []*queryplan.Var) {
 	}
 }
 
-// step takes the set of live variables from after a command to before it.
+// step updates the set of live variables from after a command to before it.
 func (l *liveness) step(live bitset.Set, c queryplan.Command) {
 	if a, ok := c.(*queryplan.Assign); ok {
 		live.Remove(l.number[a.Var])
@@ -105,8 +105,8 @@ func (l *liveness) step(live bitset.Set, c queryplan.Command) {
 	l.addTo(live, usedVars(c))
 }
 
-// usedVars returns the variables whose contents a command needs: what it scans,
-// and what it adds to, merges or checks.
+// usedVars returns the variables whose contents a command reads: those it
+// scans, merges, checks or adds to.
 func usedVars(c queryplan.Command) []*queryplan.Var {
 	var out []*queryplan.Var
 	if n := queryplan.CommandNode(c); n != nil {

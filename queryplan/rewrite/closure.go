@@ -8,16 +8,17 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// closure is a recursion p(x, z) <- p(x, y), p(y, z), as if its second atom
-// were what p starts from. That is the same relation: either has all chains.
+// closure is the recursion p(x, z) <- p(x, y), p(y, z) with the second atom
+// replaced by the relation that p starts from. Both derive all chains, so the
+// result is the same.
 type closure struct {
 	assign *queryplan.Assign // of what p starts from, or nil
 	base   []*queryplan.Insert
 	rule   *queryplan.Insert
 }
 
-// composes reports whether an insert of the loop composes a variable with
-// itself and does nothing else, and whether the delta comes first.
+// composes reports whether all that an insert of the loop does is to compose a
+// variable with itself, and whether the delta comes first.
 func (r *recursion) composes(insert *queryplan.Insert) (first, ok bool) {
 	body, head := conjunctsOf(insert.Node, r.reads)
 	if body.loose || len(body.consts) > 0 || len(body.inner) > 0 || len(body.atoms) != 2 ||
@@ -46,7 +47,7 @@ func (r *recursion) composes(insert *queryplan.Insert) (first, ok bool) {
 	return false, false
 }
 
-// linearise replaces inserts that compose the variable of a recursion with
+// linearise replaces the inserts that compose the recursion's variable with
 // itself by one rule with one recursive atom.
 func (r *recursion) linearise() bool {
 	if len(r.vars) != 1 || len(r.rules) > 0 || len(r.base) == 0 || len(r.deltas) != 2 {

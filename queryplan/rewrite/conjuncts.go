@@ -8,29 +8,29 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// conjuncts is a tree of joins as atoms over variables. What a filter or an
-// anti join excludes beside that is left out, so that the atoms may hold more
-// often than the tree.
+// conjuncts is a tree of joins as atoms over variables. Anti joins, and
+// conditions other than equalities of columns, are left out of the atoms, which
+// may therefore hold more often than the tree.
 type conjuncts struct {
 	reads  func(n queryplan.Node) bool // the recursion
 	parent []int                       // of each variable, for those that are equal
 	consts map[int]*queryplan.Const
 	atoms  []*conjunct
-	// inner are conjunctions of their own below the tree: what an anti join
-	// excludes, and the inputs of other operators.
+	// inner are conjunctions of their own below the tree: the right sides of
+	// anti joins, and inputs of other operators.
 	inner []*innerTree
 	// loose is set if something is left out.
 	loose bool
-	// groups says that the rows of groups are part of the conjunction, as what
-	// is asked of a group is asked of its rows.
+	// groups says that the rows of groups belong to the conjunction: asking for
+	// a group asks for its rows.
 	groups bool
 }
 
-// innerTree is a tree that reads the recursion. For each tuple of by, if that
-// is not nil, it is asked for the tuples that agree with it.
+// innerTree is a tree that reads the recursion. If by is not nil, each tuple of
+// by asks for the tuples that agree with it.
 type innerTree struct{ node, by queryplan.Node }
 
-// conjunct is an atom: a tree that reads nothing of the recursion, or a scan of
+// conjunct is an atom: a tree that does not read the recursion, or a scan of
 // one of its variables.
 type conjunct struct {
 	node queryplan.Node
@@ -56,7 +56,7 @@ func (c *conjuncts) variable() int {
 	return len(c.parent) - 1
 }
 
-// find returns the variable that stands for all that are equal to one.
+// find returns the representative of the variables that are equal to one.
 func (c *conjuncts) find(id int) int {
 	for c.parent[id] != id {
 		id = c.parent[id]
@@ -75,11 +75,11 @@ func (c *conjuncts) equate(a, b int) {
 	}
 }
 
-// constant returns the value that a variable has to have, or nil.
+// constant returns the value to which a variable is bound, or nil.
 func (c *conjuncts) constant(id int) *queryplan.Const { return c.consts[c.find(id)] }
 
-// ids returns the variables of the columns of an atom in their order, of a scan
-// those of all columns of its variable. One that is not read has -1.
+// ids returns the variables of an atom's columns in their order; for a scan,
+// those of all columns of its variable, with -1 for columns that are not read.
 func (a *conjunct) ids(c *conjuncts) []int {
 	names := trees.Columns(a.node)
 	if a.scan != nil {
@@ -95,8 +95,8 @@ func (a *conjunct) ids(c *conjuncts) []int {
 	return out
 }
 
-// flatten adds the atoms of a tree. env has the variables of those of its
-// columns that something else reads.
+// flatten adds the atoms of a tree. env has the variables of the columns that
+// are used elsewhere.
 func (c *conjuncts) flatten(n queryplan.Node, env map[string]int) {
 	env = maps.Clone(env)
 	need := func(name string) int {
@@ -230,7 +230,7 @@ func (c *conjuncts) atom(n queryplan.Node, env map[string]int) {
 	c.atoms = append(c.atoms, a)
 }
 
-// joinsBelow reports whether a tree has a join that is part of the conjunction.
+// joinsBelow reports whether a tree has a join that belongs to the conjunction.
 func joinsBelow(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Join:
@@ -250,8 +250,8 @@ func renamesOf(from, to []string) []queryplan.Rename {
 	return out
 }
 
-// named returns the tuples of an atom with a column for each variable that the
-// names have. Columns of one variable have to be equal.
+// named returns the tuples of an atom, with a column for each variable in
+// names. Columns with the same variable must be equal.
 func (a *conjunct) named(c *conjuncts, names map[int]string) queryplan.Node {
 	return byVariable(a.node, func(i int, name string) int {
 		if id, ok := a.vars[name]; ok {
@@ -261,8 +261,8 @@ func (a *conjunct) named(c *conjuncts, names map[int]string) queryplan.Node {
 	}, names)
 }
 
-// byVariable names the columns of a tree by their variables, and keeps those
-// that names has. Columns of one variable have to be equal.
+// byVariable renames the columns of a tree to their variables and keeps those
+// in names. Columns with the same variable must be equal.
 func byVariable(n queryplan.Node, variable func(i int, column string) int,
 	names map[int]string) queryplan.Node {
 	first := map[int]queryplan.Column{}

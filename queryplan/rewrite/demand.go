@@ -66,28 +66,29 @@ var restrictToDemand = &Pass{
 	},
 }
 
-// leastAsked is how many times as many values there must be as a relation asks
-// for.
+// leastAsked is the factor by which a relation's values must outnumber those
+// that are asked for.
 var leastAsked = 4.0
 
-// recursion is a loop of one block. Its rules have one recursive atom each,
-// unless it carries what is asked for along or grows with it.
+// recursion is a loop of one block. Each of its rules has one recursive atom,
+// unless the recursion carries the demand along or grows with it.
 type recursion struct {
 	*program
 	before, loop, after *queryplan.Block
 	vars                []*queryplan.Var
 	base                []*queryplan.Insert // in before
 	rules               []*recursiveRule
-	// composed are inserts that closure replaces, if it is not nil.
-	// deltas says whether the delta is on either side of some.
+	// composed are the inserts that closure replaces, if it is not nil. deltas
+	// has true if some of them read the delta first, and false if some read it
+	// second.
 	composed []*queryplan.Insert
 	deltas   map[bool]bool
 	closure  *closure
-	// columns has the places of the columns that are asked for, and seeds what
-	// yields their first values.
+	// columns has the places of the columns that are asked for; seeds yield the
+	// first values.
 	columns map[*queryplan.Var][]int
 	seeds   []*seed
-	// moved are the commands of after that fill what the seeds read. Late is
+	// moved are the commands of after that fill what the seeds read. late is
 	// set if the commands of after run once.
 	moved map[queryplan.Command]bool
 	late  bool
@@ -102,7 +103,8 @@ type recursiveRule struct {
 	atom   *conjunct
 }
 
-// recursion returns the recursion of a loop, or nil if it has another shape.
+// recursion returns the recursion of a loop, or nil if the loop has another
+// shape.
 func (p *program) recursion(loop *queryplan.Block,
 	inLoops map[*queryplan.Block]map[*queryplan.Var]bool) *recursion {
 	again, ok := loop.Term.(*queryplan.Branch)
@@ -149,7 +151,7 @@ func (r *recursion) reads(n queryplan.Node) bool {
 }
 
 // readCommands reports whether the recursion is filled in its two blocks only,
-// by rules without a side effect, and is no output.
+// by rules without side effects, and is not an output.
 func (r *recursion) readCommands() bool {
 	if !r.readBlocks(func(insert *queryplan.Insert) bool {
 		if first, ok := r.composes(insert); ok {
@@ -169,7 +171,7 @@ func (r *recursion) readCommands() bool {
 	return len(r.base) > 0 && len(r.rules) > 0
 }
 
-// readBlocks does so for inserts of the loop that take accepts.
+// readBlocks is readCommands for inserts of the loop that take accepts.
 func (r *recursion) readBlocks(take func(insert *queryplan.Insert) bool) bool {
 	for _, v := range r.vars {
 		if v.Output || len(v.Cols) == 0 {
@@ -199,8 +201,8 @@ func (r *recursion) readBlocks(take func(insert *queryplan.Insert) bool) bool {
 	return true
 }
 
-// disturbs reports whether a command reads the recursion, or changes what the
-// rules read that it starts from. Those move behind it.
+// disturbs reports whether a command reads the recursion or changes what its
+// first rules read. Such commands move behind it.
 func (r *recursion) disturbs(c queryplan.Command) bool {
 	if n := queryplan.CommandNode(c); n != nil && r.reads(n) {
 		return true
@@ -213,8 +215,8 @@ func (r *recursion) disturbs(c queryplan.Command) bool {
 	})
 }
 
-// rule returns the conjunction of an insert of the loop, or nil if it has not
-// one recursive atom.
+// rule returns the conjunction of an insert of the loop, or nil if it does not
+// have exactly one recursive atom.
 func (r *recursion) rule(insert *queryplan.Insert) *recursiveRule {
 	for _, s := range queryplan.Scans(insert.Node) {
 		if r.member(s.Var) != (s.Version == queryplan.Delta) || s.Position != "" {
@@ -241,9 +243,9 @@ func (r *recursion) rule(insert *queryplan.Insert) *recursiveRule {
 	return rule
 }
 
-// follows decides which columns are asked for, so that the columns of each
-// atom follow from those of its rule's head. Columns that all rules pass on
-// need no other relation for that. It reports whether there are any.
+// follows decides which columns are asked for, such that those of each
+// recursive atom follow from those of the head. Columns that all rules pass on
+// follow without another relation. It returns false if no column is left.
 func (r *recursion) follows() bool {
 	asked := r.columns
 	for _, with := range []bool{false, true} {
@@ -255,8 +257,8 @@ func (r *recursion) follows() bool {
 	return false
 }
 
-// settle narrows the columns that are asked for to those that follow. With says
-// whether the other relations of a rule help.
+// settle narrows the columns that are asked for to those that follow. with says
+// whether other relations of a rule may be used for that.
 func (r *recursion) settle(with bool) bool {
 	for changed := true; changed; {
 		changed = false
@@ -283,8 +285,8 @@ func (r *recursion) settle(with bool) bool {
 	return len(r.columns) == len(r.vars)
 }
 
-// bound returns the columns of the recursive atom that have values if columns
-// of the head have: the same ones or, with other relations, those that these
+// bound returns the columns of the recursive atom whose values follow from
+// those of the head: the same variables, or variables that other relations
 // yield.
 func (rule *recursiveRule) bound(head []int, with bool) []int {
 	known := rule.known(head)
@@ -313,9 +315,9 @@ func (rule *recursiveRule) known(head []int) map[int]bool {
 	return known
 }
 
-// prefix returns the atoms that share variables with those that are known, one
-// after the other, and adds theirs. They are what the recursive atom is asked
-// by, so that it does not look at what only restricts them further.
+// prefix returns the atoms that share variables with the known ones, one after
+// the other, and adds their variables. They are what the recursive atom is
+// asked by; atoms that only restrict it further are left out.
 func (rule *recursiveRule) prefix(known map[int]bool) []*conjunct {
 	var out []*conjunct
 	wanted := rule.atom.ids(rule.body)
@@ -340,8 +342,8 @@ func allKnown(ids []int, known map[int]bool) bool {
 	return !slices.ContainsFunc(ids, func(id int) bool { return id >= 0 && !known[id] })
 }
 
-// pays reports whether a relation asks for few values of columns. Constants
-// always are few.
+// pays reports whether a relation asks for few values of columns. Constants are
+// always few.
 func (r *recursion) pays(s *seed) bool {
 	if s.constant() || leastAsked == 0 {
 		return true

@@ -55,7 +55,8 @@ type extremes struct {
 	restricted bool
 }
 
-// apply replaces relations of which one column is only told from another.
+// apply replaces relations whose only contribution is a column that differs
+// from another one.
 func (x *extremes) apply(n queryplan.Node, at joins.Site) queryplan.Node {
 	if !at.Set {
 		return n
@@ -76,8 +77,9 @@ func (x *extremes) apply(n queryplan.Node, at joins.Site) queryplan.Node {
 	return c.Assemble(joins.LeftDeep(len(c.Rels)), at)
 }
 
-// replace replaces a relation by groups with the extremes of the column that a
-// condition tells from another one, if that is all there is to it and pays.
+// replace replaces a relation by groups with the least and greatest value of
+// the column that a condition compares with another one, if the relation has no
+// other use and it pays.
 func (x *extremes) replace(c *joins.Conjunction, cond, rel int) bool {
 	call, ok := c.Conds[cond].(*queryplan.Call)
 	if !ok || call.Func.Name != "ne" || len(c.Rels) < 2 || len(c.Maps) > 0 {
@@ -163,8 +165,8 @@ func (x *extremes) replace(c *joins.Conjunction, cond, rel int) bool {
 	return true
 }
 
-// isDiscrete reports whether values of a type equal themselves and have an
-// order.
+// isDiscrete reports whether values of a type are ordered and equal to
+// themselves.
 func isDiscrete(t scalar.Type) bool {
 	switch t.Kind {
 	case scalar.Int, scalar.Uint, scalar.Decimal, scalar.String, scalar.Datetime:
@@ -197,8 +199,8 @@ func (x *extremes) ofFew(rest *joins.Conjunction, r queryplan.Node, by []string)
 	return best
 }
 
-// inTemporary reports whether a tree reads one temporary and nothing else, and
-// the loop at hand does not change that.
+// inTemporary reports whether a tree reads a single temporary that the current
+// loop does not change.
 func (x *extremes) inTemporary(n queryplan.Node) bool {
 	for {
 		switch m := n.(type) {
@@ -230,13 +232,13 @@ func (x *extremes) costs(c, rest *joins.Conjunction,
 		groupCost*x.est.Rows(r) + joins.EmitCost*x.rows(rest)
 }
 
-// orderedCost is the cost of adding a tuple to its group if the tuples of a
-// group stand together.
+// orderedCost is the cost of adding a tuple to its group if groups are
+// contiguous.
 const orderedCost = 1
 
 // costsOfFew returns the costs of joining a relation and of joining groups of
-// those tuples of it that few ask for. The repeated tuples that pairs make are
-// looked for, and groups make none.
+// only those tuples that few ask for. Pairs repeat tuples, which are then
+// looked for; groups do not.
 func (x *extremes) costsOfFew(c, rest *joins.Conjunction, few queryplan.Node,
 	by []string) (pairs, groups float64) {
 	each := float64(groupCost)

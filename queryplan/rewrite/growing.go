@@ -9,12 +9,12 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// A recursive atom may be asked for what another one of its rule has found:
-// path(x, z) <- path(x, y), path(y, z) asks for the paths of each y. Sets of
-// values that are asked for then grow together with the recursion, in the same
-// loop, by deltas of their own.
+// In path(x, z) <- path(x, y), path(y, z), the second atom is asked for the
+// values y that the first one has found. The set of values that are asked for
+// then grows together with the recursion, in the same loop, with a delta of its
+// own.
 
-// growing is a recursion whose sets of values grow with it.
+// growing is a recursion whose demand grows with it.
 type growing struct {
 	*recursion
 	rules []*growingRule
@@ -22,19 +22,19 @@ type growing struct {
 }
 
 // growingRule is an insert of the loop as a conjunction over the whole
-// recursion, in place of its deltas.
+// recursion, without deltas.
 type growingRule struct {
 	insert *queryplan.Insert
 	whole  queryplan.Node
 	body   *conjuncts
 	head   []int
-	// order has atoms in an order in which each has columns of which values are
-	// known before it.
+	// order lists the atoms so that each has columns whose values are known
+	// before it.
 	order []*conjunct
 }
 
-// grows returns a recursion all of whose atoms are asked for values that are
-// constants, few, or found by the atoms before, or nil.
+// grows returns a recursion in which all atoms are asked for values that are
+// constants, few, or found by earlier atoms; else nil.
 func (r *recursion) grows() *growing {
 	g := &growing{recursion: r, asked: map[*queryplan.Var]*queryplan.Var{}}
 	if r.loop.Term.(*queryplan.Branch).Unbounded || !r.readBlocks(g.read) ||
@@ -45,15 +45,16 @@ func (r *recursion) grows() *growing {
 	return g
 }
 
-// repeats reports whether a rule would join several recursive atoms anew for
-// what its head is asked for, which costs more than it saves where most is
-// asked for.
+// repeats reports whether a rule would join several recursive atoms again for
+// each value that its head is asked for. Where most values are asked for, that
+// costs more than it saves.
 func (g *growing) repeats(rule *growingRule) bool {
 	recursive := list.Filter(rule.order, func(a *conjunct) bool { return a.scan != nil })
 	return len(recursive) > 1 && !g.covered(rule)
 }
 
-// covered reports whether an atom of a rule covers what its head is asked for.
+// covered reports whether an atom of a rule covers the values that its head is
+// asked for.
 func (g *growing) covered(rule *growingRule) bool {
 	return slices.ContainsFunc(rule.order, func(a *conjunct) bool { return g.covers(rule, a) })
 }
@@ -81,7 +82,7 @@ func (g *growing) read(insert *queryplan.Insert) bool {
 	return deltas == 1 && len(rule.body.inner) == 0 && !trees.IsVolatile(insert.Node)
 }
 
-// versions returns a tree that reads a version of the recursion.
+// versions returns a tree with its scans of the recursion in a version.
 func (g *growing) versions(n queryplan.Node, version queryplan.Version) queryplan.Node {
 	if s, ok := n.(*queryplan.Scan); ok {
 		if !g.member(s.Var) {
@@ -96,9 +97,8 @@ func (g *growing) versions(n queryplan.Node, version queryplan.Version) querypla
 	}))
 }
 
-// settle narrows the columns that are asked for to those of which values are
-// known wherever the recursion is asked. It reports whether each variable has
-// some.
+// settle narrows the columns that are asked for to those whose values are known
+// wherever the recursion is read. It returns false if a variable has none.
 func (g *growing) settle() bool {
 	for changed := true; changed; {
 		changed = false
@@ -120,15 +120,15 @@ func (g *growing) settle() bool {
 }
 
 // arrange orders the atoms of a rule and returns, for each recursive one, the
-// columns of which values are known before it.
+// columns whose values are known before it.
 func (rule *growingRule) arrange(columns map[*queryplan.Var][]int) map[*conjunct][]int {
 	known := rule.known(columns)
 	bound := map[*conjunct][]int{}
 	left := slices.Clone(rule.body.atoms)
 	rule.order = nil
 	for len(left) > 0 {
-		// A recursive atom comes as soon as it has the columns it is asked for,
-		// so that fewer relations make up what it is asked by.
+		// A recursive atom comes as soon as the columns are known by which it
+		// is asked. Fewer relations are then joined for its demand.
 		at, best := 0, 0
 		for i, a := range left {
 			cols := rule.boundBy(a, known, columns)
@@ -171,8 +171,8 @@ func (rule *growingRule) known(columns map[*queryplan.Var][]int) map[int]bool {
 	return known
 }
 
-// boundBy returns the columns of an atom that are known, among those that its
-// variable is asked for.
+// boundBy returns the known columns of an atom among those that its variable is
+// asked by.
 func (rule *growingRule) boundBy(a *conjunct, known map[int]bool,
 	columns map[*queryplan.Var][]int) []int {
 	var out []int
@@ -190,9 +190,9 @@ func (rule *growingRule) boundBy(a *conjunct, known map[int]bool,
 	return out
 }
 
-// keeps reports whether a recursive atom is of the head's variable and is asked
-// for the values that the head is asked for. The head has been asked for those
-// of whatever the atom finds.
+// keeps reports whether a recursive atom reads the head's variable and is asked
+// for the same values as the head. These are asked for already, whatever the
+// atom finds.
 func (g *growing) keeps(rule *growingRule, a *conjunct) bool {
 	if a.scan == nil || a.scan.Var != rule.insert.Var {
 		return false
@@ -204,8 +204,8 @@ func (g *growing) keeps(rule *growingRule, a *conjunct) bool {
 }
 
 // covers reports whether the values that the head is asked for are among those
-// that a recursive atom is asked for. The atom's tuples are few then, and a
-// join with what the head is asked for would leave out hardly any.
+// of a recursive atom. The atom then has few tuples, and a join with the demand
+// of the head would remove hardly any.
 func (g *growing) covers(rule *growingRule, a *conjunct) bool {
 	if a.scan == nil {
 		return false
@@ -256,8 +256,8 @@ func (g *growing) restrict() {
 	dropSubsumed(g.loop) // versions of a rule ask alike
 }
 
-// within returns an insert of those tuples of a tree that a version of the set
-// of its variable asks for.
+// within restricts an insert to tuples whose values are in a version of the
+// demand of its variable.
 func (g *growing) within(in *queryplan.Insert, n queryplan.Node,
 	version queryplan.Version) queryplan.Command {
 	names := trees.Columns(n)
@@ -267,8 +267,8 @@ func (g *growing) within(in *queryplan.Insert, n queryplan.Node,
 		renamesOf(names, names)))
 }
 
-// asks returns what fills the sets: what the recursive atoms of a rule are
-// asked for if its head is asked for tuples, by the atoms before.
+// asks returns the inserts that fill the demand: for each recursive atom of a
+// rule, what the atoms before it ask for if the head is asked for.
 func (g *growing) asks(rule *growingRule) []queryplan.Command {
 	body, head := rule.body, g.columns[rule.insert.Var]
 	named := map[int]string{}
@@ -283,8 +283,8 @@ func (g *growing) asks(rule *growingRule) []queryplan.Command {
 		to := a.scan.Var
 		wanted := list.Map(g.columns[to], func(i int) int { return a.ids(body)[i] })
 		by := body.needed(rule.order[:at], rule.known(g.columns), wanted)
-		// ask adds an insert that reads the delta of one of the atoms, or that
-		// of the set of the head for -1.
+		// ask adds an insert that reads the delta of one of the atoms, or, for
+		// -1, that of the head's demand.
 		kept := slices.ContainsFunc(by, func(b *conjunct) bool { return g.keeps(rule, b) })
 		ask := func(delta int) {
 			var n queryplan.Node

@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
-// Orders chooses the orders of the joins of a plan's loops again, by sizes that
-// a run has counted. It is not safe for concurrent use.
+// Orders chooses the join orders of a plan's loops again, by sizes that a run
+// has counted. It is not safe for concurrent use.
 type Orders struct {
 	est  *stats.Estimator
 	loop map[*queryplan.Block]map[*queryplan.Var]bool
@@ -24,9 +24,9 @@ func NewOrders(p *queryplan.Plan, cat *stats.Catalog) *Orders {
 // the plan were chosen.
 func (o *Orders) Expected(v *queryplan.Var) float64 { return o.est.Expected(v) }
 
-// Again returns a command of a block of the plan with the orders that the sizes
-// of some variables call for. Those of others are what the plan expects. It is
-// the command itself if its orders are the best for these sizes, too.
+// Again returns a command of the plan with the join orders that are best for
+// the given sizes. Other variables have the sizes that the plan expects. It
+// returns the command itself if its orders stay the best.
 func (o *Orders) Again(b *queryplan.Block, cmds []queryplan.Command,
 	sizes map[*queryplan.Var]queryplan.Size) []queryplan.Command {
 	counted := o.est.Counted(sizes)

@@ -10,11 +10,11 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// restriction is a recursion on its way to one that derives what is asked for.
+// restriction is a recursion that is being restricted to what is asked for.
 type restriction struct {
 	*recursion
 	names *queryplan.Names
-	// asked has the set of values that each variable is asked for.
+	// asked has, for each variable, the set of values that it is asked for.
 	asked map[*queryplan.Var]*queryplan.Var
 	order []*queryplan.Var // the sets
 	fill  []queryplan.Command
@@ -38,7 +38,8 @@ func (r *recursion) restrict() {
 	joinBlocks(r.Plan)
 }
 
-// keeps reports whether a rule asks for the values that its head is asked for.
+// keeps reports whether the recursive atom of a rule is asked for the same
+// values as its head.
 func (rule *recursiveRule) keeps(columns []int) bool {
 	ids := rule.atom.ids(rule.body)
 	return rule.insert.Var == rule.atom.scan.Var && !slices.ContainsFunc(columns,
@@ -58,7 +59,7 @@ func (x *restriction) single() *seed {
 	return x.seeds[0]
 }
 
-// filter restricts what the recursion starts from to constants.
+// filter restricts the tuples that the recursion starts from to constants.
 func (x *restriction) filter(s *seed, own []queryplan.Command) {
 	for i, c := range own {
 		in, ok := c.(*queryplan.Insert)
@@ -75,8 +76,8 @@ func (x *restriction) filter(s *seed, own []queryplan.Command) {
 	x.before.Cmds = append(x.before.Cmds, own...)
 }
 
-// declare makes the sets, and the commands that fill them with what the rest of
-// the plan asks for.
+// declare declares the sets, and the commands that fill them with what the rest
+// of the plan asks for.
 func (x *restriction) declare() {
 	for _, v := range x.vars {
 		set := &queryplan.Var{Name: x.names.Fresh(v.Name + "$asked"), Kind: queryplan.Derived,
@@ -114,8 +115,8 @@ func (x *restriction) sets(own []queryplan.Command) {
 	x.restrictInserts(x.loop.Cmds)
 }
 
-// restrictInserts joins what goes into the recursion with the sets, but for
-// rules that add to what is in them anyway.
+// restrictInserts joins the inserts of the recursion with the sets, except for
+// rules whose tuples are in them anyway.
 func (x *restriction) restrictInserts(cmds []queryplan.Command) {
 	for i, c := range cmds {
 		in, ok := c.(*queryplan.Insert)
@@ -134,8 +135,8 @@ func (x *restriction) restrictInserts(cmds []queryplan.Command) {
 	}
 }
 
-// staysWithin reports whether the values of the head's columns that are asked
-// for come from those of the recursive atom.
+// staysWithin reports whether a rule copies the columns that are asked for from
+// its recursive atom.
 func (rule *recursiveRule) staysWithin(columns map[*queryplan.Var][]int) bool {
 	ids := rule.atom.ids(rule.body)
 	return !slices.ContainsFunc(columns[rule.insert.Var], func(i int) bool {
@@ -145,8 +146,8 @@ func (rule *recursiveRule) staysWithin(columns map[*queryplan.Var][]int) bool {
 	})
 }
 
-// passesOn reports whether all rules pass the columns that are not asked for on
-// as they are, and do nothing else with them.
+// passesOn reports whether all rules copy the columns that are not asked for,
+// and use them for nothing else.
 func (r *recursion) passesOn() bool {
 	if len(r.vars) != 1 {
 		return false
@@ -183,9 +184,9 @@ func (rule *recursiveRule) occurrences(id int) int {
 	return n
 }
 
-// pairs takes the recursion apart. A set has pairs of the values that are asked
-// for and those that their derivations ask for; what the recursion starts from
-// gives the latter the columns that are passed on.
+// pairs factors the recursion. A set holds pairs of a value that is asked for
+// and one that its derivation asks for. The tuples that the recursion starts
+// from then add the columns that are passed on.
 func (x *restriction) pairs(own []queryplan.Command) {
 	v := x.vars[0]
 	columns := x.columns[v]
@@ -250,10 +251,10 @@ func (x *restriction) seed(of func(s *seed) (*queryplan.Var, queryplan.Node)) {
 	}
 }
 
-// ask adds a rule to the loop that fills the sets: what a rule of the recursion
-// asks its recursive atom for by other atoms, if its head is asked for the
-// tuples of from. These have the columns in carry, which are passed on, and
-// then those of the head.
+// ask adds a rule to the loop that fills the sets: for the tuples of from that
+// the head of a rule is asked for, the values for which the rule asks its
+// recursive atom. from has the columns in carry, which are passed on, followed
+// by those of the head.
 func (x *restriction) ask(rule *recursiveRule, by []*conjunct, set *queryplan.Var, head []int,
 	from *queryplan.Scan, carry []string, to []int, names []string) {
 	body := rule.body
@@ -284,8 +285,8 @@ func (x *restriction) ask(rule *recursiveRule, by []*conjunct, set *queryplan.Va
 		Node: &queryplan.Project{Input: n, Cols: cols}})
 }
 
-// all returns the atoms of a rule but the recursive one, those first that share
-// variables with columns of the head.
+// all returns the atoms of a rule except for the recursive one. Those that
+// share variables with columns of the head come first.
 func (rule *recursiveRule) all(head []int) []*conjunct {
 	known := rule.known(head)
 	var out []*conjunct
@@ -302,8 +303,8 @@ func (rule *recursiveRule) all(head []int) []*conjunct {
 	return out
 }
 
-// prefixTo returns the atoms by which some variables follow from columns of the
-// head, and no others.
+// prefixTo returns the atoms through which some variables follow from columns
+// of the head, and no others.
 func (rule *recursiveRule) prefixTo(head, wanted []int) []*conjunct {
 	return rule.body.needed(rule.prefix(rule.known(head)), rule.known(head), wanted)
 }
@@ -333,8 +334,8 @@ func (c *conjuncts) needed(atoms []*conjunct, from map[int]bool, wanted []int) [
 	return atoms
 }
 
-// enter puts the sets in front of what the recursion starts from, with the loop
-// that fills them, and returns the block that goes on behind.
+// enter puts the loop that fills the sets before the recursion, and returns the
+// block that follows it.
 func (x *restriction) enter(own []queryplan.Command) *queryplan.Block {
 	x.Vars = append(x.Vars, x.order...)
 	merges := list.Map(x.order, func(v *queryplan.Var) queryplan.Command {

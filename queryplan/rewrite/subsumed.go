@@ -32,8 +32,8 @@ var dropSubsumedRules = &Pass{
 // pairs.
 const maxSubsumed = 32
 
-// dropSubsumed removes the inserts of a block that another insert into the same
-// variable makes vain.
+// dropSubsumed removes the inserts of a block whose tuples another insert into
+// the same variable adds.
 func dropSubsumed(b *queryplan.Block) {
 	byVar := map[*queryplan.Var][]int{}
 	for i, c := range b.Cmds {
@@ -159,9 +159,10 @@ func (body *ruleBody) scanAtom(a *conjunct) *scanAtom {
 	return out
 }
 
-// contains reports whether it is proved that a body yields all tuples of
-// another one: its variables map to those of the other, so that each of its
-// atoms becomes one of the other.
+// contains reports whether a body is proved to yield all tuples of another one:
+// a mapping of its variables to those of the other turns each of its atoms into
+// one of the other's (a homomorphism; Chandra and Merlin, "Optimal
+// Implementation of Conjunctive Queries", STOC 1977).
 func (body *ruleBody) contains(other *ruleBody) bool {
 	if trees.IsVolatile(body.node) || trees.IsVolatile(other.node) {
 		return false
@@ -186,7 +187,7 @@ func (body *ruleBody) contains(other *ruleBody) bool {
 // maxMapped bounds the atoms of bodies between which mappings are looked for.
 const maxMapped = 8
 
-// maps extends a mapping of variables by those of the atoms from one on.
+// maps extends a mapping of variables over the atoms from one on.
 func (body *ruleBody) maps(at int, other *ruleBody, to map[int]int) bool {
 	if at == len(body.atoms) {
 		return true
