@@ -12,8 +12,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/segments"
 )
 
-// Explain says, for people, how each piece of a plan is evaluated that does not
-// fit.
+// Explain describes, for people, how the pieces of a plan are evaluated that do
+// not fit the memory.
 func Explain(p *queryplan.Plan) string {
 	var b strings.Builder
 	cuts := segments.Cut(p)
@@ -60,8 +60,8 @@ func Explain(p *queryplan.Plan) string {
 	return b.String()
 }
 
-// ExplainRows says, for people, which pieces of a plan the mixed engine divides
-// by the rows of a table, and why it does not divide the others.
+// ExplainRows describes, for people, which pieces of a plan the mixed engine
+// divides by the rows of a table, and why it does not divide the others.
 func ExplainRows(p *queryplan.Plan, stored func(*queryplan.Var) Stored) string {
 	var b strings.Builder
 	cuts := segments.Cut(p)

@@ -14,15 +14,15 @@ import (
 
 // Job is a plan over leaves, which can be evaluated in parts.
 type Job struct {
-	// Plan reads the leaves' variables, which are inputs, and no others. If a
-	// bag is wanted, its output is a Temp, which the go engine gives as well.
+	// Plan reads only the leaves' variables, which are inputs. If a bag is
+	// wanted, its output is a Temp, which only the go engine returns.
 	Plan   *queryplan.Plan
 	Leaves []*Leaf
-	// Ways are independent of each other: parts may be cut by several.
+	// Ways are independent: parts may be cut by several of them.
 	Ways []*Way
 }
 
-// Leaf is what a plan reads: a version of a variable, or constant rows.
+// Leaf is an input of a job: a version of a variable, or constant rows.
 type Leaf struct {
 	Of      *queryplan.Var // of the plan that the job is made of; nil for Values
 	Version queryplan.Version
@@ -31,7 +31,7 @@ type Leaf struct {
 	// Row for each of its columns.
 	Var  *queryplan.Var
 	Cols []int
-	// Needed says that the result is empty if the leaf is.
+	// Needed means that the result is empty if the leaf is.
 	Needed bool
 
 	scans []*queryplan.Scan // of the job's plan
@@ -42,17 +42,17 @@ type Leaf struct {
 const (
 	// Number is the position of a tuple in the variable.
 	Number = -1
-	// Row tells the rows of a leaf apart that are otherwise equal, or whose
-	// key is left out. No scan reads it.
+	// Row distinguishes rows of a leaf that are otherwise equal, or whose key
+	// is left out. No scan reads it.
 	Row = -2
 	// none is no column.
 	none = -3
 )
 
-// Way is columns of leaves with one value in all rows that meet: a part reads
-// of each of these leaves the rows of a class of values.
+// Way is a set of leaves' columns that have the same value in all rows that
+// meet. Of each of these leaves, a part reads the rows of a class of values.
 type Way struct {
-	// Name is what the columns are called in the plan that the job is made of.
+	// Name has the names of the columns in the plan from which the job is made.
 	Name   string
 	Places []Place
 }
@@ -68,8 +68,8 @@ func OfTree(v *queryplan.Var, n queryplan.Node, at source.Span) *Job {
 	return m.tree(v, n, at, waysOf(n))
 }
 
-// OfPartial returns the job of an aggregation or a choice of the first rows,
-// whose parts yield what is aggregated again, or chosen from again.
+// OfPartial returns the job of an aggregation, or of a choice of the first
+// rows, whose partial results are aggregated or chosen from again.
 func OfPartial(v *queryplan.Var, n queryplan.Node, at source.Span) *Job {
 	m := newMaker()
 	n = m.copyLeaves(queryplan.WithoutLast(n))
@@ -146,8 +146,8 @@ type maker struct {
 
 func newMaker() *maker { return &maker{values: map[*queryplan.Scan]*queryplan.Values{}} }
 
-// copyLeaves returns a tree whose scans are nodes of its own. Constant rows
-// become scans of an input, so that parts share them out.
+// copyLeaves returns a tree in which each scan is a node of its own. Constant
+// rows become scans of an input, so that parts divide them.
 func (m *maker) copyLeaves(n queryplan.Node) queryplan.Node {
 	return queryplan.Rewrite(n, func(n queryplan.Node) queryplan.Node {
 		switch n := n.(type) {
@@ -274,8 +274,8 @@ func (l *Leaf) declare(name string) {
 	}
 }
 
-// keys is the number of leading columns of the variable of which no two rows
-// are known to agree; 0 for a bag.
+// keys returns the number of leading columns of the variable that form a key; 0
+// for a bag.
 func (l *Leaf) keys() int {
 	switch v := l.Of; {
 	case l.Values != nil:

@@ -9,35 +9,34 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Rows is a plan whose work over the rows of one table can be divided. Engines
-// run Part over ranges of these rows, all other facts whole, and Merge makes
-// the plan's outputs of what they yield.
+// Rows is a plan divided by the rows of one table. Engines run Part over ranges
+// of these rows and all other facts, and Merge computes the plan's outputs from
+// the partial results.
 type Rows struct {
 	// Of is a variable that reads the divided table.
 	Of   *queryplan.Var
 	Part *queryplan.Plan
 	// Merge reads the outputs of Part as the relations that PartSource names.
 	Merge *queryplan.Plan
-	// Both names the variables that each part makes for itself.
+	// Both lists the variables that every part computes for itself.
 	Both []string
 }
 
 // PartSource names the relation that holds an output of a part for Merge.
 func PartSource(part int, output string) string { return fmt.Sprintf(" %d %s", part, output) }
 
-// Stored says where the rows of a variable are stored: variables of one table
-// have them in common.
+// Stored identifies the table in which a variable is stored. Variables of one
+// table share its rows.
 type Stored struct {
 	Table any // comparable
 	Rows  int
-	// Derived says that it is no table: an earlier part of the program derives
-	// it, and its size is not known.
+	// Derived means that an earlier part of the program derives it, so that its
+	// size is not known.
 	Derived bool
 }
 
-// ByRows divides a plan into a number of parts by the rows of the table that
-// has the most of those by whose rows it can be divided. It returns nil, and
-// the reason, if there is no such table.
+// ByRows divides a plan into a number of parts by the rows of the largest table
+// for which that is possible. It returns nil and the reason if there is none.
 func ByRows(p *queryplan.Plan, parts int, stored func(*queryplan.Var) Stored) (*Rows, string) {
 	for _, b := range p.Blocks {
 		if _, branches := b.Term.(*queryplan.Branch); branches {
@@ -76,22 +75,21 @@ type divider struct {
 	stored func(*queryplan.Var) Stored
 	ends   map[queryplan.Command]end // of insertions
 	// divided are the variables that parts fill. The others do not depend on
-	// the table, and each part makes them for itself.
+	// the table, and every part computes them for itself.
 	divided map[*queryplan.Var]bool
 }
 
-// end is where the work of parts ends in a tree.
+// end is the operator at which the work of parts ends in a tree.
 type end struct {
 	node queryplan.Node
-	// again makes the operator's result of those of the parts; nil if they are
-	// only put together.
+	// again combines the partial results; it is nil if they are only united.
 	again func(queryplan.Node) queryplan.Node
 	// above are the operators of one input above it, from the root down.
 	above []queryplan.Node
 }
 
-// most is the share of the table's rows that each part may read for variables
-// that it makes for itself.
+// most is the share of the table's rows that every part may read for variables
+// that it computes for itself.
 const most = 1.0 / 8
 
 // divide finds the ends of all trees that read the table, or returns why there
@@ -202,9 +200,9 @@ func (d *divider) same(v *queryplan.Var) bool {
 		d.stored(v).Table == d.stored(d.of).Table
 }
 
-// splits reports whether the tree over all rows yields the bag of what it
-// yields over parts of them. Inputs beside the table's are read whole by each
-// part, so they must not count decimals.
+// splits reports whether the result of a tree over all rows is the union of its
+// results over parts of them. Every part reads the inputs beside the table
+// whole, so they must not count decimals.
 func (d *divider) splits(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Scan:

@@ -14,8 +14,9 @@ import (
 // estimate.
 type Bound struct{ Min, Max *big.Int }
 
-// Bounds returns what is certain of the ranges of an operator's int and decimal
-// columns. Columns without a bound narrower than their type are left out.
+// Bounds returns intervals that certainly contain the values of an operator's
+// int and decimal columns. Columns whose interval is no narrower than their
+// type are left out.
 func (c *Catalog) Bounds(n queryplan.Node) map[string]Bound {
 	out := map[string]Bound{}
 	switch n := n.(type) {
@@ -102,8 +103,8 @@ func (c *Catalog) Bounds(n queryplan.Node) map[string]Bound {
 	return out
 }
 
-// MostRows returns the number of tuples that an operator is certain not to
-// exceed; not ok if that is not known or not of 64 bits.
+// MostRows returns an upper bound on the tuples of an operator. ok is false if
+// none is known, or it exceeds 64 bits.
 func (c *Catalog) MostRows(n queryplan.Node) (rows int64, ok bool) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -151,9 +152,9 @@ func (c *Catalog) Stored(v *queryplan.Var) (*Table, []int) {
 	return nil, nil
 }
 
-// ExprBound computes by interval arithmetic what an int or decimal expression
-// lies in, given bounds of columns. It succeeds only if the expression has a
-// value for all of them, in 128 bits throughout and without wrapping.
+// ExprBound bounds an int or decimal expression by interval arithmetic, given
+// bounds of columns. It succeeds only if the expression has a value for all of
+// them, in 128 bits throughout and without wrapping.
 func ExprBound(e queryplan.Expr, cols map[string]Bound) (Bound, bool) {
 	switch e := e.(type) {
 	case *queryplan.ColRef:

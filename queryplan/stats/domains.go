@@ -11,11 +11,11 @@ import (
 // choice between the ranges of joined columns could make it longer.
 const maxDomainRounds = 16
 
-// domains estimates from which values the columns of recursive variables draw,
-// by the rules that fill them: a variable of the rule takes its values from the
-// smallest relation that binds it. The rows that a recursion starts from say
-// little about its result: an analysis that begins at one entry point reaches
-// most methods.
+// domains estimates the domains of the columns of recursive variables from the
+// rules that fill them: a variable of a rule takes its values from the smallest
+// relation that binds it. The tuples that a recursion starts from say little
+// about its result. For example, an analysis that begins at one entry point
+// reaches most methods.
 type domains struct {
 	est   *Estimator
 	rules map[*queryplan.Var][]queryplan.Node
@@ -71,7 +71,7 @@ func (d *domains) rows(v *queryplan.Var) float64 {
 }
 
 // grow adds the values that the rules give to the columns of a variable, and
-// reports whether there are new ones.
+// reports whether any is new.
 func (d *domains) grow(v *queryplan.Var) bool {
 	changed := false
 	for _, n := range d.rules[v] {

@@ -15,7 +15,7 @@ const (
 	DefaultRows = 10000
 	// deltaShare is the share of a recursive relation that is new in one round.
 	deltaShare = 0.01
-	// growth is how much larger a recursive relation is than what it starts
+	// growth is the factor by which a recursive relation exceeds what it starts
 	// from.
 	growth = 10
 	// mostRows bounds estimates, so that products of two do not overflow.
@@ -27,12 +27,12 @@ const (
 	otherShare = 1.0 / 3
 )
 
-// Estimate is what is expected of an operator's result.
+// Estimate is the expected result of an operator.
 type Estimate struct {
 	Rows float64
 	Cols map[string]ColumnEstimate
-	// views are rows of samples that stand for the result's, one for each
-	// stored table that columns come from.
+	// views are rows of samples that represent the result: one view for each
+	// stored table whose columns it has.
 	views []*view
 }
 
@@ -49,8 +49,8 @@ type ColumnEstimate struct {
 	// Moments are those of a column that an aggregate computes.
 	Moments
 	HasMoments bool
-	// from are the relations whose tuples the values come in. Columns with one
-	// in common have combinations of values that depend on each other.
+	// from has the relations in whose tuples the values occur. Columns with a
+	// common one depend on each other.
 	from []*origin
 }
 
@@ -58,7 +58,7 @@ type ColumnEstimate struct {
 // for; not ok if it is not known.
 func (c ColumnEstimate) Span() (float64, bool) { return c.Max - c.Min + 1, c.HasRange }
 
-// Only returns the estimate with some of its columns.
+// Only returns the estimate restricted to some columns.
 func (e *Estimate) Only(keep func(column string) bool) *Estimate {
 	out := &Estimate{Rows: e.Rows, Cols: map[string]ColumnEstimate{}}
 	for name, c := range e.Cols {
@@ -92,10 +92,11 @@ func NewEstimator(p *queryplan.Plan, cat *Catalog) *Estimator {
 	return e
 }
 
-// derived walks the commands in their order and adds what each puts into its
-// variable. Rules that read a delta are passed over; instead what starts their
-// loop is taken to grow, at least to the domains of its columns. Only a
-// variable that has no other rule is estimated by them, too.
+// derived walks the commands in their order and adds the estimate of each to
+// its variable. Rules that read a delta are skipped. Instead, the relation from
+// which their loop starts grows by a factor, at least to the domains of its
+// columns. A variable without other rules is estimated by those that read
+// deltas.
 func (e *Estimator) derived(p *queryplan.Plan) {
 	recursive := map[*queryplan.Var]bool{}
 	read := map[*queryplan.Var]bool{}
@@ -189,7 +190,7 @@ func (e *Estimator) add(v *queryplan.Var, n queryplan.Node, factor float64) {
 	e.vars[v] = out
 }
 
-// unite is the column of two bags put together.
+// unite returns the column of two bags put together.
 func unite(a, b ColumnEstimate) ColumnEstimate {
 	c := ColumnEstimate{Distinct: max(a.Distinct, b.Distinct)}
 	if a.HasRange && b.HasRange {
@@ -235,7 +236,7 @@ func (e *Estimator) stored(v *queryplan.Var) *Estimate {
 	return out
 }
 
-// wordNumber is the number that a stored word of the type stands for.
+// wordNumber returns the number for which a stored word of the type stands.
 func wordNumber(t scalar.Type, word int64) float64 {
 	switch t.Kind {
 	case scalar.Float:
@@ -250,11 +251,11 @@ func wordNumber(t scalar.Type, word int64) float64 {
 // table's column for each of the variable's; nil if nothing is known of it.
 func (e *Estimator) Stored(v *queryplan.Var) (*Table, []int) { return e.catalog.Stored(v) }
 
-// Assume takes a variable that the plan does not fill yet to hold the tuples of
-// an operator.
+// Assume sets the contents of a variable that the plan does not fill yet to the
+// tuples of an operator.
 func (e *Estimator) Assume(v *queryplan.Var, n queryplan.Node) { e.add(v, n, 1) }
 
-// Grown returns an estimator that takes variables to have factor times as many
+// Grown returns an estimator in which variables have factor times as many
 // tuples, as far as the values of their columns allow.
 func (e *Estimator) Grown(vars map[*queryplan.Var]bool, factor float64) *Estimator {
 	out := &Estimator{catalog: e.catalog, vars: maps.Clone(e.vars),
@@ -365,8 +366,8 @@ func (e *Estimate) copyCols(share float64) map[string]ColumnEstimate {
 	return out
 }
 
-// sampled is how many of d different values remain in a share of the rows when
-// every value has equally many (Cardenas, CACM 1975).
+// sampled returns how many of d different values remain in a share of the rows
+// if all values are equally frequent (Cardenas, CACM 1975).
 func sampled(d, rows, share float64) float64 {
 	if share >= 1 || d <= 0 || rows <= 0 {
 		return d
@@ -445,7 +446,7 @@ func (e *Estimator) operator(n queryplan.Node) *Estimate {
 	return &Estimate{Rows: DefaultRows}
 }
 
-// even forgets which values are frequent: tuples of one value have become one.
+// even drops the frequent values: tuples with the same value have become one.
 func (e *Estimate) even() {
 	for name, c := range e.Cols {
 		c.Top = nil
@@ -637,7 +638,7 @@ func joinEstimate(
 const leastOverlap = 1e-3
 
 // overlap returns the shares of two results whose join columns lie in the
-// ranges of both.
+// common range.
 func overlap(l, r *Estimate, on []string) (partL, partR float64) {
 	partL, partR = 1, 1
 	for _, name := range on {
@@ -652,8 +653,8 @@ func overlap(l, r *Estimate, on []string) (partL, partR float64) {
 	return partL, partR
 }
 
-// within is the share of a column's values in a part of its range, which has at
-// least one if values are as far apart from each other as can be.
+// within returns the share of a column's values in a part of its range. The
+// part has at least one value even if they are spread evenly.
 func (c ColumnEstimate) within(low, high float64) float64 {
 	switch {
 	case high < low:

@@ -13,9 +13,9 @@ type Frequent struct {
 	Share float64
 }
 
-// frequent keeps the values of a sample of rows rows that are significantly
-// frequent: four standard deviations more frequent than each of distinct
-// equally frequent values would be. If top has all values, it keeps all.
+// frequent keeps the significantly frequent values of a sample: those four
+// standard deviations above the frequency of each of distinct equally frequent
+// values. If top has all values, it keeps all.
 func frequent(top []Frequent, distinct, rows float64) []Frequent {
 	if float64(len(top)) >= distinct {
 		return top
@@ -30,9 +30,9 @@ func frequent(top []Frequent, distinct, rows float64) []Frequent {
 	return top
 }
 
-// shareOf is the share of the rows with a value: its own if it is one of the
-// frequent ones, else an equal part of what these leave (end-biased histograms:
-// Ioannidis, Christodoulakis, TODS 1993).
+// shareOf returns the share of the rows with a value: its own if it is a
+// frequent one, else an equal part of the rest (end-biased histograms:
+// Ioannidis and Christodoulakis, TODS 1993).
 func (c ColumnEstimate) shareOf(v scalar.Value) float64 {
 	if i := slices.IndexFunc(c.Top, func(f Frequent) bool { return f.Value == v }); i >= 0 {
 		return c.Top[i].Share

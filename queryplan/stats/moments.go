@@ -11,7 +11,7 @@ import (
 // decimals as the numbers that they stand for, datetimes in microseconds.
 type Moments struct{ Mean, Deviation float64 }
 
-// below is the share of values less than x, were they distributed normally.
+// below returns the share of values less than x under a normal distribution.
 func (m Moments) below(x float64) float64 {
 	if m.Deviation <= 0 {
 		switch {
@@ -25,9 +25,9 @@ func (m Moments) below(x float64) float64 {
 	return 0.5 * math.Erfc((m.Mean-x)/m.Deviation/math.Sqrt2)
 }
 
-// moments returns those of an expression over a result: of columns as the
-// result knows them, or from their sample or range; of functions as if their
-// operands were independent.
+// moments returns the moments of an expression over a result: of a column,
+// those that are known or those of its sample or range; of a function, those
+// for independent operands.
 func (e *Estimate) moments(x queryplan.Expr) (m Moments, ok bool) {
 	switch x := x.(type) {
 	case *queryplan.Const:

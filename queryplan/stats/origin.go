@@ -16,9 +16,9 @@ func (e *Estimate) allFrom(cols []string, o *origin) bool {
 	})
 }
 
-// comeFrom notes that the columns of an estimate come in the tuples of an
-// operator: all of them if it is a relation or an aggregate, otherwise those
-// that do not come from further below.
+// comeFrom records that the columns of an estimate occur in the tuples of an
+// operator: all of them if it is a relation or an aggregate, else those without
+// an origin further below.
 func (e *Estimate) comeFrom(n queryplan.Node) {
 	whole := false
 	switch n.(type) {
@@ -34,7 +34,7 @@ func (e *Estimate) comeFrom(n queryplan.Node) {
 	}
 }
 
-// dependent divides the columns of a join. The values of the first ones come in
+// dependent splits the columns of a join. The values of the first ones occur in
 // tuples of one relation on the left side and of one on the right side. They
 // are as many of the columns as possible, and at least one.
 func dependent(l, r *Estimate, on []string) (together, apart []string) {

@@ -43,8 +43,8 @@ type storedColumn struct {
 	column int
 }
 
-// stored returns the column of the view's own table that a column of the result
-// is a copy of, and whether it is one.
+// stored returns the column of the view's own table of which a result's column
+// is a copy, if it is one.
 func (v *view) stored(name string) (storedColumn, bool) {
 	ref, ok := v.exprs[name].(*queryplan.ColRef)
 	if !ok {
@@ -91,8 +91,8 @@ func (e *evaluated) repeatsIn(c storedColumn) []int64 {
 	})
 }
 
-// remember returns what a memory has for a key, or else what is computed for
-// it. A memory that is full starts anew.
+// remember returns the memory's value for a key, computed on the first call. A
+// full memory is cleared.
 func remember[K comparable, V any](memory *map[K]V, key K, compute func() V) V {
 	if v, ok := (*memory)[key]; ok {
 		return v
@@ -124,7 +124,7 @@ func (v *view) clustered(on []string) bool {
 	return false
 }
 
-// pairs says how many of the pairs of rows of two samples have equal values.
+// pairs counts the pairs of rows of two samples, and those with equal values.
 type pairs struct {
 	equal, all float64 // where both are rows of one table, of two different ones
 	// own is the share of a row with itself among the pairs of the two results,
@@ -149,9 +149,9 @@ func (p pairs) share(expected float64) float64 {
 	return share*(1-p.own) + p.ownEqual*p.own
 }
 
-// meet counts the pairs of rows of two views that have equal values in columns
-// that both have; not ok if they do not have all of them, or do not have pairs
-// as they come.
+// meet counts the pairs of rows of two views that have equal values in common
+// columns. ok is false if a view lacks some of them, or does not represent
+// pairs.
 func (v *view) meet(o *view, on []string) (p pairs, ok bool) {
 	if v.clustered(on) && o.clustered(on) && !(v.whole() && o.whole()) {
 		return p, false

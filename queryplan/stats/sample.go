@@ -26,7 +26,7 @@ type Sample struct {
 	held  map[string]*evaluated // by the text of expressions
 }
 
-// Data is the contents of a table, from which estimates look some up.
+// Data gives estimates access to the contents of a table.
 type Data interface {
 	// Value returns an entry of a column.
 	Value(column, row int) scalar.Value
@@ -35,8 +35,8 @@ type Data interface {
 	Find(column int, v scalar.Value) (from, until int)
 }
 
-// link leads from the sample's rows to those of a table. The first one leads to
-// themselves.
+// link leads from the sample's rows to those of a table. The first link leads
+// to the rows themselves.
 type link struct {
 	table *Table
 	from  string // the column, as columnName names it, that refers to
@@ -107,7 +107,7 @@ func (s rowSet) and(o rowSet) rowSet {
 	return out
 }
 
-// begin makes the link to the sample's own rows, which are those of t.
+// begin makes the link to the sample's own rows, those of t.
 func (s *Sample) begin(t *Table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,8 +156,8 @@ func (s *Sample) follow(from string, t *Table, key int) int {
 	return len(s.links) - 1
 }
 
-// evaluate computes an expression over the sample's rows, or finds that it has
-// been.
+// evaluate returns an expression over the sample's rows, computed on the first
+// call.
 func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 	key := queryplan.ExprString(e)
 	s.mu.Lock()
@@ -223,8 +223,8 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 	return out
 }
 
-// view is the rows of a table's sample that are left in a result, each standing
-// for as many of the result's rows.
+// view is the part of a table's sample that is left in a result. Each of its
+// rows represents equally many of the result's.
 type view struct {
 	table *Table
 	// exprs has columns of the result as expressions over columns of links.
@@ -282,7 +282,7 @@ func (v *view) expr(e queryplan.Expr) queryplan.Expr {
 	return queryplan.Substitute(e, v.exprs)
 }
 
-// filter returns the rows that a condition, as expr returns it, leaves.
+// filter returns the rows that pass a condition, as expr returns it.
 func (v *view) filter(cond queryplan.Expr) *view {
 	out := *v
 	out.conds = append(v.conds[:len(v.conds):len(v.conds)], cond)
@@ -291,9 +291,8 @@ func (v *view) filter(cond queryplan.Expr) *view {
 	return &out
 }
 
-// share returns the share of the rows before that are left after, given the
-// share that is expected without a look at the rows: where they are few, that
-// decides as far as they allow.
+// share returns the share of rows that remain, given the share that is expected
+// without the sample. Few rows in the sample only bound the expected share.
 func share(before, after *view, expected float64) float64 {
 	n, k := float64(before.n), float64(after.n)
 	switch {
@@ -341,9 +340,9 @@ func joinViews(
 	return nil, 0, false, false
 }
 
-// refer returns the view in which each row has the row of t that it refers to
-// in one of the columns, the others being equal; nil if none of the columns is
-// a key of t's table.
+// refer returns the view in which each row is followed to the row of t to which
+// one of the columns refers, with the others equal; nil if none of the columns
+// is a key of t's table.
 func (v *view) refer(t *view, on []string) *view {
 	key := ""
 	for _, name := range on {

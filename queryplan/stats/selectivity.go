@@ -90,7 +90,7 @@ func comparison(e queryplan.Expr) (col, cmp string, value scalar.Value, ok bool)
 }
 
 // narrow applies a comparison to a column and returns the share of the tuples
-// that stay: by the range where it is known, else by the defaults.
+// that pass: by the range if it is known, else by the defaults.
 func narrow(c ColumnEstimate, cmp string, value scalar.Value) (ColumnEstimate, float64) {
 	x, isNumber := number(value)
 	known := c.HasRange && isNumber

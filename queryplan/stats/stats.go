@@ -1,7 +1,7 @@
 package stats
 
-// Catalog describes the relations of a database: one that it lacks is empty. A
-// nil Catalog knows nothing.
+// Catalog describes the relations of a database. A relation that it lacks is
+// empty. A nil Catalog knows nothing.
 type Catalog struct {
 	Relations map[string]*Relation // by predicate
 	Tables    map[string]*Table    // by name
@@ -32,9 +32,9 @@ type Column struct {
 	Min, Max  int64
 	Distinct  int64
 	Ascending bool
-	// Equal and Rising estimate the shares of neighbours of which the second
-	// equals the first, and of which it is no less; both are 0 if nothing is
-	// known.
+	// Equal and Rising estimate the shares of neighbouring pairs in which the
+	// second value equals the first, and is not less than it. Both are 0 if
+	// nothing is known.
 	Equal, Rising float64
 	// Top are the most frequent values, the most frequent first, as far as the
 	// table's sample shows.
