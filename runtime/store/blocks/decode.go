@@ -70,6 +70,11 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 			return errEntries
 		}
 		dst = entries[:h.Count]
+	case Decimal:
+		bitpack.Unpack(dst, one, int(h.Bits), first)
+		if err := undecimal(d, wordsOf(dst), h, two, three); err != nil {
+			return err
+		}
 	case Runs:
 		lengths := d.positions[:h.Count]
 		bitpack.Unpack(lengths, two, int(h.Bits), 1)

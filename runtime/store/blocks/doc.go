@@ -17,9 +17,12 @@
 //	            then the number of each entry among them in Bits bits
 //	runs        Count entries less First in MoreBits bits; then how often each is
 //	            repeated, less one, in Bits bits
+//	decimal     entries are words of floats: integers less First in Bits bits,
+//	            which are to be divided by 10^Step
 //
 // Packed and delta have Count exceptions: numbers with more than Bits bits.
 // Only their low bits are with the others. The numbers of their rows, in
 // PositionBits bits, and their high bits, in MoreBits bits, are behind those.
+// The exceptions of decimal are whole entries, and zeros stand in their places.
 // Each part fills whole words. All arithmetic is modulo the type.
 package blocks

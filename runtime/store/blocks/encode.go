@@ -15,6 +15,9 @@ const mostEntries = 256
 
 // Encoder packs blocks. It has room for one at a time.
 type Encoder[T bitpack.Unsigned] struct {
+	// Floats says that entries are words of floats.
+	Floats bool
+
 	numbers []T // less what they are packed from
 	rows    []uint16
 	some    []T
@@ -59,7 +62,7 @@ func (e *Encoder[T]) Pack(dst []byte, entries []T) (Header, []byte) {
 		e.differences(entries, step)
 		take(e.patched(d))
 	}
-	if best.Bits > 2 && e.find(entries) {
+	if int(best.Size) > bitpack.Bytes(len(entries), 2) && e.find(entries) {
 		d := Header{Form: Dictionary, Least: h.Least, Greatest: h.Greatest, First: h.First,
 			Count: uint32(len(e.used)), Bits: uint8(bits.Len(uint(len(e.used) - 1))),
 			MoreBits: h.Bits}
@@ -68,6 +71,11 @@ func (e *Encoder[T]) Pack(dst []byte, entries []T) (Header, []byte) {
 	if n, longest := runsOf(entries); n < len(entries)/2 {
 		take(Header{Form: Runs, Least: h.Least, Greatest: h.Greatest, First: h.First,
 			Count: uint32(n), Bits: uint8(bits.Len(uint(longest - 1))), MoreBits: h.Bits})
+	}
+	if e.Floats {
+		if d, ok := e.decimals(wordsOf(entries), h); ok {
+			take(d)
+		}
 	}
 	at := len(dst)
 	dst = append(dst, make([]byte, best.Size)...)
@@ -196,6 +204,11 @@ func (e *Encoder[T]) write(dst []byte, entries []T, h *Header) {
 				}
 			}
 		}
+		pack(one, e.numbers, h.Bits, 0)
+		pack(two, e.rows, PositionBits, 0)
+		pack(three, e.some, h.MoreBits, 0)
+	case Decimal:
+		e.split(wordsOf(entries), h)
 		pack(one, e.numbers, h.Bits, 0)
 		pack(two, e.rows, PositionBits, 0)
 		pack(three, e.some, h.MoreBits, 0)

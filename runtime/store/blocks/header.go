@@ -23,13 +23,14 @@ const (
 	Delta
 	Dictionary
 	Runs
+	Decimal
 	forms
 )
 
 // String returns the name of the form.
 func (f Form) String() string {
 	if f < forms {
-		return [...]string{"constant", "packed", "delta", "dictionary", "runs"}[f]
+		return [...]string{"constant", "packed", "delta", "dictionary", "runs", "decimal"}[f]
 	}
 	return fmt.Sprintf("form %d", uint8(f))
 }
@@ -43,7 +44,7 @@ type Header struct {
 	Size     uint32 // of the block, in bytes
 	Sum      uint32 // a checksum of the block, which the caller sets and compares
 	First    uint64
-	Step     uint64 // of a delta
+	Step     uint64 // of a delta; the decimal places of a decimal
 
 	Least, Greatest uint64 // entry
 }
@@ -76,7 +77,7 @@ func ReadHeader(src []byte) Header {
 func (h *Header) parts(n int) (sizes [3]int) {
 	count, bits, more := int(h.Count), int(h.Bits), int(h.MoreBits)
 	switch h.Form {
-	case Packed, Delta:
+	case Packed, Delta, Decimal:
 		return [3]int{bitpack.Bytes(n, bits), bitpack.Bytes(count, PositionBits),
 			bitpack.Bytes(count, more)}
 	case Dictionary:
@@ -108,6 +109,8 @@ func (h *Header) Check(n int, width uint8, greatest uint64) error {
 		isBad = isBad || count == 0 || count > mostEntries || h.Bits > 8
 	case Runs:
 		isBad = isBad || count == 0 || h.Bits > PositionBits
+	case Decimal:
+		isBad = isBad || bits != wordBits || h.Bits > bits || h.Step > mostPlaces
 	}
 	if isBad || int(h.Size) != h.size(n) {
 		return fmt.Errorf("a block of %d rows, %v in %d and %d bits with %d, of %d bytes, from %d to %d",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/bitpack"
 	"github.com/redfoxdb/redfox/internal/parallel"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/blocks"
 )
@@ -122,18 +123,19 @@ type packing struct {
 
 // pack packs the entries of a column.
 func pack(threads int, c *store.Column) *packing {
+	floats := c.Type.Kind == scalar.Float
 	switch c.Width {
 	case 1:
-		return packEntries(threads, c.U8)
+		return packEntries(threads, c.U8, floats)
 	case 2:
-		return packEntries(threads, c.U16)
+		return packEntries(threads, c.U16, floats)
 	case 4:
-		return packEntries(threads, c.U32)
+		return packEntries(threads, c.U32, floats)
 	}
-	return packEntries(threads, c.U64)
+	return packEntries(threads, c.U64, floats)
 }
 
-func packEntries[T bitpack.Unsigned](threads int, entries []T) *packing {
+func packEntries[T bitpack.Unsigned](threads int, entries []T, floats bool) *packing {
 	const rows = blocksAtOnce * blocks.Rows
 	n := (len(entries) + rows - 1) / rows
 	out := &packing{parts: make([][]byte, n)}
@@ -142,7 +144,7 @@ func packEntries[T bitpack.Unsigned](threads int, entries []T) *packing {
 	encoders := make([]*blocks.Encoder[T], threads)
 	parallel.By(threads, n, func(t, part int) {
 		if encoders[t] == nil {
-			encoders[t] = &blocks.Encoder[T]{}
+			encoders[t] = &blocks.Encoder[T]{Floats: floats}
 		}
 		of := entries[part*rows : min((part+1)*rows, len(entries))]
 		var data []byte
