@@ -217,7 +217,7 @@ paid[who, day] = much -> int(who), int(day), int(much).
 city[who] = c -> int(who), string(c).
 knows(x, y) -> int(x), int(y).
 spent[c] = s <- agg<<s = total(m)>> city[who] = c, paid[who, _] = m.
-mean[who] = m <- agg<<m = avg(x)>> paid[who, _] = x.
+mean[who] = m <- agg<<m = avg(y)>> paid[who, _] = x, y = int:float:convert[x].
 reach(x, y) <- knows(x, y).
 reach(x, z) <- reach(x, y), knows(y, z).
 `, Options{})

@@ -151,12 +151,12 @@ func splitExpr(e queryplan.Expr) queryplan.Expr {
 	case *queryplan.ColRef:
 		if e.Col.Type.IsWide() {
 			high, low := wordsOf(e)
-			return join(high, low)
+			return queryplan.WideOf(high, low)
 		}
 	case *queryplan.Const:
 		if !e.Value.FitsWord() {
 			high, low := wordsOf(e)
-			return join(high, low)
+			return queryplan.WideOf(high, low)
 		}
 	case *queryplan.Call:
 		if (e.Func.Name == "eq" || e.Func.Name == "ne") && e.Args[0].Type().IsWide() &&
@@ -170,7 +170,7 @@ func splitExpr(e queryplan.Expr) queryplan.Expr {
 			return both
 		}
 		if isParsed(e) {
-			return join(wordsOf(e))
+			return queryplan.WideOf(wordsOf(e))
 		}
 		out := &queryplan.Call{Func: e.Func, Result: e.Result}
 		for _, a := range e.Args {
@@ -214,10 +214,4 @@ func wordsOf(e queryplan.Expr) (high, low queryplan.Expr) {
 			Result: e.Type().WordOf(w)}
 	}
 	return word("high", scalar.High), word("low", scalar.Low)
-}
-
-// join returns the wide decimal of two words.
-func join(high, low queryplan.Expr) queryplan.Expr {
-	return &queryplan.Call{Func: scalar.Lookup("wide"), Args: []queryplan.Expr{high, low},
-		Result: high.Type().Joined()}
 }

@@ -161,7 +161,7 @@ func (w *wideAggregate) made(fn queryplan.AggFn, in string, t scalar.Type) query
 // scale, as a name that splitExpr leaves alone.
 func (w *wideAggregate) words(in queryplan.Column) queryplan.Expr {
 	wide := scalar.WideDecimalOf(in.Type.Scale)
-	return join(
+	return queryplan.WideOf(
 		w.made(queryplan.TotalHigh, in.Name, wide.WordOf(scalar.High)),
 		w.made(queryplan.TotalLow, in.Name, wide.WordOf(scalar.Low)))
 }
@@ -176,25 +176,12 @@ func (w *wideAggregate) counted() queryplan.Expr {
 	return ref(*w.count)
 }
 
-// total returns the total of a wide column. An upper word h and a lower word l
-// are the number 2^64 h + l + 2^63, so that n of them have the total 2^64
-// sum(h) + sum(l) + 2^63 n. If the sum of the upper words overflows a word, the
-// total overflows.
+// total returns the total of a wide column. If the sum of the upper words
+// overflows a word, the total overflows.
 func (w *wideAggregate) total(in queryplan.Column) queryplan.Expr {
 	cols := in.Words()
-	word := func(w scalar.Word, n int64) queryplan.Expr {
-		return &queryplan.Const{Value: scalar.OfBits(in.Type.WordOf(w), uint64(n))}
-	}
-	sum := func(name string, a, b queryplan.Expr) queryplan.Expr {
-		return &queryplan.Call{Func: scalar.Lookup(name), Args: []queryplan.Expr{a, b},
-			Result: in.Type}
-	}
-	zero := scalar.Int128{}.LowWord()
-	high := join(w.made(queryplan.Total, cols[0].Name, cols[0].Type), word(scalar.Low, zero))
-	low := w.words(cols[1])
-	bias := join(word(scalar.High, 0), word(scalar.Low, 0)) // 2^63
-	return sum("add", sum("add", high, low), sum("mul", convert(w.counted(), scalar.DecimalOf(0)),
-		bias))
+	high := w.made(queryplan.Total, cols[0].Name, cols[0].Type)
+	return queryplan.TotalOfWide(in.Type, high, w.words(cols[1]), w.counted())
 }
 
 // mean returns the average of a wide column. It is exact: the sums of words fit

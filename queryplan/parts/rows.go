@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/source"
-	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
@@ -20,6 +19,9 @@ type Rows struct {
 	Merge *queryplan.Plan
 	// Both lists the variables that every part computes for itself.
 	Both []string
+	// Computes says that Merge computes results, such as averages. If it drops
+	// a row, or a total overflows, the plan must run undivided.
+	Computes bool
 }
 
 // PartSource names the relation that holds an output of a part for Merge.
@@ -76,7 +78,8 @@ type divider struct {
 	ends   map[queryplan.Command]end // of insertions
 	// divided are the variables that parts fill. The others do not depend on
 	// the table, and every part computes them for itself.
-	divided map[*queryplan.Var]bool
+	divided  map[*queryplan.Var]bool
+	computes bool // the merge does, as twoSteps says
 }
 
 // end is the operator at which the work of parts ends in a tree.
@@ -166,9 +169,9 @@ func (d *divider) insert(c queryplan.Command, v *queryplan.Var, n queryplan.Node
 	}
 	e := end{}
 	for !d.splits(n) {
-		again := againOrOnce(n)
-		if again != nil && d.splits(n.Inputs()[0]) {
-			e.again = again
+		if first, again, computes := twoSteps(n); again != nil && d.splits(n.Inputs()[0]) {
+			n, e.again = first, again
+			d.computes = d.computes || computes
 			break
 		}
 		if len(n.Inputs()) != 1 {
@@ -234,7 +237,7 @@ func (d *divider) splits(n queryplan.Node) bool {
 
 // plans makes the plans of the parts and of the merge.
 func (d *divider) plans(p *queryplan.Plan, parts int) *Rows {
-	r := &Rows{Of: d.of}
+	r := &Rows{Of: d.of, Computes: d.computes}
 	names := queryplan.NewNames()
 	keep := false // the merge makes what each part makes as well
 	for _, v := range p.Vars {
@@ -325,43 +328,4 @@ func (e *end) whole(all queryplan.Node) queryplan.Node {
 		all = queryplan.WithInputs(over, []queryplan.Node{all})
 	}
 	return all
-}
-
-// againOrOnce is Again with totals, and Dedup.
-func againOrOnce(n queryplan.Node) func(of queryplan.Node) queryplan.Node {
-	if _, ok := n.(*queryplan.Dedup); ok {
-		return func(of queryplan.Node) queryplan.Node { return &queryplan.Dedup{Input: of} }
-	}
-	return Again(n, true)
-}
-
-// Again returns what makes the result of an operator of the results that it has
-// over the parts of its input; nil if nothing does. Totals of parts may
-// overflow where that of all does not: they are for callers that then run the
-// whole. Averages, and totals of floats, would be rounded twice.
-func Again(n queryplan.Node, totals bool) func(of queryplan.Node) queryplan.Node {
-	switch n := n.(type) {
-	case *queryplan.TopK:
-		return func(of queryplan.Node) queryplan.Node {
-			return &queryplan.TopK{Input: of, Group: n.Group, By: n.By, Limit: n.Limit}
-		}
-	case *queryplan.Aggregate:
-		aggs := slices.Clone(n.Aggs)
-		for i := range aggs {
-			a := &aggs[i]
-			a.In = a.Out.Name
-			switch {
-			case a.Fn == queryplan.Count:
-				a.Fn = queryplan.Total
-			case a.Fn == queryplan.Min || a.Fn == queryplan.Max:
-			case a.Fn == queryplan.Total && totals && a.Out.Type.Kind != scalar.Float:
-			default:
-				return nil
-			}
-		}
-		return func(of queryplan.Node) queryplan.Node {
-			return &queryplan.Aggregate{Input: of, By: n.By, Aggs: aggs}
-		}
-	}
-	return nil
 }

@@ -213,7 +213,7 @@ func (r *run) divided(ctx context.Context, s *step, rows int) (done bool, err er
 		r.learn(s, rows, halves[0].took, halves[0].answer)
 		r.learnHost(s, s.use.rows-rows, halves[1].took, halves[1].answer)
 	})
-	return true, r.mergeHalves(ctx, s, halves, keys)
+	return r.mergeHalves(ctx, s, halves, keys)
 }
 
 // errHalf is the cause that cancels the other half of a step.
@@ -222,8 +222,10 @@ var errHalf = errors.New("the other part of the rows failed")
 // fewRows is the size of a merge below which one thread is faster than several.
 const fewRows = 1 << 12
 
-// mergeHalves merges the results of the two halves of a step.
-func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []cutKey) error {
+// mergeHalves merges the results of the two halves of a step. It returns false
+// if a computed result does not fit, so that the step must run as a whole.
+func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []cutKey) (
+	done bool, err error) {
 	req := *r.req
 	req.Plan, req.Resident, req.Profile = s.rows.Merge, false, false
 	base := r.facts(r.req.Facts, s)
@@ -244,8 +246,13 @@ func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []c
 		req.Threads = 1
 	}
 	answer, took, err := r.timed(ctx, r.merge, &req)
+	var overflow *runtime.OverflowError
+	if s.rows.Computes && (errors.As(err, &overflow) || err == nil && answer.Dropped > 0) {
+		r.refuse(s)
+		return false, nil
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.learned(func() { r.learnMerge(s, took) })
 	for i, h := range halves {
@@ -266,7 +273,7 @@ func (r *run) mergeHalves(ctx context.Context, s *step, halves [2]half, keys []c
 	}
 	answer.Kernels, answer.Compile = nil, 0
 	r.enter(s, answer)
-	return nil
+	return true, nil
 }
 
 // addDevice adds the GPU's profile of a part of the run.

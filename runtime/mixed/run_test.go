@@ -47,6 +47,10 @@ block b0:
   halt
 `
 
+// means has averages in place of totals.
+var means = strings.NewReplacer("sum: int = total", "sum: decimal[18,6] = avg", "sum: int",
+	"sum: decimal[18,6]").Replace(totals)
+
 // paidFacts has a payment of each amount by person 7.
 func paidFacts(amounts ...int64) *store.Database {
 	var ids, who []int64
@@ -69,26 +73,31 @@ func TestRuns(t *testing.T) {
 	fault := errors.New("a fault")
 	for _, tt := range []struct {
 		what    string
+		plan    string
 		amounts []int64
 		fails   []error
 		want    string   // the answer or the error
 		ran     []string // engines of the first run
 		again   []string // and of the second
 	}{
-		{"parts", []int64{1, 2, 3, 4}, nil, "7 10", []string{"gpu 0-2", "cpu 2-4"},
+		{"parts", totals, []int64{1, 2, 3, 4}, nil, "7 10", []string{"gpu 0-2", "cpu 2-4"},
 			[]string{"gpu 0-2", "cpu 2-4"}},
-		{"an overflow of a part", []int64{big, big, -big, -big + 5}, nil, "7 5",
+		{"an overflow of a part", totals, []int64{big, big, -big, -big + 5}, nil, "7 5",
 			[]string{"cpu"}, []string{"cpu"}},
-		{"an overflow of all", []int64{1, big, big, 1}, nil, "total for (7) does not fit int",
+		{"an overflow of all", totals, []int64{1, big, big, 1}, nil, "total for (7) does not fit int",
 			nil, nil},
-		{"an overflow of the merge", []int64{big, 1, big, 1}, nil,
+		{"an overflow of the merge", totals, []int64{big, 1, big, 1}, nil,
 			"total for (7) does not fit int", nil, nil},
-		{"no memory on the GPU", []int64{1, 2, 3, 4}, []error{memory}, "7 10", []string{"cpu"},
+		{"no memory on the GPU", totals, []int64{1, 2, 3, 4}, []error{memory}, "7 10", []string{"cpu"},
 			[]string{"cpu"}},
-		{"another failure of the GPU", []int64{1, 2, 3, 4}, []error{fault, fault}, "a fault", nil,
+		{"another failure of the GPU", totals, []int64{1, 2, 3, 4}, []error{fault, fault}, "a fault", nil,
 			nil},
+		{"averages", means, []int64{1, 2, 3, 4}, nil, "7 2500000",
+			[]string{"gpu 0-2", "cpu 2-4"}, []string{"gpu 0-2", "cpu 2-4"}},
+		{"an average that does not fit", means, []int64{1, big / 4, 3, 4}, nil,
+			"avg for (7) does not fit decimal[18,6]", nil, nil},
 	} {
-		plan, err := queryplan.Parse("p.plan", totals)
+		plan, err := queryplan.Parse("p.plan", tt.plan)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func (c *commander) tree(v *queryplan.Var, n queryplan.Node, at source.Span, to 
 		}
 		return c.tree(v, stored, at, to)
 	}
-	if again := parts.Again(n, false); again != nil {
+	if again := parts.Again(n); again != nil {
 		some, free := c.temp(v, n.Columns())
 		defer free()
 		_, err := c.direct(some, c.vars[some].full, parts.OfPartial(some, n, at))
