@@ -389,6 +389,9 @@ type SegmentProfile struct {
 	// [From, Until). It is empty if the segment read all rows.
 	Of          string
 	From, Until int64
+	// Batches is into how many batches of rows these were divided, one after
+	// the other; 0 if they were not.
+	Batches int64
 	// Left says that it left the loop, and that the next segment goes on.
 	Left bool
 	// Dropped says that the engine was stopped because the segment turned out

@@ -238,6 +238,9 @@ func printSegments(w io.Writer, segments []driver.SegmentStats) {
 		if s.Of != "" {
 			line += fmt.Sprintf(", rows %s to %s of %s", grouped(s.From), grouped(s.Until), s.Of)
 		}
+		if s.Batches > 0 {
+			line += fmt.Sprintf(", in %s", count(s.Batches, "batch"))
+		}
 		switch {
 		case s.Left:
 			line += fmt.Sprintf(", left %s after %s", s.Loop, count(int(s.Rounds), "round"))

@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/parts"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/byrows"
 	"github.com/redfoxdb/redfox/runtime/facts"
-	"github.com/redfoxdb/redfox/runtime/mixed"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
@@ -103,17 +103,20 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 			text += c.String() + "\n"
 		}
 	}
+	var stored *store.Database
+	if db != nil {
+		stored = db.store
+	}
 	switch {
 	case opts.Memory > 0 && opts.Spill != "":
 		text += "\n== spilling, if the run does not fit --memory\n" + parts.Explain(plan)
 	case opts.Engine == EngineMixed:
-		var stored *store.Database
-		if db != nil {
-			stored = db.store
-		}
-		text += "\n== rows that a GPU and the host share\n" + mixed.Explain(plan, stored)
+		text += "\n== rows that a GPU and the host share\n" +
+			byrows.Explain(plan, stored, "on both sides")
 	case opts.DeviceMemory > 0:
-		text += "\n== parts, if the run does not fit --device-memory\n" + parts.Explain(plan)
+		text += "\n== batches of rows, if the facts do not fit --device-memory\n" +
+			byrows.Explain(plan, stored, "with each batch") +
+			"\n== parts, if a batch does not fit either\n" + parts.Explain(plan)
 	}
 	asked := opts.Kernels || opts.WhyNotFused || opts.Target != ""
 	if _, err = io.WriteString(w, text); err != nil || opts.Run && ran.target == "" && !asked {

@@ -61,7 +61,10 @@ const (
 	loopOnDevice = "LoopOnDevice"
 	joinByBits   = "JoinByBits"
 	packColumns  = "PackColumns"
-	sortPairs    = sortpairs.Name
+	// streamBatches is the step without which facts that a GPU cannot hold are
+	// cut by the values that joins compare.
+	streamBatches = "StreamBatches"
+	sortPairs     = sortpairs.Name
 	// ReorderJoins is the step that chooses orders of joins again within a
 	// recursion.
 	ReorderJoins = "ReorderJoins"
@@ -80,6 +83,9 @@ func RunSteps() []Pass {
 			"row as bits, if there are many, and leaves out those found before."},
 		{Name: packColumns, Doc: "A GPU keeps large columns of facts in as many bits a value as the " +
 			"column needs, if that is a fifth less than whole bytes take."},
+		{Name: streamBatches, Doc: "A GPU goes through facts that do not fit its memory by batches of " +
+			"the rows of a table, and copies the next batch while it computes on one. The plan, or " +
+			"a part of it, must be a sum over these rows."},
 		{Name: sortPairs, Doc: "An aggregate in an iteration over what stays the same, joined with " +
 			"values of a round, becomes a walk through the pairs, which are sorted by group once. " +
 			"Kernels need no table of groups then; the go engine has lists in any case."},

@@ -8,6 +8,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -23,8 +24,6 @@ import (
 	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/pool"
-	"github.com/redfoxdb/redfox/runtime/portable"
-	"github.com/redfoxdb/redfox/runtime/spill"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
@@ -185,6 +184,8 @@ type Prepared struct {
 	threads int   // of runs whose options have none
 	memory  int64 // likewise
 	often   bool  // it runs so often that all of it is worth native code
+	// exceeded is the memory of a GPU that an earlier run did not fit, or 0.
+	exceeded atomic.Int64
 }
 
 // prepare chooses an engine for a run and plans it.
@@ -338,16 +339,7 @@ func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err e
 	var answered *runtime.Answer
 	err = q.with(ctx, func(e runtime.Engine) error {
 		req := q.request(opts)
-		answered, err = e.Run(ctx, req)
-		switch bound := deviceBound(err); {
-		case bound > 0:
-			trace.Func(opts.Trace).Since("run in the memory of the GPU", start)
-			answered, err = spill.Run(ctx, e, req,
-				spill.Options{Folder: opts.Spill, Device: bound, Host: portable.New()})
-		case opts.Spill != "" && CouldSpill(err):
-			trace.Func(opts.Trace).Since("run in memory", start)
-			answered, err = spill.Run(ctx, portable.New(), req, spill.Options{Folder: opts.Spill})
-		}
+		answered, err = q.evaluate(ctx, e, req, opts)
 		return answer.WithFacts(err, cmp.Or(opts.Memory, q.memory), q.db.held())
 	})
 	if err != nil {

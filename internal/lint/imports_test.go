@@ -270,9 +270,12 @@ var layers = []layer{
 	{"runtime/tiers", []string{
 		"queryplan", "queryplan/segments", "runtime", "runtime/prepare", "runtime/store",
 	}},
-	{"runtime/mixed", []string{
+	{"runtime/byrows", []string{
 		"queryplan", "queryplan/parts", "queryplan/segments", "runtime", "runtime/prepare",
 		"runtime/store",
+	}},
+	{"runtime/mixed", []string{
+		"queryplan", "runtime", "runtime/byrows", "runtime/store",
 	}},
 	{"runtime/spill", []string{
 		"queryplan", "queryplan/parts", "queryplan/segments", "frontend/source", "runtime",
@@ -280,8 +283,8 @@ var layers = []layer{
 		"internal/scratch",
 	}},
 	{"runtime/pool", []string{
-		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/gpu", "runtime/machine",
-		"runtime/mixed", "runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
+		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/byrows", "runtime/gpu",
+		"runtime/machine", "runtime/mixed", "runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
 		"internal/cuda", "internal/cuda/driver", "internal/failure", "internal/kernelcache",
 		"internal/trace",
 	}},
@@ -303,9 +306,8 @@ var layers = []layer{
 		"frontend/source", "queryplan", "queryplan/build", "queryplan/rewrite", "queryplan/parts",
 		"queryplan/sortpairs", "queryplan/stats",
 		"harmony", "harmony/abi", "harmony/decompose", "harmony/rfx", "weaver/assemble", "runtime",
-		"runtime/account", "runtime/answer", "runtime/diagnose", "runtime/facts", "runtime/gpu",
-		"runtime/layout",
-		"runtime/machine", "runtime/mixed", "runtime/pool", "runtime/portable", "runtime/prefetch",
+		"runtime/account", "runtime/answer", "runtime/byrows", "runtime/diagnose", "runtime/facts",
+		"runtime/gpu", "runtime/layout", "runtime/machine", "runtime/mixed", "runtime/pool", "runtime/portable", "runtime/prefetch",
 		"runtime/provenance", "runtime/spill", "runtime/store", "runtime/store/read",
 		"runtime/store/rfdb", "runtime/store/write", "runtime/woven", "internal/buildid",
 		"internal/confine", "internal/cuda", "internal/remote",

@@ -60,9 +60,10 @@ func Explain(p *queryplan.Plan) string {
 	return b.String()
 }
 
-// ExplainRows describes, for people, which pieces of a plan the mixed engine
-// divides by the rows of a table, and why it does not divide the others.
-func ExplainRows(p *queryplan.Plan, stored func(*queryplan.Var) Stored) string {
+// ExplainRows describes, for people, which pieces of a plan can be divided by
+// the rows of a table, and why others cannot. What every part computes for
+// itself is said to be each.
+func ExplainRows(p *queryplan.Plan, stored func(*queryplan.Var) Stored, each string) string {
 	var b strings.Builder
 	cuts := segments.Cut(p)
 	all, _ := ByRows(p, 2, stored)
@@ -82,7 +83,7 @@ func ExplainRows(p *queryplan.Plan, stored func(*queryplan.Var) Stored) string {
 			switch {
 			case r == nil:
 			case slices.Contains(r.Both, c.Var.Name):
-				how = "on both sides"
+				how = each
 			default:
 				how = "by rows of " + irtext.QuoteName(r.Of.Name)
 			}

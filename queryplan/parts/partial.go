@@ -152,7 +152,9 @@ func twoSteps(n queryplan.Node) (first queryplan.Node, again func(queryplan.Node
 	computes bool) {
 	switch n := n.(type) {
 	case *queryplan.Dedup:
-		return n, func(of queryplan.Node) queryplan.Node { return &queryplan.Dedup{Input: of} }, false
+		return n, func(of queryplan.Node) queryplan.Node {
+			return &queryplan.Dedup{Input: of}
+		}, false
 	case *queryplan.TopK:
 		return n, func(of queryplan.Node) queryplan.Node {
 			return &queryplan.TopK{Input: of, Group: n.Group, By: n.By, Limit: n.Limit}

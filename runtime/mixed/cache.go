@@ -8,7 +8,7 @@ import (
 
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/prepare"
+	"github.com/redfoxdb/redfox/runtime/byrows"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -53,17 +53,35 @@ type column struct {
 }
 
 // newUse lists the columns that a step reads and models its rates.
-func (e *Engine) newUse(s *step, req *runtime.Request) (*use, error) {
+func (e *Engine) newUse(s *byrows.Step, req *runtime.Request) (*use, error) {
 	u := &use{rows: 1, segment: 1, segments: 1}
-	plan := s.seg.Plan
-	if s.rows != nil {
-		plan, u.rows = s.rows.Part, s.table.Rows
+	plan := s.Seg.Plan
+	if s.Rows != nil {
+		plan, u.rows = s.Rows.Part, s.Table.Rows
 		u.segment = (u.rows + e.sizes.Segments - 1) / e.sizes.Segments
 		u.segment = (u.segment + e.sizes.Segment - 1) / e.sizes.Segment * e.sizes.Segment
 		u.segments = (u.rows + u.segment - 1) / u.segment
 	}
-	seen := map[*store.Column]bool{}
-	bytes, probes := int64(0), 0
+	cols, err := s.Columns(req.Facts)
+	if err != nil {
+		return nil, err
+	}
+	bytes := int64(0)
+	for _, c := range cols {
+		x := column{weak.Make(c.Column), c.Rows, int64(c.Width)}
+		if c.Divided {
+			u.cols = append(u.cols, x)
+		} else {
+			u.others = append(u.others, x)
+		}
+		bytes += x.width * int64(x.rows)
+	}
+	u.rates = modelled(u.rows, bytes, probesOf(plan))
+	return u, nil
+}
+
+// probesOf counts the probes of a plan for each row.
+func probesOf(plan *queryplan.Plan) (probes int) {
 	for _, c := range plan.Commands() {
 		queryplan.Walk(queryplan.CommandNode(c), func(n queryplan.Node) {
 			switch n := n.(type) {
@@ -73,33 +91,8 @@ func (e *Engine) newUse(s *step, req *runtime.Request) (*use, error) {
 				probes += len(n.Nodes) - 1
 			}
 		})
-		for _, scan := range queryplan.Scans(queryplan.CommandNode(c)) {
-			v := scan.Var
-			if v.Kind != queryplan.Input && v.Kind != queryplan.Table {
-				continue
-			}
-			cols, rows, err := prepare.Stored(req.Facts, variable(v))
-			if err != nil {
-				return nil, err
-			}
-			divided := s.rows != nil && prepare.TableOf(req.Facts, variable(v)) == s.table
-			for i, c := range cols {
-				if scan.Names[i] == "" || c == nil || seen[c] || c.Width == 0 {
-					continue
-				}
-				seen[c] = true
-				x := column{weak.Make(c), rows, int64(c.Width)}
-				if divided {
-					u.cols = append(u.cols, x)
-				} else {
-					u.others = append(u.others, x)
-				}
-				bytes += x.width * int64(rows)
-			}
-		}
 	}
-	u.rates = modelled(u.rows, bytes, probes)
-	return u, nil
+	return probes
 }
 
 func (c *cache) add(u *use) {

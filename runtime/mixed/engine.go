@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
-	"strings"
 	"sync"
 	"weak"
 
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/queryplan/parts"
-	"github.com/redfoxdb/redfox/queryplan/segments"
 	"github.com/redfoxdb/redfox/runtime"
-	"github.com/redfoxdb/redfox/runtime/prepare"
+	"github.com/redfoxdb/redfox/runtime/byrows"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -127,22 +124,14 @@ const mostPlans = 256
 
 // plan is a plan over facts.
 type plan struct {
-	cuts  *segments.Cuts
 	steps []*step
 	// joined is all steps as one, for runs in which one engine takes them all.
 	joined *step
 }
 
-// step is pieces of a plan that run together.
+// step is a step of a plan with its use.
 type step struct {
-	from, until int  // pieces
-	all         bool // they are the whole plan
-	seg         *segments.Segment
-	// rows says how the step is divided by the rows of a table. It is nil if
-	// the step cannot be divided; whole is then the reason.
-	rows  *parts.Rows
-	whole string
-	table *store.Table
+	*byrows.Step
 	joins []*step // that it is in place of
 	*use
 }
@@ -198,88 +187,23 @@ func (e *Engine) plan(req *runtime.Request) (*plan, error) {
 		d.plans[req.Plan] = p
 		return p, nil
 	}
-	p := &plan{cuts: segments.Cut(req.Plan)}
-	p.cut(req.Facts)
-	for i, s := range p.steps {
-		s.all = len(p.steps) == 1
-		if s.seg = (&segments.Segment{Plan: req.Plan}); !s.all {
-			s.seg = p.cuts.Segment(s.from, s.until)
-		}
-		use, err := e.newUse(s, req)
+	p := &plan{}
+	for i, of := range byrows.Steps(req.Plan, req.Facts, sides) {
+		use, err := e.newUse(of, req)
 		if err != nil {
 			return nil, err
 		}
-		s.use, use.name = use, fmt.Sprintf("%s\nstep %d", text, i)
+		use.name = fmt.Sprintf("%s\nstep %d", text, i)
+		p.steps = append(p.steps, &step{Step: of, use: use})
 		e.cache.add(use)
 	}
-	p.joined = &step{until: len(p.cuts.Pieces), all: true, joins: p.steps,
-		seg: &segments.Segment{Plan: req.Plan}, use: &use{rows: 1}}
+	p.joined = &step{Step: byrows.Whole(req.Plan), joins: p.steps, use: &use{rows: 1}}
 	d.plans[req.Plan], d.texts[text] = p, p
 	return p, nil
 }
 
-// cut makes the steps of a plan: a single one if all of the plan can be
-// divided, else one for each piece that can be divided and one for each run of
-// pieces between them.
-func (p *plan) cut(facts *store.Database) {
-	all := &step{until: len(p.cuts.Pieces)}
-	if all.until == 0 {
-		return
-	}
-	if all.divide(p.cuts, facts); all.rows != nil {
-		p.steps = []*step{all}
-		return
-	}
-	last := -1 // step that goes on as a whole
-	for at := range p.cuts.Pieces {
-		s := &step{from: at, until: at + 1}
-		s.divide(p.cuts, facts)
-		if s.rows == nil && last >= 0 {
-			p.steps[last].until = at + 1
-			continue
-		}
-		if p.steps = append(p.steps, s); s.rows == nil {
-			last = len(p.steps) - 1
-		} else {
-			last = -1
-		}
-	}
-}
-
-// divide chooses the table by whose rows a step can be divided.
-func (s *step) divide(cuts *segments.Cuts, facts *store.Database) {
-	plan := cuts.Segment(s.from, s.until).Plan // of variables of its own
-	if s.rows, s.whole = parts.ByRows(plan, 2, tables(facts)); s.rows == nil {
-		return
-	}
-	if s.table = prepare.TableOf(facts, variable(s.rows.Of)); s.table == nil || s.table.Rows < 2 {
-		s.rows, s.table = nil, nil
-		s.whole = "it has no facts"
-	}
-}
-
-// tables maps variables to the tables that store them. A variable that is not
-// among the facts has a table for its source.
-func tables(facts *store.Database) func(*queryplan.Var) parts.Stored {
-	return func(v *queryplan.Var) parts.Stored {
-		if t := prepare.TableOf(facts, variable(v)); t != nil {
-			return parts.Stored{Table: t, Rows: t.Rows}
-		}
-		return parts.Stored{Table: v.Source,
-			Derived: strings.HasPrefix(v.Source, segments.Source(""))}
-	}
-}
-
-// Explain describes, for people, how a plan over facts is divided. Facts may be
-// nil if they are not known.
-func Explain(p *queryplan.Plan, facts *store.Database) string {
-	return parts.ExplainRows(p, tables(facts))
-}
-
-func variable(v *queryplan.Var) prepare.Variable {
-	return prepare.Variable{Name: v.Name, Kind: v.Kind, Cols: v.Cols, Source: v.Source,
-		Stored: v.Stored}
-}
+// sides are the parts of a divided step: that of the GPU, and that of the host.
+const sides = 2
 
 // part returns the facts with one table cut to some of its rows.
 func (e *Engine) part(facts *store.Database, key cutKey) *store.Database {
@@ -295,22 +219,10 @@ func (e *Engine) part(facts *store.Database, key cutKey) *store.Database {
 	}
 	t := d.tables[key]
 	if t == nil {
-		t = &store.Table{Name: key.table.Name, Names: key.table.Names,
-			Rows: key.until - key.from}
-		for _, c := range key.table.Columns {
-			t.Columns = append(t.Columns, c.Slice(key.from, key.until))
-		}
+		t = byrows.Slice(key.table, key.from, key.until)
 		d.tables[key] = t
 	}
-	db := store.NewDatabase()
-	for _, rel := range facts.Relations() {
-		if rel.Table == key.table {
-			some := *rel
-			some.Table = t
-			rel = &some
-		}
-		db.Put(rel)
-	}
+	db := byrows.With(facts, t, key.table)
 	d.cut[key] = db
 	return db
 }

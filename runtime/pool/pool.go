@@ -12,6 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/trace"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/byrows"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/mixed"
@@ -27,6 +28,8 @@ type Pool struct {
 	Shelf assemble.Shelf
 	// Mixed has other thresholds for the mixed engine; nil for tests only.
 	Mixed *mixed.Sizes
+	// Batches are those of a GPU in tests.
+	Batches byrows.Sizes
 
 	mu     sync.Mutex
 	made   map[key]*kept
