@@ -177,6 +177,8 @@ func (c *climber) close(open token, closing lexer.TokenType) {
 				Message: fmt.Sprintf("expected %s before %s",
 					closers[open.kind], c.describe(found))}},
 		})
+	case found.kind == tokComma: // one would have been taken where a list may stand
+		c.expected(closers[open.kind], "one expression stands between these brackets")
 	default:
 		c.expected("a comma or " + closers[open.kind])
 	}
