@@ -29,7 +29,9 @@ func (q *Prepared) evaluate(ctx context.Context, e runtime.Engine, req *runtime.
 	answered, err := e.Run(ctx, req)
 	switch bound := deviceBound(err); {
 	case bound > 0:
-		q.exceeded.Store(bound)
+		if q.FactBytes() > bound { // and not only as other runs took its memory
+			q.exceeded.Store(bound)
+		}
 		trace.Func(opts.Trace).Since("run in the memory of the GPU", start)
 		return q.onDevice(ctx, e, req, opts, bound)
 	case opts.Spill != "" && CouldSpill(err):

@@ -184,7 +184,8 @@ type Prepared struct {
 	threads int   // of runs whose options have none
 	memory  int64 // likewise
 	often   bool  // it runs so often that all of it is worth native code
-	// exceeded is the memory of a GPU that an earlier run did not fit, or 0.
+	// exceeded is the memory of a GPU that the facts do not fit, once a run has
+	// shown it; else 0.
 	exceeded atomic.Int64
 }
 
