@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
@@ -52,7 +53,8 @@ func starOptions(p *starprog.Program) Options {
 }
 
 // starAnswer runs a star program over the files in a folder. A refusal is an
-// answer.
+// answer. Some or each of the outputs by themselves have to be as they are
+// together.
 func starAnswer(p *starprog.Program, dir, engine string,
 	session *Session) (*starprog.Answer, error) {
 	ctx := context.Background()
@@ -60,12 +62,64 @@ func starAnswer(p *starprog.Program, dir, engine string,
 	if err != nil {
 		return nil, err
 	}
-	var outputs []string
-	for _, o := range p.Outputs {
-		outputs = append(outputs, o.Name)
+	run := RunOptions{Engine: engine, Threads: p.Threads, Load: LoadOptions{Header: true}}
+	whole, err := starOutputs(ctx, prog, p, dir, run, session, p.Outputs)
+	if err != nil {
+		return nil, err
 	}
-	run := RunOptions{Engine: engine, Threads: p.Threads, Outputs: outputs,
-		Load: LoadOptions{Header: true}}
+	for _, list := range starParts(p, engine) {
+		part, err := starOutputs(ctx, prog, p, dir, run, session, list)
+		if err != nil {
+			return nil, fmt.Errorf("with the outputs %s: %w", starNames(list), err)
+		}
+		switch {
+		case part.Refusal == starprog.Answered && whole.Refusal == starprog.Answered:
+			for _, o := range list {
+				if got, want := part.Rows[o.Name], whole.Rows[o.Name]; !slices.Equal(got, want) {
+					return nil, fmt.Errorf("with the outputs %s, %s is %q, not %q",
+						starNames(list), o.Name, got, want)
+				}
+			}
+		case part.Refusal != starprog.Answered && whole.Refusal == starprog.Answered:
+			return nil, fmt.Errorf("with the outputs %s: %s", starNames(list), part.Refusal)
+		}
+	}
+	return whole, nil
+}
+
+func starNames(list []*starprog.Pred) (names []string) {
+	for _, o := range list {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// starParts draws outputs that are computed without the others: each alone and
+// some, or one of these on an engine that compiles code for them.
+func starParts(p *starprog.Program, engine string) (parts [][]*starprog.Pred) {
+	if len(p.Outputs) < 2 {
+		return nil
+	}
+	for i := range p.Outputs {
+		parts = append(parts, p.Outputs[i:i+1])
+	}
+	rng := rand.New(rand.NewPCG(p.Seed, uint64(p.Index)))
+	if some := slices.DeleteFunc(slices.Clone(p.Outputs), func(*starprog.Pred) bool {
+		return rng.IntN(2) == 0
+	}); len(some) > 1 && len(some) < len(p.Outputs) {
+		parts = append(parts, some)
+	}
+	if engine != EngineGo {
+		one := rng.IntN(len(parts))
+		parts = parts[one : one+1]
+	}
+	return parts
+}
+
+// starOutputs runs a star program for some of its outputs.
+func starOutputs(ctx context.Context, prog *Program, p *starprog.Program, dir string,
+	run RunOptions, session *Session, outputs []*starprog.Pred) (*starprog.Answer, error) {
+	run.Outputs = starNames(outputs)
 	res, err := starRun(ctx, prog, NewFacts().Dir(dir), run, session)
 	var wrong *ProgramError
 	if errors.As(err, &wrong) {
@@ -80,10 +134,13 @@ func starAnswer(p *starprog.Program, dir, engine string,
 		return nil, err
 	}
 	out := &starprog.Answer{}
-	for _, o := range p.Outputs {
+	for _, o := range outputs {
 		var lines []string
 		for t := range res.Tuples(o.Name) {
 			lines = append(lines, starprog.Line(t))
+		}
+		if err := res.Err(); err != nil {
+			return nil, err
 		}
 		out.Add(o, lines)
 	}

@@ -131,6 +131,9 @@ func New(seed uint64) *Program {
 	if g.chance(15) {
 		g.constraint()
 	}
+	if seed%8 == 1 || seed%8 == 2 {
+		g.joinedConstraint()
+	}
 	// Order in the text has no meaning; the shuffle keeps it so.
 	if g.chance(30) {
 		g.Shuffle(len(g.out.Clauses), func(i, j int) {
@@ -499,17 +502,6 @@ func (g *generator) carelessFunction() {
 	b := g.newBody(nil, p.args)
 	g.clause("%s <- %s.", p.atom(b.headTerms(p.args, false)), b.text())
 	g.complete(p)
-}
-
-// constraint adds a condition on all tuples of a predicate.
-func (g *generator) constraint() {
-	p := pick(g, g.preds)
-	if len(p.args) == 0 {
-		return
-	}
-	b := &body{g: g}
-	terms := list.Map(p.args, b.fresh)
-	g.clause("%s -> %s.", p.atom(terms), b.test())
 }
 
 // sequence numbers the tuples of a relation, within groups or not.
