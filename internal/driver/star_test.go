@@ -54,7 +54,8 @@ func starOptions(p *starprog.Program) Options {
 
 // starAnswer runs a star program over the files in a folder. A refusal is an
 // answer. Some or each of the outputs by themselves have to be as they are
-// together.
+// together. The go engine without a session has to find the same in a database
+// of these facts, and by parts in little memory.
 func starAnswer(p *starprog.Program, dir, engine string,
 	session *Session) (*starprog.Answer, error) {
 	ctx := context.Background()
@@ -62,27 +63,65 @@ func starAnswer(p *starprog.Program, dir, engine string,
 	if err != nil {
 		return nil, err
 	}
-	run := RunOptions{Engine: engine, Threads: p.Threads, Load: LoadOptions{Header: true}}
-	whole, err := starOutputs(ctx, prog, p, dir, run, session, p.Outputs)
+	run := RunOptions{Engine: engine, Threads: p.Threads,
+		Load: LoadOptions{Header: true, always: p.Index%2 == 1}}
+	facts := NewFacts().Dir(dir)
+	whole, err := starOutputs(ctx, prog, p, facts, run, session, p.Outputs)
 	if err != nil {
 		return nil, err
 	}
-	for _, list := range starParts(p, engine) {
-		part, err := starOutputs(ctx, prog, p, dir, run, session, list)
-		if err != nil {
-			return nil, fmt.Errorf("with the outputs %s: %w", starNames(list), err)
-		}
+	same := func(how string, part *starprog.Answer, err error, list []*starprog.Pred) error {
+		how += " with the outputs " + strings.Join(starNames(list), " ")
 		switch {
-		case part.Refusal == starprog.Answered && whole.Refusal == starprog.Answered:
+		case err != nil:
+			return fmt.Errorf("%s: %w", how, err)
+		case part.Refusal == whole.Refusal && whole.Refusal == starprog.Answered:
 			for _, o := range list {
 				if got, want := part.Rows[o.Name], whole.Rows[o.Name]; !slices.Equal(got, want) {
-					return nil, fmt.Errorf("with the outputs %s, %s is %q, not %q",
-						starNames(list), o.Name, got, want)
+					return fmt.Errorf("%s, %s is %q, not %q", how, o.Name, got, want)
 				}
 			}
-		case part.Refusal != starprog.Answered && whole.Refusal == starprog.Answered:
-			return nil, fmt.Errorf("with the outputs %s: %s", starNames(list), part.Refusal)
+		case part.Refusal != starprog.Answered && part.Refusal != whole.Refusal,
+			len(list) == len(p.Outputs) && part.Refusal != whole.Refusal:
+			return fmt.Errorf("%s: %q, not %q", how, part.Refusal, whole.Refusal)
 		}
+		return nil
+	}
+	for _, list := range starParts(p, engine) {
+		part, err := starOutputs(ctx, prog, p, facts, run, session, list)
+		if err := same("files", part, err, list); err != nil {
+			return nil, err
+		}
+	}
+	if engine != EngineGo || session != nil {
+		return whole, nil
+	}
+	list := starParts(p, "any engine")
+	list = append(list, p.Outputs)
+	stored := filepath.Join(dir, fmt.Sprintf("%d-%d.rfdb", p.Seed, p.Index))
+	defer os.Remove(stored)
+	var wrong *ProgramError
+	switch _, err := prog.Store(ctx, facts, stored, run.Load); {
+	case errors.As(err, &wrong):
+		return whole, nil // loading refuses facts of the program's own text
+	case err != nil:
+		return nil, err
+	}
+	part, err := starOutputs(ctx, prog, p, NewFacts().Dir(stored), run, nil, list[0])
+	if err := same("a database", part, err, list[0]); err != nil {
+		return nil, err
+	}
+	run.Spill = dir
+	for _, run.Memory = range []int64{1 << 16, 1 << 18, 1 << 20, 1 << 22} {
+		part, err := starOutputs(ctx, prog, p, facts, run, nil, p.Outputs)
+		var full *EnvironmentError
+		if errors.As(err, &full) {
+			continue // it has no room for one part
+		}
+		if err := same(fmt.Sprintf("%d bytes", run.Memory), part, err, p.Outputs); err != nil {
+			return nil, err
+		}
+		break
 	}
 	return whole, nil
 }
@@ -117,10 +156,10 @@ func starParts(p *starprog.Program, engine string) (parts [][]*starprog.Pred) {
 }
 
 // starOutputs runs a star program for some of its outputs.
-func starOutputs(ctx context.Context, prog *Program, p *starprog.Program, dir string,
+func starOutputs(ctx context.Context, prog *Program, p *starprog.Program, facts *Facts,
 	run RunOptions, session *Session, outputs []*starprog.Pred) (*starprog.Answer, error) {
 	run.Outputs = starNames(outputs)
-	res, err := starRun(ctx, prog, NewFacts().Dir(dir), run, session)
+	res, err := starRun(ctx, prog, facts, run, session)
 	var wrong *ProgramError
 	if errors.As(err, &wrong) {
 		switch wrong.Diagnostics[0].Code.ID {
