@@ -24,7 +24,8 @@ var (
 
 // TestOutputsByThemselves runs random programs for all outputs, for each alone
 // and for some: what an output is does not depend on the others. Facts are read
-// for those outputs alone, and passes are left out at random.
+// for those outputs alone, from files and from a database, and passes are left
+// out at random. The go engine also runs in little memory.
 func TestOutputsByThemselves(t *testing.T) {
 	t.Run(EngineGo, func(t *testing.T) { outputsByThemselves(t, EngineGo, *outputsGo) })
 	t.Run(EngineCPU, func(t *testing.T) {
@@ -44,7 +45,7 @@ func TestOutputsByThemselves(t *testing.T) {
 }
 
 func outputsByThemselves(t *testing.T, engine string, count uint64) {
-	compared := 0
+	compared, parts := 0, 0
 	for seed := *outputsSeed; seed < *outputsSeed+short.Count(t, count, "random programs"); seed++ {
 		random := randprog.New(seed).WithTerms()
 		rng := rand.New(rand.NewPCG(seed, 77))
@@ -54,28 +55,28 @@ func outputsByThemselves(t *testing.T, engine string, count uint64) {
 			disable = append(disable, all[rng.IntN(len(all))])
 		}
 		opts := Options{Disable: disable, NoFuse: rng.IntN(4) == 0}
-		n, why := differentOutputs(t, random, opts, engine, seed)
-		compared += n
+		n, m, why := differentOutputs(t, random, opts, engine, seed)
+		compared, parts = compared+n, parts+m
 		if why != "" {
 			small := randprog.Shrink(random, func(p *randprog.Program) bool {
-				_, why := differentOutputs(t, p, opts, engine, seed)
+				_, _, why := differentOutputs(t, p, opts, engine, seed)
 				return why != ""
 			})
-			_, last := differentOutputs(t, small, opts, engine, seed)
+			_, _, last := differentOutputs(t, small, opts, engine, seed)
 			t.Errorf("seed %d, %s engine, %+v: %s\nshrunk: %s\n%s%v", seed, engine, opts, why, last,
 				small.Text(), small.FactFiles())
 		}
 	}
-	t.Logf("%d sets of outputs", compared)
-	if compared == 0 {
-		t.Error("no program has two outputs")
+	t.Logf("%d sets of outputs, %d in little memory", compared, parts)
+	if compared == 0 || parts == 0 && engine == EngineGo {
+		t.Errorf("%d sets of outputs, %d in little memory", compared, parts)
 	}
 }
 
-// differentOutputs returns how many sets of outputs it compared, and what
-// differs.
+// differentOutputs returns how many sets of outputs it compared, how many of
+// them in little memory, and what differs.
 func differentOutputs(t *testing.T, random *randprog.Program, opts Options, engine string,
-	seed uint64) (compared int, why string) {
+	seed uint64) (compared, spilled int, why string) {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
@@ -88,12 +89,14 @@ func differentOutputs(t *testing.T, random *randprog.Program, opts Options, engi
 	}
 	prog, err := Compile(ctx, []Source{Text("p.logic", random.Text())}, opts)
 	if err != nil {
-		return 0, ""
+		return 0, 0, ""
 	}
 	kept := keptProofs(map[string][]byte{})
+	facts, opened := FactsIn(filepath.Join(dir, "facts")), RunOptions{Engine: engine,
+		Load: LoadOptions{proofs: kept, allLate: true, always: seed%2 == 1}}
 	run := func(outputs []string) (map[string]string, error) {
-		res, err := prog.Run(ctx, FactsIn(filepath.Join(dir, "facts")), RunOptions{Engine: engine,
-			Outputs: outputs, Load: LoadOptions{proofs: kept, allLate: true}})
+		opened.Outputs = outputs
+		res, err := prog.Run(ctx, facts, opened)
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +113,11 @@ func differentOutputs(t *testing.T, random *randprog.Program, opts Options, engi
 	rng := rand.New(rand.NewPCG(seed, 1))
 	whole, failure := run(nil)
 	var wrong *ProgramError
-	if failure != nil && !errors.As(failure, &wrong) {
-		return 0, failure.Error()
+	switch {
+	case errors.As(failure, &wrong):
+		return 0, 0, ""
+	case failure != nil:
+		return 0, 0, failure.Error()
 	}
 	var names []string
 	for name := range whole {
@@ -131,18 +137,40 @@ func differentOutputs(t *testing.T, random *randprog.Program, opts Options, engi
 		one := rng.IntN(len(lists))
 		lists = lists[one : one+1]
 	}
-	for _, list := range lists {
+	stored := filepath.Join(dir, "f.rfdb")
+	if _, err := prog.Store(ctx, facts, stored, LoadOptions{}); err != nil {
+		return 0, 0, "" // loading refuses facts of the program's own text
+	}
+	if engine == EngineGo {
+		lists = append(lists, names, names)
+	}
+	for i, list := range lists {
 		compared++
+		switch i {
+		case len(names): // from here on
+			facts = NewFacts().Dir(stored)
+		case len(lists) - 1:
+			if engine == EngineGo {
+				opened.Memory, opened.Spill = 1<<[]int{16, 17, 18, 20}[seed%4], dir
+			}
+		}
 		part, err := run(list)
+		var full *EnvironmentError
+		if opened.Spill != "" && errors.As(err, &full) {
+			continue // it has no room for one part
+		}
 		if err != nil {
-			return compared, fmt.Sprintf("with the outputs %s: %v", list, err)
+			return compared, spilled, fmt.Sprintf("with the outputs %s: %v", list, err)
+		}
+		if opened.Spill != "" {
+			spilled++
 		}
 		for _, name := range list {
 			if part[name] != whole[name] {
-				return compared, fmt.Sprintf("with the outputs %s, %s is\n%s\nnot\n%s", list, name,
+				return compared, spilled, fmt.Sprintf("with the outputs %s, %s is\n%s\nnot\n%s", list, name,
 					part[name], whole[name])
 			}
 		}
 	}
-	return compared, ""
+	return compared, spilled, ""
 }
