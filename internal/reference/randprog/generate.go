@@ -83,9 +83,9 @@ type generator struct {
 // programs mix integers of all widths and signs, and widen undeclared columns,
 // or have lists, series and defaults, each with a twin in the core language.
 // Others keep the best or the first value of each key in a recursion or count
-// in it, iterate, ask a recursion for some of its tuples, recurse with cyclic
-// and wide bodies, or fill relations from several predicates and read one for
-// several relations.
+// in it, iterate, vote round by round, ask a recursion for some of its tuples,
+// recurse with cyclic and wide bodies, or fill relations from several
+// predicates and read one for several relations.
 // Some programs are refused when run: by a constraint, or because a functional
 // predicate gets two values for a key.
 func New(seed uint64) *Program {
@@ -126,6 +126,9 @@ func New(seed uint64) *Program {
 	}
 	if seed%16 == 8 || seed%16 == 13 {
 		g.choosing()
+	}
+	if seed%16 == 5 || seed%16 == 12 {
+		g.voting()
 	}
 	g.query()
 	if g.chance(15) {
