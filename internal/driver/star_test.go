@@ -54,8 +54,8 @@ func starOptions(p *starprog.Program) Options {
 
 // starAnswer runs a star program over the files in a folder. A refusal is an
 // answer. Some or each of the outputs by themselves have to be as they are
-// together. The go engine without a session has to find the same in a database
-// of these facts, and by parts in little memory.
+// together. For a third of the programs, the go engine without a session has to
+// find the same in a database of these facts, and by parts in little memory.
 func starAnswer(p *starprog.Program, dir, engine string,
 	session *Session) (*starprog.Answer, error) {
 	ctx := context.Background()
@@ -93,7 +93,7 @@ func starAnswer(p *starprog.Program, dir, engine string,
 			return nil, err
 		}
 	}
-	if engine != EngineGo || session != nil {
+	if engine != EngineGo || session != nil || (p.Seed+uint64(p.Index))%3 > 0 {
 		return whole, nil
 	}
 	list := starParts(p, "any engine")
