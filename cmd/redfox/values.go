@@ -119,6 +119,9 @@ func checkFolder(flag, dir string) error {
 	}
 	info, err := os.Stat(dir)
 	switch {
+	case err != nil && flag == "facts" && strings.Contains(dir, "="):
+		return usage("to name what a predicate reads, write --fact "+shellQuote(dir),
+			"--facts %s: %v", shellQuote(dir), reason(err))
 	case err != nil:
 		return usage("name a folder that is there", "--%s %s: %v", flag, shellQuote(dir),
 			reason(err))

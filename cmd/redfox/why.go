@@ -66,6 +66,10 @@ func (r *run) why(ctx context.Context, c *cli.Context, format string, depth int)
 		return &usageError{command: c.Command.Name, message: "no goal and program are named",
 			help: "write redfox why 'p(1, 2)' PROGRAM"}
 	}
+	if filepath.Ext(goal) == ".logic" {
+		return &usageError{command: c.Command.Name, message: goal + " is a program, not a goal",
+			help: "write the goal first, as in redfox why 'p(1, 2)' " + shellQuote(goal)}
+	}
 	sources, err := readSources(c, files)
 	if err != nil {
 		return err

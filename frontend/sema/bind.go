@@ -31,7 +31,9 @@ func (lo *lowering) order(k *conj, report *unbound) []normal.Literal {
 			k.literals[i] = tests[0]
 			k.literals = append(k.literals, tests[1:]...)
 		case *normal.In:
-			k.literals[i] = lo.member(l)
+			tests := lo.member(l, k)
+			k.literals[i] = tests[0]
+			k.literals = append(k.literals, tests[1:]...)
 		case *normal.Equation:
 			k.literals[i] = &normal.Test{Span: l.Span, Expr: &normal.Call{Span: l.Span, Name: "eq",
 				Args: []normal.Expr{l.X, l.Y}}}

@@ -233,6 +233,13 @@ func (c *checker) enterRefmode(cl *clause) {
 		cl.Broken, p.Poisoned = true, true
 		return
 	}
+	if c.entities[p.Name] != nil {
+		d := c.Errorf(diag.BadEntity, mode.Span, "the entity type %s cannot be the refmode of %s",
+			p.Name, of.Name)
+		d.Help("write %s(x), %s:id(x:v) -> string(v).", of.Name, of.Name)
+		cl.Broken, p.Poisoned = true, true
+		return
+	}
 	if !xOK || !vOK {
 		d := c.Errorf(diag.BadEntity, r.Span, "a refmode is declared with two variables")
 		d.Help("write %s(x), %s(x:v) -> string(v).", of.Name, p.Name)

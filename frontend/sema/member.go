@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/sema/normal"
@@ -86,12 +88,29 @@ func (lo *lowering) chooseMember(k *conj) bool {
 	return false
 }
 
-// member returns the literal that tests a value against a set.
-func (lo *lowering) member(of *normal.In) normal.Literal {
+// member returns the literals that test a value against a set. A value that the
+// conjunction computes is no argument of an atom: it is compared with one.
+func (lo *lowering) member(of *normal.In, k *conj) []normal.Literal {
 	if len(of.Values) <= maxTested {
-		return &normal.Test{Span: of.Span, Expr: lo.tested(of, source.Span{})}
+		return []normal.Literal{&normal.Test{Span: of.Span, Expr: lo.tested(of, source.Span{})}}
 	}
-	return lo.setAtom(of)
+	atom := lo.setAtom(of)
+	if x, ok := of.X.(normal.Ref); !ok || !isBoundBy(x.Var, k) {
+		return []normal.Literal{atom}
+	}
+	has := lo.fresh(of.Span, k.scope)
+	has.Var.Bound, atom.Args = true, []normal.Term{has}
+	return []normal.Literal{atom, &normal.Test{Span: of.Span, Expr: &normal.Call{Span: of.Span,
+		Name: "eq", Args: []normal.Expr{of.X, has}}}}
+}
+
+// isBoundBy reports whether a conjunction computes the value of a variable that
+// is no literal.
+func isBoundBy(v *normal.Var, k *conj) bool {
+	return slices.ContainsFunc(k.literals, func(l normal.Literal) bool {
+		b, ok := l.(*normal.Binding)
+		return ok && b.Var == v && normal.BoundLiteral(b.Expr) == nil
+	})
 }
 
 // tested compares a value with each constant of a set. item is the innermost

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
@@ -52,7 +53,9 @@ func starOptions(p *starprog.Program) Options {
 }
 
 // starAnswer runs a star program over the files in a folder. A refusal is an
-// answer.
+// answer. Some or each of the outputs by themselves have to be as they are
+// together. For a third of the programs, the go engine without a session has to
+// find the same in a database of these facts, and by parts in little memory.
 func starAnswer(p *starprog.Program, dir, engine string,
 	session *Session) (*starprog.Answer, error) {
 	ctx := context.Background()
@@ -60,13 +63,103 @@ func starAnswer(p *starprog.Program, dir, engine string,
 	if err != nil {
 		return nil, err
 	}
-	var outputs []string
-	for _, o := range p.Outputs {
-		outputs = append(outputs, o.Name)
+	run := RunOptions{Engine: engine, Threads: p.Threads,
+		Load: LoadOptions{Header: true, always: p.Index%2 == 1}}
+	facts := NewFacts().Dir(dir)
+	whole, err := starOutputs(ctx, prog, p, facts, run, session, p.Outputs)
+	if err != nil {
+		return nil, err
 	}
-	run := RunOptions{Engine: engine, Threads: p.Threads, Outputs: outputs,
-		Load: LoadOptions{Header: true}}
-	res, err := starRun(ctx, prog, NewFacts().Dir(dir), run, session)
+	same := func(how string, part *starprog.Answer, err error, list []*starprog.Pred) error {
+		how += " with the outputs " + strings.Join(starNames(list), " ")
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", how, err)
+		case part.Refusal == whole.Refusal && whole.Refusal == starprog.Answered:
+			for _, o := range list {
+				if got, want := part.Rows[o.Name], whole.Rows[o.Name]; !slices.Equal(got, want) {
+					return fmt.Errorf("%s, %s is %q, not %q", how, o.Name, got, want)
+				}
+			}
+		case part.Refusal != starprog.Answered && part.Refusal != whole.Refusal,
+			len(list) == len(p.Outputs) && part.Refusal != whole.Refusal:
+			return fmt.Errorf("%s: %q, not %q", how, part.Refusal, whole.Refusal)
+		}
+		return nil
+	}
+	for _, list := range starParts(p, engine) {
+		part, err := starOutputs(ctx, prog, p, facts, run, session, list)
+		if err := same("files", part, err, list); err != nil {
+			return nil, err
+		}
+	}
+	if engine != EngineGo || session != nil || (p.Seed+uint64(p.Index))%3 > 0 {
+		return whole, nil
+	}
+	list := starParts(p, "any engine")
+	list = append(list, p.Outputs)
+	stored := filepath.Join(dir, fmt.Sprintf("%d-%d.rfdb", p.Seed, p.Index))
+	defer os.Remove(stored)
+	var wrong *ProgramError
+	switch _, err := prog.Store(ctx, facts, stored, run.Load); {
+	case errors.As(err, &wrong):
+		return whole, nil // loading refuses facts of the program's own text
+	case err != nil:
+		return nil, err
+	}
+	part, err := starOutputs(ctx, prog, p, NewFacts().Dir(stored), run, nil, list[0])
+	if err := same("a database", part, err, list[0]); err != nil {
+		return nil, err
+	}
+	run.Spill = dir
+	for _, run.Memory = range []int64{1 << 16, 1 << 18, 1 << 20, 1 << 22} {
+		part, err := starOutputs(ctx, prog, p, facts, run, nil, p.Outputs)
+		var full *EnvironmentError
+		if errors.As(err, &full) {
+			continue // it has no room for one part
+		}
+		if err := same(fmt.Sprintf("%d bytes", run.Memory), part, err, p.Outputs); err != nil {
+			return nil, err
+		}
+		break
+	}
+	return whole, nil
+}
+
+func starNames(list []*starprog.Pred) (names []string) {
+	for _, o := range list {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// starParts draws outputs that are computed without the others: each alone and
+// some, or one of these on an engine that compiles code for them.
+func starParts(p *starprog.Program, engine string) (parts [][]*starprog.Pred) {
+	if len(p.Outputs) < 2 {
+		return nil
+	}
+	for i := range p.Outputs {
+		parts = append(parts, p.Outputs[i:i+1])
+	}
+	rng := rand.New(rand.NewPCG(p.Seed, uint64(p.Index)))
+	if some := slices.DeleteFunc(slices.Clone(p.Outputs), func(*starprog.Pred) bool {
+		return rng.IntN(2) == 0
+	}); len(some) > 1 && len(some) < len(p.Outputs) {
+		parts = append(parts, some)
+	}
+	if engine != EngineGo {
+		one := rng.IntN(len(parts))
+		parts = parts[one : one+1]
+	}
+	return parts
+}
+
+// starOutputs runs a star program for some of its outputs.
+func starOutputs(ctx context.Context, prog *Program, p *starprog.Program, facts *Facts,
+	run RunOptions, session *Session, outputs []*starprog.Pred) (*starprog.Answer, error) {
+	run.Outputs = starNames(outputs)
+	res, err := starRun(ctx, prog, facts, run, session)
 	var wrong *ProgramError
 	if errors.As(err, &wrong) {
 		switch wrong.Diagnostics[0].Code.ID {
@@ -80,10 +173,13 @@ func starAnswer(p *starprog.Program, dir, engine string,
 		return nil, err
 	}
 	out := &starprog.Answer{}
-	for _, o := range p.Outputs {
+	for _, o := range outputs {
 		var lines []string
 		for t := range res.Tuples(o.Name) {
 			lines = append(lines, starprog.Line(t))
+		}
+		if err := res.Err(); err != nil {
+			return nil, err
 		}
 		out.Add(o, lines)
 	}

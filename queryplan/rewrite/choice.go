@@ -15,7 +15,7 @@ import (
 type Choice struct {
 	Pass  string
 	Block string // of the rule
-	Rule  string // the variable that it fills
+	Rule  string // the variable that it fills, or "constraint"
 	Place string // of the rule in its file; "" if it has none
 	Text  string
 }
@@ -32,8 +32,10 @@ func (c Choice) String() string {
 // choose records a choice. Equal choices, of versions of one rule or of
 // repeated passes, get one line.
 func (p *program) choose(pass string, b *queryplan.Block, c queryplan.Command, text string) {
-	choice := Choice{Pass: pass, Block: b.Name, Rule: queryplan.CommandVar(c).Name,
-		Text: text}
+	choice := Choice{Pass: pass, Block: b.Name, Rule: "constraint", Text: text}
+	if v := queryplan.CommandVar(c); v != nil {
+		choice.Rule = v.Name
+	}
 	if at := queryplan.CommandSpan(c).Position(); at.Line > 0 {
 		choice.Place = fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line)
 	}

@@ -436,7 +436,7 @@ func joinInto[T unsigned](out []T, threads int, col *Column, chunks []Chunk) {
 	parallel.Do(threads, len(chunks), func(i int) {
 		c := &chunks[i]
 		shift := T(uint64(c.base-col.Base) / uint64(col.Step))
-		scale := T(c.step / col.Step)
+		scale := T(uint64(c.step) / uint64(col.Step))
 		dst := out[starts[i]:][:c.n]
 		switch {
 		case c.table != nil && c.width == 1:

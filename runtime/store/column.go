@@ -25,7 +25,7 @@ type Column struct {
 	Dict *Dict // of a String column, else nil
 
 	Base  int64
-	Step  int64 // at least 1
+	Step  int64 // not 0; below 0 it is one above 2^63
 	Width uint8 // bytes an entry: 0, 1, 2, 4 or 8; exactly that slice below is in use
 	U8    []uint8
 	U16   []uint16

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -32,8 +33,8 @@ func (l *Layout) Check() error {
 		return fmt.Errorf("entries of %d bytes", l.Width)
 	case l.Rows < 0:
 		return fmt.Errorf("%d rows", l.Rows)
-	case l.Step < 1:
-		return fmt.Errorf("a step of %d", l.Step)
+	case l.Step == 0:
+		return errors.New("a step of 0")
 	case l.Stats.Distinct < 0 || l.Stats.Distinct > int64(l.Rows):
 		return fmt.Errorf("%d different values in %d rows", l.Stats.Distinct, l.Rows)
 	case l.Type.Kind == scalar.Boolean && l.Rows > 0 &&

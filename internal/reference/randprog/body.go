@@ -196,7 +196,7 @@ func (b *body) member(v variable) string {
 		_, literal := b.g.constant(v.t)
 		items = append(items, literal)
 	}
-	if b.g.chance(10) {
+	if b.g.chance(25) {
 		// A set that is too large for a test.
 		for len(items) < 20 {
 			items = append(items, items[0])

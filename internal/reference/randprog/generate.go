@@ -83,9 +83,9 @@ type generator struct {
 // programs mix integers of all widths and signs, and widen undeclared columns,
 // or have lists, series and defaults, each with a twin in the core language.
 // Others keep the best or the first value of each key in a recursion or count
-// in it, iterate, ask a recursion for some of its tuples, recurse with cyclic
-// and wide bodies, or fill relations from several predicates and read one for
-// several relations.
+// in it, iterate, vote round by round, ask a recursion for some of its tuples,
+// recurse with cyclic and wide bodies, or fill relations from several
+// predicates and read one for several relations.
 // Some programs are refused when run: by a constraint, or because a functional
 // predicate gets two values for a key.
 func New(seed uint64) *Program {
@@ -127,9 +127,15 @@ func New(seed uint64) *Program {
 	if seed%16 == 8 || seed%16 == 13 {
 		g.choosing()
 	}
+	if seed%16 == 5 || seed%16 == 12 {
+		g.voting()
+	}
 	g.query()
 	if g.chance(15) {
 		g.constraint()
+	}
+	if seed%8 == 1 || seed%8 == 2 {
+		g.joinedConstraint()
 	}
 	// Order in the text has no meaning; the shuffle keeps it so.
 	if g.chance(30) {
@@ -499,17 +505,6 @@ func (g *generator) carelessFunction() {
 	b := g.newBody(nil, p.args)
 	g.clause("%s <- %s.", p.atom(b.headTerms(p.args, false)), b.text())
 	g.complete(p)
-}
-
-// constraint adds a condition on all tuples of a predicate.
-func (g *generator) constraint() {
-	p := pick(g, g.preds)
-	if len(p.args) == 0 {
-		return
-	}
-	b := &body{g: g}
-	terms := list.Map(p.args, b.fresh)
-	g.clause("%s -> %s.", p.atom(terms), b.test())
 }
 
 // sequence numbers the tuples of a relation, within groups or not.

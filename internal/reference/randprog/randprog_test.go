@@ -78,7 +78,9 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 			"deletion": `(?m)^-l`, "stage": `@prev`,
 			"unsigned integers": `\buint`, "widened columns": `(?m)^w\d+\(`,
 			"lists": `list<<>>`, "running totals": `runtotal`, "defaults": `lang:defaultValue`,
-			"sum in an atom": `\w[(\[][^<]*v\d+ [+-] [123][,)\]]`, "range": `int:range|\w < v\d+ <= `,
+			"sum in an atom":         `\w[(\[][^<]*v\d+ [+-] [123][,)\]]`,
+			"votes of a round":       `(?m)^_v\d+\[`,
+			"constraint with a join": `(?m)^[^<]*[)\d], [^<]*v\d.* -> [^x]*$`, "range": `int:range|\w < v\d+ <= `,
 			"relations with shared sources": `(?m)^s\d+\(v0\) <- `,
 			"parts of a text":               `string:split|, v\d+, [1_]\] = v`,
 			"cycle in a recursion":          `(?m)^p\d+\([xyz], [xyz]\) <- \w+\([xyz], .*, \w+\(`,
@@ -107,7 +109,7 @@ func TestProgramsCoverTheLanguage(t *testing.T) {
 		"table", "applications compared", "application of an application", "several values",
 		"one row read twice", "delta rule", "delta fact",
 		"lists", "running totals", "defaults", "deletion", "stage", "unsigned integers", "widened columns", "sum in an atom", "range",
-		"parts of a text", "relations with shared sources", "least values", "greatest values",
+		"parts of a text", "constraint with a join", "votes of a round", "relations with shared sources", "least values", "greatest values",
 		"first values", "iteration", "iteration until nothing moves", "recursion that is no result",
 		"count in a recursion", "cycle in a recursion"} {
 		if counts[name] < seeds/50 {

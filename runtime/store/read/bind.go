@@ -173,6 +173,9 @@ func Bind(
 		case b.taken[s.Name] != "" || s.Optional:
 		case path != "":
 			b.unmatched("%s has no file of facts; it is empty; did you mean %s?", s.Name, path)
+		case b.folderOf(s.Name) != "":
+			b.unmatched("%s has no file of facts; it is empty; bind the folder as %s", s.Name,
+				b.folderOf(s.Name))
 		default:
 			b.unmatched("%s has no file of facts; it is empty", s.Name)
 		}
@@ -197,6 +200,8 @@ type binder struct {
 	unknown []string
 	sniffed []sniffedFiles
 	absent  []string // paths of files that the program names and that are not there
+	// folders of the folder have a name that files of facts have.
+	folders []string
 	// similar has, by predicate, an unused file whose name is like its own.
 	similar map[string]string
 }
@@ -338,6 +343,9 @@ func (b *binder) folder(dir string) error {
 			return nil
 		}
 		if entry.IsDir() && path != root {
+			if ok {
+				b.folders = append(b.folders, path)
+			}
 			ok = false
 		}
 		if !ok || path == root {
@@ -355,6 +363,20 @@ func (b *binder) folder(dir string) error {
 		}
 	}
 	return err
+}
+
+// folderOf returns what binds a folder whose name is that of a predicate's
+// file, as PRED=FOLDER, or "".
+func (b *binder) folderOf(pred string) string {
+	for _, path := range b.folders {
+		stem, _ := dataFile(filepath.Base(path))
+		if full, prefix := named(pred, stem); full {
+			return pred + "=" + path
+		} else if prefix {
+			return stem + "=" + path
+		}
+	}
+	return ""
 }
 
 // remoteFolder binds the objects of a folder of S3.

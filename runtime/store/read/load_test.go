@@ -32,10 +32,12 @@ func TestLoadFolder(t *testing.T) {
 	WriteFile(t, dir, "name.csv", "1,\"a, \"\"b\"\"\"\n2,\"two\nlines\"\r\n")
 	WriteFile(t, dir, "a/b.tsv", "x\\ty\nx")
 	WriteFile(t, dir, "other.tsv", "1\n")
+	WriteFile(t, dir, "parts.csv/.done", "")
 	schemas := []store.Schema{
 		storetest.Predicate(t, "edge(x:int; y:int)"),
 		storetest.Predicate(t, "name[x:int]=s:string"),
 		storetest.Predicate(t, "a:b(s:string)"), storetest.Predicate(t, "none(x:int)"),
+		storetest.Predicate(t, "parts(x:int)"),
 	}
 	for _, block := range []int{1, 3, 1 << 20} {
 		opts := Options{blockSize: block}
@@ -58,8 +60,10 @@ func TestLoadFolder(t *testing.T) {
 name: 1 "a, \"b\""; 2 "two\nlines"
 a:b: "x\ty"; "x"
 none: ` + `
+parts: ` + `
 not used, for want of a predicate of the name: DIR/other.tsv
 none has no file of facts; it is empty
+parts has no file of facts; it is empty; bind the folder as parts=DIR/parts.csv
 `
 		if got.String() != want {
 			t.Errorf("block %d: got\n%swant\n%s", block, got.String(), want)
