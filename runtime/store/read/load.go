@@ -45,6 +45,7 @@ type load struct {
 	// them. proofs are what is known of keys, by their fields.
 	identity string
 	proofs   map[string][]store.ColumnStats
+	assumed  bool    // keys are taken for proven, as they are about to be
 	absent   []bool  // the fields that are not read
 	tests    []*Test // of fields, that rows must pass
 

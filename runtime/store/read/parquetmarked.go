@@ -110,17 +110,22 @@ func (r *columnReader) testPage(v *parquet.Values, n int) error {
 	if err := r.plain(words, v, r.refuser(r.part.rows)); err != nil {
 		return err
 	}
+	r.testWords(words, marks)
+	return nil
+}
+
+// testWords clears the marks of words that fail the test.
+func (r *columnReader) testWords(words []int64, marks []bool) {
 	if r.test.Range {
 		for _, s := range r.test.sets {
 			s.keep(words, marks)
 		}
 		r.testRange(words, rowmarks.Bytes(marks))
-		return nil
+		return
 	}
 	for i, w := range words {
 		marks[i] = marks[i] && r.passesWord(w)
 	}
-	return nil
 }
 
 // testRange is testPage for words of which those of a range pass. It has no
