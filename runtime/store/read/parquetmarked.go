@@ -160,6 +160,9 @@ func (r *columnReader) testPlaces(v *parquet.Values, marks []byte) error {
 	if width > mostVerdicts {
 		places, err := r.places(v, len(marks))
 		if err == nil {
+			err = r.checkPlaces(places)
+		}
+		if err == nil {
 			clearFailing(marks, places, r.verdicts)
 		}
 		return err
@@ -218,8 +221,7 @@ func (r *columnReader) readMarked(v *parquet.Values, n int) error {
 		if err != nil {
 			return err
 		}
-		r.look(r.grow(len(places)), places, r.part.rows)
-		return nil
+		return r.look(r.grow(len(places)), places, r.part.rows)
 	case r.from.kind == scalar.String:
 		return r.textsMarked(v, marks)
 	case r.column.Type == parquet.Int32, r.column.Type == parquet.Int64:
@@ -242,7 +244,7 @@ func (r *columnReader) placesAt(v *parquet.Values, n int, rows []uint32) ([]uint
 	if err := parquet.ReadNumbersAt(&v.Numbers, places, rows); err != nil {
 		return nil, err
 	}
-	return places[:len(rows)], r.checkPlaces(places[:len(rows)])
+	return places[:len(rows)], nil
 }
 
 // wordsMarked decodes the marked ones of n PLAIN integers.
