@@ -294,13 +294,15 @@ func (l *load) joinField(
 	var dict *store.Dict
 	if t.Kind == scalar.String {
 		l.merging.Lock()
-		merged, remaps, err := store.MergeInterners(ctx, threads, sources(i), l.ledger, what)
+		merged, err := store.MergeInterners(ctx, threads, sources(i), l.ledger, what)
 		l.merging.Unlock()
 		if err != nil {
 			return 0, err
 		}
-		dict = merged
-		if err := l.remap(threads, what, d, remaps); err != nil {
+		dict = merged.Dict
+		err = l.remap(threads, what, d, merged.Remaps)
+		merged.Release()
+		if err != nil {
 			return 0, err
 		}
 		garbage = 2 * dict.Bytes() // the strings as they were read, and what sorted them
@@ -327,11 +329,6 @@ func (l *load) remap(
 			l.ledger.Give(before)
 		}
 	})
-	var codes int64
-	for _, r := range remaps {
-		codes += int64(len(r))
-	}
-	l.ledger.Give(4 * codes)
 	return cmp.Or(errs...)
 }
 
