@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -134,9 +135,9 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 	for _, i := range p.order {
 		p.excludePages(i, g, marks)
 	}
-	for _, i := range p.order {
-		if p.tests[i] == nil || !slices.Contains(marks, true) {
-			continue
+	for _, i := range p.testOrder(g) {
+		if !slices.Contains(marks, true) {
+			break
 		}
 		part := &columnPart{}
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
@@ -163,6 +164,25 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 		p.mu.Unlock()
 	}
 	return rowmarks.Count(marks), nil
+}
+
+// testOrder returns the fields that are tested in a row group, those with the
+// shortest pages first: of the others, only rows that are left are tested.
+func (p *parquetLoad) testOrder(g int) []int {
+	var fields []int
+	for _, i := range p.order {
+		if p.tests[i] != nil {
+			fields = append(fields, i)
+		}
+	}
+	bytes := func(i int) int64 {
+		if p.words != nil && p.words[0][i] != nil {
+			return 0 // its words are known
+		}
+		return p.file.Groups[g].Chunks[p.fields[i].index].Meta.Bytes
+	}
+	slices.SortStableFunc(fields, func(a, b int) int { return cmp.Compare(bytes(a), bytes(b)) })
+	return fields
 }
 
 // excludes reports whether the statistics of a row group show that no value of
