@@ -134,15 +134,17 @@ func (p *Program) WriteExport(res *Result, x Export) error {
 				return fileError("make the folder", x.dir, err)
 			}
 		}
-		err = x.folders.Write(x.Path, func(w io.Writer) error {
-			return write.Compressed(w, x.Path, func(w io.Writer) error {
-				return write.Rows(w, out, format, opts)
+		err = inMemory(rel, out, func(out *write.Output) error {
+			return x.folders.Write(x.Path, func(w io.Writer) error {
+				return write.Compressed(w, x.Path, func(w io.Writer) error {
+					return write.Rows(w, out, format, opts)
+				})
 			})
 		})
-		if err != nil {
-			return fileError("write", x.Path, err)
+		if env := new(EnvironmentError); err == nil || errors.As(err, &env) {
+			return err
 		}
-		return nil
+		return fileError("write", x.Path, err)
 	}
 	return res.missing(x.Pred)
 }

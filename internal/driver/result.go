@@ -14,6 +14,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/govalue"
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/internal/scratch"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/answer"
@@ -350,9 +351,19 @@ func (r *Result) Write(w io.Writer, pred string, format Format, opts WriteOption
 	if opts.Limit > 0 && (out.Limit < 0 || out.Limit > opts.Limit) {
 		out.Limit = opts.Limit
 	}
-	return x.InMemory(out, func(out *write.Output) error {
+	return inMemory(x, out, func(out *write.Output) error {
 		return write.Rows(w, out, format, write.Options{Header: opts.Header})
 	})
+}
+
+// inMemory calls do with the output of a relation, sorted in bounded memory.
+func inMemory(x *relation, out *write.Output, do func(*write.Output) error) error {
+	err := x.InMemory(out, do)
+	var file *scratch.Error
+	if errors.As(err, &file) {
+		return spillFailure(file)
+	}
+	return err
 }
 
 // WriteDatabase writes predicates, sorted, as tables of the given names to the
@@ -369,7 +380,7 @@ func (r *Result) WriteDatabase(ctx context.Context, path string, preds, names []
 			if err != nil {
 				return err
 			}
-			return x.InMemory(out, to)
+			return inMemory(x, out, to)
 		}
 		tables = append(tables, write.DatabaseTable{Name: names[i], Rows: rows})
 	}

@@ -437,7 +437,7 @@ func (q *Prepared) result(answered *runtime.Answer, opts RunOptions,
 			res.add(v.Name, x, cols, len(planColumns(v.Cols[:v.Keys])))
 		}
 	}
-	answer.Bound(res.owned, cmp.Or(opts.Memory, q.memory), q.db.held())
+	answer.Bound(res.owned, cmp.Or(opts.Memory, q.memory), q.db.held(), opts.Spill)
 	res.releaseAtEnd()
 	return res, nil
 }

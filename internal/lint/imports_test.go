@@ -290,7 +290,7 @@ var layers = []layer{
 	}},
 	{"runtime/answer", []string{
 		"queryplan", "runtime", "runtime/account", "runtime/machine", "runtime/store",
-		"runtime/store/write", "internal/failure",
+		"runtime/store/write", "internal/failure", "internal/scratch",
 	}},
 	{"runtime/provenance", []string{
 		"frontend/core", "frontend/source", "runtime", "runtime/store",

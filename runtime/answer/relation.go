@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/redfoxdb/redfox/internal/failure"
+	"github.com/redfoxdb/redfox/internal/scratch"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
@@ -25,6 +26,8 @@ type Relation struct {
 	threads int   // that may sort
 	bound   int64 // of what is held while the tuples are sorted; 0 for none
 	held    int64 // by facts and results meanwhile
+	// spill is a folder for what does not fit the bound; "" for none.
+	spill string
 
 	mu      sync.Mutex
 	pending runtime.Pending // the tuples, as long as they are on a device
@@ -140,8 +143,9 @@ func (x *Relation) Output(ctx context.Context) (*write.Output, error) {
 }
 
 // Bound limits the memory in which the tuples of relations are sorted to what
-// facts and the relations leave of it. No bytes are no bound.
-func Bound(relations map[string]*Relation, bytes, facts int64) {
+// facts and the relations leave of it. No bytes are no bound. What sorts them
+// lies in a file in the folder spill, if that is not "", where it does not fit.
+func Bound(relations map[string]*Relation, bytes, facts int64, spill string) {
 	if bytes == 0 {
 		return
 	}
@@ -159,7 +163,7 @@ func Bound(relations map[string]*Relation, bytes, facts int64) {
 		}
 	}
 	for _, x := range relations {
-		x.bound, x.held = bytes, held
+		x.bound, x.held, x.spill = bytes, held, spill
 	}
 }
 
@@ -168,9 +172,21 @@ func (x *Relation) InMemory(out *write.Output, do func(*write.Output) error) err
 	if x.bound == 0 {
 		return do(out)
 	}
-	mem := account.New(max(x.bound-x.held, 1))
+	bound := max(x.bound-x.held, 1)
+	mem := account.New(bound)
 	defer mem.Close()
 	out.Memory = mem
+	if x.spill != "" {
+		ledger := store.NewLedger(func(what string, n int64) error {
+			if n < 0 {
+				mem.Release(-n)
+				return nil
+			}
+			return mem.Reserve(what, n)
+		}, bound)
+		ledger.SpillTo(scratch.NewPages(x.spill), mem.Held)
+		out.Memory = ledger
+	}
 	err := WithFacts(do(out), x.bound, x.held)
 	var memory *runtime.MemoryError
 	if errors.As(err, &memory) {

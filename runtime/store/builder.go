@@ -114,7 +114,8 @@ func (b *Builder) finish() (*Column, error) {
 		return col, err
 	}
 	// Without a deadline there is no error.
-	dict, remaps, _ := mergeSources(context.Background(), 1, []dictSource{b.own}, nil, "")
+	merged, _ := mergeSources(context.Background(), 1, []dictSource{b.own}, nil, "")
+	dict, remaps := merged.Dict, merged.Remaps
 	for i := range b.chunks {
 		b.chunks[i].Remap(remaps[0])
 	}
@@ -169,15 +170,13 @@ func ConcatColumns(t scalar.Type, parts []*Column, ledger *Ledger, what string) 
 	var dict *Dict
 	remaps := make([][]uint32, len(parts))
 	if t.Kind == scalar.String {
-		var text int64
-		for _, c := range parts {
-			text += c.Dict.Bytes()
-		}
-		if err := ledger.Take(what, text); err != nil {
+		dicts := list.Map(parts, func(c *Column) *Dict { return c.Dict })
+		m, err := mergeDicts(dicts, nil, ledger, what)
+		if err != nil {
 			return nil, err
 		}
-		dicts := list.Map(parts, func(c *Column) *Dict { return c.Dict })
-		dict, remaps = MergeDicts(dicts, nil)
+		defer m.Release()
+		dict, remaps = m.Dict, m.Remaps
 	}
 	b := NewBuilder(t, dict)
 	b.ledger, b.what = ledger, what

@@ -255,6 +255,9 @@ type stringArena struct {
 	// all strings are in wide.
 	ends []uint32
 	wide []uint64
+	// owner keeps data and ends if they are pages of a file that go when
+	// nothing needs them; else it is nil.
+	owner any
 }
 
 // shortArena is the size of data below which places in it have 32 bits. Tests
@@ -279,6 +282,26 @@ func (a *stringArena) grow(n, size int) {
 	} else {
 		a.wide = hugepage.Advise(make([]uint64, 0, n))
 	}
+}
+
+// growIn is grow in a space.
+func (a *stringArena) growIn(in *space, n, size int) (err error) {
+	if in == nil {
+		a.grow(n, size)
+		return nil
+	}
+	a.owner = in
+	if a.data, err = newIn[byte](in, size); err != nil {
+		return err
+	}
+	if size < shortArena {
+		a.ends, err = newIn[uint32](in, n)
+	} else {
+		a.wide, err = newIn[uint64](in, n)
+		a.wide = a.wide[:0:n]
+	}
+	a.data, a.ends = a.data[:0:size], a.ends[:0:len(a.ends)]
+	return err
 }
 
 // wanted returns the capacity that the text needs to have s behind it, 0 if it

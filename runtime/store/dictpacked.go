@@ -3,7 +3,9 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -188,6 +190,7 @@ func (d *Dict) scan(from, to int, f func(a *stringArena, first, from, to int)) {
 	p := d.packed
 	if p == nil || p.whole.Load() != nil {
 		f(d.arena(), 0, from, to)
+		goruntime.KeepAlive(d)
 		return
 	}
 	r := p.readers.Get().(*frontcode.Reader)
@@ -231,10 +234,15 @@ func (d *Dict) arena() *stringArena {
 	return &d.sorted
 }
 
-// sortedAt returns a sorted string.
+// sortedAt returns a sorted string. It is a copy if the memory may go before
+// the string does.
 func (d *Dict) sortedAt(i int) string {
-	if d.packed != nil {
+	switch {
+	case d.packed != nil:
 		return d.packed.at(i)
+	case d.sorted.owner != nil:
+		defer goruntime.KeepAlive(d)
+		return strings.Clone(d.sorted.at(i))
 	}
 	return d.sorted.at(i)
 }

@@ -1,6 +1,9 @@
 package store
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	goruntime "runtime"
+)
 
 // shortText is how many bytes are copied of a string that has no more.
 const shortText = 32
@@ -45,6 +48,7 @@ func (d *Dict) AppendTexts(codes []uint32, text []byte, at int) {
 		}
 		at += copy(text[at:], data[from:to])
 	}
+	goruntime.KeepAlive(d)
 }
 
 // copyShort copies shortText bytes.

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"hash/maphash"
+	"math"
+	goruntime "runtime"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
@@ -20,6 +22,7 @@ type Interner struct {
 	// is copied as it grows.
 	parts []stringArena
 	n     int
+	ends  int64        // reserved for the places of the first part
 	table []internSlot // open addressing, at most half full
 	held  int          // strings in the table
 	// tried and fresh are how many strings the current trial looked up, and did
@@ -31,6 +34,11 @@ type Interner struct {
 	recent [256]shortString
 	// touched keeps the compiler from leaving reads out that only fill caches.
 	touched byte
+
+	// pages has the parts that lie in a file, and tablePages the table; nil
+	// while they are in memory.
+	pages      *space
+	tablePages *space
 
 	// ledger is where memory is reserved, under the name what; nil allows
 	// everything. Once it has refused, err is set and codes mean nothing.
@@ -101,35 +109,87 @@ func (t *Interner) add(s string) bool {
 			// Most columns have strings that are about as long everywhere.
 			size := len(t.parts[last].data)
 			size += size / 16
-			if !t.take(endBytes*partStrings + int64(size)) {
+			if !t.grown(&part, size) {
 				return false
 			}
-			part.grow(partStrings, size)
 		}
 		t.parts = append(t.parts, part)
 	}
 	part := &t.parts[len(t.parts)-1]
-	if n := len(part.ends); len(t.parts) == 1 && n >= 16 && n&(n-1) == 0 &&
-		!t.take(endBytes*int64(n)) {
-		return false
-	}
-	if size := part.wanted(s); size > 0 {
-		had := cap(part.data)
-		if !t.take(int64(size)) {
+	if n := len(part.ends); len(t.parts) == 1 && part.owner == nil && n >= 16 && n&(n-1) == 0 {
+		if !t.take(endBytes * int64(n)) {
 			return false
 		}
-		part.enlarge(size)
-		t.ledger.Give(int64(had))
+		t.ends += endBytes * int64(n)
+	}
+	if size := part.wanted(s); size > 0 && !t.enlarge(part, size) {
+		return false
 	}
 	part.add(s)
 	t.n++
 	return true
 }
 
-// bytes returns the memory of the strings.
+// grown makes room for the strings of a part and so many bytes, and reports
+// whether there is memory for it.
+func (t *Interner) grown(part *stringArena, size int) bool {
+	bytes := endBytes*partStrings + int64(size)
+	if !t.ledger.spills(bytes) {
+		if !t.take(bytes) {
+			return false
+		}
+		part.grow(partStrings, size)
+		return true
+	}
+	return t.enlargeInPages(part, size)
+}
+
+// enlarge gives the text of a part a capacity, and reports whether there is
+// memory for it.
+func (t *Interner) enlarge(part *stringArena, size int) bool {
+	if part.owner != nil || t.ledger.spills(int64(size)) {
+		return t.enlargeInPages(part, size)
+	}
+	had := cap(part.data)
+	if !t.take(int64(size)) {
+		return false
+	}
+	part.enlarge(size)
+	t.ledger.Give(int64(had))
+	return true
+}
+
+// enlargeInPages moves a part to pages of a file, with a capacity for text.
+func (t *Interner) enlargeInPages(part *stringArena, size int) bool {
+	if t.pages == nil {
+		t.pages = t.ledger.newSpace(math.MaxInt64 / 2)
+	}
+	data, err := newIn[byte](t.pages, size)
+	if t.err = cmp.Or(t.err, err); t.err != nil {
+		return false
+	}
+	if part.owner == nil {
+		ends, err := newIn[uint32](t.pages, partStrings)
+		if t.err = cmp.Or(t.err, err); t.err != nil {
+			return false
+		}
+		reserved := endBytes * int64(cap(part.ends))
+		if len(t.parts) > 0 && part == &t.parts[0] {
+			reserved, t.ends = t.ends, 0
+		}
+		t.ledger.Give(int64(cap(part.data)) + reserved)
+		part.owner, part.ends = t.pages, append(ends[:0], part.ends...)
+	}
+	part.data = append(data[:0], part.data...)
+	return true
+}
+
+// bytes returns the memory of the strings, without pages of files.
 func (t *Interner) bytes() (n int64) {
 	for i := range t.parts {
-		n += t.parts[i].bytes()
+		if t.parts[i].owner == nil {
+			n += t.parts[i].bytes()
+		}
 	}
 	return n
 }
@@ -247,10 +307,16 @@ func (t *Interner) findAny(
 func (t *Interner) grow() bool {
 	old := t.table
 	slots := max(64, 2*len(old))
-	if !t.take(slotBytes * int64(slots)) {
+	was := t.tablePages
+	t.tablePages = t.ledger.newSpace(slotBytes * int64(slots))
+	if t.tablePages == nil && !t.take(slotBytes*int64(slots)) {
 		return false
 	}
-	t.table = hugepage.Advise(make([]internSlot, slots))
+	table, err := newIn[internSlot](t.tablePages, slots)
+	if t.err = cmp.Or(t.err, err); t.err != nil {
+		return false
+	}
+	t.table = table
 	mask := uint32(len(t.table) - 1)
 	for _, slot := range old {
 		if slot.code == 0 {
@@ -262,12 +328,17 @@ func (t *Interner) grow() bool {
 		}
 		t.table[i] = slot
 	}
-	t.ledger.Give(slotBytes * int64(len(old)))
+	if was == nil {
+		t.ledger.Give(slotBytes * int64(len(old)))
+	}
+	goruntime.KeepAlive(was)
 	return true
 }
 
 // DropTable gives up the memory that only finding strings needs.
 func (t *Interner) DropTable() {
-	t.ledger.Give(slotBytes * int64(len(t.table)))
-	t.table = nil
+	if t.tablePages == nil {
+		t.ledger.Give(slotBytes * int64(len(t.table)))
+	}
+	t.table, t.tablePages = nil, nil
 }

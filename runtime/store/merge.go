@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/redfoxdb/redfox/internal/hugepage"
 	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
@@ -13,8 +12,15 @@ import (
 // remap is nil where codes stay as they are; when all do, merged is the first
 // dictionary itself.
 func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32) {
+	// Without a deadline and a ledger there is no error.
+	m, _ := mergeDicts(dicts, extra, nil, "")
+	return m.Dict, m.Remaps
+}
+
+// mergeDicts is MergeDicts within the memory of a ledger.
+func mergeDicts(dicts []*Dict, extra []string, ledger *Ledger, what string) (*Merged, error) {
 	if len(dicts) > 0 && sameDicts(dicts, extra) {
-		return dicts[0], make([][]uint32, len(dicts))
+		return &Merged{Dict: dicts[0], Remaps: make([][]uint32, len(dicts))}, nil
 	}
 	sources := make([]dictSource, 0, len(dicts)+1)
 	for _, d := range dicts {
@@ -23,9 +29,11 @@ func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32)
 	if len(extra) > 0 {
 		sources = append(sources, givenStrings(extra))
 	}
-	// Without a deadline there is no error.
-	merged, remaps, _ = mergeSources(context.Background(), parallel.Threads(0), sources, nil, "")
-	return merged, remaps[:len(dicts)]
+	m, err := mergeSources(context.Background(), parallel.Threads(0), sources, ledger, what)
+	if err == nil {
+		m.Remaps = m.Remaps[:len(dicts)]
+	}
+	return m, err
 }
 
 func sameDicts(dicts []*Dict, extra []string) bool {
@@ -62,8 +70,15 @@ type dictSource interface {
 }
 
 func (d *Dict) len() int          { return d.Len() }
-func (d *Dict) at(i int) string   { return d.String(uint32(i)) }
 func (d *Dict) sortedPrefix() int { return d.Sorted() }
+
+// at is String for strings that do not outlive the dictionary.
+func (d *Dict) at(i int) string {
+	if d.packed == nil && i < d.sorted.len() {
+		return d.sorted.at(i)
+	}
+	return d.String(uint32(i))
+}
 
 type givenStrings []string
 
@@ -71,12 +86,29 @@ func (l givenStrings) len() int          { return len(l) }
 func (l givenStrings) at(i int) string   { return l[i] }
 func (l givenStrings) sortedPrefix() int { return 0 }
 
-// MergeInterners returns the dictionary of the strings of all interners, and
-// for each the code of each of its strings, or nil where those are its numbers.
-// It removes interners from the list when it has copies of their strings.
+// Merged is the dictionary of the strings of several sources.
+type Merged struct {
+	Dict *Dict
+	// Remaps has, for each source, the code of each of its strings, or nil
+	// where those are its numbers. Release gives them up.
+	Remaps [][]uint32
+
+	ledger   *Ledger
+	reserved int64  // for the remaps
+	space    *space // of the remaps
+}
+
+// Release gives up the remaps, of which nothing may be used afterwards.
+func (m *Merged) Release() {
+	m.ledger.Give(m.reserved)
+	m.Remaps, m.space, m.reserved = nil, nil, 0
+}
+
+// MergeInterners returns the dictionary of the strings of all interners. It
+// removes interners from the list when it has copies of their strings.
 func MergeInterners(
 	ctx context.Context, threads int, list []*Interner, ledger *Ledger, what string,
-) (*Dict, [][]uint32, error) {
+) (*Merged, error) {
 	sources := make([]dictSource, len(list))
 	for i, t := range list {
 		sources[i] = t
@@ -85,63 +117,94 @@ func MergeInterners(
 	return mergeSources(ctx, threads, sources, ledger, what)
 }
 
-// mergeSources returns the dictionary of the strings of all sources, and for
-// each source the code of each of its strings, or nil where the codes are its
-// numbers. The error is the context's cause, or the ledger's, which reserves
-// memory for interners. Sources are removed from the slice once their strings
-// are copied, so long lists are not in memory twice for long.
+// mergeSources returns the dictionary of the strings of all sources. The error
+// is the context's cause, or the ledger's, which reserves memory.
+// Sources are removed from the slice once their strings are copied, so long
+// lists are not in memory twice for long.
 //
 // Strings of no order are sorted as one list. If there are no others, as when
 // files are read, the list without repeated strings is the dictionary.
 // Otherwise the list is merged with the ordered prefixes of the sources.
 //
-// The dictionary and 4 bytes for each string of the sources stay reserved.
+// The dictionary and the remaps stay reserved, unless they lie in pages of a
+// file.
 func mergeSources(
 	ctx context.Context, threads int, sources []dictSource, ledger *Ledger, what string,
-) (*Dict, [][]uint32, error) {
-	var strings, held, text int64
+) (*Merged, error) {
+	var strings, held, text, prefixes int64
 	for _, s := range sources {
-		if t, ok := s.(*Interner); ok && ledger.Bounded() {
-			strings, held, text = strings+int64(t.n), held+t.bytes(), text+t.textBytes()
+		switch s := s.(type) {
+		case *Interner:
+			strings, held, text = strings+int64(s.n), held+s.bytes(), text+s.textBytes()
+		case *Dict:
+			prefixes += s.Bytes()
 		}
 	}
-	sorting := text + sortBytes*strings + min(int64(threads)*sorterBytes, text+sortedBytes*strings)
-	if err := ledger.Take(what, sorting); err != nil {
-		return nil, nil, err
+	sorting := text + sortBytes*strings
+	in := ledger.newSpace(sorting + prefixes) // for all but the sorters
+	if in != nil {
+		sorting = 0
+		threads = int(max(1, min(int64(threads), ledger.bound/plenty/sorterBytes)))
 	}
-	sorted, err := sortStrings(ctx, threads, sources)
+	sorters := min(int64(threads)*sorterBytes, text+sortedBytes*strings)
+	if err := ledger.Take(what, sorting+sorters); err != nil {
+		return nil, err
+	}
+	sorted, err := sortStrings(ctx, threads, sources, in)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	kept := text + refBytes*strings // sorted
-	ledger.Give(sorting - kept)
-	if err := ledger.Take(what, codeBytes*strings); err != nil {
-		return nil, nil, err
+	kept := int64(0) // sorted
+	if in == nil {
+		kept = text + refBytes*strings
 	}
-	remaps := make([][]uint32, len(sources))
-	inOrder := 0
+	ledger.Give(sorting + sorters - kept)
+	m := &Merged{Dict: &Dict{}, ledger: ledger}
+	codes, inOrder := int64(0), 0
+	for _, s := range sources {
+		codes += codeBytes * int64(s.len())
+	}
+	if m.space = ledger.newSpace(codes); m.space == nil {
+		if err := ledger.Take(what, codes); err != nil {
+			return nil, err
+		}
+		m.reserved = codes
+	}
+	m.Remaps = make([][]uint32, len(sources))
 	for i, s := range sources {
-		remaps[i] = hugepage.Advise(make([]uint32, s.len()))
+		if m.Remaps[i], err = newIn[uint32](m.space, s.len()); err != nil {
+			return nil, err
+		}
 		inOrder += s.sortedPrefix()
 	}
-	d := &Dict{}
+	var texts *space
+	if in != nil {
+		texts = &space{pages: in.pages, owners: map[any]bool{}}
+		m.Dict.OnDisk = true
+	}
 	if inOrder == 0 {
 		clear(sources) // the list has copies of the strings
 		ledger.Give(held)
-		if err := ledger.Take(what, sorted.bytes()); err != nil {
-			return nil, nil, err
+		if err := ledger.takeUnless(texts, what, sorted.bytes()); err != nil {
+			return nil, err
 		}
-		d.sorted = sorted.distinct(threads, remaps)
+		m.Dict.sorted, err = sorted.distinct(threads, m.Remaps, texts)
 		ledger.Give(kept)
-	} else if d.sorted, err = sorted.mergedWithPrefixes(ctx, remaps); err != nil {
-		return nil, nil, err
+	} else {
+		if err := ledger.takeUnless(texts, what, prefixes); err != nil {
+			return nil, err
+		}
+		m.Dict.sorted, err = sorted.mergedWithPrefixes(ctx, m.Remaps, texts)
 	}
-	parallel.Do(threads, len(remaps), func(i int) {
-		if isIdentity(remaps[i]) {
-			remaps[i] = nil
+	if err != nil {
+		return nil, err
+	}
+	parallel.Do(threads, len(m.Remaps), func(i int) {
+		if isIdentity(m.Remaps[i]) {
+			m.Remaps[i] = nil
 		}
 	})
-	return d, remaps, nil
+	return m, nil
 }
 
 // The bytes that a merge needs for each string: its code; its reference,
@@ -163,9 +226,9 @@ func isIdentity(codes []uint32) bool {
 }
 
 // mergedWithPrefixes merges the strings with the parts of the sources that are
-// in order, and sets the new code of each string.
+// in order, and sets the new code of each string. The strings lie in a space.
 func (l *stringList) mergedWithPrefixes(
-	ctx context.Context, remaps [][]uint32,
+	ctx context.Context, remaps [][]uint32, in *space,
 ) (stringArena, error) {
 	size, count := 0, 0
 	for _, s := range l.sources {
@@ -175,11 +238,13 @@ func (l *stringList) mergedWithPrefixes(
 		count += s.len()
 	}
 	var out stringArena
-	if len(l.sources) > 1 {
+	if in == nil && len(l.sources) > 1 {
 		// An upper bound would hold memory for strings that sources share.
 		size, count = size/2, count/2
 	}
-	out.grow(count, size)
+	if err := out.growIn(in, count, size); err != nil {
+		return out, err
+	}
 	heads := l.heads()
 	for n := 0; len(heads) > 0; n++ {
 		if n%BlockRows == 0 && ctx.Err() != nil {

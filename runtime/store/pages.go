@@ -1,6 +1,7 @@
 package store
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/redfoxdb/redfox/internal/hugepage"
@@ -16,9 +17,9 @@ func (g *Ledger) SpillTo(pages *scratch.Pages, held func() int64) {
 	}
 }
 
-// spills reports whether what comes next lies in a file's pages.
-func (g *Ledger) spills() bool {
-	return g != nil && g.pages != nil && g.others() > g.bound/plenty
+// spills reports whether the next bytes lie in a file's pages.
+func (g *Ledger) spills(bytes int64) bool {
+	return g != nil && g.pages != nil && g.others()+bytes > g.bound/plenty
 }
 
 // room returns zeroed memory for n entries, and what keeps it: nil for memory
@@ -29,7 +30,7 @@ func room[T unsigned](g *Ledger, what string, n int) (entries []T, owner any, er
 	if n == 0 {
 		return nil, nil, nil
 	}
-	if !g.spills() {
+	if !g.spills(int64(bytes)) {
 		if err = g.Take(what, int64(bytes)); err == nil {
 			return hugepage.Advise(make([]T, n)), nil, nil
 		}
@@ -37,17 +38,65 @@ func room[T unsigned](g *Ledger, what string, n int) (entries []T, owner any, er
 			return nil, nil, err
 		}
 	}
-	data, owner, err := g.pages.Alloc(bytes)
+	return inPages[T](g.pages, n)
+}
+
+// inPages returns zeroed memory for n values of a type without pointers, and
+// what keeps it.
+func inPages[T any](pages *scratch.Pages, n int) ([]T, any, error) {
+	if n == 0 {
+		return nil, nil, nil
+	}
+	var one T
+	data, owner, err := pages.Alloc(int(unsafe.Sizeof(one)) * n)
 	if err != nil {
 		return nil, nil, err
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), n), owner, nil
 }
 
+// space is where arrays lie: in pages of a file, which stay as long as the
+// space is reachable, or in Go's heap, if it is nil.
+type space struct {
+	pages *scratch.Pages
+
+	mu     sync.Mutex
+	owners map[any]bool
+}
+
+// newSpace returns a space in the ledger's file if so many bytes spill, else
+// nil.
+func (g *Ledger) newSpace(bytes int64) *space {
+	if !g.spills(bytes) {
+		return nil
+	}
+	return &space{pages: g.pages, owners: map[any]bool{}}
+}
+
+// takeUnless reserves memory for what does not lie in a space.
+func (g *Ledger) takeUnless(in *space, what string, n int64) error {
+	if in != nil {
+		return nil
+	}
+	return g.Take(what, n)
+}
+
+// newIn returns n zeroed values of a type without pointers.
+func newIn[T any](s *space, n int) ([]T, error) {
+	if s == nil {
+		return hugepage.Advise(make([]T, n)), nil
+	}
+	list, owner, err := inPages[T](s.pages, n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owners[owner] = true
+	return list, err
+}
+
 // Keep reserves the memory of a chunk under the name what. Where memory is
 // scarce, it moves the entries to pages of a file.
 func (g *Ledger) Keep(what string, c *Chunk) error {
-	if !g.spills() {
+	if !g.spills(c.Bytes()) {
 		if err := g.Take(what, c.Bytes()); err == nil || g.pages == nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	goruntime "runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -27,6 +28,7 @@ func (r stringRef) index() int  { return int(uint32(r)) }
 
 // stringList is the strings of some sources in byte order.
 type stringList struct {
+	space   *space // of refs and texts
 	sources []dictSource
 	refs    []stringRef
 	starts  []int // of the buckets in refs, and where the last one ends; no string is in two
@@ -61,10 +63,12 @@ const (
 
 // sortStrings sorts the strings that come after the sorted prefixes of the
 // sources, by sample sort (Frazer and McKellar, "Samplesort", 1970): a sample
-// divides them into buckets, which threads sort independently. The error is the
-// context's cause.
-func sortStrings(ctx context.Context, threads int, sources []dictSource) (*stringList, error) {
-	l := &stringList{sources: sources}
+// divides them into buckets, which threads sort independently. What it makes
+// lies in the space. The error is the context's cause, or the file system's.
+func sortStrings(
+	ctx context.Context, threads int, sources []dictSource, in *space,
+) (*stringList, error) {
+	l := &stringList{sources: sources, space: in}
 	spans, n := l.spans(threads)
 	splitters := newSplitters(l.splitters(n))
 	buckets := len(splitters.prefixes) + 1
@@ -72,6 +76,7 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 	// next is first how many strings of each span are in each bucket, then
 	// where the next one of them goes.
 	next := make([][]int, len(spans))
+	errs := make([]error, len(spans))
 	parallel.Do(threads, len(spans), func(i int) {
 		x := spans[i]
 		next[i] = make([]int, buckets)
@@ -80,7 +85,9 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 			return
 		}
 		s := sources[x.source]
-		places[i] = hugepage.Advise(make([]uint16, x.to-x.from))
+		if places[i], errs[i] = newIn[uint16](in, x.to-x.from); errs[i] != nil {
+			return
+		}
 		for j := range places[i] {
 			if j%BlockRows == 0 && ctx.Err() != nil {
 				return
@@ -90,11 +97,14 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 			next[i][b]++
 		}
 	})
-	if err := context.Cause(ctx); err != nil {
+	if err := cmp.Or(context.Cause(ctx), cmp.Or(errs...)); err != nil {
 		return nil, err // counts may be short
 	}
 	l.starts = bucketStarts(next, buckets)
-	l.refs = hugepage.Advise(make([]stringRef, n))
+	var err error
+	if l.refs, err = newIn[stringRef](in, n); err != nil {
+		return nil, err
+	}
 	parallel.Do(threads, len(spans), func(i int) {
 		x := spans[i]
 		for j := range x.to - x.from {
@@ -108,13 +118,13 @@ func sortStrings(ctx context.Context, threads int, sources []dictSource) (*strin
 		places[i] = nil
 	})
 	l.texts = make([]bucketText, buckets)
-	sorters := make([]bucketSorter, threads)
+	sorters, errs := make([]bucketSorter, threads), make([]error, buckets)
 	parallel.By(threads, buckets, func(t, b int) {
 		if ctx.Err() == nil {
-			l.texts[b] = sorters[t].sort(ctx, l, l.refs[l.starts[b]:l.starts[b+1]])
+			l.texts[b], errs[b] = sorters[t].sort(ctx, l, l.refs[l.starts[b]:l.starts[b+1]])
 		}
 	})
-	return l, context.Cause(ctx)
+	return l, cmp.Or(context.Cause(ctx), cmp.Or(errs...))
 }
 
 // span is strings of one source.
@@ -222,7 +232,9 @@ func (x *bucketSorter) at(place int) string {
 // sort sorts references of a list by their strings and marks those to the same
 // string as the one before. It looks each string up once: what it works on is a
 // copy.
-func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef) bucketText {
+func (x *bucketSorter) sort(
+	ctx context.Context, l *stringList, refs []stringRef,
+) (out bucketText, err error) {
 	x.data, x.ends = x.data[:0], x.ends[:0]
 	n := len(refs)
 	x.items = hugepage.Advise(slices.Grow(x.items[:0], n)[:n])
@@ -234,8 +246,13 @@ func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef
 	}
 	x.sortPrefixed(ctx, x.items, x.scratch, 0)
 	x.refs = append(x.refs[:0], refs...)
-	out := bucketText{data: hugepage.Advise(make([]byte, 0, len(x.data))),
-		lengths: hugepage.Advise(make([]uint32, 0, len(refs)))}
+	if out.data, err = newIn[byte](l.space, len(x.data)); err != nil {
+		return out, err
+	}
+	if out.lengths, err = newIn[uint32](l.space, len(refs)); err != nil {
+		return out, err
+	}
+	out.data, out.lengths = out.data[:0], out.lengths[:0]
 	last := ""
 	for i, it := range x.items {
 		s := x.at(it.place)
@@ -248,7 +265,7 @@ func (x *bucketSorter) sort(ctx context.Context, l *stringList, refs []stringRef
 		out.data = append(out.data, s...)
 		out.lengths = append(out.lengths, uint32(len(s)))
 	}
-	return out
+	return out, nil
 }
 
 // sortPrefixed sorts items whose first depth bytes are equal: by the next eight
@@ -314,8 +331,11 @@ func (l *stringList) bytes() (n int64) {
 }
 
 // distinct returns the different strings in order, and sets the place of each
-// string of a source among them. It uses the list up.
-func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
+// string of a source among them. It uses the list up. The strings lie in a
+// space.
+func (l *stringList) distinct(
+	threads int, places [][]uint32, in *space,
+) (out stringArena, err error) {
 	buckets := len(l.texts)
 	first, start := make([]int, buckets), make([]int, buckets) // string and byte of each bucket
 	count, size := 0, 0
@@ -324,8 +344,9 @@ func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
 		count += len(text.lengths)
 		size += len(text.data)
 	}
-	var out stringArena
-	out.grow(count, size)
+	if err := out.growIn(in, count, size); err != nil {
+		return out, err
+	}
 	out.data, out.ends, out.wide = out.data[:size], out.ends[:cap(out.ends)],
 		out.wide[:cap(out.wide)]
 	parallel.Do(threads, buckets, func(b int) {
@@ -348,7 +369,8 @@ func (l *stringList) distinct(threads int, places [][]uint32) stringArena {
 			places[r.source()][r.index()] = uint32(code)
 		}
 	})
-	return out
+	goruntime.KeepAlive(l)
+	return out, nil
 }
 
 // sortByPrefix sorts items by their prefixes, stably: least significant byte

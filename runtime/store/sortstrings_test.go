@@ -59,18 +59,18 @@ func TestSortStrings(t *testing.T) {
 				}
 			}
 			for _, threads := range someThreads {
-				l, err := sortStrings(context.Background(), threads, sources)
+				l, err := sortStrings(context.Background(), threads, sources, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if name != "few" && len(l.starts) < 4 {
 					t.Errorf("%s: only %d buckets", name, len(l.starts)-1)
 				}
-				d, remaps, err := mergeSources(context.Background(), threads, slices.Clone(sources),
-					nil, "")
+				m, err := mergeSources(context.Background(), threads, slices.Clone(sources), nil, "")
 				if err != nil {
 					t.Fatal(err)
 				}
+				d, remaps := m.Dict, m.Remaps
 				if d.Len() != len(all) || d.Sorted() != len(all) {
 					t.Fatalf("%s: %d strings, %d sorted; want %d", name, d.Len(), d.Sorted(),
 						len(all))
@@ -106,7 +106,8 @@ func TestLongDictionary(t *testing.T) {
 	for i := range 40_000 {
 		in.Code(fmt.Sprintf("a string of a long dictionary: %d", i*7919%40_000))
 	}
-	d, remaps, err := mergeSources(context.Background(), 3, []dictSource{in}, nil, "")
+	m, err := mergeSources(context.Background(), 3, []dictSource{in}, nil, "")
+	d, remaps := m.Dict, m.Remaps
 	if err != nil || d.Len() != in.len() || d.sorted.wide == nil || d.sorted.ends != nil {
 		t.Fatalf("%d strings of %d, wide %v: %v", d.Len(), in.len(), d.sorted.wide != nil, err)
 	}
@@ -215,7 +216,8 @@ func TestInternerTrials(t *testing.T) {
 	if max := different + trialStrings*(trialRepeats+2); in.len() > max {
 		t.Errorf("%d strings, want at most %d", in.len(), max)
 	}
-	d, remaps, err := mergeSources(context.Background(), 2, []dictSource{in}, nil, "")
+	m, err := mergeSources(context.Background(), 2, []dictSource{in}, nil, "")
+	d, remaps := m.Dict, m.Remaps
 	if err != nil || d.Len() != different {
 		t.Fatalf("%d different strings, want %d: %v", d.Len(), different, err)
 	}

@@ -43,7 +43,7 @@ func TestStopSorting(t *testing.T) {
 		&Sorting{Threads: 2}, rows); err != reason {
 		t.Errorf("uniqueByBitmap: %v", err)
 	}
-	if _, _, err := mergeSources(ctx, 2, []dictSource{cols[1].Dict}, nil, ""); err != reason {
+	if _, err := mergeSources(ctx, 2, []dictSource{cols[1].Dict}, nil, ""); err != reason {
 		t.Errorf("mergeSources: %v", err)
 	}
 }

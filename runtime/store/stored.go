@@ -134,7 +134,8 @@ func (l *Layout) StartsWith(short *Layout) bool {
 }
 
 // Text returns the sorted strings of the dictionary, one behind the other, and
-// where each of them ends, in 4 bytes or, if wide is set, in 8.
+// where each of them ends, in 4 bytes or, if wide is set, in 8. The slices are
+// valid while the dictionary is reachable.
 func (d *Dict) Text() (text, ends []byte, wide bool) {
 	a := d.arena()
 	if a.wide != nil {

@@ -45,6 +45,7 @@ type load struct {
 	// them. proofs are what is known of keys, by their fields.
 	identity string
 	proofs   map[string][]store.ColumnStats
+	assumed  bool    // keys are taken for proven, as they are about to be
 	absent   []bool  // the fields that are not read
 	tests    []*Test // of fields, that rows must pass
 
@@ -293,13 +294,15 @@ func (l *load) joinField(
 	var dict *store.Dict
 	if t.Kind == scalar.String {
 		l.merging.Lock()
-		merged, remaps, err := store.MergeInterners(ctx, threads, sources(i), l.ledger, what)
+		merged, err := store.MergeInterners(ctx, threads, sources(i), l.ledger, what)
 		l.merging.Unlock()
 		if err != nil {
 			return 0, err
 		}
-		dict = merged
-		if err := l.remap(threads, what, d, remaps); err != nil {
+		dict = merged.Dict
+		err = l.remap(threads, what, d, merged.Remaps)
+		merged.Release()
+		if err != nil {
 			return 0, err
 		}
 		garbage = 2 * dict.Bytes() // the strings as they were read, and what sorted them
@@ -326,11 +329,6 @@ func (l *load) remap(
 			l.ledger.Give(before)
 		}
 	})
-	var codes int64
-	for _, r := range remaps {
-		codes += int64(len(r))
-	}
-	l.ledger.Give(4 * codes)
 	return cmp.Or(errs...)
 }
 

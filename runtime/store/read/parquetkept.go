@@ -31,7 +31,8 @@ type keptPlaces struct {
 
 func (k *keptPlaces) len() int { return len(k.small) + len(k.large) }
 
-func (k *keptPlaces) clear() { k.small, k.large = nil, nil }
+// clear forgets the places, and keeps the memory of the lists.
+func (k *keptPlaces) clear() { k.small, k.large = k.small[:0], k.large[:0] }
 
 // fewWords reports whether rows stay places in the dictionary.
 func (r *columnReader) fewWords(width int) bool {
@@ -62,10 +63,10 @@ func (r *columnReader) keep(v *parquet.Values, rows int) error {
 func readKept[T uint8 | uint16](
 	r *columnReader, v *parquet.Values, list *[]T, rows, room int,
 ) error {
-	if *list == nil {
-		*list = hugepage.Advise(make([]T, 0, max(rows, room)))
-	}
 	from := len(*list)
+	if cap(*list) < from+rows {
+		*list = append(hugepage.Advise(make([]T, 0, from+max(rows, room))), *list...)
+	}
 	*list = (*list)[:from+rows]
 	if r.marks == nil {
 		return parquet.ReadNumbers(&v.Numbers, (*list)[from:])
@@ -134,7 +135,9 @@ func flushPlaces[T uint8 | uint16](r *columnReader, list *[]T, most int) error {
 			places[i] = uint32(p)
 		}
 		dst := r.room.words[:n] // no words are waiting
-		r.look(dst, places, row)
+		if err := r.look(dst, places, row); err != nil {
+			return err
+		}
 		r.last = dst[n-1]
 		r.part.chunks = append(r.part.chunks, store.Narrow(r.field.typ.Kind, dst, 1))
 		kept, row = kept[n:], row+n

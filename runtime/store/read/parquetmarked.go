@@ -22,12 +22,19 @@ const (
 // place that has the bits, also beyond the dictionary.
 const mostVerdicts = 16
 
-// testDictionary tests the values of a dictionary.
+// fewMarked is how many times as long a dictionary is at least as the list of
+// marked rows for these to be tested one by one.
+const fewMarked = 4
+
+// testDictionary tests the values of a dictionary, unless few rows are marked.
 func (r *columnReader) testDictionary() error {
 	if r.dict.refused != nil {
 		return errUnread
 	}
 	n := len(r.dict.words)
+	if r.verdicts = nil; r.dict.texts == nil && rowmarks.Count(r.marks)*fewMarked < n {
+		return r.keepDictionary()
+	}
 	r.verdicts = slices.Grow(r.room.verdicts[:0], n)[:n]
 	r.room.verdicts = r.verdicts
 	switch {
@@ -42,6 +49,12 @@ func (r *columnReader) testDictionary() error {
 			r.verdicts[i] = verdictOf(r.passesWord(w))
 		}
 	}
+	return r.keepDictionary()
+}
+
+// keepDictionary keeps the dictionary for the rows that pass, unless it has
+// strings.
+func (r *columnReader) keepDictionary() error {
 	if r.kept != nil && r.dict.texts == nil {
 		r.room.dictionary = r.kept.takeDictionary(r.dict)
 	}
@@ -110,17 +123,22 @@ func (r *columnReader) testPage(v *parquet.Values, n int) error {
 	if err := r.plain(words, v, r.refuser(r.part.rows)); err != nil {
 		return err
 	}
+	r.testWords(words, marks)
+	return nil
+}
+
+// testWords clears the marks of words that fail the test.
+func (r *columnReader) testWords(words []int64, marks []bool) {
 	if r.test.Range {
 		for _, s := range r.test.sets {
 			s.keep(words, marks)
 		}
 		r.testRange(words, rowmarks.Bytes(marks))
-		return nil
+		return
 	}
 	for i, w := range words {
 		marks[i] = marks[i] && r.passesWord(w)
 	}
-	return nil
 }
 
 // testRange is testPage for words of which those of a range pass. It has no
@@ -151,9 +169,15 @@ func (r *columnReader) testRange(words []int64, marks []byte) {
 
 // testPlaces is testPage for places in the dictionary.
 func (r *columnReader) testPlaces(v *parquet.Values, marks []byte) error {
+	if r.verdicts == nil {
+		return r.testMarked(v, marks)
+	}
 	width := v.Numbers.Width()
 	if width > mostVerdicts {
 		places, err := r.places(v, len(marks))
+		if err == nil {
+			err = r.checkPlaces(places)
+		}
 		if err == nil {
 			clearFailing(marks, places, r.verdicts)
 		}
@@ -166,6 +190,22 @@ func (r *columnReader) testPlaces(v *parquet.Values, marks []byte) error {
 		return testNarrow(r, v, marks, narrow[uint8](r.room, len(marks)))
 	}
 	return testNarrow(r, v, marks, narrow[uint16](r.room, len(marks)))
+}
+
+// testMarked is testPlaces for few marked rows.
+func (r *columnReader) testMarked(v *parquet.Values, marks []byte) error {
+	rows := r.markedRows(len(marks))
+	places, err := r.placesAt(v, len(marks), rows)
+	if err != nil {
+		return err
+	}
+	for i, p := range places {
+		if int(p) >= len(r.dict.words) {
+			return r.beyondDictionary()
+		}
+		marks[rows[i]] = verdictOf(r.passesWord(r.dict.words[p]))
+	}
+	return nil
 }
 
 // testNarrow is testPlaces for places of at most mostVerdicts bits.
@@ -213,8 +253,7 @@ func (r *columnReader) readMarked(v *parquet.Values, n int) error {
 		if err != nil {
 			return err
 		}
-		r.look(r.grow(len(places)), places, r.part.rows)
-		return nil
+		return r.look(r.grow(len(places)), places, r.part.rows)
 	case r.from.kind == scalar.String:
 		return r.textsMarked(v, marks)
 	case r.column.Type == parquet.Int32, r.column.Type == parquet.Int64:
@@ -237,7 +276,7 @@ func (r *columnReader) placesAt(v *parquet.Values, n int, rows []uint32) ([]uint
 	if err := parquet.ReadNumbersAt(&v.Numbers, places, rows); err != nil {
 		return nil, err
 	}
-	return places[:len(rows)], r.checkPlaces(places[:len(rows)])
+	return places[:len(rows)], nil
 }
 
 // wordsMarked decodes the marked ones of n PLAIN integers.

@@ -171,19 +171,16 @@ func (r *columnReader) decode(dst []int64, v *parquet.Values, row int) error {
 		return r.plain(dst, v, r.refuser(row))
 	}
 	places, err := r.places(v, len(dst))
-	if err == nil {
-		r.look(dst, places, row)
+	if err != nil {
+		return err
 	}
-	return err
+	return r.look(dst, places, row)
 }
 
-// places reads places in the dictionary.
+// places reads places in the dictionary, which it may not have.
 func (r *columnReader) places(v *parquet.Values, n int) ([]uint32, error) {
 	places := r.room.places[:n]
-	if err := v.Numbers.Read(places); err != nil {
-		return nil, err
-	}
-	return places, r.checkPlaces(places)
+	return places, v.Numbers.Read(places)
 }
 
 // checkPlaces checks that the dictionary has all places.
@@ -203,25 +200,33 @@ func (r *columnReader) beyondDictionary() error {
 		r.field.name)
 }
 
-// look sets words to those of places in the dictionary.
-func (r *columnReader) look(dst []int64, places []uint32, row int) {
+// look sets words to those of places in the dictionary. It returns an error if
+// that does not have one of them.
+func (r *columnReader) look(dst []int64, places []uint32, row int) error {
 	words := r.dict.words
+	places = places[:len(dst)]
+	if r.dict.refused == nil && r.dict.texts == nil {
+		for i, p := range places {
+			if int(p) >= len(words) {
+				return r.beyondDictionary()
+			}
+			dst[i] = words[p]
+		}
+		return nil
+	}
+	if err := r.checkPlaces(places); err != nil {
+		return err
+	}
 	if r.dict.refused != nil {
-		for i, p := range places[:len(dst)] {
+		for i, p := range places {
 			dst[i] = words[p]
 			if why, ok := r.dict.refused[int(p)]; ok {
 				dst[i] = r.refuse(row+i, why)
 			}
 		}
-		return
+		return nil
 	}
-	if r.dict.texts == nil {
-		for i, p := range places[:len(dst)] {
-			dst[i] = words[p]
-		}
-		return
-	}
-	for i, p := range places[:len(dst)] {
+	for i, p := range places {
 		w := words[p]
 		if w == noCode {
 			if r.internWord(int(p)) {
@@ -232,6 +237,7 @@ func (r *columnReader) look(dst []int64, places []uint32, row int) {
 		}
 		dst[i] = w
 	}
+	return nil
 }
 
 // internWord sets the word of a dictionary's string unless the string is

@@ -481,12 +481,12 @@ func compareParts(
 	for i, part := range []*columnPart{got, want} {
 		var dict *store.Dict
 		if typ.Kind == scalar.String {
-			var remaps [][]uint32
-			dict, remaps, _ = store.MergeInterners(context.Background(), 1,
+			m, _ := store.MergeInterners(context.Background(), 1,
 				[]*store.Interner{[]*store.Interner{ours, theirs}[i]}, nil, "")
 			for j := range part.chunks {
-				part.chunks[j].Remap(remaps[0])
+				part.chunks[j].Remap(m.Remaps[0])
 			}
+			dict = m.Dict
 		}
 		var err error
 		if columns[i], err = store.Join(2, typ, dict, part.chunks, nil, ""); err != nil {
@@ -530,12 +530,11 @@ func TestUnusedWords(t *testing.T) {
 	if err := r.flushKept(); err != nil {
 		t.Fatal(err)
 	}
-	dict, remaps,
-		err := store.MergeInterners(context.Background(), 1, []*store.Interner{strings}, nil,
-		"")
+	m, err := store.MergeInterners(context.Background(), 1, []*store.Interner{strings}, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	dict, remaps := m.Dict, m.Remaps
 	for i := range part.chunks {
 		part.chunks[i].Remap(remaps[0])
 	}

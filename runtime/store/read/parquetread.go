@@ -83,7 +83,10 @@ type parquetLoad struct {
 	selected [][]bool         // of each thread: the rows that pass the tests
 	some     []representative // of fields of which nothing is wanted but the test
 	pages    [][]*keptPages   // of each thread, for each field; nil if none are kept
-	marked   *markedRows      // nil if the rows are to be tested
+	words    [][][]int64      // of each thread: of fields of keys, while they are proven
+	// selectedRows is how many rows of each row group are selected; nil if none
+	// was looked at.
+	selectedRows []int64
 
 	fillers []*fieldFiller // of fields that are decoded into their column, else nil
 
@@ -120,12 +123,9 @@ func (l *load) readParquet(ctx context.Context) error {
 	if err := p.proveKeys(ctx); err != nil {
 		return err
 	}
-	l.leaveUnread()
-	l.askFields()
-	p.putOff()
-	p.order = slices.DeleteFunc(p.order, func(i int) bool {
-		return l.absent[i] || p.isLate(i)
-	})
+	if p.selectedRows == nil {
+		p.chooseFields()
+	}
 	p.setAside()
 	done, err := p.readSelected(ctx)
 	p.unselect()
@@ -150,6 +150,17 @@ func (l *load) readParquet(ctx context.Context) error {
 	l.leaveColumns()
 	p.numberRows()
 	return l.badRows(p.parts, p.starts)
+}
+
+// chooseFields decides which fields are tested, and which are not read, or
+// late.
+func (p *parquetLoad) chooseFields() {
+	p.leaveUnread()
+	p.askFields()
+	p.putOff()
+	p.order = slices.DeleteFunc(p.order, func(i int) bool {
+		return p.absent[i] || p.isLate(i)
+	})
 }
 
 // describe sets what the report says of the file.

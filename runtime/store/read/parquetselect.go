@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -35,26 +36,26 @@ type representative struct {
 	known bool
 }
 
-// readSelected reads the rows that pass the tests. It reports false, and has
-// done nothing, if there are no tests or if they would leave most rows.
+// readSelected reads the rows that pass the tests, unless that was done while
+// keys were proven. It reports false, and has done nothing, if there are no
+// tests or if they would leave most rows.
 func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
-	if p.marked == nil {
+	if p.selectedRows == nil {
 		if pays, err := p.selects(ctx); !pays || err != nil {
 			return false, err
 		}
+		p.selectedRows = make([]int64, len(p.file.Groups))
+		parallel.By(len(p.rooms), len(p.file.Groups), func(t, g int) {
+			if !p.stop(ctx, nil) {
+				p.stop(ctx, p.readGroup(ctx, t, g))
+			}
+		})
 	}
-	groups := len(p.file.Groups)
-	kept := make([]int64, groups)
-	parallel.By(len(p.rooms), groups, func(t, g int) {
-		if !p.stop(ctx, nil) {
-			p.stop(ctx, p.readGroup(ctx, t, g, &kept[g]))
-		}
-	})
 	if p.stopped != nil {
 		return true, p.stopped
 	}
 	p.load.rows = 0
-	for _, n := range kept {
+	for _, n := range p.selectedRows {
 		p.load.rows += n
 	}
 	p.report.Selected, p.report.Kept = true, p.load.rows
@@ -87,7 +88,6 @@ func (p *parquetLoad) selects(ctx context.Context) (bool, error) {
 
 // unselect gives up the room that selects has made.
 func (p *parquetLoad) unselect() {
-	p.dropMarked()
 	if p.selected != nil {
 		p.ledger.Give(p.longest() * int64(len(p.rooms)))
 		p.selected = nil
@@ -135,17 +135,23 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 	for _, i := range p.order {
 		p.excludePages(i, g, marks)
 	}
-	for _, i := range p.order {
-		if p.tests[i] == nil || !slices.Contains(marks, true) {
-			continue
+	for _, i := range p.testOrder(g) {
+		if !slices.Contains(marks, true) {
+			break
 		}
 		part := &columnPart{}
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
 		r.test, r.marks, r.kept = p.tests[i], marks, p.keptOf(t, i, g)
-		err := r.run(ctx, p.file, g)
-		p.hasRead(i, g, part)
-		if err == nil {
-			err = p.whole(i, g, part)
+		var err error
+		if words := p.wordsOf(t, i, g); words != nil {
+			r.testWords(words, marks)
+			part.bytes = 0 // they are counted
+		} else {
+			err = r.run(ctx, p.file, g)
+			p.hasRead(i, g, part)
+			if err == nil {
+				err = p.whole(i, g, part)
+			}
 		}
 		if err != nil {
 			return 0, err
@@ -158,6 +164,25 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 		p.mu.Unlock()
 	}
 	return rowmarks.Count(marks), nil
+}
+
+// testOrder returns the fields that are tested in a row group, those with the
+// shortest pages first: of the others, only rows that are left are tested.
+func (p *parquetLoad) testOrder(g int) []int {
+	var fields []int
+	for _, i := range p.order {
+		if p.tests[i] != nil {
+			fields = append(fields, i)
+		}
+	}
+	bytes := func(i int) int64 {
+		if p.words != nil && p.words[0][i] != nil {
+			return 0 // its words are known
+		}
+		return p.file.Groups[g].Chunks[p.fields[i].index].Meta.Bytes
+	}
+	slices.SortStableFunc(fields, func(a, b int) int { return cmp.Compare(bytes(a), bytes(b)) })
+	return fields
 }
 
 // excludes reports whether the statistics of a row group show that no value of
@@ -256,20 +281,21 @@ func (p *parquetLoad) whole(i, g int, part *columnPart) error {
 }
 
 // readGroup reads the rows of a row group that pass the tests.
-func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) error {
-	n, marks, err := p.marksOf(ctx, t, g)
+func (p *parquetLoad) readGroup(ctx context.Context, t, g int) error {
+	n, err := p.testGroup(ctx, t, g)
 	if err != nil {
 		return err
 	}
-	*kept = int64(n)
+	marks := p.selected[t][:p.file.Groups[g].Rows]
+	p.selectedRows[g] = int64(n)
 	p.keepRows(g, n, marks)
 	for _, i := range p.order {
 		if n == 0 || p.tests[i] != nil && p.tests[i].Alone {
 			continue
 		}
 		part := &p.parts[i][g]
-		if known := p.keyPart(i, g); known != nil {
-			*part = *known
+		if words := p.wordsOf(t, i, g); words != nil {
+			part.chunks = p.pick(i, words, n, marks)
 			if err := p.keep(i, part); err != nil {
 				return err
 			}
@@ -305,28 +331,6 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int, kept *int64) erro
 	p.load.rows += int64(len(marks))
 	p.progress(false)
 	return nil
-}
-
-// marksOf returns the marks of a row group, and how many there are.
-func (p *parquetLoad) marksOf(ctx context.Context, t, g int) (int, []bool, error) {
-	marks := p.selected[t][:p.file.Groups[g].Rows]
-	if p.marked == nil {
-		n, err := p.testGroup(ctx, t, g)
-		return n, marks, err
-	}
-	n := p.marked.count[g]
-	switch {
-	case p.marked.rows[g] != nil:
-		copy(marks, p.marked.rows[g])
-		p.marked.rows[g] = nil
-	case n == 0:
-		clear(marks)
-	default:
-		for i := range marks {
-			marks[i] = true
-		}
-	}
-	return n, marks, nil
 }
 
 // assembleSelected makes the columns of the rows that were read.

@@ -24,7 +24,7 @@ func (p *parquetLoad) proveKeys(ctx context.Context) error {
 	if keys == nil {
 		return nil
 	}
-	if done, err := p.proveAscending(ctx); done || err != nil {
+	if done, err := p.proveSorted(ctx); done || err != nil {
 		return err
 	}
 	order := p.order

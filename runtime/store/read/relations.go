@@ -147,7 +147,9 @@ func bytesOfTables(rels []*store.Relation) (n int64) {
 			}
 			if c.Dict != nil && !dicts[c.Dict] {
 				dicts[c.Dict] = true
-				n += c.Dict.Bytes()
+				if !c.Dict.OnDisk {
+					n += c.Dict.Bytes()
+				}
 			}
 		}
 	}

@@ -74,6 +74,8 @@ type Source struct {
 	// distrusted says that statistics of row groups have turned out to be
 	// wrong.
 	distrusted bool
+	// unsorted says that keys have turned out not to be in order.
+	unsorted bool
 
 	// footer is the footer of a Parquet file, which Bind reads and Load uses
 	// again: the footer of a long file takes as long to read as many columns.
@@ -363,6 +365,11 @@ func (s *Source) stringBytes() (bytes int64) {
 // Load reads the source into one relation for each use, in their order.
 func (s *Source) Load(ctx context.Context, opts Options) ([]*store.Relation, *FileReport, error) {
 	rels, report, err := s.load(ctx, opts)
+	if errors.Is(err, errUnsorted) {
+		again := *s
+		again.unsorted = true
+		rels, report, err = again.load(ctx, opts)
+	}
 	if errors.Is(err, errUnread) {
 		return s.whole().load(ctx, opts)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"testing"
 
@@ -31,6 +32,7 @@ func TestSpill(t *testing.T) {
 		t.Skip("files cannot be mapped")
 	}
 	rng := rand.New(rand.NewPCG(11, 11))
+	dicts := 0
 	for round := range 24 {
 		dir := t.TempDir()
 		s, r := randomRelation(t, rng, 2000+rng.IntN(2000))
@@ -64,17 +66,29 @@ func TestSpill(t *testing.T) {
 		}
 		want, _ := load(Options{})
 		got, report := load(spilling(Options{}, dir))
+		goruntime.GC() // what nothing keeps is gone
 		compareColumns(t, name, got, want)
 		if slices.ContainsFunc(got.Columns(), func(c *store.Column) bool {
 			return c.Width > 0 && !c.OnDisk
 		}) {
 			t.Errorf("%s: a column of %v is in memory", name, s.Args)
 		}
+		for _, c := range got.Columns() {
+			if c.Dict == nil || c.Dict.Len() == 0 {
+				continue
+			}
+			if dicts++; !c.Dict.OnDisk {
+				t.Errorf("%s: a dictionary of %d strings is in memory", name, c.Dict.Len())
+			}
+		}
 		if disk := slices.ContainsFunc(got.Columns(), func(c *store.Column) bool {
 			return c.OnDisk
 		}); disk && report.Spilled == 0 {
 			t.Errorf("%s: nothing was spilled", name)
 		}
+	}
+	if dicts == 0 {
+		t.Error("no dictionary was looked at")
 	}
 }
 
