@@ -273,8 +273,8 @@ const (
 	IndexBegins
 	IndexRows
 	// IndexSpaced is 1 if rows are added to the index while a loop probes it:
-	// IndexBegins are extents then (primitives/src/extents.h), and IndexTaken
-	// is the gauge of the places of IndexRows that they take.
+	// IndexBegins are extents then (primitives/src/extents.h), and IndexTaken,
+	// of a GPU, is the gauge of the places of IndexRows that they take.
 	IndexSpaced
 	IndexTaken
 	// IndexBitRows, of a CPU, are the words of the relation's column Index as

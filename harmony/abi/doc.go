@@ -116,15 +116,15 @@
 // one tile: two for each tile. The gauge counts the groups behind it, whose
 // cells are not cleared.
 //
-// Begins are 64-bit words, Rows 32-bit row numbers. A multi index that loops of
-// a GPU add rows to (IndexSpaced) has an extent in place of each word of Begins
-// (primitives/src/extents.h). The groups of a CPU have
-// tables per worker, so that the words about them differ from worker to worker;
-// GroupShared says whether several threads write one table. So does SetShared
-// of a CPU's set, which one worker writes without atomics; a GPU's threads
-// always share it. GroupCrowded, which is asked when code is made and no
-// parameter of it, says whether hundreds of rows of facts come for each group
-// that there can be.
+// Begins are 64-bit words, Rows 32-bit row numbers. A multi index that rows are
+// added to (IndexSpaced), by loops of a GPU or by the host of a CPU's code, has
+// an extent in place of each word of Begins (primitives/src/extents.h). The
+// groups of a CPU have tables per worker, so that the words about them differ
+// from worker to worker; GroupShared says whether several threads write one
+// table. So does SetShared of a CPU's set, which one worker writes without
+// atomics; a GPU's threads always share it. GroupCrowded, which is asked when
+// code is made and no parameter of it, says whether hundreds of rows of facts
+// come for each group that there can be.
 //
 // A CPU's kernel with IndexBitRows joins by its last index in one of two forms,
 // as long as a run of it takes: if the word is 0, by Begins and Rows, and else

@@ -17,8 +17,9 @@ type index struct {
 	gauge    gauge     // their number
 	pointers []int64   // to tuples
 
-	runs machine.Runs[*index]
-	bits []*bitRows // by column
+	extents extents
+	runs    machine.Runs[*index]
+	bits    []*bitRows // by column
 }
 
 func newIndex(m *account.Memory, decl *harmony.Index, lay *layout.Key, rel *relation) *index {
@@ -80,7 +81,7 @@ func (x *index) Release() error {
 	for _, b := range x.bits {
 		b.Free()
 	}
-	x.bits = nil
+	x.bits, x.extents.on = nil, false
 	if err := x.runs.Release(0); err != nil {
 		return err
 	}
@@ -97,6 +98,11 @@ func (x *index) prepare() ([]machine.Pass, error) {
 	if passes, done := x.Update(int64(from), int64(until), x.rel.Generation); done {
 		return passes, nil
 	}
+	if x.BuiltFrom(int64(from), x.rel.Generation) && x.Until < int64(until) &&
+		x.addsTo(int64(until)) {
+		return nil, x.extend(int64(until))
+	}
+	x.extents.on = false
 	return x.Over(int64(from), int64(until))
 }
 
@@ -156,8 +162,11 @@ func (x *index) Words() (columns, gauge int64) {
 // Word returns what a function gets for a parameter about the index, or about
 // the run at hand.
 func (x *index) Word(p abi.Param) (int64, error) {
-	if p.Kind == abi.IndexBitRows {
+	switch {
+	case p.Kind == abi.IndexBitRows:
 		return x.bitWord(p.Index), nil
+	case p.Kind == abi.IndexSpaced && x.extents.on:
+		return 1, nil
 	}
 	if x.runs.New != nil {
 		return x.runs.List[x.runs.At].Index.Word(p)

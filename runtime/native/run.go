@@ -67,7 +67,8 @@ func (r *run) allocate() {
 	}
 	for _, decl := range g.Indexes {
 		x := newIndex(r.mem, decl, r.Layouts.Indexes[decl], r.relations[decl.Of])
-		if machine.GrowsByRuns(g, decl) {
+		x.extents = extents{able: r.code.spaces(decl), threads: r.threads, cancel: &r.cancel}
+		if x.Form == abi.Wide && machine.GrowsByRuns(g, decl) {
 			x.growByRuns(int64(min(r.sizes.rows, shortRun)))
 		}
 		r.indexes[decl], r.Variables[decl] = x, x

@@ -1,8 +1,6 @@
 package native
 
 import (
-	"unsafe"
-
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
@@ -64,7 +62,7 @@ func (s *tupleSet) makeRoom(r *relation, need int) error {
 	}
 	slots = max(slots, 2*int(s.keys.mask+1))
 	if s.lay.Open && s.prefersBits(r, 8*slots) {
-		return s.toBits(s.lay.BitmapBytes())
+		return s.toBits(r, s.lay.BitmapBytes())
 	}
 	return s.keys.resize(s.what, slots, nil)
 }
@@ -94,7 +92,7 @@ func (s *tupleSet) prefersBits(r *relation, table int) bool {
 	}
 	seen := make([]uint64, (s.lay.Size/bitsOfPage+64)/64)
 	touched := 0
-	s.keys.each(func(_ int, key uint64) {
+	s.pack(r, func(key uint64) {
 		page := key / bitsOfPage
 		if seen[page/64]>>(page%64)&1 == 0 {
 			seen[page/64] |= 1 << (page % 64)
@@ -127,16 +125,16 @@ func (s *tupleSet) clusters(r *relation) bool {
 	return len(keys) >= clustered*len(pages)
 }
 
-// toBits turns a hash table into a bit set.
-func (s *tupleSet) toBits(bytes int) error {
+// toBits turns a hash table into a bit set. Rows that follow each other are
+// near each other in the bit set more often than keys of the hash table are.
+func (s *tupleSet) toBits(r *relation, bytes int) error {
 	s.bits.Sparse = true
 	if err := s.bits.Grow(s.what, bytes); err != nil {
 		return err
 	}
-	set := unsafe.Slice((*uint32)(s.bits.Data), bytes/4)
-	s.keys.each(func(_ int, key uint64) { set[key/32] |= 1 << (key % 32) })
 	s.keys.Free()
 	s.form = abi.Direct
+	s.enter(r)
 	return nil
 }
 

@@ -65,9 +65,20 @@ type estimate struct {
 }
 
 // weight returns the number of rows that the commands of a piece see. The
-// pieces before it have been weighed.
+// pieces before it have been weighed. The commands of a loop see what was there
+// before the loop: rules that read what the others fill would double the sizes
+// with each rule.
 func (e *estimate) weight(p segments.Piece) int64 {
 	weight := int64(0)
+	filled := e.guessed
+	if len(p.Loops) > 0 {
+		filled = map[*queryplan.Var]int64{}
+		defer func() {
+			for v, rows := range filled {
+				e.guessed[v] += rows
+			}
+		}()
+	}
 	for _, c := range p.Commands {
 		n := queryplan.CommandNode(c)
 		if n == nil {
@@ -78,7 +89,7 @@ func (e *estimate) weight(p segments.Piece) int64 {
 		}
 		rows := e.rows(n)
 		if v := queryplan.CommandVar(c); v != nil {
-			e.guessed[v] += rows
+			filled[v] += rows
 		}
 	}
 	if len(p.Loops) > 0 {

@@ -36,13 +36,13 @@ func (w *kernel) enter(k *keys, x *harmony.Index, role abi.Role) {
 	param := func(kind abi.Kind) value.Value { return w.Param(kind, x.Name, 0) }
 	if role == abi.BuildFill {
 		packed := k.find(live)
-		taken := null
-		if w.Shape.Spaced(x.Name) {
-			taken = param(abi.IndexTaken)
+		spaced, taken := value.Value(i64(0)), value.Value(null)
+		if w.Target.GPU && w.Shape.Spaced(x.Name) {
+			spaced, taken = w.spaced(x.Name), param(abi.IndexTaken)
 		}
 		w.Call("rf_tile_build_fill", packed.Ptr, w.rowNumbers().Ptr, live.Ptr, k.tableForm(),
 			param(abi.IndexTable), param(abi.IndexSize),
-			param(abi.IndexBegins), param(abi.IndexRows), w.spaced(x.Name), taken,
+			param(abi.IndexBegins), param(abi.IndexRows), spaced, taken,
 			i32(w.Target.Threads), w.items)
 		return
 	}

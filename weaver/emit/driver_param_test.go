@@ -111,8 +111,8 @@ func (d *driver) param(p abi.Param, e *abi.Entry) int64 {
 			return address(x.begins)
 		case abi.IndexRows:
 			return address(x.rows)
-		case abi.IndexBitRows:
-			return 0 // by rows
+		case abi.IndexBitRows, abi.IndexSpaced:
+			return 0 // by rows, each key's behind those of the one before
 		case abi.IndexWideSlots, abi.IndexWideMask, abi.IndexWideColumns, abi.IndexWideGauge:
 			if x.wide == nil {
 				return 0

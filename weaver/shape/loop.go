@@ -140,11 +140,19 @@ func (p *Program) filler(x *harmony.Index) *Function {
 	return p.Functions[i]
 }
 
-// findSpaced finds the indexes that a loop of the device may add rows to: those
-// over relations that grow, which are built in a block that branches back to
-// itself.
+// findSpaced finds the indexes that rows may be added to: those over relations
+// that grow. A loop of the device adds rows to those that are built in a block
+// that branches back to itself.
 func (p *Program) findSpaced() {
 	p.spaced = map[string]bool{}
+	if !p.Options.Target.GPU {
+		for _, x := range p.Graph.Indexes {
+			if x.Kind == harmony.Multi && grows(x) {
+				p.spaced[x.Name] = true
+			}
+		}
+		return
+	}
 	if !p.Options.Loops || p.Options.Lines {
 		return
 	}
@@ -168,8 +176,8 @@ func grows(x *harmony.Index) bool {
 		(x.Version == harmony.Full || x.Version == harmony.Old)
 }
 
-// Spaced reports whether a function has the parameters of an index that loops
-// of the device add rows to (abi.IndexSpaced).
+// Spaced reports whether a function has the parameters of an index that rows
+// are added to (abi.IndexSpaced).
 func (f *Function) Spaced(index string) bool { return f.spaced[index] }
 
 // looped returns the function of a kernel that a loop can run, or nil.

@@ -153,10 +153,6 @@ func (l *library) load(o Options, symbols []string) error {
 
 // object returns a primitive's object file.
 func object(lib *llvm.Library, cache Cache, symbol string) ([]byte, error) {
-	p, ok := primitives.Lookup(strings.TrimPrefix(symbol, primitives.CallPrefix))
-	if !ok || !p.WholeTile() {
-		return nil, fmt.Errorf("there is no primitive for %s", symbol)
-	}
 	id, err := key(lib, symbol)
 	if err != nil {
 		return nil, err
@@ -165,6 +161,11 @@ func object(lib *llvm.Library, cache Cache, symbol string) ([]byte, error) {
 		if object, ok := cache.Get(id); ok {
 			return object, nil
 		}
+	}
+	// The catalogue takes some milliseconds to read.
+	p, ok := primitives.Lookup(strings.TrimPrefix(symbol, primitives.CallPrefix))
+	if !ok || !p.WholeTile() {
+		return nil, fmt.Errorf("there is no primitive for %s", symbol)
 	}
 	bitcode, err := Bitcode()
 	if err != nil {
