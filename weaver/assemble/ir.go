@@ -37,7 +37,7 @@ const sharedFunctions = 64
 func (t *Tools) shapeOptions(graph *harmony.Program, to Target,
 	k codecache.Knowledge) shape.Options {
 	o := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, General: k.General,
-		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU, Donate: to.GPU,
+		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU, Donate: to.GPU, Extend: !to.GPU,
 		Share: len(graph.Kernels())+len(graph.Indexes) >= sharedFunctions}
 	if t.emulates(to) {
 		o = t.Emulation.Options(o)

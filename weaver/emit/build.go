@@ -37,7 +37,7 @@ func (w *kernel) enter(k *keys, x *harmony.Index, role abi.Role) {
 	if role == abi.BuildFill {
 		packed := k.find(live)
 		spaced, taken := value.Value(i64(0)), value.Value(null)
-		if w.Target.GPU && w.Shape.Spaced(x.Name) {
+		if w.Module.Options.Loops && w.Shape.Spaced(x.Name) {
 			spaced, taken = w.spaced(x.Name), param(abi.IndexTaken)
 		}
 		w.Call("rf_tile_build_fill", packed.Ptr, w.rowNumbers().Ptr, live.Ptr, k.tableForm(),

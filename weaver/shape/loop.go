@@ -145,7 +145,7 @@ func (p *Program) filler(x *harmony.Index) *Function {
 // that branches back to itself.
 func (p *Program) findSpaced() {
 	p.spaced = map[string]bool{}
-	if !p.Options.Target.GPU {
+	if p.Options.Extend {
 		for _, x := range p.Graph.Indexes {
 			if x.Kind == harmony.Multi && grows(x) {
 				p.spaced[x.Name] = true

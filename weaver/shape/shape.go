@@ -43,6 +43,8 @@ type Options struct {
 	Lines bool
 	// Loops asks for functions that run rounds of loops in one block of a GPU.
 	Loops bool
+	// Extend lets the host of a CPU add rows to indexes.
+	Extend bool
 	// Donate lets the blocks of a GPU take over work of others, for launches
 	// with a board (abi.Board).
 	Donate bool
