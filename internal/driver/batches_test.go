@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	goruntime "runtime"
 	"strings"
 	"testing"
 
-	"github.com/redfoxdb/redfox/internal/reference/randprog"
-	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/byrows"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
@@ -116,39 +113,9 @@ func TestStarByBatches(t *testing.T) {
 	starOnEngine(t, EngineGPU, *starGPU, goruntime.NumCPU())
 }
 
-// TestBatchesOfRandomPrograms is the same for random programs.
+// TestBatchesOfRandomPrograms runs random programs by batches of two rows.
 func TestBatchesOfRandomPrograms(t *testing.T) {
 	emulateGPU(t, emulated.Options{Seed: 9})
 	process.Batches = byrows.Sizes{Least: 2, Always: 2}
-	ctx := context.Background()
-	batches := 0
-	for seed := range short.Count(t, 40, "random programs") {
-		random := randprog.New(7_700_410 + seed)
-		dir := t.TempDir()
-		if err := random.Write(dir); err != nil {
-			t.Fatal(err)
-		}
-		prog := compileText(t, random.Text(), Options{})
-		db, err := prog.Load(ctx, FactsIn(filepath.Join(dir, "facts")), LoadOptions{})
-		if err != nil {
-			continue // its facts are wrong
-		}
-		want, failure := prog.RunOn(ctx, db, RunOptions{Engine: EngineGo})
-		got, err := prog.RunOn(ctx, db, RunOptions{Engine: EngineGPU})
-		if fmt.Sprint(err) != fmt.Sprint(failure) {
-			t.Errorf("seed %d: the error is %v, not %v", seed, err, failure)
-		}
-		if err != nil || failure != nil {
-			continue
-		}
-		if a, b := resultText(t, got), resultText(t, want); a != b {
-			t.Errorf("seed %d: got\n%.2000s\nwant\n%.2000s", seed, a, b)
-		}
-		for _, s := range got.Stats.Segments {
-			batches += int(s.Batches)
-		}
-	}
-	if batches == 0 {
-		t.Error("no step ran by batches")
-	}
+	randomByRows(t, EngineGPU, 7_700_410)
 }

@@ -121,7 +121,7 @@ func TestProgramsMixed(t *testing.T) {
 			t.Fatal(err)
 		}
 		facts := FactsIn(filepath.Join(filepath.Dir(file), "facts"))
-		divided += mixedRuns(t, name, prog, facts)
+		divided += runsByRows(t, name, EngineMixed, prog, facts)
 	}
 	t.Logf("%d parts of rows", divided)
 	if divided == 0 {
@@ -132,15 +132,22 @@ func TestProgramsMixed(t *testing.T) {
 // TestMixedRandomPrograms runs random programs on the mixed engine.
 func TestMixedRandomPrograms(t *testing.T) {
 	onMixed(t, 1, 1)
+	randomByRows(t, EngineMixed, 6_600_360)
+}
+
+// randomByRows runs random programs from a seed on on an engine that divides
+// some of their steps by rows.
+func randomByRows(t *testing.T, engine string, first uint64) {
+	t.Helper()
 	count, divided := short.Count(t, 40, "random programs"), 0
 	for seed := range count {
-		random := randprog.New(6_600_360 + seed)
+		random := randprog.New(first + seed)
 		dir := t.TempDir()
 		if err := random.Write(dir); err != nil {
 			t.Fatal(err)
 		}
 		prog := compileText(t, random.Text(), Options{})
-		divided += mixedRuns(t, fmt.Sprintf("seed %d", seed), prog,
+		divided += runsByRows(t, fmt.Sprintf("seed %d", seed), engine, prog,
 			FactsIn(filepath.Join(dir, "facts")))
 	}
 	t.Logf("%d parts of rows", divided)
@@ -176,10 +183,10 @@ func TestMixedTransactions(t *testing.T) {
 	}
 }
 
-// mixedRuns runs a program on the go engine, and then on the mixed one with
-// code that is new and with code that is there. It returns how many parts of
-// rows there were.
-func mixedRuns(t *testing.T, name string, prog *Program, facts *Facts) (divided int) {
+// runsByRows runs a program on the go engine, and then on another one with code
+// that is new and with code that is there. It returns the number of segments
+// over rows of a table.
+func runsByRows(t *testing.T, name, engine string, prog *Program, facts *Facts) (divided int) {
 	t.Helper()
 	ctx := context.Background()
 	db, err := prog.Load(ctx, facts, LoadOptions{})
@@ -188,7 +195,7 @@ func mixedRuns(t *testing.T, name string, prog *Program, facts *Facts) (divided 
 	}
 	want, failure := prog.RunOn(ctx, db, RunOptions{Engine: EngineGo})
 	for range 2 {
-		got, err := prog.RunOn(ctx, db, RunOptions{Engine: EngineMixed})
+		got, err := prog.RunOn(ctx, db, RunOptions{Engine: engine})
 		if fmt.Sprint(err) != fmt.Sprint(failure) {
 			t.Errorf("%s: the error is %v, not %v", name, err, failure)
 		}

@@ -132,13 +132,18 @@ func convert(e queryplan.Expr, to scalar.Type) queryplan.Expr {
 	return &queryplan.Call{Func: scalar.Lookup("convert"), Args: []queryplan.Expr{e}, Result: to}
 }
 
-// Again returns a function that makes the result of an operator from its
-// results over parts of the input, or nil. Totals have none: those of parts may
-// overflow where that of all does not.
+// Again returns a function that makes the result of an aggregate, or of a
+// choice of the first rows, from its results over parts of the input. It is nil
+// for other operators, and for totals: those of parts may overflow where that
+// of all does not.
 func Again(n queryplan.Node) func(of queryplan.Node) queryplan.Node {
-	if a, ok := n.(*queryplan.Aggregate); ok && slices.ContainsFunc(a.Aggs,
-		func(a queryplan.Agg) bool { return a.Fn.IsTotal() }) {
+	switch n := n.(type) {
+	case *queryplan.Dedup:
 		return nil
+	case *queryplan.Aggregate:
+		if slices.ContainsFunc(n.Aggs, func(a queryplan.Agg) bool { return a.Fn.IsTotal() }) {
+			return nil
+		}
 	}
 	_, again, _ := twoSteps(n)
 	return again

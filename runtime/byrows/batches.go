@@ -97,12 +97,13 @@ func (r *run) step(ctx context.Context, s *Step) error {
 		r.Enter(s, answer)
 		return nil
 	}
-	size, err := r.batch(s)
+	cols, err := s.Columns(s.Facts(r.req.Facts, r.Derived))
 	if err != nil {
 		return err
 	}
+	size := r.batch(s, cols)
 	for {
-		err := r.batches(ctx, s, size)
+		err := r.batches(ctx, s, cols, size)
 		var memory *runtime.MemoryError
 		if !errors.As(err, &memory) || !memory.Device || size <= r.opts.Least {
 			return err
@@ -125,13 +126,9 @@ func (r *run) of(s *Step, facts *store.Database) *runtime.Request {
 // batch returns the number of rows of the first batches of a step. Two of them
 // take half of the memory that the facts leave which every batch reads: the
 // other half is for what runs derive.
-func (r *run) batch(s *Step) (int, error) {
+func (r *run) batch(s *Step, cols []Column) int {
 	if r.opts.Always > 0 {
-		return r.opts.Always, nil
-	}
-	cols, err := s.Columns(s.Facts(r.req.Facts, r.Derived))
-	if err != nil {
-		return 0, err
+		return r.opts.Always
 	}
 	row, left := int64(1), r.opts.Memory
 	for _, c := range cols {
@@ -143,19 +140,16 @@ func (r *run) batch(s *Step) (int, error) {
 	}
 	const batches, share = 2, 2
 	rows := max(left, 0) / (row * batches * share)
-	return int(max(min(rows, int64(s.Table.Rows)), int64(r.opts.Least))), nil
+	return int(max(min(rows, int64(s.Table.Rows)), int64(r.opts.Least)))
 }
 
-// batches runs a step by batches of a number of rows, and merges their results.
-func (r *run) batches(ctx context.Context, s *Step, size int) error {
+// batches runs a step, which reads some columns, by batches of a number of rows
+// and merges their results.
+func (r *run) batches(ctx context.Context, s *Step, cols []Column, size int) error {
 	rows := s.Table.Rows
 	count := (rows + size - 1) / size
 	if !s.Divide(r.req.Facts, count) {
 		return ErrWhole
-	}
-	cols, err := s.Columns(s.Facts(r.req.Facts, r.Derived))
-	if err != nil {
-		return err
 	}
 	var divided []int // places of the columns in the table
 	for at, c := range s.Table.Columns {

@@ -15,16 +15,15 @@ type Step struct {
 	Pieces []segments.Piece
 	All    bool // they are the whole plan
 	Seg    *segments.Segment
-	// Rows says how the step is divided by the rows of Table. It is nil if the
-	// step cannot be divided; Why is then the reason.
+	// Rows says how the step is divided by the rows of Table. Both are nil if
+	// it is not.
 	Rows  *parts.Rows
-	Why   string
 	Table *store.Table
 }
 
 // Steps returns the steps of a plan over facts: a single one if all of the plan
 // can be divided, else one for each piece that can be divided and one for each
-// run of pieces between them. A divided step has so many parts.
+// run of pieces between them. parts is the number of parts of a divided step.
 func Steps(plan *queryplan.Plan, facts *store.Database, parts int) []*Step {
 	cuts := segments.Cut(plan)
 	steps := cut(cuts, facts, parts)
@@ -54,20 +53,20 @@ func cut(cuts *segments.Cuts, facts *store.Database, parts int) (steps []*Step) 
 		return []*Step{s}
 	}
 	whole := -1 // where a step that is not divided begins
-	for at := range all {
-		s := step(at, at+1)
-		if s.Divide(facts, parts) {
-			steps, whole = append(steps, s), -1
-			continue
+	end := func(at int) {
+		if whole >= 0 {
+			steps, whole = append(steps, step(whole, at)), -1
 		}
-		if whole < 0 {
-			steps, whole = append(steps, s), at
-			continue
-		}
-		longer := step(whole, at+1)
-		longer.Why = steps[len(steps)-1].Why
-		steps[len(steps)-1] = longer
 	}
+	for at := range all {
+		if s := step(at, at+1); s.Divide(facts, parts) {
+			end(at)
+			steps = append(steps, s)
+		} else if whole < 0 {
+			whole = at
+		}
+	}
+	end(all)
 	return steps
 }
 
@@ -75,12 +74,11 @@ func cut(cuts *segments.Cuts, facts *store.Database, parts int) (steps []*Step) 
 // parts. It returns false if there is none.
 func (s *Step) Divide(facts *store.Database, count int) bool {
 	// The parts have variables of their own.
-	if s.Rows, s.Why = parts.ByRows(s.Seg.Plan, count, tables(facts)); s.Rows == nil {
+	if s.Rows, _ = parts.ByRows(s.Seg.Plan, count, tables(facts)); s.Rows == nil {
 		return false
 	}
 	if s.Table = TableOf(facts, s.Rows.Of); s.Table == nil || s.Table.Rows < 2 {
 		s.Rows, s.Table = nil, nil
-		s.Why = "it has no facts"
 	}
 	return s.Rows != nil
 }

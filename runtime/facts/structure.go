@@ -15,8 +15,8 @@ import (
 // Structure describes the database that a binding will load, before anything is
 // read: which predicates share a table, as its columns. A predicate has a table
 // of its own if it comes from several files or if values of it may be missing.
-// Of the data, Structure knows no more than an upper bound on the number of
-// rows. It assumes that no key repeats.
+// The only thing that Structure knows of the data is an upper bound on the
+// number of rows. It assumes that no key repeats.
 func Structure(b *read.Binding) *stats.Catalog {
 	cat := &stats.Catalog{Relations: map[string]*stats.Relation{},
 		Tables: map[string]*stats.Table{}}

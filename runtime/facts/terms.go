@@ -68,8 +68,8 @@ func (t *Terms) Predicates() []string {
 	return out
 }
 
-// Refused returns a predicate whose facts cannot be taken: they name entities
-// that have no terms, or belong to a constructor. It is "" if there is none.
+// Refused returns a predicate whose facts cannot be taken, or "": they name
+// entities without terms, or belong to a constructor.
 func (t *Terms) Refused(db *store.Database) string {
 	for _, s := range t.schemas {
 		isRefused := func(f string) bool { return f != "" && !t.reader.Takes(f) }
@@ -229,7 +229,7 @@ func (in *Loaded) refuse(ctx context.Context, s store.Schema, column int,
 	return &TermError{Predicate: s.Name, Argument: s.Args[column].Name, Err: term}
 }
 
-// TermError is a field that should be a term and is none, at an unknown place.
+// TermError is the error of a field that is not a term, at an unknown place.
 type TermError struct {
 	Predicate, Argument string
 	Err                 *answer.TermError

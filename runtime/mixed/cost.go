@@ -37,8 +37,8 @@ const (
 // measured again.
 const patience = 256
 
-// modelled returns the rates that the model predicts for a use with so many
-// rows, bytes in all of its columns, and probes per row.
+// modelled returns the rates that the model predicts for a use, given its rows,
+// the bytes of all its columns, and its probes per row.
 func modelled(rows int, bytes int64, probes int) rates {
 	cores := float64(min(goruntime.GOMAXPROCS(0), 16))
 	each := float64(bytes) / float64(max(rows, 1))
@@ -125,7 +125,7 @@ func (e *Engine) learnJoined(steps []*step, took time.Duration, device bool) {
 	}
 }
 
-// learn updates the GPU's rate from a run over so many rows. Runs that compiled
+// learn updates the GPU's rate from a run over some rows. Runs that compiled
 // are ignored, and so is the first one after the cache has changed if it copied
 // columns. Copies in later runs count: the columns had made room for derived
 // relations.
@@ -155,7 +155,7 @@ func (e *Engine) learn(s *step, rows int, took time.Duration, answer *runtime.An
 	s.use.seenDevice = true
 }
 
-// learnHost updates the host's rate from a run over so many rows.
+// learnHost updates the host's rate from a run over some rows.
 func (e *Engine) learnHost(s *step, rows int, took time.Duration, answer *runtime.Answer) {
 	if answer.Compile > 0 {
 		return
@@ -186,7 +186,7 @@ func averaged(known, measured float64, seen bool) float64 {
 	return (known + measured) / 2
 }
 
-// bytes returns the size of the columns that so many rows of a use read.
+// bytes returns the size of the columns that a use reads for some of its rows.
 func (u *use) bytes(rows int) int64 {
 	n := int64(0)
 	for _, x := range u.cols {

@@ -347,7 +347,7 @@ const (
 )
 
 // mostParts returns the largest number of partitions, as a power of two, whose
-// blocks still have goodRows rows of so many columns.
+// blocks still have goodRows rows of the given number of columns.
 func (r *run) mostParts(cols int) int {
 	parts := r.bound / writing / int64(8*cols*goodRows)
 	return min(max(bits.Len64(uint64(parts))-1, leastCut), mostCut)

@@ -45,11 +45,11 @@ type keySet struct {
 // mostSlots bounds the slots, so that their numbers have 32 bits.
 const mostSlots = 1 << 32
 
-// slotsOf returns the number of slots for so many rows.
+// slotsOf returns the number of slots of a set of rows.
 func slotsOf(rows int64) int64 { return 1 << bits.Len64(uint64(max(rows*3/2, 63))) }
 
-// keySetBytes returns the memory of a set with a number of slots for tuples of
-// so many words.
+// keySetBytes returns the memory of a set, given its slots and the words of a
+// tuple.
 func keySetBytes(words int, slots int64) int64 { return slots*int64(8*words) + slots/4 }
 
 func newKeySet(ranges []interval.Interval, slots int64) *keySet {

@@ -130,8 +130,8 @@ func (t *Interner) add(s string) bool {
 	return true
 }
 
-// grown makes room for the strings of a part and so many bytes, and reports
-// whether there is memory for it.
+// grown makes room for the strings of a part and for size bytes of text, and
+// reports whether there is memory for it.
 func (t *Interner) grown(part *stringArena, size int) bool {
 	bytes := endBytes*partStrings + int64(size)
 	if !t.ledger.spills(bytes) {

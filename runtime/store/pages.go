@@ -64,7 +64,7 @@ type space struct {
 	owners map[any]bool
 }
 
-// newSpace returns a space in the ledger's file if so many bytes spill, else
+// newSpace returns a space in the ledger's file if that many bytes spill, else
 // nil.
 func (g *Ledger) newSpace(bytes int64) *space {
 	if !g.spills(bytes) {

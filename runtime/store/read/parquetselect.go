@@ -147,11 +147,7 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 			r.testWords(words, marks)
 			part.bytes = 0 // they are counted
 		} else {
-			err = r.run(ctx, p.file, g)
-			p.hasRead(i, g, part)
-			if err == nil {
-				err = p.whole(i, g, part)
-			}
+			err = p.readWhole(ctx, r, i, g, part)
 		}
 		if err != nil {
 			return 0, err
@@ -280,6 +276,18 @@ func (p *parquetLoad) whole(i, g int, part *columnPart) error {
 	return p.checkRows(i, g, part)
 }
 
+// readWhole reads the chunk of a field in a row group into a part. It returns
+// errUnread if a row has no value that the field can have.
+func (p *parquetLoad) readWhole(ctx context.Context, r *columnReader, i, g int,
+	part *columnPart) error {
+	err := r.run(ctx, p.file, g)
+	p.hasRead(i, g, part)
+	if err == nil {
+		err = p.whole(i, g, part)
+	}
+	return err
+}
+
 // readGroup reads the rows of a row group that pass the tests.
 func (p *parquetLoad) readGroup(ctx context.Context, t, g int) error {
 	n, err := p.testGroup(ctx, t, g)
@@ -307,12 +315,7 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int) error {
 			r.marks = marks
 		}
 		r.kept = p.keptOf(t, i, g)
-		err := r.run(ctx, p.file, g)
-		p.hasRead(i, g, part)
-		if err == nil {
-			err = p.whole(i, g, part)
-		}
-		if err != nil {
+		if err := p.readWhole(ctx, r, i, g, part); err != nil {
 			return err
 		}
 		if err := p.keep(i, part); err != nil {

@@ -185,12 +185,7 @@ func (p *parquetLoad) decodeKeys(ctx context.Context, t, g int, fields []int) er
 		part := &columnPart{}
 		r := p.decoders[i].reader(p.file, g, nil, p.rooms[t], part)
 		r.all = p.words[t][i]
-		err := r.run(ctx, p.file, g)
-		p.hasRead(i, g, part)
-		if err == nil {
-			err = p.whole(i, g, part)
-		}
-		if err != nil {
+		if err := p.readWhole(ctx, r, i, g, part); err != nil {
 			return err
 		}
 		p.mu.Lock()
