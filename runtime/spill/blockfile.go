@@ -2,6 +2,7 @@ package spill
 
 import (
 	"os"
+	"sync"
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/scratch"
@@ -17,15 +18,39 @@ type Store interface {
 }
 
 // blockFile is the file of a run. It has no name, so the system frees it when
-// it is closed or the process ends.
+// it is closed or the process ends. It is safe for concurrent use, but for the
+// profile.
 type blockFile struct {
 	file   Store
 	folder string          // "" for a file in memory
 	memory *account.Memory // which a file in memory takes; else nil
-	end    int64           // where the next block goes
 
+	mu      sync.Mutex // of what follows
+	end     int64      // where the next block goes
 	profile runtime.SpillProfile
 	held    int64 // bytes in use
+	writing busy
+	reading busy
+}
+
+// busy measures the time during which at least one thread is at work.
+type busy struct {
+	threads int
+	since   time.Time
+}
+
+func (b *busy) begin() {
+	if b.threads++; b.threads == 1 {
+		b.since = time.Now()
+	}
+}
+
+// end returns the time that is over.
+func (b *busy) end() time.Duration {
+	if b.threads--; b.threads > 0 {
+		return 0
+	}
+	return time.Since(b.since)
 }
 
 // open makes a file in a folder, or in memory.
@@ -47,38 +72,50 @@ func Check(folder string) error {
 
 // write appends data and returns its offset.
 func (s *blockFile) write(data []byte) (int64, error) {
-	began := time.Now()
-	at := s.end
 	if s.memory != nil {
 		if err := s.memory.Reserve("what is kept of the relations", int64(len(data))); err != nil {
 			return 0, err
 		}
 	}
-	if _, err := s.file.WriteAt(data, at); err != nil {
-		return 0, failed("write to", s.folder, err)
-	}
+	s.mu.Lock()
+	at := s.end
 	s.end += int64(len(data))
 	s.profile.Written += int64(len(data))
-	s.profile.Writing += time.Since(began)
 	s.held += int64(len(data))
 	s.profile.Peak = max(s.profile.Peak, s.held)
+	s.writing.begin()
+	s.mu.Unlock()
+	_, err := s.file.WriteAt(data, at)
+	s.mu.Lock()
+	s.profile.Writing += s.writing.end()
+	s.mu.Unlock()
+	if err != nil {
+		return 0, failed("write to", s.folder, err)
+	}
 	return at, nil
 }
 
 // read fills data from a place.
 func (s *blockFile) read(data []byte, at int64) error {
-	began := time.Now()
-	if _, err := s.file.ReadAt(data, at); err != nil {
+	s.mu.Lock()
+	s.profile.Read += int64(len(data))
+	s.reading.begin()
+	s.mu.Unlock()
+	_, err := s.file.ReadAt(data, at)
+	s.mu.Lock()
+	s.profile.Reading += s.reading.end()
+	s.mu.Unlock()
+	if err != nil {
 		return failed("read", s.folder, err)
 	}
-	s.profile.Read += int64(len(data))
-	s.profile.Reading += time.Since(began)
 	return nil
 }
 
 // free returns the space of blocks to the disk, if the file system can do that.
 func (s *blockFile) free(at, bytes int64) {
+	s.mu.Lock()
 	s.held -= bytes
+	s.mu.Unlock()
 	if s.memory != nil {
 		s.memory.Release(bytes)
 	}

@@ -389,10 +389,7 @@ func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Co
 		return nil, 0, 0, err
 	}
 	b := newBuilder(g, blocks, cols, r.dict)
-	expect := int64(0)
-	for i := range blocks {
-		expect += int64(blocks[i].rows)
-	}
+	expect := rowsOf(blocks)
 	for _, d := range rest {
 		expect >>= d.bits / 2
 	}
@@ -405,23 +402,43 @@ func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Co
 	for _, d := range rest {
 		all = append(all, d.col)
 	}
-	err = r.each(g, blocks, all, func(vecs [][]int64, n int) error {
-		for k, d := range rest {
-			n = keep(vecs, n, len(cols)+k, d)
+	// A wave is as many blocks as there are threads, if these have something to
+	// do.
+	wave := make([]loading, 1)
+	if len(blocks) > 1 && rowsOf(blocks)/int64(len(blocks)) >= leastStretch/8 {
+		wave = make([]loading, min(r.threads(), len(blocks)))
+	}
+	for i := range wave {
+		wave[i].reader = reader{r: r}
+	}
+	for len(blocks) > 0 && err == nil {
+		n := min(len(wave), len(blocks))
+		err = r.sideBySide(n, func(k int) error {
+			return wave[k].read(&blocks[k], all, len(cols), rest)
+		})
+		if err != nil {
+			break
 		}
-		rows += n
+		for k := range n {
+			wave[k].at = rows
+			rows += wave[k].rows
+		}
 		if more := int64(rows)*b.width() - held; more > 0 {
 			more = max(more, held/4)
-			if err := r.mem.Reserve(name, more); err != nil {
-				return err
+			if err = r.mem.Reserve(name, more); err != nil {
+				break
 			}
 			held += more
 		}
-		for i := range cols {
-			b.add(i, vecs[i][:n])
-		}
-		return nil
-	})
+		b.grow(rows)
+		err = r.sideBySide(n, func(k int) error {
+			for i := range cols {
+				b.put(i, wave[k].at, wave[k].vecs[i][:wave[k].rows])
+			}
+			return nil
+		})
+		blocks = blocks[n:]
+	}
 	if err != nil {
 		r.mem.Release(held)
 		return nil, 0, 0, err
@@ -431,6 +448,27 @@ func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Co
 		held -= spare
 	}
 	return b.finish(rows), rows, held, nil
+}
+
+// loading is a block that a thread loads.
+type loading struct {
+	reader
+	rows int // of the part
+	at   int // in the columns
+}
+
+// read reads columns of a block, and keeps the rows of a part. The columns of
+// the part's tests are behind the first n.
+func (l *loading) read(b *block, cols []int, n int, part []dim) error {
+	vecs, err := l.block(b, cols)
+	if err != nil {
+		return err
+	}
+	l.rows = b.rows
+	for k, d := range part {
+		l.rows = keep(vecs, l.rows, n+k, d)
+	}
+	return nil
 }
 
 // keep moves the rows of a class to the front and returns their number.

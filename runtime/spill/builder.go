@@ -15,12 +15,11 @@ type builder struct {
 	fields []field
 	dict   *store.Dict
 	data   [][]uint64 // the entries, packed into words
-	n      []int
 }
 
 // newBuilder returns a builder for some columns of a bag's blocks.
 func newBuilder(g *bag, blocks []block, cols []int, dict *store.Dict) *builder {
-	b := &builder{dict: dict, data: make([][]uint64, len(cols)), n: make([]int, len(cols))}
+	b := &builder{dict: dict, data: make([][]uint64, len(cols))}
 	for _, c := range cols {
 		f := field{}
 		for i := range blocks {
@@ -56,17 +55,20 @@ func (b *builder) width() int64 {
 	return n
 }
 
-// add appends words to a column.
-func (b *builder) add(col int, words []int64) {
-	f := b.fields[col]
-	if f.width == 0 {
-		return
+// grow makes the columns long enough for rows.
+func (b *builder) grow(rows int) {
+	for i, f := range b.fields {
+		need := (rows*int(f.width) + 7) / 8
+		b.data[i] = slices.Grow(b.data[i], need-len(b.data[i]))[:need]
 	}
-	had := b.n[col]
-	b.n[col] += len(words)
-	need := (b.n[col]*int(f.width) + 7) / 8
-	b.data[col] = slices.Grow(b.data[col], need-len(b.data[col]))[:need]
-	pack(bytesOf(b.data[col])[had*int(f.width):], words, f)
+}
+
+// put stores words from a row of a column on. It is safe for concurrent use
+// with other rows.
+func (b *builder) put(col, at int, words []int64) {
+	if f := b.fields[col]; f.width > 0 {
+		pack(bytesOf(b.data[col])[at*int(f.width):], words, f)
+	}
 }
 
 // pack stores words minus the field's lo, in its width.

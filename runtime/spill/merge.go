@@ -209,11 +209,7 @@ func (d *differ) fit(class dim) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	rows := int64(0)
-	for i := range blocks {
-		rows += int64(blocks[i].rows)
-	}
-	slots := min(slotsOf(rows), d.most)
+	slots := min(slotsOf(rowsOf(blocks)), d.most)
 	held := keySetBytes(d.words, slots)
 	if err := d.mem.Reserve(d.name, held); err != nil {
 		return false, err

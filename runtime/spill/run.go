@@ -300,14 +300,15 @@ func newBag(cols []queryplan.Column) *bag {
 // filler adds tuples to a bag, and numbers them if the bag has one more column.
 // The bag is complete once the filler is closed.
 type filler struct {
-	r       *run
-	g       *bag
-	w       *writer
-	numbers []int64
+	r      *run
+	g      *bag
+	w      *writer
+	number numberer
 }
 
 func (r *run) filler(g *bag) *filler {
-	return &filler{r: r, g: g, w: r.newWriter(g.types, nil, []*[]block{&g.blocks})}
+	return &filler{r: r, g: g, w: r.newWriter(g.types, nil, []*[]block{&g.blocks}, 1),
+		number: numberer{width: len(g.types)}}
 }
 
 func (f *filler) add(rel *store.Relation) error {
@@ -316,23 +317,50 @@ func (f *filler) add(rel *store.Relation) error {
 	}
 	cols := rel.Columns()
 	from := &bag{facts: cols, rows: int64(rel.Rows())}
-	return f.r.each(from, nil, firstColumns(len(cols)), f.columns)
+	if from.rows < 2*leastStretch || f.r.threads() == 1 {
+		return f.r.each(from, nil, firstColumns(len(cols)), f.columns)
+	}
+	if err := f.w.close(); err != nil { // what was added before comes first
+		return err
+	}
+	lists := [][]block{nil}
+	err := f.r.distribute(from, nil, f.g.types, nil, lists, func(at int64, to adder) adder {
+		n := numberer{at: f.g.rows + at, width: len(f.g.types)}
+		return func(cols [][]int64, rows int) error { return to(n.columns(cols, rows), rows) }
+	})
+	f.g.blocks = append(f.g.blocks, lists[0]...)
+	f.g.rows += from.rows
+	return err
 }
 
-// columns adds n tuples. A tuple without columns becomes a zero.
+// columns adds n tuples.
 func (f *filler) columns(cols [][]int64, n int) error {
-	if len(cols) < len(f.g.types) {
-		f.numbers = slices.Grow(f.numbers[:0], n)[:n]
-		for i := range f.numbers {
-			f.numbers[i] = 0
-			if len(cols) > 0 {
-				f.numbers[i] = f.g.rows + int64(i)
-			}
-		}
-		cols = append(slices.Clip(cols), f.numbers)
-	}
+	f.number.at = f.g.rows
 	f.g.rows += int64(n)
-	return f.w.add(cols, n)
+	return f.w.add(f.number.columns(cols, n), n)
+}
+
+// numberer adds a column to tuples that have one less than the width: the
+// number of a tuple, or a zero if a tuple has no columns.
+type numberer struct {
+	at    int64 // the number of the next tuple
+	width int
+	words []int64
+}
+
+func (b *numberer) columns(cols [][]int64, n int) [][]int64 {
+	if len(cols) == b.width {
+		return cols
+	}
+	b.words = slices.Grow(b.words[:0], n)[:n]
+	for i := range b.words {
+		b.words[i] = 0
+		if len(cols) > 0 {
+			b.words[i] = b.at + int64(i)
+		}
+	}
+	b.at += int64(n)
+	return append(slices.Clip(cols), b.words)
 }
 
 func (f *filler) close() error { return f.w.close() }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -146,10 +147,13 @@ func digest(rel *store.Relation) (sum uint64) {
 // faulty is a file that fails at a call.
 type faulty struct {
 	Store
+	mu        sync.Mutex
 	calls, at int
 }
 
 func (f *faulty) fails() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.calls++
 	return f.calls == f.at
 }
