@@ -279,8 +279,8 @@ var layers = []layer{
 	}},
 	{"runtime/spill", []string{
 		"queryplan", "queryplan/parts", "queryplan/segments", "frontend/source", "runtime",
-		"runtime/account", "runtime/prepare", "runtime/store", "internal/interval",
-		"internal/scratch",
+		"runtime/account", "runtime/prepare", "runtime/store", "internal/failure",
+		"internal/interval", "internal/parallel", "internal/scratch",
 	}},
 	{"runtime/pool", []string{
 		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/byrows", "runtime/gpu",

@@ -37,10 +37,8 @@ func (g *Groups) growList(had, need, want int64) error {
 		want = max(want, min(g.run.growth(g.slots*g.slotBytes())*room, g.keys()))
 	}
 	want = min(want, machine.MaxRows-borders)
-	for want > need && (borders+want)*g.slotBytes() > g.run.Memory.Room()/2 {
-		want = max(need, want/2)
-	}
-	used, slots := borders+had, borders+want
+	used, slots := borders+had, affordable(borders+need, borders+want,
+		g.run.Memory.Room()/g.slotBytes())
 	if first {
 		used = 0
 	}

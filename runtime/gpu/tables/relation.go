@@ -228,11 +228,7 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 	if r.Capacity > 0 {
 		r.run.Enlarged++
 	}
-	rows := want
-	if most := r.run.Memory.Room() / size; rows > most/2 {
-		// A relation that grew by what one launch needs would grow at each.
-		rows = max(need, min(want, max(most/2, min(need+need/4, most/8*7))))
-	}
+	rows := affordable(need, want, r.run.Memory.Room()/size)
 	for _, c := range r.Cols {
 		if c.Width > 0 {
 			if err := r.run.Grow(&c.Data, r.What, r.Most*int64(c.Width),
@@ -246,6 +242,16 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 		return nil
 	}
 	return r.run.pointers(&r.pointers, r.What, r.Cols)
+}
+
+// affordable returns the rows for which a table gets room that needs some and
+// wants more, where the free memory holds most. A table that grew by what one
+// launch needs would grow at each.
+func affordable(need, want, most int64) int64 {
+	if want <= most/2 {
+		return want
+	}
+	return max(need, min(want, max(most/2, min(need+need/4, most/8*7))))
 }
 
 // tupleBytes is about the memory of a tuple, with its part of a set.
