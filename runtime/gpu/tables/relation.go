@@ -248,10 +248,14 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 // wants more, where the free memory holds most. A table that grew by what one
 // launch needs would grow at each.
 func affordable(need, want, most int64) int64 {
-	if want <= most/2 {
+	large := most / 8 * 7
+	switch {
+	case want <= most/2:
 		return want
+	case need > large:
+		return max(need, min(want, need+(most-need)/2))
 	}
-	return max(need, min(want, max(most/2, min(need+need/4, most/8*7))))
+	return max(need, min(want, max(most/2, min(need+need/4, large))))
 }
 
 // tupleBytes is about the memory of a tuple, with its part of a set.
