@@ -21,8 +21,10 @@ type SpillProfile struct {
 type SpillPiece struct {
 	// Fills are the predicates that it adds tuples to.
 	Fills []string
-	// By are the columns by whose values it was cut; none if it fit.
-	By     []string
+	// By are the columns by whose values it was cut, Ranges those that are stored
+	// in order and were cut into ranges of rows; none if it fit.
+	By, Ranges []string
+
 	Boxes  int64
 	Rounds int64 // of loops that ran round by round over the file; else 0
 	Time   time.Duration

@@ -136,7 +136,7 @@ func printSpill(w io.Writer, s *driver.SpillStats, took time.Duration) {
 		rate(s.Written, s.Writing), rate(s.Read, s.Reading), size(s.Peak))
 	fmt.Fprintf(w, "spill    %s, and %s that did not fit\n", count(s.Boxes, "part"),
 		count(s.Tries, "attempt"))
-	if moving := s.Writing + s.Reading; moving > 0 {
+	if moving := s.Writing + s.Reading; moving > took/mostMoving {
 		fmt.Fprintf(w, "spill    the run took %.1f times as long as its writes and reads\n",
 			took.Seconds()/moving.Seconds())
 	}
@@ -145,15 +145,24 @@ func printSpill(w io.Writer, s *driver.SpillStats, took time.Duration) {
 			continue
 		}
 		line := fmt.Sprintf("spill    %s: %s", strings.Join(p.Fills, ", "), count(p.Boxes, "part"))
+		var by []string
 		if len(p.By) > 0 {
-			line += " by the values of " + strings.Join(p.By, ", ")
+			by = append(by, " by the values of "+strings.Join(p.By, ", "))
 		}
+		if len(p.Ranges) > 0 {
+			by = append(by, " by ranges of "+strings.Join(p.Ranges, ", "))
+		}
+		line += strings.Join(by, " and")
 		if p.Rounds > 0 {
 			line += ", " + count(p.Rounds, "round") + " over the file"
 		}
 		fmt.Fprintf(w, "%s, %s\n", line, short(p.Time))
 	}
 }
+
+// mostMoving is how many times as long as its writes and reads a run takes that
+// tells the ratio. Beyond it, they hardly matter.
+const mostMoving = 100
 
 // printTime says where the time of a run went.
 func (r *run) printTime(stats driver.Stats, at moments) {

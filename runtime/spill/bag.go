@@ -12,6 +12,7 @@ type bag struct {
 	rows  int64
 
 	facts  []*store.Column // nil for a bag of blocks
+	part   bool            // facts are slices for one box
 	blocks []block
 	owned  bool // the blocks are freed with the bag
 
@@ -36,11 +37,13 @@ type field struct {
 }
 
 // dim selects the rows whose value in a column has a class: the first bits of
-// its hash. wholeRow stands for all columns of a set of tuples.
+// its hash, or its place among ranges of values. wholeRow stands for all
+// columns of a set of tuples.
 type dim struct {
-	col   int
-	bits  uint8
-	class uint64
+	col    int
+	bits   uint8
+	class  uint64
+	ranges *ranges // nil for hashes
 }
 
 // wholeRow is the column of a dim over whole tuples, without the number of a

@@ -31,8 +31,9 @@ type boxes struct {
 	// full is the smallest number of cuttable rows that is known not to fit a
 	// box.
 	full   int64
-	most   []uint8 // bits of each way that a box had
-	slices []slice // of the leaves, for the last box
+	most   []uint8   // bits of each way that a box had
+	ranges []*ranges // of the ways that have any
+	slices []slice   // of the leaves, for the last box
 	// wrong holds the failures that the data cause in boxes. The least is
 	// returned: a run in one box would report it.
 	wrong []error
@@ -88,9 +89,21 @@ func (r *run) evaluateWhole(job *parts.Job, sources []*bag,
 
 func (r *run) newBoxes(job *parts.Job, sources []*bag, take func(*runtime.Answer) error) *boxes {
 	n := len(job.Ways)
-	return &boxes{run: r, job: job, sources: sources, take: take, level: make([]uint8, n),
+	x := &boxes{run: r, job: job, sources: sources, take: take, level: make([]uint8, n),
 		full: math.MaxInt64,
 		most: make([]uint8, n), slices: make([]slice, len(job.Leaves))}
+	for _, way := range job.Ways {
+		x.ranges = append(x.ranges, x.rangesOfWay(way))
+	}
+	return x
+}
+
+// worth returns what a cut of a way is worth that spares reading some bytes.
+func (x *boxes) worth(way int, bytes int64) int64 {
+	if x.ranges[way] != nil {
+		return rangesWeight * bytes
+	}
+	return bytes
 }
 
 func (x *boxes) evaluate() (boxed *boxes, err error) {
@@ -141,14 +154,14 @@ func (x *boxes) estimate() {
 		total += sizes[i]
 	}
 	for total > x.room()/3 {
-		at, gain := -1, int64(0)
+		at, worth, gain := -1, int64(0), int64(0)
 		for w, way := range x.job.Ways {
 			sum := int64(0)
 			for _, p := range way.Places {
 				sum += sizes[p.Leaf] / 2
 			}
-			if sum > gain && x.level[w] < mostBits {
-				at, gain = w, sum
+			if x.worth(w, sum) > worth && x.level[w] < mostBits {
+				at, worth, gain = w, x.worth(w, sum), sum
 			}
 		}
 		if at < 0 {
@@ -191,6 +204,20 @@ func (x *boxes) eval(b box) error {
 	return x.halve(b, w, had)
 }
 
+// tell adds the boxes, and how they were cut, to what is told of a piece.
+func (x *boxes) tell(about *runtime.SpillPiece) {
+	about.Boxes += x.boxes
+	for w, bits := range x.most {
+		list, name := &about.By, x.job.Ways[w].Name
+		if x.ranges[w] != nil {
+			list = &about.Ranges
+		}
+		if bits > 0 && !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+}
+
 func (x *boxes) halve(b box, w int, had int64) error {
 	for half := range uint64(2) {
 		next := box{slices.Clone(b.bits), slices.Clone(b.class), slices.Clone(b.stalled), w, had}
@@ -207,7 +234,7 @@ func (x *boxes) halve(b box, w int, had int64) error {
 // of its leaves in the box. The way is -1 if no cut helps.
 func (x *boxes) choose(b box, rows []int64) (way int, had int64) {
 	way = -1
-	gain := int64(0)
+	worth := int64(0)
 	for w, of := range x.job.Ways {
 		sum, most, total := int64(0), int64(0), int64(0)
 		for _, p := range of.Places {
@@ -215,8 +242,9 @@ func (x *boxes) choose(b box, rows []int64) (way int, had int64) {
 			sum += rows[p.Leaf] * int64(8+4*len(g.types))
 			most, total = max(most, rows[p.Leaf]), total+rows[p.Leaf]
 		}
-		if most > 1 && sum > gain && b.bits[w] < mostBits && b.stalled[w] < mostStalls {
-			way, gain, had = w, sum, total
+		if most > 1 && x.worth(w, sum) > worth && b.bits[w] < mostBits &&
+			b.stalled[w] < mostStalls {
+			way, worth, had = w, x.worth(w, sum), total
 		}
 	}
 	return way, had
@@ -235,7 +263,8 @@ func (x *boxes) attempt(b *box, on runtime.Engine) (rows []int64, err error) {
 			continue
 		}
 		for _, p := range way.Places {
-			dims[p.Leaf] = append(dims[p.Leaf], dim{x.columnOf(p), b.bits[w], b.class[w]})
+			dims[p.Leaf] = append(dims[p.Leaf], dim{x.columnOf(p), b.bits[w], b.class[w],
+				x.ranges[w]})
 		}
 	}
 	x.release(func(i int) bool { return !slices.Equal(x.slices[i].dims, dims[i]) })
@@ -378,11 +407,15 @@ func (x *boxes) fetch(i int, dims []dim) error {
 // them.
 func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Column, rows int,
 	held int64, err error) {
+	g, dims = g.slice(dims)
 	if g.facts != nil && len(dims) == 0 {
 		for _, c := range cols {
 			out = append(out, g.facts[c])
 		}
 		return out, int(g.rows), 0, nil
+	}
+	if g.part {
+		return r.filtered(g, dims, cols, name)
 	}
 	blocks, rest, err := r.within(g, dims)
 	if err != nil {

@@ -19,8 +19,7 @@ type builder struct {
 
 // newBuilder returns a builder for some columns of a bag's blocks.
 func newBuilder(g *bag, blocks []block, cols []int, dict *store.Dict) *builder {
-	b := &builder{dict: dict, data: make([][]uint64, len(cols))}
-	for _, c := range cols {
+	return makeBuilder(g, cols, dict, func(c int) field {
 		f := field{}
 		for i := range blocks {
 			x := blocks[i].cols[c]
@@ -29,6 +28,26 @@ func newBuilder(g *bag, blocks []block, cols []int, dict *store.Dict) *builder {
 			}
 			f.lo, f.hi = min(f.lo, x.lo), max(f.hi, x.hi)
 		}
+		return f
+	})
+}
+
+// builderOf returns a builder for some columns of stored rows.
+func (r *run) builderOf(g *bag, cols []int) *builder {
+	return makeBuilder(g, cols, r.dict, func(c int) field {
+		s := g.facts[c].Stats
+		if g.types[c].Kind == scalar.String { // the run's codes are others
+			return field{lo: 0, hi: int64(r.dict.Len())}
+		}
+		return field{lo: s.Min, hi: s.Max}
+	})
+}
+
+// makeBuilder returns a builder for columns of a bag within bounds.
+func makeBuilder(g *bag, cols []int, dict *store.Dict, bounds func(col int) field) *builder {
+	b := &builder{dict: dict, data: make([][]uint64, len(cols))}
+	for _, c := range cols {
+		f := bounds(c)
 		f.width = store.WidthOf(uint64(f.hi) - uint64(f.lo))
 		if t := g.types[c]; t.Kind == scalar.Float || t.Kind == scalar.Uint && f.lo < 0 {
 			// The words are not in the order of the type.

@@ -248,12 +248,7 @@ func (c *commander) evaluateJob(job *parts.Job, take func(*runtime.Answer) error
 func (c *commander) evaluateOver(job *parts.Job, sources []*bag,
 	take func(*runtime.Answer) error) (int64, error) {
 	x, err := c.evaluate(job, sources, take)
-	c.about.Boxes += x.boxes
-	for w, bits := range x.most {
-		if name := job.Ways[w].Name; bits > 0 && !slices.Contains(c.about.By, name) {
-			c.about.By = append(c.about.By, name)
-		}
-	}
+	x.tell(c.about)
 	return x.boxes, err
 }
 

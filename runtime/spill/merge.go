@@ -166,7 +166,7 @@ func (r *run) difference(name string, candidates, have, news *bag) error {
 		b++
 	}
 	for class := range uint64(1) << b {
-		if err := d.class(dim{wholeRow, b, class}); err != nil {
+		if err := d.class(dim{col: wholeRow, bits: b, class: class}); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,8 @@ func (d *differ) class(class dim) error {
 		return err
 	}
 	for half := range uint64(2) {
-		if err := d.class(dim{wholeRow, class.bits + 1, class.class<<1 | half}); err != nil {
+		if err := d.class(dim{col: wholeRow, bits: class.bits + 1,
+			class: class.class<<1 | half}); err != nil {
 			return err
 		}
 	}

@@ -419,19 +419,14 @@ func (r *run) piece(at int) error {
 			err = f.close()
 		}
 	}
-	about.Boxes = boxed.boxes
-	for w, bits := range boxed.most {
-		if bits > 0 {
-			about.By = append(about.By, job.Ways[w].Name)
-		}
-	}
+	boxed.tell(&about)
 	if isMemory(err) {
 		for name, g := range out {
 			r.drop(g)
 			delete(out, name)
 			delete(r.answer.Rounds, name)
 		}
-		about.By = nil
+		about.By, about.Ranges = nil, nil
 		err = r.commands(seg, out, &about)
 	}
 	if err != nil {

@@ -76,6 +76,11 @@ func (s *spilling) Run(ctx context.Context, req *runtime.Request) (*runtime.Answ
 	if err == nil && s.profile != nil {
 		s.profile.Boxes += answer.Spill.Boxes
 		s.profile.Tries += answer.Spill.Tries
+		for _, p := range answer.Spill.Pieces {
+			if len(p.Ranges) > 0 {
+				s.profile.Pieces = append(s.profile.Pieces, p)
+			}
+		}
 	}
 	return answer, err
 }
@@ -91,21 +96,26 @@ func TestPrograms(t *testing.T) {
 				want.Compare(t, strings.Repeat("r", rows), e, runtime.Request{Plan: plan, Facts: db})
 			}
 		})
-	if total.Tries < 100 || total.Boxes < total.Tries {
-		t.Errorf("%d boxes, %d tries", total.Boxes, total.Tries)
+	if total.Tries < 100 || total.Boxes < total.Tries || len(total.Pieces) < 20 {
+		t.Errorf("%d boxes, %d tries, %d pieces by ranges", total.Boxes, total.Tries,
+			len(total.Pieces))
 	}
 }
 
 // TestRandomPrograms does so with random programs.
 func TestRandomPrograms(t *testing.T) {
+	total := &runtime.SpillProfile{}
 	enginetest.RandomPrograms(t, 1, 150, func(t *testing.T, seed uint64, text string,
 		plan *queryplan.Plan, db *store.Database) {
-		e := &spilling{t: t, rows: []int{1, 3, 8, 20}[seed%4]}
+		e := &spilling{t, []int{1, 3, 8, 20}[seed%4], total}
 		want := enginetest.WantOf(runtime.Request{Plan: plan, Facts: db})
 		if err := want.Same(e, runtime.Request{Plan: plan, Facts: db}); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	})
+	if len(total.Pieces) < 10 {
+		t.Errorf("%d pieces are cut by ranges", len(total.Pieces))
+	}
 }
 
 // TestRounds holds that tuples of recursions which are run by parts come in the

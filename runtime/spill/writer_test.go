@@ -2,10 +2,12 @@ package spill
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/queryplan/parts"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -66,7 +68,8 @@ func TestThreads(t *testing.T) {
 		}
 		return out
 	}
-	for _, class := range []dim{{0, 1, 1}, {0, 12, 5}, {1, 3, 2}} {
+	for _, class := range []dim{{col: 0, bits: 1, class: 1}, {col: 0, bits: 12, class: 5},
+		{col: 1, bits: 3, class: 2}} {
 		for _, numbered := range []bool{false, true} {
 			want := [][]int64{nil, nil}
 			times := 1
@@ -112,7 +115,7 @@ func TestCutFails(t *testing.T) {
 	mem := account.New(rows * 3)
 	r := &run{ctx: context.Background(), req: &runtime.Request{Threads: 2}, bound: 1 << 16,
 		mem: mem, file: &blockFile{file: file, memory: mem}}
-	dims := []dim{{0, 3, 0}}
+	dims := []dim{{col: 0, bits: 3}}
 	if _, err := r.cut(g, dims); !isMemory(err) {
 		t.Fatalf("got %v", err)
 	}
@@ -131,5 +134,63 @@ func TestCutFails(t *testing.T) {
 	}
 	if n != rows {
 		t.Errorf("%d rows in all parts, of %d", n, rows)
+	}
+}
+
+// TestRanges cuts pairs in the order of a key into classes of its values, and
+// these by the hash of the other column: each pair is in one part.
+func TestRanges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var keys, values []int64
+	for at := int64(-50); len(keys) < 1000; at += rng.Int64N(3) {
+		for range rng.IntN(4) {
+			keys, values = append(keys, at), append(values, rng.Int64N(30))
+		}
+	}
+	g := &bag{types: []scalar.Type{scalar.IntType, scalar.IntType}, tuple: 2,
+		rows: int64(len(keys))}
+	for _, words := range [][]int64{keys, values} {
+		b := store.NewBuilder(scalar.IntType, nil)
+		b.AppendWords(words)
+		g.facts = append(g.facts, b.Finish())
+	}
+	r := &run{ctx: context.Background(), req: &runtime.Request{Threads: 2}, bound: 1 << 20,
+		mem: account.New(0)}
+	x := r.newBoxes(&parts.Job{Ways: []*parts.Way{{Places: []parts.Place{{Leaf: 0, Col: 0}}},
+		{Places: []parts.Place{{Leaf: 0, Col: 1}}}},
+		Leaves: []*parts.Leaf{{Cols: []int{0, 1}}}}, []*bag{g}, nil)
+	if x.ranges[0] == nil || x.ranges[1] != nil {
+		t.Fatalf("the ranges are %v", x.ranges)
+	}
+	for _, bits := range []uint8{1, 3, 9, 12} {
+		var got [][2]int64
+		for class := range uint64(1) << bits {
+			size := 0
+			for half := range uint64(2) {
+				dims := []dim{{col: 0, bits: bits, class: class, ranges: x.ranges[0]},
+					{col: 1, bits: 1, class: half}}
+				cols, n, held, err := r.load(g, dims, []int{0, 1}, "pair")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					got = append(got, [2]int64{cols[0].Word(i), cols[1].Word(i)})
+				}
+				r.mem.Release(held)
+				size += n
+			}
+			if bits < 4 && size < len(keys)>>bits/2 {
+				t.Errorf("%d rows are in class %d of %d", size, class, 1<<bits)
+			}
+		}
+		slices.SortFunc(got, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
+		var want [][2]int64
+		for i := range keys {
+			want = append(want, [2]int64{keys[i], values[i]})
+		}
+		slices.SortFunc(want, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%d bits: %d pairs, not %d, or others", bits, len(got), len(want))
+		}
 	}
 }

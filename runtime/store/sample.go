@@ -159,7 +159,18 @@ func (c *Column) Find(v scalar.Value) (from, until int) {
 		}
 		return int(key - least), int(key-least) + 1
 	}
-	from = sort.Search(c.n, func(i int) bool { return orderKeyOf(k, c.Word(i)) >= key })
+	from = c.firstFrom(key)
 	return from, from + sort.Search(c.n-from,
 		func(i int) bool { return orderKeyOf(k, c.Word(from+i)) > key })
+}
+
+// FirstFrom returns the first row with at least a value of the column's type,
+// which is no string, in a column whose words ascend; the number of rows if
+// there is none.
+func (c *Column) FirstFrom(v scalar.Value) int {
+	return c.firstFrom(orderKeyOf(c.Type.Kind, int64(v.Bits())))
+}
+
+func (c *Column) firstFrom(key uint64) int {
+	return sort.Search(c.n, func(i int) bool { return orderKeyOf(c.Type.Kind, c.Word(i)) >= key })
 }
