@@ -21,7 +21,7 @@ type SpillProfile struct {
 type SpillPiece struct {
 	// Fills are the predicates that it adds tuples to.
 	Fills []string
-	// By are the columns by whose values it was cut, Ranges those that are stored
+	// By are the columns by whose values it was cut, Ranges those that are kept
 	// in order and were cut into ranges of rows; none if it fit.
 	By, Ranges []string
 
