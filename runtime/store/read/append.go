@@ -60,8 +60,8 @@ func appended(rel, tuples *store.Relation) *store.Relation {
 	return out
 }
 
-// absent returns the tuples that a relation lacks. It reads the column that
-// tells most rows apart, and the others where that one agrees.
+// absent returns the tuples that a relation does not have. It compares the most
+// selective column first, and the others only where that column agrees.
 func absent(rel *store.Relation, words [][]int64) [][]int64 {
 	columns := rel.Columns()
 	best := 0

@@ -5,8 +5,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// arguments returns the arguments that a predicate has for its user, of which
-// the first keys determine the rest: one for both words of a wide decimal.
+// arguments returns the arguments of a predicate as its user declared them, and
+// how many of them are keys. The two words of a wide decimal are one argument.
 func arguments(s *store.Schema) (args []store.Field, keys int) {
 	for i, a := range s.Args {
 		if a.Type.Word == scalar.Low {
@@ -20,7 +20,7 @@ func arguments(s *store.Schema) (args []store.Field, keys int) {
 	return args, keys
 }
 
-// places returns, for each column, the number of its argument from 1.
+// places returns the argument of each column, numbered from 1.
 func places(s *store.Schema) []int {
 	args, _ := arguments(s)
 	out := make([]int, len(args))
@@ -30,8 +30,8 @@ func places(s *store.Schema) []int {
 	return twice(s, out)
 }
 
-// twice returns a list for arguments as one for columns: what it has of a wide
-// decimal stands for both words.
+// twice expands a list with one entry an argument to one entry a column. Both
+// words of a wide decimal get the same entry.
 func twice[T any](s *store.Schema, list []T) []T {
 	out := make([]T, 0, len(s.Args))
 	arg := -1

@@ -53,8 +53,8 @@ func FromArrow(s store.Schema, rec arrow.RecordBatch) (*store.Relation, error) {
 	return newRelation(s, columns, int(rec.NumRows()), missing, nil)
 }
 
-// noValue reports whether a row of an array has no value: it is null, or an
-// entry of a dictionary that is.
+// noValue reports whether a row of an array is null, or refers to a dictionary
+// entry that is null.
 func noValue(arr arrow.Array, row int) bool {
 	switch a := arr.(type) {
 	case *array.Null:
@@ -65,7 +65,7 @@ func noValue(arr arrow.Array, row int) bool {
 	return arr.IsNull(row)
 }
 
-// arrowWords is what an array has, not converted yet.
+// arrowWords holds the values of an array before they are converted.
 type arrowWords struct {
 	from     origin
 	words    []int64
@@ -74,8 +74,8 @@ type arrowWords struct {
 	digits   func(i int) *big.Int // of them
 }
 
-// arrowOrigin returns what the values of an Arrow type are; that of another
-// type has no kind.
+// arrowOrigin returns the origin of an Arrow type. Its kind is zero for a type
+// that cannot be read.
 func arrowOrigin(typ arrow.DataType) origin {
 	from := origin{unit: 1, parts: 1}
 	switch t := typ.(type) {
@@ -172,7 +172,7 @@ func readArray(t scalar.Type, arr arrow.Array) *arrowWords {
 	return w
 }
 
-// entries sets the words to those of the entries of a dictionary.
+// entries replaces positions in the dictionary with the words of its entries.
 func (w *arrowWords) entries(t scalar.Type, a *array.Dictionary) {
 	of := readArray(t, a.Dictionary())
 	w.patterns = of.patterns
@@ -188,8 +188,8 @@ func (w *arrowWords) entries(t scalar.Type, a *array.Dictionary) {
 	w.digits = func(i int) *big.Int { return of.digits(a.GetValueIndex(i)) }
 }
 
-// arrowColumn converts an array. If it cannot, it returns the row, from 1, and
-// the reason; row 0 is the array as a whole.
+// arrowColumn converts an array. On failure it returns the row, counted from 1,
+// and the reason; row 0 stands for the whole array.
 func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reason string) {
 	if t.Kind == scalar.String {
 		return arrowStrings(arr)
@@ -210,9 +210,9 @@ func arrowColumn(t scalar.Type, arr arrow.Array) (_ *store.Column, row int, reas
 	return store.ColumnOf(t, words, nil), 0, ""
 }
 
-// arrowNumbers returns the words of an array for a type that is no string. It
-// calls refuse for values that have none, also for some that are null. There
-// are no words if no value of the array could be one of the type.
+// arrowNumbers returns the words of an array for a type other than string. It
+// calls refuse for each value without a word, and perhaps for null ones. It
+// returns nil if no value of the array's type has a word.
 func arrowNumbers(
 	t scalar.Type, arr arrow.Array, refuse func(i int, why string),
 ) ([]int64, bool) {
@@ -256,8 +256,8 @@ func setFloats(t scalar.Type, words []int64, at func(int) float64) {
 	}
 }
 
-// setDecimals sets words to the decimals' digits; it returns the rows of those
-// that do not fit.
+// setDecimals sets words to the digits of the decimals and returns the rows
+// whose digits do not fit.
 func setDecimals[T interface{ BigInt() *big.Int }](words []int64, at func(int) T) (large []int) {
 	for i := range words {
 		b := at(i).BigInt()

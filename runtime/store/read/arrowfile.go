@@ -36,8 +36,8 @@ type arrowFile struct {
 	closer   io.Closer // nil if the reader is the caller's
 }
 
-// openArrow opens the source and reads its schema. A reader that cannot be read
-// at any place is read as a whole.
+// openArrow opens the source and reads its schema. A source without random
+// access is read into memory.
 func (s *Source) openArrow(ctx context.Context, ledger *store.Ledger) (*arrowFile, error) {
 	r, closer, size, err := s.openWhole(ctx)
 	if err != nil {
@@ -88,8 +88,9 @@ func (a *arrowFile) Close() {
 	}
 }
 
-// guard turns panics of the Arrow library, which trusts what it reads, into the
-// error of a damaged file. What memory refused is the error itself.
+// guard recovers panics of the Arrow library, which trusts its input, and
+// returns the error of a damaged file. If memory ran out, it returns that
+// error.
 func (a *arrowFile) guard(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -106,8 +107,8 @@ func (a *arrowFile) guard(do func() error) (err error) {
 	return do()
 }
 
-// arrowMemory bounds what the Arrow library allocates by what a file of a size
-// can need, and reserves it.
+// arrowMemory bounds the allocations of the Arrow library by what a file of
+// this size can need, and reserves them.
 type arrowMemory struct {
 	memory.Allocator
 	ledger *store.Ledger // nil allows everything
@@ -119,14 +120,15 @@ type arrowMemory struct {
 	failed error
 }
 
-// A compressed buffer says itself how long it is. It may take leastArrowBound
-// bytes, or expansion times the file, which is what LZ4 can reach.
+// A compressed buffer states its own length. The bound is the larger of
+// leastArrowBound bytes and expansion times the file, which is the most that
+// LZ4 can reach.
 const (
 	leastArrowBound = 1 << 30
 	expansion       = 255
 )
 
-// Allocate returns memory, or panics, which is what the library expects.
+// Allocate returns memory. On failure it panics, as the library expects.
 func (m *arrowMemory) Allocate(size int) []byte {
 	m.take(int64(size))
 	return m.Allocator.Allocate(size)
@@ -186,8 +188,8 @@ type arrowLeaf struct {
 	typ  arrow.DataType
 }
 
-// leaves lists the columns of a schema. Members of structs have the names of
-// all on the way to them, with points between.
+// leaves lists the columns of a schema. A member of a struct is named by its
+// path, with dots between the names.
 func leaves(schema *arrow.Schema) (out []arrowLeaf) {
 	var walk func(prefix string, path []int, fields []arrow.Field)
 	walk = func(prefix string, path []int, fields []arrow.Field) {
@@ -204,8 +206,8 @@ func leaves(schema *arrow.Schema) (out []arrowLeaf) {
 	return out
 }
 
-// of returns the array of a leaf in a record, and the structs around it, in
-// which a row may be missing.
+// of returns the array of a leaf in a record, and the enclosing structs, in
+// which a row may be null.
 func (f *arrowLeaf) of(rec arrow.RecordBatch) (arr arrow.Array, around []arrow.Array) {
 	arr = rec.Column(f.path[0])
 	for _, i := range f.path[1:] {
@@ -296,7 +298,7 @@ func (a *arrowLoad) plan() error {
 	return nil
 }
 
-// ended compares the end of a stream with that of the file.
+// ended checks that a stream ends where the file ends.
 func (a *arrowLoad) ended() error {
 	m := a.file.messages
 	rest := m.size - m.at
@@ -323,7 +325,7 @@ func (a *arrowLoad) record() (b batch, err error) {
 	if err != nil {
 		return b, err
 	}
-	// A bit of a compressed column may stand for many rows, but not for more.
+	// One bit of a compressed column can stand for many rows, up to this bound.
 	if n, most := rec.NumRows(), max(1<<24, 8*expansion*a.size); n < 0 || n > most {
 		return b, fmt.Errorf("the Arrow data are damaged: a record is said to have %d rows", n)
 	}
@@ -395,8 +397,8 @@ func (a *arrowLoad) column(i int, rec arrow.RecordBatch, part *columnPart) {
 	part.chunks = append(part.chunks, store.Narrow(t.Kind, words, 1))
 }
 
-// arrowCodes returns the codes of the strings of an array. Each entry of a
-// dictionary is looked up once.
+// arrowCodes returns the codes of the strings of an array. It looks up each
+// dictionary entry once.
 func arrowCodes(
 	arr arrow.Array, interner *store.Interner, isNull func(int) bool, refuse func(int, string),
 ) []int64 {

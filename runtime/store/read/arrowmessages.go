@@ -9,9 +9,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// arrowMessages reads the messages of an Arrow file, by the places that its
-// footer has, or those of a stream, one after the other. It verifies what the
-// Arrow library would trust: with the lengths in it, that allocates memory.
+// arrowMessages reads the messages of an Arrow file at the places given by its
+// footer, or those of a stream one after the other. It verifies the lengths in
+// them, because the Arrow library allocates memory by these lengths without a
+// check.
 type arrowMessages struct {
 	r      io.ReaderAt
 	size   int64
@@ -23,7 +24,8 @@ type arrowMessages struct {
 	last   *ipc.Message
 }
 
-// arrowTail is the length of the footer and the magic, which end a file.
+// arrowTail is the size of what ends a file: the length of the footer and the
+// magic number.
 const arrowTail = 4 + 6
 
 // newArrowMessages reads the footer of a file.
@@ -59,7 +61,7 @@ func newArrowMessages(
 	return m, nil
 }
 
-// Retain and Release are for readers that share messages.
+// Retain and Release satisfy the interface of readers that are shared.
 func (m *arrowMessages) Retain() {}
 
 // Release releases the last message.
@@ -127,17 +129,17 @@ func (m *arrowMessages) Message() (*ipc.Message, error) {
 	return m.last, nil
 }
 
-// flatBuffer is a FlatBuffer, the form of a message's metadata: tables of slots
-// with values, or with distances to strings, vectors and further tables. Its
-// methods panic where that leads out of it.
+// flatBuffer is a FlatBuffer, the encoding of a message's metadata: tables
+// whose slots hold values, or offsets of strings, vectors and other tables. Its
+// methods panic if an offset leads outside.
 type flatBuffer []byte
 
 func (b flatBuffer) root() int { return b.follow(0) }
 
-// follow returns what the distance at a place leads to.
+// follow returns the place that the offset at a place leads to.
 func (b flatBuffer) follow(at int) int { return at + int(binary.LittleEndian.Uint32(b[at:])) }
 
-// slot returns the place of a value of a table, or 0 if it is not there.
+// slot returns the place of a field of a table, or 0 if the field is absent.
 func (b flatBuffer) slot(table, slot int) int {
 	slots := table - int(int32(binary.LittleEndian.Uint32(b[table:])))
 	at := 4 + 2*slot
@@ -159,8 +161,8 @@ func (b flatBuffer) table(in, slot int) int {
 	return b.follow(at)
 }
 
-// vector returns the place and the length of a vector in a slot, whose elements
-// take the given bytes.
+// vector returns the place and the length of the vector in a slot, whose
+// elements have the given size in bytes.
 func (b flatBuffer) vector(in, slot, bytes int) (at, n int) {
 	place := b.slot(in, slot)
 	if place == 0 {
@@ -196,7 +198,7 @@ func (b flatBuffer) verify() (body int64) {
 	return body
 }
 
-// kind returns what the header of a message is: 1 for a schema, 2 for a
+// kind returns the type of a message's header: 1 for a schema, 2 for a
 // dictionary, 3 for a record.
 func (b flatBuffer) kind(message int) byte {
 	at := b.slot(message, 1)
@@ -219,12 +221,13 @@ func (b flatBuffer) records(message int) int {
 	return 0
 }
 
-// expansions are how many bytes a byte of a compressed buffer can stand for: of
-// LZ4, and of Zstandard, whose blocks of one repeated byte are 4 bytes of
-// 128 KiB. A buffer begins with its length, or with -1 if it is not compressed.
+// expansions are the largest ratios of decompressed to compressed size: of LZ4,
+// and of Zstandard, whose blocks of one repeated byte take 4 bytes for 128 KiB.
+// A buffer begins with its decompressed length, or with -1 if it is not
+// compressed.
 var expansions = [...]int64{expansion, 32 << 10}
 
-// verifyBody compares the lengths of compressed buffers with what they can be.
+// verifyBody checks that the stated lengths of compressed buffers are possible.
 func (b flatBuffer) verifyBody(body []byte) error {
 	records := b.records(b.root())
 	if records == 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// batch is some rows of all fields of a file that comes in pieces of rows.
+// batch holds some rows of all fields of a file that is read in pieces of rows.
 type batch struct {
 	rows  int
 	parts []columnPart // of each field
 }
 
-// reserve reserves the memory of what was read of the fields.
+// reserve reserves the memory of the batch.
 func (l *load) reserve(b *batch) error {
 	for i := range b.parts {
 		if err := l.keep(i, &b.parts[i]); err != nil {
@@ -23,8 +23,8 @@ func (l *load) reserve(b *batch) error {
 	return nil
 }
 
-// takeBatches makes the columns of all batches. The interners are those of the
-// fields of strings.
+// takeBatches joins the batches into columns. interners has an interner for
+// each field of strings.
 func (l *load) takeBatches(
 	ctx context.Context, batches []batch, interners []*store.Interner,
 ) error {

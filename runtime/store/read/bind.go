@@ -18,34 +18,36 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Fact ties a file to a predicate by name, whatever the file is called.
+// Fact binds a file to a predicate by name. The name of the file does not
+// matter.
 type Fact struct {
-	// Pred is a predicate, or the part of predicates' names before a colon:
-	// then the file feeds all of them whose arguments it has columns for.
+	// Pred is a predicate, or the common prefix of several before a colon. With
+	// a prefix, the file feeds every predicate for whose arguments it has
+	// columns.
 	Pred string
-	// Sniff lets Bind read the start of Reader, to find its format, delimiter
-	// and header as those of a file.
+	// Sniff has Bind read the start of Reader to detect format, delimiter and
+	// header, as it does for files.
 	Sniff bool
-	// Path is a file, a folder of files, or a pattern that matches some, unless
-	// there are Reader or Open. A folder called year=2024 gives the files in it
-	// a column year.
+	// Path is a file, a folder of files, or a glob pattern; with Reader or
+	// Open, it is the name of one file. Files in a folder called year=2024 get
+	// a column year (Hive partitioning).
 	Path   string
 	Table  string    // of an SQLite database; empty finds it by Pred
 	Reader io.Reader // read instead of the file, when not nil
-	// Open opens the file; nil is os.Open. A program that names Path itself may
-	// not read all that the user can.
+	// Open opens the file; nil stands for os.Open. A path that the program
+	// names may be outside what its user may read, so Open can refuse it.
 	Open      func(context.Context) (File, error)
 	Format    Format
 	Delimiter byte  // 0 is the format's own: tab or comma
 	Header    *bool // nil is Options.Header
-	// Names are those of the columns of a text file, in their order, if its
-	// header is missing or not to be used.
+	// Names are the column names of a text file, for files without a header and
+	// for headers to be ignored.
 	Names []string
 	// Columns holds the file's column for each argument: a name, or a number
 	// from 1. Nil finds them by the arguments' names.
 	Columns []string
-	// Positional says that columns go to arguments by their place, even if they
-	// have names.
+	// Positional assigns columns to arguments by position, even if they have
+	// names.
 	Positional bool
 	Offset     bool // the first argument is the byte offset of the record
 
@@ -62,7 +64,7 @@ func ParseFact(text string) (f Fact, err error) {
 	}
 	f = Fact{Pred: strings.TrimSpace(pred), Path: path}
 	defer func() {
-		// A file whose own name begins so is written ./csv:x.
+		// A file whose own name begins with a format is written ./csv:x.
 		format, rest, ok := strings.Cut(f.Path, ":")
 		if i := slices.Index(formatNames[1:], format); ok && i >= 0 && rest != "" {
 			f.Format, f.Path = Format(i+1), rest
@@ -90,8 +92,7 @@ type Binding struct {
 	Schemas []store.Schema
 	Sources []Source
 	Notes   []string
-	// Unmatched are the notes that say which predicates have no file and which
-	// files no predicate.
+	// Unmatched notes predicates without a file, and files without a predicate.
 	Unmatched []string
 }
 
@@ -142,7 +143,8 @@ func Bind(
 		named: map[string]bool{}, united: map[string]bool{},
 		bound: map[string]bool{}, similar: map[string]string{}}
 	for i := range facts {
-		// A program that names a file names all that the predicate has.
+		// A file that the program names is complete: it has all tuples of its
+		// predicate.
 		b.uniting = facts[i].Open == nil
 		files, err := expand(ctx, &facts[i])
 		if err != nil {
@@ -190,30 +192,32 @@ type binder struct {
 	result *Binding
 	taken  map[string]string // predicate → path of the file that fills it
 	named  map[string]bool   // predicates that a Fact fills
-	// uniting says that files which are bound now add to those in united.
+	// uniting makes further files add to those in united.
 	uniting bool
 	united  map[string]bool
 	// bound are paths of facts, which are not looked at in the folder.
 	bound map[string]bool
-	// unknown are files of the folder whose names resemble no predicate's. A
-	// folder is often shared by programs, so they make one note together.
+	// unknown are files of the folder whose names do not resemble a
+	// predicate's. Folders are often shared by programs, so one note covers all
+	// of these files.
 	unknown []string
 	sniffed []sniffedFiles
 	absent  []string // paths of files that the program names and that are not there
-	// folders of the folder have a name that files of facts have.
+	// subfolders whose names look like files of facts
 	folders []string
-	// similar has, by predicate, an unused file whose name is like its own.
+	// similar maps a predicate to an unused file with a similar name.
 	similar map[string]string
 }
 
-// noteUnknown makes a note of the files that no predicate uses.
+// noteUnknown adds a note that lists the unused files.
 func (b *binder) noteUnknown() {
 	if len(b.unknown) > 0 {
 		b.unmatched("not used, for want of a predicate of the name: %s", someOf(b.unknown))
 	}
 }
 
-// noteAbsent makes a note of the absent files that are taken as empty.
+// noteAbsent adds a note that lists the absent files, whose predicates are
+// empty.
 func (b *binder) noteAbsent() {
 	if n := len(b.absent); n > 0 {
 		b.note("taken as empty: %s that the program names and that %s not there: %s",
@@ -231,7 +235,7 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// missing binds a file that the program names and that is not there.
+// missing binds a file that the program names and that does not exist.
 func (b *binder) missing(f *Fact) error {
 	if !b.opts.MissingEmpty {
 		return &LoadError{File: f.Path, Reason: "the file of " + f.Pred + " is not there",
@@ -328,7 +332,7 @@ func (b *binder) folder(dir string) error {
 		return &BindError{Reason: fmt.Sprintf("%s is a file, not a folder of facts", dir),
 			Help: "bind a file as PRED=FILE"}
 	}
-	// With the separator, a dir that is a link is followed.
+	// The trailing separator makes the walk follow a dir that is a link.
 	root := dir + string(filepath.Separator)
 	var plain []string // are for predicates without another file
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -365,8 +369,8 @@ func (b *binder) folder(dir string) error {
 	return err
 }
 
-// folderOf returns what binds a folder whose name is that of a predicate's
-// file, as PRED=FOLDER, or "".
+// folderOf returns the argument PRED=FOLDER that binds a folder called like a
+// predicate's file, or "".
 func (b *binder) folderOf(pred string) string {
 	for _, path := range b.folders {
 		stem, _ := dataFile(filepath.Base(path))
@@ -426,9 +430,9 @@ func dataFile(path string) (string, bool) {
 	return stem, ok && f != SQLite && f != RFDB // those of databases are for --facts
 }
 
-// isPlain reports whether a file is a text, or JSON, that may be about
-// anything. One that no predicate is named like gets no note, and a predicate
-// that has another file takes nothing from it.
+// isPlain reports whether a file is text or JSON, which many other programs
+// write. If no predicate has its name, it gets no note, and a predicate with
+// another file ignores it.
 func isPlain(path string) bool {
 	name := strings.ToLower(filepath.Base(path))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
@@ -448,8 +452,8 @@ func (b *binder) folderFile(dir, path string) error {
 	return b.bindNamed(filepath.ToSlash(stem), path, &Fact{Path: path})
 }
 
-// bindNamed binds a file, or a table, to the predicates that a stem names. Path
-// is what messages call it.
+// bindNamed binds a file, or a table, to the predicates that its stem names.
+// Messages call it path.
 func (b *binder) bindNamed(stem, path string, f *Fact) error {
 	var own, group []*store.Schema
 	var names []string
@@ -539,8 +543,8 @@ func named(pred, stem string) (full, prefix bool) {
 	return false, prefix
 }
 
-// feed adds the predicates of a group whose arguments the source has columns
-// for; it notes the others and returns what they miss.
+// feed binds the source to the predicates of a group for whose arguments it has
+// columns. It notes the others and returns what each of them lacks.
 func (b *binder) feed(source *Source, group []*store.Schema) (misses []error, err error) {
 	for _, s := range group {
 		columns, err := matchColumns(s, source, nil, false)
@@ -628,8 +632,8 @@ func (s *Source) sameAs(t *Source) bool {
 		(s.Arity == t.Arity || t.Arity < 0)
 }
 
-// openSource looks at a file, which schemas may take facts from: its format and
-// the names of its columns.
+// openSource detects the format and the column names of a file that feeds
+// schemas.
 func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 	s := &Source{Path: f.Path, Reader: f.Reader, Open: f.Open, Format: f.Format,
 		Delimiter: f.Delimiter, Header: b.opts.Header, Arity: -1, parts: f.parts}
@@ -684,7 +688,7 @@ func (b *binder) openSource(f *Fact, schemas []*store.Schema) (*Source, error) {
 	return s, nil
 }
 
-// nameColumns finds the names of the columns in a file that has them.
+// nameColumns reads the column names of a file that has them.
 func (s *Source) nameColumns(ctx context.Context, f *Fact) (err error) {
 	s.Header = false
 	var names []string
@@ -715,8 +719,8 @@ func (s *Source) nameColumns(ctx context.Context, f *Fact) (err error) {
 	return nil
 }
 
-// firstRecord returns the fields of the first record of a text, nil when it is
-// empty. The reader, if any, is put back to its start.
+// firstRecord returns the fields of the first record of a text, or nil if the
+// text is empty. It rewinds the reader, if there is one.
 func (s *Source) firstRecord(ctx context.Context) ([]string, error) {
 	look := *s
 	var seen bytes.Buffer

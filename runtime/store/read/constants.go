@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// addConstants adds the columns of the fields that have one value in all rows,
-// once the rows are read.
+// addConstants adds the columns that are constant over the file, after its rows
+// are read.
 func (l *load) addConstants(ctx context.Context) error {
 	for _, f := range l.constants {
 		i := len(l.fields)
@@ -33,7 +33,7 @@ func (l *load) addConstants(ctx context.Context) error {
 	return nil
 }
 
-// constant returns the word of a part's value.
+// constant returns the word of a constant column in a part of the file.
 func (l *load) constant(f field, p part, interner *store.Interner) (int64, error) {
 	refuse := func(reason string) error {
 		return &LoadError{File: l.source.Path, Name: p.name,
@@ -62,8 +62,8 @@ func (l *load) constant(f field, p part, interner *store.Interner) (int64, error
 	return int64(word), nil
 }
 
-// repeat makes the chunks of a field that has a word in all rows, or no value.
-// A chunk of equal words takes no memory for them.
+// repeat makes chunks of n rows that all have one word, or no value. Such a
+// chunk takes no memory for its rows.
 func (l *load) repeat(i int, word int64, missing bool) {
 	const rows = 1 << 16
 	d := &l.data[i]

@@ -14,8 +14,8 @@ type origin struct {
 	kind     scalar.Kind
 	unsigned bool // of an Int
 	scale    int  // of a Decimal: digits after the point
-	// A Datetime counts units of unit microseconds, or of 1/parts of a
-	// microsecond. One of the two is 1.
+	// A Datetime counts multiples of unit microseconds, or fractions 1/parts of
+	// a microsecond. One of the two is 1.
 	unit, parts int64
 }
 
@@ -23,8 +23,8 @@ type origin struct {
 type conversion struct {
 	from origin
 	to   scalar.Type
-	// A number times up, or divided by down, is the word; one of them is 1.
-	// Zero stands for a power of ten beyond 64 bits.
+	// The word is the number times up, divided by down; one of them is 1. Zero
+	// stands for a power of ten beyond 64 bits.
 	up, down int64
 }
 
@@ -66,13 +66,13 @@ func pow10(n int) int64 {
 	return int64(scalar.Pow10(n).Lo)
 }
 
-// mismatched is the reason why a column cannot be read at all.
+// mismatched explains why no value of a column can be read.
 func mismatched(found string, declared scalar.Type) string {
 	return fmt.Sprintf("the file has %s, the declared type is %s", found, declared.Joined())
 }
 
-// declareHelp says how a column of the origin is declared, and which function
-// makes the wanted type of it; "" if there is no type for the column.
+// declareHelp advises how to declare a column of the origin, and which function
+// converts it to the wanted type. It returns "" if no type can hold the column.
 func declareHelp(from origin, wanted scalar.Type) string {
 	var t scalar.Type
 	switch from.kind {
@@ -110,7 +110,8 @@ func declareHelp(from origin, wanted scalar.Type) string {
 	return help
 }
 
-// conversionPrefix returns what names of conversions call a type.
+// conversionPrefix returns the prefix that the names of conversions have for a
+// type.
 func conversionPrefix(t scalar.Type) string {
 	name, _, _ := strings.Cut(t.Joined().String(), "[")
 	if bits := t.Joined().Bits; bits != 0 && bits != 64 {
@@ -125,9 +126,8 @@ func lostDigits(t scalar.Type) string {
 
 func tooLarge(t scalar.Type) string { return "the value is too large for " + article(t) }
 
-// convert turns numbers into words. unsigned says that they are bit patterns of
-// unsigned 64-bit ones. What refuse returns takes the place of a number that
-// has no word.
+// convert turns numbers into words. If unsigned is set, the numbers are bit
+// patterns of uint64. A number without a word becomes the result of refuse.
 func (c *conversion) convert(
 	words []int64, unsigned bool, refuse func(i int, reason string) int64,
 ) {
@@ -215,7 +215,8 @@ func (c *conversion) floats(words []int64, unsigned bool) {
 	}
 }
 
-// wordOf returns a word of a number of the origin, or the reason to refuse it.
+// wordOf returns the word of a number of the origin, or the reason why there is
+// none.
 func (c *conversion) wordOf(n scalar.Int128) (word int64, why string) {
 	up := int(c.to.Scale) - c.from.scale
 	r, ok := n.Rescale(c.from.scale, int(c.to.Scale))

@@ -75,7 +75,7 @@ func (b *binder) storedDatabase(path string) error {
 	return nil
 }
 
-// isInput reports whether a name is that of a predicate that takes facts.
+// isInput reports whether a predicate of this name takes facts.
 func (b *binder) isInput(name string) bool {
 	return slices.ContainsFunc(b.result.Schemas,
 		func(s store.Schema) bool { return s.Name == name })
@@ -130,7 +130,7 @@ func orElse(text, other string) string {
 	return text
 }
 
-// useStored binds what a database has of a predicate to one of the program.
+// useStored binds the stored relations of a predicate to that of the program.
 func (b *binder) useStored(path string, f *rfdb.File, of rfdb.Stored, s *store.Schema) error {
 	types := func(args []store.Field) []scalar.Type {
 		return list.Map(args, func(a store.Field) scalar.Type { return a.Type })
@@ -243,8 +243,8 @@ func (s *Source) loadStored(ctx context.Context, opts *Options) ([]*store.Relati
 	return rels, report, nil
 }
 
-// storedTests returns what plans ask of the arguments of stored relations, nil
-// if keys are to be looked at first.
+// storedTests returns the conditions that plans place on stored arguments; nil
+// if keys have to be checked first.
 func (s *Source) storedTests() func(pred string, arg int) *rfdb.Test {
 	tests := map[string][]*rfdb.Test{}
 	for _, u := range s.Uses {
@@ -272,8 +272,8 @@ func (s *Source) storedTests() func(pred string, arg int) *rfdb.Test {
 	return func(pred string, arg int) *rfdb.Test { return tests[pred][arg] }
 }
 
-// keyed returns a relation whose keys the database does not know to be keys, or
-// a *KeyError if they are none.
+// keyed checks keys that the database has not proven. It returns the relation,
+// or a *KeyError.
 func keyed(ctx context.Context, r *store.Relation, s *store.Schema, opts *Options) (
 	*store.Relation, error) {
 	with := store.Sorting{Threads: opts.threads(),
