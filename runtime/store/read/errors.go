@@ -18,7 +18,7 @@ type Place struct {
 	Line, Column int64 // from 1; 0 where the file, or the line, is meant as a whole
 }
 
-// String returns "FILE:LINE:COLUMN", without what is 0.
+// String returns "FILE:LINE:COLUMN" without the parts that are 0.
 func (p Place) String() string {
 	text := p.File
 	for _, n := range []int64{p.Line, p.Column} {
@@ -45,9 +45,8 @@ type LoadError struct {
 	object  int64 // of JSON, from 1 in its block
 }
 
-// at places an error of a block that starts in a line, behind some rows. A line
-// of JSON may hold all of a file, so the row is named where there are more rows
-// than lines.
+// at adds the place of an error in a block, given the line and the row at which
+// the block begins. JSON may have all rows in one line; then the row is named.
 func (e *LoadError) at(line, rows int64) {
 	e.Line += line
 	if e.object > 0 && rows+e.object > e.Line {
@@ -102,7 +101,7 @@ func fileError(file string, err error) *LoadError {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		reason = "the file ends early; it may be truncated"
 	default:
-		// The operating system's errors repeat the path.
+		// Errors of the operating system contain the path as well.
 		if i := strings.LastIndex(reason, file+": "); i >= 0 {
 			reason = reason[i+len(file)+2:]
 		}
@@ -118,8 +117,8 @@ type KeyError struct {
 	Values    [2]scalar.Value
 	Lines     [2]int64 // of the file; rows for a file without lines
 	Rows      bool     // Lines are rows
-	// Files are those of the second value and of the first, if two files of a
-	// predicate disagree.
+	// Files holds the files of the second value and of the first, if two files
+	// of a predicate disagree.
 	Files [2]string
 }
 
@@ -131,8 +130,8 @@ func (e *KeyError) Error() string {
 	return e.Text()
 }
 
-// Place returns the place of the second value; it is zero for facts that come
-// from Go.
+// Place returns the place of the second value. It is zero for facts that a Go
+// program passes.
 func (e *KeyError) Place() Place {
 	switch {
 	case e.Files[0] != "":
@@ -169,8 +168,8 @@ func quoted(v scalar.Value) string {
 	return scalar.Format(v)
 }
 
-// notA returns the reason why a text is no value of a type, from scalar's
-// error.
+// notA turns scalar's parse error into the reason why a text is not a value of
+// the type.
 func notA(t scalar.Type, text []byte, err error) string {
 	s := string(text)
 	if s == "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/remote"
 )
 
-// IsPattern reports whether a path that is no file stands for the files whose
-// names match it.
+// IsPattern reports whether a path is a glob pattern: it names no file, and has
+// characters of a pattern.
 func IsPattern(path string) bool {
 	if remote.Is(path) {
 		return remote.IsPattern(path)
@@ -23,8 +23,8 @@ func IsPattern(path string) bool {
 	return err != nil && strings.ContainsAny(path, "*?[")
 }
 
-// expand returns the files that a fact stands for: those that match its path,
-// and those of a folder and the folders in it.
+// expand returns the files of a fact: those that its pattern matches, or those
+// below its folder.
 func expand(ctx context.Context, f *Fact) ([]Fact, error) {
 	if f.Reader != nil || f.Open != nil {
 		return []Fact{*f}, nil
@@ -98,14 +98,13 @@ func expandRemote(ctx context.Context, f *Fact) ([]Fact, error) {
 	return out, nil
 }
 
-// isHidden reports whether a name is of a file or a folder that is left out.
+// isHidden reports whether files or folders of this name are ignored.
 func isHidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
-// filesBelow returns the files of facts in a folder and its folders, without
-// those whose names begin with a point or an underscore, in the order of their
-// paths.
+// filesBelow returns the files of facts below a folder, ordered by path. Names
+// that begin with a dot or an underscore are ignored.
 func filesBelow(dir string) ([]string, error) {
 	var out []string
 	root := filepath.Clean(dir) + string(filepath.Separator) // follows a link
@@ -126,18 +125,18 @@ func filesBelow(dir string) ([]string, error) {
 	return out, err
 }
 
-// part is a column that the names of folders give a file, as in
-// year=2024/month=1/x.parquet. All rows of the file have its value.
+// part is a column whose value is in the path of a file, as in
+// year=2024/month=1/x.parquet. All rows of the file have this value.
 type part struct {
 	name, value string
 	missing     bool
 }
 
-// noPartition is the value of a folder's name that stands for a missing one, by
-// the convention of Hive.
+// noPartition is Hive's name for a missing value.
 const noPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// partsOf returns the parts in the path of a file, the inner ones last.
+// partsOf returns the parts in the path of a file, from the outer folder to the
+// inner one.
 func partsOf(path string) (out []part) {
 	for _, folder := range strings.Split(filepath.ToSlash(filepath.Dir(path)), "/") {
 		name, value, ok := strings.Cut(folder, "=")
@@ -157,7 +156,8 @@ func partsOf(path string) (out []part) {
 	return out
 }
 
-// firstPart is the number of the column of a source's first part.
+// firstPart is the column number of the source's first part. Parts follow the
+// file's own columns.
 const firstPart = 1 << 30
 
 // partNamed returns the column of the part of that name, or -1.
@@ -170,7 +170,8 @@ func (s *Source) partNamed(name string) int {
 	return -1
 }
 
-// columnNames are the names of the columns of a file and of its parts.
+// columnNames returns the names of the file's columns, followed by those of its
+// parts.
 func (s *Source) columnNames() []string {
 	out := slices.Clone(s.Columns)
 	for _, p := range s.parts {

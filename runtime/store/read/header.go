@@ -39,8 +39,8 @@ func (f textFormat) records(data []byte, n int) (out [][]string) {
 	return out
 }
 
-// headerHelp says how a file is read whose first line, which does not fit,
-// names the columns; "" if it does not. Head has the first two records.
+// headerHelp advises how to read a file whose first line does not fit but names
+// the columns; "" if it does not name them. head holds the first two records.
 func (l *load) headerHelp(head [][]string) string {
 	s := l.source
 	if s.Header || len(head) == 0 || !slices.ContainsFunc(head[0], isName) {
@@ -76,8 +76,8 @@ func (l *load) headerHelp(head [][]string) string {
 		strings.Join(names, ", "))
 }
 
-// headerNote is a note about a file whose first line was taken as a fact, but
-// has the names of the predicate's columns; "" if it has not.
+// headerNote returns a note if the first line was read as a fact, yet has the
+// names of the predicate's columns; else "".
 func (l *load) headerNote(head [][]string) string {
 	s := l.source
 	if s.Header || len(head) == 0 || len(l.fields) == 0 || !l.named(head[0]) {
@@ -87,9 +87,9 @@ func (l *load) headerNote(head [][]string) string {
 		"--header reads it as a header", s.Path, s.Uses[0].Schema.Name)
 }
 
-// namesHelp says how a file is read in which the names of the columns are not
-// those of a predicate's arguments: by other names, or without a header if the
-// first line has values.
+// namesHelp advises how to read a file whose column names differ from the
+// predicate's arguments: with other names, or without a header if the first
+// line has values.
 func namesHelp(s *Source, schema *store.Schema) string {
 	args, _ := arguments(schema)
 	if s.Open != nil || len(s.Columns) < len(args) {
@@ -147,7 +147,8 @@ func (l *load) anyFits(record []string) bool {
 	})
 }
 
-// takes reports whether a record has a value of the field's type.
+// takes reports whether a record has a value of the field's type at the field's
+// column.
 func (l *load) takes(f field, record []string) bool {
 	if f.index < 0 {
 		return true
@@ -168,7 +169,7 @@ func isName(text string) bool {
 	return text != "" && (unicode.IsLetter([]rune(text)[0]) || text[0] == '_')
 }
 
-// adviseHeader adds to the error of a first line that this is a header.
+// adviseHeader adds the advice of headerHelp to the error of a first line.
 func (l *load) adviseHeader(err error, head [][]string) {
 	var bad *LoadError
 	if errors.As(err, &bad) && bad.Line == 1 && bad.Help == "" {

@@ -15,14 +15,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// jsonReader cuts a text of JSON into blocks of whole values: those of one
-// array, or values that follow each other, such as JSON lines.
+// jsonReader splits JSON text into blocks of whole values. The text is one
+// array, or a sequence of values such as JSON lines.
 type jsonReader struct {
 	text  *textReader
 	outer jsonOuter
 }
 
-// jsonOuter is what stands around the values of a text.
+// jsonOuter is the structure around the values.
 type jsonOuter struct {
 	started, array, closed bool
 	after, comma           bool // a value, or a comma, was last
@@ -44,8 +44,8 @@ func newJSONReader(t *textReader) *jsonReader {
 	return j
 }
 
-// inLines reports whether the text is values that follow each other, of which
-// the first is an object. The data is the next of the text.
+// inLines reports whether the text is a sequence of values that begins with an
+// object. data is the unread part of the text.
 func (j *jsonReader) inLines(data []byte) bool {
 	if j.outer.started {
 		return !j.outer.array
@@ -56,10 +56,10 @@ func (j *jsonReader) inLines(data []byte) bool {
 
 const jsonBlanks = " \t\r\n"
 
-// jsonLinesEnd returns the end of the last line of data that ends an object
-// where the next line begins another one, or 0. In JSON only values that follow
-// each other have a bracket on each side of a newline with nothing between
-// them: in an array there is a comma, and a string has no newline.
+// jsonLinesEnd returns the end of the last line in data that ends an object and
+// is followed by a line that begins one, or 0. A newline directly between two
+// brackets is only possible between the values of a sequence: in an array a
+// comma separates them, and strings contain no newline.
 func jsonLinesEnd(data []byte) int {
 	const tries = 16
 	end := len(data)
@@ -78,7 +78,7 @@ func jsonLinesEnd(data []byte) int {
 	return 0
 }
 
-// next reads a block in which blanks stand in place of all between the values.
+// next reads a block. Everything between its values is overwritten with blanks.
 func (j *jsonReader) next(buf []byte) (textBlock, error) {
 	b, err := j.text.next(buf)
 	if err != nil {
@@ -107,8 +107,8 @@ func (o *jsonOuter) check(data []byte, blank bool) *LoadError {
 }
 
 // walk visits data that begins between two values. It returns the end of the
-// last whole value, or the place of an error and its reason. With blank, it
-// overwrites all between values.
+// last whole value, or the place and the reason of an error. If blank is set,
+// it overwrites everything between the values with blanks.
 func (o *jsonOuter) walk(data []byte, blank bool) (end int, reason string) {
 	for i := 0; i < len(data); {
 		c := data[i]
@@ -146,8 +146,8 @@ func (o *jsonOuter) walk(data []byte, blank bool) (end int, reason string) {
 	return end, ""
 }
 
-// jsonEnd returns the end of the value at i, or -1 if it is not in data. It
-// looks at brackets and strings only.
+// jsonEnd returns the end of the value at i, or -1 if data ends first. It only
+// looks at brackets and strings.
 func jsonEnd(data []byte, i int) int {
 	depth := 0
 	for ; i < len(data); i++ {
@@ -164,7 +164,7 @@ func jsonEnd(data []byte, i int) int {
 			if depth > 0 {
 				continue
 			}
-			// A number or a word ends where another thing begins.
+			// The next delimiter ends a number or a word.
 			for i < len(data) && strings.IndexByte(" \t\r\n,[]{}\"", data[i]) < 0 {
 				i++
 			}
@@ -180,9 +180,9 @@ func jsonEnd(data []byte, i int) int {
 	return -1
 }
 
-// jsonColumns returns the names of the members of the first objects of a text,
-// in the order in which they come, or nil if there is no object. A member of an
-// object within an object has the names of both, with a point between them.
+// jsonColumns returns the member names of the first objects in a text, in order
+// of appearance; nil if there is no object. Members of nested objects have
+// dotted names.
 func (s *Source) jsonColumns(ctx context.Context) ([]string, error) {
 	head, err := s.head(ctx)
 	if err != nil {
@@ -224,7 +224,7 @@ type jsonMember struct {
 	value jsontext.Value // void after the next object
 }
 
-// jsonDecoder reads objects that follow each other.
+// jsonDecoder reads a sequence of objects.
 type jsonDecoder struct {
 	d       *jsontext.Decoder
 	opens   func(name string) bool // whether the members of an object are wanted
@@ -236,8 +236,8 @@ func newJSONDecoder(data []byte, opens func(name string) bool) *jsonDecoder {
 	return &jsonDecoder{d: jsontext.NewDecoder(bytes.NewBuffer(data)), opens: opens}
 }
 
-// object returns the members of the next object and where it starts. There are
-// no members, and no error, at the end of the text.
+// object returns the members of the next object and the place where it starts.
+// At the end of the text it returns none and no error.
 func (j *jsonDecoder) object() (members []jsonMember, start int64, err error) {
 	open, err := j.d.ReadToken()
 	if err == io.EOF {
@@ -273,7 +273,7 @@ func (j *jsonDecoder) object() (members []jsonMember, start int64, err error) {
 	}
 }
 
-// add adds a member, or the members of an object that it opens.
+// add adds a member. If it opens an object, add adds the members of that.
 func (j *jsonDecoder) add(name string, value jsontext.Value) error {
 	if value.Kind() != '{' || len(value) == len("{}") || !j.opens(name) {
 		from := len(j.values)
@@ -319,8 +319,7 @@ func jsonKind(k jsontext.Kind) string {
 	return "a truth value"
 }
 
-// scanJSON reads all objects of a block. The members are columns by their
-// names.
+// scanJSON reads all objects of a block. Members go to columns by name.
 func (s *textScanner) scanJSON(b textBlock) textRows {
 	out := textRows{seq: b.seq, bytes: len(b.data), header: b.header, rowLines: []uint32{},
 		lines: int64(bytes.Count(b.data, []byte{'\n'}))}
@@ -332,7 +331,7 @@ func (s *textScanner) scanJSON(b textBlock) textRows {
 	var d *jsonDecoder
 	decoded, base := 0, 0 // objects in a row that were decoded; where d began
 	wants := func(name string) bool { return s.opened[name] }
-	// Digits at the end of the block could go on behind it.
+	// A number at the end of the block may continue behind it.
 	usual := s.valid && s.columns != nil && len(b.data) > 0 && b.data[len(b.data)-1]-'0' > 9
 	p, line := 0, uint32(0)
 	for {
@@ -360,7 +359,7 @@ func (s *textScanner) scanJSON(b textBlock) textRows {
 			}
 			members, at, err := d.object()
 			if err != nil {
-				// Whether the values behind it are rows is not known.
+				// The values behind it may or may not be rows.
 				out.err = jsonError(b.data[base:], at, err)
 				out.err.Line += int64(bytes.Count(b.data[:base], []byte{'\n'}))
 				out.err.object = int64(out.rows) + out.skipped + 1
@@ -400,7 +399,7 @@ func (s *textScanner) scanJSON(b textBlock) textRows {
 		p, line = next, line+lines
 	}
 	if out.err != nil {
-		// An error between the objects of a block comes first.
+		// An error between the objects of the block is reported first.
 		outer := jsonOuter{started: true, after: true}
 		if wrong := outer.check(b.data, false); wrong != nil {
 			out.err = wrong
@@ -411,12 +410,12 @@ func (s *textScanner) scanJSON(b textBlock) textRows {
 	return out
 }
 
-// maxDecoded is how many objects in a row jsonDecoder reads before it reads the
-// rest of the block, too. A test sets it to 0.
+// maxDecoded is the number of consecutive objects that jsonDecoder reads before
+// it reads the rest of the block as well. Tests set it to 0.
 var maxDecoded = 8
 
-// jsonError is the error of a text that is not JSON, in an object that starts
-// at a byte of a block.
+// jsonError returns the error of invalid JSON in the object that starts at a
+// byte of the block.
 func jsonError(data []byte, start int64, err error) *LoadError {
 	reason := err.Error()
 	var syntax *jsontext.SyntacticError
@@ -470,7 +469,7 @@ func (s *textScanner) members(members []jsonMember, row int) *LoadError {
 	return nil
 }
 
-// setJSON parses a value. It returns the reason if it refuses the value.
+// setJSON parses a value. If it refuses the value, it returns the reason.
 func (s *textScanner) setJSON(f, row int, value jsontext.Value) string {
 	t, kind := s.fields[f].typ, value.Kind()
 	text := []byte(value)
@@ -507,8 +506,8 @@ func (s *textScanner) setJSON(f, row int, value jsontext.Value) string {
 // maxExponent is the greatest exponent of a number that plainNumber writes out.
 const maxExponent = 100
 
-// plainNumber writes a number, such as 1.0 or 25e-1, without an exponent and
-// without zeros at the end of its fraction. It returns "" for one that is too
+// plainNumber writes a number such as 1.0 or 25e-1 without an exponent and
+// without trailing zeros in its fraction. It returns "" if the result is too
 // long.
 func plainNumber(text string) string {
 	text, sign := strings.CutPrefix(text, "-")
@@ -535,8 +534,8 @@ func plainNumber(text string) string {
 	return out
 }
 
-// columnsNamed are the numbers of the columns that a source's names stand for,
-// nil if it has none.
+// columnsNamed returns the column numbers that a source's names stand for; nil
+// if it has no names.
 func columnsNamed(s *Source) map[string]int {
 	if s.Columns == nil {
 		return nil
@@ -548,7 +547,7 @@ func columnsNamed(s *Source) map[string]int {
 	return out
 }
 
-// openColumns finds the objects within objects of which members are read.
+// openColumns finds the nested objects of which members are wanted.
 func (s *textScanner) openColumns() {
 	s.opened = map[string]bool{}
 	for name, c := range s.columns {

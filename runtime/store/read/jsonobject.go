@@ -10,12 +10,12 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// jsonNames are the names of members that a scanner has seen.
+// jsonNames interns the member names that a scanner has seen.
 type jsonNames struct {
 	list []jsonName
 	at   map[string]int
-	// object numbers the objects, from 1. filled is that of the last one which
-	// had a value for a field.
+	// object is the number of the current object, from 1. filled is the number
+	// of the last object with a value for each field.
 	object int
 	filled []int
 	lines  int // newlines between the tokens of the current object
@@ -27,17 +27,18 @@ type jsonName struct {
 	fields []int // that its values fill
 	opens  bool  // members of its values are read
 	object int   // the last one that had the name
-	// next is the name after this one in that object. Most objects of a file
-	// have the same members in the same order.
+	// next is the name that followed this one in the previous object. Most
+	// objects of a file have the same members in the same order.
 	next int
 }
 
-// maxNames is how many names are remembered; objects with others are decoded.
+// maxNames bounds the interned names. Objects with further names go to
+// jsonDecoder.
 const maxNames = 1 << 12
 
-// name returns the number of the name that starts behind a quote at p, and the
-// place behind its closing quote. It tries a guess first. End is 0 for a name
-// with escapes, or beyond maxNames.
+// name returns the number of the name that starts after the quote at p, and the
+// place after its closing quote. It tries the guess first. The place is 0 for
+// names with escapes and beyond maxNames.
 func (s *textScanner) name(data []byte, p, guess int) (id, end int) {
 	n := &s.names
 	if guess < len(n.list) {
@@ -71,9 +72,9 @@ func (s *textScanner) name(data []byte, p, guess int) (id, end int) {
 	return id, end + 1
 }
 
-// object reads the object at p into a row. It returns the place behind it, or 0
-// if there is anything unusual about the object, or wrong with it: then
-// jsonDecoder has the last word. The block must be valid text.
+// object reads the object at p into a row and returns the place after it. It
+// returns 0 for an object that is unusual or invalid; jsonDecoder then reads it
+// or reports the error. The block must be valid text.
 func (s *textScanner) object(data []byte, p, row int) (end int) {
 	if p >= len(data) || data[p] != '{' {
 		return 0
@@ -123,8 +124,8 @@ func (s *textScanner) object(data []byte, p, row int) (end int) {
 	}
 }
 
-// completed returns the end of an object, or 0 if a field needs a value that it
-// has not.
+// completed returns the end of an object, or 0 if a required field has no
+// value.
 func (s *textScanner) completed(end, row int) int {
 	for f := range s.fields {
 		switch {
@@ -139,7 +140,7 @@ func (s *textScanner) completed(end, row int) int {
 	return end
 }
 
-// blanks returns the place of the next token, and counts newlines before it.
+// blanks returns the place of the next token and counts the newlines before it.
 func (s *textScanner) blanks(data []byte, p int) int {
 	for p < len(data) && data[p] <= ' ' {
 		switch data[p] {
@@ -154,7 +155,8 @@ func (s *textScanner) blanks(data []byte, p int) int {
 	return p
 }
 
-// value reads the value of a member at p. It returns the place behind it, or 0.
+// value reads the value of the member at p and returns the place after it, or
+// 0.
 func (s *textScanner) value(data []byte, p, row int, name *jsonName) (end int) {
 	if p >= len(data) {
 		return 0
@@ -203,8 +205,8 @@ func (s *textScanner) truth(end int, word int64, row int, name *jsonName) int {
 	return end
 }
 
-// fills records that a field has a value in the current object, and reports
-// whether it had none.
+// fills records that the current object has a value for a field. It returns
+// false if it had one already.
 func (s *textScanner) fills(f int) bool {
 	if s.names.filled[f] == s.names.object {
 		return false
@@ -291,8 +293,8 @@ func (s *textScanner) numberValue(data []byte, p, row int, name *jsonName) (end 
 	return end
 }
 
-// shortNumber reads a number of few digits in one go. It returns the place
-// behind it, or 0.
+// shortNumber reads a number of few digits at once. It returns the place after
+// it, or 0.
 func (s *textScanner) shortNumber(data []byte, p, row, f int) (end int) {
 	digits := p
 	if data[p] == '-' {
@@ -355,9 +357,9 @@ func jsonNumberEnd(data []byte, p int) (end int, isInteger bool) {
 	return p, isInteger
 }
 
-// jsonPlainEnd returns the place of the first byte from p on that does not
-// stand for itself in a string: a quote, a backslash or a control character.
-// Without such a byte it is len(data).
+// jsonPlainEnd returns the place of the first byte from p on that a string
+// cannot contain as it is: a quote, a backslash or a control character. It
+// returns len(data) if there is none.
 func jsonPlainEnd(data []byte, p int) int {
 	const blanks = ' ' * ones
 	for ; p+8 <= len(data); p += 8 {

@@ -13,17 +13,17 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Proofs keep, from one process to the next, that no two rows of a Parquet file
-// agree in some columns, the key of a predicate. All functions may be nil. The
-// key of a proof says which contents of which file it is about.
+// Proofs store, across processes, that a list of columns of a Parquet file is a
+// key: no two of its rows agree in all of them. The key of a proof identifies
+// the contents of the file. Any of the functions may be nil.
 type Proofs struct {
-	// Identity is fileid.Of, or what takes its place in tests.
+	// Identity is fileid.Of; tests replace it.
 	Identity func(fs.FileInfo) string
 	Get      func(key string) ([]byte, bool)
 	Put      func(key string, proof []byte)
 }
 
-// identify notes which contents the file has, as far as that is known.
+// identify sets the identity of the file's contents, if it can be determined.
 func (p *parquetLoad) identify() {
 	if len(p.constants) > 0 {
 		return // a key may have columns that the file does not have
@@ -46,7 +46,7 @@ func (p *parquetLoad) identify() {
 	}
 }
 
-// proofKey is the key of the proof that no two rows agree in the fields.
+// proofKey returns the key of the proof for the fields.
 func (l *load) proofKey(fields []int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s rows differ in", l.identity)
@@ -59,7 +59,7 @@ func (l *load) proofKey(fields []int) string {
 // proofName identifies a list of fields within a load.
 func proofName(fields []int) string { return fmt.Sprint(fields) }
 
-// recall fetches the proofs about the keys of the uses.
+// recall looks up the proofs for the keys of the uses.
 func (l *load) recall() {
 	l.proofs = map[string][]store.ColumnStats{}
 	if l.identity == "" {
@@ -78,8 +78,8 @@ func (l *load) recall() {
 	}
 }
 
-// keepProofs stores the proofs about the file's rows that this load has found:
-// table has them all.
+// keepProofs stores the proofs that this load has found. table must hold all
+// rows of the file.
 func (l *load) keepProofs(table *store.Table, keyed keyCache) {
 	if l.identity == "" {
 		return
@@ -94,12 +94,12 @@ func (l *load) keepProofs(table *store.Table, keyed keyCache) {
 	}
 }
 
-// statsOf returns the statistics of columns, which have all rows of the file.
+// statsOf returns the statistics of columns that hold all rows of the file.
 func statsOf(columns []*store.Column) []store.ColumnStats {
 	return list.Map(columns, func(c *store.Column) store.ColumnStats { return c.Stats })
 }
 
-// prove notes that no two rows of the file agree in some fields.
+// prove records that the fields are a key of the file.
 func (l *load) prove(fields []int, stats []store.ColumnStats) {
 	l.proofs[proofName(fields)] = stats
 	if l.identity != "" {
@@ -107,8 +107,8 @@ func (l *load) prove(fields []int, stats []store.ColumnStats) {
 	}
 }
 
-// A proof has three numbers for each column: its bounds and how many values it
-// has.
+// A proof has three numbers for each column: its bounds and its number of
+// distinct values.
 const proofBytes = 3 * 8
 
 func encodeProof(stats []store.ColumnStats) []byte {

@@ -12,14 +12,14 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Late materialisation: strings that a plan only shows are not read with the
-// other columns of a Parquet file. A column of row numbers takes their place,
-// and once the answer is known, the strings of its rows are read.
+// Late materialisation: strings that a plan only outputs are not read with the
+// other columns of a Parquet file. The column holds row numbers instead, and
+// the strings of the answer's rows are read at the end.
 
-// Show marks the arguments whose strings readers of the loaded facts only show.
-// Load puts off reading their columns where it can: those of a Parquet file
-// whose keys are proven, if their pages have the given number of bytes. Such a
-// column has Late set.
+// Show marks the string arguments that readers of the facts only output. Load
+// defers a column of a Parquet file if the keys of its predicate are proven and
+// its pages have at least the given number of bytes. A deferred column has Late
+// set.
 func (b *Binding) Show(least int64, shown func(pred string, arg int) bool) {
 	for i := range b.Sources {
 		s := &b.Sources[i]
@@ -38,15 +38,14 @@ func (b *Binding) Show(least int64, shown func(pred string, arg int) bool) {
 	}
 }
 
-// LateBytes is how many bytes the pages of a column have for which a second
-// look at the file pays, and lateRowBytes how many each row has.
+// LateBytes is the size of a column's pages from which a second read of the
+// file pays; lateRowBytes is the same for each row.
 const (
 	LateBytes    = 1 << 16
 	lateRowBytes = 8
 )
 
-// isWide reports whether the pages of a column of a Parquet file have the given
-// number of bytes, and enough for each row.
+// isWide reports whether a column of a Parquet file reaches both limits.
 func (s *Source) isWide(column int, least int64) bool {
 	bytes := int64(0)
 	for g := range s.footer.Groups {
@@ -55,11 +54,10 @@ func (s *Source) isWide(column int, least int64) bool {
 	return bytes >= least && (least == 0 || bytes >= lateRowBytes*s.footer.Rows)
 }
 
-// shown reports whether readers only show an argument.
+// shown reports whether readers only output an argument.
 func (u *Use) shown() bool { return slices.Contains(u.Shown, true) }
 
-// putOff decides which fields are read late: those that all of their uses only
-// show.
+// putOff selects the fields to defer: those that all of their uses only output.
 func (p *parquetLoad) putOff() {
 	if !p.allProven() || p.opts.OnError == Skip || len(p.file.Groups) == 0 {
 		return
@@ -92,7 +90,7 @@ func (p *parquetLoad) putOff() {
 
 func (p *parquetLoad) isLate(i int) bool { return p.late != nil && p.late[i] != nil }
 
-// keepRows notes which rows of a row group are selected.
+// keepRows records the selected rows of a row group.
 func (p *parquetLoad) keepRows(g, n int, marks []bool) {
 	if p.late == nil {
 		return
@@ -106,8 +104,8 @@ func (p *parquetLoad) keepRows(g, n int, marks []bool) {
 	p.kept[g] = rows
 }
 
-// numberRows makes the columns of fields that are put off: the numbers of the
-// rows that were loaded.
+// numberRows fills the columns of deferred fields with the numbers of the
+// loaded rows.
 func (p *parquetLoad) numberRows() {
 	if p.late == nil {
 		return

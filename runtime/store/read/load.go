@@ -26,8 +26,8 @@ type load struct {
 	size    int64
 
 	fields []field
-	// constants are fields of the source's parts. They become the last of the
-	// fields when the rows are read.
+	// constants are the fields of the source's parts. They are appended to the
+	// fields after the rows are read.
 	constants []field
 	names     []string // what messages call the fields
 	args      [][]int  // the field of each argument of each use
@@ -39,28 +39,29 @@ type load struct {
 	garbage int64      // bytes of what columns were made of, since the last collection
 	merging sync.Mutex // held by the goroutine that makes a dictionary
 
-	// bad are the rows of a Parquet file that are left out, ascending.
+	// bad lists the rows of a Parquet file that are left out, in ascending
+	// order.
 	bad []uint32
-	// identity says which contents a Parquet file has; "" if nothing is kept of
-	// them. proofs are what is known of keys, by their fields.
+	// identity identifies the contents of a Parquet file; "" if it is unknown.
+	// proofs holds what is known of keys, by their fields.
 	identity string
 	proofs   map[string][]store.ColumnStats
 	assumed  bool    // keys are taken for proven, as they are about to be
 	absent   []bool  // the fields that are not read
 	tests    []*Test // of fields, that rows must pass
 
-	// spans map the rows of a text file to its lines.
+	// spans maps the rows of a text file to its lines.
 	spans []lineSpan
 	lines int64 // of the text so far
 }
 
-// fieldData is the data of a field: chunks in the order of the file.
+// fieldData holds the chunks of a field, in the order of the file.
 type fieldData struct {
 	chunks []store.Chunk
 	owner  []int32 // of each String chunk: whose interner numbered the strings
 	nulls  []uint32
 	column *store.Column
-	// filler has all rows already; nil if chunks have them.
+	// filler holds all rows; nil if chunks do
 	filler    *store.Filler
 	mayAscend bool
 }
@@ -71,8 +72,8 @@ type lineSpan struct {
 	rowLines  []uint32
 }
 
-// plan lists the fields to read: each column of the file once for each type it
-// is wanted in.
+// plan lists the fields to read: each column of the file once for each type
+// that it is wanted in.
 func (l *load) plan() {
 	for _, u := range l.source.Uses {
 		args := make([]int, len(u.Columns))
@@ -114,7 +115,7 @@ func (l *load) plan() {
 	}
 }
 
-// maxRows bounds a table: rows are numbered in 32 bits.
+// maxRows bounds a table, because row numbers have 32 bits.
 const maxRows = 1<<32 - 1
 
 // newInterner returns the interner of a field of strings.
@@ -233,9 +234,10 @@ func (l *load) takeText(r textRows) error {
 	return nil
 }
 
-// assemble makes the columns of all fields, few at once, so that the chunks of
-// some are garbage when the next ones are made. The strings of a String field
-// are numbered by its sources, one for each owner of a chunk.
+// assemble turns the chunks of all fields into columns. It works on few fields
+// at a time, so that their chunks are garbage before the next columns are made.
+// The strings of a String field are numbered by its sources, one for each owner
+// of a chunk.
 func (l *load) assemble(ctx context.Context, sources func(field int) []*store.Interner) error {
 	errs := make([]error, len(l.fields))
 	parallel.Do(min(l.opts.threads(), columnsAtOnce), len(l.fields), func(i int) {
@@ -252,12 +254,13 @@ func (l *load) assemble(ctx context.Context, sources func(field int) []*store.In
 	return nil
 }
 
-// columnsAtOnce is how many columns are put together at once: what a column
-// does on one thread, such as to get its memory, others make up for.
+// columnsAtOnce is the number of columns that are assembled at the same time.
+// Parts of the work on one column are serial, such as getting its memory; other
+// columns fill these gaps.
 const columnsAtOnce = 4
 
-// assembleField makes the column of a field, in place of its chunks, and offers
-// it to those that wait for columns.
+// assembleField replaces the chunks of a field by its column, and offers the
+// column to those that wait for it.
 func (l *load) assembleField(
 	ctx context.Context, i int, sources func(field int) []*store.Interner,
 ) error {
@@ -274,14 +277,14 @@ func (l *load) assembleField(
 	}
 	l.memory.Unlock()
 	if collect {
-		// Columns have no pointers, so that to collect costs next to nothing.
+		// Columns contain no pointers, so a collection is cheap.
 		goruntime.GC()
 	}
 	return nil
 }
 
-// joinField makes the column of a field, and returns how many bytes are garbage
-// then. Dictionaries are made one after the other.
+// joinField joins the chunks of a field into a column and returns how many
+// bytes became garbage. Dictionaries are made one after the other.
 func (l *load) joinField(
 	ctx context.Context, i int, sources func(field int) []*store.Interner,
 ) (garbage int64, err error) {
@@ -316,7 +319,7 @@ func (l *load) joinField(
 	return garbage + before, nil
 }
 
-// remap gives the chunks of strings their codes in the dictionary.
+// remap replaces the codes in chunks of strings by those of the dictionary.
 func (l *load) remap(
 	threads int, what string, d *fieldData, remaps [][]uint32,
 ) error {
@@ -339,7 +342,8 @@ func chunkBytes(chunks []store.Chunk) (n int64) {
 	return n
 }
 
-// offer hands a column out to who wants it before all of the source is read.
+// offer passes a column on to those that use it before the whole source is
+// read.
 func (l *load) offer(i int) {
 	if l.opts.Column == nil || len(l.data[i].nulls) > 0 {
 		return
@@ -353,12 +357,11 @@ func (l *load) offer(i int) {
 	}
 }
 
-// collectBytes is the size of what columns were made of from which it is
-// collected at once.
+// collectBytes is the amount of garbage that starts a collection.
 const collectBytes = 256 << 20
 
-// lineOf returns the line of a row, or its number from 1 where there are no
-// lines.
+// lineOf returns the line of a row. Without lines, it returns the number of the
+// row, from 1.
 func (l *load) lineOf(row int64) int64 {
 	if l.byRow {
 		return row + 1
