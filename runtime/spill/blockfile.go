@@ -72,17 +72,34 @@ func Check(folder string) error {
 
 // write appends data and returns its offset.
 func (s *blockFile) write(data []byte) (int64, error) {
+	at, err := s.place(int64(len(data)), 1)
+	if err != nil {
+		return 0, err
+	}
+	return at, s.put(data, at)
+}
+
+// place returns the offset of new bytes at the end of the file, a multiple of
+// the alignment.
+func (s *blockFile) place(bytes, align int64) (int64, error) {
 	if s.memory != nil {
-		if err := s.memory.Reserve("what is kept of the relations", int64(len(data))); err != nil {
+		if err := s.memory.Reserve("what is kept of the relations", bytes); err != nil {
 			return 0, err
 		}
 	}
 	s.mu.Lock()
-	at := s.end
-	s.end += int64(len(data))
-	s.profile.Written += int64(len(data))
-	s.held += int64(len(data))
+	defer s.mu.Unlock()
+	at := (s.end + align - 1) / align * align
+	s.end = at + bytes
+	s.held += bytes
 	s.profile.Peak = max(s.profile.Peak, s.held)
+	return at, nil
+}
+
+// put writes data at a place.
+func (s *blockFile) put(data []byte, at int64) error {
+	s.mu.Lock()
+	s.profile.Written += int64(len(data))
 	s.writing.begin()
 	s.mu.Unlock()
 	_, err := s.file.WriteAt(data, at)
@@ -90,9 +107,9 @@ func (s *blockFile) write(data []byte) (int64, error) {
 	s.profile.Writing += s.writing.end()
 	s.mu.Unlock()
 	if err != nil {
-		return 0, failed("write to", s.folder, err)
+		return failed("write to", s.folder, err)
 	}
-	return at, nil
+	return nil
 }
 
 // read fills data from a place.

@@ -64,22 +64,31 @@ func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
 		return nil, nil, nil
 	}
 	b := newBuilder(g, g.blocks, firstColumns(len(g.types)), r.dict)
+	rows := make([]int64, len(g.blocks)) // before each block
+	for i := 1; i < len(rows); i++ {
+		rows[i] = rows[i-1] + int64(g.blocks[i-1].rows)
+	}
 	var places [][2]int64
 	for i, field := range b.fields {
-		page := int64(os.Getpagesize())
-		r.file.end = (r.file.end + page - 1) / page * page
-		at, size := r.file.end, int64(0)
-		var data []byte
-		err := r.each(g, g.blocks, []int{i}, func(vecs [][]int64, n int) error {
-			words := vecs[0][:n]
-			data = slices.Grow(data[:0], n*int(field.width))[:n*int(field.width)]
-			pack(data, words, field)
-			size += int64(len(data))
-			if len(data) == 0 {
-				return nil
-			}
-			_, err := r.file.write(data)
-			return err
+		size := g.rows * int64(field.width)
+		at, err := r.file.place(size, int64(os.Getpagesize()))
+		if err != nil {
+			return nil, nil, err
+		}
+		n := max(1, min(r.threads(), int(g.rows/leastStretch), len(g.blocks)))
+		err = r.sideBySide(n, func(k int) error {
+			next := len(g.blocks) * k / n
+			var data []byte
+			return r.stretch(g, g.blocks, []int{i}, nil, k, n, func(vecs [][]int64, n int) error {
+				to := at + rows[next]*int64(field.width)
+				next++
+				data = slices.Grow(data[:0], n*int(field.width))[:n*int(field.width)]
+				if len(data) == 0 {
+					return nil
+				}
+				pack(data, vecs[0][:n], field)
+				return r.file.put(data, to)
+			})
 		})
 		if err != nil {
 			return nil, nil, err
