@@ -97,6 +97,7 @@ func (c *checker) readEntities() {
 	}
 	c.readAnonymous()
 	c.settleFamilies()
+	c.checkRefmodes()
 }
 
 // isType reports whether a name stands for a type in a declaration.
@@ -464,6 +465,32 @@ func (c *checker) settleFamilies() {
 			f.Rep = c.preds[f.Makers[0].Pred.Name].refType
 		}
 		c.types.AddFamily(f)
+	}
+}
+
+// checkRefmodes refuses a refmode of entity types that no subtyping connects.
+func (c *checker) checkRefmodes() {
+	first := map[string]*clause{}
+	for _, cl := range c.clauses {
+		if cl.refmode == nil || cl.Broken {
+			continue
+		}
+		name := cl.refmode.Name.Text
+		before := first[name]
+		if before == nil {
+			first[name] = cl
+			continue
+		}
+		of, had := c.entities[cl.entity.Name.Text], c.entities[before.entity.Name.Text]
+		if of.Family == had.Family {
+			continue
+		}
+		d := c.Errorf(diag.BadEntity, cl.refmode.Span, "%s is the refmode of %s already", name,
+			had.Name)
+		d.Label(before.refmode.Span, "declared here")
+		d.Help("give %s a refmode of its own: %s(x), %s:id(x:v) -> %s(v).", of.Name, of.Name, of.Name,
+			c.preds[name].refType)
+		cl.Broken = true
 	}
 }
 
