@@ -89,6 +89,10 @@ func (t *Tools) OpenLLVM() error {
 	return nil
 }
 
+// openBeside opens libLLVM while IR is generated. What compiles returns the
+// error.
+func openBeside(lib *llvm.Library) { go func() { _ = lib.Open() }() }
+
 // noLLVM words the reason why libLLVM is not there.
 func noLLVM(err error) *failure.Environment {
 	var none *llvm.NotFoundError
