@@ -14,6 +14,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -97,12 +98,14 @@ func (con *console) report(err error, args []string) int {
 }
 
 // placed is a message that starts with a place in a file.
-var placed = regexp.MustCompile(`^(\S+:\d+:\d+): `)
+var placed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\S+:\d+:\d+): `)
+})
 
 // headed puts in front of a message where it is from, which is redfox if it has
 // no place, and that it is an error. All messages have this form.
 func headed(message string) string {
-	if m := placed.FindStringSubmatch(message); m != nil {
+	if m := placed().FindStringSubmatch(message); m != nil {
 		return m[1] + ": error: " + strings.TrimPrefix(message, m[0])
 	}
 	return "redfox: error: " + message
@@ -227,7 +230,9 @@ func shellQuote(arg string) string {
 }
 
 // invalidValue is how Go's flag package words a value that does not parse.
-var invalidValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-(\S+): (it is .*)?`)
+var invalidValue = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-(\S+): (it is .*)?`)
+})
 
 // usageErrorOf words what cli found wrong with a command line.
 func usageErrorOf(c *cli.Context, err error, isCommand bool) error {
@@ -235,7 +240,7 @@ func usageErrorOf(c *cli.Context, err error, isCommand bool) error {
 	if isCommand {
 		usage.command = c.Command.Name
 	}
-	if m := invalidValue.FindStringSubmatch(err.Error()); m != nil {
+	if m := invalidValue().FindStringSubmatch(err.Error()); m != nil {
 		wrong := unparsed(m[2], m[1])
 		usage.message, usage.help = wrong.message, cmp.Or(m[3], wrong.help)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -80,7 +81,9 @@ func (r *run) explain(ctx context.Context, c *cli.Context) error {
 }
 
 // codePattern is what codes of diagnostics look like.
-var codePattern = regexp.MustCompile(`^(?i)RF\d+$`)
+var codePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i)RF\d+$`)
+})
 
 // isCode reports whether an argument of explain means a diagnostic: it looks
 // like a code or is the name of one, and no file is called so.
@@ -88,7 +91,7 @@ func isCode(arg string) bool {
 	if _, err := os.Stat(arg); err == nil {
 		return false
 	}
-	return codePattern.MatchString(arg) || arg == "codes" || diag.Lookup(arg) != nil
+	return codePattern().MatchString(arg) || arg == "codes" || diag.Lookup(arg) != nil
 }
 
 // explainCode prints the text of a diagnostic code.

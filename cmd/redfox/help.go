@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -21,6 +23,19 @@ const helpWidth = 80
 // groups orders the groups of flags in help.
 var groups = []string{groupBench, groupProgram, groupFacts, groupTransactions, groupResults,
 	groupEngine, groupCompiler, groupMessages}
+
+// init has cli print the pages of redfox help. Pages as templates of cli would
+// all be made whenever redfox starts, which takes longer than many a run.
+func init() {
+	cli.HelpPrinter = func(w io.Writer, _ string, about any) {
+		switch about := about.(type) {
+		case *cli.App:
+			fmt.Fprint(w, appHelp(about))
+		case *cli.Command:
+			fmt.Fprint(w, commandHelp(about))
+		}
+	}
+}
 
 // helpCommand replaces cli's own, so that help looks the same whichever way it
 // is asked for.
@@ -124,7 +139,8 @@ func appHelp(app *cli.App) string {
 func commandHelp(cmd *cli.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "redfox %s: %s.\n\nUsage:\n    redfox %s", cmd.Name, cmd.Usage, cmd.Name)
-	if len(cmd.Flags) > 0 {
+	// cli adds its flag for help to all commands.
+	if slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f != cli.HelpFlag }) {
 		b.WriteString(" [FLAGS]")
 	}
 	if cmd.ArgsUsage != "" {
@@ -158,7 +174,9 @@ func commandHelp(cmd *cli.Command) string {
 const examplesMark = "Examples:\n"
 
 // placeholder is the name of a flag's value in its usage text.
-var placeholder = regexp.MustCompile("`([^`]+)`")
+var placeholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("`([^`]+)`")
+})
 
 // flagHelp is the entry of a flag: its names and value, then what it does.
 func flagHelp(f cli.Flag) string {
@@ -185,9 +203,9 @@ func flagWords(f cli.Flag) (head, text string) {
 		}
 	}
 	usage, value := doc.GetUsage(), ""
-	if m := placeholder.FindStringSubmatch(usage); m != nil {
+	if m := placeholder().FindStringSubmatch(usage); m != nil {
 		value = m[1]
-		usage = placeholder.ReplaceAllString(usage, "$1")
+		usage = placeholder().ReplaceAllString(usage, "$1")
 		if isSwitch(f) {
 			value = "[=" + value + "]"
 		} else {

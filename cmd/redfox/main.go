@@ -134,11 +134,9 @@ func newApp(con *console) *cli.App {
 			helpCommand(con),
 		},
 	}
-	app.CustomAppHelpTemplate = appHelp(app)
 	for _, cmd := range app.Commands {
 		cmd.HideHelpCommand = true
 		cmd.OnUsageError = usageErrorOf
-		cmd.CustomHelpTemplate = commandHelp(cmd)
 		cmd.Action = namingCommand(cmd.Action)
 	}
 	return app

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"testing"
 )
@@ -173,5 +174,51 @@ func TestLines(t *testing.T) {
 				t.Errorf("%s: that %q is in the code is %t\n%s", flag, want, got, o.stdout)
 			}
 		}
+	}
+}
+
+// TestCachedCodeNeedsNoLLVM has the dynamic linker list what it loads. A
+// process whose code is cached does not open libLLVM; one with other facts,
+// whose code is different, does. Without a library, code runs on no engine that
+// needs one, cached or not.
+func TestCachedCodeNeedsNoLLVM(t *testing.T) {
+	if goruntime.GOOS != "linux" || goruntime.GOARCH != "amd64" {
+		t.Skip("LLVM's JIT links cached code here")
+	}
+	dir := t.TempDir()
+	write(t, dir, "reach.logic", "edge(x, y) -> int(x), int(y).\nreach(x, y) <- edge(x, y).\n"+
+		"reach(x, z) <- reach(x, y), edge(y, z).\n"+
+		"length[x] = n -> int(x), int(n).\nlength[x] = n <- agg<<n = count()>> reach(x, _).\n"+
+		"_(x, n, r) <- length[x] = n, r = float:sqrt[float:pow[int:float:convert[n], 2.5f]].\n")
+	write(t, dir, "edge.tsv", "1\t2\n2\t3\n3\t1\n")
+	run := func(engine string, more ...string) outcome {
+		cmd := withLLVM(t, redfoxProcess(t, dir, "run", "reach.logic", "--facts", ".", "--engine",
+			engine, "--format", "tsv"))
+		cmd.Env = append(append(cmd.Env, "REDFOX_CACHE="+filepath.Join(dir, "cache"),
+			"LD_DEBUG=files"), more...)
+		return finish(t, cmd)
+	}
+	for i, c := range []struct {
+		engine, edges string
+		opens         bool
+	}{
+		{"go", "1\t2\n2\t3\n3\t1\n", false},
+		{"cpu", "1\t2\n2\t3\n3\t1\n", true},
+		{"cpu", "1\t2\n2\t3\n3\t1\n", false},
+		{"cpu", "1\t2\n2\t3\n3\t70000\n", true},
+		{"cpu", "1\t2\n2\t3\n3\t70000\n", false},
+	} {
+		write(t, dir, "edge.tsv", c.edges)
+		o := run(c.engine)
+		if lines := strings.Count(o.stdout, "\n"); o.code != 0 || lines != 3 {
+			t.Fatalf("run %d: exit code %d, %d lines, %s", i, o.code, lines, o.stderr)
+		}
+		if got := strings.Contains(o.stderr, "libLLVM"); got != c.opens {
+			t.Errorf("run %d on %s: opens libLLVM: %v", i, c.engine, got)
+		}
+	}
+	if o := run("cpu", "REDFOX_LLVM=libLLVM-none.so"); o.code != exitEnvironment ||
+		!strings.Contains(o.stderr, "libLLVM 15 to 19 is not there") {
+		t.Errorf("without a library: exit code %d, %s", o.code, o.stderr)
 	}
 }

@@ -74,9 +74,13 @@ func unparsed(flag, value string) *usageError {
 // checkValues checks those values of flags that can be checked before the
 // command does anything.
 func checkValues(c *cli.Context) error {
+	given := map[string]bool{} // cli's IsSet looks at all flags for each
+	for _, name := range c.LocalFlagNames() {
+		given[name] = true
+	}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) {
+		if !given[name] {
 			continue
 		}
 		var values []string

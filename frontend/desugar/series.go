@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -14,13 +15,15 @@ import (
 )
 
 // specifier is v = function<parameters>[index](input).
-var specifier = regexp.MustCompile(
-	`^\s*([\pL_?][\pL\d_?]*)\s*=\s*(\w+)\s*(?:<(.*)>)?\s*\[([^\]]*)\]\s*(?:\((.*)\))?\s*$`)
+var specifier = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^\s*([\pL_?][\pL\d_?]*)\s*=\s*(\w+)\s*(?:<(.*)>)?\s*\[([^\]]*)\]\s*(?:\((.*)\))?\s*$`)
+})
 
 // series rewrites v = runtotal[i](x), and v = rnd_uniform_int<lo, hi, seed>[i]
 // and rnd_uniform_real.
 func (g *generator) series(c *ast.Clause) []*ast.Clause {
-	m := specifier.FindStringSubmatch(c.P2P.Text)
+	m := specifier().FindStringSubmatch(c.P2P.Text)
 	if m == nil || c.Right == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 )
@@ -19,7 +20,7 @@ func (c *climber) translate(d *diag.Diagnostic) bool {
 	if d.Code != diag.UnexpectedToken && d.Code != diag.EmptyClause || len(c.tokens) == 0 {
 		return true
 	}
-	if d.Code == diag.EmptyClause && soufflePragma.MatchString(c.file.Text[d.Span.Start:]) {
+	if d.Code == diag.EmptyClause && soufflePragma().MatchString(c.file.Text[d.Span.Start:]) {
 		return false
 	}
 	at := max(0, slices.IndexFunc(c.tokens,
@@ -53,7 +54,9 @@ func (c *climber) translate(d *diag.Diagnostic) bool {
 var sqlOperators = []string{"like", "rlike", "regexp", "matches", "between", "is"}
 
 // soufflePragma matches the beginning of a directive of Soufflé.
-var soufflePragma = regexp.MustCompile(`^\.(decl|input|output|type|printsize|comp|init)[ \t]+[\pL_]`)
+var soufflePragma = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\.(decl|input|output|type|printsize|comp|init)[ \t]+[\pL_]`)
+})
 
 // word returns a token in lower case.
 func (c *climber) word(i int) string {

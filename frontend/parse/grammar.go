@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -28,15 +29,18 @@ type specSyntax struct {
 	Close lexer.Token  `parser:"@RParen"`
 }
 
-// p2pParser is built once: building resolves the grammar by reflection.
-var p2pParser = participle.MustBuild[p2pSyntax](
-	participle.Lexer(definition{
-		"EOF": tokEOF, "P2P": tokP2P, "LShift": tokLShift, "RShift": tokRShift, "Raw": tokRaw,
-		"Ident": tokIdent, "Eq": tokEq, "Comma": tokComma, "LParen": tokLParen, "RParen": tokRParen,
-		"Formula": tokFormula,
-	}),
-	participle.UseLookahead(0),
-)
+// p2pParser is built once, when a program needs it: building resolves the
+// grammar by reflection.
+var p2pParser = sync.OnceValue(func() *participle.Parser[p2pSyntax] {
+	return participle.MustBuild[p2pSyntax](
+		participle.Lexer(definition{
+			"EOF": tokEOF, "P2P": tokP2P, "LShift": tokLShift, "RShift": tokRShift, "Raw": tokRaw,
+			"Ident": tokIdent, "Eq": tokEq, "Comma": tokComma, "LParen": tokLParen, "RParen": tokRParen,
+			"Formula": tokFormula,
+		}),
+		participle.UseLookahead(0),
+	)
+})
 
 // definition is the lexer.Definition of the grammar: the names of the tokens in
 // its struct tags. The parser is given its tokens and never lexes.
@@ -83,7 +87,8 @@ func (c *climber) p2p(from, stop int) (*p2pSyntax, int) {
 	lex, err := lexer.Upgrade(&p2pLexer{climber: c, at: from, stop: stop})
 	if err == nil {
 		var syntax *p2pSyntax
-		if syntax, err = p2pParser.ParseFromLexer(lex, participle.AllowTrailing(true)); err == nil {
+		syntax, err = p2pParser().ParseFromLexer(lex, participle.AllowTrailing(true))
+		if err == nil {
 			return syntax, tokens(syntax.Close).to
 		}
 	}

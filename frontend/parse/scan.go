@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -37,7 +38,9 @@ type scanner struct {
 
 // numbers matches the specifier of seq<<i = number(...)>>, which is LogiQL. In
 // LogicBlox 3 other text stands there, which has no meaning.
-var numbers = regexp.MustCompile(`^\s*<<\s*[\pL_?][\pL\d_?$]*\s*=\s*\w+\s*(\(|>>)`)
+var numbers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*<<\s*[\pL_?][\pL\d_?$]*\s*=\s*\w+\s*(\(|>>)`)
+})
 
 func newScanner(f *source.File, diags *diag.List) *scanner {
 	s := &scanner{file: f, text: f.Text, diags: diags}
@@ -600,7 +603,7 @@ func (s *scanner) ident() lexer.TokenType {
 	if c := s.text[start]; c == 'a' || c == 's' || c == 'l' || c == 'p' || c == 'u' {
 		if logiql, ok := p2pNames[s.text[start:s.pos]]; ok && s.angleFollows() {
 			rest := s.text[s.pos:]
-			s.rawPending = !logiql && !(s.text[start:s.pos] == "seq" && numbers.MatchString(rest))
+			s.rawPending = !logiql && !(s.text[start:s.pos] == "seq" && numbers().MatchString(rest))
 			return tokP2P
 		}
 	}

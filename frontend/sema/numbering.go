@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -16,9 +17,11 @@ const numberingExample = "seq<<i = number(order(desc(x), y), partition(z))>>"
 
 // legacyText is what LogicBlox 3 accepts in seq<<>> and ignores: r=(k1,k2), or
 // a name.
-var legacyText = regexp.MustCompile(`^\s*(\w+\s*(=\s*\(.*\)\s*)?)?$`)
+var legacyText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(\w+\s*(=\s*\(.*\)\s*)?)?$`)
+})
 
-func isLegacyText(text string) bool { return legacyText.MatchString(text) }
+func isLegacyText(text string) bool { return legacyText().MatchString(text) }
 
 // numbering lowers a sequence that states its order, as numberingExample does.
 // The number counts the bindings of the body. Ties are broken by the variables

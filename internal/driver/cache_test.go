@@ -103,10 +103,15 @@ func TestCodeCache(t *testing.T) {
 			t.Errorf("round %d finds %d entries and leaves %d", round, filled, n)
 		}
 	}
-	// Another process has nothing to add.
-	child(t, "ptx")
-	if n := entries(t, dir); n != filled {
-		t.Errorf("another process finds %d entries and leaves %d", filled, n)
+	// Another process has nothing to add but a note of libLLVM, which this one
+	// found before it had a cache.
+	for round, more := range []int{1, 0} {
+		child(t, "ptx")
+		n := entries(t, dir)
+		if n > filled+more {
+			t.Errorf("process %d finds %d entries and leaves %d", round+2, filled, n)
+		}
+		filled = n
 	}
 	// A damaged entry is compiled again.
 	files, err := filepath.Glob(filepath.Join(dir, "*"))

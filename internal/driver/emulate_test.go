@@ -1,6 +1,9 @@
 package driver
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
@@ -81,4 +84,37 @@ func findLLVM(t *testing.T, find func() (*llvm.Library, error)) {
 	tools := *process.Machine.Tools
 	tools.Find, tools.Installed = find, nil
 	onMachine(t, &machine.Machine{Tools: &tools, Driver: process.Machine.Driver})
+}
+
+// TestLostLLVM has a library that was there when an earlier process noted it,
+// and is another one when code is to be made. That is a lack of the machine.
+func TestLostLLVM(t *testing.T) {
+	lib, err := llvm.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	note, ok := lib.Note()
+	if !ok {
+		t.Skip("the library has no identity on this system")
+	}
+	t.Setenv("REDFOX_CACHE", "")
+	findLLVM(t, func() (*llvm.Library, error) {
+		lib, _ := llvm.Recall(strings.Replace(note, `"Build":"`, `"Build":"0`, 1))
+		return lib, nil
+	})
+	for _, e := range Engines() {
+		if e.Available != (e.Name == "go") || e.Name == "cpu" && e.Help == "" {
+			t.Errorf("the list of engines has %+v", e)
+		}
+	}
+	p, err := Compile(context.Background(), []Source{{Name: "p.logic",
+		Text: "p(1).\nq(x) <- p(y), x = y + 1.\n"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Run(context.Background(), NewFacts(), RunOptions{Engine: "cpu"})
+	var missing *EnvironmentError
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "it has just been replaced") {
+		t.Errorf("got %v", err)
+	}
 }

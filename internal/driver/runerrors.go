@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/redfoxdb/redfox/frontend/source"
+	"github.com/redfoxdb/redfox/internal/failure"
 	"github.com/redfoxdb/redfox/internal/llvm"
 	"github.com/redfoxdb/redfox/internal/scratch"
 	"github.com/redfoxdb/redfox/runtime"
@@ -35,6 +36,10 @@ func (p *Program) runError(ctx context.Context, engine string, err error) error 
 			Help: about.Memory(memory, p.warnings), Err: err}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	}
+	var none *llvm.NotFoundError
+	if errors.As(err, &none) { // a library that was there when the run began
+		return failure.Missing(none)
 	}
 	var internal *InternalError
 	var environment *EnvironmentError

@@ -4,6 +4,7 @@ package dynlib
 
 import (
 	goruntime "runtime"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
@@ -32,4 +33,24 @@ func Symbol(library uintptr, name string) uintptr {
 		return 0
 	}
 	return address
+}
+
+// ProcessSymbol returns the address of a function of the process, or 0.
+func ProcessSymbol(name string) uintptr { return Symbol(purego.RTLD_DEFAULT, name) }
+
+// FileOf returns the path of the library that has the code at an address, as
+// the dynamic linker names it, or "".
+func FileOf(address uintptr) string {
+	find := ProcessSymbol("dladdr")
+	if find == 0 || address == 0 {
+		return ""
+	}
+	var info struct { // Dl_info
+		path    *byte
+		_, _, _ uintptr
+	}
+	if ok, _, _ := purego.SyscallN(find, address, uintptr(unsafe.Pointer(&info))); int32(ok) == 0 {
+		return ""
+	}
+	return Text(info.path)
 }

@@ -19,3 +19,9 @@ func Open(string, bool) (uintptr, error) {
 
 // Symbol returns 0.
 func Symbol(uintptr, string) uintptr { return 0 }
+
+// ProcessSymbol returns 0.
+func ProcessSymbol(string) uintptr { return 0 }
+
+// FileOf returns "".
+func FileOf(uintptr) string { return "" }

@@ -139,7 +139,7 @@ func (c *Cache) Get(key string) ([]byte, bool) {
 	}
 	defer root.Close()
 	id, name := sha256.Sum256([]byte(key)), entryName(key)
-	data, err := readEntry(root, name)
+	data, used, err := readEntry(root, name)
 	if err != nil {
 		return nil, false
 	}
@@ -147,27 +147,34 @@ func (c *Cache) Get(key string) ([]byte, bool) {
 	if !ok {
 		return nil, false // the Put that follows replaces it
 	}
-	touch(root, name)
+	if time.Since(used) >= recent {
+		touch(root, name)
+	}
 	return object, true
 }
 
-// readEntry reads an entry's file, if nobody else can have written it.
-func readEntry(root *os.Root, name string) ([]byte, error) {
+// recent is how long ago an entry may have been marked as used to count as used
+// now. Marking all entries of a run would write to the disk in each run.
+const recent = 10 * time.Minute
+
+// readEntry reads an entry's file, if nobody else can have written it. It
+// returns when the entry was marked as used.
+func readEntry(root *os.Root, name string) (data []byte, used time.Time, err error) {
 	f, err := root.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, used, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, used, err
 	}
 	if reason, _ := distrust(info); reason != "" || !info.Mode().IsRegular() {
-		return nil, fs.ErrPermission
+		return nil, used, fs.ErrPermission
 	}
-	data := make([]byte, info.Size())
+	data = make([]byte, info.Size())
 	_, err = io.ReadFull(f, data)
-	return data, err
+	return data, info.ModTime(), err
 }
 
 // Put stores an object under a key, replacing what was there. An object that

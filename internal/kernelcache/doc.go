@@ -23,7 +23,7 @@
 // good as absent. The folder is made with mode 0700 and entries with 0600.
 // Systems without owners of files in the sense of Unix are not checked.
 //
-// The files' modification times tell when an entry was used last: access times
-// are not kept on many machines. When the entries take more than the bound,
-// those that were used longest ago go first.
+// The files' modification times tell, to ten minutes, when an entry was used
+// last: access times are not kept on many machines. When the entries take more
+// than the bound, those that were used longest ago go first.
 package kernelcache

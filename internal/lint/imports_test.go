@@ -27,7 +27,7 @@ var layers = []layer{
 	{"internal/linediff", nil},
 	{"internal/dynlib", nil},
 	{"internal/malloc", []string{"internal/dynlib"}},
-	{"internal/llvm", []string{"internal/dynlib", "internal/malloc"}},
+	{"internal/elfload", nil},
 	{"internal/cuda", []string{"internal/dynlib", "internal/malloc"}},
 	{"internal/cuda/driver", []string{"internal/cuda"}},
 	{"internal/atomicfile", nil},
@@ -35,6 +35,7 @@ var layers = []layer{
 	{"internal/confine", []string{"internal/atomicfile", "internal/remote"}},
 	{"internal/kernelcache", []string{"internal/atomicfile"}},
 	{"internal/fileid", nil},
+	{"internal/llvm", []string{"internal/dynlib", "internal/malloc", "internal/fileid"}},
 	{"internal/reference/pointsto", nil},
 	{"internal/reference/recursive", nil},
 	{"internal/reference/randprog", nil},
@@ -160,7 +161,8 @@ var layers = []layer{
 	}},
 
 	{"weaver/assemble/codecache", []string{"harmony", "harmony/abi", "harmony/domain"}},
-	{"weaver/assemble/hostcode", []string{"internal/llvm", "primitives"}},
+	{"weaver/assemble/hostcode",
+		[]string{"internal/dynlib", "internal/elfload", "internal/llvm", "primitives"}},
 	{"weaver/assemble", []string{
 		"queryplan", "queryplan/cfg", "queryplan/sortpairs", "harmony", "harmony/abi", "harmony/domain",
 		"harmony/lower", "harmony/ranges", "harmony/rfx", "primitives", "weaver/assemble/codecache", "weaver/assemble/hostcode",

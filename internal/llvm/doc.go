@@ -4,7 +4,7 @@
 // In: LLVM IR as text or bitcode. Out: optimised IR, assembly, object code,
 // PTX, or the addresses of functions compiled into this process. All of it
 // happens in memory. Bindings know nothing of LogiQL: the package must not
-// import any package of redfox, and is the only one that knows how to call
+// import any phase of redfox, and is the only one that knows how to call
 // libLLVM.
 //
 // # Use
@@ -27,6 +27,11 @@
 //
 // [TargetMachine.Compile] is the same at once and faster, for IR that is good
 // for nothing else.
+//
+// A process that only has to know which library there is, and what it says of
+// the processor, need not open it: [Library.Note] is a text for a later
+// process, which keeps it under [Place], and [Recall] makes a Library of it
+// that opens itself when it is needed.
 //
 // # Ownership
 //

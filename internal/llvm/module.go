@@ -64,6 +64,9 @@ func (l *Library) ParseBitcode(name string, bitcode []byte) (*Module, error) {
 
 // parse makes a module of what read puts into it.
 func (l *Library) parse(name, ir string, read func(*Module) error) (*Module, error) {
+	if err := l.Open(); err != nil {
+		return nil, err
+	}
 	m := &Module{lib: l, name: name, context: l.fn.ContextCreate(), listener: newListener()}
 	l.fn.ContextSetDiagnosticHandler(m.context, l.onDiagnostic, m.listener.id)
 	err, lost := attempt(func() error { return read(m) })

@@ -40,22 +40,41 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
 }
 
-// Library is an opened libLLVM.
+// Library is libLLVM: one that is open, or one that an earlier process has
+// opened, which opens when something is compiled (see [Recall]).
 type Library struct {
-	path    string
-	version Version
-	fn      functions
-	hasPTX  bool
+	about
+	fn functions
+
+	once  sync.Once // opens a recalled library
+	wrong error     // why it did not open
 
 	onDiagnostic uintptr // callbacks that C can call
 	onReport     uintptr
 }
 
+// about is what is known of a library, and what it says of the processor.
+type about struct {
+	Name    string // by which it was opened
+	File    string // the path of the file
+	Is      string // the identity of the file, see package fileid
+	Build   string // the identity of its contents
+	Version Version
+	Host    TargetOptions
+	PTX     bool // has the target NVPTX
+}
+
 // Path returns the name by which the library was opened.
-func (l *Library) Path() string { return l.path }
+func (l *Library) Path() string { return l.Name }
 
 // Version returns the library's version.
-func (l *Library) Version() Version { return l.version }
+func (l *Library) Version() Version { return l.about.Version }
+
+// Key tells code for the host apart that is made by other libraries, or for
+// other processors.
+func (l *Library) Key() string {
+	return fmt.Sprintf("%v\x00%s\x00%+v", l.Version(), l.Build, l.Host)
+}
 
 // Attempt is one library that Open tried, and why it was not taken.
 type Attempt struct {
@@ -194,21 +213,25 @@ func open(name string) (*Library, error) {
 		}
 		return nil, err
 	}
-	l := &Library{path: name, version: versionOf(handle)}
-	switch {
-	case l.version.Major == 0:
+	l := &Library{about: about{Name: name, Version: versionOf(handle)}}
+	l.once.Do(func() {}) // there is nothing left to do
+	switch version := l.Version(); {
+	case version.Major == 0:
 		return nil, fmt.Errorf("not libLLVM, or one older than %d", oldest)
-	case l.version.Major < oldest || l.version.Major > newest:
-		return nil, fmt.Errorf("version %v", l.version)
+	case version.Major < oldest || version.Major > newest:
+		return nil, fmt.Errorf("version %v", version)
 	}
 	if missing := l.fn.bindAll(handle); len(missing) > 0 {
-		return nil, fmt.Errorf("version %v, but without %s", l.version, strings.Join(missing, ", "))
+		return nil, fmt.Errorf("version %v, but without %s", l.Version(),
+			strings.Join(missing, ", "))
 	}
 	if !initializeBackend(handle, hostBackend()) {
 		return nil, fmt.Errorf("built without the target %s", hostBackend())
 	}
-	l.hasPTX = initializeBackend(handle, "NVPTX")
+	l.PTX = initializeBackend(handle, "NVPTX")
 	l.installHandlers()
+	l.Host = l.hostOptions()
+	l.File, l.Is, l.Build = fileOf(handle)
 	return l, nil
 }
 

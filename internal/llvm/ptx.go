@@ -41,18 +41,18 @@ func (l *Library) PTXOptions(sm, maxPTX int) (TargetOptions, error) {
 		return TargetOptions{}, &Error{Op: fmt.Sprintf("choose PTX for sm_%d", sm),
 			Message: fmt.Sprintf(format, args...)}
 	}
-	if !l.hasPTX {
-		return fail("%s is built without the target NVPTX", l.path)
+	if !l.PTX {
+		return fail("%s is built without the target NVPTX", l.Name)
 	}
 	ptx := 0
 	for _, v := range ptxVersions {
-		if v.since <= l.version.Major && (maxPTX == 0 || v.ptx <= maxPTX) {
+		if v.since <= l.Version().Major && (maxPTX == 0 || v.ptx <= maxPTX) {
 			ptx = v.ptx
 			break
 		}
 	}
 	for _, g := range gpus {
-		if g.sm <= sm && g.ptx <= ptx && g.since <= l.version.Major {
+		if g.sm <= sm && g.ptx <= ptx && g.since <= l.Version().Major {
 			return TargetOptions{
 				Triple:   "nvptx64-nvidia-cuda",
 				CPU:      fmt.Sprintf("sm_%d", g.sm),

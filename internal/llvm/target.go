@@ -38,7 +38,9 @@ type TargetOptions struct {
 // JIT maps the code of an object, its constants and its jump table apart,
 // wherever the system has room. It does not notice distances above 2 GiB, which
 // occur in a process with gigabytes of facts.
-func (l *Library) HostOptions() TargetOptions {
+func (l *Library) HostOptions() TargetOptions { return l.Host }
+
+func (l *Library) hostOptions() TargetOptions {
 	return TargetOptions{
 		Triple:    l.fn.takeMessage(l.fn.GetDefaultTargetTriple()),
 		CPU:       l.fn.takeMessage(l.fn.GetHostCPUName()),
@@ -63,6 +65,9 @@ type TargetMachine struct {
 // about a processor or a feature that it does not know, LLVM only warns on
 // standard error.
 func (l *Library) NewTargetMachine(o TargetOptions) (*TargetMachine, error) {
+	if err := l.Open(); err != nil {
+		return nil, err
+	}
 	t := &TargetMachine{lib: l, options: o}
 	err, _ := attempt(t.create)
 	if err != nil {

@@ -1,6 +1,9 @@
 package ssbgen
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 var (
 	firstDay = time.Date(1992, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -9,8 +12,8 @@ var (
 	// orderDays is on how many of them there are orders. TPC-H's last order is
 	// of 151 days before the end of 1998.
 	orderDays = 2406
-	// dateKeys are the keys of days: year, month and day, as digits.
-	dateKeys = dayKeys()
+	// dateKeys returns the keys of days: year, month and day, as digits.
+	dateKeys = sync.OnceValue(dayKeys)
 )
 
 func day(i int) time.Time { return firstDay.AddDate(0, 0, i) }
@@ -47,7 +50,7 @@ var holidays = map[[2]int]bool{
 
 // date returns rows of the dimension date.
 func date(from, to int64) []column {
-	n := int(to - from)
+	n, keys := int(to-from), dateKeys()
 	var name, weekday, month, yearMonth, selling []string
 	key, yearMonthNumber := make([]int32, n), make([]int32, n)
 	year, inYear := make([]int16, n), make([]int16, n)
@@ -58,7 +61,7 @@ func date(from, to int64) []column {
 	for i := range n {
 		t := day(int(from) + i)
 		y, m, d := t.Date()
-		key[i] = dateKeys[int(from)+i]
+		key[i] = keys[int(from)+i]
 		name = append(name, t.Format("January 2, 2006"))
 		weekday = append(weekday, t.Weekday().String())
 		month = append(month, m.String())

@@ -29,6 +29,7 @@ func (o Options) lineorder(from, to int64) []column {
 	priority, shipmode := make([]int8, 0, room), make([]int8, 0, room)
 	extendedprice, ordtotalprice := make([]int32, 0, room), make([]int32, 0, room)
 	revenue, supplycost := make([]int32, 0, room), make([]int32, 0, room)
+	byDay := dateKeys()
 	for i := from; i < to; i++ {
 		r := sourceOf(o.Seed, orderRows, i)
 		lines := r.between(1, maxLines)
@@ -49,7 +50,7 @@ func (o Options) lineorder(from, to int64) []column {
 			custkey = append(custkey, int32(customer))
 			partkey = append(partkey, int32(part))
 			suppkey = append(suppkey, int32(r.between(1, suppliers)))
-			orderdate = append(orderdate, dateKeys[ordered])
+			orderdate = append(orderdate, byDay[ordered])
 			priority = append(priority, int8(urgency))
 			quantity = append(quantity, int8(count))
 			extendedprice = append(extendedprice, int32(each*count))
@@ -57,7 +58,7 @@ func (o Options) lineorder(from, to int64) []column {
 			revenue = append(revenue, int32(earned))
 			supplycost = append(supplycost, int32(each*6/10))
 			tax = append(tax, int8(taxed))
-			commitdate = append(commitdate, dateKeys[ordered+r.between(30, 90)])
+			commitdate = append(commitdate, byDay[ordered+r.between(30, 90)])
 			shipmode = append(shipmode, int8(r.below(len(shipModes))))
 		}
 		for range lines {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/redfoxdb/redfox/frontend/diag"
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -39,10 +40,12 @@ func (p Program) Memory(e *runtime.MemoryError, warnings []*diag.Diagnostic) str
 
 // hidden matches what follows the name of a predicate in the names of those
 // that the compiler makes for its rules.
-var hidden = regexp.MustCompile(`\$(range|wanted|keys|made)[0-9]*`)
+var hidden = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(range|wanted|keys|made)[0-9]*`)
+})
 
 // Shown returns a message without the names that the compiler makes.
-func Shown(message string) string { return hidden.ReplaceAllString(message, "") }
+func Shown(message string) string { return hidden().ReplaceAllString(message, "") }
 
 // place returns the first line of a span, and where it begins.
 func place(at source.Span) string {

@@ -26,7 +26,7 @@ type Machine struct {
 
 // Host returns the machine that this process runs on.
 func Host() *Machine {
-	tools := &assemble.Tools{Find: llvm.Open, Installed: llvm.Installed}
+	tools := &assemble.Tools{Find: assemble.FindLLVM, Installed: llvm.Installed}
 	return &Machine{Tools: tools, Driver: driver.Open}
 }
 
@@ -38,11 +38,17 @@ type Info struct {
 	Help      string // what to do about that; may be empty
 }
 
-// Engines describes all engines, fastest first.
+// Engines describes all engines, fastest first. It opens libLLVM, even if it is
+// known from an earlier process.
 func (m *Machine) Engines() []Info {
+	wrong := m.Tools.OpenLLVM()
 	var out []Info
 	for _, k := range Kinds {
-		out = append(out, m.Engine(k.Name))
+		info := m.Engine(k.Name)
+		if wrong != nil && info.Available && k.Name != Go {
+			info = unavailable(k.Name, wrong)
+		}
+		out = append(out, info)
 	}
 	return out
 }

@@ -225,7 +225,7 @@ func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 		}
 	}
 	if facts.Rows >= max(FewFacts, FewPerCommand*facts.Commands) {
-		if s.machine.Tools.HasLLVM() { // opened when there is code to make or to load
+		if s.machine.Tools.HasLLVM() { // opened when there is code to make
 			return Choice{Info: Info{Name: CPU, Available: true, Detail: "native code for this machine"},
 				Passed: passed, Adaptive: true}
 		}

@@ -81,13 +81,13 @@ func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (*gpu.Engine, erro
 	}), nil
 }
 
-// canCompile opens libLLVM, and returns why it cannot be opened.
+// canCompile finds libLLVM, and returns why there is none.
 func (p *Pool) canCompile() error {
 	_, err := p.Machine.Tools.LLVM()
 	return err
 }
 
-// openNative returns the engine of native code if libLLVM can be opened.
+// openNative returns the engine of native code if there is libLLVM.
 func (p *Pool) openNative(how assemble.Fusing) (runtime.Engine, error) {
 	if err := p.canCompile(); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (p *Pool) openNative(how assemble.Fusing) (runtime.Engine, error) {
 	return p.native(how)
 }
 
-// native returns the engine of native code, which opens libLLVM when there is
-// code to make or to load.
+// native returns the engine of native code, which asks for libLLVM when there
+// is code to make or to load.
 func (p *Pool) native(how assemble.Fusing) (runtime.Engine, error) {
 	t, err := assemble.ParseTarget(machine.DefaultCPU)
 	if err != nil {

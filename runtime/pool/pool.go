@@ -162,8 +162,9 @@ func (p *Pool) Start(s *machine.Selection, how assemble.Fusing, spans trace.Func
 		if !ok {
 			return
 		}
-		// libLLVM is needed as well. Both change what the process has mapped,
-		// so loading it earlier would delay the driver, for which everything
+		// libLLVM is needed as well, unless a note says which one there is and
+		// all code is cached. Both change what the process has mapped, so
+		// loading it earlier would delay the driver, for which everything
 		// waits.
 		go func() { _, _ = p.Machine.Tools.LLVM() }()
 		if spans != nil {

@@ -91,6 +91,9 @@ func (a *Assembler) Compile(graph *harmony.Program,
 	return compileOnce(cache, graph, a.target, a.key, k,
 		func(heard codecache.Knowledge) (*codecache.Code, error) {
 			start := time.Now()
+			if a.lib != nil {
+				openBeside(a.lib)
+			}
 			shaped := emit.Units
 			if a.tools.emulates(a.target) {
 				shaped = emit.Shaped

@@ -5,12 +5,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 var (
-	fileLine    = regexp.MustCompile(`(?m)^\t\.file\t(\d+) (".*")\n`)
-	place       = regexp.MustCompile(`(?m)^\t\.loc\t(\d+) `)
-	sectionLine = regexp.MustCompile(`(?m)^\t\.section\t\.debug_loc\t\{\t\}\n`)
+	fileLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\t\.file\t(\d+) (".*")\n`)
+	})
+	place = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\t\.loc\t(\d+) `)
+	})
+	sectionLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\t\.section\t\.debug_loc\t\{\t\}\n`)
+	})
 )
 
 // joinLines joins PTX whose parts have places. Each part numbers its files from
@@ -20,7 +27,7 @@ func joinLines(parts []string) string {
 	var files []string
 	for i, part := range parts {
 		number := map[string]int{}
-		for _, m := range fileLine.FindAllStringSubmatch(part, -1) {
+		for _, m := range fileLine().FindAllStringSubmatch(part, -1) {
 			at := slices.Index(files, m[2])
 			if at < 0 {
 				at = len(files)
@@ -28,9 +35,9 @@ func joinLines(parts []string) string {
 			}
 			number[m[1]] = at + 1
 		}
-		part = sectionLine.ReplaceAllString(fileLine.ReplaceAllString(part, ""), "")
-		parts[i] = place.ReplaceAllStringFunc(part, func(loc string) string {
-			return fmt.Sprintf("\t.loc\t%d ", number[place.FindStringSubmatch(loc)[1]])
+		part = sectionLine().ReplaceAllString(fileLine().ReplaceAllString(part, ""), "")
+		parts[i] = place().ReplaceAllStringFunc(part, func(loc string) string {
+			return fmt.Sprintf("\t.loc\t%d ", number[place().FindStringSubmatch(loc)[1]])
 		})
 	}
 	var b strings.Builder

@@ -34,6 +34,7 @@ func (t *Tools) Objects(graph *harmony.Program, to Target, k codecache.Knowledge
 	options.Cores = cores
 	made, err := t.objects(graph, to, k, options, cache,
 		func(heard codecache.Knowledge) (*codecache.Code, error) {
+			openBeside(options.Library)
 			isCold := coldOf(graph)
 			heard.General = func(of string) bool { return isCold[of] }
 			code, err := t.IR(graph, to, heard)
@@ -82,8 +83,8 @@ func noted(cache *kernelcache.Cache, about string) bool {
 var errAbsent = errors.New("the cache has no code")
 
 // Made returns what Objects returned before for a graph, in this process or an
-// earlier one; nil if there is nothing. It opens libLLVM only if there is code
-// of the graph.
+// earlier one; nil if there is nothing. It asks for libLLVM only if there is
+// code of the graph.
 func (t *Tools) Made(graph *harmony.Program, to Target, k codecache.Knowledge) (*Native, error) {
 	if about, ok := noteOf(graph); !ok || !noted(kernelcache.Open(), about) {
 		return nil, nil

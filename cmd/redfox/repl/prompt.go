@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redfoxdb/redfox/frontend/ast"
 	"github.com/redfoxdb/redfox/frontend/diag"
@@ -72,7 +73,7 @@ func (p *Prompt) Abandon() { p.pending = "" }
 // Line takes a line, and reports whether it ends the conversation. Errors are
 // printed; none of them ends it.
 func (p *Prompt) Line(ctx context.Context, line string) (quit bool) {
-	if p.Pending() && isCommand.MatchString(line) && strings.Count(p.pending, `"""`)%2 == 0 {
+	if p.Pending() && isCommand().MatchString(line) && strings.Count(p.pending, `"""`)%2 == 0 {
 		p.Report(&promptError{strings.TrimSpace(p.pending) + " has no end and is dropped",
 			"a clause ends with a full stop, a question with a question mark"})
 		p.Abandon()
@@ -103,7 +104,9 @@ func (p *Prompt) Line(ctx context.Context, line string) (quit bool) {
 }
 
 // isCommand matches a line that cannot go on with a clause.
-var isCommand = regexp.MustCompile(`^\s*:[a-z]`)
+var isCommand = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*:[a-z]`)
+})
 
 // ended reports whether a text ends with a full stop, or with the question mark
 // of a question, outside of brackets and comments.

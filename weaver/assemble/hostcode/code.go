@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/redfoxdb/redfox/internal/elfload"
 	"github.com/redfoxdb/redfox/internal/llvm"
 )
 
@@ -19,7 +20,8 @@ type Code struct {
 	// until Close.
 	Functions map[string]uintptr
 
-	jit *llvm.JIT
+	image *elfload.Image
+	jit   *llvm.JIT // instead of the image
 }
 
 // Options say how code is compiled.
@@ -150,50 +152,6 @@ func compile(lib *llvm.Library, o llvm.TargetOptions, c llvm.Compilation) ([]byt
 	defer machine.Close()
 	object, _, err := machine.Compile(c)
 	return object, err
-}
-
-// Link makes the functions of objects ready to be called, which call the
-// primitives calls.
-func Link(o Options, objects [][]byte, calls, symbols []string) (*Code, error) {
-	jit, err := o.Library.NewJIT()
-	if err != nil {
-		return nil, err
-	}
-	c := &Code{Functions: map[string]uintptr{}, jit: jit}
-	if err := c.link(o, objects, calls, symbols); err != nil {
-		c.Close()
-		return nil, err
-	}
-	return c, nil
-}
-
-func (c *Code) link(o Options, objects [][]byte, calls, symbols []string) error {
-	if len(symbols) == 0 {
-		return nil
-	}
-	primitives, err := symbolsOf(o, calls)
-	if err != nil {
-		return err
-	}
-	if err := c.jit.Define(primitives); err != nil {
-		return err
-	}
-	for i, object := range objects {
-		if err := c.jit.AddObject(fmt.Sprint("kernels ", i), object); err != nil {
-			return err
-		}
-	}
-	for _, s := range symbols {
-		if c.Functions[s], err = c.jit.Lookup(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Close frees the code, which must not be running.
-func (c *Code) Close() {
-	_ = c.jit.Close() // the code is gone either way
 }
 
 // Join makes one entry of a cache of several objects, each after its length.

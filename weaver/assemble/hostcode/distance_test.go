@@ -46,7 +46,9 @@ func TestDistances(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, s := range f.Sections {
-				if s.Type != elf.SHT_RELA || !strings.HasPrefix(s.Name, ".rela.text") {
+				isText := strings.HasPrefix(s.Name, ".rela.text") ||
+					strings.HasPrefix(s.Name, ".rela.ltext") // of LLVM 19
+				if s.Type != elf.SHT_RELA || !isText {
 					continue
 				}
 				data, err := s.Data()

@@ -3,5 +3,7 @@
 // primitives.CallPrefix and which are compiled once.
 //
 // In: libLLVM, IR, and a cache of objects. Out: addresses by symbol. It imports
-// internal/llvm and primitives, and no other package of redfox.
+// internal/llvm, which compiles, internal/elfload, which links, and what these
+// need. LLVM's JIT links what elfload does not know, so libLLVM stays closed if
+// all objects are cached.
 package hostcode

@@ -43,7 +43,7 @@ func Bitcode() ([]byte, error) {
 }
 
 // key tells objects for this machine apart: by what they are made of, as text
-// and as primitives, by the version of LLVM and by the processor.
+// and as primitives, by LLVM and by the processor.
 func key(lib *llvm.Library, text string) (string, error) {
 	target, err := Target()
 	if err != nil {
@@ -54,9 +54,7 @@ func key(lib *llvm.Library, text string) (string, error) {
 		return "", err
 	}
 	h := sha256.New()
-	o := lib.HostOptions()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%d %d\n%s\n%s", lib.Version(), o.Triple, o.CPU, o.Features,
-		o.Reloc, o.CodeModel, digest, text)
+	fmt.Fprintf(h, "%s\n%s\n%s", lib.Key(), digest, text)
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
@@ -80,7 +78,6 @@ func Calls(ir string) []string {
 // of the process.
 type library struct {
 	mu        sync.Mutex
-	jit       *llvm.JIT
 	addresses map[string]uintptr
 }
 
@@ -118,12 +115,6 @@ func (l *library) load(o Options, symbols []string) error {
 	if len(symbols) == 0 {
 		return nil
 	}
-	var err error
-	if l.jit == nil {
-		if l.jit, err = o.Library.NewJIT(); err != nil {
-			return err
-		}
-	}
 	objects, errs := make([][]byte, len(symbols)), make([]error, len(symbols))
 	cores := make(chan bool, o.cores(len(symbols)))
 	var wg sync.WaitGroup
@@ -138,17 +129,11 @@ func (l *library) load(o Options, symbols []string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	for i, s := range symbols {
-		if err := l.jit.AddObject(s, objects[i]); err != nil {
-			return err
-		}
+	code, err := link(o.Library, objects, nil, symbols)
+	if err == nil {
+		maps.Copy(l.addresses, code.Functions)
 	}
-	for _, s := range symbols {
-		if l.addresses[s], err = l.jit.Lookup(s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // object returns a primitive's object file.

@@ -83,12 +83,20 @@ func TestEveryPrimitive(t *testing.T) {
 			symbols = append(symbols, primitives.CallPrefix+p.Name)
 		}
 	}
-	found, err := Symbols(lib, nil, symbols)
+	objects := make([][]byte, len(symbols))
+	for i, s := range symbols {
+		if objects[i], err = object(lib, nil, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := link(lib, objects, nil, symbols)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer c.Close()
+	isLinked(t, c)
 	for _, s := range symbols {
-		if found[s] == 0 {
+		if c.Functions[s] == 0 {
 			t.Errorf("%s has no address", s)
 		}
 	}

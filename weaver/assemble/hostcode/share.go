@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // shape is a function of IR, and the others whose text is the same but for the
@@ -20,7 +21,9 @@ type shape struct {
 
 // header is the first line of a function that can be shared: plain parameters,
 // and nothing but nounwind about the function.
-var header = regexp.MustCompile(`^define (\w+) @([\w.$-]+)\(((?:\w+ %\w+(?:, )?)*)\) nounwind \{$`)
+var header = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^define (\w+) @([\w.$-]+)\(((?:\w+ %\w+(?:, )?)*)\) nounwind \{$`)
+})
 
 // shapesOf divides IR into the functions of some of all symbols and what they
 // need. Each shape stands where its first function stood.
@@ -53,7 +56,7 @@ func shapesOf(ir string, all, some []string) (shapes []*shape, rest string) {
 		text := ir[:size]
 		ir = ir[size:]
 		line, body, _ := strings.Cut(text, "\n")
-		is := header.FindStringSubmatch(line)
+		is := header().FindStringSubmatch(line)
 		if is == nil {
 			others.WriteString(text)
 			continue
