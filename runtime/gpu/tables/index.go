@@ -107,10 +107,10 @@ func (x *Index) Release() error {
 	return nil
 }
 
-// Prepare makes empty tables for the relation's rows, or extends the present
-// ones, and returns the passes that fill them.
-func (x *Index) Prepare() ([]machine.Pass, error) {
-	from, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
+// Prepare makes empty tables for the rows of a version of the relation, or
+// extends the present ones, and returns the passes that fill them.
+func (x *Index) Prepare(of harmony.Version) ([]machine.Pass, error) {
+	from, until, err := x.Rel.Version(x.run.Ctx, of)
 	if err != nil {
 		return nil, err
 	}
