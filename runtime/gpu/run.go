@@ -112,6 +112,9 @@ func (r *run) Clear(v harmony.Managed) error {
 // Free gives back what a variable holds, but for the memory of one that is
 // filled again.
 func (r *run) Free(v harmony.Managed, again bool) error {
+	if _, index := v.(*harmony.Index); index && again {
+		return nil // the next build detects what has changed
+	}
 	if err := r.settle(); err != nil {
 		return err
 	}

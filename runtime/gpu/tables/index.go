@@ -66,8 +66,17 @@ func (m indexMemory) Reserve(b *device.Buffer, what string, bytes int64) error {
 	if err := m.run.Drop(b); err != nil {
 		return err
 	}
-	return m.run.Alloc(b, what, bytes+bytes/2)
+	if bytes < spaciousIndex {
+		bytes += bytes / 2
+	} else {
+		bytes += bytes / 8
+	}
+	return m.run.Alloc(b, what, bytes)
 }
+
+// spaciousIndex is the size in bytes below which the rows of an index that is
+// built again soon get room for half as many more.
+const spaciousIndex = 32 << 20
 
 // Free gives a buffer back.
 func (m indexMemory) Free(b *device.Buffer) error { return m.run.Drop(b) }
