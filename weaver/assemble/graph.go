@@ -125,9 +125,12 @@ func fused(plan *queryplan.Plan, t Target, how Fusing,
 	defer failure.Recover("fusion", &err)
 	// Kernels that can pass rows on in registers become one. From here on an
 	// operator may be in several kernels, and a kernel has several operators.
+	// Old and full rows share an index on a GPU. On a CPU the order of kernels
+	// that this takes costs more: one that goes by bits finds new tuples at
+	// less cost than others.
 	graph, report, err = fuse.Fuse(graph,
 		fuse.Options{Off: how.Off, Keep: pairs, Budget: t.Budget,
-			Distinct: harmony.Distinct(plan), TwoIndexes: how.TwoIndexes, Brief: brief})
+			Distinct: harmony.Distinct(plan), TwoIndexes: how.TwoIndexes || !t.GPU, Brief: brief})
 	if err != nil {
 		return nil, nil, &failure.Internal{Phase: "fusion", Err: err, Dump: plan.String()}
 	}
