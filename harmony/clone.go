@@ -54,7 +54,7 @@ func (c cloner) command(cmd Command) Command {
 	case *Run:
 		return &Run{c.kernel(cmd.Kernel)}
 	case *Build:
-		return &Build{rename(c, cmd.Index)}
+		return &Build{rename(c, cmd.Index), cmd.Before}
 	case *Number:
 		n := *cmd
 		n.To, n.From = rename(c, n.To), rename(c, n.From)
@@ -77,6 +77,11 @@ func (c cloner) command(cmd Command) Command {
 		return &n
 	}
 	return cmd
+}
+
+// Probing returns a copy of a kernel that probes one index in place of another.
+func (k *Kernel) Probing(index, inPlaceOf *Index) *Kernel {
+	return cloner{map[Managed]Managed{inPlaceOf: index}}.kernel(k)
 }
 
 func (c cloner) kernel(k *Kernel) *Kernel {

@@ -90,6 +90,7 @@
 // Commands, beside run, are
 //
 //	build i                                         makes an index of what its relation holds now
+//	build i old                                     of the old ones; another build adds the rest
 //	number n = t group [x] order [y]                t with a column that numbers rows
 //	number n(*, y) = t group [x] order [y]          of t only y, behind the number
 //	topk n = t limit 10 group [x] order [y desc]    the first rows of t

@@ -190,7 +190,7 @@ func (p *parser) command(ln *irtext.Line) Command {
 	var c Command
 	switch t.Text {
 	case "build":
-		c = &Build{managed[*Index](p, "an index")}
+		c = &Build{Index: managed[*Index](p, "an index"), Before: p.AcceptWord(Old.String())}
 	case "number":
 		n := &Number{Span: p.Span(ln)}
 		n.To, n.From, n.Cols = p.taken(true)

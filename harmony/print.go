@@ -141,7 +141,11 @@ func CommandString(c Command) string {
 		}
 		return "run " + irtext.QuoteName(c.Kernel.Name)
 	case *Build:
-		return "build " + irtext.QuoteName(c.Index.Name)
+		text := "build " + irtext.QuoteName(c.Index.Name)
+		if c.Before {
+			text += " " + Old.String()
+		}
+		return text
 	case *Number:
 		return "number " + irtext.QuoteName(c.To.Name) + takenText(c.From.Cols, c.Cols, true) +
 			" = " + irtext.QuoteName(c.From.Name) +

@@ -202,8 +202,21 @@ type Command interface{ command() }
 // Run runs a kernel.
 type Run struct{ Kernel *Kernel }
 
-// Build makes an index of what its relation holds now.
-type Build struct{ Index *Index }
+// Build makes an index of what its relation holds now. Before is for an index
+// over full: it makes it of the old rows, and a later build of the round adds
+// the others.
+type Build struct {
+	Index  *Index
+	Before bool
+}
+
+// Version returns the version of the relation that the index is made of.
+func (b *Build) Version() Version {
+	if b.Before {
+		return Old
+	}
+	return b.Index.Version
+}
 
 // Number appends to To the tuples of From's full part, each with its number,
 // from 0, within the tuples of equal Group columns, in the order of Order, ties

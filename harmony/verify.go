@@ -168,6 +168,11 @@ func (v *verifier) command(c Command) error {
 		v.kernels[c.Kernel.Name] = true
 		return nil
 	case *Build:
+		if x := c.Index; c.Before &&
+			(x.Version != Full || x.Of.Kind != queryplan.Derived || x.ByPosition()) {
+			return fmt.Errorf("index %s cannot be of old rows: it is not over full columns of a "+
+				"derived relation", x.Name)
+		}
 		return nil
 	case *Number:
 		if err := columnsExist(c.From.Cols, c.Group); err != nil {

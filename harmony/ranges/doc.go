@@ -14,6 +14,9 @@
 // for rows that a filter has dropped finds other values there, and must not use
 // the bound to leave out a test that keeps it from trapping.
 //
+// Distinct bounds how many different values a column has, by the rows of the
+// facts that they are copied from. It is an estimate of memory to its callers.
+//
 // Constants are parameters of generated code. A bound that comes from one is
 // only good for code that is made for this one run: Options.UnknownLiterals
 // asks for bounds that hold for all constants in the place of those that there

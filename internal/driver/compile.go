@@ -190,7 +190,8 @@ func ParsePlan(src Source, opts Options) (p *Program, err error) {
 // fusing returns what plans do not become.
 func (o Options) fusing() assemble.Fusing {
 	return assemble.Fusing{Off: o.NoFuse, Apart: o.KeepApart,
-		Unsorted: slices.Contains(o.Disable, sortPairs)}
+		Unsorted:   slices.Contains(o.Disable, sortPairs),
+		TwoIndexes: slices.Contains(o.Disable, shareIndexes)}
 }
 
 // check returns the error of options that no compilation can follow.

@@ -278,9 +278,10 @@ func (c *Compiled) Program(opts Options) (*Program, error) {
 		codes:   assemble.Codes{List: c.codes, Distrust: !opts.TrustCode},
 		disable: disable,
 		fusing: assemble.Fusing{
-			Off:      c.file.NoFuse || opts.NoFuse,
-			Apart:    slices.Concat(c.file.KeepApart, opts.KeepApart),
-			Unsorted: slices.Contains(disable, sortPairs),
+			Off:        c.file.NoFuse || opts.NoFuse,
+			Apart:      slices.Concat(c.file.KeepApart, opts.KeepApart),
+			Unsorted:   slices.Contains(disable, sortPairs),
+			TwoIndexes: slices.Contains(disable, shareIndexes),
 		},
 	}, nil
 }

@@ -61,6 +61,7 @@ const (
 	loopOnDevice = "LoopOnDevice"
 	joinByBits   = "JoinByBits"
 	packColumns  = "PackColumns"
+	shareIndexes = "ShareIndexes"
 	// streamBatches is the step without which facts that a GPU cannot hold are
 	// cut by the values that joins compare.
 	streamBatches = "StreamBatches"
@@ -89,6 +90,9 @@ func RunSteps() []Pass {
 		{Name: sortPairs, Doc: "An aggregate in an iteration over what stays the same, joined with " +
 			"values of a round, becomes a walk through the pairs, which are sorted by group once. " +
 			"Kernels need no table of groups then; the go engine has lists in any case."},
+		{Name: shareIndexes, Doc: "On a GPU, kernels of a recursion that look up the rows of before " +
+			"a round run first, and those that look up all rows by the same columns after the new " +
+			"rows are in the index, so that both have one."},
 		{Name: ReorderJoins, Doc: "The orders of the joins of a recursion are chosen again, by the " +
 			"tuples that are there, before a round in which a relation that it reads has at least " +
 			"4,096 tuples and ten times as many as the orders were chosen for. The go engine takes " +

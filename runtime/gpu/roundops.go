@@ -128,9 +128,14 @@ func (r *run) operations(l *rounds) bool {
 				return false
 			}
 			x.Space()
-			l.addBuild(loopOp{kind: abi.LoopBuild, command: i, rel: x.Rel, index: x,
-				version: x.Spaced.Version(), entry: len(l.entries)})
-			l.entries = append(l.entries, nil)
+			op := loopOp{kind: abi.LoopBuild, command: i, rel: x.Rel, index: x,
+				version: tables.LoopVersion(c.Version()), entry: len(l.entries)}
+			if at := l.firstBuild(x); at >= 0 { // by the same code
+				op.entry = l.ops[at].entry
+			} else {
+				l.entries = append(l.entries, nil)
+			}
+			l.addBuild(op)
 		case *harmony.Merge:
 			add(loopOp{kind: abi.LoopMerge, command: i, rel: r.Relations[c.Rel]})
 		default:
@@ -150,10 +155,11 @@ func (r *run) operations(l *rounds) bool {
 
 // addBuild adds the build of an index ahead of the kernels that are the last
 // operations so far: what they add is not merged yet. Blocks meet less often if
-// builds follow each other.
+// builds follow each other. The second build of a round comes behind kernels
+// that probe the index without what it adds.
 func (l *rounds) addBuild(op loopOp) {
 	at := len(l.ops)
-	for at > 0 && l.ops[at-1].kind == abi.LoopRun {
+	for l.firstBuild(op.index) < 0 && at > 0 && l.ops[at-1].kind == abi.LoopRun {
 		at--
 	}
 	l.ops = slices.Insert(l.ops, at, op)
@@ -185,9 +191,23 @@ func (r *run) loopVersion(src *harmony.Rows) int64 {
 	return abi.LoopMerged
 }
 
-// adds reports whether the loop adds rows to an index.
-func (l *rounds) adds(x *tables.Index) bool {
-	return slices.ContainsFunc(l.ops, func(op loopOp) bool { return op.index == x })
+// builds returns the version of its relation that an index has at the start of
+// a round, and reports whether the loop adds rows to it.
+func (l *rounds) builds(x *tables.Index) (of harmony.Version, added bool) {
+	if at := l.firstBuild(x); at >= 0 {
+		return l.built(l.ops[at]), true
+	}
+	return x.Decl.Version, false
+}
+
+// firstBuild returns the first operation that builds an index, or -1.
+func (l *rounds) firstBuild(x *tables.Index) int {
+	return slices.IndexFunc(l.ops, func(op loopOp) bool { return op.index == x })
+}
+
+// built returns the version of which an operation builds an index.
+func (l *rounds) built(op loopOp) harmony.Version {
+	return l.block.Cmds[op.command].(*harmony.Build).Version()
 }
 
 // stretches finds the operations that do not depend on each other: kernels that

@@ -101,7 +101,7 @@ func (r *run) isSmall(l *rounds) (bool, error) {
 func (r *run) pays(l *rounds) (bool, error) {
 	rows := int64(0)
 	for _, x := range l.indexes {
-		n, able, err := x.Unready(l.adds(x))
+		n, able, err := x.Unready(l.builds(x))
 		if err != nil || !able {
 			return false, err
 		}
@@ -124,12 +124,13 @@ func (r *run) beginRounds(l *rounds) (able bool, err error) {
 		}
 	}
 	for _, x := range l.indexes {
-		if n, _, err := x.Unready(l.adds(x)); err != nil {
+		of, added := l.builds(x)
+		if n, _, err := x.Unready(of, added); err != nil {
 			return false, err
 		} else if n == 0 {
 			continue
 		}
-		able, err := x.BeginRounds(func(passes []machine.Pass) error {
+		able, err := x.BeginRounds(of, func(passes []machine.Pass) error {
 			return r.runPasses(x.Decl, passes)
 		})
 		if err != nil || !able {
@@ -214,11 +215,15 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 			at < len(l.ops) && l.ops[at].kind == abi.LoopBuild)
 	}
 	// The host probes indexes of its own.
-	for _, op := range l.ops {
-		if op.kind == abi.LoopBuild && op.command < done.At {
-			if err := r.Build(op.index.Decl); err != nil {
-				return done, err
-			}
+	for i, op := range l.ops {
+		if op.kind != abi.LoopBuild || op.command >= done.At ||
+			slices.ContainsFunc(l.ops[i+1:], func(later loopOp) bool {
+				return later.index == op.index && later.command < done.At
+			}) {
+			continue
+		}
+		if err := r.Build(op.index.Decl, l.built(op)); err != nil {
+			return done, err
 		}
 	}
 	if r.walk.Request.Profile {

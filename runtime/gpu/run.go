@@ -112,6 +112,9 @@ func (r *run) Clear(v harmony.Managed) error {
 // Free gives back what a variable holds, but for the memory of one that is
 // filled again.
 func (r *run) Free(v harmony.Managed, again bool) error {
+	if _, index := v.(*harmony.Index); index && again {
+		return nil // the next build detects what has changed
+	}
 	if err := r.settle(); err != nil {
 		return err
 	}
@@ -223,10 +226,10 @@ func (r *run) overflow(k *harmony.Kernel) error {
 	return r.Overflow(view)
 }
 
-// Build makes an index.
+// Build makes an index of a version of its relation.
 //
 // An index over merged tuples does not depend on what launches still add.
-func (r *run) Build(decl *harmony.Index) error {
+func (r *run) Build(decl *harmony.Index, of harmony.Version) error {
 	r.log.Command()
 	if decl.Of.Kind != queryplan.Derived || r.probesUnsettled(decl) {
 		if err := r.settle(); err != nil {
@@ -237,7 +240,7 @@ func (r *run) Build(decl *harmony.Index) error {
 	closed := r.Slab.Closed
 	r.Slab.Closed = closed || x.Rel.IsLoaded() // other runs may share it
 	defer func() { r.Slab.Closed = closed }()
-	passes, err := x.Prepare()
+	passes, err := x.Prepare(of)
 	if err != nil || len(passes) == 0 {
 		return err
 	}

@@ -225,6 +225,9 @@ var GPU = Policy{Groups: 1 << 22, GroupBytes: 256 << 20, RowsPerGroup: 4, Ordere
 type Facts struct {
 	// Column bounds the words of a variable's column.
 	Column func(v harmony.Managed, col int) interval.Interval
+	// Distinct bounds the number of different values of a derived relation's
+	// column.
+	Distinct func(r *harmony.Relation, col int) int64
 	// Rows returns the number of rows of a loaded relation.
 	Rows func(r *harmony.Relation) (n int, loaded bool)
 	// Loaded returns the layout of a loaded relation's column.
@@ -351,13 +354,34 @@ func (l *Layouts) relation(r *harmony.Relation, f Facts) {
 		for i := range cols {
 			cols[i] = Words
 		}
-	case bytes > 0 && bytes <= l.policy.Bitmap &&
+	case bytes > 0 && bytes <= l.policy.Bitmap && !sparse(r, k, f) &&
 		(l.policy.Bitmaps == 0 || l.bitmaps+bytes <= l.policy.Bitmaps):
 		k.Form = abi.Direct
 		l.bitmaps += bytes
 	case bytes > 0 && !l.policy.FixedSets:
 		k.Open = true
 	}
+}
+
+// A bit set of at least sparseBitmap bytes in which at most one of sparseBits
+// bits can be set gives way to a hash table, which is smaller for the tuples
+// that there mostly are: a small part of those that there could be.
+const (
+	sparseBitmap = 64 << 20
+	sparseBits   = 32
+)
+
+// sparse reports whether few of the bits of a set can be set, by the numbers of
+// values that its columns take from facts.
+func sparse(r *harmony.Relation, k *Key, f Facts) bool {
+	if f.Distinct == nil || k.BitmapBytes() < sparseBitmap {
+		return false
+	}
+	left := float64(k.Size) / sparseBits
+	for i, field := range k.Fields {
+		left /= float64(max(min(f.Distinct(r, i), 1<<field.Bits), 1))
+	}
+	return left > 1
 }
 
 // part chooses the column of a decomposed relation whose values are dealt out:

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -97,6 +98,52 @@ func testIndexes(t *testing.T, text string) {
 			if got := k.Form == abi.Direct; got != direct || k.Open == got {
 				t.Errorf("%+v: %s has the form %v, open: %v", c, p.Indexes[i].Name, k.Form, k.Open)
 			}
+		}
+	}
+}
+
+// TestSparseSet wants a large bit set only where many of its bits can be set.
+func TestSparseSet(t *testing.T) {
+	p, err := harmony.Parse("test.harmony", `
+relation facts(k: int, a: int) input "facts"
+relation r(k: int, a: int) derived output
+block b0:
+  run k0
+    rows facts
+    v0: int = load k
+    v1: int = load a
+    insert r(v0, v1)
+  merge r
+  halt
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		keys, first, second int64
+		direct              bool
+	}{
+		{59_000, 737, 11_800, false},
+		{59_000, 59_000, 11_800, true},
+		{59_000, 59_000, 2_000, false},
+		{59_000, math.MaxInt64, math.MaxInt64, true},
+		{59_000, 0, 0, false},
+		{16_000, 10, 10, true}, // small
+	} {
+		l := New(p, Facts{
+			Column: func(harmony.Managed, int) interval.Interval {
+				return interval.Interval{Lo: 0, Hi: c.keys - 1}
+			},
+			Distinct: func(_ *harmony.Relation, col int) int64 {
+				return []int64{c.first, c.second}[col]
+			},
+			Rows:     func(*harmony.Relation) (int, bool) { return 1000, true },
+			Loaded:   func(*harmony.Relation, int) Column { return Words },
+			NeedsSet: func(*harmony.Relation) bool { return true },
+			Carried:  func(*harmony.Relation) []int { return nil },
+		}, GPU.In(140<<30))
+		if got := l.Sets[p.Relations[1]].Form; (got == abi.Direct) != c.direct {
+			t.Errorf("%+v: the set has the form %v", c, got)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (b *boundEntry) bitJoin() *bitJoin {
 // choose decides between bit rows and rows.
 func (j *bitJoin) choose(mem *account.Memory) error {
 	lay, set := j.index.Lay, j.out.set.lay
-	_, until := j.index.rel.version(j.index.Decl.Version)
+	until := int(j.index.Until)
 	if set.Parted || set.Size == 0 || lay.Size == 0 || lay.ByRow ||
 		j.index.Form == abi.Wide || j.index.Form == abi.None {
 		return nil

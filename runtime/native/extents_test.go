@@ -44,7 +44,7 @@ func TestExtents(t *testing.T) {
 				rel.gauge.cursor = rel.Full
 			}
 			add(20)
-			passes, err := x.prepare()
+			passes, err := x.prepare(x.Decl.Version)
 			if err != nil || len(passes) == 0 {
 				t.Fatalf("the first build has no passes: %v", err)
 			}
@@ -52,7 +52,7 @@ func TestExtents(t *testing.T) {
 			slots := x.Mask
 			for range 60 {
 				add(1 + random.IntN(min(700, int(x.Until))))
-				if passes, err := x.prepare(); err != nil || passes != nil {
+				if passes, err := x.prepare(x.Decl.Version); err != nil || passes != nil {
 					t.Fatalf("rows are not added in place: %v, %v", passes, err)
 				}
 			}
@@ -64,7 +64,7 @@ func TestExtents(t *testing.T) {
 				t.Error("the hash table did not grow")
 			}
 			add(3 * int(x.Until))
-			if passes, err := x.prepare(); err != nil || len(passes) == 0 {
+			if passes, err := x.prepare(x.Decl.Version); err != nil || len(passes) == 0 {
 				t.Errorf("most rows are new and are added in place: %v", err)
 			}
 			if spaced, _ := x.Word(abi.Param{Kind: abi.IndexSpaced}); spaced != 0 {

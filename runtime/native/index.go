@@ -88,10 +88,10 @@ func (x *index) Release() error {
 	return x.Index.Release()
 }
 
-// prepare makes empty tables for the relation's rows, or extends the present
-// ones, and returns the passes that fill them.
-func (x *index) prepare() ([]machine.Pass, error) {
-	from, until := x.rel.version(x.Decl.Version)
+// prepare makes empty tables for the rows of a version of the relation, or
+// extends the present ones, and returns the passes that fill them.
+func (x *index) prepare(of harmony.Version) ([]machine.Pass, error) {
+	from, until := x.rel.version(of)
 	if x.runs.New != nil {
 		return machine.PrepareRuns(&x.Index, &x.runs, int64(from), int64(until), x.rel.Generation)
 	}

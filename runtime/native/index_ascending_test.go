@@ -45,7 +45,7 @@ func TestBeginsOfAscendingKeys(t *testing.T) {
 		x := newIndex(m, &harmony.Index{Kind: harmony.Multi, Of: rel.Decl, Key: []int{0}},
 			layout.Pack([]interval.Interval{bound}), rel)
 		x.Lay.Form = x.Lay.FormFor(harmony.Multi, 1<<30)
-		passes, err := x.prepare()
+		passes, err := x.prepare(x.Decl.Version)
 		if err != nil || !x.Identity || len(passes) != 1 {
 			t.Fatalf("%d rows: %d passes, by rows alone: %t, %v", n, len(passes), x.Identity, err)
 		}

@@ -12,5 +12,5 @@ func (r *run) single(x *index) error {
 	if err := x.Release(); err != nil {
 		return err
 	}
-	return r.Build(x.Decl)
+	return r.Build(x.Decl, x.Decl.Version)
 }

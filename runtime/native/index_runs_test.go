@@ -79,7 +79,7 @@ func TestRunsAreFew(t *testing.T) {
 	const rounds, each = 3000, 3
 	for range rounds {
 		rel.Full += int64(each)
-		passes, err := x.prepare()
+		passes, err := x.prepare(x.Decl.Version)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,11 +99,12 @@ func TestRunsAreFew(t *testing.T) {
 	if most > 8 || entered > 40*rounds*each {
 		t.Errorf("%d runs at most, rows are entered %d times", most, entered/(rounds*each))
 	}
-	if passes, err := x.prepare(); err != nil || passes != nil {
+	if passes, err := x.prepare(x.Decl.Version); err != nil || passes != nil {
 		t.Errorf("an index that is built is built again: %v, %v", passes, err)
 	}
 	rel.Generation++
-	if passes, err := x.prepare(); err != nil || len(x.runs.List) != 1 || passes[0].From != 0 {
+	passes, err := x.prepare(x.Decl.Version)
+	if err != nil || len(x.runs.List) != 1 || passes[0].From != 0 {
 		t.Errorf("after the relation changed there are %d runs: %v", len(x.runs.List), err)
 	}
 }

@@ -145,7 +145,7 @@ func (p *parted) balanced() bool {
 func (p *parted) runAll() error {
 	r := p.run
 	for _, x := range p.loop.Builds {
-		if err := r.Build(x); err != nil {
+		if err := r.Build(x, x.Version); err != nil {
 			return err
 		}
 	}

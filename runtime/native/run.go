@@ -214,8 +214,8 @@ func (b *boundEntry) filledBytes() int64 {
 	return n
 }
 
-// Build makes an index.
-func (r *run) Build(decl *harmony.Index) error {
+// Build makes an index of a version of its relation.
+func (r *run) Build(decl *harmony.Index, of harmony.Version) error {
 	if r.entries[decl.Name] == nil {
 		for _, e := range r.code.module.Entries {
 			if e.Of == decl.Name && e.Role != abi.Kernel {
@@ -227,7 +227,7 @@ func (r *run) Build(decl *harmony.Index) error {
 			}
 		}
 	}
-	passes, err := r.indexes[decl].prepare()
+	passes, err := r.indexes[decl].prepare(of)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,10 @@ func Bind(ctx context.Context, p *Program, facts *store.Database, policy layout.
 	}
 	found := ranges.Find(p.Graph, p.Domains, data.Known())
 	return &Bound{Program: p, Data: data, Ranges: found, Layouts: layout.New(p.Graph, layout.Facts{
-		Column:   found.Column,
+		Column: found.Column,
+		Distinct: ranges.Distinct(p.Graph, func(r *harmony.Relation, col int) int64 {
+			return int64(data.Rows(r))
+		}),
 		Numbered: func(x *harmony.Index) bool { return numbered(x, data.Columns(x.Of), found) },
 		NeedsSet: p.NeedsSet,
 		Carried:  p.Carried,

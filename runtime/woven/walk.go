@@ -23,8 +23,8 @@ type Machine interface {
 	// Kernel runs a kernel, which is not one of the host's, over all rows of
 	// its source.
 	Kernel(k *harmony.Kernel) (Work, error)
-	// Build makes an index of the relation as it is.
-	Build(x *harmony.Index) error
+	// Build makes an index of a version of its relation as it is.
+	Build(x *harmony.Index, of harmony.Version) error
 	// Merge ends a round of a relation: what was inserted becomes its delta.
 	// After the last one nothing is inserted any more.
 	Merge(r *harmony.Relation, last bool) error
@@ -395,7 +395,7 @@ func (w *Walk) execute(b *harmony.Block, i int, c harmony.Command) (Work, error)
 		}
 		return w.Machine.Kernel(c.Kernel)
 	case *harmony.Build:
-		return Work{}, w.Machine.Build(c.Index)
+		return Work{}, w.Machine.Build(c.Index, c.Version())
 	case *harmony.Merge:
 		return Work{}, w.Machine.Merge(c.Rel, !w.InsertsAfter(c.Rel, b, i))
 	case *harmony.Clear:

@@ -16,16 +16,18 @@ import (
 )
 
 // Fusing restricts what plans become: no fusion of kernels at all, or not of
-// some pairs, and no sorting of the pairs of folds.
+// some pairs, no sorting of the pairs of folds, and no index that serves old
+// and full rows.
 type Fusing struct {
-	Off      bool
-	Apart    []string // pairs that stay apart, "k1+k2", by the names before fusion
-	Unsorted bool
+	Off        bool
+	Apart      []string // pairs that stay apart, "k1+k2", by the names before fusion
+	Unsorted   bool
+	TwoIndexes bool
 }
 
 // String is a key: equal restrictions have equal texts.
 func (f Fusing) String() string {
-	return fmt.Sprintf("%t %q %t", f.Off, f.Apart, f.Unsorted)
+	return fmt.Sprintf("%t %q %t %t", f.Off, f.Apart, f.Unsorted, f.TwoIndexes)
 }
 
 // Sorted returns the pairs that are sorted for the folds of a plan.
@@ -123,9 +125,12 @@ func fused(plan *queryplan.Plan, t Target, how Fusing,
 	defer failure.Recover("fusion", &err)
 	// Kernels that can pass rows on in registers become one. From here on an
 	// operator may be in several kernels, and a kernel has several operators.
+	// Old and full rows share an index on a GPU. On a CPU the order of kernels
+	// that this takes costs more: one that goes by bits finds new tuples at
+	// less cost than others.
 	graph, report, err = fuse.Fuse(graph,
 		fuse.Options{Off: how.Off, Keep: pairs, Budget: t.Budget,
-			Distinct: harmony.Distinct(plan), Brief: brief})
+			Distinct: harmony.Distinct(plan), TwoIndexes: how.TwoIndexes || !t.GPU, Brief: brief})
 	if err != nil {
 		return nil, nil, &failure.Internal{Phase: "fusion", Err: err, Dump: plan.String()}
 	}

@@ -561,10 +561,10 @@ func (d *driver) runKernel(k *harmony.Kernel) error {
 	return nil
 }
 
-func (d *driver) build(x *harmony.Index) {
+func (d *driver) build(x *harmony.Index, of harmony.Version) {
 	m, data := &d.mem, d.indexes[x]
 	rel := d.rels[x.Of]
-	from, until := d.rowsOf(rel, x.Version)
+	from, until := d.rowsOf(rel, of)
 	n := until - from
 	if data.size = int64(until); x.ByPosition() {
 		return
@@ -620,7 +620,7 @@ func (d *driver) run() (map[string]planref.Rows, error) {
 					return nil, err
 				}
 			case *harmony.Build:
-				d.build(c.Index)
+				d.build(c.Index, c.Version())
 			case *harmony.Merge:
 				r := d.rels[c.Rel]
 				r.old, r.full = r.full, int(r.gauge[0])

@@ -31,6 +31,10 @@
 // its rows from a temp to another one or to a derived relation that gets no
 // tuple twice: it reads any columns of a relation, and fills any of another.
 //
+// When kernels are final, an index over old and one over full rows of the same
+// columns become one, if the kernels of a round can be put into an order in
+// which those that probe old rows come before the build of the others.
+//
 // Compaction of tiles after selective filters is not decided here, nor is the
 // order of loads; the budgets are estimates, as no code is generated yet.
 package fuse

@@ -21,6 +21,9 @@ type Options struct {
 	// Budget is what a kernel may take; the zero Budget is that of sm_80, whose
 	// kernels every later GPU runs.
 	Budget target.Budget
+	// TwoIndexes keeps the indexes over old and over full of the same columns
+	// of a relation apart.
+	TwoIndexes bool
 	// Brief leaves refusals out of the report. Finding all of them takes longer
 	// than fusing.
 	Brief bool
@@ -56,6 +59,9 @@ func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 	f.refuseDependences()
 	f.orderInPlace()
 	f.shareRows()
+	if !opts.Off && !opts.TwoIndexes {
+		f.shareIndexes()
+	}
 	f.refuseRows()
 	f.describe()
 	if err := harmony.Verify(f.Program); err != nil {

@@ -25,6 +25,7 @@ import (
 //	refuse=R        some pair is refused for the reason R, written with dashes
 //	keep=(k0,k1)    that pair stays apart; off fuses nothing
 //	budget=B        sm_80, sm_90, cpu, or tiny, which nothing fits
+//	two-indexes     old and full rows have indexes of their own
 //	distinct=R      no tuple is inserted twice into that relation
 //
 // The text before and after runs over random facts, and the answers have to
@@ -77,6 +78,8 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Opt
 			refuse = strings.ReplaceAll(arg.Vals[0], "-", " ")
 		case "keep":
 			opts.Keep = append(opts.Keep, Pair{arg.Vals[0], arg.Vals[1]})
+		case "two-indexes":
+			opts.TwoIndexes = true
 		case "off":
 			opts.Off = true
 		case "distinct":

@@ -56,7 +56,9 @@ func (p *Program) loop(b *harmony.Block) *Loop {
 			if f == nil {
 				return nil
 			}
-			l.Kernels = append(l.Kernels, f)
+			if !slices.Contains(l.Kernels, f) {
+				l.Kernels = append(l.Kernels, f)
+			}
 		case *harmony.Merge:
 		default:
 			return nil
@@ -88,7 +90,7 @@ func (p *Program) loop(b *harmony.Block) *Loop {
 // a temp may be emptied, before and after its life.
 func (p *Program) loopSizes(b *harmony.Block) (s abi.LoopSizes) {
 	relations := map[*harmony.Relation]bool{}
-	indexes := map[*harmony.Index]bool{}
+	indexes, built := map[*harmony.Index]bool{}, map[*harmony.Index]bool{}
 	for _, c := range b.Cmds {
 		switch c := c.(type) {
 		case *harmony.Run:
@@ -102,9 +104,11 @@ func (p *Program) loopSizes(b *harmony.Block) (s abi.LoopSizes) {
 				relations[rows.Rel] = true
 			}
 		case *harmony.Build:
-			s.Kernels++
+			if !built[c.Index] {
+				s.Kernels++
+			}
 			relations[c.Index.Of] = true
-			indexes[c.Index] = true
+			indexes[c.Index], built[c.Index] = true, true
 		}
 		for _, v := range harmony.Writes(c) {
 			if r, ok := v.(*harmony.Relation); ok {

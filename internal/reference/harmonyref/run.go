@@ -242,7 +242,7 @@ func (m *machine) command(c harmony.Command) error {
 	case *harmony.Run:
 		return m.run(c.Kernel)
 	case *harmony.Build:
-		rows, err := m.positioned(c.Index.Of, c.Index.Version)
+		rows, err := m.positioned(c.Index.Of, c.Version())
 		found := map[string]planref.Rows{}
 		for _, r := range rows {
 			key := list.Map(c.Index.Key, func(at int) scalar.Value { return r[at] })

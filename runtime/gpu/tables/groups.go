@@ -112,7 +112,7 @@ func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 	slots := machine.SlotsFor(want)
 	if g.slots > 0 {
 		g.run.Enlarged++
-		slots = max(slots, g.run.growth(g.slots*g.slotBytes())*int64(g.mask+1))
+		slots = max(slots, growth(g.slots*g.slotBytes())*int64(g.mask+1))
 		slots = min(slots, max(machine.SlotsFor(g.keys()), machine.SlotsFor(need)))
 	}
 	for slots > machine.SlotsFor(need) && slots*g.slotBytes() > g.run.Memory.Room()/2 {

@@ -34,7 +34,7 @@ func (g *Groups) growList(had, need, want int64) error {
 	}
 	if !first {
 		g.run.Enlarged++
-		want = max(want, min(g.run.growth(g.slots*g.slotBytes())*room, g.keys()))
+		want = max(want, min(growth(g.slots*g.slotBytes())*room, g.keys()))
 	}
 	want = min(want, machine.MaxRows-borders)
 	used, slots := borders+had, affordable(borders+need, borders+want,

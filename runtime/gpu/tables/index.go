@@ -66,8 +66,17 @@ func (m indexMemory) Reserve(b *device.Buffer, what string, bytes int64) error {
 	if err := m.run.Drop(b); err != nil {
 		return err
 	}
-	return m.run.Alloc(b, what, bytes+bytes/2)
+	if bytes < spaciousIndex {
+		bytes += bytes / 2
+	} else {
+		bytes += bytes / 8
+	}
+	return m.run.Alloc(b, what, bytes)
 }
+
+// spaciousIndex is the size in bytes below which the rows of an index that is
+// built again soon get room for half as many more.
+const spaciousIndex = 32 << 20
 
 // Free gives a buffer back.
 func (m indexMemory) Free(b *device.Buffer) error { return m.run.Drop(b) }
@@ -107,10 +116,10 @@ func (x *Index) Release() error {
 	return nil
 }
 
-// Prepare makes empty tables for the relation's rows, or extends the present
-// ones, and returns the passes that fill them.
-func (x *Index) Prepare() ([]machine.Pass, error) {
-	from, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
+// Prepare makes empty tables for the rows of a version of the relation, or
+// extends the present ones, and returns the passes that fill them.
+func (x *Index) Prepare(of harmony.Version) ([]machine.Pass, error) {
+	from, until, err := x.Rel.Version(x.run.Ctx, of)
 	if err != nil {
 		return nil, err
 	}

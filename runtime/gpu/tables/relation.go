@@ -117,16 +117,18 @@ func (r *Relation) DropSet() error {
 }
 
 const (
-	// smallTable is the size up to which tables always grow fast.
+	// smallTable is the size up to which tables grow fast.
 	smallTable = 256 << 20
-	// smallShare is the part of the free memory up to which they do.
+	// smallShare is the part of the free memory that columns may take for all
+	// the tuples that a set has room for.
 	smallShare = 8
 )
 
-// growth is the factor by which a table grows. A table that leaves most of the
-// memory free grows fast: each growth waits for the device, and moves all rows.
-func (r *State) growth(bytes int64) int64 {
-	if bytes < smallTable || 4*bytes <= r.Memory.Room()/smallShare {
+// growth is the factor by which a table grows. A small one grows fast: each
+// growth waits for the device, and moves all rows. A large one takes longer to
+// get its memory than to move.
+func growth(bytes int64) int64 {
+	if 4*bytes <= smallTable {
 		return 4
 	}
 	return 2
@@ -201,7 +203,7 @@ func (r *Relation) grow(ctx context.Context, need, want int64) error {
 	if r.set == nil || r.set.room() == machine.MaxRows {
 		more := half
 		if !inPlace {
-			more = min(r.run.growth(r.Capacity*size)*r.Capacity, machine.MaxRows)
+			more = min(growth(r.Capacity*size)*r.Capacity, machine.MaxRows)
 		}
 		return r.growColumns(ctx, need, max(want, more))
 	}

@@ -48,7 +48,7 @@ func (s *tupleSet) makeRoom(ctx context.Context, r *Relation, need, want int64) 
 	slots := machine.SlotsFor(want)
 	if had := s.table; had.At != 0 {
 		s.run.Enlarged++
-		slots = max(slots, s.run.growth(had.Bytes)*int64(s.mask+1))
+		slots = max(slots, growth(had.Bytes)*int64(s.mask+1))
 	}
 	for slots > machine.SlotsFor(need) && 8*slots > s.run.Memory.Room()/2 {
 		slots /= 2

@@ -56,12 +56,12 @@ func (x *Index) Space() {
 // to.
 func (x *Index) TakesRows() bool { return x.Lay.Form == abi.Hash || x.Lay.Form == abi.Direct }
 
-// Unready returns how many rows have to be entered before a loop can begin, and
-// false if kernels cannot probe the spaced index. If the loop adds rows, it
-// adds a few that are missing, too.
-func (x *Index) Unready(added bool) (rows int64, able bool, err error) {
+// Unready returns how many rows have to be entered before a loop can begin with
+// an index of a version, and false if kernels cannot probe the spaced index. If
+// the loop adds rows, it adds a few that are missing, too.
+func (x *Index) Unready(of harmony.Version, added bool) (rows int64, able bool, err error) {
 	s := x.Spaced
-	from, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
+	from, until, err := x.Rel.Version(x.run.Ctx, of)
 	if err != nil || from != 0 || !added && x.Until != until {
 		return 0, false, err // without builds kernels may probe rows of an earlier state
 	}
@@ -93,10 +93,12 @@ func (x *Index) holds(rows int64) bool {
 	return x.Form == abi.Direct || x.Form == abi.Hash && machine.RoomOf(x.Mask) >= rows
 }
 
-// BeginRounds enters the rows that the relation has. Exec runs passes of a
-// build. It returns false if the index would be too large.
-func (x *Index) BeginRounds(exec func(passes []machine.Pass) error) (able bool, err error) {
-	_, until, err := x.Rel.Version(x.run.Ctx, x.Decl.Version)
+// BeginRounds enters the rows of a version of the relation. Exec runs passes of
+// a build. It returns false if the index would be too large.
+func (x *Index) BeginRounds(
+	of harmony.Version, exec func(passes []machine.Pass) error,
+) (able bool, err error) {
+	_, until, err := x.Rel.Version(x.run.Ctx, of)
 	if err != nil {
 		return false, err
 	}
@@ -211,10 +213,10 @@ func (s *Spaced) release() error {
 	return s.of.Release()
 }
 
-// Version returns the version of its relation that a spaced index has, as the
-// record of a loop has it.
-func (s *Spaced) Version() int64 {
-	if s.of.Decl.Version == harmony.Old {
+// LoopVersion returns the rows that a build of a version adds to a spaced
+// index, as the record of a loop has them.
+func LoopVersion(of harmony.Version) int64 {
+	if of == harmony.Old {
 		return abi.LoopIndexBefore
 	}
 	return abi.LoopIndexMerged
