@@ -188,6 +188,7 @@ const (
 	Hash
 	Wide
 	Ordered
+	Numbered
 )
 
 // Param is the meaning of a word. Var is the name of a managed variable, Index

@@ -87,6 +87,9 @@
 //	                      Direct   a bit set over packed keys below Size
 //	                      Hash     rf_set64 of packed keys, Size its mask
 //	                      Wide     the row set alone, over the relation's columns
+//	                      Numbered a CPU's bit set over packed keys below Size whose
+//	                               lowest column's values have numbers
+//	                               (primitives/src/tables.h, namespace numbered)
 //	a unique index        None     key k is that of row k, below Size
 //	                      Direct   rf_direct: 32 bits a key below Size, row + 1
 //	                      Hash     rf_map64 of packed keys, Size its mask

@@ -37,7 +37,7 @@ var roleNames = [...]string{
 }
 
 var formNames = [...]string{None: "none", Direct: "direct", Hash: "hash", Wide: "wide",
-	Ordered: "ordered"}
+	Ordered: "ordered", Numbered: "numbered"}
 
 var kindNames = [...]string{
 	RowsFrom:  "rows_from",

@@ -13,7 +13,7 @@ namespace form {
 // The forms are numbered as package harmony/abi numbers them. A table of form
 // WIDE has a row set beside it, by which rf_tile_wide_find and
 // rf_tile_wide_insert have replaced each tuple by its number before.
-enum : int64_t { NONE, DIRECT, HASH, WIDE };
+enum : int64_t { NONE, DIRECT, HASH, WIDE, ORDERED, NUMBERED };
 
 } // namespace form
 

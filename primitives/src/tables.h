@@ -106,6 +106,73 @@ RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, uint32_t *wor
 
 } // namespace bits
 
+// A set of form NUMBERED, of a CPU, is a bit set in which the values of the keys'
+// lowest column are numbered as they come, from 1 on, so that values that never come
+// take no memory. The bits of LINE numbers in a row lie beside each other, for one
+// after the other of what the other columns can be: a cache line.
+namespace numbered {
+
+enum : uint64_t { LINE_BITS = 9, LINE = 1 << LINE_BITS };
+
+// Set is what the set's address stands for. Package native writes it.
+struct Set {
+  uint32_t *words;   // the bits
+  uint32_t *numbers; // of the lowest column's values; 0: none yet
+  uint64_t shift;    // bits of the lowest column
+  uint64_t rests;    // number of values of the other columns
+  uint32_t given;    // numbers
+  uint32_t held;     // whether a worker gives a number
+};
+
+// place returns the bit of a number and the other columns. Number 0 has bits that
+// are never set.
+RF_HELPER uint64_t place(const Set *s, uint64_t number, uint64_t rest) {
+  return ((number >> LINE_BITS) * s->rests + rest) << LINE_BITS | (number & (LINE - 1));
+}
+
+// give numbers a value. Other workers may do so at the same time.
+RF_HELPER uint32_t give(Set *s, uint32_t *at) {
+  while (target::cas(&s->held, (uint32_t)0, (uint32_t)1) != 0)
+    target::relax();
+  uint32_t number = target::load(at);
+  if (number == 0) {
+    number = ++s->given;
+    target::store(at, number);
+  }
+  target::fence();
+  target::store(&s->held, (uint32_t)0);
+  return number;
+}
+
+// STEP is how many keys become places at a time.
+enum { STEP = 64 };
+
+// insert_tile is bits::insert_tile of keys below size.
+RF_HELPER int32_t insert_tile(uint8_t *live, const uint64_t *keys, Set *s, uint64_t size, bool together,
+                              int32_t items) {
+  bool room = true;
+  uint64_t mask = ((uint64_t)1 << s->shift) - 1;
+  for (int32_t from = 0; from < items; from += STEP) {
+    int32_t n = items - from < STEP ? items - from : STEP;
+    uint64_t places[STEP];
+    for (int32_t i = 0; i < n; i++) {
+      uint64_t key = keys[from + i];
+      bool wanted = live[from + i], in = wanted & (key < size);
+      room &= in == wanted;
+      live[from + i] = in;
+      key = in ? key : 0;
+      uint32_t *at = s->numbers + (key & mask), number = target::load(at);
+      if (in && number == 0)
+        number = give(s, at);
+      places[i] = place(s, number, key >> s->shift);
+    }
+    bits::insert_tile(live + from, places, s->words, ~(uint64_t)0, together, n);
+  }
+  return room;
+}
+
+} // namespace numbered
+
 namespace multi {
 
 // Place is where the rows of a number begin, and how many they are.
@@ -299,6 +366,8 @@ RF_PRIMITIVE int32_t rf_tile_insert(uint8_t *live, const uint64_t *keys, int64_t
   }
   if (form == form::DIRECT)
     return bits::insert_tile(live, keys, (uint32_t *)table, size, together, items);
+  if (target::WARP == 1 && form == form::NUMBERED)
+    return numbered::insert_tile(live, keys, (numbered::Set *)table, size, together, items);
   return 1;
 }
 

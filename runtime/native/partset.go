@@ -66,6 +66,8 @@ func (s *tupleSet) enter(r *relation) {
 	case abi.Direct:
 		set := unsafe.Slice((*uint32)(s.bits.Data), s.bits.Bytes/4)
 		s.pack(r, func(key uint64) { set[key/32] |= 1 << (key % 32) })
+	case abi.Numbered:
+		s.enterNumbered(r)
 	case abi.Hash:
 		slots := account.Words(&s.keys.Region)
 		s.pack(r, func(key uint64) { s.keys.put(slots, key) })

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"unsafe"
+
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/account"
 	"github.com/redfoxdb/redfox/runtime/layout"
@@ -14,8 +16,12 @@ type tupleSet struct {
 	what string
 	form abi.Form
 	keys keyTable       // of form Hash
-	bits account.Region // of form Direct
+	bits account.Region // of forms Direct and Numbered
 	rows rowTable       // of form Wide
+	// numbered and numbers are what form Numbered has beside its bits.
+	numbered numberedBits
+	numbers  account.Region
+	until    int // tuples that form Numbered is for
 	// convert is the size in bytes from which a bit set may replace a hash
 	// table.
 	convert int64
@@ -23,7 +29,7 @@ type tupleSet struct {
 
 func newTupleSet(m *account.Memory, what string, lay *layout.Key, convert int64) *tupleSet {
 	s := &tupleSet{lay: lay, mem: m, what: what, form: lay.Form, convert: convert}
-	s.keys.Memory, s.bits.Memory, s.rows.Memory = m, m, m
+	s.keys.Memory, s.bits.Memory, s.rows.Memory, s.numbers.Memory = m, m, m, m
 	return s
 }
 
@@ -34,6 +40,8 @@ func (s *tupleSet) room() int {
 		return roomOf(&s.keys.Region, s.keys.mask)
 	case abi.Wide:
 		return roomOf(&s.rows.Region, s.rows.mask)
+	case abi.Numbered:
+		return s.until
 	}
 	return machine.MaxRows
 }
@@ -53,6 +61,9 @@ func (s *tupleSet) makeRoom(r *relation, need int) error {
 		return s.bits.Alloc(s.mem, s.what, s.lay.BitmapBytes())
 	case need <= s.room():
 		return nil
+	case s.form == abi.Numbered:
+		s.freeBits()
+		return s.toBits(r, s.lay.BitmapBytes())
 	case s.form == abi.Wide:
 		return s.rows.build(s.mem, s.what, slotsFor(need+need/2), r.wideColumns(), r.rows())
 	}
@@ -61,8 +72,13 @@ func (s *tupleSet) makeRoom(r *relation, need int) error {
 		return s.keys.make(s.mem, s.what, slots)
 	}
 	slots = max(slots, 2*int(s.keys.mask+1))
-	if s.lay.Open && s.prefersBits(r, 8*slots) {
-		return s.toBits(r, s.lay.BitmapBytes())
+	if s.lay.Open {
+		switch s.preferred(r, 8*slots) {
+		case abi.Direct:
+			return s.toBits(r, s.lay.BitmapBytes())
+		case abi.Numbered:
+			return s.toNumbered(r)
+		}
 	}
 	return s.keys.resize(s.what, slots, nil)
 }
@@ -70,40 +86,66 @@ func (s *tupleSet) makeRoom(r *relation, need int) error {
 // A hash table gives way to a bit set when the pages that the tuples touch take
 // at most touchedFactor times the memory of the table, or clusteredFactor times
 // if tuples that follow each other are near each other: then most inserts find
-// their word in the cache, where each one misses it in the hash table.
+// their word in the cache, where each one misses it in the hash table. A bit
+// set of numbered values may take numberedFactor times the memory, all of it:
+// its pages cost less than filling tables that double twice more.
 const (
 	touchedFactor   = 2
 	clusteredFactor = 16
+	numberedFactor  = 12
 	// clustered is how many new tuples in succession share a page at least.
 	clustered = 8
 	// bitsOfPage is the number of tuples that a page of a bit set tells apart.
-	bitsOfPage = 8 * 4096
+	bitsOfPage = 8 * pageBytes
+	pageBytes  = 4096
 )
 
-// prefersBits reports whether a bit set is better than a hash table of table
-// bytes.
-func (s *tupleSet) prefersBits(r *relation, table int) bool {
+// A number is looked up for each tuple. If that saves less than half of the
+// pages, the set does without numbers once it has numberedGrowth times as many
+// tuples.
+const numberedGrowth = 8
+
+// preferred returns the form that is better than a hash table of table bytes,
+// or that of a hash table.
+func (s *tupleSet) preferred(r *relation, table int) abi.Form {
 	bytes := int64(s.lay.BitmapBytes())
 	if bytes == 0 || int64(table) < s.convert || bytes > min(s.mem.Room()/2, s.mem.Spare()) {
-		return false
+		return abi.Hash
 	}
 	if bytes <= touchedFactor*int64(table) {
-		return true
+		return abi.Direct
 	}
 	seen := make([]uint64, (s.lay.Size/bitsOfPage+64)/64)
 	touched := 0
+	low, rests, numbered := lowest(s.lay)
+	values, mask := newDistinct(low.Bits), low.Mask()
 	s.pack(r, func(key uint64) {
 		page := key / bitsOfPage
 		if seen[page/64]>>(page%64)&1 == 0 {
 			seen[page/64] |= 1 << (page % 64)
 			touched++
 		}
+		values.add(key & mask)
 	})
+	touched *= pageBytes
 	factor := touchedFactor
 	if s.clusters(r) {
 		factor = clusteredFactor
 	}
-	return touched*4096 <= factor*table
+	size := int(numberedBytes(uint64(values.count()), rests))
+	half := 2*size <= touched
+	switch {
+	case numbered && size <= numberedFactor*table && (half || 4*size <= 3*touched &&
+		touched > factor*table):
+		s.until = machine.MaxRows
+		if !half {
+			s.until = numberedGrowth * r.rows()
+		}
+		return abi.Numbered
+	case touched <= factor*table:
+		return abi.Direct
+	}
+	return abi.Hash
 }
 
 // clusters looks at the newest tuples.
@@ -125,7 +167,7 @@ func (s *tupleSet) clusters(r *relation) bool {
 	return len(keys) >= clustered*len(pages)
 }
 
-// toBits turns a hash table into a bit set. Rows that follow each other are
+// toBits turns the set into a bit set. Rows that follow each other are
 // near each other in the bit set more often than keys of the hash table are.
 func (s *tupleSet) toBits(r *relation, bytes int) error {
 	s.bits.Sparse = true
@@ -147,6 +189,9 @@ func (s *tupleSet) clear() error {
 			r.Zero(r.Bytes)
 		}
 	}
+	if s.form == abi.Numbered {
+		s.freeBits()
+	}
 	if s.lay.Open && s.keys.Data == nil {
 		s.form = s.lay.Form
 	}
@@ -155,7 +200,7 @@ func (s *tupleSet) clear() error {
 
 func (s *tupleSet) free() {
 	s.keys.Free()
-	s.bits.Free()
+	s.freeBits()
 	s.rows.Free()
 	s.form = s.lay.Form
 }
@@ -167,6 +212,8 @@ func (s *tupleSet) table() (address int64, mask uint64) {
 		return s.keys.Address(), s.keys.mask
 	case abi.Wide:
 		return s.rows.Address(), s.rows.mask
+	case abi.Numbered:
+		return int64(uintptr(unsafe.Pointer(&s.numbered))), s.lay.Size
 	}
 	return s.bits.Address(), 0
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/weaver/emit/ir"
+	"github.com/redfoxdb/redfox/weaver/expr"
 )
 
 // sift looks at the set that the outputs of an expansion go to before it makes
@@ -93,15 +94,11 @@ func (s *sift) round(row, places *ir.Array) {
 	rest := w.Load(types.I64, s.rest)
 	now := value.Value(w.Cur.NewICmp(enum.IPredEQ, rest, i64(0)))
 	w.Store(w.Cur.NewSelect(now, i64(0), w.Cur.NewSub(rest, i64(1))), s.rest)
-	if _, known := w.Fixed(abi.SetForm, name, 0); !known {
-		now = w.Cur.NewAnd(now, w.Cur.NewICmp(enum.IPredEQ, w.Param(abi.SetForm, name, 0),
-			i64(int64(abi.Direct))))
-	}
-	w.When(now, func() {
+	look := func(in bitsOf) {
 		w.Store(i64(0), count)
 		s.eachMatch(places, func(i, place, match value.Value) {
 			at, from := w.Load(types.I64, count), w.Get(row, i)
-			absent := s.absent(row, match, i)
+			absent := s.absent(row, match, i, in)
 			w.Set(row, at, from)
 			w.Set(places, at, place)
 			w.Store(w.Cur.NewAdd(at, w.Cur.NewZExt(absent, types.I64)), count)
@@ -109,13 +106,56 @@ func (s *sift) round(row, places *ir.Array) {
 		many := w.Cur.NewICmp(enum.IPredSGT, w.Cur.NewMul(w.Load(types.I64, count), i64(2)),
 			w.tile.count)
 		w.Store(w.Cur.NewSelect(many, i64(siftRest), i64(0)), s.rest)
-	})
+	}
+	table := w.Param(abi.SetTable, name, 0)
+	direct := func() { look(bitsOf{words: table}) }
+	if _, known := w.Fixed(abi.SetForm, name, 0); known {
+		w.When(now, direct)
+	} else {
+		form := w.Param(abi.SetForm, name, 0)
+		is := func(f abi.Form) value.Value {
+			return w.Cur.NewAnd(now, w.Cur.NewICmp(enum.IPredEQ, form, i64(int64(f))))
+		}
+		w.When(is(abi.Direct), direct)
+		w.When(is(abi.Numbered), func() { look(w.numberedBits(table)) })
+	}
 	w.setCount(w.Function, w.Load(types.I64, count))
 }
 
-// absent reports whether the tuple of an output is not in the set. The set has
-// a bit for all tuples that there can be.
-func (s *sift) absent(row *ir.Array, match, i value.Value) value.Value {
+// bitsOf are the bits of a set, which has one for all tuples that there can be.
+type bitsOf struct {
+	words value.Value
+	// The rest is about form Numbered, see primitives/src/tables.h.
+	numbers, shift, rests value.Value
+}
+
+// numberedBits reads where the bits of a set of form Numbered are.
+func (w *kernel) numberedBits(table value.Value) bitsOf {
+	pointer := func(i int64) value.Value {
+		return w.Load(expr.Ptr(), w.At(types.I64, table, i64(i)))
+	}
+	word := func(i int64) value.Value { return w.Load(types.I64, w.At(types.I64, table, i64(i))) }
+	return bitsOf{words: pointer(0), numbers: pointer(1), shift: word(2), rests: word(3)}
+}
+
+// lineBits is LINE_BITS of form Numbered.
+const lineBits = 9
+
+// placeOf returns the bit of a key.
+func (w *kernel) placeOf(in bitsOf, key value.Value) value.Value {
+	if in.numbers == nil {
+		return key
+	}
+	low := w.Cur.NewXor(w.Cur.NewShl(i64(-1), in.shift), i64(-1))
+	n := w.Cur.NewZExt(w.loadShared(w.At(types.I32, in.numbers, w.Cur.NewAnd(key, low))),
+		types.I64)
+	line := w.Cur.NewAdd(w.Cur.NewMul(w.Cur.NewLShr(n, i64(lineBits)), in.rests),
+		w.Cur.NewLShr(key, in.shift))
+	return w.Cur.NewOr(w.Cur.NewShl(line, i64(lineBits)), w.Cur.NewAnd(n, i64(1<<lineBits-1)))
+}
+
+// absent reports whether the tuple of an output is not in the set.
+func (s *sift) absent(row *ir.Array, match, i value.Value, bits bitsOf) value.Value {
 	w, name := s.kernel, s.insert.To.Name
 	key := value.Value(i64(0))
 	for c, v := range s.insert.Vals {
@@ -124,9 +164,8 @@ func (s *sift) absent(row *ir.Array, match, i value.Value) value.Value {
 		key = w.Cur.NewOr(key, w.Cur.NewShl(offset, i64(shift&63)))
 	}
 	in := w.Cur.NewICmp(enum.IPredULT, key, w.Param(abi.SetSize, name, 0))
-	key = w.Cur.NewSelect(in, key, i64(0))
-	word := w.loadShared(w.At(types.I32, w.Param(abi.SetTable, name, 0),
-		w.Cur.NewLShr(key, i64(5))))
+	key = w.placeOf(bits, w.Cur.NewSelect(in, key, i64(0)))
+	word := w.loadShared(w.At(types.I32, bits.words, w.Cur.NewLShr(key, i64(5))))
 	bit := w.Cur.NewLShr(word, w.Cur.NewAnd(w.Cur.NewTrunc(key, types.I32), i32(31)))
 	there := w.Cur.NewAnd(in, w.Cur.NewTrunc(bit, types.I1))
 	return w.Cur.NewXor(there, constant.True)
