@@ -99,12 +99,12 @@ func (o RunOptions) want() machine.Want {
 }
 
 // StartEngine begins to open what runs with these options need, of programs
-// that are compiled with those: for the gpu engine the driver, the device and
-// libLLVM. That takes some tenths of a second, in which the program can be
-// compiled and facts be loaded. Errors are ignored here; the first run returns
-// them. It is for processes that run one program at a time: with two hardware
-// queues the device opens sooner, but the kernels of several runs could wait
-// for each other.
+// that are compiled with those: for the gpu engine the driver and the device,
+// and libLLVM unless an earlier process has left its note. That takes some
+// tenths of a second, in which the program can be compiled and facts be loaded.
+// Errors are ignored here; the first run returns them. It is for processes that
+// run one program at a time: with two hardware queues the device opens sooner,
+// but the kernels of several runs could wait for each other.
 func StartEngine(run RunOptions, program Options) {
 	cuda.LimitQueues(runQueues)
 	start(process, run, program.fusing())

@@ -15,18 +15,18 @@ type plan struct {
 	objects []*object
 	defined map[string]*symbol // the global symbols
 	starts  [regions + 1]uint64
-	// slots and stubs are at which offset the address of a symbol is kept, and
-	// a jump to it. An object has its own.
-	slots, stubs map[*symbol]uint64
-	page         uint64
+	// got and stubs have the offsets of entries of the global offset table and
+	// of stubs, by the symbol of an object.
+	got, stubs map[*symbol]uint64
+	page       uint64
 }
 
-// stubSize is the room of a jump to an address that stands behind it.
+// stubSize is the size of a stub: a jump to the address that stands behind it.
 const stubSize = 16
 
 // planOf lays out objects for pages of a size.
 func planOf(files [][]byte, page uint64) (*plan, error) {
-	p := &plan{defined: map[string]*symbol{}, slots: map[*symbol]uint64{},
+	p := &plan{defined: map[string]*symbol{}, got: map[*symbol]uint64{},
 		stubs: map[*symbol]uint64{}, page: page}
 	for i, f := range files {
 		o, err := parse(f)
@@ -59,7 +59,7 @@ func (p *plan) define(o *object) error {
 	return nil
 }
 
-// layOut gives every section, jump and kept address its place.
+// layOut gives every section, stub and entry of the offset table its place.
 func (p *plan) layOut() error {
 	var sizes [regions]uint64
 	room := func(region int, size, align uint64) (at uint64, ok bool) {
@@ -112,21 +112,21 @@ func (p *plan) layOut() error {
 	for symbol := range p.stubs {
 		p.stubs[symbol] += p.starts[text]
 	}
-	for symbol := range p.slots {
-		p.slots[symbol] += p.starts[constants]
+	for symbol := range p.got {
+		p.got[symbol] += p.starts[constants]
 	}
 	return nil
 }
 
-// through returns by what a relocation reaches its symbol: a kept address, a
-// jump, or nil for neither, and where that lies and how large it is. A call
-// goes by a jump if the function is outside of the image, as it may be far.
+// through returns the entries by one of which a relocation reaches its symbol,
+// nil if it does so directly, and where they lie and how large one is. A call
+// of a function outside of the image goes by a stub, as it may be far.
 func (p *plan) through(o *object, r relocation) (places map[*symbol]uint64,
 	region int, size uint64) {
 	s := &o.symbols[r.symbol]
 	switch r.kind {
 	case elf.R_X86_64_GOTPCREL, elf.R_X86_64_GOTPCRELX, elf.R_X86_64_REX_GOTPCRELX:
-		return p.slots, constants, 8
+		return p.got, constants, 8
 	case elf.R_X86_64_PLT32:
 		if s.isUndefined() && p.defined[s.name] == nil {
 			return p.stubs, text, stubSize
@@ -175,14 +175,14 @@ func (l *linking) address(s *symbol) (uint64, error) {
 	case s.absolute:
 		return s.value, nil
 	}
-	if at, ok := l.outside[s.name]; ok {
-		return at, nil
+	at, ok := l.outside[s.name]
+	if !ok {
+		at = uint64(l.resolve(s.name))
+		l.outside[s.name] = at
 	}
-	at := uint64(l.resolve(s.name))
 	if at == 0 && !s.weak {
 		return 0, fmt.Errorf("symbol %s is not defined", s.name)
 	}
-	l.outside[s.name] = at
 	return at, nil
 }
 

@@ -75,9 +75,9 @@ func TestRelocations(t *testing.T) {
 		{place{kind: elf.R_X86_64_PC32, symbol: "near", addend: -4}, near - 4 - place4, ""},
 		{place{kind: elf.R_X86_64_PC32, symbol: "far"}, 0, "R_X86_64_PC32 to far is too far"},
 		{place{kind: elf.R_X86_64_PLT32, symbol: "f", addend: -4}, 16 - 4 - 4, ""},
-		// A jump of 16 bytes is behind 32 bytes of code.
+		// A stub of 16 bytes is behind 32 bytes of code.
 		{place{kind: elf.R_X86_64_PLT32, symbol: "far", addend: -4}, 32 - 4 - 4, ""},
-		// An address is kept behind 24 bytes of constants.
+		// The offset table is behind 24 bytes of constants.
 		{place{kind: elf.R_X86_64_GOTPCREL, symbol: "far", addend: -4}, 4096 + 24 - 4 - 4, ""},
 		{place{kind: elf.R_X86_64_GOTPCRELX, symbol: "own", addend: -4}, 4096 + 24 - 4 - 4, ""},
 		{place{kind: elf.R_X86_64_REX_GOTPCRELX, symbol: "theirs", addend: -4},
@@ -114,13 +114,13 @@ func TestRelocations(t *testing.T) {
 		switch c.kind {
 		case elf.R_X86_64_GOTPCREL:
 			if got := binary.LittleEndian.Uint64(l.memory[4096+24:]); got != far {
-				t.Errorf("the kept address is %#x", got)
+				t.Errorf("the entry of the offset table is %#x", got)
 			}
 		case elf.R_X86_64_PLT32:
-			if jump := l.memory[32:]; c.symbol == "far" &&
-				(!bytes.HasPrefix(jump, []byte{0xff, 0x25, 0, 0, 0, 0}) ||
-					binary.LittleEndian.Uint64(jump[6:]) != far) {
-				t.Errorf("the jump is % x", jump[:stubSize])
+			if stub := l.memory[32:]; c.symbol == "far" &&
+				(!bytes.HasPrefix(stub, []byte{0xff, 0x25, 0, 0, 0, 0}) ||
+					binary.LittleEndian.Uint64(stub[6:]) != far) {
+				t.Errorf("the stub is % x", stub[:stubSize])
 			}
 		}
 	}
@@ -158,6 +158,18 @@ func TestDefinitions(t *testing.T) {
 				t.Errorf("%v: object %d uses definition %d", c.binds, i+1, got)
 			}
 		}
+	}
+	// A weak symbol of one object may be a strong one of another.
+	needs := func(bind elf.SymBind) []byte {
+		return file(t, []part{{name: ".rodata", data: make([]byte, 8),
+			relocs: []place{{kind: elf.R_X86_64_64, symbol: "absent"}}}},
+			[]label{{name: "absent", bind: bind}})
+	}
+	if _, err := linkAt(base, needs(elf.STB_WEAK)); err != nil {
+		t.Error(err)
+	}
+	if _, err := linkAt(base, needs(elf.STB_WEAK), needs(elf.STB_GLOBAL)); err == nil {
+		t.Error("a symbol that is needed is 0")
 	}
 	both := []label{{name: "x", section: 1, value: 8}, {name: "x", bind: elf.STB_GLOBAL, section: 1}}
 	l, err := linkAt(base, file(t, []part{{name: ".rodata", data: make([]byte, 16),
