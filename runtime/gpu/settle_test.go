@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/internal/reference/enginetest"
 	"github.com/redfoxdb/redfox/internal/reference/oracle"
 	"github.com/redfoxdb/redfox/internal/reference/recursive"
@@ -67,7 +68,13 @@ func TestSettle(t *testing.T) {
 // indexes are built while kernels that may have stopped are not looked after,
 // and these go on over the runs of an index that they began with.
 func TestSettleBesideIndexes(t *testing.T) {
-	plan, db := growing(t, joinsItself)
+	for name, program := range map[string]string{"joins": joinsItself, "shares": sharesIndexes} {
+		t.Run(name, func(t *testing.T) { testSettleBeside(t, program) })
+	}
+}
+
+func testSettleBeside(t *testing.T, program string) {
+	plan, db := growing(t, program)
 	for _, rows := range []int64{1, 8, 4096} {
 		e, d := card{small: true, Options: emulated.Options{Seed: 11}}.open(t)
 		e.sizes.rows, e.sizes.run = rows, 8
@@ -89,7 +96,8 @@ func TestSettleBesideIndexes(t *testing.T) {
 }
 
 // Relations that grow are joined with themselves in the first program, and
-// tested for tuples of each other in the second one.
+// tested for tuples of each other in the second one. In the third one, old and
+// full rows are looked up by the same columns, for all rows and for any.
 const (
 	joinsItself = `
 edge(x, y) -> int(x), int(y).
@@ -108,7 +116,37 @@ ok(y) <- other(x, y), x = y.
 path(x, z) <- path(x, y), other(y, z), ok(z).
 ok(y) <- path(x, y), ok(x).
 `
+	sharesIndexes = `
+edge(x, y) -> int(x), int(y).
+other(x, y) -> int(x), int(y).
+path(x, y) <- edge(x, y).
+path(x, z) <- path(x, y), edge(y, z).
+path(x, z) <- path(y, x), path(y, z), other(x, _).
+ok(y) <- other(x, y), x = y.
+ok(z) <- ok(x), edge(x, z), path(z, _).
+ok(z) <- ok(x), ok(y), three(x, y, z).
+three(x, y, z) <- path(x, z), other(y, z).
+`
 )
+
+// TestSharedIndexes counts the indexes of the third program that serve old and
+// full rows.
+func TestSharedIndexes(t *testing.T) {
+	plan, _ := growing(t, sharesIndexes)
+	p, err := card{}.lower(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := map[harmony.IndexKind]int{}
+	for _, c := range p.Commands() {
+		if b, ok := c.(*harmony.Build); ok && b.Before {
+			shared[b.Index.Kind]++
+		}
+	}
+	if shared[harmony.Multi] == 0 || shared[harmony.Exists]+shared[harmony.Unique] == 0 {
+		t.Errorf("the shared indexes by kind are %v:\n%s", shared, p)
+	}
+}
 
 // growing returns the plan and the facts of such a program.
 func growing(t *testing.T, text string) (*queryplan.Plan, *store.Database) {
@@ -125,7 +163,8 @@ func growing(t *testing.T, text string) (*queryplan.Plan, *store.Database) {
 // the indexes. These have room for few rows in some runs, so that the host
 // takes over and comes back; and few rows are added to extents that are there.
 func TestSpacedIndexes(t *testing.T) {
-	for name, program := range map[string]string{"joins": joinsItself, "tests": testsItself} {
+	for name, program := range map[string]string{"joins": joinsItself, "tests": testsItself,
+		"shares": sharesIndexes} {
 		t.Run(name, func(t *testing.T) { testSpaced(t, program) })
 	}
 }

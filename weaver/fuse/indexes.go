@@ -16,8 +16,9 @@ import (
 // run. No probe costs more, and there is one index to fill and to keep.
 //
 // It is not legal where a kernel probes both, where one that needs all rows has
-// to run before one that needs the old ones, or where a probe is in another
-// block than the build.
+// to run before one that needs the old ones, or where a block with old rows
+// does not build both indexes before it probes them. At its end the index has
+// all rows, as other blocks expect.
 func (f *fuser) shareIndexes() {
 	orders := map[*harmony.Block]*order{}
 	taken := map[*harmony.Index]*harmony.Index{} // by what is over old
@@ -76,12 +77,13 @@ func (f *fuser) fullOf(old *harmony.Index) *harmony.Index {
 func (f *fuser) ordered(orders map[*harmony.Block]*order, old, full *harmony.Index) bool {
 	var sharing []*harmony.Block
 	for _, b := range f.Blocks {
+		if !slices.ContainsFunc(b.Cmds, func(c harmony.Command) bool { return handles(c, old) }) {
+			continue
+		}
 		if !buildsFirst(b, old) || !buildsFirst(b, full) {
 			return false
 		}
-		if slices.ContainsFunc(b.Cmds, func(c harmony.Command) bool { return handles(c, old) }) {
-			sharing = append(sharing, b)
-		}
+		sharing = append(sharing, b)
 	}
 	for i, b := range sharing {
 		if orders[b] == nil {
@@ -97,8 +99,8 @@ func (f *fuser) ordered(orders map[*harmony.Block]*order, old, full *harmony.Ind
 	return true
 }
 
-// buildsFirst reports whether a block builds an index at most once, and before
-// each probe of it.
+// buildsFirst reports whether a block builds an index once, before each probe
+// of it.
 func buildsFirst(b *harmony.Block, x *harmony.Index) bool {
 	built := false
 	for _, c := range b.Cmds {
@@ -108,7 +110,7 @@ func buildsFirst(b *harmony.Block, x *harmony.Index) bool {
 		}
 		built = built || builds(c, x)
 	}
-	return true
+	return built
 }
 
 // builds reports whether a command builds an index.
@@ -169,9 +171,6 @@ func newOrder(cmds []harmony.Command) *order {
 // there is an order then.
 func (o *order) share(old, full *harmony.Index) bool {
 	at := slices.IndexFunc(o.cmds, func(c harmony.Command) bool { return builds(c, full) })
-	if at < 0 {
-		return true
-	}
 	for i, c := range o.cmds {
 		if handles(c, old) {
 			o.shared[at] = append(o.shared[at], i)
