@@ -182,7 +182,9 @@ func withoutThresholds(f func()) {
 	left, saved, probes, gain := mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain
 	before, times, scanned := leastBefore, leastShare, leastScanned
 	split, unfold, extremes, asked := splitGain, unfoldGain, extremesGain, leastAsked
+	again := repeatedLinear
 	defer func() {
+		repeatedLinear = again
 		splitGain, unfoldGain, extremesGain, leastAsked = split, unfold, extremes, asked
 		mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = left, saved, probes, gain
 		leastBefore, leastShare, leastScanned = before, times, scanned
@@ -190,6 +192,7 @@ func withoutThresholds(f func()) {
 	mostLeft, leastSaved, joins.LeastProbes, joins.LeastGain = 2, -1e12, 0, -1e12
 	leastBefore, leastShare, leastScanned = 0, 0, 0
 	splitGain, unfoldGain, extremesGain, leastAsked = 0, 0, 0, 0
+	repeatedLinear = 0
 	f()
 }
 

@@ -20,10 +20,13 @@ var splitRecursiveRules = &Pass{
 		"for nothing else, the join without that column becomes an auxiliary relation. It is kept " +
 		"by delta, so that deltas of the rule's other relations meet its tuples instead of all that " +
 		"lead to them.",
-	Unless: "Only one relation of the rule is recursive, or the auxiliary relation is expected to " +
+	Unless: "The auxiliary relation is expected to " +
 		"save less than a third of the cost, also if the recursive relations are ten times as large " +
 		"as expected; or one of its two relations does not change in the loop, and it is expected " +
-		"to be larger than both. A relation of the loop keeps the first value of each key: the " +
+		"to be larger than both. Or only one relation of the rule is recursive, and the tuples of " +
+		"the auxiliary relation are not expected to be found four times each, nothing is known of " +
+		"the facts, or the rule passes a column of the recursive relation on, by which the loop " +
+		"can be decomposed. A relation of the loop keeps the first value of each key: the " +
 		"auxiliary relation would have its tuples a round late.",
 	Before: "block loop:\n  insert p\n    project y, w\n      ... scan delta p(x, z), load(y, x), p(z, w)\n" +
 		"  insert p\n    project y, w\n      ... scan delta p(z, w), old p(x, z), load(y, x)",
@@ -54,6 +57,10 @@ const outgrown = 10
 // repeated is how often the tuples of an auxiliary relation have to be found at
 // these sizes.
 const repeated = 2
+
+// repeatedLinear is the same where the rule has one recursive relation, at the
+// expected sizes. Tests lower it.
+var repeatedLinear = 4.0
 
 // storedCost is the cost of a new tuple of an auxiliary relation and its index.
 const storedCost = joins.StoreCost + 4
@@ -181,12 +188,24 @@ func (s *ruleSplitter) rules(b *queryplan.Block) []*deltaRule {
 				r.recursive = append(r.recursive, i)
 			}
 		}
-		if len(r.recursive) > 1 && len(r.conj.Rels) > 2 && onlyScans(r.conj) &&
+		// Guessed sizes say nothing of how often a tuple is found again.
+		least := 2
+		if s.knowsInputs() {
+			least = 1
+		}
+		if len(r.recursive) >= least && len(r.conj.Rels) > 2 && onlyScans(r.conj) &&
 			s.isComplete(b, r) {
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+// knowsInputs reports whether the facts of all predicates are known.
+func (s *ruleSplitter) knowsInputs() bool {
+	return !slices.ContainsFunc(s.Vars, func(v *queryplan.Var) bool {
+		return v.Kind == queryplan.Input && s.catalog.Relation(v.Source) == nil
+	})
 }
 
 // isComplete reports whether each recursive relation is the delta of one
@@ -288,7 +307,11 @@ func (s *ruleSplitter) best(b *queryplan.Block, r *deltaRule) *ruleSplit {
 			if split.recursive = split.rels[1:]; both {
 				split.recursive = split.rels
 			}
-			if s.weigh(b, r, split); best == nil || split.gain > best.gain {
+			weigh := s.weigh
+			if len(r.recursive) == 1 {
+				weigh = s.weighLinear
+			}
+			if weigh(b, r, split); best == nil || split.gain > best.gain {
 				best = split
 			}
 		}
@@ -300,6 +323,9 @@ func (s *ruleSplitter) best(b *queryplan.Block, r *deltaRule) *ruleSplit {
 	rels := relationList(list.Map(best.rels, func(i int) queryplan.Node {
 		return withVersion(r.conj.Rels[i], queryplan.Full)
 	}))
+	if best.gain < splitGain && len(r.recursive) == 1 {
+		return nil // nearly all rules of the kind
+	}
 	if best.gain < splitGain {
 		s.choose("SplitRecursiveRules", b, cmd, fmt.Sprintf("no auxiliary relation of %s: %s",
 			rels, best.why))
@@ -432,6 +458,40 @@ func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit)
 			refuse("few of its tuples would be found again")
 		}
 	}
+}
+
+// weighLinear is weigh for a rule with one recursive relation, whose delta then
+// goes through the auxiliary relation. That pays where its tuples are found
+// again and again: each goes on once.
+func (s *ruleSplitter) weighLinear(b *queryplan.Block, r *deltaRule, split *ruleSplit) {
+	rec := r.recursive[0]
+	part := assemble(split.part(r, full), joins.Site{})
+	s.est.Assume(split.aux, part)
+	made, kept := s.est.Rows(part), s.est.Rows(split.scan(queryplan.Full))
+	old := *r.conj
+	old.Rels = slices.Clone(old.Rels)
+	old.Rels[rec] = withVersion(old.Rels[rec], queryplan.Delta)
+	before := s.cost(s.est, b, &old)
+	after := s.cost(s.est, b, split.part(r, versionsAt(rec))) +
+		storedCost*s.est.Rows(split.scan(queryplan.Delta)) +
+		s.cost(s.est, b, split.rest(r, queryplan.Delta, full))
+	split.gain = before / max(after, 1e-9)
+	split.why = fmt.Sprintf("the rule costs %.3g with it and %.3g without", after, before)
+	if made < repeatedLinear*kept || carries(r, rec) {
+		split.gain = -1
+	}
+}
+
+// carries reports whether a rule passes a column of its recursive relation on.
+// The loop can be decomposed then.
+func carries(r *deltaRule, rec int) bool {
+	cols := r.conj.Rels[rec].Columns()
+	for i, out := range r.conj.Out {
+		if i < len(cols) && cols[i].Name == out.From {
+			return true
+		}
+	}
+	return false
 }
 
 // grows reports whether the auxiliary relation has one recursive relation and
