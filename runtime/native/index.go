@@ -1,6 +1,8 @@
 package native
 
 import (
+	"sync"
+
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/runtime/account"
@@ -13,9 +15,10 @@ type index struct {
 	machine.Index[account.Region]
 	rel      *relation
 	mem      *account.Memory
-	tuples   []*column // the key tuples of a wide index
-	gauge    gauge     // their number
-	pointers []int64   // to tuples
+	tuples   []*column  // the key tuples of a wide index
+	gauge    gauge      // their number
+	pointers []int64    // to tuples
+	pointing sync.Mutex // of pointers
 
 	extents extents
 	runs    machine.Runs[*index]
@@ -151,10 +154,18 @@ func (x *index) Sum(numbers int64) error {
 }
 
 // Words returns the addresses of the columns of key tuples and of their gauge.
+// The workers of a decomposed loop call it at the same time, and code reads the
+// addresses then, so it writes only those that have changed.
 func (x *index) Words() (columns, gauge int64) {
-	x.pointers = x.pointers[:0]
-	for _, c := range x.tuples {
-		x.pointers = append(x.pointers, c.Address())
+	x.pointing.Lock()
+	defer x.pointing.Unlock()
+	for i, c := range x.tuples {
+		switch at := c.Address(); {
+		case i == len(x.pointers):
+			x.pointers = append(x.pointers, at)
+		case x.pointers[i] != at:
+			x.pointers[i] = at
+		}
 	}
 	return addressOf(x.pointers), x.gauge.address()
 }
