@@ -435,12 +435,8 @@ func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Co
 	for _, d := range rest {
 		all = append(all, d.col)
 	}
-	// A wave is as many blocks as there are threads, if these have something to
-	// do.
-	wave := make([]loading, 1)
-	if len(blocks) > 1 && rowsOf(blocks)/int64(len(blocks)) >= leastStretch/8 {
-		wave = make([]loading, min(r.threads(), len(blocks)))
-	}
+	// A wave of blocks is read, and then packed, a block a thread.
+	wave := make([]loading, r.abreast(blocks, len(all)))
 	for i := range wave {
 		wave[i].reader = reader{r: r}
 	}

@@ -113,6 +113,21 @@ func (r *run) stretch(g *bag, blocks []block, cols []int, codes [][]uint32, k, n
 	return nil
 }
 
+// abreast returns how many threads read columns of blocks at the same time, each
+// a block. What they read takes a part of the memory, like the buffers of
+// writers.
+func (r *run) abreast(blocks []block, cols int) int {
+	if len(blocks) < 2 {
+		return 1
+	}
+	rows := rowsOf(blocks) / int64(len(blocks))
+	if rows < leastStretch/8 {
+		return 1 // a thread would have too little to do
+	}
+	room := r.bound / writing / (8 * rows * int64(max(cols, 1)))
+	return max(1, min(r.threads(), len(blocks), int(min(room, 1<<16))))
+}
+
 // stretchOf returns the bounds of the k-th of n stretches of stored rows.
 func stretchOf(rows, k, n int) (from, until int) {
 	whole := (rows + factRows - 1) / factRows

@@ -75,7 +75,7 @@ func (r *run) mapped(g *bag) (cols []*store.Column, free func(), err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		n := max(1, min(r.threads(), int(g.rows/leastStretch), len(g.blocks)))
+		n := r.abreast(g.blocks, 2) // the words of a column, and its entries
 		err = r.sideBySide(n, func(k int) error {
 			next := len(g.blocks) * k / n
 			var data []byte
