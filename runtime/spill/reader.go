@@ -113,8 +113,8 @@ func (r *run) stretch(g *bag, blocks []block, cols []int, codes [][]uint32, k, n
 	return nil
 }
 
-// abreast returns how many threads read columns of blocks at the same time, each
-// a block. What they read takes a part of the memory, like the buffers of
+// abreast returns how many threads read columns of blocks at the same time, a
+// block each. What they read takes a part of the memory, like the buffers of
 // writers.
 func (r *run) abreast(blocks []block, cols int) int {
 	if len(blocks) < 2 {
