@@ -191,6 +191,10 @@ const (
 	Numbered
 )
 
+// LineBits is LINE_BITS of form Numbered in primitives/src/tables.h: the bits
+// of 1<<LineBits numbers lie beside each other.
+const LineBits = 9
+
 // Param is the meaning of a word. Var is the name of a managed variable, Index
 // a column, an accumulator or a number within the entry or module, as Kind
 // says.

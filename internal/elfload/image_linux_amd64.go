@@ -19,7 +19,7 @@ type Image struct {
 }
 
 // Load links objects. The function resolve returns the address of a symbol that
-// none of them defines, 0 if there is none.
+// the objects do not define, or 0.
 func Load(objects [][]byte, resolve func(name string) uintptr) (*Image, error) {
 	p, err := planOf(objects, uint64(os.Getpagesize()))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// permissions returns what a page of the process permits, "" if there is none.
+// permissions returns the permissions of a mapped page, or "".
 func permissions(t *testing.T, address uintptr) string {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/maps")

@@ -19,18 +19,15 @@ type numberedBits struct {
 	given, held    uint32
 }
 
-// lineBits is LINE_BITS: the bits of 512 numbers lie beside each other.
-const lineBits = 9
-
 // place returns the bit of a number and the other columns.
 func (b *numberedBits) place(number, rest uint64) uint64 {
-	return (number>>lineBits*b.rests+rest)<<lineBits | number&(1<<lineBits-1)
+	return (number>>abi.LineBits*b.rests+rest)<<abi.LineBits | number&(1<<abi.LineBits-1)
 }
 
-// numberedBytes returns the size of a set of form Numbered in which so many
-// values of the lowest column have numbers.
+// numberedBytes returns the size in bytes of a set of form Numbered whose
+// lowest column has a number of different values.
 func numberedBytes(values, rests uint64) uint64 {
-	return (values>>lineBits + 1) * rests << lineBits / 8
+	return (values>>abi.LineBits + 1) * rests << abi.LineBits / 8
 }
 
 // lowest returns the field that is numbered: the lowest of several; ok reports
@@ -49,7 +46,7 @@ func lowest(lay *layout.Key) (f interval.Field, rests uint64, ok bool) {
 // cache.
 const maxNumberedBits = 22
 
-// distinct counts the words that have occurred in a column of so many bits.
+// distinct is the set of different words in a column, a bit for each.
 type distinct []uint64
 
 func newDistinct(fieldBits uint8) distinct { return make(distinct, 1<<fieldBits/64+1) }

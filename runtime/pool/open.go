@@ -81,7 +81,7 @@ func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (*gpu.Engine, erro
 	}), nil
 }
 
-// canCompile finds libLLVM, and returns why there is none.
+// canCompile finds libLLVM. The error is the reason why it cannot be used.
 func (p *Pool) canCompile() error {
 	_, err := p.Machine.Tools.LLVM()
 	return err

@@ -98,14 +98,7 @@ func (s *blockFile) place(bytes, align int64) (int64, error) {
 
 // put writes data at a place.
 func (s *blockFile) put(data []byte, at int64) error {
-	s.mu.Lock()
-	s.profile.Written += int64(len(data))
-	s.writing.begin()
-	s.mu.Unlock()
-	_, err := s.file.WriteAt(data, at)
-	s.mu.Lock()
-	s.profile.Writing += s.writing.end()
-	s.mu.Unlock()
+	err := s.move(s.file.WriteAt, data, at, &s.writing, &s.profile.Written, &s.profile.Writing)
 	if err != nil {
 		return failed("write to", s.folder, err)
 	}
@@ -114,18 +107,26 @@ func (s *blockFile) put(data []byte, at int64) error {
 
 // read fills data from a place.
 func (s *blockFile) read(data []byte, at int64) error {
-	s.mu.Lock()
-	s.profile.Read += int64(len(data))
-	s.reading.begin()
-	s.mu.Unlock()
-	_, err := s.file.ReadAt(data, at)
-	s.mu.Lock()
-	s.profile.Reading += s.reading.end()
-	s.mu.Unlock()
+	err := s.move(s.file.ReadAt, data, at, &s.reading, &s.profile.Read, &s.profile.Reading)
 	if err != nil {
 		return failed("read", s.folder, err)
 	}
 	return nil
+}
+
+// move writes or reads data, and adds to the bytes that were moved and to the
+// time that it took.
+func (s *blockFile) move(do func(data []byte, at int64) (int, error), data []byte, at int64,
+	by *busy, bytes *int64, took *time.Duration) error {
+	s.mu.Lock()
+	*bytes += int64(len(data))
+	by.begin()
+	s.mu.Unlock()
+	_, err := do(data, at)
+	s.mu.Lock()
+	*took += by.end()
+	s.mu.Unlock()
+	return err
 }
 
 // free returns the space of blocks to the disk, if the file system can do that.

@@ -452,14 +452,9 @@ func (r *run) load(g *bag, dims []dim, cols []int, name string) (out []*store.Co
 			wave[k].at = rows
 			rows += wave[k].rows
 		}
-		if more := int64(rows)*b.width() - held; more > 0 {
-			more = max(more, held/4)
-			if err = r.mem.Reserve(name, more); err != nil {
-				break
-			}
-			held += more
+		if held, err = r.grow(b, rows, name, held); err != nil {
+			break
 		}
-		b.grow(rows)
 		err = r.sideBySide(n, func(k int) error {
 			for i := range cols {
 				b.put(i, wave[k].at, wave[k].vecs[i][:wave[k].rows])

@@ -82,6 +82,20 @@ func (b *builder) grow(rows int) {
 	}
 }
 
+// grow makes the columns of a builder long enough for rows. It returns the
+// bytes that are reserved for them.
+func (r *run) grow(b *builder, rows int, name string, held int64) (int64, error) {
+	if more := int64(rows)*b.width() - held; more > 0 {
+		more = max(more, held/4)
+		if err := r.mem.Reserve(name, more); err != nil {
+			return held, err
+		}
+		held += more
+	}
+	b.grow(rows)
+	return held, nil
+}
+
 // put stores words from a row of a column on. It is safe for concurrent use
 // with other rows.
 func (b *builder) put(col, at int, words []int64) {

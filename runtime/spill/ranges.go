@@ -98,14 +98,9 @@ func (r *run) filtered(g *bag, dims []dim, cols []int, name string) (out []*stor
 		for k, d := range dims {
 			n = keep(vecs, n, len(cols)+k, d)
 		}
-		if more := int64(rows+n)*b.width() - held; more > 0 {
-			more = max(more, held/4)
-			if err := r.mem.Reserve(name, more); err != nil {
-				return err
-			}
-			held += more
+		if held, err = r.grow(b, rows+n, name, held); err != nil {
+			return err
 		}
-		b.grow(rows + n)
 		for i := range cols {
 			b.put(i, rows, vecs[i][:n])
 		}

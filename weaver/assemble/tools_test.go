@@ -34,7 +34,7 @@ func TestHasLLVM(t *testing.T) {
 }
 
 // TestFindLLVM opens libLLVM once for all processes that share a cache, and
-// again if there is none, or if another library may be found.
+// again without a note, or if another library may be found.
 func TestFindLLVM(t *testing.T) {
 	t.Setenv(llvm.PathVariable, "")
 	if _, ok := llvm.Place(); !ok {

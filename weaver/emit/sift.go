@@ -138,9 +138,6 @@ func (w *kernel) numberedBits(table value.Value) bitsOf {
 	return bitsOf{words: pointer(0), numbers: pointer(1), shift: word(2), rests: word(3)}
 }
 
-// lineBits is LINE_BITS of form Numbered.
-const lineBits = 9
-
 // placeOf returns the bit of a key.
 func (w *kernel) placeOf(in bitsOf, key value.Value) value.Value {
 	if in.numbers == nil {
@@ -149,9 +146,10 @@ func (w *kernel) placeOf(in bitsOf, key value.Value) value.Value {
 	low := w.Cur.NewXor(w.Cur.NewShl(i64(-1), in.shift), i64(-1))
 	n := w.Cur.NewZExt(w.loadShared(w.At(types.I32, in.numbers, w.Cur.NewAnd(key, low))),
 		types.I64)
-	line := w.Cur.NewAdd(w.Cur.NewMul(w.Cur.NewLShr(n, i64(lineBits)), in.rests),
+	line := w.Cur.NewAdd(w.Cur.NewMul(w.Cur.NewLShr(n, i64(abi.LineBits)), in.rests),
 		w.Cur.NewLShr(key, in.shift))
-	return w.Cur.NewOr(w.Cur.NewShl(line, i64(lineBits)), w.Cur.NewAnd(n, i64(1<<lineBits-1)))
+	return w.Cur.NewOr(w.Cur.NewShl(line, i64(abi.LineBits)),
+		w.Cur.NewAnd(n, i64(1<<abi.LineBits-1)))
 }
 
 // absent reports whether the tuple of an output is not in the set.

@@ -97,8 +97,8 @@ func (c *Code) Close() {
 }
 
 // processSymbol returns the address of a function of C that code calls, 0 if
-// there is none. Code of LLVM calls the mathematics of libm, and divides 128
-// bits by functions of the compiler's own library.
+// there is none. Code of LLVM calls functions of libm, and for division of 128
+// bits those of the compiler's runtime library.
 func processSymbol(name string) uintptr {
 	if at := dynlib.ProcessSymbol(name); at != 0 {
 		return at
