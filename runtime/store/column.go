@@ -43,6 +43,9 @@ type Column struct {
 	// Late reads the strings of a column that the loader has put off: Type is
 	// int, and the words are numbers of rows of a file. nil for other columns.
 	Late LateStrings
+	// Encoded has the entries if nobody has decoded them on the host; see
+	// Decode. nil for other columns.
+	Encoded Encoded
 	// owner keeps a slice that is outside of Go's heap. A reader of the slice
 	// keeps the column reachable until it is done.
 	owner any
