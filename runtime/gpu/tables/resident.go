@@ -34,7 +34,7 @@ func formBytes(c *store.Column, bits int) int64 {
 	if bits > 0 {
 		return int64(store.PackedBytes(c.Len(), bits))
 	}
-	return int64(len(c.Entries()))
+	return c.Bytes()
 }
 
 // Residency keeps columns of facts and indexes over them on the device while
@@ -216,7 +216,10 @@ func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store
 		return err
 	}
 	y.mem.Keep(x.data.Bytes)
-	x.whole = int64(len(c.Entries()))
+	x.whole = c.Bytes()
+	if err = c.Decode(ctx, goruntime.GOMAXPROCS(0), nil, what); err != nil {
+		return err
+	}
 	if x.key.bits > 0 {
 		err = y.sendPacked(ctx, x, c)
 	} else {
