@@ -331,7 +331,8 @@ func TestEncoded(t *testing.T) {
 			}
 			got, other := first.Columns[at], c.Sample(first.Rows)
 			if fmt.Sprint(got) != fmt.Sprint(other) {
-				t.Errorf("%s: the sample of column %d is %v, and %v of all words", what, at, got, other)
+				t.Errorf("%s: the sample of column %d is %v, and %v of all words", what, at, got,
+					other)
 			}
 		}
 	}
@@ -347,7 +348,8 @@ func TestEncodedOfOtherWriters(t *testing.T) {
 	for _, path := range files {
 		for _, predicate := range []string{"t:i32[id:int]=i32:int[32]", "t:i64[id:int]=i64:int",
 			"t:d18[id:int]=d18:decimal[18,4]", "t:n[id:int]=n:int", "t:day[id:int]=day:datetime"} {
-			db, _, err := loadEncoded(t, path, []store.Schema{storetest.Predicate(t, predicate)}, true)
+			schemas := []store.Schema{storetest.Predicate(t, predicate)}
+			db, _, err := loadEncoded(t, path, schemas, true)
 			if err != nil {
 				continue // it has no such column
 			}
