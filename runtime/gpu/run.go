@@ -326,7 +326,9 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 func (r *run) newSorter() order.Sorter {
 	return order.Sorter{
 		State:    &r.State,
-		Kernels:  r.engine.sorting,
+		Kernels: func() (map[string]driver.Function, error) {
+			return r.engine.functionsOf(&r.engine.sorts)
+		},
 		Ranked:   r.sizes.ranked,
 		Sooner:   func(n int64) bool { return n < r.sizes.order && !r.log.Replays() },
 		Launched: r.log.Launched,
