@@ -258,7 +258,7 @@ func (e *Engine) open() (err error) {
 	if e.resident, err = tables.NewResidency(e.mem); err != nil {
 		return err
 	}
-	e.sorts.kernels, e.decodes.kernels = service.Sorting, service.Decoding
+	e.sorts.kernels, e.decodes.kernels = service.Sorting, service.Pages
 	e.resident.Decoding = func() (map[string]driver.Function, error) {
 		return e.functionsOf(&e.decodes)
 	}

@@ -325,7 +325,7 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 // wait for that alone.
 func (r *run) newSorter() order.Sorter {
 	return order.Sorter{
-		State:    &r.State,
+		State: &r.State,
 		Kernels: func() (map[string]driver.Function, error) {
 			return r.engine.functionsOf(&r.engine.sorts)
 		},

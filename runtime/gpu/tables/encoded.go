@@ -34,10 +34,8 @@ var errNotDecoded = errors.New("the device cannot decode the column")
 type decoding struct {
 	*Residency
 	encoded store.Encoded
-	values  store.EncodedValues
 	chunks  []store.EncodedChunk
-	column  device.Buffer
-	width   int64
+	column  service.PageColumn
 	kernels map[string]driver.Function
 	status  device.Buffer
 	batches [batchesAtOnce]pageBatch
@@ -66,8 +64,10 @@ func (y *Residency) sendEncoded(ctx context.Context, x *resident, c *store.Colum
 	if err != nil {
 		return 0, errNotDecoded
 	}
-	d := &decoding{Residency: y, encoded: c.Encoded, values: c.Encoded.Values(),
-		chunks: c.Encoded.Chunks(), column: x.data, width: int64(c.Width), kernels: kernels}
+	v := c.Encoded.Values()
+	d := &decoding{Residency: y, encoded: c.Encoded, chunks: c.Encoded.Chunks(), kernels: kernels,
+		column: service.PageColumn{Column: x.data.Word(), Width: int64(c.Width),
+			Bytes: int64(v.Bytes), Base: v.Base, Least: v.Least, Span: v.Span}}
 	defer func() { err = errors.Join(err, d.close(err)) }()
 	if err := d.run(ctx); err != nil {
 		return 0, err
@@ -189,53 +189,46 @@ func (d *decoding) read(ctx context.Context, b *pageBatch, from, until int, plac
 
 // launch has the device decode the pages of chunks that are being copied.
 func (d *decoding) launch(b *pageBatch, chunks []store.EncodedPages, places []int64) error {
-	count, entries, unpacked := 0, 0, int64(0)
+	count, most, unpacked := 0, 0, int64(0)
 	for i := range chunks {
 		count += len(chunks[i].Pages)
-		entries += len(chunks[i].Dictionary)
 		for _, p := range chunks[i].Pages {
+			most = max(most, p.Rows)
 			if p.Packed {
-				unpacked += service.UnpackedRoom(int64(p.Unpacked))
+				unpacked += service.PageRoom(int64(p.Unpacked))
 			}
 		}
 	}
 	if count == 0 {
 		return d.copies.Record(b.decoded)
 	}
-	words := make([]int64, 0, count*service.PageWords+entries)
+	dictionaries, starts := d.dictionaries(chunks)
+	pages := int64(8 * service.PageWords * count)
 	if err := errors.Join(d.grow(&b.unpacked, unpacked),
-		d.grow(&b.list, 8*int64(cap(words)))); err != nil {
+		d.grow(&b.list, pages+int64(len(dictionaries)))); err != nil {
 		return err
 	}
-	dictionary := b.list.Word() + 8*int64(count*service.PageWords)
+	list := make([]uint64, 0, service.PageWords*count)
 	to := b.unpacked.Word()
 	for i := range chunks {
-		c := &chunks[i]
-		at := b.chunks.Word() + places[i]
-		for _, p := range c.Pages {
-			page := service.Page{From: at + int64(p.From), Bytes: int64(p.Until - p.From),
-				To: at + int64(p.From), Unpacked: int64(p.Unpacked),
-				Row: int64(p.Row), Rows: int64(p.Rows),
-				Dictionary: dictionary, Entries: int64(len(c.Dictionary)),
-				Packed: p.Packed, Levels: p.Levels, Coded: p.Coded}
+		for _, p := range chunks[i].Pages {
+			from := b.chunks.Word() + places[i] + int64(p.From)
+			page := service.Page{From: from, Bytes: int64(p.Until - p.From), To: from,
+				Unpacked: int64(p.Unpacked), Row: int64(p.Row), Rows: int64(p.Rows),
+				Dictionary: b.list.Word() + pages + starts[i],
+				Entries:    int64(len(chunks[i].Dictionary)),
+				Packed:     p.Packed, Levels: p.Levels, Coded: p.Coded}
 			if p.Packed {
 				page.To = to
-				to += service.UnpackedRoom(page.Unpacked)
+				to += service.PageRoom(page.Unpacked)
 			}
-			words = page.Append(words)
-		}
-		dictionary += 8 * int64(len(c.Dictionary))
-	}
-	for i := range chunks {
-		for _, e := range chunks[i].Dictionary {
-			words = append(words, int64(e))
+			list = page.AppendTo(list)
 		}
 	}
 	// Go's memory is staged.
-	if err := d.copies.CopyToDevice(b.list.At, device.BytesOf(words)); err != nil {
-		return err
-	}
-	if err := errors.Join(d.copies.Record(b.copied), d.decodes.Wait(b.copied)); err != nil {
+	if err := errors.Join(d.copies.CopyToDevice(b.list.At, device.BytesOf(list)),
+		d.copies.CopyToDevice(b.list.At+cuda.Pointer(pages), dictionaries),
+		d.copies.Record(b.copied), d.decodes.Wait(b.copied)); err != nil {
 		return err
 	}
 	if unpacked > 0 {
@@ -244,12 +237,24 @@ func (d *decoding) launch(b *pageBatch, chunks []store.EncodedPages, places []in
 			return err
 		}
 	}
-	v := d.values
-	if err := d.start(service.DecodePages(b.list.Word(), int64(count), d.column.Word(), d.width,
-		int64(v.Bytes), v.Base, int64(v.Least), int64(v.Span), d.status.Word())); err != nil {
+	if err := d.start(service.DecodePages(b.list.Word(), int64(count), int64(most), d.column,
+		d.status.Word())); err != nil {
 		return err
 	}
 	return d.decodes.Record(b.decoded)
+}
+
+// dictionaries returns the dictionaries of chunks as the device reads them, and
+// where each begins.
+func (d *decoding) dictionaries(chunks []store.EncodedPages) (bytes []byte, starts []int64) {
+	for i := range chunks {
+		for len(bytes)%8 > 0 {
+			bytes = append(bytes, 0)
+		}
+		starts = append(starts, int64(len(bytes)))
+		bytes = service.AppendPageEntries(bytes, d.column.Width, chunks[i].Dictionary)
+	}
+	return bytes, starts
 }
 
 // start launches a kernel.

@@ -49,14 +49,14 @@ type Residency struct {
 	Stream  driver.Stream // in which memory is given back
 	copies  driver.Stream // copies columns, concurrently with runs
 	decodes driver.Stream // decodes them
-	// Decoding returns the kernels that decode columns (service.Decoding). The
+	// Decoding returns the kernels that decode columns (service.Pages). The
 	// host decodes them if it is nil.
 	Decoding func() (map[string]driver.Function, error)
-	mu      sync.Mutex
-	cols    map[formKey]*resident
-	indexes map[indexKey]*resident
-	weights map[columnKey]float64
-	clock   int64
+	mu       sync.Mutex
+	cols     map[formKey]*resident
+	indexes  map[indexKey]*resident
+	weights  map[columnKey]float64
+	clock    int64
 	// dropping counts residents that are out of the maps and about to be freed.
 	dropping sync.WaitGroup
 }
