@@ -63,6 +63,9 @@ type run struct {
 // everything fits.
 func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts Options) (
 	answer *runtime.Answer, err error) {
+	if err := req.Facts.Decode(ctx, req.Threads); err != nil {
+		return nil, err
+	}
 	if opts.Open == nil {
 		opts.Open = func() (Store, error) { return open(opts.Folder) }
 	}
