@@ -249,7 +249,8 @@ RF_HELPER int32_t present(const Text &text, int32_t rows, int32_t lane) {
       at += bytes, row += 8 * (int64_t)bytes;
       continue;
     }
-    if (at >= end || (count > 0 && text.bytes()[at] != 1))
+    uint8_t value = at < end ? text.bytes()[at] : 2;
+    if (value > 1 || (value == 0 && count > 0))
       return -1;
     at++, row += count;
   }
