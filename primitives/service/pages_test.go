@@ -182,26 +182,8 @@ func randomColumn(r *rand.Rand, rows int) *columnTest {
 		if n > 3 {
 			n += r.IntN(5) - 2
 		}
-		p := page{at: r.IntN(16)}
-		p.Row, p.Rows = int64(c.rows), int64(n)
-		if p.Coded = r.IntN(3) > 0; p.Coded {
-			c.code(r, &p, n)
-		} else {
-			c.plain(r, &p, n)
-		}
-		if r.IntN(2) == 0 {
-			p.Levels = true
-			var levels []byte
-			levels = hybridOf(r, slices.Repeat([]uint32{1}, n), 1)
-			if r.IntN(2) == 0 {
-				levels = append(binary.AppendUvarint(nil, uint64(n)<<1), 1)
-			}
-			size := binary.LittleEndian.AppendUint32(nil, uint32(len(levels)))
-			p.text = slices.Concat(size, levels, p.text)
-		}
-		if r.IntN(2) == 0 {
-			p.text = append(p.text, make([]byte, r.IntN(5))...)
-		}
+		p := c.page(r, n)
+		p.Row = int64(c.rows)
 		if r.IntN(2) == 0 {
 			p.Packed, p.Unpacked = true, int64(len(p.text))
 			p.text = snappy.Encode(nil, p.text)
@@ -210,6 +192,29 @@ func randomColumn(r *rand.Rand, rows int) *columnTest {
 		c.pages = append(c.pages, p)
 	}
 	return c
+}
+
+// page is a page of n rows that is not packed.
+func (c *columnTest) page(r *rand.Rand, n int) page {
+	p := page{at: r.IntN(16)}
+	p.Rows = int64(n)
+	if p.Coded = r.IntN(3) > 0; p.Coded {
+		c.code(r, &p, n)
+	} else {
+		c.plain(r, &p, n)
+	}
+	if p.Levels = r.IntN(2) == 0; p.Levels {
+		levels := hybridOf(r, slices.Repeat([]uint32{1}, n), 1)
+		if r.IntN(2) == 0 {
+			levels = append(binary.AppendUvarint(nil, uint64(n)<<1), 1)
+		}
+		size := binary.LittleEndian.AppendUint32(nil, uint32(len(levels)))
+		p.text = slices.Concat(size, levels, p.text)
+	}
+	if r.IntN(2) == 0 {
+		p.text = append(p.text, make([]byte, r.IntN(5))...)
+	}
+	return p
 }
 
 // plain makes PLAIN values. Bounds are those of all, and are exact.

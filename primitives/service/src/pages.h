@@ -35,12 +35,13 @@ struct Text {
       : words(grid::global<uint32_t>((int64_t)(address & ~(uint64_t)3))), skew((int32_t)(address & 3)), length(length),
         last(length > 0 ? (skew + length - 1) / 4 : -1) {}
 
-  RF_MEMBER uint32_t word(int32_t i) const { return i <= last ? words[i] : 0; }
+  // word is an aligned word, or 0 behind the last one.
+  RF_MEMBER uint32_t word(int32_t i) const { return target::load_if(words + i, i <= last); }
 
   // five is bytes at to at + 4 and perhaps more. Those behind the end are undefined.
   RF_MEMBER uint64_t five(int32_t at) const {
-    int32_t from = at + skew;
-    return target::wide(word(from / 4), word(from / 4 + 1)) >> 8 * (from & 3);
+    int32_t from = at + skew, i = from >> 2;
+    return target::wide(word(i), word(i + 1)) >> 8 * (from & 3);
   }
 
   RF_MEMBER const uint8_t *bytes() const { return (const uint8_t *)words + skew; }
@@ -62,21 +63,24 @@ struct Varint {
 
 // Snappy's elements begin with a tag. Literals up to LITERAL bytes are copied together
 // with the elements before them.
-enum { LITERAL = 64, WINDOW = LANES, ELEMENTS = WINDOW / 2 };
+enum { LITERAL = 64, WINDOW = LANES, ELEMENTS = WINDOW / 2, HALVES = 2, ROUND = HALVES * LANES };
 
 // Element is an element of a text, or what would be one if it began at some byte.
 struct Element {
   uint32_t header, length, distance; // literals have distance 0
   bool literal;
 
+  // Behind the tag are 0 to 4 bytes of a number. Branches would all be taken by some lane.
   RF_MEMBER explicit Element(uint64_t v) {
-    uint32_t kind = (uint32_t)v & 3, number = (uint32_t)v >> 2 & 63, rest = (uint32_t)(v >> 8);
-    uint32_t extra = number >= 60 ? number - 59 : 0;
-    uint32_t longer = extra ? rest & ~0u >> (32 - 8 * extra) : number;
+    uint32_t tag = (uint32_t)v & 255, kind = tag & 3, upper = tag >> 2;
     literal = kind == 0;
-    length = literal ? (longer < MOST_BYTES ? longer : MOST_BYTES) + 1 : kind == 1 ? 4 + (number & 7) : number + 1;
-    distance = literal ? 0 : kind == 1 ? number >> 3 << 8 | (rest & 255) : kind == 2 ? rest & 0xffff : rest;
-    header = literal ? 1 + extra : kind == 3 ? 5 : 1 + kind;
+    bool near = kind == 1;
+    uint32_t extra = (upper > 59 ? upper : 59) - 59, bytes = literal ? extra : kind + (kind == 3);
+    uint32_t number = (uint32_t)(v >> 8) & ~0u >> (32 - 8 * bytes & 31);
+    uint32_t longer = number < MOST_BYTES ? number : (uint32_t)MOST_BYTES;
+    header = 1 + bytes;
+    length = (literal && extra > 0 ? longer : near ? (upper & 7) + 3 : upper) + 1;
+    distance = literal ? 0 : number + (near ? upper >> 3 << 8 : 0);
   }
 
   RF_MEMBER uint32_t size() const { return header + (literal ? length : 0); }
@@ -127,8 +131,8 @@ RF_HELPER void copy_literal(const Text &text, int32_t from, uint8_t *to, uint32_
 // that was possible. plan is memory of ELEMENTS pairs of words.
 //
 // In each round a lane looks at one byte of a window as if an element began there, and
-// pointer jumping finds out where elements do begin. Their bytes are then copied 32 at a
-// time. A byte that is a copy of one of these 32 gets it by pointer jumping, too.
+// pointer jumping finds out where elements do begin. Their bytes are then copied ROUND at a
+// time. A byte that is a copy of one of these gets it by pointer jumping, too.
 RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint32_t *plan, int32_t lane) {
   enum : uint32_t { PENDING = 1 << 8 };
   Varint size(text.five(0));
@@ -153,31 +157,44 @@ RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint32_t *p
     uint32_t from = p + e.header - start, until = done + target::shuffle(upto, LANES - 1) - later;
     here = here && !alone;
     if (here) {
-      uint32_t *entry = plan + 2 * __builtin_popcount(lanes & target::lanes_below(lane));
-      entry[0] = e.distance, entry[1] = from;
+      uint32_t entry[2] = {e.distance, from};
+      target::store8(plan + 2 * __builtin_popcount(lanes & target::lanes_below(lane)), entry);
     }
     target::warp_barrier();
     int32_t seen = -1;
-    for (uint32_t base = done; base < until; base += LANES) {
-      uint32_t starts = target::either_lanes(here && start - base < (uint32_t)LANES ? 1u << (start - base) : 0);
-      uint32_t o = base + (uint32_t)lane, byte = 0;
-      if (o < until) {
-        const uint32_t *entry = plan + 2 * (seen + __builtin_popcount(starts & (~0u >> (LANES - 1 - lane))));
-        uint32_t distance = entry[0], source = o - distance;
-        if (distance == 0)
-          byte = text.bytes()[o + entry[1]];
-        else if (source >= base)
-          byte = PENDING | (source - base);
-        else
-          byte = to[source];
+    for (uint32_t base = done; base < until; base += ROUND) {
+      uint32_t byte[HALVES];
+      RF_UNROLL
+      for (int32_t h = 0; h < HALVES; h++) {
+        uint32_t half = base + h * LANES, o = half + (uint32_t)lane;
+        uint32_t starts = target::either_lanes(here && start - half < (uint32_t)LANES ? 1u << (start - half & 31) : 0);
+        byte[h] = 0;
+        if (o < until) {
+          uint32_t entry[2];
+          target::load8(plan + 2 * (seen + __builtin_popcount(starts & ~0u >> (LANES - 1 - lane))), entry);
+          uint32_t source = o - entry[0];
+          const uint8_t *from = entry[0] == 0 ? text.bytes() + (o + entry[1]) : to + source;
+          byte[h] = PENDING | (source - base);
+          if (entry[0] == 0 || source < base)
+            byte[h] = *from;
+        }
+        seen += __builtin_popcount(starts);
       }
-      seen += __builtin_popcount(starts);
-      while (target::ballot(byte & PENDING) != 0) {
-        uint32_t other = target::shuffle(byte, (int32_t)byte & (LANES - 1));
-        byte = byte & PENDING ? other : byte;
+      RF_UNROLL
+      for (int32_t h = 0; h < HALVES; h++) {
+        while (target::ballot(byte[h] & PENDING) != 0) {
+          int32_t from = (int32_t)byte[h] & (LANES - 1);
+          uint32_t other = target::shuffle(byte[0], from);
+          if (h > 0) {
+            uint32_t same = target::shuffle(byte[h], from);
+            other = byte[h] & LANES ? same : other;
+          }
+          byte[h] = byte[h] & PENDING ? other : byte[h];
+        }
+        uint32_t o = base + h * LANES + (uint32_t)lane;
+        if (o < until)
+          to[o] = (uint8_t)byte[h];
       }
-      if (o < until)
-        to[o] = (uint8_t)byte;
       target::warp_barrier();
     }
     done = until + later;
@@ -249,7 +266,8 @@ RF_HELPER int32_t present(const Text &text, int32_t rows, int32_t lane) {
       at += bytes, row += 8 * (int64_t)bytes;
       continue;
     }
-    if (at >= end || (count > 0 && text.bytes()[at] != 1))
+    uint8_t value = at < end ? text.bytes()[at] : 2;
+    if (value > 1 || (value == 0 && count > 0))
       return -1;
     at++, row += count;
   }
@@ -264,7 +282,8 @@ struct Rows {
 // Target is the column that pages are decoded into, and the rules for its PLAIN values.
 struct Target {
   uint64_t column, base, least, span;
-  int64_t row; // the first one's of the page
+  int64_t row;         // the first one of the page
+  int32_t width, bytes; // of an entry, of a PLAIN value
 };
 
 // plain decodes values of BYTES bytes from at on, which the text has. The result says
@@ -373,63 +392,54 @@ RF_HELPER void fill(const Text &text, int32_t width, Rows rows, Walk *walk, cons
   *walk = {at, row, stride};
 }
 
-// coded decodes places of width bits in the runs from at on. entries are those of the
-// dictionary, of which there are so many. The result says whether the page is damaged, as far as the calling
-// thread saw.
+// Coded is the places of a page and what they stand for.
+struct Coded {
+  int32_t width;      // bits of a place
+  uint32_t entries;   // of the dictionary
+  uint64_t dictionary; // address
+};
+
+// coded decodes the rows from begin to until, whose places are in count runs. entries are
+// those of the dictionary. The result says whether the calling thread saw a place that is
+// not in it.
 template <class T>
-RF_HELPER bool coded(const Text &text, int32_t at, int32_t width, Rows rows, const Target &to, const T *entries,
-                     uint32_t places, const Runs &runs) {
+RF_HELPER bool coded(const Text &text, const Coded &c, int32_t begin, int32_t until, const Target &to,
+                     const T *entries, const Runs &runs, int32_t count) {
   T *column = (T *)grid::global<T>((int64_t)to.column) + to.row;
   int32_t lane = target::lane(THREADS), warp = target::warp(THREADS);
-  uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
-  Walk walk = {at, 0, 0};
+  uint32_t width = (uint32_t)c.width, mask = ~0u >> (32 - width & 31);
   bool bad = false;
-  for (int32_t done = rows.begin; done < rows.until;) {
-    if (warp == 0 && width > 0)
-      fill(text, width, rows, &walk, runs, lane);
-    if (warp == 0 && width == 0 && lane == 0) { // all places are 0
-      runs.starts[0] = 0, runs.starts[1] = ~0u, runs.values[0] = 0;
-      runs.state[0] = 1, runs.state[1] = rows.until, runs.state[2] = 0;
+  for (int32_t start = begin + warp * OF_WARP + lane; start - lane < until; start += TILE) {
+    uint32_t lo[ITEMS], hi[ITEMS], shift[ITEMS];
+    bool packed[ITEMS];
+    int32_t run = 0;
+    RF_UNROLL
+    for (int32_t step = RUNS / 2; step > 0; step /= 2)
+      if (run + step < count && runs.starts[run + step] <= 2 * (uint32_t)start + 1)
+        run += step;
+    RF_UNROLL
+    for (int32_t k = 0; k < ITEMS; k++) {
+      int32_t r = start + k * LANES;
+      bool wanted = r < until;
+      while (wanted && runs.starts[run + 1] <= 2 * (uint32_t)r + 1)
+        run++;
+      uint32_t from = runs.starts[run], bit = ((uint32_t)r - from / 2) * width, value = runs.values[run];
+      packed[k] = wanted && from & 1;
+      uint32_t byte = (uint32_t)text.skew + value + bit / 8;
+      shift[k] = (byte & 3) * 8 + (bit & 7);
+      lo[k] = target::load_if(text.words + byte / 4, packed[k]);
+      hi[k] = target::load_if(text.words + byte / 4 + 1, packed[k] && shift[k] + width > 32);
+      // A shift by 0 leaves the place of a run as it is.
+      lo[k] = packed[k] ? lo[k] : value, shift[k] = packed[k] ? shift[k] : 0;
     }
-    target::barrier();
-    int32_t count = runs.state[0], until = runs.state[1];
-    bool damaged = runs.state[2] != 0;
-    for (int32_t start = done + warp * OF_WARP + lane; !damaged && start - lane < until; start += TILE) {
-      uint32_t lo[ITEMS], hi[ITEMS], shift[ITEMS];
-      bool packed[ITEMS];
-      int32_t run = 0;
-      RF_UNROLL
-      for (int32_t step = RUNS / 2; step > 0; step /= 2)
-        if (run + step < count && runs.starts[run + step] <= 2 * (uint32_t)start + 1)
-          run += step;
-      RF_UNROLL
-      for (int32_t k = 0; k < ITEMS; k++) {
-        int32_t r = start + k * LANES;
-        bool wanted = r < until;
-        while (wanted && runs.starts[run + 1] <= 2 * (uint32_t)r + 1)
-          run++;
-        uint32_t from = runs.starts[run], bit = ((uint32_t)r - from / 2) * (uint32_t)width;
-        lo[k] = runs.values[run];
-        packed[k] = wanted && from & 1;
-        uint32_t byte = (uint32_t)text.skew + lo[k] + bit / 8;
-        shift[k] = (byte & 3) * 8 + (bit & 7);
-        uint32_t near = target::load_if(text.words + byte / 4, packed[k]);
-        hi[k] = target::load_if(text.words + byte / 4 + 1, packed[k] && shift[k] + (uint32_t)width > 32);
-        lo[k] = packed[k] ? near : lo[k];
-      }
-      RF_UNROLL
-      for (int32_t k = 0; k < ITEMS; k++) {
-        int32_t r = start + k * LANES;
-        uint32_t place = packed[k] ? target::funnel(lo[k], hi[k], shift[k]) & mask : lo[k];
-        bad |= r < until && place >= places;
-        if (r < until && place < places)
-          column[r] = entries[place];
-      }
+    RF_UNROLL
+    for (int32_t k = 0; k < ITEMS; k++) {
+      int32_t r = start + k * LANES;
+      uint32_t place = target::funnel(lo[k], hi[k], shift[k]) & mask;
+      bad |= r < until && place >= c.entries;
+      if (r < until && place < c.entries)
+        column[r] = entries[place];
     }
-    target::barrier();
-    if (damaged)
-      return true;
-    done = until;
   }
   return bad;
 }
@@ -440,32 +450,86 @@ struct Memory {
   void *stage;
 };
 
-// decode decodes some rows of a page of a column of T, whose values begin at at.
+// stage copies the dictionary into shared memory if there is room, and returns whether
+// it did.
+template <class T> RF_HELPER bool stage(const Coded &c, const Memory &memory) {
+  if (c.entries > STAGE / sizeof(T))
+    return false;
+  const T *entries = grid::global<T>((int64_t)c.dictionary);
+  for (uint32_t i = target::thread(); i < c.entries; i += THREADS)
+    ((T *)memory.stage)[i] = entries[i];
+  return true;
+}
+
 template <class T>
-RF_HELPER uint64_t decode(const uint64_t *page, const Text &text, int32_t at, Rows rows, const Target &to,
-                          int64_t bytes, const Memory &memory) {
-  uint32_t flags = (uint32_t)(page[ENTRIES] >> 32);
-  if (!(flags & IS_CODED)) {
-    if ((int64_t)rows.all * bytes > text.length - at)
-      return DAMAGED;
-    bool bad = bytes == 8 ? plain<T, 8>(text, at, rows, to) : plain<T, 4>(text, at, rows, to);
-    return bad ? (uint64_t)OUTSIDE : 0;
+RF_HELPER bool coded(const Text &text, const Coded &c, int32_t begin, int32_t until, const Target &to,
+                     const Memory &memory, bool staged, int32_t count) {
+  return staged ? coded<T>(text, c, begin, until, to, (const T *)memory.stage, memory.runs, count)
+                : coded<T>(text, c, begin, until, to, grid::global<T>((int64_t)c.dictionary), memory.runs, count);
+}
+
+// coded decodes rows of a page whose runs begin at at. The result says whether the page
+// is damaged, as far as the calling thread saw.
+RF_HELPER bool coded(const Text &text, int32_t at, const Coded &c, Rows rows, const Target &to, const Memory &memory) {
+  int32_t warp = target::warp(THREADS), lane = target::lane(THREADS);
+  const Runs &runs = memory.runs;
+  bool staged = to.width == 1   ? stage<uint8_t>(c, memory)
+                : to.width == 2 ? stage<uint16_t>(c, memory)
+                : to.width == 4 ? stage<uint32_t>(c, memory)
+                                : stage<uint64_t>(c, memory);
+  Walk walk = {at, 0, 0};
+  bool bad = false;
+  for (int32_t done = rows.begin; done < rows.until;) {
+    if (warp == 0 && c.width > 0)
+      fill(text, c.width, rows, &walk, runs, lane);
+    if (warp == 0 && c.width == 0 && lane == 0) { // all places are 0
+      runs.starts[0] = 0, runs.starts[1] = ~0u, runs.values[0] = 0;
+      runs.state[0] = 1, runs.state[1] = rows.until, runs.state[2] = 0;
+    }
+    target::barrier();
+    int32_t count = runs.state[0], until = runs.state[1];
+    bool damaged = runs.state[2] != 0;
+    if (!damaged)
+      switch (to.width) {
+      case 1:
+        bad |= coded<uint8_t>(text, c, done, until, to, memory, staged, count);
+        break;
+      case 2:
+        bad |= coded<uint16_t>(text, c, done, until, to, memory, staged, count);
+        break;
+      case 4:
+        bad |= coded<uint32_t>(text, c, done, until, to, memory, staged, count);
+        break;
+      default:
+        bad |= coded<uint64_t>(text, c, done, until, to, memory, staged, count);
+      }
+    target::barrier();
+    if (damaged)
+      return true;
+    done = until;
   }
-  int32_t width = at < text.length ? text.bytes()[at] : 33;
-  if (width > 32)
+  return bad;
+}
+
+template <class T> RF_HELPER bool plain(const Text &text, int32_t at, Rows rows, const Target &to) {
+  return to.bytes == 8 ? plain<T, 8>(text, at, rows, to) : plain<T, 4>(text, at, rows, to);
+}
+
+// decode decodes some rows of a page, whose values begin at at.
+RF_HELPER uint64_t decode(const uint64_t *page, const Text &text, int32_t at, Rows rows, const Target &to,
+                          const Memory &memory) {
+  uint32_t flags = (uint32_t)(page[ENTRIES] >> 32);
+  if (flags & IS_CODED) {
+    Coded c = {at < text.length ? text.bytes()[at] : 33, (uint32_t)page[ENTRIES], page[DICTIONARY]};
+    return c.width > 32 || coded(text, at + 1, c, rows, to, memory) ? (uint64_t)DAMAGED : 0;
+  }
+  if ((int64_t)rows.all * to.bytes > text.length - at)
     return DAMAGED;
-  uint32_t places = (uint32_t)page[ENTRIES];
-  const T *entries = grid::global<T>((int64_t)page[DICTIONARY]);
-  bool bad;
-  if (places <= STAGE / sizeof(T)) {
-    T *stage = (T *)memory.stage;
-    for (uint32_t i = target::thread(); i < places; i += THREADS)
-      stage[i] = entries[i];
-    // The first barrier of coded orders this.
-    bad = coded<T>(text, at + 1, width, rows, to, stage, places, memory.runs);
-  } else
-    bad = coded<T>(text, at + 1, width, rows, to, entries, places, memory.runs);
-  return bad ? (uint64_t)DAMAGED : 0;
+  bool bad = to.width == 1   ? plain<uint8_t>(text, at, rows, to)
+             : to.width == 2 ? plain<uint16_t>(text, at, rows, to)
+             : to.width == 4 ? plain<uint32_t>(text, at, rows, to)
+                             : plain<uint64_t>(text, at, rows, to);
+  return bad ? (uint64_t)OUTSIDE : 0;
 }
 
 } // namespace pages
@@ -505,22 +569,8 @@ RF_KERNEL(rf_pages_decode, 5)(const uint64_t *pages, int64_t n, int64_t parts, u
     int32_t at = 0;
     if ((uint32_t)(page[pages::ENTRIES] >> 32) & pages::HAS_LEVELS)
       at = pages::present(text, rows.all, lane);
-    pages::Target to = {column, base, least, span, (int64_t)page[pages::ROW]};
-    uint64_t wrong = pages::DAMAGED;
-    if (at >= 0)
-      switch (width) {
-      case 1:
-        wrong = pages::decode<uint8_t>(page, text, at, rows, to, bytes, memory);
-        break;
-      case 2:
-        wrong = pages::decode<uint16_t>(page, text, at, rows, to, bytes, memory);
-        break;
-      case 4:
-        wrong = pages::decode<uint32_t>(page, text, at, rows, to, bytes, memory);
-        break;
-      default:
-        wrong = pages::decode<uint64_t>(page, text, at, rows, to, bytes, memory);
-      }
+    pages::Target to = {column, base, least, span, (int64_t)page[pages::ROW], (int32_t)width, (int32_t)bytes};
+    uint64_t wrong = at < 0 ? (uint64_t)pages::DAMAGED : pages::decode(page, text, at, rows, to, memory);
     if (wrong)
       target::either(status, wrong);
   }
