@@ -176,6 +176,11 @@ func TestEncodedColumns(t *testing.T) {
 			if err := suite.SameRows(res.Rows("_"), want); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
+			for _, f := range db.Report().Files {
+				if n := f.Undecoded(); n < len(f.Encoded) {
+					t.Errorf("%s: the host has decoded %d columns of %s", name, len(f.Encoded)-n, f.File)
+				}
+			}
 		}
 	}
 	if encoded == 0 {

@@ -15,6 +15,9 @@ var servicePTX string
 //go:embed sort.ptx
 var sortPTX string
 
+//go:embed pages.ptx
+var pagesPTX string
+
 //go:embed service.sm_80.cubin.gz
 var service80 []byte
 
@@ -27,6 +30,12 @@ var sort80 []byte
 //go:embed sort.sm_90.cubin.gz
 var sort90 []byte
 
+//go:embed pages.sm_80.cubin.gz
+var pages80 []byte
+
+//go:embed pages.sm_90.cubin.gz
+var pages90 []byte
+
 // Module is kernels that are loaded together.
 type Module struct {
 	Name    string
@@ -35,7 +44,7 @@ type Module struct {
 	cubins  map[int]func() []byte // by the major number of compute capability
 }
 
-// Base is all kernels but those that sort.
+// Base is all kernels but those that sort and those of pages.
 var Base = &Module{"service kernels", servicePTX, baseKernels,
 	map[int]func() []byte{8: unpacked(service80), 9: unpacked(service90)}}
 
@@ -43,8 +52,12 @@ var Base = &Module{"service kernels", servicePTX, baseKernels,
 var Sorting = &Module{"kernels that sort", sortPTX, sortingKernels,
 	map[int]func() []byte{8: unpacked(sort80), 9: unpacked(sort90)}}
 
+// Pages is the kernels that decode pages of Parquet files.
+var Pages = &Module{"kernels that decode pages", pagesPTX, pagesKernels,
+	map[int]func() []byte{8: unpacked(pages80), 9: unpacked(pages90)}}
+
 // Modules are all modules.
-var Modules = []*Module{Base, Sorting}
+var Modules = []*Module{Base, Sorting, Pages}
 
 // Machine returns machine code for GPUs of a generation, the major number of
 // their compute capability, or nil. It saves the driver the compilation of the

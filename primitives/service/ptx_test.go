@@ -19,7 +19,7 @@ import (
 var modules = []struct {
 	file string
 	*Module
-}{{"service.ptx", Base}, {"sort.ptx", Sorting}}
+}{{"service.ptx", Base}, {"sort.ptx", Sorting}, {"pages.ptx", Pages}}
 
 // TestPTXIsCurrent rebuilds the PTX and compares bytes.
 func TestPTXIsCurrent(t *testing.T) {
@@ -47,7 +47,8 @@ func TestPTXIsCurrent(t *testing.T) {
 // TestPTXHoldsKernels compares the entries of the PTX with the tables, and the
 // parameters with those of the sources.
 func TestPTXHoldsKernels(t *testing.T) {
-	headers := map[string][]string{"service.ptx": {"kernels.h"}, "sort.ptx": {"sort.h", "order.h"}}
+	headers := map[string][]string{"service.ptx": {"kernels.h"}, "sort.ptx": {"sort.h", "order.h"},
+		"pages.ptx": {"pages.h"}}
 	for _, m := range modules {
 		var source []byte
 		for _, header := range headers[m.file] {

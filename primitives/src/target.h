@@ -13,6 +13,7 @@
 //   shuffle, shuffle_up, shuffle_xor   of 32-bit values, over a full warp
 //   match_any(v), match_any64(v), match_byte(v), ballot(p)   lanes with an equal value
 //                             of 32, 64 or 8 bits, with a true predicate
+//   either_lanes(v)          bits that any lane of a full warp has
 //   byte(v, number)           a byte of a word, the lowest is 0
 //   active()                  lanes that execute this together
 //   cas, add, either, smallest, largest   relaxed atomics, returning the old value

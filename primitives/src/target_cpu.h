@@ -27,6 +27,7 @@ RF_HELPER uint32_t match_byte(uint32_t v) { return match_any(v & 255); }
 RF_HELPER uint32_t byte(uint32_t v, int32_t number) { return v >> 8 * number & 255; }
 RF_HELPER uint32_t match_any64(uint64_t) { return 1; }
 RF_HELPER uint32_t ballot(bool p) { return p; }
+RF_HELPER uint32_t either_lanes(uint32_t v) { return v; }
 RF_HELPER uint32_t active() { return 1; }
 RF_HELPER uint64_t from_active(uint32_t, uint64_t v, int32_t) { return v; }
 

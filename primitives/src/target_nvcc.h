@@ -33,6 +33,7 @@ RF_HELPER uint32_t match_byte(uint32_t v) { return match_any(v & 255); }
 RF_HELPER uint32_t byte(uint32_t v, int32_t number) { return v >> 8 * number & 255; }
 RF_HELPER uint32_t match_any64(uint64_t v) { return __match_any_sync(~0u, (unsigned long long)v); }
 RF_HELPER uint32_t ballot(bool p) { return __ballot_sync(~0u, p); }
+RF_HELPER uint32_t either_lanes(uint32_t v) { return __reduce_or_sync(~0u, v); }
 RF_HELPER uint32_t active() { return __activemask(); }
 RF_HELPER uint64_t from_active(uint32_t mask, uint64_t v, int32_t lane) {
   return __shfl_sync(mask, (unsigned long long)v, lane);

@@ -30,6 +30,11 @@ RF_HELPER uint32_t shuffle_xor(uint32_t v, int32_t mask) { return __nvvm_shfl_sy
 RF_HELPER uint32_t match_any(uint32_t v) { return __nvvm_match_any_sync_i32(~0u, v); }
 RF_HELPER uint32_t match_any64(uint64_t v) { return __nvvm_match_any_sync_i64(~0u, v); }
 RF_HELPER uint32_t ballot(bool p) { return __nvvm_vote_ballot_sync(~0u, p); }
+RF_HELPER uint32_t either_lanes(uint32_t v) {
+  uint32_t all;
+  __asm__ volatile("redux.sync.or.b32 %0, %1, -1;" : "=r"(all) : "r"(v));
+  return all;
+}
 // match_any takes as long as there are different values, ballots always the same.
 RF_HELPER uint32_t match_byte(uint32_t v) {
   uint32_t all = ~0u;

@@ -11,7 +11,7 @@ out=${1:-..}
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for unit in service sort; do
+for unit in service sort pages; do
   "${CLANG:-clang-15}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -Xclang -target-feature -Xclang +ptx70 \
     -nocudainc -nocudalib -Wno-unknown-cuda-version -Wall -Wextra -Werror -ffreestanding -std=c++17 -O3 \
     -S $unit.cu -o "$work/$unit.ptx"
@@ -22,7 +22,7 @@ done
 ptxas=${REDFOX_PTXAS:-ptxas}
 command -v "$ptxas" > /dev/null || exit 0
 cd "$out"
-for unit in service sort; do
+for unit in service sort pages; do
   for sm in 80 90; do
     "$ptxas" -arch sm_$sm $unit.ptx -o "$work/$unit.cubin"
     gzip -9 -n -c "$work/$unit.cubin" > $unit.sm_$sm.cubin.gz
@@ -30,5 +30,5 @@ for unit in service sort; do
 done
 {
   "$ptxas" --version | tail -n 1
-  sha256sum service.ptx sort.ptx
+  sha256sum service.ptx sort.ptx pages.ptx
 } > cubin.txt

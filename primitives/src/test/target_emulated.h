@@ -66,6 +66,13 @@ RF_HELPER uint32_t ballot(bool p) {
     mask |= all[i] << i;
   return mask;
 }
+RF_HELPER uint32_t either_lanes(uint32_t v) {
+  const uint32_t *all = emulated::exchange(v);
+  uint32_t bits = 0;
+  for (int32_t i = 0; i < WARP; i++)
+    bits |= all[i];
+  return bits;
+}
 // Lanes never arrive together here, which a GPU also allows.
 RF_HELPER uint32_t active() { return 1u << (thread() % WARP); }
 RF_HELPER uint64_t from_active(uint32_t, uint64_t v, int32_t) { return v; }

@@ -1,0 +1,187 @@
+package service
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// unsnap decompresses a text with Snappy's elements, as its format description
+// has them, to size bytes. It returns nil if that cannot be done.
+func unsnap(in []byte, size int) []byte {
+	n, used := binary.Uvarint(in)
+	if used <= 0 || used > 5 || n != uint64(size) {
+		return nil
+	}
+	out := make([]byte, 0, size)
+	for in = in[used:]; len(in) > 0; {
+		tag := int(in[0])
+		kind, length, distance, header := tag&3, tag>>2+1, 0, 1
+		number := func(bytes int) int {
+			if len(in) < header+bytes {
+				return -1
+			}
+			var b [8]byte
+			copy(b[:], in[header:header+bytes])
+			header += bytes
+			return int(binary.LittleEndian.Uint64(b[:]))
+		}
+		switch {
+		case kind == 0 && length > 60:
+			length = number(length-60) + 1
+		case kind == 1:
+			length, distance = 4+tag>>2&7, tag>>5<<8+number(1)
+		case kind == 2:
+			distance = number(2)
+		case kind == 3:
+			distance = number(4)
+		}
+		if header > len(in) || length < 1 || len(out)+length > size {
+			return nil
+		}
+		if in = in[header:]; kind == 0 {
+			if length > len(in) {
+				return nil
+			}
+			out, in = append(out, in[:length]...), in[length:]
+			continue
+		}
+		if distance < 1 || distance > len(out) {
+			return nil
+		}
+		for range length {
+			out = append(out, out[len(out)-distance])
+		}
+	}
+	if len(out) != size {
+		return nil
+	}
+	return out
+}
+
+// elements is a text of random elements of all kinds, and what it is
+// decompressed to: about size bytes, of which a share is literals.
+func elements(r *rand.Rand, size int, literals float64) (text, out []byte) {
+	var body []byte
+	for len(out) < size {
+		if len(out) == 0 || r.Float64() < literals {
+			length := 1 + r.IntN(1<<r.IntN(10))
+			kind, tag := r.IntN(5), length-1
+			if length > 60 || kind > 0 {
+				kind = max(kind, (bits.Len(uint(length-1))+7)/8, 1)
+				tag = 59 + kind
+			}
+			body = append(body, byte(tag<<2))
+			for i := range kind {
+				body = append(body, byte((length-1)>>(8*i)))
+			}
+			for range length {
+				b := byte(r.Uint32())
+				body, out = append(body, b), append(out, b)
+			}
+			continue
+		}
+		distance := 1 + r.IntN(min(len(out), 1<<r.IntN(18)))
+		length := 1 + r.IntN(64)
+		switch kind := 1 + r.IntN(3); {
+		case kind == 1 && distance < 2048:
+			length = 4 + r.IntN(8)
+			body = append(body, byte(1|(length-4)<<2|distance>>8<<5), byte(distance))
+		case kind < 3 && distance < 1<<16:
+			body = append(body, byte(2|(length-1)<<2), byte(distance), byte(distance>>8))
+		default:
+			body = binary.LittleEndian.AppendUint32(append(body, byte(3|(length-1)<<2)),
+				uint32(distance))
+		}
+		for range length {
+			out = append(out, out[len(out)-distance])
+		}
+	}
+	return append(binary.AppendUvarint(nil, uint64(len(out))), body...), out
+}
+
+// hybridOf returns places of width bits as random runs of both kinds.
+func hybridOf(r *rand.Rand, places []uint32, width int) (out []byte) {
+	for len(places) > 0 {
+		if r.IntN(8) == 0 { // of nothing
+			out = append(out, byte(r.IntN(2)))
+			if out[len(out)-1] == 0 {
+				out = append(out, make([]byte, (width+7)/8)...)
+			}
+		}
+		run := 1
+		for run < len(places) && places[run] == places[0] {
+			run++
+		}
+		if run >= 1+r.IntN(8) {
+			out = binary.AppendUvarint(out, uint64(run)<<1)
+			for i := range (width + 7) / 8 {
+				out = append(out, byte(places[0]>>(8*i)))
+			}
+			places = places[run:]
+			continue
+		}
+		groups := 1 + r.IntN(1<<r.IntN(8))
+		if most := (len(places) + 7) / 8; groups > most {
+			groups = most + r.IntN(3)
+		} else if r.IntN(3) == 0 {
+			groups = min(63, most)
+		}
+		out = binary.AppendUvarint(out, uint64(groups)<<1|1)
+		packed := make([]byte, groups*width)
+		n := min(8*groups, len(places))
+		for i, p := range places[:n] {
+			for b := range width {
+				if p>>b&1 != 0 {
+					packed[(i*width+b)/8] |= 1 << ((i*width + b) % 8)
+				}
+			}
+		}
+		out, places = append(out, packed...), places[n:]
+	}
+	return out
+}
+
+// unhybrid decodes n places of width bits. It returns nil if that cannot be
+// done.
+func unhybrid(in []byte, width, n int) []uint32 {
+	out := make([]uint32, 0, n)
+	if width == 0 {
+		return out[:n]
+	}
+	for len(out) < n {
+		header, used := binary.Uvarint(in)
+		if used <= 0 || used > 5 {
+			return nil
+		}
+		in = in[used:]
+		if header&1 == 0 {
+			size := (width + 7) / 8
+			if len(in) < size {
+				return nil
+			}
+			var b [4]byte
+			copy(b[:], in[:size])
+			value := binary.LittleEndian.Uint32(b[:])
+			if uint64(value)>>width != 0 {
+				return nil
+			}
+			for range min(header>>1, uint64(n-len(out))) {
+				out = append(out, value)
+			}
+			in = in[size:]
+			continue
+		}
+		bytes := min(header>>1*uint64(width), uint64(len(in)))
+		for i := range min(bytes*8/uint64(width), uint64(n-len(out))) {
+			value := uint32(0)
+			for b := range uint64(width) {
+				bit := i*uint64(width) + b
+				value |= uint32(in[bit/8]>>(bit%8)&1) << b
+			}
+			out = append(out, value)
+		}
+		in = in[bytes:]
+	}
+	return out
+}

@@ -1,0 +1,2 @@
+// The translation unit of pages.ptx.
+#include "pages.h"
