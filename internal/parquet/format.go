@@ -330,7 +330,32 @@ type ChunkMeta struct {
 	Data       int64       `thrift:"9"` // where the first data page is
 	Dictionary *int64      `thrift:"11"`
 	Statistics *Statistics `thrift:"12"`
-	Bloom      *int64      `thrift:"14"` // where the Bloom filter is
+	// Pages counts the pages by kind and encoding. Old writers leave it out.
+	Pages []PageEncoding `thrift:"13"`
+	Bloom *int64         `thrift:"14"` // where the Bloom filter is
+}
+
+// PageEncoding is how many pages of a kind have an encoding.
+type PageEncoding struct {
+	Kind     int32    `thrift:"1"`
+	Encoding Encoding `thrift:"2"`
+	Count    int32    `thrift:"3"`
+}
+
+// HasPlaces reports whether the metadata say that the values of all data pages
+// are places in a dictionary.
+func (m *ChunkMeta) HasPlaces() bool {
+	data := 0
+	for _, p := range m.Pages {
+		if p.Kind != dataPage && p.Kind != dataPageV2 || p.Count == 0 {
+			continue
+		}
+		if p.Encoding != PlainDictionary && p.Encoding != RLEDictionary {
+			return false
+		}
+		data++
+	}
+	return data > 0
 }
 
 // Statistics are bounds of values, as PLAIN bytes without a length.

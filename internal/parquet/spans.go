@@ -291,3 +291,51 @@ func (c *RawChunk) Unpack(room *Room, s Span) ([]byte, error) {
 	}
 	return room.unpack(codec, c.data[s.From:s.Until], s.Unpacked)
 }
+
+// Places returns the places in the dictionary that a page has. They are
+// overwritten by the next page of the room.
+func (c *RawChunk) Places(room *Room, s Span) (Hybrid, error) {
+	data, err := c.Unpack(room, s)
+	if err != nil {
+		return Hybrid{}, err
+	}
+	if s.Levels { // which are whole, as Spans has seen
+		data = data[4+binary.LittleEndian.Uint32(data):]
+	}
+	if !s.Coded || len(data) == 0 || data[0] > 32 {
+		return Hybrid{}, errUnusual
+	}
+	return Hybrid{data: data[1:], width: int(data[0])}, nil
+}
+
+// DictionarySpan returns where the dictionary page of a column in a row group
+// is, with its header. It returns false if the chunk has none, or if something
+// else may be there.
+func (f *Footer) DictionarySpan(group, column int) (from, until int64, ok bool) {
+	m := f.Groups[group].Chunks[column].Meta
+	if m.Dictionary == nil || *m.Dictionary != m.start() || m.Data-m.start() > m.Packed {
+		return 0, 0, false
+	}
+	return m.start(), m.Data, true
+}
+
+// Dictionary calls each with the dictionary page of a chunk, of which only that
+// page is there.
+func (c *RawChunk) Dictionary(each func(Span) error) error {
+	err := c.Spans(func(s Span) error {
+		if !s.Dictionary {
+			return errUnusual
+		}
+		if err := each(s); err != nil {
+			return err
+		}
+		return errLastPage
+	})
+	if err == errLastPage {
+		return nil
+	}
+	return err
+}
+
+// errLastPage ends a walk through pages.
+var errLastPage = errors.New("no more pages are wanted")

@@ -28,6 +28,9 @@ type Sample struct {
 
 // Data gives estimates access to the contents of a table.
 type Data interface {
+	// Expect announces that Value will be called for rows of a column. They may
+	// be cheaper to read together.
+	Expect(column int, rows []int)
 	// Value returns an entry of a column.
 	Value(column, row int) scalar.Value
 	// Find returns the rows with a value in a column whose entries ascend, from
@@ -43,6 +46,18 @@ type link struct {
 	key   int    // a column of the table
 	rows  []int  // by row of the sample
 	found rowSet // where there is one
+}
+
+// expect announces that the values of a column of the table are looked at, for
+// some rows of the sample.
+func (l *link) expect(column int, some rowSet) {
+	var rows []int
+	for i, r := range l.rows {
+		if some.has(i) {
+			rows = append(rows, r)
+		}
+	}
+	l.table.Sample.Data.Expect(column, rows)
 }
 
 // columnName names a column of the table that a link leads to.
@@ -142,6 +157,7 @@ func (s *Sample) follow(from string, t *Table, key int) int {
 	source := s.links[at]
 	l := &link{table: t, from: from, key: key, rows: make([]int, len(s.Rows)),
 		found: newRowSet(len(s.Rows))}
+	source.expect(col, source.found)
 	for i, r := range source.rows {
 		if !source.found.has(i) {
 			continue
@@ -183,6 +199,9 @@ func (s *Sample) evaluate(e queryplan.Expr) *evaluated {
 		at, column := parseColumn(name)
 		places[name] = place{s.links[at], column}
 		rows = rows.and(s.links[at].found)
+	}
+	for _, p := range places {
+		p.link.expect(p.column, rows)
 	}
 	i := 0
 	value := prepared(e, func(name string) func() scalar.Value {

@@ -15,6 +15,8 @@ import (
 // rowsData is a table of ints.
 type rowsData [][]int64
 
+func (d rowsData) Expect(int, []int) {}
+
 func (d rowsData) Value(column, row int) scalar.Value {
 	return scalar.OfInt(scalar.IntType, d[row][column])
 }

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan/stats"
@@ -32,7 +33,7 @@ func Catalog(db *store.Database) *stats.Catalog {
 func tableStats(t *store.Table) *stats.Table {
 	sample := t.Sample()
 	out := &stats.Table{Name: t.Name, Rows: int64(t.Rows),
-		Sample: &stats.Sample{Rows: sample.Rows, Data: tableData{t, sample}}}
+		Sample: &stats.Sample{Rows: sample.Rows, Data: &tableData{table: t, sample: sample}}}
 	for i, c := range t.Columns {
 		of := sample.Columns[i]
 		col := stats.Column{Name: t.Names[i], Min: c.Stats.Min, Max: c.Stats.Max,
@@ -50,19 +51,66 @@ func tableStats(t *store.Table) *stats.Table {
 type tableData struct {
 	table  *store.Table
 	sample *store.Sample
+
+	mu    sync.Mutex
+	words map[entryPlace]int64 // of encoded columns, outside of the sample
 }
+
+// entryPlace is a row of a column.
+type entryPlace struct{ column, row int }
 
 // Value returns an entry. Entries of the sample do not touch the column, which
 // may lie in a file that is not read yet.
-func (d tableData) Value(column, row int) scalar.Value {
+func (d *tableData) Value(column, row int) scalar.Value {
 	c := d.table.Columns[column]
 	if at, ok := slices.BinarySearch(d.sample.Rows, row); ok && !c.Absent {
 		return c.ValueOf(d.sample.Columns[column].Words[at])
 	}
-	return c.Value(row)
+	if c.IsDecoded() {
+		return c.Value(row)
+	}
+	d.Expect(column, []int{row})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return c.ValueOf(d.words[entryPlace{column, row}])
 }
 
-func (d tableData) Find(column int, v scalar.Value) (from, until int) {
+// Expect reads rows of an encoded column, which is not decoded for that. If it
+// cannot be read, they have its least word: the run will say what is wrong.
+func (d *tableData) Expect(column int, rows []int) {
+	c := d.table.Columns[column]
+	if c.IsDecoded() {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var more []uint32
+	for _, row := range rows {
+		_, isSampled := slices.BinarySearch(d.sample.Rows, row)
+		if _, ok := d.words[entryPlace{column, row}]; !ok && !isSampled {
+			more = append(more, uint32(row))
+		}
+	}
+	if len(more) == 0 {
+		return
+	}
+	slices.Sort(more)
+	more = slices.Compact(more)
+	words, err := c.ReadRows(more)
+	if d.words == nil {
+		d.words = map[entryPlace]int64{}
+	}
+	for i, row := range more {
+		word := c.Stats.Min
+		if err == nil {
+			word = words[i]
+		}
+		d.words[entryPlace{column, int(row)}] = word
+	}
+}
+
+// Find returns the rows with a value in a column whose entries ascend.
+func (d *tableData) Find(column int, v scalar.Value) (from, until int) {
 	return d.table.Columns[column].Find(v)
 }
 

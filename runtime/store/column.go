@@ -252,9 +252,12 @@ func (c *Column) SelectWithin(ledger *Ledger, what string, rows []uint32) (*Colu
 // the new code of each old one, as MergeDicts returns it. A nil remap says that
 // the codes stay as they are. Threads bounds the threads that recode.
 func (c *Column) WithDict(d *Dict, remap []uint32, threads int) *Column {
+	if !c.IsDecoded() {
+		return c.recodedPages(d, remap)
+	}
 	if remap == nil {
 		same := *c
-		same.Dict = d
+		same.Dict, same.Encoded, same.decoding = d, nil, nil
 		return &same
 	}
 	if c.n == 0 || !slices.IsSorted(remap) {

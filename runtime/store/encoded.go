@@ -34,7 +34,7 @@ type Encoded interface {
 // EncodedValues describes the values of a column's pages.
 type EncodedValues struct {
 	// Bytes is the size of a PLAIN value, 4 or 8. The entry of one is the
-	// value, a signed number, less Base.
+	// value, a signed number, less Base. Pages of strings have no PLAIN values.
 	Bytes int
 	Base  int64
 	// Least and Span bound the entries, from Least to Least plus Span. A page
@@ -110,6 +110,15 @@ func NewEncoded(t scalar.Type, n int, base, step, lo, hi int64, encoded Encoded)
 	return c
 }
 
+// NewEncodedStrings returns a column of n strings whose entries, the codes of a
+// sorted dictionary, are pages.
+func NewEncodedStrings(dict *Dict, n int, encoded Encoded) *Column {
+	most := int64(dict.Len() - 1)
+	return &Column{Type: scalar.StringType, Dict: dict, Step: 1, Width: WidthOf(uint64(most)), n: n,
+		Stats:   ColumnStats{Max: most, Distinct: min(most+1, int64(n))},
+		Encoded: encoded, decoding: &decoding{}}
+}
+
 // EncodedBase returns the base of a column of words between lo and hi, which
 // are multiples of step.
 func EncodedBase(lo, hi, step int64) int64 {
@@ -153,6 +162,27 @@ func (c *Column) Decode(ctx context.Context, threads int, ledger *Ledger, what s
 	}
 	c.decoding.done.Store(true)
 	return nil
+}
+
+// RowReader is an Encoded that reads few rows, which ascend, without decoding
+// all.
+type RowReader interface {
+	Words(ctx context.Context, threads int, rows []uint32) ([]int64, error)
+}
+
+// ReadRows returns the words of rows that ascend. It does not decode the column
+// if its pages can be read one by one.
+func (c *Column) ReadRows(rows []uint32) ([]int64, error) {
+	threads := goruntime.GOMAXPROCS(0)
+	if r, ok := c.Encoded.(RowReader); ok && !c.IsDecoded() {
+		return r.Words(context.Background(), threads, rows)
+	}
+	if err := c.Decode(context.Background(), threads, nil, factColumn); err != nil {
+		return nil, err
+	}
+	words := make([]int64, len(rows))
+	c.Gather(words, rows)
+	return words, nil
 }
 
 // onHost decodes a column whose entries are about to be read. It panics with a

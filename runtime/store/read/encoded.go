@@ -90,6 +90,9 @@ func (p *parquetLoad) planEncoded() {
 func (p *parquetLoad) planEncodedField(i int) *encodedPlan {
 	d := p.decoders[i]
 	t := d.field.typ
+	if t.Kind == scalar.String {
+		return p.planEncodedText(d)
+	}
 	if t.Word != scalar.Whole || d.from.unsigned || d.down != 1 || d.up < 1 {
 		return nil
 	}
@@ -217,12 +220,22 @@ func (p *parquetLoad) keepEncoded(ctx context.Context) error {
 		if open == nil {
 			open = p.stayOpen()
 		}
-		c := p.newEncoded(open, i)
-		words, err := c.words(ctx, p.opts.threads(), rows)
+		c, d := p.newEncoded(open, i), &p.data[i]
+		var dict *store.Dict
+		isText := p.fields[i].typ.Kind == scalar.String
+		if isText {
+			var err error
+			if dict, err = c.readTexts(ctx, p.opts.threads()); err != nil {
+				return err
+			}
+			if dict == nil {
+				continue
+			}
+		}
+		words, err := c.Words(ctx, p.opts.threads(), rows)
 		if err != nil {
 			return err
 		}
-		d := &p.data[i]
 		d.sample = store.SampleOf(p.fields[i].typ.Kind, int(p.file.Rows),
 			store.ClusteredRows(int(p.file.Rows)), func(row int) int64 {
 				at, _ := slices.BinarySearch(rows, uint32(row))
@@ -232,8 +245,12 @@ func (p *parquetLoad) keepEncoded(ctx context.Context) error {
 			continue // joins take words in order for granted sooner than others
 		}
 		kept[i] = true
-		d.column = store.NewEncoded(p.fields[i].typ, int(p.file.Rows), c.base, c.step, e.least,
-			e.most, c)
+		if isText {
+			d.column = store.NewEncodedStrings(dict, int(p.file.Rows), c)
+		} else {
+			d.column = store.NewEncoded(p.fields[i].typ, int(p.file.Rows), c.base, c.step, e.least,
+				e.most, c)
+		}
 		p.report.encoded = append(p.report.encoded, d.column)
 		p.report.Encoded = append(p.report.Encoded, p.fields[i].name)
 		p.offer(i)
@@ -280,14 +297,15 @@ type encodedColumn struct {
 	groups     []int // of each chunk
 	chunks     []store.EncodedChunk
 	identity   string
-	rooms      sync.Pool // of *parquet.Room, for dictionaries
+	codes      map[string]uint64 // of strings; nil for other types
+	rooms      sync.Pool         // of *parquet.Room, for dictionaries
 }
 
 // newEncoded returns the pages of a field.
 func (p *parquetLoad) newEncoded(open *lateFile, i int) *encodedColumn {
 	e, d := p.encodable[i], p.decoders[i]
-	c := &encodedColumn{file: open, field: p.fields[i], step: d.up,
-		base: store.EncodedBase(e.least, e.most, d.up)}
+	c := &encodedColumn{file: open, field: p.fields[i], step: max(d.up, 1)}
+	c.base = store.EncodedBase(e.least, e.most, c.step)
 	// The load has fields of its own, and may end before the column.
 	own := *d
 	own.field = &c.field
@@ -356,10 +374,16 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 				return fmt.Errorf("column %s has a second dictionary, or a late one", c.field.name)
 			}
 			hasDictionary = true
+			if c.codes != nil {
+				return c.textDictionary(raw, s, pages)
+			}
 			return c.dictionary(raw, s, pages)
 		}
-		if s.Coded && !hasDictionary {
+		if (s.Coded || c.codes != nil) && !hasDictionary {
 			return fmt.Errorf("column %s has no dictionary", c.field.name)
+		}
+		if !s.Coded && c.codes != nil {
+			return fmt.Errorf("column %s has strings beside its dictionary", c.field.name)
 		}
 		if s.Values > 0 {
 			pages.Pages = append(pages.Pages, store.EncodedPage{Row: chunk.Row + rows,
@@ -406,6 +430,9 @@ func (c *encodedColumn) dictionary(raw *parquet.RawChunk, s parquet.Span,
 
 // Decode sets dst to the entries.
 func (c *encodedColumn) Decode(ctx context.Context, threads int, dst []byte) error {
+	if c.codes != nil {
+		return c.decodeTexts(ctx, threads, dst)
+	}
 	p, err := c.file.reader(ctx, &c.field, threads)
 	if err == nil {
 		words := make([][]int64, len(p.rooms))
@@ -462,14 +489,24 @@ func (c *encodedColumn) fill(dst []byte, width int, words []int64) error {
 	return nil
 }
 
-// words returns the words of rows that ascend.
-func (c *encodedColumn) words(ctx context.Context, threads int, rows []uint32) ([]int64, error) {
+// Words returns the words of rows that ascend.
+func (c *encodedColumn) Words(ctx context.Context, threads int, rows []uint32) ([]int64, error) {
 	column, _, err := c.file.column(ctx, &c.field, threads, rows)
 	if err != nil {
 		return nil, err
 	}
 	words := make([]int64, len(rows))
 	column.Read(words, 0)
+	for i := range words {
+		if c.codes == nil {
+			continue
+		}
+		code, ok := c.codes[column.Dict.String(uint32(words[i]))]
+		if !ok {
+			return nil, errUnread
+		}
+		words[i] = int64(code)
+	}
 	for _, w := range words {
 		if _, ok := c.entry(w); !ok {
 			return nil, errUnread

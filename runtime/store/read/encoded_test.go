@@ -366,8 +366,9 @@ func TestEncodedOfOtherWriters(t *testing.T) {
 func TestEncodedDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	dir := t.TempDir()
-	schemas := encodedSchemas(t)
-	var wholes [][]byte
+	schemas := [][]store.Schema{encodedSchemas(t),
+		{storetest.Predicate(t, "t[id:int]=s:string")}}
+	var wholes [][]byte // those of strings after the others
 	for i := range 8 {
 		repetition := []parquet.Repetition{parquet.Repetitions.Required,
 			parquet.Repetitions.Optional}[i%2]
@@ -379,7 +380,13 @@ func TestEncodedDamage(t *testing.T) {
 			parquet.WithDataPageSize(200),
 			parquet.WithDictionaryPageSizeLimit(100), parquet.WithPageIndexEnabled(false)))
 	}
-	both := 0
+	for i := range 2 {
+		wholes = append(wholes, writeTexts(t, slices.Repeat([]string{"b", "a", "text"}, 100), 150,
+			parquet.WithBatchSize(64), parquet.WithDataPageSize(200),
+			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1,
+				parquet.DataPageV2}[i])))
+	}
+	both := [2]int{}
 	for i := range int(short.Count(t, 3000, "damaged files")) {
 		data := slices.Clone(wholes[i%len(wholes)])
 		switch {
@@ -392,16 +399,17 @@ func TestEncodedDamage(t *testing.T) {
 			}
 		}
 		path := WriteFile(t, dir, "t.parquet", string(data))
-		db, _, err := loadEncoded(t, path, schemas, true)
+		of := i % len(wholes) / 8
+		db, _, err := loadEncoded(t, path, schemas[of], true)
 		if err == nil {
-			both += checkEncoded(t, fmt.Sprintf("file %d", i), db)
+			both[of] += checkEncoded(t, fmt.Sprintf("file %d", i), db)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if both == 0 {
-		t.Error("no column of a damaged file was decoded")
+	if both[0] == 0 || both[1] == 0 {
+		t.Errorf("of damaged files, %v columns were decoded", both)
 	}
 }
 
@@ -506,6 +514,141 @@ func TestEncodedWrongStatistics(t *testing.T) {
 		}
 		if err != nil || db.Relation("t").Rows() != want {
 			t.Errorf("file %d: %d rows, %v", i, db.Relation("t").Rows(), err)
+		}
+	}
+}
+
+// writeTexts returns a file of numbered strings in row groups.
+func writeTexts(t *testing.T, texts []string, groupRows int, props ...parquet.WriterProperty) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema",
+		parquet.Repetitions.Required, schema.FieldList{
+			schema.NewInt64Node("id", parquet.Repetitions.Required, -1),
+			schema.MustPrimitive(schema.NewPrimitiveNodeLogical("s", parquet.Repetitions.Optional,
+				schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))}, -1)),
+		file.WithWriterProps(parquet.NewWriterProperties(props...)))
+	for from := 0; from < len(texts); from += groupRows {
+		group := w.AppendRowGroup()
+		var ids []int64
+		var values []parquet.ByteArray
+		for row := from; row < min(from+groupRows, len(texts)); row++ {
+			ids, values = append(ids, int64(row)), append(values, parquet.ByteArray(texts[row]))
+		}
+		column, err := group.NextColumn()
+		if err == nil {
+			_, err = column.(*file.Int64ColumnChunkWriter).WriteBatch(ids, nil, nil)
+		}
+		if err = errors.Join(err, column.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if column, err = group.NextColumn(); err == nil {
+			_, err = column.(*file.ByteArrayColumnChunkWriter).WriteBatch(values,
+				slices.Repeat([]int16{1}, len(values)), nil)
+		}
+		if err = errors.Join(err, column.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestEncodedStrings loads strings that stay encoded, and puts them into other
+// dictionaries.
+func TestEncodedStrings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	dir := t.TempDir()
+	schemas := []store.Schema{storetest.Predicate(t, "t[id:int]=s:string")}
+	for i := range 16 {
+		distinct := []int{2, 7, 40, 300}[rng.IntN(4)]
+		texts := make([]string, 4000) // whole row groups: writers use dictionaries
+		for row := range texts {
+			n := rng.IntN(distinct)
+			if row < 1000 {
+				n %= 2 // chunks have other dictionaries
+			}
+			texts[row] = fmt.Sprintf("%x text", n*37)
+		}
+		data := writeTexts(t, texts, 800, parquet.WithBatchSize(50), parquet.WithDataPageSize(400),
+			parquet.WithCompression([]compress.Compression{compress.Codecs.Snappy,
+				compress.Codecs.Uncompressed}[i%2]),
+			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1,
+				parquet.DataPageV2}[i/2%2]))
+		path := WriteFile(t, dir, "t.parquet", string(data))
+		db, report, err := loadEncoded(t, path, schemas, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := db.Relation("t").Column(1)
+		if c.IsDecoded() || report.Files[0].Undecoded() != 1 {
+			t.Fatalf("file %d: strings do not stay encoded", i)
+		}
+		// A dictionary with more strings, one in another order, and the same.
+		more, remaps := store.MergeDicts([]*store.Dict{c.Dict}, []string{"3 text", "zz", ""})
+		permuted := rng.Perm(c.Dict.Len())
+		var order []uint32
+		for _, at := range permuted {
+			order = append(order, uint32(at+2))
+		}
+		for k, other := range []*store.Column{c, c.WithDict(more, remaps[0], 2),
+			c.WithDict(nil, order, 2), c.WithDict(c.Dict, nil, 2)} {
+			device, err := decodeAsDevice(other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other.IsDecoded() {
+				t.Errorf("file %d, %d: it is decoded", i, k)
+			}
+			for row, text := range texts {
+				w := other.Base + int64(device[row])
+				if got := other.Word(row); got != w {
+					t.Fatalf("file %d, %d: row %d is %d, a device has %d", i, k, row, got, w)
+				}
+				if other.Dict == nil {
+					at, _ := c.Dict.Lookup(text)
+					if w != int64(order[at]) {
+						t.Fatalf("file %d: row %d has code %d", i, row, w)
+					}
+				} else if got := other.Value(row).Str(); got != text {
+					t.Fatalf("file %d, %d: row %d is %q, not %q", i, k, row, got, text)
+				}
+			}
+			if least, most := other.Stats.Min, other.Stats.Max; least != other.Base ||
+				uint64(most-least) < other.Encoded.Values().Span {
+				t.Errorf("file %d, %d: bounds %d and %d", i, k, least, most)
+			}
+		}
+	}
+}
+
+// TestDecodedStrings has strings that do not stay encoded: too many different
+// ones, some that are no texts, one only, and pages without a dictionary.
+func TestDecodedStrings(t *testing.T) {
+	long := make([]string, 20_000)
+	for i := range long {
+		long[i] = fmt.Sprintf("text %d", i)
+	}
+	few := slices.Repeat([]string{"b", "a"}, 700)
+	for name, c := range map[string]struct {
+		texts []string
+		props []parquet.WriterProperty
+	}{
+		"many":  {long, nil},
+		"bad":   {append(slices.Clone(few), "b\xff"), nil},
+		"one":   {slices.Repeat([]string{"a"}, 1000), nil},
+		"plain": {few, []parquet.WriterProperty{parquet.WithDictionaryDefault(false)}},
+		"both": {slices.Concat(few, long[:600]), []parquet.WriterProperty{
+			parquet.WithDictionaryPageSizeLimit(100), parquet.WithBatchSize(50)}},
+	} {
+		path := WriteFile(t, t.TempDir(), "t.parquet",
+			string(writeTexts(t, c.texts, len(c.texts), c.props...)))
+		schemas := []store.Schema{storetest.Predicate(t, "t[id:int]=s:string")}
+		_, report, err := loadEncoded(t, path, schemas, true)
+		if len(report.Files[0].Encoded) > 0 || (err == nil) != (name != "bad") {
+			t.Errorf("%s: %v, %v", name, report.Files[0].Encoded, err)
 		}
 	}
 }
