@@ -1,17 +1,21 @@
 package driver
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/redfoxdb/redfox/bench/suite"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
@@ -182,4 +186,70 @@ func TestEncodedColumns(t *testing.T) {
 	if encoded == 0 {
 		t.Error("no column stays encoded")
 	}
+}
+
+// TestEncodedWrongStatistics runs over a file whose statistics one row
+// contradicts, on each engine: the row counts.
+func TestEncodedWrongStatistics(t *testing.T) {
+	const rows, odd, most = 40_000, 333, 1 << 40
+	node := func(name string) schema.Node {
+		return schema.NewInt64Node(name, parquet.Repetitions.Required, -1)
+	}
+	var out bytes.Buffer
+	w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema",
+		parquet.Repetitions.Required, schema.FieldList{node("id"), node("n")}, -1)),
+		file.WithWriterProps(parquet.NewWriterProperties(parquet.WithDataPageSize(300),
+			parquet.WithBatchSize(64))))
+	group, values := w.AppendRowGroup(), [2][]int64{}
+	for row := range int64(rows) {
+		values[0], values[1] = append(values[0], row), append(values[1], row%70)
+	}
+	values[1][odd] = most
+	for _, v := range values {
+		column, err := group.NextColumn()
+		if err == nil {
+			err = writeChunk(column, v, 0, rows)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The greatest number of the footer, in both of its forms, is another one.
+	data := out.Bytes()
+	footer := data[len(data)-8-int(binary.LittleEndian.Uint32(data[len(data)-8:])):]
+	bound := binary.LittleEndian.AppendUint64(nil, most)
+	if bytes.Count(footer, bound) == 0 {
+		t.Fatal("the footer does not have the bound")
+	}
+	copy(footer, bytes.ReplaceAll(footer, bound, binary.LittleEndian.AppendUint64(nil, 69)))
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "t.parquet"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	onEngines(t, func(t *testing.T, engine string) {
+		prog := compileText(t, `t[id] = n -> int(id), int(n).
+			_[] = s <- agg<<s = max(n)>> t[_] = n, n > 5.`, Options{})
+		proofs := keptProofs(map[string][]byte{})
+		for run := range 2 { // the first one proves the key
+			opts := RunOptions{Engine: engine}
+			opts.Load.Once, opts.Load.leastEncoded, opts.Load.proofs = true, 1, proofs
+			db, err := prog.LoadFor(context.Background(), NewFacts().Dir(dir), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(db.Report().Files[0].Encoded); (n == 1) != (engine == EngineGPU) {
+				t.Errorf("run %d: %d columns stay encoded", run, n)
+			}
+			res, err := prog.RunOn(context.Background(), db, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := resultText(t, res); !strings.Contains(got, fmt.Sprint(most)) {
+				t.Errorf("run %d: got %s", run, got)
+			}
+		}
+	})
 }
