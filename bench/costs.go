@@ -86,7 +86,8 @@ func (c config) costs(ctx context.Context, name, engine string) ([]kernelCost, e
 		}
 		costs, err := prog.KernelCosts(ctx, question.Facts, runs, r.Run)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", q.Name, err)
+			fmt.Fprintf(os.Stderr, "%s is left out: %v\n", q.Name, err)
+			continue
 		}
 		for _, k := range costs {
 			row := kernelCost{Query: q.Name, KernelCost: k}
