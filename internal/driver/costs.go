@@ -1,7 +1,9 @@
 package driver
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -15,12 +17,26 @@ import (
 
 // KernelCost is the predicted and the measured time of a kernel on a GPU.
 type KernelCost struct {
-	cost.Work
-	Parts cost.Prediction // of Predicted
+	cost.Work                 // by which the time is predicted
+	Parts     cost.Prediction // of the prediction
 	// Estimated is predicted from the sizes that the optimiser expects, and
-	// Predicted from those that a run has counted.
+	// Predicted from those that a run has counted; 0 if none has.
 	Estimated, Predicted time.Duration
 	Measured             []time.Duration // in each run
+	device               cost.Device
+}
+
+// String explains the prediction, in lines.
+func (k *KernelCost) String() string {
+	text := "predicted "
+	switch {
+	case k.Predicted > 0:
+		text += fmt.Sprintf("%s by counts and %s by estimates", cost.Short(k.Predicted),
+			cost.Short(k.Estimated))
+	default:
+		text += cost.Short(k.Estimated) + " by estimates"
+	}
+	return text + ": " + cost.Explain(k.Work, k.Parts, k.device)
 }
 
 // KernelCosts predicts the time of each kernel that the program becomes for a
@@ -37,20 +53,21 @@ func (p *Program) KernelCosts(ctx context.Context, db *Database, runs int,
 	if err != nil {
 		return nil, err
 	}
-	device, measured := cost.H200, map[string][]time.Duration{}
-	target := DefaultGPU
+	var ran Stats
+	measured := map[string][]time.Duration{}
 	opts.Profile = true
 	for range runs {
 		res, err := p.RunOn(ctx, whole, opts)
 		if err != nil {
 			return nil, err
 		}
-		for _, k := range res.Stats.Kernels {
+		ran = res.Stats
+		plan = ran.plan
+		for _, k := range ran.Kernels {
 			measured[k.Kernel] = append(measured[k.Kernel], k.Device)
 		}
-		plan, target, device = res.Stats.plan, res.Stats.target, deviceOf(res.Stats.Device)
 	}
-	t, err := assemble.ParseTarget(target)
+	t, err := assemble.ParseTarget(cmp.Or(ran.target, DefaultGPU))
 	if err != nil {
 		return nil, err
 	}
@@ -58,25 +75,38 @@ func (p *Program) KernelCosts(ctx context.Context, db *Database, runs int,
 	if err != nil {
 		return nil, err
 	}
-	expected, err := p.works(plan, graph, t, db, nil)
+	costs, err := p.predict(plan, graph, t, db, deviceOf(ran.Device), counted)
+	for i := range costs {
+		costs[i].Measured = measured[costs[i].Kernel]
+	}
+	return costs, err
+}
+
+// predict predicts the kernels of a graph, which a plan became for a GPU, by
+// estimates and, if it is not nil, by what a run has counted.
+func (p *Program) predict(plan *queryplan.Plan, graph *harmony.Program, t assemble.Target,
+	db *Database, device cost.Device, counted cost.Sizes) ([]KernelCost, error) {
+	works, err := p.works(plan, graph, t, db, nil)
 	if err != nil {
 		return nil, err
 	}
-	works, err := p.works(plan, graph, t, db, counted)
-	if err != nil {
-		return nil, err
-	}
-	estimates, out := cost.Predict(expected, device), []KernelCost{}
+	var out []KernelCost
 	for i, parts := range cost.Predict(works, device) {
-		out = append(out, KernelCost{Work: works[i], Parts: parts,
-			Estimated: seconds(estimates[i].Total()), Predicted: seconds(parts.Total()),
-			Measured: measured[works[i].Kernel]})
+		out = append(out, KernelCost{Work: works[i], Parts: parts, device: device,
+			Estimated: cost.Duration(parts.Total())})
+	}
+	if counted == nil {
+		return out, nil
+	}
+	if works, err = p.works(plan, graph, t, db, counted); err != nil {
+		return nil, err
+	}
+	for i, parts := range cost.Predict(works, device) {
+		out[i].Work, out[i].Parts = works[i], parts
+		out[i].Predicted = cost.Duration(parts.Total())
 	}
 	return out, nil
 }
-
-// seconds returns a number of seconds as a duration.
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // deviceOf returns what the model takes a GPU for.
 func deviceOf(d *DeviceStats) cost.Device {

@@ -8,7 +8,7 @@ import (
 
 // Flow is how many rows a kernel of an unfused graph reads and how many tuples
 // it gives to its sinks, in all of its calls.
-type Flow struct{ In, Out float64 }
+type Flow struct{ Calls, In, Out float64 }
 
 // Sizes are the flows of the kernels that lowering makes of a plan, by name.
 type Sizes map[string]Flow
@@ -17,7 +17,7 @@ type Sizes map[string]Flow
 func Counted(kernels []runtime.KernelProfile) Sizes {
 	s := Sizes{}
 	for _, k := range kernels {
-		s[k.Kernel] = Flow{float64(k.Rows), float64(k.Kept)}
+		s[k.Kernel] = Flow{float64(k.Calls), float64(k.Rows), float64(k.Kept)}
 	}
 	return s
 }
@@ -46,7 +46,7 @@ func (e *estimator) flow(k *harmony.Kernel) Flow {
 	if f, known := e.sizes[k.Name]; known {
 		return f
 	}
-	f := Flow{In: 1}
+	f := Flow{Calls: 1, In: 1}
 	if k.Makes != nil {
 		f.In = e.estimate(k.Makes)
 	}

@@ -111,6 +111,9 @@ func Works(p *shape.Program, facts Facts, sizes Sizes) []Work {
 			}
 			w := m.work(f)
 			w.Idle = idle
+			for _, s := range k.Sinks {
+				w.Calls = max(w.Calls, sizes[k.OriginOf(s).Name].Calls)
+			}
 			out = append(out, w)
 		}
 		// The host waits for the numbers of relations that a kernel fills.
