@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
@@ -39,5 +40,35 @@ _(k, n) <- count[k] = n.`, Options{})
 	}
 	if !counted {
 		t.Errorf("no kernel keeps 50 of 100 rows: %+v", costs)
+	}
+}
+
+// TestExplainCosts prints predictions beside what an emulated GPU measures.
+func TestExplainCosts(t *testing.T) {
+	emulateGPU(t, emulated.Options{Seed: 3})
+	p := compileText(t, "num(0).\nnum(x + 1) <- num(x), x < 99.\n_(x) <- num(x), x > 89.", Options{})
+	db, err := p.Load(context.Background(), NewFacts(), LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		opts ExplainOptions
+		want []string
+	}{
+		{ExplainOptions{Kernels: true, Target: DefaultGPU}, []string{"by estimates: launch "}},
+		{ExplainOptions{Kernels: true, Run: true, RunOptions: RunOptions{Engine: EngineGPU}},
+			[]string{" by counts and ", ", predicted "}},
+		{ExplainOptions{JSON: true, Run: true, RunOptions: RunOptions{Engine: EngineGPU}},
+			[]string{`"by_counts_us": `, `"measured_us": `}},
+	} {
+		var text strings.Builder
+		if err := p.Explain(context.Background(), &text, db, tt.opts); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("there is no %q in:\n%s", want, &text)
+			}
+		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"time"
+	"math"
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
@@ -108,18 +108,19 @@ func (p *Program) explainCosts(ctx context.Context, w io.Writer, plan *queryplan
 }
 
 func (k *KernelCost) json() costJSON {
-	const micro = 1e6
-	us := func(d time.Duration) float64 { return micro * d.Seconds() }
-	out := costJSON{Kernel: k.Kernel, Calls: k.Calls, Rows: k.Rows, Estimated: us(k.Estimated),
-		Predicted: us(k.Predicted), Launch: micro * k.Parts.Launch, Bytes: k.Read + k.Written,
-		Stream: micro * k.Parts.Stream, Stages: micro * k.Parts.Compute,
-		Groups: micro * k.Parts.Groups, Accesses: []accessJSON{}}
+	round := func(x float64) float64 { return math.Round(1000*x) / 1000 }
+	us := func(seconds float64) float64 { return round(1e6 * seconds) }
+	out := costJSON{Kernel: k.Kernel, Calls: k.Calls, Rows: round(k.Rows),
+		Estimated: us(k.Estimated.Seconds()), Predicted: us(k.Predicted.Seconds()),
+		Launch: us(k.Parts.Launch), Bytes: round(k.Read + k.Written), Stream: us(k.Parts.Stream),
+		Stages: us(k.Parts.Compute), Groups: us(k.Parts.Groups), Accesses: []accessJSON{}}
 	for _, t := range k.Measured {
-		out.Measured += us(t)
+		out.Measured += us(t.Seconds())
 	}
 	for i, a := range k.Work.Accesses {
-		out.Accesses = append(out.Accesses, accessJSON{To: a.To, Kind: string(a.Kind), Rows: a.Rows,
-			Bytes: a.Bytes, Level: k.device.Level(a), Time: micro * k.Parts.Accesses[i]})
+		out.Accesses = append(out.Accesses, accessJSON{To: a.To, Kind: string(a.Kind),
+			Rows: round(a.Rows), Bytes: round(a.Bytes), Level: k.device.Level(a),
+			Time: us(k.Parts.Accesses[i])})
 	}
 	return out
 }
