@@ -14,8 +14,8 @@ import (
 )
 
 // costsOf predicts the kernels of a graph for a GPU, by name: nil without
-// facts. After a run on a GPU, another one with kernels apart counts the rows of
-// each operator.
+// facts. After a run on a GPU, another one with kernels apart counts the rows
+// of each operator.
 func (p *Program) costsOf(ctx context.Context, plan *queryplan.Plan, graph *harmony.Program,
 	t assemble.Target, db *Database, ran Stats, opts ExplainOptions) (
 	map[string]*KernelCost, error) {
