@@ -8,7 +8,6 @@ import (
 	"os"
 	goruntime "runtime"
 	"slices"
-	"sync"
 
 	"github.com/redfoxdb/redfox/internal/parallel"
 	"github.com/redfoxdb/redfox/internal/parquet"
@@ -280,7 +279,6 @@ type encodedColumn struct {
 	groups     []int // of each chunk
 	chunks     []store.EncodedChunk
 	identity   string
-	rooms      sync.Pool // of *parquet.Room, for dictionaries
 }
 
 // newEncoded returns the pages of a field.
@@ -292,7 +290,6 @@ func (p *parquetLoad) newEncoded(open *lateFile, i int) *encodedColumn {
 	own := *d
 	own.field = &c.field
 	c.decoder = &own
-	c.rooms.New = func() any { return &parquet.Room{} }
 	c.identity = fmt.Sprintf("%s column %d as %v", p.identity, c.field.index, c.field.typ)
 	c.values = store.EncodedValues{Bytes: 4, Base: c.base / c.step,
 		Least: (uint64(e.least) - uint64(c.base)) / uint64(c.step),
@@ -344,7 +341,7 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 	if err := readAll(c.file, dst, from); err != nil {
 		return c.file.failure(ctx, err)
 	}
-	pages.Pages, pages.Dictionary = pages.Pages[:0], pages.Dictionary[:0]
+	*pages = store.EncodedPages{Pages: pages.Pages[:0]}
 	raw := c.file.Raw(dst, g, c.field.index)
 	rows, unpacked, hasDictionary := 0, 0, false
 	err := raw.Spans(func(s parquet.Span) error {
@@ -356,15 +353,14 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 				return fmt.Errorf("column %s has a second dictionary, or a late one", c.field.name)
 			}
 			hasDictionary = true
-			return c.dictionary(raw, s, pages)
+			pages.DictionaryPage = pageOf(s, 0)
+			return nil
 		}
 		if s.Coded && !hasDictionary {
 			return fmt.Errorf("column %s has no dictionary", c.field.name)
 		}
 		if s.Values > 0 {
-			pages.Pages = append(pages.Pages, store.EncodedPage{Row: chunk.Row + rows,
-				Rows: s.Values, From: s.From, Until: s.Until, Unpacked: s.Unpacked,
-				Packed: s.Packed, Levels: s.Levels, Coded: s.Coded})
+			pages.Pages = append(pages.Pages, pageOf(s, chunk.Row+rows))
 		}
 		if rows += s.Values; rows > chunk.Rows {
 			return fmt.Errorf("column %s has more rows than its row group", c.field.name)
@@ -377,31 +373,10 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 	return err
 }
 
-// dictionary appends the entries of a dictionary page.
-func (c *encodedColumn) dictionary(raw *parquet.RawChunk, s parquet.Span,
-	pages *store.EncodedPages) error {
-	room := c.rooms.Get().(*parquet.Room)
-	defer c.rooms.Put(room)
-	data, err := raw.Unpack(room, s)
-	if err != nil {
-		return err
-	}
-	if s.Values < 0 || s.Values > len(data)/c.values.Bytes {
-		return errShortPage
-	}
-	r := &columnReader{parquetField: c.decoder, part: &columnPart{}}
-	words, v := make([]int64, s.Values), parquet.Values{Plain: data}
-	if err := r.plain(words, &v, r.refuser(0)); err != nil {
-		return err
-	}
-	for _, w := range words {
-		entry, ok := c.entry(w)
-		if !ok || len(r.part.bad) > 0 {
-			return errUnread
-		}
-		pages.Dictionary = append(pages.Dictionary, entry)
-	}
-	return nil
+// pageOf describes a page whose first value is that of a row.
+func pageOf(s parquet.Span, row int) store.EncodedPage {
+	return store.EncodedPage{Row: row, Rows: s.Values, From: s.From, Until: s.Until,
+		Unpacked: s.Unpacked, Packed: s.Packed, Levels: s.Levels, Coded: s.Coded}
 }
 
 // Decode sets dst to the entries.
