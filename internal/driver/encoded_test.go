@@ -253,3 +253,49 @@ func TestEncodedWrongStatistics(t *testing.T) {
 		}
 	})
 }
+
+// TestEncodedInLittleMemory runs over encoded columns on a GPU that cannot hold
+// them, and with memory of the host that is bounded: the host decodes them.
+func TestEncodedInLittleMemory(t *testing.T) {
+	emulateGPU(t, emulated.Options{Seed: 3})
+	process.Batches.Least = 1000
+	ctx, dir := context.Background(), snappyTPCH(t)
+	want := readAnswer(t, "../../testdata/tpch/sf0.01/q06.tsv")
+	sources, err := ReadSources("../../testdata/tpch/schema.logic", "../../testdata/tpch/q06.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, err := Compile(ctx, sources, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proofs := keptProofs(map[string][]byte{})
+	for _, c := range []struct {
+		device, host int64
+		encoded      int
+	}{{512 << 10, 0, 4}, {256 << 10, 0, 4}, {0, 64 << 20, 0}} {
+		opts := RunOptions{Engine: EngineGPU, DeviceMemory: c.device, Memory: c.host,
+			Outputs: []string{"_"}}
+		opts.Load.Once, opts.Load.leastEncoded, opts.Load.proofs = true, 1, proofs
+		db, err := prog.LoadFor(ctx, NewFacts().Dir(dir), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &db.Report().Files[0]
+		if len(f.Encoded) != c.encoded {
+			t.Errorf("%+v: columns %v stay encoded", c, f.Encoded)
+		}
+		before := db.Held()
+		res, err := prog.RunOn(ctx, db, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := suite.SameRows(res.Rows("_"), want); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if f.Undecoded() > 0 || c.encoded > 0 && db.Held() <= before {
+			t.Errorf("%+v: %d columns are not decoded, %d bytes are held, before %d", c, f.Undecoded(),
+				db.Held(), before)
+		}
+	}
+}

@@ -63,6 +63,9 @@ func (q *Prepared) byBatches(ctx context.Context, e runtime.Engine, req *runtime
 	if !ok || slices.Contains(q.program.disable, streamBatches) {
 		return nil, byrows.ErrWhole
 	}
+	if err := req.Facts.Decode(ctx, req.Threads); err != nil {
+		return nil, err
+	}
 	return byrows.Run(ctx, device, req,
 		byrows.Options{Memory: memory, Merge: portable.New(), Sizes: q.pool.Batches})
 }

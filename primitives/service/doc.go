@@ -1,6 +1,6 @@
 // Package service is the kernels that a GPU runtime needs beside woven ones:
 // states of launches, fills, running sums, tables made larger, rows put in
-// order.
+// order, pages of Parquet files decoded.
 //
 // In: nothing. Out: PTX and machine code, embedded, and how each kernel is
 // launched. The package imports nothing of redfox, and no driver: a [Launch] is
@@ -34,7 +34,20 @@
 //	numbers     1,160 G rows/s, of 4 bytes each
 //
 // A launch that has little to do takes 5 µs. The kernels that make keys, select
-// and move rows were not measured.
+// and move rows were not measured, nor were those that decode pages.
+//
+// # Pages
+//
+// UnpackPages decompresses pages, and DecodePages makes entries of a column of
+// what they then hold. What comes from a file is checked before it is used as a
+// length, a distance or a place: memory outside of a page is neither read, but
+// for the aligned words of 4 bytes at its ends, nor written, and each step takes
+// bytes of the page. If the status is 0, the entries are those of the file. If it
+// is not, the host has to decode the column. It reads more: levels other than 1,
+// numbers of more than 5 bytes, and S2's repeated distances.
+//
+// A warp decompresses a page, so that thousands of pages must be under way to
+// fill a card. A block decodes 32,768 rows of a page at most.
 //
 // Not done: a scan's blocks wait for each other's sums with nothing else under
 // way; words of a next tile, loaded ahead, would bring it nearer to the rate of

@@ -102,13 +102,13 @@ func TestUnpackMutatedPages(t *testing.T) {
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 3))
 		size := r.IntN(1 << r.IntN(10))
-		text, out := elements(r, size, r.Float64())
+		text, original := elements(r, size, r.Float64())
 		if r.IntN(3) == 0 {
 			texts := plainTexts(r, size)
-			out = texts[r.IntN(len(texts))]
-			text = snappy.Encode(nil, out)
+			original = texts[r.IntN(len(texts))]
+			text = snappy.Encode(nil, original)
 		}
-		if text, size = mutated(r, text), len(out); r.IntN(8) == 0 {
+		if text, size = mutated(r, text), len(original); r.IntN(8) == 0 {
 			// The size is that of the file; the text says another one, or not.
 			size = max(size+r.IntN(9)-4, 0)
 			if _, used := binary.Uvarint(text); used > 0 && r.IntN(2) == 0 {
@@ -118,6 +118,13 @@ func TestUnpackMutatedPages(t *testing.T) {
 		p := packedPage(nil, size, 0).Page
 		p.From, p.Bytes = from.place(text, r.IntN(2) == 0, r.IntN(4)), int64(len(text))
 		p.To = to.place(make([]byte, size), r.IntN(2) == 0, r.IntN(4))
+		out := to
+		if kind := r.IntN(8); kind < 2 { // both in the same memory, next to each other
+			both := from.place(make([]byte, size+len(text)), r.IntN(2) == 0, r.IntN(4))
+			p.From, p.To = both+int64(kind*size), both+int64((1-kind)*len(text))
+			copy(from.used[kind*size:], text)
+			out = &fence{used: from.used[(1-kind)*len(text):][:size]}
+		}
 		list, status := m.put(t, p.AppendTo(nil)), m.put(t, []uint64{0})
 		m.run(t, UnpackPages(list, 1, status))
 		m.get(t, list, 0)
@@ -125,8 +132,8 @@ func TestUnpackMutatedPages(t *testing.T) {
 		if want == nil {
 			refused++
 		}
-		if (got == PagesDamaged) != (want == nil) || got == 0 && !bytes.Equal(to.used, want) {
-			t.Fatalf("seed %d: status %d, %s", seed, got, firstDifference(to.used, want))
+		if (got == PagesDamaged) != (want == nil) || got == 0 && !bytes.Equal(out.used, want) {
+			t.Fatalf("seed %d: status %d, %s", seed, got, firstDifference(out.used, want))
 		}
 		if !to.leftAlone() || !from.leftAlone() {
 			t.Fatalf("seed %d: memory outside of the page is written", seed)

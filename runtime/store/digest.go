@@ -47,7 +47,7 @@ func (db *Database) Digest(threads int) [sha256.Size]byte {
 			fmt.Fprintf(h, "column %v %d %d %d %d %d %+v\n", c.Type, dict, c.Base, c.Step, c.Width,
 				c.n,
 				c.Stats)
-			if e, ok := c.Encoded.(interface{ Identity() string }); ok {
+			if e, ok := c.Encoded.(interface{ Identity() string }); ok && e.Identity() != "" {
 				fmt.Fprintf(h, "encoded %q\n", e.Identity()) // decoded or not
 				continue
 			}

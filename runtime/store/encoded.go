@@ -54,8 +54,11 @@ type EncodedChunk struct {
 // EncodedPages is what a reader finds in a column chunk.
 type EncodedPages struct {
 	Pages []EncodedPage // in the order of their rows, without the dictionary
-	// Dictionary holds the entries of the column for the places in the chunk's
-	// dictionary.
+	// DictionaryPage has the values of the chunk's dictionary, which are PLAIN;
+	// its rows are the places. It has no rows if Dictionary has entries.
+	DictionaryPage EncodedPage
+	// Dictionary holds the entries of the column for the places, if they are not
+	// PLAIN values of a page.
 	Dictionary []uint64
 }
 

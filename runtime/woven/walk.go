@@ -557,10 +557,14 @@ type InternalError struct {
 }
 
 // Recovered returns the error that a panic of an engine carries: that of a
-// dictionary without room for another string, or an *InternalError.
+// dictionary without room for another string, that of a column of facts that
+// cannot be decoded, or an *InternalError.
 func (w *Walk) Recovered(engine string, p any) error {
-	if full, ok := p.(*runtime.MemoryError); ok {
-		return full
+	switch p := p.(type) {
+	case *runtime.MemoryError:
+		return p
+	case *store.DecodeError:
+		return p
 	}
 	return &InternalError{
 		Engine: engine, Command: w.Running, Cause: p, Stack: string(debug.Stack()),

@@ -86,12 +86,12 @@ struct Element {
   RF_MEMBER uint32_t size() const { return header + (literal ? length : 0); }
 };
 
-// chain is which lanes of a window elements begin at, the first one at lane 0: next is
-// the lane at which the element that might begin at the caller's would end, WINDOW if
-// that is not in the window.
+// chain is which lanes of a window elements begin at, the first one at lane 0, and no more
+// than ELEMENTS: next is the lane at which the element that might begin at the caller's
+// would end, WINDOW if that is not in the window.
 RF_HELPER uint32_t chain(uint32_t next, int32_t lane) {
   uint32_t lanes = 1u << lane;
-  // An element has at least 2 bytes, so that there are no more than ELEMENTS.
+  // Elements of Snappy's have at least 2 bytes, so that there are no more.
   RF_UNROLL
   for (int32_t hops = 1; hops < ELEMENTS; hops *= 2) {
     uint32_t more = target::shuffle(lanes, (int32_t)next & (WINDOW - 1));
@@ -127,94 +127,144 @@ RF_HELPER void copy_literal(const Text &text, int32_t from, uint8_t *to, uint32_
   }
 }
 
-// unpack has a warp decompress a text to the given number of bytes. It returns whether
-// that was possible. plan is memory of ELEMENTS pairs of words.
+// Window is elements whose bytes are copied together. plan has for each of them, of which
+// there are ELEMENTS at most, how far the bytes are from where they go.
+struct Window {
+  uint32_t start, until; // where the bytes of the lane's element begin, where those of all end
+  uint32_t later;        // the length of a literal that is copied alone, after them
+  uint32_t at;           // where the next window begins
+  bool good;
+};
+
+enum : uint32_t { NOWHERE = ~0u };
+
+// look finds the elements of the window at at, whose bytes go to done and on.
 //
-// In each round a lane looks at one byte of a window as if an element began there, and
-// pointer jumping finds out where elements do begin. Their bytes are then copied ROUND at a
-// time. A byte that is a copy of one of these gets it by pointer jumping, too.
-RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint32_t *plan, int32_t lane) {
+// A lane looks at one byte as if an element began there, and pointer jumping finds out
+// where elements do begin.
+RF_HELPER Window look(const Text &text, const uint8_t *to, uint32_t at, uint32_t done, uint32_t bytes, uint64_t *plan,
+                      int32_t lane) {
+  uint32_t end = (uint32_t)text.length, p = at + (uint32_t)lane;
+  Element e(text.five((int32_t)p));
+  uint32_t behind = (uint32_t)lane + e.size(), lanes = chain(behind < WINDOW ? behind : (uint32_t)WINDOW, lane);
+  lanes &= end - at < WINDOW ? target::lanes_below((int32_t)(end - at)) : ~0u;
+  bool here = lanes >> lane & 1;
+  uint32_t upto = scan::inclusive<scan::Sum>(here ? e.length : 0, lane, LANES), start = done + upto - e.length;
+  bool bad = here && (p + e.size() > end || done + upto > bytes ||
+                      (!e.literal && (e.distance == 0 || e.distance > start)));
+  int32_t last = 31 - __builtin_clz(lanes);
+  bool alone = e.literal && e.length > LITERAL; // it is the last one, as it leaves the window
+  Window w;
+  w.later = target::shuffle(alone ? e.length : 0, last);
+  w.until = done + target::shuffle(upto, LANES - 1) - w.later;
+  w.at = target::shuffle(p + e.size(), last);
+  w.good = target::ballot(bad) == 0;
+  w.start = NOWHERE;
+  if (here && !alone) {
+    w.start = start;
+    int64_t literal = text.bytes() - to + (int32_t)(p + e.header - start);
+    plan[__builtin_popcount(lanes & target::lanes_below(lane))] = e.literal ? literal : -(int64_t)e.distance;
+  }
+  target::warp_barrier();
+  return w;
+}
+
+// Round is up to ROUND bytes that are copied at once. A byte that is a copy of one of them
+// is PENDING at first, with the number of that.
+struct Round {
   enum : uint32_t { PENDING = 1 << 8 };
+
+  uint32_t base, byte[HALVES];
+
+  // read reads the bytes from base on, and adds to seen how many elements begin there.
+  RF_MEMBER void read(const uint8_t *to, const Window &w, const uint64_t *plan, int32_t *seen, int32_t lane) {
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++) {
+      uint32_t half = base + h * LANES;
+      uint32_t starts = target::either_lanes(w.start - half < (uint32_t)LANES ? 1u << (w.start - half & 31) : 0);
+      byte[h] = 0;
+      if (half + (uint32_t)lane < w.until) {
+        uint64_t away = plan[*seen + __builtin_popcount(starts & ~0u >> (LANES - 1 - lane))];
+        uint64_t here = (uint64_t)(h * LANES + lane), place = away + here;
+        byte[h] = PENDING | (uint32_t)place;
+        // Literals are in other memory: before base, or behind all that is written.
+        if (place >= here)
+          byte[h] = (to + base)[(int64_t)place];
+      }
+      *seen += __builtin_popcount(starts);
+    }
+  }
+
+  // write finds the pending bytes by pointer jumping, and writes those before until.
+  RF_MEMBER void write(uint8_t *to, uint32_t until, int32_t lane) {
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++)
+      while (target::ballot(byte[h] & PENDING) != 0) {
+        int32_t from = (int32_t)byte[h] & (LANES - 1);
+        uint32_t other = target::shuffle(byte[0], from);
+        if (h > 0) {
+          uint32_t same = target::shuffle(byte[h], from);
+          other = byte[h] & LANES ? same : other;
+        }
+        byte[h] = byte[h] & PENDING ? other : byte[h];
+      }
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++) {
+      uint32_t o = base + h * LANES + (uint32_t)lane;
+      if (o < until)
+        to[o] = (uint8_t)byte[h];
+    }
+    target::warp_barrier();
+  }
+};
+
+// unpack has a warp decompress a text to the given number of bytes. It returns whether
+// that was possible. plans is memory for the plans of two windows: a window is looked
+// for while bytes of the one before come from memory.
+RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *plans, int32_t lane) {
   Varint size(text.five(0));
   if (size.bytes == 0 || size.bytes > text.length || size.value != bytes)
     return false;
-  uint32_t at = (uint32_t)size.bytes, end = (uint32_t)text.length, done = 0;
-  while (at < end) {
-    uint32_t p = at + (uint32_t)lane;
-    Element e(p < end ? text.five((int32_t)p) : 0);
-    uint32_t behind = (uint32_t)lane + e.size();
-    uint32_t lanes = chain(p < end && behind < WINDOW ? behind : (uint32_t)WINDOW, lane);
-    lanes &= end - at < WINDOW ? target::lanes_below((int32_t)(end - at)) : ~0u;
-    bool here = lanes >> lane & 1;
-    uint32_t upto = scan::inclusive<scan::Sum>(here ? e.length : 0, lane, LANES), start = done + upto - e.length;
-    bool bad = here && (p + e.size() > end || start + e.length > bytes ||
-                        (!e.literal && (e.distance == 0 || e.distance > start)));
-    if (target::ballot(bad) != 0)
-      return false;
-    int32_t last = 31 - __builtin_clz(lanes);
-    bool alone = e.literal && e.length > LITERAL; // it is the last one, as it leaves the window
-    uint32_t later = target::shuffle(alone ? e.length : 0, last);
-    uint32_t from = p + e.header - start, until = done + target::shuffle(upto, LANES - 1) - later;
-    here = here && !alone;
-    if (here) {
-      uint32_t entry[2] = {e.distance, from};
-      target::store8(plan + 2 * __builtin_popcount(lanes & target::lanes_below(lane)), entry);
-    }
-    target::warp_barrier();
+  uint32_t end = (uint32_t)text.length, done = 0;
+  Window w = {NOWHERE, 0, 0, (uint32_t)size.bytes, true};
+  for (uint64_t *plan = plans, *other = plans + ELEMENTS;;) {
+    Window next = w;
     int32_t seen = -1;
-    for (uint32_t base = done; base < until; base += ROUND) {
-      uint32_t byte[HALVES];
-      RF_UNROLL
-      for (int32_t h = 0; h < HALVES; h++) {
-        uint32_t half = base + h * LANES, o = half + (uint32_t)lane;
-        uint32_t starts = target::either_lanes(here && start - half < (uint32_t)LANES ? 1u << (start - half & 31) : 0);
-        byte[h] = 0;
-        if (o < until) {
-          uint32_t entry[2];
-          target::load8(plan + 2 * (seen + __builtin_popcount(starts & ~0u >> (LANES - 1 - lane))), entry);
-          uint32_t source = o - entry[0];
-          const uint8_t *from = entry[0] == 0 ? text.bytes() + (o + entry[1]) : to + source;
-          byte[h] = PENDING | (source - base);
-          if (entry[0] == 0 || source < base)
-            byte[h] = *from;
-        }
-        seen += __builtin_popcount(starts);
-      }
-      RF_UNROLL
-      for (int32_t h = 0; h < HALVES; h++) {
-        while (target::ballot(byte[h] & PENDING) != 0) {
-          int32_t from = (int32_t)byte[h] & (LANES - 1);
-          uint32_t other = target::shuffle(byte[0], from);
-          if (h > 0) {
-            uint32_t same = target::shuffle(byte[h], from);
-            other = byte[h] & LANES ? same : other;
-          }
-          byte[h] = byte[h] & PENDING ? other : byte[h];
-        }
-        uint32_t o = base + h * LANES + (uint32_t)lane;
-        if (o < until)
-          to[o] = (uint8_t)byte[h];
-      }
+    Round round;
+    round.base = done;
+    round.read(to, w, plan, &seen, lane);
+    bool more = w.at < end;
+    if (more)
+      next = look(text, to, w.at, w.until + w.later, bytes, other, lane);
+    for (;;) {
+      round.write(to, w.until, lane);
+      round.base += ROUND;
+      if (round.base >= w.until)
+        break;
+      round.read(to, w, plan, &seen, lane);
+    }
+    if (w.later > 0) {
+      copy_literal(text, (int32_t)(w.at - w.later), to + w.until, w.later, lane);
       target::warp_barrier();
     }
-    done = until + later;
-    if (later > 0) {
-      int32_t source = (int32_t)target::shuffle(p + e.header, last);
-      copy_literal(text, source, to + until, later, lane);
-      target::warp_barrier();
-    }
-    at += target::shuffle((uint32_t)lane + e.size(), last);
+    done = w.until + w.later;
+    if (!more)
+      return done == bytes;
+    if (!next.good)
+      return false;
+    w = next;
+    uint64_t *free = plan;
+    plan = other, other = free;
   }
-  return done == bytes;
 }
 
 } // namespace pages
 
 // rf_pages_unpack decompresses the packed ones of n pages. A warp does one. What it
 // finds damaged sets the status and is left half done.
-RF_KERNEL(rf_pages_unpack, 5)(const uint64_t *pages, int64_t n, uint64_t *status) {
-  enum { PLAN = 2 * pages::ELEMENTS };
-  RF_SHARED(plans, 4 * PLAN * pages::WARPS);
+RF_KERNEL(rf_pages_unpack, 4)(const uint64_t *pages, int64_t n, uint64_t *status) {
+  enum { PLAN = 2 * pages::ELEMENTS }; // of two windows
+  RF_SHARED(plans, 8 * PLAN * pages::WARPS);
   int32_t lane = target::lane(THREADS), warp = target::warp(THREADS);
   for (int64_t i = grid::block() * pages::WARPS + warp; i < n; i += grid::blocks() * pages::WARPS) {
     const uint64_t *page = pages + i * pages::WORDS;
@@ -225,7 +275,7 @@ RF_KERNEL(rf_pages_unpack, 5)(const uint64_t *pages, int64_t n, uint64_t *status
     if (good) {
       pages::Text text(page[pages::FROM], (int32_t)packed);
       uint8_t *to = (uint8_t *)grid::global<uint8_t>((int64_t)page[pages::TO]);
-      good = pages::unpack(text, to, (uint32_t)unpacked, (uint32_t *)plans + warp * PLAN, lane);
+      good = pages::unpack(text, to, (uint32_t)unpacked, (uint64_t *)plans + warp * PLAN, lane);
     }
     if (!good && lane == 0)
       target::either(status, (uint64_t)pages::DAMAGED);
@@ -236,7 +286,7 @@ namespace pages {
 
 // A block decodes up to PART rows of a page, ITEMS of a thread at a time. It keeps up to
 // RUNS runs and a dictionary of up to STAGE bytes in shared memory.
-enum { PART = 32768, ITEMS = 4, OF_WARP = LANES * ITEMS, TILE = THREADS * ITEMS, RUNS = 512, STAGE = 12288 };
+enum { PART = 32768, ITEMS = 4, OF_WARP = LANES * ITEMS, TILE = THREADS * ITEMS, RUNS = 512, NEAR = 8, STAGE = 12288 };
 
 // present returns where the values of a page begin whose definition levels, with their
 // size before them, say that it has all rows, or -1. Each warp does the same.
@@ -335,14 +385,15 @@ struct Walk {
 
 // fill has a warp find the next runs of the rows of a block, as many as there is room for.
 //
-// Each lane looks at a header. Where runs have been of stride bytes, lanes are that many
-// bytes apart, and as many runs are found at once as go on being so, and one more.
-// Runs of a few bytes are found as elements of Snappy's are.
+// Each lane looks at a header. Runs of a few bytes are found as elements of Snappy's are.
+// Otherwise, where the last run has stride bytes, lanes are that many bytes apart, and as
+// many runs are found at once as have as many bytes, and one more.
 RF_HELPER void fill(const Text &text, int32_t width, Rows rows, Walk *walk, const Runs &runs, int32_t lane) {
   int32_t count = 0, at = walk->at, row = walk->row, stride = walk->stride, end = text.length;
   bool bad = false;
   while (row < rows.until && count <= RUNS - LANES && !bad) {
-    int64_t far = at + (int64_t)stride * lane;
+    bool near = stride <= NEAR;
+    int64_t far = at + (int64_t)(near ? 1 : stride) * lane;
     int32_t p = far < end ? (int32_t)far : end;
     Varint header(p < end ? text.five(p) : 0);
     int32_t data = p + header.bytes, left = end - data;
@@ -364,11 +415,15 @@ RF_HELPER void fill(const Text &text, int32_t width, Rows rows, Walk *walk, cons
       good = good && (width == 32 || value >> width == 0);
     }
     size += header.bytes;
-    // Those of the lanes that begin runs for sure are the leading ones with the stride,
-    // and the one behind them.
-    uint32_t same = target::ballot(good && size == (uint32_t)stride);
-    int32_t last = ~same ? __builtin_ctz(~same) : LANES - 1;
-    bool here = lane <= last;
+    uint32_t lanes, behind = (uint32_t)lane + size;
+    if (near)
+      lanes = chain(good && behind < WINDOW ? behind : (uint32_t)WINDOW, lane);
+    else {
+      uint32_t others = ~target::ballot(good && size == (uint32_t)stride);
+      lanes = others ^ (others - 1); // up to the first other one
+    }
+    int32_t last = LANES - 1 - __builtin_clz(lanes);
+    bool here = lanes >> lane & 1;
     uint32_t upto = scan::inclusive<scan::Sum>(here && good ? n : 0, lane, LANES), before = upto - (here && good ? n : 0);
     bool used = here && before < (uint32_t)(rows.until - row);
     bad = target::ballot(used && !good) != 0;

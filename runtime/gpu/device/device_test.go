@@ -148,8 +148,8 @@ func TestStaging(t *testing.T) {
 		}
 		before := c.Calls()[call]
 		random := rand.New(rand.NewPCG(1, uint64(nth)))
-		for _, n := range []int{1, directBytes, directBytes + 1, stageBytes,
-			5*stageBytes + 3} {
+		for _, n := range []int{1, directBytes, directBytes + 1, StageBytes,
+			5*StageBytes + 3} {
 			data := make([]byte, n)
 			for i := range data {
 				data[i] = byte(random.Uint32())

@@ -29,9 +29,10 @@ type stageBuffer struct {
 }
 
 const (
-	// StageBuffers is how many buffers there are at most, of stageBytes each.
+	// StageBuffers is how many buffers there are at most.
 	StageBuffers = 8
-	stageBytes   = 4 << 20
+	// StageBytes is the size of one.
+	StageBytes = 4 << 20
 	// directBytes is the size up to which the driver's own staging is as fast.
 	directBytes = 1 << 20
 )
@@ -67,7 +68,7 @@ func (g *Staging) take() *stageBuffer {
 }
 
 func (g *Staging) pin() (*stageBuffer, error) {
-	host, err := g.gpu.AllocHost(stageBytes, cuda.HostOptions{})
+	host, err := g.gpu.AllocHost(StageBytes, cuda.HostOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (g *Staging) Fill(ctx context.Context, s driver.Stream, to cuda.Pointer, n,
 		dst := make([]byte, size)
 		return s.CopyToDevice(to, dst[:write(dst, 0, n)])
 	}
-	most := stageBytes / bytes * rows // of a chunk
+	most := StageBytes / bytes * rows // of a chunk
 	chunks := (n + most - 1) / most
 	var next, failed = make(chan int, chunks), make(chan error, StageBuffers)
 	for i := range chunks {
@@ -137,7 +138,7 @@ func (g *Staging) Fill(ctx context.Context, s driver.Stream, to cuda.Pointer, n,
 
 func (g *Staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer,
 	write func(dst []byte) int) error {
-	return g.with(ctx, s, stageBytes, func(dst []byte) error {
+	return g.with(ctx, s, StageBytes, func(dst []byte) error {
 		return s.CopyToDevice(to, dst[:write(dst)])
 	})
 }
@@ -146,7 +147,7 @@ func (g *Staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer,
 // several goroutines.
 func (g *Staging) Through(ctx context.Context, s driver.Stream, to cuda.Pointer, n int,
 	read func(dst []byte) error) error {
-	if n <= stageBytes {
+	if n <= StageBytes {
 		return g.with(ctx, s, n, func(dst []byte) error {
 			if err := read(dst); err != nil {
 				return err
@@ -158,8 +159,8 @@ func (g *Staging) Through(ctx context.Context, s driver.Stream, to cuda.Pointer,
 	if err := read(data); err != nil {
 		return err
 	}
-	for from := 0; from < n; from += stageBytes {
-		part := data[from:min(from+stageBytes, n)]
+	for from := 0; from < n; from += StageBytes {
+		part := data[from:min(from+StageBytes, n)]
 		err := g.chunk(ctx, s, to+cuda.Pointer(from), func(dst []byte) int { return copy(dst, part) })
 		if err != nil {
 			return err

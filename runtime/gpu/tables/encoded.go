@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	goruntime "runtime"
-	"sync"
 
 	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
@@ -46,10 +45,12 @@ type decoding struct {
 type pageBatch struct {
 	chunks   device.Buffer // as they are in the file
 	unpacked device.Buffer // pages
-	list     device.Buffer // of pages, and the dictionaries
-	copied   driver.Event
-	decoded  driver.Event // completes when the memory may be used again
-	used     bool
+	list     device.Buffer // of pages
+	// dictionaries has the entries of the dictionaries of all chunks.
+	dictionaries device.Buffer
+	copied       driver.Event
+	decoded      driver.Event // completes when the memory may be used again
+	used         bool
 }
 
 // sendEncoded has the device decode a column, whose memory it has. It returns
@@ -159,102 +160,170 @@ func (d *decoding) begin(b *pageBatch) (err error) {
 	return err
 }
 
-// read reads and copies chunks, and returns their pages.
+// read reads and copies chunks, and returns their pages. Small chunks pass
+// together through a buffer of the staging.
 func (d *decoding) read(ctx context.Context, b *pageBatch, from, until int, places []int64) (
 	[]store.EncodedPages, error) {
 	pages := make([]store.EncodedPages, until-from)
+	var groups []int // the first chunk of each, counted from that of the batch
+	for i := range pages {
+		if len(groups) == 0 || places[i+1]-places[groups[len(groups)-1]] > device.StageBytes {
+			groups = append(groups, i)
+		}
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var failed sync.Once
-	var failure error
-	threads := min(device.StageBuffers, max(goruntime.GOMAXPROCS(0), 1))
-	parallel.Do(threads, until-from, func(i int) {
+	parallel.Do(min(device.StageBuffers, goruntime.GOMAXPROCS(0)), len(groups), func(g int) {
+		first, end := groups[g], len(pages)
+		if g+1 < len(groups) {
+			end = groups[g+1]
+		}
 		if ctx.Err() != nil {
 			return
 		}
-		err := d.stage.Through(ctx, d.copies, b.chunks.At+cuda.Pointer(places[i]),
-			d.chunks[from+i].Bytes, func(dst []byte) error {
-				return d.encoded.Read(ctx, from+i, dst, &pages[i])
+		at := places[first]
+		err := d.stage.Through(ctx, d.copies, b.chunks.At+cuda.Pointer(at), int(places[end]-at),
+			func(dst []byte) error {
+				for i := first; i < end; i++ {
+					part := dst[places[i]-at : places[i+1]-at]
+					if err := d.encoded.Read(ctx, from+i, part, &pages[i]); err != nil {
+						return err
+					}
+				}
+				return nil
 			})
 		if err != nil {
-			failed.Do(func() { failure = err })
 			stop(err)
 		}
 	})
-	if failure == nil {
-		failure = context.Cause(ctx)
-	}
-	return pages, failure
+	return pages, context.Cause(ctx)
 }
 
-// launch has the device decode the pages of chunks that are being copied.
+// launch has the device decode the pages of chunks that are being copied:
+// those of dictionaries first, into a column of their own.
 func (d *decoding) launch(b *pageBatch, chunks []store.EncodedPages, places []int64) error {
-	count, most, unpacked := 0, 0, int64(0)
-	for i := range chunks {
-		count += len(chunks[i].Pages)
-		for _, p := range chunks[i].Pages {
-			most = max(most, p.Rows)
-			if p.Packed {
-				unpacked += service.PageRoom(int64(p.Unpacked))
-			}
-		}
-	}
-	if count == 0 {
+	l := d.list(b, chunks, places)
+	if len(l.pages) == 0 {
 		return d.copies.Record(b.decoded)
 	}
-	dictionaries, starts := d.dictionaries(chunks)
-	pages := int64(8 * service.PageWords * count)
-	if err := errors.Join(d.grow(&b.unpacked, unpacked),
-		d.grow(&b.list, pages+int64(len(dictionaries)))); err != nil {
+	if err := errors.Join(d.grow(&b.unpacked, l.unpacked),
+		d.grow(&b.dictionaries, l.entries*d.column.Width),
+		d.grow(&b.list, int64(8*service.PageWords*len(l.pages)))); err != nil {
 		return err
 	}
-	list := make([]uint64, 0, service.PageWords*count)
+	words := make([]uint64, 0, service.PageWords*len(l.pages))
 	to := b.unpacked.Word()
-	for i := range chunks {
-		for _, p := range chunks[i].Pages {
-			from := b.chunks.Word() + places[i] + int64(p.From)
-			page := service.Page{From: from, Bytes: int64(p.Until - p.From), To: from,
-				Unpacked: int64(p.Unpacked), Row: int64(p.Row), Rows: int64(p.Rows),
-				Dictionary: b.list.Word() + pages + starts[i],
-				Entries:    int64(len(chunks[i].Dictionary)),
-				Packed:     p.Packed, Levels: p.Levels, Coded: p.Coded}
-			if p.Packed {
-				page.To = to
-				to += service.PageRoom(page.Unpacked)
-			}
-			list = page.AppendTo(list)
+	for i := range l.pages {
+		p := &l.pages[i]
+		if p.To = p.From; p.Packed {
+			p.To = to
+			to += service.PageRoom(p.Unpacked)
 		}
+		if p.Coded {
+			p.Dictionary = b.dictionaries.Word() + p.Dictionary*d.column.Width
+		}
+		words = p.AppendTo(words)
 	}
 	// Go's memory is staged.
-	if err := errors.Join(d.copies.CopyToDevice(b.list.At, device.BytesOf(list)),
-		d.copies.CopyToDevice(b.list.At+cuda.Pointer(pages), dictionaries),
-		d.copies.Record(b.copied), d.decodes.Wait(b.copied)); err != nil {
+	if err := errors.Join(d.copies.CopyToDevice(b.list.At, device.BytesOf(words)),
+		d.copyEntries(b, l), d.copies.Record(b.copied), d.decodes.Wait(b.copied)); err != nil {
 		return err
 	}
-	if unpacked > 0 {
-		if err := d.start(service.UnpackPages(b.list.Word(), int64(count),
+	if l.unpacked > 0 {
+		if err := d.start(service.UnpackPages(b.list.Word(), int64(len(l.pages)),
 			d.status.Word())); err != nil {
 			return err
 		}
 	}
-	if err := d.start(service.DecodePages(b.list.Word(), int64(count), int64(most), d.column,
-		d.status.Word())); err != nil {
+	dictionaries := d.column
+	dictionaries.Column = b.dictionaries.Word()
+	if err := errors.Join(d.decode(b, l.pages, 0, l.ofDictionaries, dictionaries),
+		d.decode(b, l.pages, l.ofDictionaries, len(l.pages), d.column)); err != nil {
 		return err
 	}
 	return d.decodes.Record(b.decoded)
 }
 
-// dictionaries returns the dictionaries of chunks as the device reads them, and
-// where each begins.
-func (d *decoding) dictionaries(chunks []store.EncodedPages) (bytes []byte, starts []int64) {
-	for i := range chunks {
-		for len(bytes)%8 > 0 {
-			bytes = append(bytes, 0)
-		}
-		starts = append(starts, int64(len(bytes)))
-		bytes = service.AppendPageEntries(bytes, d.column.Width, chunks[i].Dictionary)
+// decode decodes pages of a list, from one on and up to another one.
+func (d *decoding) decode(b *pageBatch, pages []service.Page, from, until int,
+	to service.PageColumn) error {
+	if from == until {
+		return nil
 	}
-	return bytes, starts
+	most := int64(0)
+	for _, p := range pages[from:until] {
+		most = max(most, p.Rows)
+	}
+	at := b.list.Word() + int64(8*service.PageWords*from)
+	return d.start(service.DecodePages(at, int64(until-from), most, to, d.status.Word()))
+}
+
+// pageList is the pages of a batch, those of dictionaries first.
+type pageList struct {
+	pages          []service.Page
+	ofDictionaries int
+	unpacked       int64 // bytes of room
+	entries        int64 // of all dictionaries
+	made           []madeEntries
+}
+
+// madeEntries are the entries of a dictionary that the host has made, and where
+// they are among all.
+type madeEntries struct {
+	at      int64
+	entries []uint64
+}
+
+// dictionaryPlaces is what the place of a dictionary's first entry is a
+// multiple of, as each has to be aligned to 8 bytes.
+const dictionaryPlaces = 8
+
+// list lists the pages of chunks. Dictionary is the place of a page's first
+// entry among those of all dictionaries.
+func (d *decoding) list(b *pageBatch, chunks []store.EncodedPages, places []int64) *pageList {
+	l := &pageList{}
+	add := func(p *store.EncodedPage, at int64) *service.Page {
+		l.pages = append(l.pages, service.Page{From: b.chunks.Word() + at + int64(p.From),
+			Bytes: int64(p.Until - p.From), Unpacked: int64(p.Unpacked), Row: int64(p.Row),
+			Rows: int64(p.Rows), Packed: p.Packed, Levels: p.Levels, Coded: p.Coded})
+		if p.Packed {
+			l.unpacked += service.PageRoom(int64(p.Unpacked))
+		}
+		return &l.pages[len(l.pages)-1]
+	}
+	firsts, counts := make([]int64, len(chunks)), make([]int64, len(chunks))
+	for i := range chunks {
+		c := &chunks[i]
+		firsts[i] = l.entries
+		if counts[i] = int64(len(c.Dictionary)); counts[i] > 0 {
+			l.made = append(l.made, madeEntries{l.entries, c.Dictionary})
+		} else if counts[i] = int64(c.DictionaryPage.Rows); counts[i] > 0 {
+			add(&c.DictionaryPage, places[i]).Row = l.entries
+		}
+		l.entries += (counts[i] + dictionaryPlaces - 1) / dictionaryPlaces * dictionaryPlaces
+	}
+	l.ofDictionaries = len(l.pages)
+	for i := range chunks {
+		for k := range chunks[i].Pages {
+			if p := add(&chunks[i].Pages[k], places[i]); p.Coded {
+				p.Dictionary, p.Entries = firsts[i], counts[i]
+			}
+		}
+	}
+	return l
+}
+
+// copyEntries copies the entries of dictionaries that the host has made.
+func (d *decoding) copyEntries(b *pageBatch, l *pageList) error {
+	if len(l.made) == 0 {
+		return nil
+	}
+	bytes := make([]byte, 0, l.entries*d.column.Width)
+	for _, m := range l.made {
+		bytes = append(bytes, make([]byte, m.at*d.column.Width-int64(len(bytes)))...)
+		bytes = service.AppendPageEntries(bytes, d.column.Width, m.entries)
+	}
+	return d.copies.CopyToDevice(b.dictionaries.At, bytes)
 }
 
 // start launches a kernel.
@@ -306,7 +375,7 @@ func (d *decoding) close(failed error) error {
 				errs = append(errs, e.Close())
 			}
 		}
-		for _, x := range []device.Buffer{b.chunks, b.unpacked, b.list} {
+		for _, x := range []device.Buffer{b.chunks, b.unpacked, b.list, b.dictionaries} {
 			errs = append(errs, d.mem.Free(d.copies, x))
 		}
 	}

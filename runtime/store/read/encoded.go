@@ -291,14 +291,13 @@ func (l *load) sampleEncoded(t *store.Table) {
 type encodedColumn struct {
 	file       *lateFile
 	field      field
-	decoder    *parquetField
 	base, step int64
 	values     store.EncodedValues
 	groups     []int // of each chunk
 	chunks     []store.EncodedChunk
 	identity   string
 	codes      map[string]uint64 // of strings; nil for other types
-	rooms      sync.Pool         // of *parquet.Room, for dictionaries
+	rooms      sync.Pool         // of *parquet.Room, for strings
 }
 
 // newEncoded returns the pages of a field.
@@ -306,12 +305,10 @@ func (p *parquetLoad) newEncoded(open *lateFile, i int) *encodedColumn {
 	e, d := p.encodable[i], p.decoders[i]
 	c := &encodedColumn{file: open, field: p.fields[i], step: max(d.up, 1)}
 	c.base = store.EncodedBase(e.least, e.most, c.step)
-	// The load has fields of its own, and may end before the column.
-	own := *d
-	own.field = &c.field
-	c.decoder = &own
 	c.rooms.New = func() any { return &parquet.Room{} }
-	c.identity = fmt.Sprintf("%s column %d as %v", p.identity, c.field.index, c.field.typ)
+	if p.identity != "" {
+		c.identity = fmt.Sprintf("%s column %d as %v", p.identity, c.field.index, c.field.typ)
+	}
 	c.values = store.EncodedValues{Bytes: 4, Base: c.base / c.step,
 		Least: (uint64(e.least) - uint64(c.base)) / uint64(c.step),
 		Span:  (uint64(e.most) - uint64(e.least)) / uint64(c.step)}
@@ -362,7 +359,7 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 	if err := readAll(c.file, dst, from); err != nil {
 		return c.file.failure(ctx, err)
 	}
-	pages.Pages, pages.Dictionary = pages.Pages[:0], pages.Dictionary[:0]
+	*pages = store.EncodedPages{Pages: pages.Pages[:0]}
 	raw := c.file.Raw(dst, g, c.field.index)
 	rows, unpacked, hasDictionary := 0, 0, false
 	err := raw.Spans(func(s parquet.Span) error {
@@ -377,7 +374,8 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 			if c.codes != nil {
 				return c.textDictionary(raw, s, pages)
 			}
-			return c.dictionary(raw, s, pages)
+			pages.DictionaryPage = pageOf(s, 0)
+			return nil
 		}
 		if (s.Coded || c.codes != nil) && !hasDictionary {
 			return fmt.Errorf("column %s has no dictionary", c.field.name)
@@ -386,9 +384,7 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 			return fmt.Errorf("column %s has strings beside its dictionary", c.field.name)
 		}
 		if s.Values > 0 {
-			pages.Pages = append(pages.Pages, store.EncodedPage{Row: chunk.Row + rows,
-				Rows: s.Values, From: s.From, Until: s.Until, Unpacked: s.Unpacked,
-				Packed: s.Packed, Levels: s.Levels, Coded: s.Coded})
+			pages.Pages = append(pages.Pages, pageOf(s, chunk.Row+rows))
 		}
 		if rows += s.Values; rows > chunk.Rows {
 			return fmt.Errorf("column %s has more rows than its row group", c.field.name)
@@ -401,31 +397,10 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 	return err
 }
 
-// dictionary appends the entries of a dictionary page.
-func (c *encodedColumn) dictionary(raw *parquet.RawChunk, s parquet.Span,
-	pages *store.EncodedPages) error {
-	room := c.rooms.Get().(*parquet.Room)
-	defer c.rooms.Put(room)
-	data, err := raw.Unpack(room, s)
-	if err != nil {
-		return err
-	}
-	if s.Values < 0 || s.Values > len(data)/c.values.Bytes {
-		return errShortPage
-	}
-	r := &columnReader{parquetField: c.decoder, part: &columnPart{}}
-	words, v := make([]int64, s.Values), parquet.Values{Plain: data}
-	if err := r.plain(words, &v, r.refuser(0)); err != nil {
-		return err
-	}
-	for _, w := range words {
-		entry, ok := c.entry(w)
-		if !ok || len(r.part.bad) > 0 {
-			return errUnread
-		}
-		pages.Dictionary = append(pages.Dictionary, entry)
-	}
-	return nil
+// pageOf describes a page whose first value is that of a row.
+func pageOf(s parquet.Span, row int) store.EncodedPage {
+	return store.EncodedPage{Row: row, Rows: s.Values, From: s.From, Until: s.Until,
+		Unpacked: s.Unpacked, Packed: s.Packed, Levels: s.Levels, Coded: s.Coded}
 }
 
 // Decode sets dst to the entries.

@@ -139,7 +139,14 @@ func decodeAsDevice(c *store.Column) ([]uint64, error) {
 		if err := c.Encoded.Read(context.Background(), i, data, &pages); err != nil {
 			return nil, err
 		}
-		unpacked := 0
+		unpacked, dictionary := 0, pages.Dictionary
+		if p := &pages.DictionaryPage; p.Rows > 0 {
+			unpacked += p.Unpacked
+			var err error
+			if dictionary, err = pageAsDevice(p, data[p.From:p.Until], nil, &v); err != nil {
+				return nil, err
+			}
+		}
 		for _, p := range pages.Pages {
 			if p.Row != len(out) {
 				return nil, fmt.Errorf("a page begins at row %d of %d", p.Row, len(out))
@@ -147,7 +154,7 @@ func decodeAsDevice(c *store.Column) ([]uint64, error) {
 			if unpacked += p.Unpacked; unpacked > chunk.Unpacked {
 				return nil, fmt.Errorf("the pages have more than %d bytes", chunk.Unpacked)
 			}
-			entries, err := pageAsDevice(&p, data[p.From:p.Until], pages.Dictionary, &v)
+			entries, err := pageAsDevice(&p, data[p.From:p.Until], dictionary, &v)
 			if err != nil {
 				return nil, err
 			}
