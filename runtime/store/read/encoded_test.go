@@ -9,8 +9,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
@@ -110,9 +112,7 @@ func loadEncoded(t *testing.T, path string, schemas []store.Schema, keep bool) (
 	*store.Database, *Report, error) {
 	t.Helper()
 	opts := memoryProofs(map[string][]byte{})
-	opts.Proofs.Get = func(string) ([]byte, bool) {
-		return encodeProof([]store.ColumnStats{{Min: 0, Max: 1 << 40, Distinct: 1}}), true
-	}
+	opts.Proofs.Get = provenKey
 	b, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "t", Path: path}}, opts)
 	if err != nil {
 		return nil, nil, err
@@ -121,6 +121,42 @@ func loadEncoded(t *testing.T, path string, schemas []store.Schema, keep bool) (
 		b.KeepEncoded(1)
 	}
 	return Load(context.Background(), b, opts)
+}
+
+func provenKey(string) ([]byte, bool) {
+	return encodeProof([]store.ColumnStats{{Min: 0, Max: 1 << 40, Distinct: 1}}), true
+}
+
+// TestNothingStaysEncoded loads a file in which a column could stay encoded,
+// but ascends. The collector, which closes the files of encoded columns, must
+// leave it alone until it is read.
+func TestNothingStaysEncoded(t *testing.T) {
+	var texts []string
+	for i := range 4000 {
+		texts = append(texts, fmt.Sprint("text ", i))
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	data := writeTexts(t, texts, 1000, parquet.WithDictionaryDefault(false))
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	opts := memoryProofs(map[string][]byte{})
+	opts.Proofs.Get = provenKey
+	opts.Threads = 1
+	opts.Column = func(string, int, *store.Column) {
+		goruntime.GC()
+		time.Sleep(10 * time.Millisecond) // cleanups run beside
+	}
+	b, err := Bind(context.Background(), []store.Schema{storetest.Predicate(t, "t[id:int]=s:string")},
+		"", []Fact{{Pred: "t", Path: path}}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.KeepEncoded(1)
+	db, report, err := Load(context.Background(), b, opts)
+	if err != nil || db.Relation("t").Rows() != len(texts) || len(report.Files[0].Encoded) > 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
 }
 
 var errByDevice = errors.New("a device reports an error")

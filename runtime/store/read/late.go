@@ -141,14 +141,18 @@ type lateFile struct {
 	opts   Options
 }
 
-// stayOpen leaves it to the collector to close the file of the load.
+// stayOpen leaves it to the collector to close the file, once the load is done
+// and no column reads it any more.
 func (p *parquetLoad) stayOpen() *lateFile {
-	p.staysOpen = true
+	if p.open != nil {
+		return p.open
+	}
 	open := &lateFile{parquetFile: p.file, source: p.source, opts: *p.opts}
 	open.opts.Progress, open.opts.Column = nil, nil
 	if p.file.closer != nil {
 		goruntime.AddCleanup(open, func(f *parquetFile) { f.Close() }, p.file)
 	}
+	p.open = open
 	return open
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	goruntime "runtime"
 	"slices"
 	"sync"
 
@@ -92,7 +93,7 @@ type parquetLoad struct {
 
 	late      []*lateStrings // of fields that are put off, else nil; nil if none is
 	kept      [][]int64      // of each row group, if rows are selected: those for late
-	staysOpen bool           // a column reads the file later
+	open      *lateFile      // of columns that read the file later, or nil
 	encodable []*encodedPlan // of fields that may stay encoded, else nil; nil if none may
 
 	mu      sync.Mutex
@@ -109,9 +110,10 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	p := &parquetLoad{load: l, file: f}
 	defer func() {
-		if !p.staysOpen {
+		if p.open == nil {
 			f.Close()
 		}
+		goruntime.KeepAlive(p.open)
 	}()
 	l.size, l.byRow = f.size, true
 	if err := p.plan(); err != nil {
