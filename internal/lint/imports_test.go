@@ -46,7 +46,7 @@ var layers = []layer{
 	{"internal/bitpack", nil},
 	{"internal/fsst", nil},
 	{"internal/frontcode", []string{"internal/bitpack", "internal/fsst", "internal/parallel"}},
-	{"internal/parquet", []string{"internal/hugepage"}},
+	{"internal/parquet", []string{"internal/hugepage", "internal/parallel"}},
 	{"internal/graphgen", []string{"internal/parallel"}},
 	{"internal/sqlite", nil},
 	{"internal/pointergen", nil},

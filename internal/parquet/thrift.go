@@ -1,11 +1,15 @@
 package parquet
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	goruntime "runtime"
 	"strconv"
 	"sync"
+
+	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
 // Metadata is stored in Thrift's compact protocol. A Go struct is a Thrift
@@ -257,6 +261,11 @@ func (r *thriftReader) elements(v reflect.Value) error {
 	if err != nil {
 		return err
 	}
+	if typ == thriftStruct && n >= manyStructs && v.Type().Elem().Kind() == reflect.Struct {
+		if done, err := r.structures(v, n); done || err != nil {
+			return err
+		}
+	}
 	list := reflect.MakeSlice(v.Type(), 0, min(n, 64))
 	for i := range n {
 		list = reflect.Append(list, reflect.Zero(v.Type().Elem()))
@@ -266,6 +275,46 @@ func (r *thriftReader) elements(v reflect.Value) error {
 	}
 	v.Set(list)
 	return nil
+}
+
+const (
+	// manyStructs is the length from which several threads read a list of
+	// structs, such as row groups, and longStruct how many bytes one has then on
+	// average, so that a damaged length allocates little.
+	manyStructs = 128
+	longStruct  = 64
+)
+
+// structures reads n structs with several threads. It is not done if they are
+// short.
+func (r *thriftReader) structures(v reflect.Value, n int) (done bool, err error) {
+	rest := *r
+	parts := make([][]byte, 0, n)
+	for range n {
+		from := rest.data
+		if err := rest.skip(thriftStruct, maxNesting); err != nil {
+			return false, err
+		}
+		parts = append(parts, from[:len(from)-len(rest.data)])
+	}
+	if len(r.data)-len(rest.data) < longStruct*n {
+		return false, nil
+	}
+	list := reflect.MakeSlice(v.Type(), n, n)
+	shares := min(goruntime.GOMAXPROCS(0), n)
+	errs := make([]error, shares)
+	parallel.Do(shares, shares, func(s int) {
+		for i := s * n / shares; i < (s+1)*n/shares && errs[s] == nil; i++ {
+			part := thriftReader{data: parts[i]}
+			errs[s] = part.structure(list.Index(i))
+		}
+	})
+	if err := cmp.Or(errs...); err != nil { // the first one in the file
+		return false, err
+	}
+	v.Set(list)
+	r.data = rest.data
+	return true, nil
 }
 
 // skip passes over a value.

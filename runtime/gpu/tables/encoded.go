@@ -17,11 +17,13 @@ import (
 // there, a batch of column chunks at a time, and kernels decode it. While they
 // decode one batch, the next one is read and copied.
 
-// Bounds of the chunks of a batch, which has one chunk at least. Some thousands
-// of pages keep a device busy.
+// A batch has one chunk at least. A warp takes milliseconds for a page that is
+// compressed well, so that thousands of pages are to be there at the same time.
 const (
-	batchBytes    = 128 << 20 // as they are in the file
-	batchUnpacked = 256 << 20
+	batchBytes    = 1 << 30 // as they are in the file, at most
+	batchUnpacked = 2 << 30
+	// batchShare is the part of the free memory that a batch takes at most.
+	batchShare = 16
 	// batchesAtOnce is how many batches are on the device at the same time.
 	batchesAtOnce = 2
 )
@@ -114,12 +116,14 @@ func (d *decoding) run(ctx context.Context) (err error) {
 
 // batchFrom returns where the batch ends that begins with a chunk.
 func (d *decoding) batchFrom(from int) (until int) {
+	share := int(d.mem.Unheld() / batchShare)
 	bytes, unpacked := 0, 0
 	for until = from; until < len(d.chunks); until++ {
 		c := &d.chunks[until]
 		bytes += c.Bytes
 		unpacked += c.Unpacked
-		if until > from && (bytes > batchBytes || unpacked > batchUnpacked) {
+		if until > from && (bytes > batchBytes || unpacked > batchUnpacked ||
+			bytes+unpacked > share) {
 			break
 		}
 	}
