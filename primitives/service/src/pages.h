@@ -199,14 +199,14 @@ struct Round {
   RF_MEMBER void write(uint8_t *to, uint32_t until, int32_t lane) {
     RF_UNROLL
     for (int32_t h = 0; h < HALVES; h++)
-      while (target::ballot(byte[h] & PENDING) != 0) {
+      while (target::ballot(byte[h] >= PENDING) != 0) {
         int32_t from = (int32_t)byte[h] & (LANES - 1);
         uint32_t other = target::shuffle(byte[0], from);
         if (h > 0) {
           uint32_t same = target::shuffle(byte[h], from);
           other = byte[h] & LANES ? same : other;
         }
-        byte[h] = byte[h] & PENDING ? other : byte[h];
+        byte[h] = byte[h] >= PENDING ? other : byte[h];
       }
     RF_UNROLL
     for (int32_t h = 0; h < HALVES; h++) {
@@ -615,6 +615,10 @@ RF_KERNEL(rf_pages_decode, 5)(const uint64_t *pages, int64_t n, int64_t parts, u
     int32_t of_page = ((int32_t)all + pages::PART - 1) / pages::PART, part = (int32_t)(i % parts);
     if (part >= of_page)
       continue;
+    if (of_page > parts) { // the launch is not for so many rows
+      target::either(status, (uint64_t)pages::DAMAGED);
+      continue;
+    }
     int32_t each = (((int32_t)all + of_page - 1) / of_page + pages::TILE - 1) / pages::TILE * pages::TILE;
     pages::Rows rows = {part * each, (part + 1) * each, (int32_t)all};
     rows.until = rows.until < rows.all ? rows.until : rows.all;
