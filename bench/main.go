@@ -74,6 +74,7 @@ var suites = []command{
 	{"asks", "what a node reaches, a thousand times through one session", benchAsks},
 	{"mixed", "SSB on a GPU that holds some of the columns, beside each engine alone",
 		benchMixed},
+	{"costs", "predicted and measured times of kernels on a GPU, of TPC-H and SSB", benchCosts},
 	{"recursion", "recursive programs on a GPU: first, second and hot runs, rounds, bars",
 		benchRecursion},
 }

@@ -85,7 +85,7 @@ func (k *Kernel) Probing(index, inPlaceOf *Index) *Kernel {
 }
 
 func (c cloner) kernel(k *Kernel) *Kernel {
-	out := &Kernel{Name: k.Name, Host: k.Host, Ops: k.Ops, Span: k.Span}
+	out := &Kernel{Name: k.Name, Host: k.Host, Ops: k.Ops, Makes: k.Makes, Span: k.Span}
 	switch s := k.Source.(type) {
 	case *Rows:
 		out.Source = &Rows{rename(c, s.Rel), s.Version}
@@ -155,10 +155,10 @@ func (c cloner) kernel(k *Kernel) *Kernel {
 		return out
 	}
 	for i, s := range k.Stages {
-		out.inherit(out.Stages[i], k.PlaceOf(s))
+		out.inherit(out.Stages[i], k, s)
 	}
 	for i, s := range k.Sinks {
-		out.inherit(out.Sinks[i], k.PlaceOf(s))
+		out.inherit(out.Sinks[i], k, s)
 	}
 	return out
 }

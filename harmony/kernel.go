@@ -22,10 +22,14 @@ type Kernel struct {
 	// is part of what the program means.
 	Ops  []string
 	Span source.Span
+	// Makes is the operator whose tuples the sinks get, as far as one kernel
+	// carries out one operator; nil if they get the source's. It serves
+	// estimates only.
+	Makes queryplan.Node
 	// A kernel that is made of others serves several rules: rules has them, and
 	// places those of its stages and sinks.
 	rules  []source.Span
-	places []served
+	places map[any]served
 }
 
 // Reg is a register: a value of the row at hand, or a reference to a row that a

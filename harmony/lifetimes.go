@@ -117,7 +117,7 @@ func (n *numbering) liveness(p *Program) *liveness {
 				}
 			case *Halt:
 				for _, r := range p.Relations {
-					if r.Output && r.Kind == queryplan.Derived {
+					if r.Output && (r.Kind == queryplan.Derived || r.Kind == queryplan.Temp) {
 						n.add(need, r)
 					}
 				}

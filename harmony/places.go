@@ -7,10 +7,11 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// served is the place of what a stage or a sink serves.
+// served is the place of what a stage or a sink serves, and the kernel that
+// lowering has made of it.
 type served struct {
-	work  any
-	place source.Span
+	place  source.Span
+	origin *Kernel
 }
 
 // Take appends renamed copies of another kernel's stages, without trivial ones.
@@ -19,7 +20,7 @@ func (k *Kernel) Take(from *Kernel, stages []Stage, ren Renaming) {
 	for _, s := range stages {
 		if n := ren.Stage(s); n != nil {
 			k.Stages = append(k.Stages, n)
-			k.inherit(n, from.PlaceOf(s))
+			k.inherit(n, from, s)
 		}
 	}
 }
@@ -30,29 +31,38 @@ func (k *Kernel) TakeSinks(from *Kernel, sinks []Sink, ren Renaming) {
 	for _, s := range sinks {
 		n := ren.Sink(s)
 		k.Sinks = append(k.Sinks, n)
-		k.inherit(n, from.PlaceOf(s))
+		k.inherit(n, from, s)
 	}
 }
 
-// inherit gives a stage or a sink the place of what it is made of.
-func (k *Kernel) inherit(work any, place source.Span) {
-	if !place.IsValid() {
-		return
+// inherit gives a stage or a sink the place and the origin of what it is made
+// of.
+func (k *Kernel) inherit(work any, from *Kernel, of any) {
+	place := from.PlaceOf(of)
+	if k.places == nil {
+		k.places = map[any]served{}
 	}
-	k.places = append(k.places, served{work, place})
-	if !slices.Contains(k.rules, place) {
+	k.places[work] = served{place, from.OriginOf(of)}
+	if place.IsValid() && !slices.Contains(k.rules, place) {
 		k.rules = append(k.rules, place)
 	}
 }
 
 // PlaceOf returns the rule or constraint that a stage or a sink serves.
 func (k *Kernel) PlaceOf(work any) source.Span {
-	for _, s := range k.places {
-		if s.work == work {
-			return s.place
-		}
+	if s := k.places[work]; s.place.IsValid() {
+		return s.place
 	}
 	return k.Span
+}
+
+// OriginOf returns the kernel, as lowering has made it, to which a stage or a
+// sink belonged before kernels were fused.
+func (k *Kernel) OriginOf(work any) *Kernel {
+	if s, ok := k.places[work]; ok {
+		return s.origin
+	}
+	return k
 }
 
 // Rules returns the rules and constraints that the kernel serves, as file:line,

@@ -186,8 +186,8 @@ func VerifyDecl(x *Var, what string) error {
 		return fmt.Errorf("stored columns are for tables")
 	case (x.Kind == Input || x.Kind == Table) == (x.Source == ""):
 		return fmt.Errorf("inputs and tables, and no others, have a source")
-	case x.Output && x.Kind != Derived && x.Kind != Input:
-		return fmt.Errorf("only derived and input %s can be output", what)
+	case x.Output && x.Kind == Table:
+		return fmt.Errorf("tables are no output")
 	case len(x.OrderBy) > 0 && !x.Output:
 		return fmt.Errorf("only outputs have an order")
 	}

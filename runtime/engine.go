@@ -254,7 +254,11 @@ type Pending interface {
 type DeviceProfile struct {
 	Name      string  // of the device
 	Bandwidth float64 // of its memory, at most, in bytes a second
-	Peak      int64   // most bytes of its memory that the run held, its facts among them
+	// L2 is the size of its second-level cache in bytes, Clock that of its
+	// multiprocessors, at most, in cycles a second.
+	L2, Multiprocessors int
+	Clock               float64
+	Peak                int64 // most bytes of its memory that the run held, its facts among them
 	// Load is the part of Answer.Compile that the driver took, to make machine
 	// code and load it.
 	Load       time.Duration
@@ -287,6 +291,7 @@ type Packed struct {
 // Add adds what a further run did on the same device.
 func (p *DeviceProfile) Add(q *DeviceProfile) {
 	p.Name, p.Bandwidth, p.Peak = q.Name, q.Bandwidth, max(p.Peak, q.Peak)
+	p.L2, p.Multiprocessors, p.Clock = q.L2, q.Multiprocessors, q.Clock
 	p.Load += q.Load
 	p.ToDevice.add(q.ToDevice)
 	p.FromDevice.add(q.FromDevice)

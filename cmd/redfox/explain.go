@@ -22,7 +22,7 @@ func explainCommand(con *console) *cli.Command {
 		Description: "Without facts, the plan is what the optimiser makes of the program alone; with --facts it " +
 			"knows how many tuples there are. Below it come choices between plans, with the sizes and costs that they rest on: multijoins or binary joins, and auxiliary relations of recursive rules. --steps shows what each pass changed; --run runs the plan and " +
 			"adds the engine, tuples and times, and marks the costliest command. The kernels that the plan becomes come last, but not after a run on engine go, which has none; --kernels says what each is expected " +
-			"to take and what is decided of its code, with reasons, and --why-not-fused lists those that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
+			"to take and what is decided of its code, with reasons, and with facts the time that it is predicted to take on a GPU; after a run on engine gpu, by estimates and by the rows that were counted. --format json prints these times alone. --why-not-fused lists those that stay apart, with reasons. A code, such as RF0101, gets its text; the word codes lists all of them.\n\n" +
 			examplesMark +
 			"redfox explain reach.logic\n" +
 			"redfox explain --steps reach.logic\n" +
@@ -30,12 +30,15 @@ func explainCommand(con *console) *cli.Command {
 			"redfox explain --kernels --why-not-fused reach.logic\n" +
 			"redfox explain RF0101",
 		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "keep-apart",
-			"no-decompose", "no-tiers", "target", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict",
+			"no-decompose", "no-tiers", "target", "format", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict",
 			"print", "engine", "device", "threads", "memory", "spill", "device-memory", "max-rounds",
 			"trust-code", "timeout", "disable", "json"),
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); c.NArg() == 1 && isCode(name) {
 				return explainCode(con, name)
+			}
+			if _, err := choice("format", formatOr(c, "text"), "text", "json"); err != nil {
+				return err
 			}
 			r, err := newRun(c, con)
 			if err != nil {
@@ -70,6 +73,7 @@ func (r *run) explain(ctx context.Context, c *cli.Context) error {
 	}
 	opts := driver.ExplainOptions{Target: strings.Join(targets, ""), Steps: c.Bool("steps"),
 		Run:     c.Bool("run"),
+		JSON:    formatOr(c, "text") == "json",
 		Kernels: c.Bool("kernels"), WhyNotFused: c.Bool("why-not-fused"), RunOptions: r.options}
 	var db *driver.Database
 	if r.given || opts.Run {

@@ -89,6 +89,9 @@ func partsLeft(f driver.FileReport) string {
 		text += fmt.Sprintf(", without %s of %s", grouped(int64(f.BlocksLeft)),
 			count(int64(f.Blocks), "block"))
 	}
+	if n := f.Undecoded(); n > 0 {
+		text += ", " + count(int64(n), "column") + " decoded on the GPU"
+	}
 	return text
 }
 

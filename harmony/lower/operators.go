@@ -44,6 +44,7 @@ func (l *lowerer) into(n queryplan.Node, t target) error {
 			return err
 		}
 		k := l.over(in, queryplan.NodeHead(n))
+		k.k.Makes = n
 		k.add(&harmony.Filter{Cond: k.expr(n.Cond)})
 		k.end(t)
 		return nil
@@ -82,6 +83,7 @@ func (l *lowerer) mapExprs(n *queryplan.Map, t target) error {
 		return err
 	}
 	k := l.over(in, queryplan.NodeHead(n))
+	k.k.Makes = n
 	computed := make([]harmony.Operand, len(exprs))
 	for i, e := range exprs {
 		computed[i] = k.expr(e.Expr)
@@ -160,6 +162,7 @@ func (l *lowerer) join(n *queryplan.Join, t target) error {
 	x.Busy = x.Busy || l.closing[n]
 	l.emit(&harmony.Build{Index: x})
 	k := l.over(left, queryplan.NodeHead(n))
+	k.k.Makes = n
 	s := &harmony.Probe{Kind: probe, Index: x}
 	for _, name := range on {
 		s.Key = append(s.Key, k.column(name))
@@ -218,6 +221,7 @@ func (l *lowerer) joinByPosition(n *queryplan.Join, left, right view, at string,
 	x := l.index(kind, right, []string{at})
 	l.emit(&harmony.Build{Index: x})
 	k := l.over(left, queryplan.NodeHead(n))
+	k.k.Makes = n
 	s := &harmony.Probe{Kind: probe, Index: x, Key: []harmony.Operand{k.column(at)}}
 	k.probe(s, left, right)
 	for _, name := range on {
@@ -300,6 +304,7 @@ func (l *lowerer) aggregate(n *queryplan.Aggregate, t target) error {
 	}
 	k.finish(s)
 	k = l.kernel(&harmony.GroupRows{Groups: g}, queryplan.NodeHead(n))
+	k.k.Makes = n
 	for i, c := range g.Columns() {
 		k.loads[c.Name] = i
 	}

@@ -31,7 +31,8 @@ func edgeFacts(nodes, edges int) func(*rand.Rand) *Facts {
 }
 
 // partsCases have a loop that a column decomposes, one that none does, groups,
-// strings, a negation, and a join of three relations.
+// strings, a negation, a join of three relations, and totals of a join, of which
+// those of a part overflow or do not.
 var partsCases = []partsCase{
 	{"a closure and its groups", `
 edge(x, y) -> int(x), int(y).
@@ -65,6 +66,40 @@ _(c, s) <- spent[c] = s, s > 10.00.
 		return NewFacts().Reader("city", TSVFacts, strings.NewReader(city.String())).
 			Reader("paid", TSVFacts, strings.NewReader(paid.String()))
 	}},
+	{"totals of a join", `
+kind[p] = k -> int(p), int(k).
+paid[p, d] = a -> int(p), int(d), int(a).
+_(k, s, m, n) <- sums[k] = s, means[k] = m, above[k] = n.
+sums[k] = s <- agg<<s = total(a)>> kind[p] = k, paid[p, _] = a.
+means[k] = m <- agg<<m = avg(a)>> kind[p] = k, paid[p, _] = a.
+above[k] = n <- agg<<n = count()>> kind[p] = k, paid[p, _] = a, a > 50.
+`, amountFacts(func(rng *rand.Rand) int { return rng.IntN(100) })},
+	{"totals of parts that overflow", `
+kind[p] = k -> int(p), int(k).
+paid[p, d] = a -> int(p), int(d), int(a).
+_[] = s <- agg<<s = total(a)>> kind[p] = _, paid[p, _] = a.
+`, amountFacts(func() func(*rand.Rand) int {
+		sign := 1
+		return func(*rand.Rand) int { sign = -sign; return sign << 62 }
+	}())},
+}
+
+// amountFacts are 60,000 people of three kinds, and two amounts that each has
+// paid.
+func amountFacts(amount func(*rand.Rand) int) func(*rand.Rand) *Facts {
+	return func(rng *rand.Rand) *Facts {
+		var kind, paid strings.Builder
+		for _, p := range rng.Perm(60_000) {
+			fmt.Fprintf(&kind, "%d\t%d\n", p, rng.IntN(3))
+		}
+		for d := range 2 {
+			for _, p := range rng.Perm(60_000) {
+				fmt.Fprintf(&paid, "%d\t%d\t%d\n", p, d, amount(rng))
+			}
+		}
+		return NewFacts().Reader("kind", TSVFacts, strings.NewReader(kind.String())).
+			Reader("paid", TSVFacts, strings.NewReader(paid.String()))
+	}
 }
 
 // TestDeviceMemory runs programs on a device whose memory holds a part of what

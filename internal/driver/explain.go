@@ -15,6 +15,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/byrows"
+	"github.com/redfoxdb/redfox/runtime/cost"
 	"github.com/redfoxdb/redfox/runtime/facts"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/weaver/assemble"
@@ -30,6 +31,8 @@ type ExplainOptions struct {
 	// kernels, as for Emit.
 	Kernels, WhyNotFused bool
 	Target               string
+	// JSON writes the predicted times of kernels alone, as JSON.
+	JSON bool
 	RunOptions
 }
 
@@ -118,11 +121,14 @@ func (p *Program) Explain(ctx context.Context, w io.Writer, db *Database,
 			byrows.Explain(plan, stored, "with each batch") +
 			"\n== parts, if a batch does not fit either\n" + parts.Explain(plan)
 	}
+	if opts.JSON {
+		return p.explainCosts(ctx, w, plan, db, ran, opts)
+	}
 	asked := opts.Kernels || opts.WhyNotFused || opts.Target != ""
 	if _, err = io.WriteString(w, text); err != nil || opts.Run && ran.target == "" && !asked {
 		return err // engine go has no kernels
 	}
-	return p.explainKernels(w, plan, db, ran, opts)
+	return p.explainKernels(ctx, w, plan, db, ran, opts)
 }
 
 // explainLate returns the plan over numbers of rows where strings were put off,
@@ -169,8 +175,8 @@ func estimates(plan *queryplan.Plan, db *Database) func(any) string {
 
 // explainKernels writes the kernels that a plan becomes, their cost in a run,
 // and the fusions that were refused.
-func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database, ran Stats,
-	opts ExplainOptions) error {
+func (p *Program) explainKernels(ctx context.Context, w io.Writer, plan *queryplan.Plan,
+	db *Database, ran Stats, opts ExplainOptions) error {
 	t, err := stageTarget(StageHarmony, cmp.Or(opts.Target, ran.target))
 	if err != nil {
 		return err
@@ -183,6 +189,7 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database
 	for _, sorted := range p.fusing.Sorted(plan) {
 		text += sorted.String() + "\n"
 	}
+	var costs map[string]*KernelCost
 	if opts.Kernels {
 		k, err := know(plan, graph, t, db, p.disable)
 		if err != nil {
@@ -192,7 +199,17 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database
 		if err != nil {
 			return err
 		}
-		text += report.KernelsString(shapes.Explain)
+		costs, err = p.costsOf(ctx, plan, graph, t, db, ran, opts)
+		if err != nil {
+			return err
+		}
+		text += report.KernelsString(func(name string) string {
+			more := shapes.Explain(name)
+			if k := costs[name]; k != nil {
+				more += "  " + k.String()
+			}
+			return more
+		})
 	} else {
 		for _, k := range report.Kernels {
 			text += fmt.Sprintf("%s: %s\n", k.Name, strings.Join(k.Ops, ", "))
@@ -206,7 +223,11 @@ func (p *Program) explainKernels(w io.Writer, plan *queryplan.Plan, db *Database
 	if t.Name == ran.target && len(ran.Kernels) > 0 {
 		text += fmt.Sprintf("\n== kernels, as they ran on engine %s\n", ran.Engine)
 		for _, k := range ran.Kernels {
-			text += fmt.Sprintf("%s in %s: %s\n", k.Kernel, k.Block, k.Note(ran.Device))
+			text += fmt.Sprintf("%s in %s: %s", k.Kernel, k.Block, k.Note(ran.Device))
+			if c := costs[k.Kernel]; c != nil {
+				text += fmt.Sprintf(", predicted %s", cost.Short(cmp.Or(c.Predicted, c.Estimated)))
+			}
+			text += "\n"
 		}
 	}
 	if opts.WhyNotFused {

@@ -116,6 +116,8 @@ type LoadOptions struct {
 	proofs  read.Proofs // in place of those beside compiled code, in tests
 	allLate bool        // strings are put off even if they are short, in tests
 	always  bool        // rows are left out whatever that takes, in tests
+	// leastEncoded is in place of read.EncodedRows, in tests.
+	leastEncoded int64
 	// held are relations of a workspace, which are there already.
 	held map[string]*store.Relation
 }
@@ -170,12 +172,12 @@ func (db *Database) size(p *Program) machine.Size {
 }
 
 // held returns the bytes of the facts that count against the bound of a run:
-// columns and dictionaries that are not pages of files.
+// columns and dictionaries that are not pages of files, encoded ones included.
 func (db *Database) held() int64 {
 	if db == nil {
 		return 0
 	}
-	return db.bytes + db.text - db.onDisk
+	return db.bytes + db.text - db.onDisk - db.store.EncodedBytes()
 }
 
 // Held returns how many bytes of memory the facts take.
@@ -259,6 +261,7 @@ func (p *Program) load(ctx context.Context, given *Facts, opts LoadOptions,
 	binding.Restrict(needed)
 	if opts.Once && opts.held == nil && terms == nil {
 		p.leave(binding, given, opts)
+		p.keepEncoded(binding, given, opts, copies)
 	}
 	if copies != nil {
 		copies.Plan(plan)

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/sortpairs"
 	"github.com/redfoxdb/redfox/queryplan/stats"
 	"github.com/redfoxdb/redfox/runtime/facts"
+	"github.com/redfoxdb/redfox/runtime/machine"
+	"github.com/redfoxdb/redfox/runtime/prefetch"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/store/read"
 )
@@ -37,6 +40,8 @@ const (
 	selectRows = "SelectRows"
 	joinRows   = "SelectRowsByJoins"
 	readLate   = "ReadTextLate"
+	// encodedColumns is the step without which the host decodes all columns.
+	encodedColumns = "EncodedColumns"
 )
 
 // LoadSteps lists what loading does for the sake of a plan. Options.Disable
@@ -53,6 +58,8 @@ func LoadSteps() []Pass {
 		{Name: readLate, Doc: "Long columns of strings of a Parquet file that the answer shows and " +
 			"nothing compares are read for the rows of the answer, once it is known, if a join or a " +
 			"limit may leave few of them."},
+		{Name: encodedColumns, Doc: "A GPU decodes columns of numbers of a Parquet file of at least " +
+			"4,194,304 rows, of which the host only reads the pages. All rows are loaded then."},
 	}
 }
 
@@ -175,6 +182,33 @@ func (p *Program) leave(b *read.Binding, given *Facts, opts LoadOptions) {
 	askRows(b, plan, cat, wants, isWanted)
 	if !slices.Contains(p.disable, joinRows) {
 		joinPartners(b, cat, wants, isWanted)
+	}
+}
+
+// keepEncoded has a binding leave columns to a GPU to decode, if it is certain
+// that it is one that reads them.
+func (p *Program) keepEncoded(b *read.Binding, given *Facts, opts LoadOptions,
+	copies *prefetch.Prefetch) {
+	if facts.HasValues(given) || slices.Contains(p.disable, encodedColumns) {
+		return
+	}
+	if _, inputs, _, err := p.wantedOf(opts.outputs); err != nil || len(inputs) > 0 {
+		return // the host shows them
+	}
+	size := machine.Size{}
+	for i := range b.Sources {
+		s := &b.Sources[i]
+		rows, known := s.Rows()
+		if !known {
+			continue
+		}
+		size.Rows += int(rows)
+		for _, u := range s.Uses {
+			size.Bytes += 8 * rows * int64(len(u.Columns))
+		}
+	}
+	if copies.IsGPU(size) {
+		b.KeepEncoded(cmp.Or(opts.leastEncoded, read.EncodedRows))
 	}
 }
 

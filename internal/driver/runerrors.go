@@ -15,6 +15,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/spill"
+	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/read"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
@@ -22,6 +24,13 @@ import (
 // is a diagnostic, a lack of the machine an *EnvironmentError, and all else is
 // a bug.
 func (p *Program) runError(ctx context.Context, engine string, err error) error {
+	var undecoded *store.DecodeError
+	switch {
+	case read.IsUnread(err): // the file is read again
+		return err
+	case errors.As(err, &undecoded):
+		return loadError(ctx, undecoded.Err)
+	}
 	about := diagnose.Program{Plan: p.plan, About: p.about}
 	if found := about.Failure(err); found != nil {
 		return &ProgramError{Diagnostics: []*Diagnostic{found}}

@@ -15,7 +15,7 @@ import (
 // Job is a plan over leaves, which can be evaluated in parts.
 type Job struct {
 	// Plan reads only the leaves' variables, which are inputs. If a bag is
-	// wanted, its output is a Temp, which only the go engine returns.
+	// wanted, its output is a Temp.
 	Plan   *queryplan.Plan
 	Leaves []*Leaf
 	// Ways are independent: parts may be cut by several of them.
@@ -68,8 +68,7 @@ func OfTree(v *queryplan.Var, n queryplan.Node, at source.Span) *Job {
 	return m.tree(v, n, at, waysOf(n))
 }
 
-// OfPartial returns the job of an aggregation, or of a choice of the first
-// rows, whose partial results are aggregated or chosen from again.
+// OfPartial returns the job of the first of two steps (TwoSteps).
 func OfPartial(v *queryplan.Var, n queryplan.Node, at source.Span) *Job {
 	m := newMaker()
 	n = m.copyLeaves(queryplan.WithoutLast(n))

@@ -132,28 +132,12 @@ func convert(e queryplan.Expr, to scalar.Type) queryplan.Expr {
 	return &queryplan.Call{Func: scalar.Lookup("convert"), Args: []queryplan.Expr{e}, Result: to}
 }
 
-// Again returns a function that makes the result of an aggregate, or of a
-// choice of the first rows, from its results over parts of the input. It is nil
-// for other operators, and for totals: those of parts may overflow where that
-// of all does not.
-func Again(n queryplan.Node) func(of queryplan.Node) queryplan.Node {
-	switch n := n.(type) {
-	case *queryplan.Dedup:
-		return nil
-	case *queryplan.Aggregate:
-		if slices.ContainsFunc(n.Aggs, func(a queryplan.Agg) bool { return a.Fn.IsTotal() }) {
-			return nil
-		}
-	}
-	_, again, _ := twoSteps(n)
-	return again
-}
-
-// twoSteps returns an operator to run over parts of the input of another one,
+// TwoSteps returns an operator to run over parts of the input of another one,
 // and a function that makes the result of the latter from the union of what it
-// yields. They are nil if there are none. computes says that results of the
-// function may not fit their types.
-func twoSteps(n queryplan.Node) (first queryplan.Node, again func(queryplan.Node) queryplan.Node,
+// yields. They are nil if there are none. Totals of parts may overflow where
+// those of all rows do not. computes says that results of the function, too,
+// may not fit their types.
+func TwoSteps(n queryplan.Node) (first queryplan.Node, again func(queryplan.Node) queryplan.Node,
 	computes bool) {
 	switch n := n.(type) {
 	case *queryplan.Dedup:

@@ -79,7 +79,7 @@ type divider struct {
 	// divided are the variables that parts fill. The others do not depend on
 	// the table, and every part computes them for itself.
 	divided  map[*queryplan.Var]bool
-	computes bool // the merge does, as twoSteps says
+	computes bool // the merge does, as TwoSteps says
 }
 
 // end is the operator at which the work of parts ends in a tree.
@@ -169,7 +169,7 @@ func (d *divider) insert(c queryplan.Command, v *queryplan.Var, n queryplan.Node
 	}
 	e := end{}
 	for !d.splits(n) {
-		if first, again, computes := twoSteps(n); again != nil && d.splits(n.Inputs()[0]) {
+		if first, again, computes := TwoSteps(n); again != nil && d.splits(n.Inputs()[0]) {
 			n, e.again = first, again
 			d.computes = d.computes || computes
 			break

@@ -236,7 +236,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if err := r.open(); err != nil {
 		return nil, err
 	}
-	if _, err := e.sorting(); err != nil { // not in the capture
+	if _, err := e.functionsOf(&e.sorts); err != nil { // not in the capture
 		return nil, err
 	}
 	r.begin()

@@ -76,7 +76,7 @@ func (x *capture) receiveLog(r *run) error {
 	if 8*n > mostGathered {
 		return r.Lane.Stream.CopyToHost(device.BytesOf(log), r.log.Device.At)
 	}
-	kernels, err := r.engine.sorting()
+	kernels, err := r.engine.functionsOf(&r.engine.sorts)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,8 @@ type Engine struct {
 	unloaded error         // why they cannot be
 	base     driver.Module // the service kernels
 	services map[string]driver.Function
-	sorts    sorts
+	sorts    onDemand // kernels that sort
+	decodes  onDemand // kernels that decode columns
 	programs woven.Programs[*program]
 
 	mu    sync.Mutex
@@ -137,9 +138,10 @@ var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 
 	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9,
 	looped: 1 << 13, run: 1 << 17, places: 1 << 20, added: 1 << 16, replays: 1}
 
-// sorts are the kernels that sort. They load on demand, since few programs
-// sort.
-type sorts struct {
+// onDemand are service kernels that load when they are first needed, since few
+// programs need them.
+type onDemand struct {
+	kernels   *service.Module
 	mu        sync.Mutex
 	module    driver.Module
 	functions map[string]driver.Function
@@ -256,6 +258,10 @@ func (e *Engine) open() (err error) {
 	if e.resident, err = tables.NewResidency(e.mem); err != nil {
 		return err
 	}
+	e.sorts.kernels, e.decodes.kernels = service.Sorting, service.Pages
+	e.resident.Decoding = func() (map[string]driver.Function, error) {
+		return e.functionsOf(&e.decodes)
+	}
 	beside.Go(e.firstLane)
 	return nil
 }
@@ -319,22 +325,21 @@ func (e *Engine) loadMachine(s *service.Module) (driver.Module, error) {
 	return e.gpu.LoadModule(cuda.Image{Name: s.Name, Code: code}, cuda.ModuleOptions{})
 }
 
-// sorting returns the kernels that sort.
-func (e *Engine) sorting() (map[string]driver.Function, error) {
-	s := &e.sorts
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.functions != nil {
-		return s.functions, nil
+// functionsOf returns kernels that load on demand.
+func (e *Engine) functionsOf(d *onDemand) (map[string]driver.Function, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.functions != nil {
+		return d.functions, nil
 	}
-	m, f, err := e.loadService(service.Sorting)
+	m, f, err := e.loadService(d.kernels)
 	if err != nil {
 		if m != nil {
 			_ = m.Close() // err says what is wrong
 		}
 		return nil, err
 	}
-	s.module, s.functions = m, f
+	d.module, d.functions = m, f
 	return f, nil
 }
 
@@ -798,8 +803,10 @@ func (e *Engine) Close() error {
 	if e.base != nil {
 		errs = append(errs, e.base.Close())
 	}
-	if e.sorts.module != nil {
-		errs = append(errs, e.sorts.module.Close())
+	for _, d := range []*onDemand{&e.sorts, &e.decodes} {
+		if d.module != nil {
+			errs = append(errs, d.module.Close())
+		}
 	}
 	if e.mem != nil {
 		errs = append(errs, e.mem.Close())

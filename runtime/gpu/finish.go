@@ -19,9 +19,12 @@ func (r *run) Finish(a *runtime.Answer) (err error) {
 	a.Peak = r.Peak
 	p := &runtime.DeviceProfile{
 		Name: r.engine.info.Name, Bandwidth: r.engine.bandwidth, Peak: r.Peak + r.ResidentHeld(),
-		ToDevice:   runtime.Transfer{Bytes: r.ToDevice},
-		FromDevice: runtime.Transfer{Bytes: r.ToHost},
-		Resident:   r.ResidentBytes, Launches: r.Launches, Waits: r.Waits,
+		L2:              r.engine.info.Attributes.L2Cache,
+		Multiprocessors: r.engine.info.Attributes.Multiprocessors,
+		Clock:           1000 * float64(r.engine.info.Attributes.ClockRate),
+		ToDevice:        runtime.Transfer{Bytes: r.ToDevice},
+		FromDevice:      runtime.Transfer{Bytes: r.ToHost},
+		Resident:        r.ResidentBytes, Launches: r.Launches, Waits: r.Waits,
 		Enlarged: r.Enlarged, Replayed: r.log.Replayed(), Origin: r.origin,
 		Rounds: r.LoopRounds,
 	}

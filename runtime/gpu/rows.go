@@ -21,6 +21,9 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 	for i, c := range rel.Cols {
 		col := order.Column{Type: c.Typ}
 		if c.Loaded != nil {
+			if err := c.Loaded.Decode(r.Ctx, r.walk.Order.Threads, nil, rel.What); err != nil {
+				return nil, err
+			}
 			col.Words = c.Loaded
 		} else {
 			v := &layout.View{Column: c.Column, Data: make([]byte, n*int64(c.Width))}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
@@ -325,8 +326,10 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 // wait for that alone.
 func (r *run) newSorter() order.Sorter {
 	return order.Sorter{
-		State:    &r.State,
-		Kernels:  r.engine.sorting,
+		State: &r.State,
+		Kernels: func() (map[string]driver.Function, error) {
+			return r.engine.functionsOf(&r.engine.sorts)
+		},
 		Ranked:   r.sizes.ranked,
 		Sooner:   func(n int64) bool { return n < r.sizes.order && !r.log.Replays() },
 		Launched: r.log.Launched,

@@ -24,6 +24,9 @@ func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer
 	if req.Facts == nil || req.Rounds || req.Round != nil {
 		return e.host.Run(ctx, req)
 	}
+	if err := req.Facts.Decode(ctx, req.Threads); err != nil {
+		return nil, err
+	}
 	p, err := e.plan(req)
 	if err != nil {
 		return nil, err

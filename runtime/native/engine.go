@@ -165,6 +165,9 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, makes maker,
 	if r.threads <= 0 {
 		r.threads = goruntime.GOMAXPROCS(0)
 	}
+	if err := req.Facts.Decode(ctx, r.threads); err != nil {
+		return err
+	}
 	r.walk = woven.Walk{Request: req, Machine: r,
 		Order: &order.Sorter{Threads: r.threads, Memory: r.mem}, Running: "preparation"}
 	r.cancel.ctx = ctx

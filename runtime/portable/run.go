@@ -44,6 +44,9 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	if err := req.Facts.Decode(ctx, req.Threads); err != nil {
+		return nil, err
+	}
 	r := newEvaluation(ctx, req, e.opts)
 	if req.Memory == 0 && !req.NoKeptIndexes {
 		r.kept = &e.kept

@@ -96,6 +96,15 @@ func (f *Prefetch) scan(s *queryplan.Scan) {
 	}
 }
 
+// IsGPU reports whether runs over facts of a size or more take a GPU.
+func (f *Prefetch) IsGPU(facts machine.Size) bool {
+	if f == nil {
+		return false
+	}
+	_, ok := f.selected.OnGPU(facts, f.codes)
+	return ok
+}
+
 // Column takes a column that has been read. Unless the gpu engine was named,
 // the first column that a GPU is chosen for starts the copying.
 func (f *Prefetch) Column(pred string, arg int, c *store.Column) {

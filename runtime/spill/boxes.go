@@ -22,8 +22,10 @@ type boxes struct {
 	// take receives the answer of each box.
 	take func(*runtime.Answer) error
 	on   runtime.Engine
-	// whole is true while the first box has not been cut.
-	whole bool
+	// whole allows one box only. onDevice has the host do nothing if the smallest
+	// box does not fit the device, or the first one cannot be cut: the error is
+	// then a *runtime.MemoryError.
+	whole, onDevice bool
 
 	// level is the number of bits of each way in the first box, by the sizes of
 	// the leaves.
@@ -72,21 +74,7 @@ const (
 // fit the device, or the first one cannot be cut.
 var errDevice = errors.New("a box does not fit the device")
 
-// evaluate runs a job over the sources of its leaves. The error is a
-// *runtime.MemoryError if a box that cannot be cut further does not fit.
-func (r *run) evaluate(job *parts.Job, sources []*bag, take func(*runtime.Answer) error) (
-	boxed *boxes, err error) {
-	return r.newBoxes(job, sources, take).evaluate()
-}
-
-// evaluateWhole is evaluate in one box.
-func (r *run) evaluateWhole(job *parts.Job, sources []*bag,
-	take func(*runtime.Answer) error) (boxed *boxes, err error) {
-	x := r.newBoxes(job, sources, take)
-	x.whole = true
-	return x.evaluate()
-}
-
+// newBoxes returns the boxes of a job over the sources of its leaves.
 func (r *run) newBoxes(job *parts.Job, sources []*bag, take func(*runtime.Answer) error) *boxes {
 	n := len(job.Ways)
 	x := &boxes{run: r, job: job, sources: sources, take: take, level: make([]uint8, n),
@@ -106,25 +94,28 @@ func (x *boxes) worth(way int, bytes int64) int64 {
 	return bytes
 }
 
-func (x *boxes) evaluate() (boxed *boxes, err error) {
-	r, job, n := x.run, x.job, len(x.job.Ways)
+// evaluate runs the job. The error is a *runtime.MemoryError if a box that
+// cannot be cut further does not fit.
+func (x *boxes) evaluate() (err error) {
+	r, n := x.run, len(x.job.Ways)
 	defer x.release(func(int) bool { return true })
 	x.estimate()
 	whole := box{bits: make([]uint8, n), class: make([]uint64, n), stalled: make([]uint8, n),
 		last: -1}
-	if x.on = r.inner; r.host != nil && yieldsBag(job.Plan) {
-		x.on = r.host
-	}
+	x.on = r.inner
 	err = x.eval(whole)
 	if err == errDevice {
+		if x.onDevice {
+			return &runtime.MemoryError{Bound: r.bound, Device: true}
+		}
 		x.on, x.full, x.wrong = r.host, math.MaxInt64, nil
 		clear(x.level)
 		err = x.eval(whole)
 	}
 	if err != nil {
-		return x, x.named(err)
+		return x.named(err)
 	}
-	return x, least(x.wrong)
+	return least(x.wrong)
 }
 
 // named returns an error of memory with the user's name of a leaf.

@@ -241,13 +241,12 @@ func (c *commander) evaluateJob(job *parts.Job, take func(*runtime.Answer) error
 	if err != nil {
 		return 0, err
 	}
-	return c.evaluateOver(job, sources, take)
+	return c.evaluateBoxes(c.newBoxes(job, sources, take))
 }
 
-// evaluateOver evaluates a job over the rows of its leaves.
-func (c *commander) evaluateOver(job *parts.Job, sources []*bag,
-	take func(*runtime.Answer) error) (int64, error) {
-	x, err := c.evaluate(job, sources, take)
+// evaluateBoxes evaluates boxes and returns their number.
+func (c *commander) evaluateBoxes(x *boxes) (int64, error) {
+	err := x.evaluate()
 	x.tell(c.about)
 	return x.boxes, err
 }

@@ -22,8 +22,9 @@
 // A piece that cannot be cut runs command by command (commands.go), and each
 // command is cut on its own. A round of a loop derives candidates into the
 // file; Merge keeps one class of them in memory and streams the relation past
-// it (merge.go). Operators of a command that cannot be cut are evaluated one by
-// one (steps.go).
+// it (merge.go). Aggregates that cannot be cut are evaluated in two steps, the
+// first of them over parts of their input, and other operators of such a
+// command one by one (steps.go).
 //
 // If a request asks for the rounds of tuples, a piece with a loop runs whole or
 // command by command, because boxes would count rounds of their own. Deltas are

@@ -26,7 +26,7 @@ type Options struct {
 	// engine runs on the host, in the memory of the request.
 	Device int64
 	// Host is the go engine, for a run on a device. It evaluates boxes that do
-	// not fit the device and cannot be cut, and those whose results are bags.
+	// not fit the device and cannot be cut.
 	Host runtime.Engine
 	// Open opens the file in tests; nil stands for an unnamed file in Folder.
 	Open func() (Store, error)
@@ -63,6 +63,9 @@ type run struct {
 // everything fits.
 func Run(ctx context.Context, inner runtime.Engine, req *runtime.Request, opts Options) (
 	answer *runtime.Answer, err error) {
+	if err := req.Facts.Decode(ctx, req.Threads); err != nil {
+		return nil, err
+	}
 	if opts.Open == nil {
 		opts.Open = func() (Store, error) { return open(opts.Folder) }
 	}
@@ -143,14 +146,6 @@ func (r *run) engine(on runtime.Engine, plan *queryplan.Plan, facts *store.Datab
 	r.answer.Device.Add(answer.Device)
 	r.answer.Compile += answer.Compile
 	return answer, nil
-}
-
-// yieldsBag reports whether an output of a plan is a bag. Only the go engine
-// returns bags.
-func yieldsBag(plan *queryplan.Plan) bool {
-	return slices.ContainsFunc(plan.Vars, func(v *queryplan.Var) bool {
-		return v.Kind == queryplan.Temp && v.Output
-	})
 }
 
 // strings makes one dictionary of all strings of the facts and of the plan.
@@ -398,11 +393,8 @@ func (r *run) piece(at int) error {
 	}
 	// Several boxes would each count rounds of their own.
 	rounds := r.req.Rounds && len(r.cuts.Pieces[at].Loops) > 0
-	evaluate := r.evaluate
-	if rounds {
-		evaluate = r.evaluateWhole
-	}
-	boxed, err := evaluate(job, sources, func(answer *runtime.Answer) error {
+	violations, dropped := len(r.answer.Violations), r.answer.Dropped
+	x := r.newBoxes(job, sources, func(answer *runtime.Answer) error {
 		checks(answer)
 		if rounds {
 			r.addRounds(answer.Rounds)
@@ -414,12 +406,20 @@ func (r *run) piece(at int) error {
 		}
 		return nil
 	})
+	x.whole = rounds
+	// A loop takes the host less time as a whole than a device by commands.
+	x.onDevice = r.host != nil && len(r.cuts.Pieces[at].Loops) == 0 &&
+		slices.ContainsFunc(r.cuts.Pieces[at].Commands, func(c queryplan.Command) bool {
+			n := queryplan.CommandNode(c)
+			return n != nil && hasSteps(n)
+		})
+	err = x.evaluate()
 	for _, f := range fillers {
 		if err == nil {
 			err = f.close()
 		}
 	}
-	boxed.tell(&about)
+	x.tell(&about)
 	if isMemory(err) {
 		for name, g := range out {
 			r.drop(g)
@@ -427,6 +427,7 @@ func (r *run) piece(at int) error {
 			delete(r.answer.Rounds, name)
 		}
 		about.By, about.Ranges = nil, nil
+		r.answer.Violations, r.answer.Dropped = r.answer.Violations[:violations], dropped
 		err = r.commands(seg, out, &about)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package spill
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/redfoxdb/redfox/frontend/source"
@@ -26,9 +27,13 @@ func (c *commander) tree(v *queryplan.Var, n queryplan.Node, at source.Span, to 
 		}
 		return boxes, nil
 	}
-	boxes, err = c.direct(v, to, parts.OfTree(v, n, at))
+	divides := c.host != nil && hasSteps(n)
+	boxes, err = c.direct(v, to, parts.OfTree(v, n, at), divides)
 	if !isMemory(err) {
 		return boxes, err
+	}
+	if done, k, err := c.twoSteps(v, n, at, to); done || err != nil {
+		return k, err
 	}
 	// Over relations in the file, an operator can be cut in more ways.
 	if stored, free, err := c.storeInputs(v, n, at); err != nil || stored != n {
@@ -38,22 +43,58 @@ func (c *commander) tree(v *queryplan.Var, n queryplan.Node, at source.Span, to 
 		}
 		return c.tree(v, stored, at, to)
 	}
-	if again := parts.Again(n); again != nil {
-		some, free := c.temp(v, n.Columns())
-		defer free()
-		_, err := c.direct(some, c.vars[some].full, parts.OfPartial(some, n, at))
-		if err == nil {
-			n = again(scanOf(some))
-			if boxes, err = c.direct(v, to, parts.OfTree(v, n, at)); isMemory(err) {
-				return c.streamed(v, n, at, to, err)
-			}
-			return boxes, err
-		}
-		if !isMemory(err) {
-			return 0, err
+	return c.streamed(v, n, at, to, err)
+}
+
+// twoSteps evaluates an aggregate, or a choice of the first rows, in two steps,
+// the first of them over parts of its input. It is not done if the operator has
+// no such steps, if they do not fit the memory, or if a total of a part
+// overflows.
+func (c *commander) twoSteps(v *queryplan.Var, n queryplan.Node, at source.Span, to *bag) (
+	done bool, boxes int64, err error) {
+	if _, ok := n.(*queryplan.Dedup); ok {
+		return false, 0, nil // the ways of a set are those of its columns
+	}
+	first, again, computes := parts.TwoSteps(n)
+	if again == nil {
+		return false, 0, nil
+	}
+	before := c.mark(to)
+	some, free := c.temp(v, first.Columns())
+	defer free()
+	job := parts.OfPartial(some, first, at)
+	if len(job.Ways) == 0 {
+		return false, 0, nil
+	}
+	if _, err = c.direct(some, c.vars[some].full, job, c.host != nil); err == nil {
+		dropped := c.answer.Dropped
+		all := again(scanOf(some))
+		boxes, err = c.direct(v, to, parts.OfTree(v, all, at), false)
+		if computes && err == nil && c.answer.Dropped > dropped {
+			err = &runtime.OverflowError{}
 		}
 	}
-	return c.streamed(v, n, at, to, err)
+	var overflow *runtime.OverflowError
+	if isMemory(err) || errors.As(err, &overflow) {
+		c.restore(to, before)
+		return false, 0, nil
+	}
+	return err == nil, boxes, err
+}
+
+// hasSteps reports whether a tree has an operator that can be evaluated in two
+// steps, the first of them over parts of its input.
+func hasSteps(n queryplan.Node) (found bool) {
+	queryplan.Walk(n, func(n queryplan.Node) {
+		if _, ok := n.(*queryplan.Dedup); ok || found {
+			return
+		}
+		if first, again, _ := parts.TwoSteps(n); again != nil {
+			some := &queryplan.Var{Kind: queryplan.Temp, Cols: first.Columns()}
+			found = len(parts.OfPartial(some, first, source.Span{}).Ways) > 0
+		}
+	})
+	return found
 }
 
 // ordered returns a tree with its columns in a given order.
@@ -68,33 +109,44 @@ func ordered(n queryplan.Node, cols []string) queryplan.Node {
 	return p
 }
 
-// direct evaluates a job into a bag. On failure the bag is unchanged.
-func (c *commander) direct(v *queryplan.Var, to *bag, job *parts.Job) (int64, error) {
-	had, rows := len(to.blocks), to.rows
-	boxes, err := c.fill(v, to, job)
+// direct evaluates a job into a bag, perhaps without the help of the host. On
+// failure the bag is unchanged.
+func (c *commander) direct(v *queryplan.Var, to *bag, job *parts.Job, onDevice bool) (
+	boxes int64, err error) {
+	before := c.mark(to)
+	sources, err := c.leaves(job, c.vars)
+	if err == nil {
+		boxes, err = c.fill(v, to, job, sources, onDevice)
+	}
 	if err != nil {
-		c.freeBlocks(to.blocks[had:])
-		to.blocks, to.rows = to.blocks[:had], rows
+		c.restore(to, before)
 	}
 	return boxes, err
 }
 
-// fill evaluates a job for a variable into a bag.
-func (c *commander) fill(v *queryplan.Var, to *bag, job *parts.Job) (int64, error) {
-	sources, err := c.leaves(job, c.vars)
-	if err != nil {
-		return 0, err
-	}
-	return c.fillOver(v, to, job, sources)
+// marked is how far a bag was filled, and what was told of the run until then.
+type marked struct {
+	blocks        int
+	rows, dropped int64
 }
 
-// fillOver is fill over the rows of the job's leaves.
-func (c *commander) fillOver(v *queryplan.Var, to *bag, job *parts.Job,
-	sources []*bag) (int64, error) {
+func (c *commander) mark(to *bag) marked {
+	return marked{len(to.blocks), to.rows, c.answer.Dropped}
+}
+
+// restore takes back what was added to a bag, and told of the run.
+func (c *commander) restore(to *bag, was marked) {
+	c.freeBlocks(to.blocks[was.blocks:])
+	to.blocks, to.rows, c.answer.Dropped = to.blocks[:was.blocks], was.rows, was.dropped
+}
+
+// fill evaluates a job over the rows of its leaves into a bag.
+func (c *commander) fill(v *queryplan.Var, to *bag, job *parts.Job, sources []*bag,
+	onDevice bool) (int64, error) {
 	f := c.filler(to)
-	boxes, err := c.evaluateOver(job, sources, func(a *runtime.Answer) error {
-		return f.add(a.Outputs[v.Name])
-	})
+	x := c.newBoxes(job, sources, func(a *runtime.Answer) error { return f.add(a.Outputs[v.Name]) })
+	x.onDevice = onDevice
+	boxes, err := c.evaluateBoxes(x)
 	if err != nil {
 		return boxes, err
 	}
@@ -180,5 +232,5 @@ func (c *commander) streamed(v *queryplan.Var, n queryplan.Node, at source.Span,
 		defer free()
 		sources[i] = &bag{types: g.types, facts: cols, rows: g.rows}
 	}
-	return c.fillOver(v, to, job, sources)
+	return c.fill(v, to, job, sources, false)
 }

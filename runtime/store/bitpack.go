@@ -51,6 +51,7 @@ func PackedBytes(n, bits int) int { return (n+PackedRows-1)/PackedRows*8*bits + 
 // as Packing says, in at most 63 bits: offset i begins at bit i*bits of
 // little-endian words. It fills whole words, and returns the number of bytes.
 func (c *Column) Pack(dst []byte, from, until int) int {
+	c.onHost()
 	bits, first := c.Packing()
 	switch c.Width {
 	case 1:

@@ -43,9 +43,10 @@ type Column struct {
 	// Late reads the strings of a column that the loader has put off: Type is
 	// int, and the words are numbers of rows of a file. nil for other columns.
 	Late LateStrings
-	// Encoded has the entries if nobody has decoded them on the host; see
-	// Decode. nil for other columns.
-	Encoded Encoded
+	// Encoded has the entries as pages of a file, which nobody has decoded on
+	// the host unless IsDecoded. nil for other columns.
+	Encoded  Encoded
+	decoding *decoding // nil without Encoded
 	// owner keeps a slice that is outside of Go's heap. A reader of the slice
 	// keeps the column reachable until it is done.
 	owner any
@@ -75,7 +76,7 @@ type ColumnStats struct {
 	// Min and Max, whichever rows there are.
 	Bounded bool
 	// Distinct estimates the number of different words; it is exact for
-	// ascending columns and for widths up to two bytes.
+	// ascending columns and, unless Encoded is set, for widths up to two bytes.
 	Distinct int64
 	// Ascending says that words never decrease from row to row, in the order of
 	// the type.
@@ -102,6 +103,7 @@ func (c *Column) Bytes() int64 { return int64(c.Width) * int64(c.n) }
 // Entries returns the memory of the entries. A reader keeps the column
 // reachable until it is done.
 func (c *Column) Entries() []byte {
+	c.onHost()
 	switch c.Width {
 	case 1:
 		return c.U8
@@ -118,7 +120,9 @@ func (c *Column) Entries() []byte {
 // Slice returns the column of the entries from up to, but without, until. It
 // shares their memory. Code for the column, and its layout, fit the slice.
 func (c *Column) Slice(from, until int) *Column {
+	c.onHost()
 	s := *c
+	s.Encoded, s.decoding = nil, nil
 	switch c.Width {
 	case 1:
 		s.U8 = c.U8[from:until:until]
@@ -155,6 +159,7 @@ func (c *Column) Head() *Column {
 
 // Word returns entry i.
 func (c *Column) Word(i int) int64 {
+	c.onHost()
 	offset := int64(0)
 	switch c.Width {
 	case 1:
@@ -183,6 +188,7 @@ func (c *Column) ValueOf(word int64) scalar.Value {
 
 // Read widens entries from, from+1, ... into dst, as many as dst holds.
 func (c *Column) Read(dst []int64, from int) {
+	c.onHost()
 	switch c.Width {
 	case 1:
 		widen(dst, c.U8[from:from+len(dst)], c.Base, c.Step)
@@ -202,6 +208,7 @@ func (c *Column) Read(dst []int64, from int) {
 
 // Gather widens the entries of the given rows into dst.
 func (c *Column) Gather(dst []int64, rows []uint32) {
+	c.onHost()
 	switch c.Width {
 	case 1:
 		gather(dst, c.U8, rows, c.Base, c.Step)
@@ -281,6 +288,7 @@ func (c *Column) WithDict(d *Dict, remap []uint32, threads int) *Column {
 
 // recode returns the new codes of a column's entries, less base.
 func recode[T unsigned](c *Column, remap []uint32, base uint32, threads int) []T {
+	c.onHost()
 	out := hugepage.Advise(make([]T, c.n))
 	switch c.Width {
 	case 1:

@@ -29,9 +29,10 @@ func (c *Column) Grow(words []int64) (*Column, bool) {
 		}
 		offsets[i] = o
 	}
+	c.onHost()
 	out := *c
 	out.n += len(words)
-	out.head = nil
+	out.head, out.Encoded, out.decoding = nil, nil, nil
 	hasRoom := c.used != nil && c.room() >= len(words) &&
 		c.used.CompareAndSwap(int64(c.n), int64(out.n))
 	if !hasRoom {

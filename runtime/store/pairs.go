@@ -14,6 +14,8 @@ func pairsAscend(ctx context.Context, with Sorting, a, b *Column) bool {
 	if a.Width == 0 || a.Width > 4 || b.Width == 0 || b.Width > 4 {
 		return false
 	}
+	a.onHost()
+	b.onHost()
 	var fails atomic.Bool
 	parallel.Do(parallel.Threads(with.Threads), (a.n+orderRows-1)/orderRows, func(i int) {
 		if fails.Load() || ctx.Err() != nil {

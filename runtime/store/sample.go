@@ -76,25 +76,52 @@ func NewColumnSample(words []int64, equal, rising float64) ColumnSample {
 	return ColumnSample{Words: words, Equal: equal, Rising: rising, Top: topWords(words)}
 }
 
+// clusterRows is how many neighbours the rows of a sample are that come from
+// pages: to have one row of a page, all rows before it are decoded.
+const clusterRows = 16
+
+// ClusteredRows is SampledRows for tables with columns that have Encoded set.
+func ClusteredRows(rows int) []int {
+	if rows <= SampleRows {
+		return SampledRows(rows)
+	}
+	out := make([]int, 0, SampleRows)
+	const clusters = SampleRows / clusterRows
+	for i := range clusters {
+		from, until := i*rows/clusters, (i+1)*rows/clusters
+		from += int(scalar.Mix(uint64(i)) % uint64(until-from-clusterRows+1))
+		for k := range clusterRows {
+			out = append(out, from+k)
+		}
+	}
+	return out
+}
+
 // Sample returns what the rows of its table's sample say of the column.
 func (c *Column) Sample(rows []int) ColumnSample {
 	if c.Absent {
 		return ColumnSample{Words: make([]int64, len(rows))}
 	}
+	return SampleOf(c.Type.Kind, c.n, rows, c.Word)
+}
+
+// SampleOf is Column.Sample for n words of a kind, of which word returns those
+// of the rows and of the rows behind them.
+func SampleOf(k scalar.Kind, n int, rows []int, word func(row int) int64) ColumnSample {
 	s := ColumnSample{Words: make([]int64, len(rows)), Equal: 1, Rising: 1}
 	pairs, equal, rising := 0, 0, 0
 	for i, r := range rows {
-		w := c.Word(r)
+		w := word(r)
 		s.Words[i] = w
-		if r+1 == c.n {
+		if r+1 == n {
 			continue
 		}
 		pairs++
-		switch next := c.Word(r + 1); {
+		switch next := word(r + 1); {
 		case next == w:
 			equal++
 			rising++
-		case orderKeyOf(c.Type.Kind, next) > orderKeyOf(c.Type.Kind, w):
+		case orderKeyOf(k, next) > orderKeyOf(k, w):
 			rising++
 		}
 	}

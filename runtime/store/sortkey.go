@@ -40,6 +40,7 @@ func newKeyPart(c *Column, desc bool) keyPart {
 	if c.Width == 0 {
 		return p
 	}
+	c.onHost()
 	switch {
 	case c.Type.Kind == scalar.Float:
 		p.low = floatKey(c.Stats.Min)

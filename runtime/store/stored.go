@@ -105,8 +105,9 @@ func (c *Column) Holds(from, until int) bool {
 	if from == until {
 		return true
 	}
+	c.onHost()
 	part := *c
-	part.n = until - from
+	part.n, part.Encoded, part.decoding = until-from, nil, nil
 	switch c.Width {
 	case 1:
 		part.U8 = c.U8[from:until]

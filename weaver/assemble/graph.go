@@ -36,6 +36,12 @@ func (f Fusing) Sorted(plan *queryplan.Plan) []sortpairs.Sorted {
 	return sorted
 }
 
+// Plan returns the plan that kernels are made of.
+func (f Fusing) Plan(plan *queryplan.Plan) *queryplan.Plan {
+	sorted, _ := f.sort(plan)
+	return sorted
+}
+
 func (f Fusing) sort(plan *queryplan.Plan) (*queryplan.Plan, []sortpairs.Sorted) {
 	if f.Unsorted {
 		return plan, nil

@@ -198,8 +198,8 @@ func readsRows(k *harmony.Kernel, t *harmony.Relation) bool {
 	return ok && rows.Rel == t && t.Kind == queryplan.Temp
 }
 
-// temps returns the temps of the program in the order in which they are filled
-// first.
+// temps returns the temps of the program, without outputs, in the order in
+// which they are filled first.
 func (f *fuser) temps() []*harmony.Relation {
 	var out []*harmony.Relation
 	seen := map[harmony.Managed]bool{}
@@ -207,7 +207,7 @@ func (f *fuser) temps() []*harmony.Relation {
 		for _, m := range harmony.Writes(c) {
 			r, ok := m.(*harmony.Relation)
 			if _, clears := c.(*harmony.Clear); ok && !clears && r.Kind == queryplan.Temp &&
-				!seen[m] {
+				!r.Output && !seen[m] {
 				seen[m] = true
 				out = append(out, r)
 			}

@@ -135,11 +135,11 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// TestStageBuffers sends more than fits a buffer, from several goroutines, with
+// TestStaging sends more than fits a buffer, from several goroutines, with
 // as many buffers as are needed, with one, and with none.
-func TestStageBuffers(t *testing.T) {
+func TestStaging(t *testing.T) {
 	const call = "cuMemHostAlloc"
-	for nth, most := range map[int]int{0: stageBuffers, 1: 0, 2: 1} {
+	for nth, most := range map[int]int{0: StageBuffers, 1: 0, 2: 1} {
 		c := open(t, emulated.Options{Seed: uint64(nth)})
 		l := c.lane(t)
 		g := NewStaging(c.mem.GPU)

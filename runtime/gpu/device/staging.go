@@ -28,9 +28,9 @@ type stageBuffer struct {
 	sent driver.Event
 }
 
-// The number of buffers, and the size of each.
 const (
-	stageBuffers = 8
+	// StageBuffers is how many buffers there are at most, of stageBytes each.
+	StageBuffers = 8
 	stageBytes   = 4 << 20
 	// directBytes is the size up to which the driver's own staging is as fast.
 	directBytes = 1 << 20
@@ -38,7 +38,7 @@ const (
 
 // NewStaging returns a staging without a buffer.
 func NewStaging(gpu driver.Context) *Staging {
-	return &Staging{gpu: gpu, idle: make(chan *stageBuffer, stageBuffers)}
+	return &Staging{gpu: gpu, idle: make(chan *stageBuffer, StageBuffers)}
 }
 
 // take returns an unused buffer, or nil if no memory can be pinned.
@@ -50,7 +50,7 @@ func (g *Staging) take() *stageBuffer {
 		return b
 	default:
 	}
-	if !g.full && len(g.made) < stageBuffers {
+	if !g.full && len(g.made) < StageBuffers {
 		if b, err := g.pin(); err == nil {
 			g.made = append(g.made, b)
 			g.mu.Unlock()
@@ -106,12 +106,12 @@ func (g *Staging) Fill(ctx context.Context, s driver.Stream, to cuda.Pointer, n,
 	}
 	most := stageBytes / bytes * rows // of a chunk
 	chunks := (n + most - 1) / most
-	var next, failed = make(chan int, chunks), make(chan error, stageBuffers)
+	var next, failed = make(chan int, chunks), make(chan error, StageBuffers)
 	for i := range chunks {
 		next <- i
 	}
 	close(next)
-	workers := min(chunks, stageBuffers, max(goruntime.GOMAXPROCS(0)/2, 1))
+	workers := min(chunks, StageBuffers, max(goruntime.GOMAXPROCS(0)/2, 1))
 	for range workers {
 		go func() {
 			for i := range next {
@@ -137,17 +137,49 @@ func (g *Staging) Fill(ctx context.Context, s driver.Stream, to cuda.Pointer, n,
 
 func (g *Staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer,
 	write func(dst []byte) int) error {
+	return g.with(ctx, s, stageBytes, func(dst []byte) error {
+		return s.CopyToDevice(to, dst[:write(dst)])
+	})
+}
+
+// Through enqueues a copy of n bytes that read sets. It may be called by
+// several goroutines.
+func (g *Staging) Through(ctx context.Context, s driver.Stream, to cuda.Pointer, n int,
+	read func(dst []byte) error) error {
+	if n <= stageBytes {
+		return g.with(ctx, s, n, func(dst []byte) error {
+			if err := read(dst); err != nil {
+				return err
+			}
+			return s.CopyToDevice(to, dst)
+		})
+	}
+	data := make([]byte, n)
+	if err := read(data); err != nil {
+		return err
+	}
+	for from := 0; from < n; from += stageBytes {
+		part := data[from:min(from+stageBytes, n)]
+		err := g.chunk(ctx, s, to+cuda.Pointer(from), func(dst []byte) int { return copy(dst, part) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// with has enqueue enqueue a copy from a buffer of n bytes, which it may write.
+func (g *Staging) with(ctx context.Context, s driver.Stream, n int,
+	enqueue func(dst []byte) error) error {
 	b := g.take()
 	if b == nil {
-		dst := make([]byte, stageBytes)
-		return s.CopyToDevice(to, dst[:write(dst)])
+		return enqueue(make([]byte, n))
 	}
 	defer func() { g.idle <- b }()
 	if err := b.sent.Synchronize(ctx); err != nil {
 		return err
 	}
-	pinned := b.host.Bytes()
-	if err := s.CopyToDevice(to, pinned[:write(pinned)]); err != nil {
+	if err := enqueue(b.host.Bytes()[:n]); err != nil {
 		return err
 	}
 	return s.Record(b.sent)

@@ -130,7 +130,7 @@ const generation = 9
 
 // services are the Go kernels of each module of service kernels.
 var services = map[*service.Module]map[string]*Kernel{service.Base: serviceKernels,
-	service.Sorting: sortKernels}
+	service.Sorting: sortKernels, service.Pages: pageKernels}
 
 // serviceOf returns the module of service kernels with this PTX or machine
 // code, or nil.

@@ -34,7 +34,7 @@ func formBytes(c *store.Column, bits int) int64 {
 	if bits > 0 {
 		return int64(store.PackedBytes(c.Len(), bits))
 	}
-	return int64(len(c.Entries()))
+	return c.Bytes()
 }
 
 // Residency keeps columns of facts and indexes over them on the device while
@@ -48,11 +48,15 @@ type Residency struct {
 	stage   *device.Staging
 	Stream  driver.Stream // in which memory is given back
 	copies  driver.Stream // copies columns, concurrently with runs
-	mu      sync.Mutex
-	cols    map[formKey]*resident
-	indexes map[indexKey]*resident
-	weights map[columnKey]float64
-	clock   int64
+	decodes driver.Stream // decodes them
+	// Decoding returns the kernels that decode columns (service.Pages). The
+	// host decodes them if it is nil.
+	Decoding func() (map[string]driver.Function, error)
+	mu       sync.Mutex
+	cols     map[formKey]*resident
+	indexes  map[indexKey]*resident
+	weights  map[columnKey]float64
+	clock    int64
 	// dropping counts residents that are out of the maps and about to be freed.
 	dropping sync.WaitGroup
 }
@@ -64,6 +68,7 @@ type resident struct {
 	data  device.Buffer // of a column
 	rows  int           // of the column
 	whole int64         // size of the column as the host has it
+	sent  int64         // bytes that were copied
 	table machine.Tables[device.Buffer]
 	ready driver.Event // completes with the copy or the build
 	// arrived reports that a run has waited for ready, so streams need not.
@@ -86,8 +91,10 @@ type resident struct {
 func NewResidency(m *device.Memory) (y *Residency, err error) {
 	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), cols: map[formKey]*resident{},
 		indexes: map[indexKey]*resident{}, weights: map[columnKey]float64{}}
-	if y.Stream, err = m.GPU.NewStream(); err == nil {
-		y.copies, err = m.GPU.NewStream()
+	for _, s := range []*driver.Stream{&y.Stream, &y.copies, &y.decodes} {
+		if *s, err = m.GPU.NewStream(); err != nil {
+			break
+		}
 	}
 	return y, err
 }
@@ -112,7 +119,7 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 			y.discard(x)
 			return nil, 0, err
 		}
-		sent = formBytes(c, bits)
+		sent = x.sent
 	}
 	select {
 	case <-x.made:
@@ -216,19 +223,33 @@ func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store
 		return err
 	}
 	y.mem.Keep(x.data.Bytes)
-	x.whole = int64(len(c.Entries()))
-	if x.key.bits > 0 {
-		err = y.sendPacked(ctx, x, c)
-	} else {
-		err = y.stage.Send(ctx, y.copies, x.data.At, c.Entries())
-	}
-	goruntime.KeepAlive(c)
-	if err == nil {
+	x.whole, x.sent = c.Bytes(), bytes
+	if err = y.send(ctx, what, x, c); err == nil {
 		if x.ready, err = y.mem.GPU.NewEvent(); err == nil {
 			err = y.copies.Record(x.ready)
 		}
 	}
 	return err
+}
+
+// send enqueues the copy of a column in the form of the resident.
+func (y *Residency) send(ctx context.Context, what string, x *resident, c *store.Column) error {
+	defer goruntime.KeepAlive(c)
+	if !c.IsDecoded() && x.key.bits == 0 {
+		sent, err := y.sendEncoded(ctx, x, c)
+		if err == nil || ctx.Err() != nil {
+			x.sent = sent
+			return err
+		}
+		// Whatever went wrong, the host decodes the column, or says why it cannot.
+	}
+	if err := c.Decode(ctx, goruntime.GOMAXPROCS(0), nil, what); err != nil {
+		return err
+	}
+	if x.key.bits > 0 {
+		return y.sendPacked(ctx, x, c)
+	}
+	return y.stage.Send(ctx, y.copies, x.data.At, c.Entries())
 }
 
 // sendPacked enqueues the copy of a column as packed offsets. What is behind
@@ -337,7 +358,7 @@ func (y *Residency) Close() error {
 	}
 	y.dropping.Wait() // a garbage column's cleanup may be running
 	var errs []error
-	for _, s := range []driver.Stream{y.copies, y.Stream} {
+	for _, s := range []driver.Stream{y.copies, y.decodes, y.Stream} {
 		if s != nil {
 			errs = append(errs, s.Synchronize(context.Background()), s.Close())
 		}
@@ -425,7 +446,7 @@ func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column
 	r.residents = append(r.residents, x)
 	r.found[key] = x
 	if x.mark != nil && x.mark == r.Mark {
-		sent = x.data.Bytes
+		sent = x.sent
 	}
 	r.ToDevice += sent
 	if sent == 0 {
@@ -475,7 +496,7 @@ func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column, 
 			}
 			return 0, err
 		}
-		sent = formBytes(c, bits)
+		sent = x.sent
 	}
 	y.release(x)
 	return sent, nil

@@ -71,7 +71,7 @@ func (p *parquetLoad) putOff() {
 			}
 		}
 	}
-	open := &lateFile{parquetFile: p.file, source: p.source, opts: *p.opts}
+	var open *lateFile
 	for i := range p.fields {
 		if shown[i] == 0 || shown[i] < uses[i] || p.tests[i] != nil {
 			continue
@@ -79,9 +79,7 @@ func (p *parquetLoad) putOff() {
 		if p.late == nil {
 			p.late = make([]*lateStrings, len(p.fields))
 			p.kept = make([][]int64, len(p.file.Groups))
-			if p.file.closer != nil {
-				goruntime.AddCleanup(open, func(f *parquetFile) { f.Close() }, p.file)
-			}
+			open = p.stayOpen()
 		}
 		p.late[i] = &lateStrings{open, p.fields[i]}
 		p.report.Late = append(p.report.Late, p.fields[i].name)
@@ -136,12 +134,72 @@ func (p *parquetLoad) numberRows() {
 	}
 }
 
-// lateFile is a Parquet file that stays open until the strings of an answer are
-// read.
+// lateFile is a Parquet file that stays open as long as a column reads it.
 type lateFile struct {
 	*parquetFile
 	source *Source
 	opts   Options
+}
+
+// stayOpen leaves it to the collector to close the file of the load.
+func (p *parquetLoad) stayOpen() *lateFile {
+	p.staysOpen = true
+	open := &lateFile{parquetFile: p.file, source: p.source, opts: *p.opts}
+	open.opts.Progress, open.opts.Column = nil, nil
+	if p.file.closer != nil {
+		goruntime.AddCleanup(open, func(f *parquetFile) { f.Close() }, p.file)
+	}
+	return open
+}
+
+// reader returns a load that reads one field of the file.
+func (f *lateFile) reader(ctx context.Context, fd *field, threads int) (*parquetLoad, error) {
+	source := *f.source
+	source.leastEncoded = 0
+	source.Uses = []Use{{Columns: []int{fd.index}, Schema: store.Schema{
+		Args: []store.Field{{Name: fd.name, Type: fd.typ}}}}}
+	opts := f.opts
+	opts.Threads = threads
+	l := &load{source: &source, opts: &opts, started: time.Now(), report: &FileReport{},
+		ledger: store.NewLedger(opts.Reserve, opts.Bound)}
+	l.plan()
+	p := &parquetLoad{load: l, file: f.with(ctx)}
+	err := p.plan()
+	if err == nil {
+		err = p.prepare()
+	}
+	return p, err
+}
+
+// column returns the column of rows of a field that ascend, and how many bytes
+// were read.
+func (f *lateFile) column(ctx context.Context, fd *field, threads int, rows []uint32) (
+	*store.Column, int64, error,
+) {
+	p, err := f.reader(ctx, fd, threads)
+	if err == nil {
+		err = p.readRows(ctx, rows)
+	}
+	goruntime.KeepAlive(f)
+	if err != nil {
+		p.ledger.Fail(err)
+		return nil, 0, f.failure(ctx, err)
+	}
+	c := p.data[0].column
+	bytes := c.Bytes()
+	if c.Dict != nil {
+		bytes += c.Dict.Bytes()
+	}
+	p.ledger.Settle(bytes)
+	return c, p.bytes, nil
+}
+
+// failure adds the name of the file to an error.
+func (f *lateFile) failure(ctx context.Context, err error) error {
+	if ctx.Err() == nil && !errors.Is(err, errUnread) {
+		err = fileError(f.source.Path, err)
+	}
+	return err
 }
 
 // lateStrings reads a column of a Parquet file for few rows.
@@ -161,33 +219,7 @@ func (s *lateStrings) Name() string { return s.field.name }
 func (s *lateStrings) ReadRows(ctx context.Context, threads int, rows []uint32) (
 	*store.Column, int64, error,
 ) {
-	source := *s.file.source
-	source.Uses = []Use{{Columns: []int{s.field.index}, Schema: store.Schema{
-		Args: []store.Field{{Name: s.field.name, Type: s.field.typ}}}}}
-	opts := s.file.opts
-	opts.Threads, opts.Progress, opts.Column = threads, nil, nil
-	l := &load{source: &source, opts: &opts, started: time.Now(), report: &FileReport{},
-		ledger: store.NewLedger(opts.Reserve, opts.Bound)}
-	l.plan()
-	p := &parquetLoad{load: l, file: s.file.with(ctx)}
-	err := p.plan()
-	if err == nil {
-		err = p.prepare()
-	}
-	if err == nil {
-		err = p.readRows(ctx, rows)
-	}
-	goruntime.KeepAlive(s.file)
-	if err != nil {
-		l.ledger.Fail(err)
-		if ctx.Err() == nil && !errors.Is(err, errUnread) {
-			err = fileError(source.Path, err)
-		}
-		return nil, 0, err
-	}
-	c := l.data[0].column
-	l.ledger.Settle(c.Bytes() + c.Dict.Bytes())
-	return c, p.bytes, nil
+	return s.file.column(ctx, &s.field, threads, rows)
 }
 
 // readRows reads the first field for rows that ascend.

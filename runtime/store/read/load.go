@@ -64,6 +64,7 @@ type fieldData struct {
 	// filler holds all rows; nil if chunks do
 	filler    *store.Filler
 	mayAscend bool
+	sample    store.ColumnSample // of a column that stays encoded
 }
 
 // lineSpan is the rows of one text block.

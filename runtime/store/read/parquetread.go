@@ -90,8 +90,10 @@ type parquetLoad struct {
 
 	fillers []*fieldFiller // of fields that are decoded into their column, else nil
 
-	late []*lateStrings // of fields that are put off, else nil; nil if none is
-	kept [][]int64      // of each row group, if rows are selected: those for late
+	late      []*lateStrings // of fields that are put off, else nil; nil if none is
+	kept      [][]int64      // of each row group, if rows are selected: those for late
+	staysOpen bool           // a column reads the file later
+	encodable []*encodedPlan // of fields that may stay encoded, else nil; nil if none may
 
 	mu      sync.Mutex
 	left    []int // parts of each field that are not read yet
@@ -107,7 +109,7 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	p := &parquetLoad{load: l, file: f}
 	defer func() {
-		if p.late == nil {
+		if !p.staysOpen {
 			f.Close()
 		}
 	}()
@@ -125,6 +127,9 @@ func (l *load) readParquet(ctx context.Context) error {
 	}
 	if p.selectedRows == nil {
 		p.chooseFields()
+		if err := p.keepEncoded(ctx); err != nil {
+			return err
+		}
 	}
 	p.setAside()
 	done, err := p.readSelected(ctx)
@@ -181,6 +186,11 @@ func (p *parquetLoad) describe() {
 			r.GroupsLeft++
 		}
 	}
+	for i := range p.fields {
+		if c := p.data[i].column; c != nil && c.Encoded != nil {
+			p.bytes += p.packedBytes(i)
+		}
+	}
 	r.Bytes = p.bytes
 }
 
@@ -209,6 +219,7 @@ func (p *parquetLoad) plan() error {
 			n, f.Rows)
 	}
 	p.planFillers()
+	p.planEncoded()
 	// Fields are read one after the other, so that there are chunks of few of
 	// them at a time. Strings come first: dictionaries take the longest to
 	// make, and other fields are read meanwhile.

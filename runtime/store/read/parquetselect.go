@@ -66,7 +66,7 @@ func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
 func (p *parquetLoad) selects(ctx context.Context) (bool, error) {
 	longest := p.longest()
 	if len(p.file.Groups) == 0 || longest > mostMarked ||
-		!slices.ContainsFunc(p.tests, func(t *Test) bool { return t != nil }) {
+		!slices.ContainsFunc(p.tests, func(t *Test) bool { return t != nil }) || p.keepsEncoded() {
 		return false, nil
 	}
 	if p.selected == nil {

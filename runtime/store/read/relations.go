@@ -16,6 +16,7 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 		table.Names = append(table.Names, f.name)
 		table.Columns = append(table.Columns, l.data[i].column)
 	}
+	l.sampleEncoded(table)
 	rows := rowNumbers{load: l}
 	if len(l.bad) > 0 {
 		if err := wantColumns(table.Columns); err != nil {

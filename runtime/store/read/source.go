@@ -76,6 +76,9 @@ type Source struct {
 	distrusted bool
 	// unsorted says that keys have turned out not to be in order.
 	unsorted bool
+	// leastEncoded is how many rows the file has for its columns to stay
+	// encoded, 0 if they do not.
+	leastEncoded int64
 
 	// footer is the footer of a Parquet file, which Bind reads and Load uses
 	// again: the footer of a long file takes as long to read as many columns.
@@ -256,7 +259,21 @@ type FileReport struct {
 	Blocks, BlocksLeft int
 	Elapsed            time.Duration
 
+	Encoded []string        // columns that stay as their pages, until somebody decodes them
+	encoded []*store.Column // those
+
 	note string // about the file; may be empty
+}
+
+// Undecoded returns the number of columns of the file that the host has not
+// decoded: a GPU has, if it needed them.
+func (f *FileReport) Undecoded() (n int) {
+	for _, c := range f.encoded {
+		if !c.IsDecoded() {
+			n++
+		}
+	}
+	return n
 }
 
 // AddExample adds an error of a row that was left out, unless there are enough.

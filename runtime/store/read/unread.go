@@ -65,7 +65,7 @@ func (b *Binding) Left() *Binding {
 		if !slices.ContainsFunc(s.Uses,
 			func(u Use) bool {
 				return slices.Contains(u.Unread, true) || u.asked() || u.shown() || u.joins()
-			}) {
+			}) && s.leastEncoded == 0 {
 			continue
 		}
 		out.Sources = append(out.Sources, *s.whole())
@@ -128,6 +128,7 @@ func (s *Source) whole() *Source {
 // unasked returns the source without arguments that are left out.
 func (s *Source) unasked() *Source {
 	all := *s
+	all.leastEncoded = 0
 	all.Uses = slices.Clone(s.Uses)
 	for i := range all.Uses {
 		u := &all.Uses[i]

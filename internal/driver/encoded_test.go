@@ -1,0 +1,255 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+)
+
+// snappyTPCH writes the small files of TPC-H with Snappy and in several row
+// groups, as a GPU decodes them, and returns their folder.
+func snappyTPCH(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	files, err := filepath.Glob("../../testdata/tpch/sf0.01/*.parquet")
+	if err != nil || len(files) != 8 {
+		t.Fatal(files, err)
+	}
+	for i, path := range files {
+		in, err := file.OpenParquetFile(path, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := os.Create(filepath.Join(dir, filepath.Base(path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[i%2]
+		out := file.NewParquetWriter(to, in.MetaData().Schema.Root(), file.WithWriterProps(
+			parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy),
+				parquet.WithDataPageSize(4<<10), parquet.WithDictionaryPageSizeLimit(8<<10),
+				parquet.WithBatchSize(500), parquet.WithDataPageVersion(version))))
+		columns := in.MetaData().Schema.NumColumns()
+		values := make([]any, columns)
+		for c := range columns {
+			for g := range in.NumRowGroups() {
+				chunk, err := in.RowGroup(g).Column(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows := int(in.RowGroup(g).NumRows())
+				if values[c], err = readChunk(values[c], chunk, rows); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		const groupRows = 7000
+		for from := 0; from < int(in.NumRows()); from += groupRows {
+			until := min(from+groupRows, int(in.NumRows()))
+			group := out.AppendRowGroup()
+			for c := range columns {
+				chunk, err := group.NextColumn()
+				if err == nil {
+					err = writeChunk(chunk, values[c], from, until)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := errors.Join(out.Close(), in.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// readChunk appends the values of a column chunk, none of which is missing.
+func readChunk(values any, chunk file.ColumnChunkReader, rows int) (any, error) {
+	levels := make([]int16, rows)
+	switch r := chunk.(type) {
+	case *file.Int32ColumnChunkReader:
+		return readAll(values, rows, func(dst []int32) (int64, int, error) {
+			return r.ReadBatch(int64(len(dst)), dst, levels, nil)
+		})
+	case *file.Int64ColumnChunkReader:
+		return readAll(values, rows, func(dst []int64) (int64, int, error) {
+			return r.ReadBatch(int64(len(dst)), dst, levels, nil)
+		})
+	case *file.ByteArrayColumnChunkReader:
+		return readAll(values, rows, func(dst []parquet.ByteArray) (int64, int, error) {
+			n, there, err := r.ReadBatch(int64(len(dst)), dst, levels, nil)
+			for i := range dst[:there] {
+				dst[i] = slices.Clone(dst[i])
+			}
+			return n, there, err
+		})
+	}
+	return nil, fmt.Errorf("a column of type %v", chunk.Type())
+}
+
+func readAll[T any](values any, rows int, batch func(dst []T) (int64, int, error)) ([]T, error) {
+	all, _ := values.([]T)
+	for rows > 0 {
+		part := make([]T, rows)
+		_, n, err := batch(part)
+		if err != nil {
+			return nil, err
+		}
+		all, rows = append(all, part[:n]...), rows-n
+	}
+	return all, nil
+}
+
+// writeChunk writes some of the values of a column.
+func writeChunk(chunk file.ColumnChunkWriter, values any, from, until int) (err error) {
+	levels := slices.Repeat([]int16{chunk.Descr().MaxDefinitionLevel()}, until-from)
+	switch w := chunk.(type) {
+	case *file.Int32ColumnChunkWriter:
+		_, err = w.WriteBatch(values.([]int32)[from:until], levels, nil)
+	case *file.Int64ColumnChunkWriter:
+		_, err = w.WriteBatch(values.([]int64)[from:until], levels, nil)
+	case *file.ByteArrayColumnChunkWriter:
+		_, err = w.WriteBatch(values.([]parquet.ByteArray)[from:until], levels, nil)
+	}
+	return errors.Join(err, chunk.Close())
+}
+
+// TestEncodedColumns runs the queries of TPC-H over columns that stay encoded,
+// of short files too. The first run of a query proves keys.
+func TestEncodedColumns(t *testing.T) {
+	emulateGPU(t, emulated.Options{Seed: 3})
+	if testing.Short() {
+		t.Log("left out: -short: seven of eight queries over encoded columns")
+	}
+	ctx, dir, encoded := context.Background(), snappyTPCH(t), 0
+	proofs := keptProofs(map[string][]byte{})
+	for i := range 22 {
+		if testing.Short() && i%8 != 5 {
+			continue
+		}
+		name := fmt.Sprintf("q%02d", i+1)
+		want := readAnswer(t, filepath.Join("../../testdata/tpch/sf0.01", name+".tsv"))
+		sources, err := ReadSources("../../testdata/tpch/schema.logic",
+			filepath.Join("../../testdata/tpch", name+".logic"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, disable := range [][]string{nil, nil, {encodedColumns}} {
+			prog, err := Compile(ctx, sources, Options{Disable: disable})
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := RunOptions{Engine: EngineGPU, Outputs: []string{"_"}}
+			opts.Load.Once, opts.Load.leastEncoded, opts.Load.proofs = true, 1, proofs
+			db, err := prog.LoadFor(ctx, NewFacts().Dir(dir), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range db.Report().Files {
+				if len(f.Encoded) > 0 {
+					t.Log(name, f.File, f.Encoded)
+				}
+				if encoded += len(f.Encoded); len(f.Encoded) > 0 && disable != nil {
+					t.Errorf("%s: columns %v stay encoded without the step", name, f.Encoded)
+				}
+			}
+			res, err := prog.RunOn(ctx, db, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := suite.SameRows(res.Rows("_"), want); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			for _, f := range db.Report().Files {
+				if n := f.Undecoded(); n < len(f.Encoded) {
+					t.Errorf("%s: the host has decoded %d columns of %s", name, len(f.Encoded)-n, f.File)
+				}
+			}
+		}
+	}
+	if encoded == 0 {
+		t.Error("no column stays encoded")
+	}
+}
+
+// TestEncodedWrongStatistics runs over a file whose statistics one row
+// contradicts, on each engine: the row counts.
+func TestEncodedWrongStatistics(t *testing.T) {
+	const rows, odd, most = 40_000, 333, 1 << 40
+	node := func(name string) schema.Node {
+		return schema.NewInt64Node(name, parquet.Repetitions.Required, -1)
+	}
+	var out bytes.Buffer
+	w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema",
+		parquet.Repetitions.Required, schema.FieldList{node("id"), node("n")}, -1)),
+		file.WithWriterProps(parquet.NewWriterProperties(parquet.WithDataPageSize(300),
+			parquet.WithBatchSize(64))))
+	group, values := w.AppendRowGroup(), [2][]int64{}
+	for row := range int64(rows) {
+		values[0], values[1] = append(values[0], row), append(values[1], row%70)
+	}
+	values[1][odd] = most
+	for _, v := range values {
+		column, err := group.NextColumn()
+		if err == nil {
+			err = writeChunk(column, v, 0, rows)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The greatest number of the footer, in both of its forms, is another one.
+	data := out.Bytes()
+	footer := data[len(data)-8-int(binary.LittleEndian.Uint32(data[len(data)-8:])):]
+	bound := binary.LittleEndian.AppendUint64(nil, most)
+	if bytes.Count(footer, bound) == 0 {
+		t.Fatal("the footer does not have the bound")
+	}
+	copy(footer, bytes.ReplaceAll(footer, bound, binary.LittleEndian.AppendUint64(nil, 69)))
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "t.parquet"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	onEngines(t, func(t *testing.T, engine string) {
+		prog := compileText(t, `t[id] = n -> int(id), int(n).
+			_[] = s <- agg<<s = max(n)>> t[_] = n, n > 5.`, Options{})
+		proofs := keptProofs(map[string][]byte{})
+		for run := range 2 { // the first one proves the key
+			opts := RunOptions{Engine: engine}
+			opts.Load.Once, opts.Load.leastEncoded, opts.Load.proofs = true, 1, proofs
+			db, err := prog.LoadFor(context.Background(), NewFacts().Dir(dir), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(db.Report().Files[0].Encoded); (n == 1) != (engine == EngineGPU) {
+				t.Errorf("run %d: %d columns stay encoded", run, n)
+			}
+			res, err := prog.RunOn(context.Background(), db, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := resultText(t, res); !strings.Contains(got, fmt.Sprint(most)) {
+				t.Errorf("run %d: got %s", run, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,216 @@
+package emulated
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/klauspost/compress/snappy"
+
+	"github.com/redfoxdb/redfox/internal/cuda"
+	"github.com/redfoxdb/redfox/primitives/service"
+)
+
+// pageKernels are those of service.Pages.
+var pageKernels = named(service.Pages.Kernels, map[string]serviceKernel{
+	"rf_pages_unpack": unpackPages,
+	"rf_pages_decode": decodePages,
+})
+
+// errDamaged says that a page is not as it has to be, and errOutside that a
+// value is out of its column's bounds. Both are for the status.
+var (
+	errDamaged = errors.New("the page is damaged")
+	errOutside = errors.New("a value is out of bounds")
+)
+
+// flags of a page, see service.Page.AppendTo.
+const (
+	pagePacked = 1 << (32 + iota)
+	pageLevels
+	pageCoded
+)
+
+// eachPage calls f with the words of each of the pages, and notes in the status
+// what is wrong with them.
+func eachPage(m *Memory, pages, n, status int64, f func(page []uint64) error) error {
+	words, err := m.Words(pages, n*service.PageWords)
+	if err != nil {
+		return err
+	}
+	word, err := m.Words(status, 1)
+	if err != nil {
+		return err
+	}
+	for ; len(words) > 0; words = words[service.PageWords:] {
+		switch err := f(words[:service.PageWords]); err {
+		case nil:
+		case errDamaged:
+			word[0] |= service.PagesDamaged
+		case errOutside:
+			word[0] |= service.PagesOutside
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+func unpackPages(m *Memory, p []int64) error {
+	return eachPage(m, p[0], p[1], p[2], func(page []uint64) error {
+		if page[7]&pagePacked == 0 {
+			return nil
+		}
+		from, err := m.Bytes(cuda.Pointer(page[0]), page[1])
+		if err != nil {
+			return err
+		}
+		to, err := m.Bytes(cuda.Pointer(page[2]), page[3])
+		if err != nil {
+			return err
+		}
+		if n, err := snappy.DecodedLen(from); err != nil || n != len(to) {
+			return errDamaged
+		}
+		if _, err := snappy.Decode(to, from); err != nil {
+			return errDamaged
+		}
+		return nil
+	})
+}
+
+func decodePages(m *Memory, p []int64) error {
+	column, width, size, base := p[3], uint64(p[4]), int(p[5]), uint64(p[6])
+	least, span := uint64(p[7]), uint64(p[8])
+	return eachPage(m, p[0], p[1], p[9], func(page []uint64) error {
+		values, err := m.Bytes(cuda.Pointer(page[2]), page[3])
+		if err != nil {
+			return err
+		}
+		rows, entries := page[5], page[7]&(1<<32-1)
+		to, err := m.Bytes(cuda.Pointer(uint64(column)+page[4]*width), rows*width)
+		if err != nil {
+			return err
+		}
+		if page[7]&pageLevels != 0 {
+			if values, err = afterLevels(values, int(rows)); err != nil {
+				return err
+			}
+		}
+		if page[7]&pageCoded != 0 {
+			dictionary, err := m.Bytes(cuda.Pointer(page[6]), entries*width)
+			if err != nil {
+				return err
+			}
+			return eachPlace(values, int(rows), func(row int, place uint32) error {
+				if uint64(place) >= entries {
+					return errDamaged
+				}
+				copy(to[uint64(row)*width:][:width], dictionary[uint64(place)*width:])
+				return nil
+			})
+		}
+		if len(values) < size*int(rows) {
+			return errDamaged
+		}
+		var entry [8]byte
+		for row := range int(rows) {
+			v := uint64(int32(binary.LittleEndian.Uint32(values[size*row:])))
+			if size == 8 {
+				v = binary.LittleEndian.Uint64(values[size*row:])
+			}
+			if v -= base; v-least > span {
+				return errOutside
+			}
+			binary.LittleEndian.PutUint64(entry[:], v)
+			copy(to[uint64(row)*width:][:width], entry[:])
+		}
+		return nil
+	})
+}
+
+// afterLevels returns the values of a page behind its definition levels, which
+// are all 1.
+func afterLevels(page []byte, rows int) ([]byte, error) {
+	if len(page) < 4 {
+		return nil, errDamaged
+	}
+	n := int(binary.LittleEndian.Uint32(page))
+	if n > len(page)-4 {
+		return nil, errDamaged
+	}
+	err := eachNumber(page[4:4+n], 1, rows, func(_ int, level uint32) error {
+		if level != 1 {
+			return errDamaged
+		}
+		return nil
+	})
+	return page[4+n:], err
+}
+
+// eachPlace calls f with the places in a dictionary of a number of rows.
+func eachPlace(values []byte, rows int, f func(row int, place uint32) error) error {
+	if len(values) == 0 || values[0] > 32 {
+		return errDamaged
+	}
+	return eachNumber(values[1:], int(values[0]), rows, f)
+}
+
+// eachNumber calls f with the first n numbers of the hybrid of runs and
+// bit-packed numbers.
+func eachNumber(data []byte, bits, n int, f func(i int, number uint32) error) error {
+	if bits == 0 {
+		data = nil
+	}
+	for i := 0; i < n; {
+		if bits == 0 {
+			if err := f(i, 0); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
+		header, size := binary.Uvarint(data)
+		if size <= 0 || header>>1 == 0 {
+			return errDamaged
+		}
+		data = data[size:]
+		count := header >> 1
+		if header&1 == 1 {
+			count *= 8
+			if bytes := count * uint64(bits) / 8; bytes > uint64(len(data)) {
+				count = uint64(len(data)) * 8 / uint64(bits)
+			}
+		}
+		count = min(count, uint64(n-i))
+		if count == 0 {
+			return errDamaged
+		}
+		number := func(at int) (v uint32) {
+			for b := range bits {
+				v |= uint32(data[(at+b)/8]>>((at+b)%8)&1) << b
+			}
+			return v
+		}
+		if header&1 == 0 && len(data) < (bits+7)/8 {
+			return errDamaged
+		}
+		for j := range int(count) {
+			v := uint32(0)
+			if header&1 == 1 {
+				v = number(j * bits)
+			} else {
+				v = number(0)
+			}
+			if err := f(i+j, v); err != nil {
+				return err
+			}
+		}
+		i += int(count)
+		if header&1 == 1 {
+			data = data[min(uint64(len(data)), header>>1*uint64(bits)):]
+		} else {
+			data = data[(bits+7)/8:]
+		}
+	}
+	return nil
+}

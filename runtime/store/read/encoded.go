@@ -1,0 +1,479 @@
+package read
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	goruntime "runtime"
+	"slices"
+	"sync"
+
+	"github.com/redfoxdb/redfox/internal/parallel"
+	"github.com/redfoxdb/redfox/internal/parquet"
+	"github.com/redfoxdb/redfox/internal/scalar"
+	"github.com/redfoxdb/redfox/runtime/store"
+)
+
+// Columns of numbers may stay as the pages of a Parquet file, for a GPU to
+// decode: the statistics bound their words, and the layout of the column
+// follows from that. No row is left out of such a file, since the host does not
+// look at the rows.
+
+// EncodedRows is how many rows a file has at least for its columns to stay
+// encoded. The host decodes fewer sooner than the GPU gets ready to.
+const EncodedRows = 4 << 20
+
+// maxChunk bounds a column chunk that stays encoded, in the file and unpacked.
+// Writers make far smaller ones.
+const maxChunk = 1 << 30
+
+// KeepEncoded has Load keep columns of Parquet files of at least the given
+// number of rows as their pages, where that saves time. It follows Ask and
+// Join: a file whose selection may leave out rows of a longer one is decoded.
+func (b *Binding) KeepEncoded(least int64) {
+	rows := map[string]int64{}
+	for i := range b.Sources {
+		n, _ := b.Sources[i].Rows()
+		for _, u := range b.Sources[i].Uses {
+			rows[u.Schema.Name] += n
+		}
+	}
+	for i := range b.Sources {
+		s := &b.Sources[i]
+		if b.IsPart(i) || s.footer == nil || s.Reader != nil || s.footer.Rows < max(least, 1) {
+			continue
+		}
+		if !slices.ContainsFunc(s.Uses, func(u Use) bool {
+			return u.shown() || u.asked() && u.leadsTo(rows, s.footer.Rows)
+		}) {
+			s.leastEncoded = max(least, 1)
+		}
+	}
+}
+
+// leadsTo reports whether a partner has more rows than the file of the use.
+func (u *Use) leadsTo(rows map[string]int64, own int64) bool {
+	return slices.ContainsFunc(u.Partners, func(list []Partner) bool {
+		return slices.ContainsFunc(list, func(p Partner) bool { return rows[p.Pred] > own })
+	})
+}
+
+// encodedPlan is what is known of the words of a field that may stay encoded.
+type encodedPlan struct {
+	least, most int64
+	mayAscend   bool
+}
+
+// planEncoded finds the fields that may stay encoded.
+func (p *parquetLoad) planEncoded() {
+	if p.source.leastEncoded == 0 || p.source.distrusted || p.opts.OnError == Skip ||
+		p.ledger.Bounded() || p.file.closer == nil {
+		return
+	}
+	file, ok := p.file.ReaderAt.(*os.File)
+	if !ok {
+		return
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	p.encodable = make([]*encodedPlan, len(p.fields))
+	for i := range p.fields {
+		p.encodable[i] = p.planEncodedField(i)
+	}
+}
+
+// planEncodedField returns nil if a field cannot stay encoded: if a GPU does
+// not decode its pages, or if its bounds are not known.
+func (p *parquetLoad) planEncodedField(i int) *encodedPlan {
+	d := p.decoders[i]
+	t := d.field.typ
+	if t.Word != scalar.Whole || d.from.unsigned || d.down != 1 || d.up < 1 {
+		return nil
+	}
+	switch t.Kind {
+	case scalar.Decimal, scalar.Datetime:
+	case scalar.Int:
+		if d.up != 1 {
+			return nil
+		}
+	default:
+		return nil
+	}
+	out := &encodedPlan{least: math.MaxInt64, most: math.MinInt64, mayAscend: true}
+	for g := range p.file.Groups {
+		if p.file.Groups[g].Rows == 0 {
+			continue
+		}
+		m := p.file.Groups[g].Chunks[d.field.index].Meta
+		s := m.Statistics
+		if s == nil || d.column.Definition > 0 && (s.Nulls == nil || *s.Nulls > 0) ||
+			!decodable(m, d.column) {
+			return nil
+		}
+		least, most, ok := d.bounds(s.Min, s.Max)
+		if !ok {
+			return nil
+		}
+		out.mayAscend = out.mayAscend && out.most <= least
+		out.least, out.most = min(out.least, least), max(out.most, most)
+	}
+	if out.least >= out.most { // one word takes no entries
+		return nil
+	}
+	return out
+}
+
+// decodable reports whether a GPU decodes the pages of a column chunk.
+func decodable(m *parquet.ChunkMeta, c *parquet.Column) bool {
+	if m.Codec != parquet.Uncompressed && m.Codec != parquet.Snappy || m.Packed > maxChunk ||
+		m.Bytes > maxChunk {
+		return false
+	}
+	for _, e := range m.Encodings {
+		switch e {
+		case parquet.Plain, parquet.RLE, parquet.PlainDictionary, parquet.RLEDictionary:
+		case parquet.BitPacked: // of levels, if there are any
+			if c.Definition > 0 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// packedBytes returns the size of the pages of a field in the file.
+func (p *parquetLoad) packedBytes(i int) (n int64) {
+	for g := range p.file.Groups {
+		n += p.file.Groups[g].Chunks[p.fields[i].index].Meta.Packed
+	}
+	return n
+}
+
+// keepsEncoded decides whether fields stay encoded, once it is known which are
+// tested. Then no rows are selected: that pays if a GPU decodes most of what is
+// to be decoded, and if no partner and no statistics leave out much of it.
+func (p *parquetLoad) keepsEncoded() bool {
+	if p.encodable == nil || p.opts.SelectAlways {
+		return false
+	}
+	tested, testable := false, false
+	device, host := int64(0), int64(0)
+	for i, e := range p.encodable {
+		if p.absent[i] {
+			continue
+		}
+		if t := p.tests[i]; t != nil {
+			if t.sets != nil {
+				return false
+			}
+			tested, testable = true, testable || e != nil
+		}
+		if e != nil {
+			device += p.packedBytes(i)
+		} else {
+			host += p.packedBytes(i)
+		}
+	}
+	if !tested {
+		return device > 0
+	}
+	return testable && device >= host && !p.leavesGroups()
+}
+
+// leavesGroups reports whether the statistics leave out more than half of the
+// row groups.
+func (p *parquetLoad) leavesGroups() bool {
+	left := 0
+	for g := range p.file.Groups {
+		for i := range p.fields {
+			if p.excludes(i, g) {
+				left++
+				break
+			}
+		}
+	}
+	return left > len(p.file.Groups)/2
+}
+
+// keepEncoded makes the columns of fields that stay encoded.
+func (p *parquetLoad) keepEncoded(ctx context.Context) error {
+	if !p.allProven() || !p.keepsEncoded() {
+		return nil
+	}
+	p.tests = make([]*Test, len(p.fields))
+	rows := sampledWithNext(int(p.file.Rows))
+	var open *lateFile
+	kept := map[int]bool{}
+	for _, i := range p.order {
+		e := p.encodable[i]
+		if _, isRead := p.proved[i]; e == nil || isRead {
+			continue
+		}
+		if open == nil {
+			open = p.stayOpen()
+		}
+		c := p.newEncoded(open, i)
+		words, err := c.words(ctx, p.opts.threads(), rows)
+		if err != nil {
+			return err
+		}
+		d := &p.data[i]
+		d.sample = store.SampleOf(p.fields[i].typ.Kind, int(p.file.Rows),
+			store.ClusteredRows(int(p.file.Rows)), func(row int) int64 {
+				at, _ := slices.BinarySearch(rows, uint32(row))
+				return words[at]
+			})
+		if e.mayAscend && d.sample.Rising == 1 {
+			continue // joins take words in order for granted sooner than others
+		}
+		kept[i] = true
+		d.column = store.NewEncoded(p.fields[i].typ, int(p.file.Rows), c.base, c.step, e.least,
+			e.most, c)
+		p.report.encoded = append(p.report.encoded, d.column)
+		p.report.Encoded = append(p.report.Encoded, p.fields[i].name)
+		p.offer(i)
+	}
+	p.order = slices.DeleteFunc(p.order, func(i int) bool { return kept[i] })
+	return nil
+}
+
+// sampledWithNext returns the rows of a sample, and those behind them.
+func sampledWithNext(n int) (rows []uint32) {
+	for _, r := range store.ClusteredRows(n) {
+		for _, row := range []int{r, r + 1} {
+			if row < n && (len(rows) == 0 || uint32(row) > rows[len(rows)-1]) {
+				rows = append(rows, uint32(row))
+			}
+		}
+	}
+	return rows
+}
+
+// sampleEncoded draws the sample of a table with columns that stay encoded.
+func (l *load) sampleEncoded(t *store.Table) {
+	if len(l.report.encoded) == 0 {
+		return
+	}
+	s := &store.Sample{Rows: store.ClusteredRows(t.Rows)}
+	for i, c := range t.Columns {
+		of := l.data[i].sample
+		if c.Encoded == nil {
+			of = c.Sample(s.Rows)
+		}
+		s.Columns = append(s.Columns, of)
+	}
+	t.Sampled(s)
+}
+
+// encodedColumn is the pages of a column of a file.
+type encodedColumn struct {
+	file       *lateFile
+	field      field
+	decoder    *parquetField
+	base, step int64
+	values     store.EncodedValues
+	groups     []int // of each chunk
+	chunks     []store.EncodedChunk
+	identity   string
+	rooms      sync.Pool // of *parquet.Room, for dictionaries
+}
+
+// newEncoded returns the pages of a field.
+func (p *parquetLoad) newEncoded(open *lateFile, i int) *encodedColumn {
+	e, d := p.encodable[i], p.decoders[i]
+	c := &encodedColumn{file: open, field: p.fields[i], step: d.up,
+		base: store.EncodedBase(e.least, e.most, d.up)}
+	// The load has fields of its own, and may end before the column.
+	own := *d
+	own.field = &c.field
+	c.decoder = &own
+	c.rooms.New = func() any { return &parquet.Room{} }
+	c.identity = fmt.Sprintf("%s column %d as %v", p.identity, c.field.index, c.field.typ)
+	c.values = store.EncodedValues{Bytes: 4, Base: c.base / c.step,
+		Least: (uint64(e.least) - uint64(c.base)) / uint64(c.step),
+		Span:  (uint64(e.most) - uint64(e.least)) / uint64(c.step)}
+	if d.column.Type == parquet.Int64 {
+		c.values.Bytes = 8
+	}
+	for g := range p.file.Groups {
+		group := &p.file.Groups[g]
+		if group.Rows == 0 {
+			continue
+		}
+		from, until := p.file.Span(p.file.size, g, c.field.index)
+		c.groups = append(c.groups, g)
+		c.chunks = append(c.chunks, store.EncodedChunk{Row: int(p.starts[g]),
+			Rows: int(group.Rows), Bytes: int(until - from),
+			Unpacked: int(group.Chunks[c.field.index].Meta.Bytes)})
+	}
+	return c
+}
+
+// Values says what the pages hold.
+func (c *encodedColumn) Values() store.EncodedValues { return c.values }
+
+// Chunks lists the column chunks.
+func (c *encodedColumn) Chunks() []store.EncodedChunk { return c.chunks }
+
+// Identity identifies the contents of the column.
+func (c *encodedColumn) Identity() string { return c.identity }
+
+// entry returns the entry of a word, and whether the statistics allow it.
+func (c *encodedColumn) entry(word int64) (entry uint64, ok bool) {
+	distance := uint64(word) - uint64(c.base)
+	entry = distance
+	if c.step != 1 {
+		entry = distance / uint64(c.step)
+	}
+	return entry, entry-c.values.Least <= c.values.Span
+}
+
+// Read reads chunk i into dst, and lists its pages.
+func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
+	pages *store.EncodedPages) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	g, chunk := c.groups[i], &c.chunks[i]
+	from, _ := c.file.Span(c.file.size, g, c.field.index)
+	if err := readAll(c.file, dst, from); err != nil {
+		return c.file.failure(ctx, err)
+	}
+	pages.Pages, pages.Dictionary = pages.Pages[:0], pages.Dictionary[:0]
+	raw := c.file.Raw(dst, g, c.field.index)
+	rows, unpacked, hasDictionary := 0, 0, false
+	err := raw.Spans(func(s parquet.Span) error {
+		if unpacked += s.Unpacked; unpacked > chunk.Unpacked {
+			return fmt.Errorf("column %s has more bytes than its metadata say", c.field.name)
+		}
+		if s.Dictionary {
+			if hasDictionary || rows > 0 {
+				return fmt.Errorf("column %s has a second dictionary, or a late one", c.field.name)
+			}
+			hasDictionary = true
+			return c.dictionary(raw, s, pages)
+		}
+		if s.Coded && !hasDictionary {
+			return fmt.Errorf("column %s has no dictionary", c.field.name)
+		}
+		if s.Values > 0 {
+			pages.Pages = append(pages.Pages, store.EncodedPage{Row: chunk.Row + rows,
+				Rows: s.Values, From: s.From, Until: s.Until, Unpacked: s.Unpacked,
+				Packed: s.Packed, Levels: s.Levels, Coded: s.Coded})
+		}
+		if rows += s.Values; rows > chunk.Rows {
+			return fmt.Errorf("column %s has more rows than its row group", c.field.name)
+		}
+		return nil
+	})
+	if err == nil && rows < chunk.Rows {
+		err = fmt.Errorf("column %s has fewer rows than its row group", c.field.name)
+	}
+	return err
+}
+
+// dictionary appends the entries of a dictionary page.
+func (c *encodedColumn) dictionary(raw *parquet.RawChunk, s parquet.Span,
+	pages *store.EncodedPages) error {
+	room := c.rooms.Get().(*parquet.Room)
+	defer c.rooms.Put(room)
+	data, err := raw.Unpack(room, s)
+	if err != nil {
+		return err
+	}
+	if s.Values < 0 || s.Values > len(data)/c.values.Bytes {
+		return errShortPage
+	}
+	r := &columnReader{parquetField: c.decoder, part: &columnPart{}}
+	words, v := make([]int64, s.Values), parquet.Values{Plain: data}
+	if err := r.plain(words, &v, r.refuser(0)); err != nil {
+		return err
+	}
+	for _, w := range words {
+		entry, ok := c.entry(w)
+		if !ok || len(r.part.bad) > 0 {
+			return errUnread
+		}
+		pages.Dictionary = append(pages.Dictionary, entry)
+	}
+	return nil
+}
+
+// Decode sets dst to the entries.
+func (c *encodedColumn) Decode(ctx context.Context, threads int, dst []byte) error {
+	p, err := c.file.reader(ctx, &c.field, threads)
+	if err == nil {
+		words := make([][]int64, len(p.rooms))
+		parallel.By(len(p.rooms), len(c.chunks), func(t, i int) {
+			if p.stop(ctx, nil) {
+				return
+			}
+			if words[t] == nil {
+				words[t] = make([]int64, p.longest())
+			}
+			p.stop(ctx, c.decodeChunk(ctx, p, t, i, words[t], dst))
+		})
+		err = p.stopped
+	}
+	p.ledger.Settle(0)
+	if err != nil {
+		err = c.file.failure(ctx, err)
+	}
+	goruntime.KeepAlive(c.file)
+	return err
+}
+
+// decodeChunk decodes chunk i with room for its words.
+func (c *encodedColumn) decodeChunk(ctx context.Context, p *parquetLoad, t, i int,
+	words []int64, dst []byte) error {
+	g, chunk, part := c.groups[i], &c.chunks[i], &columnPart{}
+	r := p.decoders[0].reader(p.file, g, nil, p.rooms[t], part)
+	r.all = words[:chunk.Rows]
+	if err := p.readWhole(ctx, r, 0, g, part); err != nil {
+		return err
+	}
+	width := len(dst) / int(p.file.Rows)
+	return c.fill(dst[width*chunk.Row:][:width*chunk.Rows], width, r.all)
+}
+
+// fill sets dst to the entries of words, of the given width.
+func (c *encodedColumn) fill(dst []byte, width int, words []int64) error {
+	for i, w := range words {
+		entry, ok := c.entry(w)
+		if !ok {
+			return errUnread
+		}
+		switch at := dst[i*width:]; width {
+		case 1:
+			at[0] = byte(entry)
+		case 2:
+			binary.LittleEndian.PutUint16(at, uint16(entry))
+		case 4:
+			binary.LittleEndian.PutUint32(at, uint32(entry))
+		default:
+			binary.LittleEndian.PutUint64(at, entry)
+		}
+	}
+	return nil
+}
+
+// words returns the words of rows that ascend.
+func (c *encodedColumn) words(ctx context.Context, threads int, rows []uint32) ([]int64, error) {
+	column, _, err := c.file.column(ctx, &c.field, threads, rows)
+	if err != nil {
+		return nil, err
+	}
+	words := make([]int64, len(rows))
+	column.Read(words, 0)
+	for _, w := range words {
+		if _, ok := c.entry(w); !ok {
+			return nil, errUnread
+		}
+	}
+	return words, nil
+}

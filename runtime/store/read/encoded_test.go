@@ -1,0 +1,511 @@
+package read
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/klauspost/compress/snappy"
+
+	"github.com/redfoxdb/redfox/internal/short"
+	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/store/storetest"
+)
+
+// encodedSchemas are the predicates of the files of writeEncoded.
+func encodedSchemas(t *testing.T) []store.Schema {
+	return []store.Schema{
+		storetest.Predicate(t, "t:i32[id:int]=i32:int[32]"),
+		storetest.Predicate(t, "t:i64[id:int]=i64:int"),
+		storetest.Predicate(t, "t:day[id:int]=day:datetime"),
+		storetest.Predicate(t, "t:price[id:int]=price:decimal[18,2]"),
+		storetest.Predicate(t, "t:tax[id:int]=tax:decimal[18,4]"),
+	}
+}
+
+// writeEncoded returns a file with rows of random values, of a number of
+// different ones.
+func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
+	repetition parquet.Repetition, props ...parquet.WriterProperty) []byte {
+	t.Helper()
+	leaf := func(name string, logical schema.LogicalType, physical parquet.Type) schema.Node {
+		return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, repetition, logical,
+			physical, -1, -1))
+	}
+	nodes := schema.FieldList{
+		schema.NewInt64Node("id", parquet.Repetitions.Required, -1),
+		leaf("i32", schema.NewIntLogicalType(32, true), parquet.Types.Int32),
+		leaf("i64", schema.NewIntLogicalType(64, true), parquet.Types.Int64),
+		leaf("day", schema.DateLogicalType{}, parquet.Types.Int32),
+		leaf("price", schema.NewDecimalLogicalType(15, 2), parquet.Types.Int64),
+		leaf("tax", schema.NewDecimalLogicalType(9, 3), parquet.Types.Int32),
+	}
+	var out bytes.Buffer
+	w := file.NewParquetWriter(&out,
+		schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)),
+		file.WithWriterProps(parquet.NewWriterProperties(props...)))
+	scale := []int64{1 << 20, 1 << 40, 40_000, 1 << 30, 200}
+	least := []int64{-5000, 3, -20_000, 100, 1}
+	var values [5][]int64
+	for i := range values {
+		some := make([]int64, distinct)
+		for k := range some {
+			some[k] = least[i] + rng.Int64N(scale[i])
+		}
+		for range rows {
+			values[i] = append(values[i], some[rng.IntN(distinct)])
+		}
+	}
+	for from := 0; from < rows; from += groupRows {
+		until := min(from+groupRows, rows)
+		group := w.AppendRowGroup()
+		levels := slices.Repeat([]int16{int16(repetition)}, until-from)
+		for i := range nodes {
+			column, err := group.NextColumn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch to := column.(type) {
+			case *file.Int32ColumnChunkWriter:
+				var words []int32
+				for _, v := range values[i-1][from:until] {
+					words = append(words, int32(v))
+				}
+				_, err = to.WriteBatch(words, levels, nil)
+			case *file.Int64ColumnChunkWriter:
+				var words []int64
+				for row := from; row < until; row++ {
+					if i == 0 {
+						words = append(words, int64(row))
+					} else {
+						words = append(words, values[i-1][row])
+					}
+				}
+				_, err = to.WriteBatch(words, levels, nil)
+			}
+			if err = errors.Join(err, column.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// loadEncoded loads a file whose key is taken for proven.
+func loadEncoded(t *testing.T, path string, schemas []store.Schema, keep bool) (
+	*store.Database, *Report, error) {
+	t.Helper()
+	opts := memoryProofs(map[string][]byte{})
+	opts.Proofs.Get = func(string) ([]byte, bool) {
+		return encodeProof([]store.ColumnStats{{Min: 0, Max: 1 << 40, Distinct: 1}}), true
+	}
+	b, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "t", Path: path}}, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if keep {
+		b.KeepEncoded(1)
+	}
+	return Load(context.Background(), b, opts)
+}
+
+var errByDevice = errors.New("a device reports an error")
+
+// decodeAsDevice decodes the pages of a column as a GPU does, whose kernels know
+// no more than what the interface says.
+func decodeAsDevice(c *store.Column) ([]uint64, error) {
+	v := c.Encoded.Values()
+	var out []uint64
+	var pages store.EncodedPages
+	for i, chunk := range c.Encoded.Chunks() {
+		if chunk.Row != len(out) {
+			return nil, fmt.Errorf("chunk %d begins at row %d of %d", i, chunk.Row, len(out))
+		}
+		data := make([]byte, chunk.Bytes)
+		if err := c.Encoded.Read(context.Background(), i, data, &pages); err != nil {
+			return nil, err
+		}
+		unpacked := 0
+		for _, p := range pages.Pages {
+			if p.Row != len(out) {
+				return nil, fmt.Errorf("a page begins at row %d of %d", p.Row, len(out))
+			}
+			if unpacked += p.Unpacked; unpacked > chunk.Unpacked {
+				return nil, fmt.Errorf("the pages have more than %d bytes", chunk.Unpacked)
+			}
+			entries, err := pageAsDevice(&p, data[p.From:p.Until], pages.Dictionary, &v)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, entries...)
+		}
+		if len(out) != chunk.Row+chunk.Rows {
+			return nil, fmt.Errorf("chunk %d ends at row %d", i, len(out))
+		}
+	}
+	return out, nil
+}
+
+func pageAsDevice(p *store.EncodedPage, data []byte, dictionary []uint64,
+	v *store.EncodedValues) (out []uint64, err error) {
+	if p.Packed {
+		if data, err = snappy.Decode(nil, data); err != nil {
+			return nil, err
+		}
+	}
+	if len(data) != p.Unpacked {
+		return nil, fmt.Errorf("a page has %d bytes, not %d", len(data), p.Unpacked)
+	}
+	if p.Levels {
+		data = data[4+binary.LittleEndian.Uint32(data):]
+	}
+	if !p.Coded {
+		if len(data) < p.Rows*v.Bytes {
+			return nil, errByDevice
+		}
+		for i := range p.Rows {
+			value := int64(0)
+			if v.Bytes == 4 {
+				value = int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+			} else {
+				value = int64(binary.LittleEndian.Uint64(data[8*i:]))
+			}
+			entry := uint64(value) - uint64(v.Base)
+			if entry-v.Least > v.Span {
+				return nil, errByDevice
+			}
+			out = append(out, entry)
+		}
+		return out, nil
+	}
+	if len(data) == 0 || data[0] > 32 {
+		return nil, errByDevice
+	}
+	width, at := uint(data[0]), 1
+	take := func(place uint64) bool {
+		if len(out) < p.Rows {
+			if place >= uint64(len(dictionary)) {
+				return false
+			}
+			out = append(out, dictionary[place])
+		}
+		return true
+	}
+	for len(out) < p.Rows {
+		header, n := binary.Uvarint(data[at:])
+		if n <= 0 || header == 0 || header > 1<<32 {
+			return nil, errByDevice
+		}
+		at += n
+		if header&1 == 0 {
+			size := int(width+7) / 8
+			if at+size > len(data) {
+				return nil, errByDevice
+			}
+			place := uint64(0)
+			for k := range size {
+				place |= uint64(data[at+k]) << (8 * k)
+			}
+			at += size
+			for k := uint64(0); k < header/2 && len(out) < p.Rows; k++ {
+				if !take(place) {
+					return nil, errByDevice
+				}
+			}
+			continue
+		}
+		bit := uint(0)
+		for k := uint64(0); k < header/2*8 && len(out) < p.Rows; k++ {
+			if at+int(bit+width+7)/8 > len(data) {
+				return nil, errByDevice
+			}
+			place := uint64(0)
+			for b := range width {
+				place |= uint64(data[at+int(bit+b)/8]>>((bit+b)%8)&1) << b
+			}
+			bit += width
+			if !take(place) {
+				return nil, errByDevice
+			}
+		}
+		at += int(header/2) * int(width)
+	}
+	return out, nil
+}
+
+// checkEncoded compares what a device decodes of the columns of a database with
+// what the host does, and returns how many columns both decoded.
+func checkEncoded(t *testing.T, what string, db *store.Database) (both int) {
+	t.Helper()
+	for _, r := range db.Relations() {
+		for i, c := range r.Columns() {
+			if c.Encoded == nil || c.IsDecoded() {
+				continue
+			}
+			device, deviceErr := decodeAsDevice(c)
+			err := c.Decode(context.Background(), 2, nil, r.Name)
+			if deviceErr != nil {
+				continue // the host decides
+			}
+			if err != nil {
+				t.Errorf("%s: a device decodes %s, the host says %v", what, r.Names()[i], err)
+				continue
+			}
+			for row, entry := range device {
+				if w := c.Word(row); w != c.Base+c.Step*int64(entry) {
+					t.Fatalf("%s: row %d of %s is %d, a device has entry %d", what, row, r.Names()[i],
+						w, entry)
+				}
+			}
+			both++
+		}
+	}
+	return both
+}
+
+// TestEncoded loads files of many shapes with columns that stay encoded, and
+// without.
+func TestEncoded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 6))
+	dir := t.TempDir()
+	schemas := encodedSchemas(t)
+	for i := range int(short.Count(t, 64, "files")) {
+		rows := 2000 + rng.IntN(3000)
+		groupRows := []int{700, 2500}[i/16%2]
+		distinct := []int{2, 40, 900, 100_000}[rng.IntN(4)]
+		repetition := []parquet.Repetition{parquet.Repetitions.Required,
+			parquet.Repetitions.Optional}[i%2]
+		props := []parquet.WriterProperty{
+			parquet.WithCompression([]compress.Compression{compress.Codecs.Snappy,
+				compress.Codecs.Uncompressed}[i/2%2]),
+			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1,
+				parquet.DataPageV2}[i/4%2]),
+			parquet.WithDictionaryDefault(i/8%2 == 0),
+			parquet.WithDictionaryPageSizeLimit(2 << 10), parquet.WithBatchSize(64),
+			parquet.WithDataPageSize([]int64{300, 1 << 20}[rng.IntN(2)]),
+			parquet.WithPageIndexEnabled(rng.IntN(2) == 0),
+		}
+		what := fmt.Sprintf("file %d", i)
+		data := writeEncoded(t, rng, rows, groupRows, distinct, repetition, props...)
+		path := WriteFile(t, dir, "t.parquet", string(data))
+		want, _, err := loadEncoded(t, path, schemas, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, report, err := loadEncoded(t, path, schemas, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(report.Files[0].Encoded); n != 5 || report.Files[0].Undecoded() != n {
+			t.Fatalf("%s: columns %v stay encoded", what, report.Files[0].Encoded)
+		}
+		first := db.Relation("t:i32").Table.Sample()
+		if n := report.Files[0].Undecoded(); n != 5 {
+			t.Errorf("%s: the sample decodes %d columns", what, 5-n)
+		}
+		if n := checkEncoded(t, what, db); n != 5 {
+			t.Errorf("%s: a device decodes %d columns of 5", what, n)
+		}
+		for _, s := range schemas {
+			if !slices.Equal(sortedTuples(db.Relation(s.Name)), sortedTuples(want.Relation(s.Name))) {
+				t.Errorf("%s: %s has other tuples", what, s.Name)
+			}
+		}
+		for at, c := range db.Relation("t:i32").Table.Columns {
+			if c.Absent {
+				continue
+			}
+			got, other := first.Columns[at], c.Sample(first.Rows)
+			if fmt.Sprint(got) != fmt.Sprint(other) {
+				t.Errorf("%s: the sample of column %d is %v, and %v of all words", what, at, got,
+					other)
+			}
+		}
+	}
+}
+
+// TestEncodedOfOtherWriters loads files of other writers.
+func TestEncodedOfOtherWriters(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := 0
+	for _, path := range files {
+		for _, predicate := range []string{"t:i32[id:int]=i32:int[32]", "t:i64[id:int]=i64:int",
+			"t:d18[id:int]=d18:decimal[18,4]", "t:n[id:int]=n:int", "t:day[id:int]=day:datetime"} {
+			schemas := []store.Schema{storetest.Predicate(t, predicate)}
+			db, _, err := loadEncoded(t, path, schemas, true)
+			if err != nil {
+				continue // it has no such column
+			}
+			both += checkEncoded(t, path, db)
+		}
+	}
+	if both == 0 {
+		t.Error("no column stays encoded")
+	}
+}
+
+// TestEncodedDamage changes bytes of files. What a device decodes without an
+// error is what the host decodes.
+func TestEncodedDamage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	dir := t.TempDir()
+	schemas := encodedSchemas(t)
+	var wholes [][]byte
+	for i := range 8 {
+		repetition := []parquet.Repetition{parquet.Repetitions.Required,
+			parquet.Repetitions.Optional}[i%2]
+		wholes = append(wholes, writeEncoded(t, rng, 300, 200, 30, repetition,
+			parquet.WithCompression([]compress.Compression{compress.Codecs.Snappy,
+				compress.Codecs.Uncompressed}[i/2%2]),
+			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1,
+				parquet.DataPageV2}[i/4%2]), parquet.WithBatchSize(64),
+			parquet.WithDataPageSize(200),
+			parquet.WithDictionaryPageSizeLimit(100), parquet.WithPageIndexEnabled(false)))
+	}
+	both := 0
+	for i := range int(short.Count(t, 3000, "damaged files")) {
+		data := slices.Clone(wholes[i%len(wholes)])
+		switch {
+		case i%3 == 0:
+			data = mutate(rng, data)
+		default: // within the pages
+			end := len(data) - 8 - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+			for range 1 + rng.IntN(3) {
+				data[4+rng.IntN(end-4)] = byte(rng.Uint32())
+			}
+		}
+		path := WriteFile(t, dir, "t.parquet", string(data))
+		db, _, err := loadEncoded(t, path, schemas, true)
+		if err == nil {
+			both += checkEncoded(t, fmt.Sprintf("file %d", i), db)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if both == 0 {
+		t.Error("no column of a damaged file was decoded")
+	}
+}
+
+// TestEncodedWrongStatistics has statistics that one row contradicts, which no
+// sample has: the row has no value, or one beyond the bounds. A device and the
+// host notice, and the whole file is to be read again.
+func TestEncodedWrongStatistics(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	const rows = 40_000
+	odd := 0 // a row in a page without a row of the sample
+	for _, row := range sampledWithNext(rows) {
+		if int(row)-odd > 400 {
+			odd = int(row) - 200
+			break
+		}
+		odd = int(row)
+	}
+	for i := range 16 {
+		isMissing := i%2 == 0
+		props := []parquet.WriterProperty{
+			parquet.WithCompression([]compress.Compression{compress.Codecs.Snappy,
+				compress.Codecs.Uncompressed}[i/2%2]),
+			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1,
+				parquet.DataPageV2}[i/4%2]),
+			parquet.WithDictionaryDefault(i/8 == 0), parquet.WithBatchSize(64),
+			parquet.WithDataPageSize(300)}
+		var out bytes.Buffer
+		w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema",
+			parquet.Repetitions.Required, schema.FieldList{
+				schema.NewInt64Node("id", parquet.Repetitions.Required, -1),
+				schema.NewInt64Node("n", parquet.Repetitions.Optional, -1)}, -1)),
+			file.WithWriterProps(parquet.NewWriterProperties(props...)))
+		group := w.AppendRowGroup()
+		var ids, values []int64
+		var levels []int16
+		for row := range rows {
+			ids, levels = append(ids, int64(row)), append(levels, 1)
+			switch {
+			case row != odd:
+				values = append(values, 100+rng.Int64N(100))
+			case isMissing:
+				levels[row] = 0
+			default:
+				values = append(values, 1<<40)
+			}
+		}
+		for _, write := range []func(w *file.Int64ColumnChunkWriter) (int64, error){
+			func(w *file.Int64ColumnChunkWriter) (int64, error) {
+				return w.WriteBatch(ids, nil, nil)
+			},
+			func(w *file.Int64ColumnChunkWriter) (int64, error) {
+				return w.WriteBatch(values, levels, nil)
+			}} {
+			column, err := group.NextColumn()
+			if err == nil {
+				_, err = write(column.(*file.Int64ColumnChunkWriter))
+			}
+			if err = errors.Join(err, column.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		path := WriteFile(t, t.TempDir(), "t.parquet", out.String())
+		opts := memoryProofs(map[string][]byte{})
+		opts.Proofs.Get = func(string) ([]byte, bool) {
+			return encodeProof([]store.ColumnStats{{Min: 0, Max: rows - 1, Distinct: rows}}), true
+		}
+		s := storetest.Predicate(t, "t[id:int]=n:int")
+		b, err := Bind(context.Background(), []store.Schema{s}, "", []Fact{{Pred: "t", Path: path}},
+			opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.KeepEncoded(1)
+		stats := b.Sources[0].footer.Groups[0].Chunks[1].Meta.Statistics
+		if isMissing {
+			stats.Nulls = new(int64)
+		} else {
+			stats.Max = binary.LittleEndian.AppendUint64(nil, 199)
+		}
+		db, _, err := Load(context.Background(), b, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := db.Relation("t").Column(1)
+		if c.Encoded == nil || c.IsDecoded() {
+			t.Fatalf("file %d: the column does not stay encoded", i)
+		}
+		if _, err := decodeAsDevice(c); err == nil {
+			t.Errorf("file %d: a device notices nothing", i)
+		}
+		if err := c.Decode(context.Background(), 2, nil, "t"); !IsUnread(err) {
+			t.Errorf("file %d: the host says %v", i, err)
+		}
+		// Without the statistics, all rows are there that have a value.
+		db, _, err = Load(context.Background(), b.Left(), opts)
+		want := rows
+		if isMissing {
+			want--
+		}
+		if err != nil || db.Relation("t").Rows() != want {
+			t.Errorf("file %d: %d rows, %v", i, db.Relation("t").Rows(), err)
+		}
+	}
+}
