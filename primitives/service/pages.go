@@ -79,9 +79,9 @@ func AppendPageEntries(bytes []byte, width int64, entries []uint64) []byte {
 type PageColumn struct {
 	// Column is the address of entries of Width bytes: 1, 2, 4 or 8.
 	Column, Width int64
-	// Bytes is the size of a PLAIN value, 4 or 8. The entry of one is the value,
-	// a signed number, less Base. It has to be at least Least, and at most Span
-	// more than that, as unsigned numbers.
+	// Bytes is the size of a PLAIN value, 4 or 8. The entry of one is the
+	// value, a signed number, less Base. It has to be at least Least, and at
+	// most Span more than that, as unsigned numbers.
 	Bytes, Base int64
 	Least, Span uint64
 }
