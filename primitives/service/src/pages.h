@@ -133,31 +133,34 @@ struct Window {
   uint32_t start, until; // where the bytes of the lane's element begin, where those of all end
   uint32_t later;        // the length of a literal that is copied alone, after them
   uint32_t at;           // where the next window begins
+  uint64_t ahead;        // what the lane is to look at there
   bool good;
 };
 
 enum : uint32_t { NOWHERE = ~0u };
 
-// look finds the elements of the window at at, whose bytes go to done and on.
+// look finds the elements of the window behind one, whose bytes go to done and on.
 //
 // A lane looks at one byte as if an element began there, and pointer jumping finds out
 // where elements do begin.
-RF_HELPER Window look(const Text &text, const uint8_t *to, uint32_t at, uint32_t done, uint32_t bytes, uint64_t *plan,
-                      int32_t lane) {
-  uint32_t end = (uint32_t)text.length, p = at + (uint32_t)lane;
-  Element e(text.five((int32_t)p));
+RF_HELPER Window look(const Text &text, const uint8_t *to, const Window &before, uint32_t done, uint32_t bytes,
+                      uint64_t *plan, int32_t lane) {
+  uint32_t end = (uint32_t)text.length, at = before.at, p = at + (uint32_t)lane;
+  Element e(before.ahead);
   uint32_t behind = (uint32_t)lane + e.size(), lanes = chain(behind < WINDOW ? behind : (uint32_t)WINDOW, lane);
   lanes &= end - at < WINDOW ? target::lanes_below((int32_t)(end - at)) : ~0u;
   bool here = lanes >> lane & 1;
+  int32_t last = 31 - __builtin_clz(lanes);
+  Window w;
+  w.at = target::shuffle(p + e.size(), last);
+  w.at = w.at < end ? w.at : end;
+  w.ahead = text.five((int32_t)w.at + lane);
   uint32_t upto = scan::inclusive<scan::Sum>(here ? e.length : 0, lane, LANES), start = done + upto - e.length;
   bool bad = here && (p + e.size() > end || done + upto > bytes ||
                       (!e.literal && (e.distance == 0 || e.distance > start)));
-  int32_t last = 31 - __builtin_clz(lanes);
   bool alone = e.literal && e.length > LITERAL; // it is the last one, as it leaves the window
-  Window w;
   w.later = target::shuffle(alone ? e.length : 0, last);
   w.until = done + target::shuffle(upto, LANES - 1) - w.later;
-  w.at = target::shuffle(p + e.size(), last);
   w.good = target::ballot(bad) == 0;
   w.start = NOWHERE;
   if (here && !alone) {
@@ -226,7 +229,7 @@ RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *p
   if (size.bytes == 0 || size.bytes > text.length || size.value != bytes)
     return false;
   uint32_t end = (uint32_t)text.length, done = 0;
-  Window w = {NOWHERE, 0, 0, (uint32_t)size.bytes, true};
+  Window w = {NOWHERE, 0, 0, (uint32_t)size.bytes, text.five(size.bytes + lane), true};
   for (uint64_t *plan = plans, *other = plans + ELEMENTS;;) {
     Window next = w;
     int32_t seen = -1;
@@ -235,7 +238,7 @@ RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *p
     round.read(to, w, plan, &seen, lane);
     bool more = w.at < end;
     if (more)
-      next = look(text, to, w.at, w.until + w.later, bytes, other, lane);
+      next = look(text, to, w, w.until + w.later, bytes, other, lane);
     for (;;) {
       round.write(to, w.until, lane);
       round.base += ROUND;
