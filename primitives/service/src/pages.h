@@ -29,20 +29,26 @@ enum : uint32_t { MOST_BYTES = 1 << 30, MOST_ROWS = 1 << 26 };
 // Text is the bytes of a page. Memory is read by aligned words that have a byte of it.
 struct Text {
   const uint32_t *words;
-  int32_t skew, length, last; // the last word's number
+  int32_t skew, length, last; // last is the number of the last word
 
   RF_MEMBER Text(uint64_t address, int32_t length)
       : words(grid::global<uint32_t>((int64_t)(address & ~(uint64_t)3))), skew((int32_t)(address & 3)), length(length),
-        last(length > 0 ? (skew + length - 1) / 4 : -1) {}
+        last((skew + length - 1) >> 2) {}
 
-  // word is an aligned word, or 0 behind the last one.
-  RF_MEMBER uint32_t word(int32_t i) const { return target::load_if(words + i, i <= last); }
+  // word is an aligned word of a text that is not empty, or its last one. A load under a
+  // condition would be waited for, as the condition chooses between it and a constant.
+  RF_MEMBER uint32_t word(int32_t i) const { return words[i < last ? i : last]; }
 
-  // five is bytes at to at + 4 and perhaps more. Those behind the end are undefined.
-  RF_MEMBER uint64_t five(int32_t at) const {
-    int32_t from = at + skew, i = from >> 2;
-    return target::wide(word(i), word(i + 1)) >> 8 * (from & 3);
+  // five is bytes at to at + 4 and perhaps more. Those behind the end are undefined. The
+  // text is not empty.
+  RF_MEMBER uint64_t five(int32_t at) const { return five(at, around(at)); }
+
+  // around is the words that have those bytes.
+  RF_MEMBER uint64_t around(int32_t at) const {
+    int32_t i = (at + skew) >> 2;
+    return target::wide(word(i), word(i + 1));
   }
+  RF_MEMBER uint64_t five(int32_t at, uint64_t around) const { return around >> 8 * ((at + skew) & 3); }
 
   RF_MEMBER const uint8_t *bytes() const { return (const uint8_t *)words + skew; }
 };
@@ -133,7 +139,7 @@ struct Window {
   uint32_t start, until; // where the bytes of the lane's element begin, where those of all end
   uint32_t later;        // the length of a literal that is copied alone, after them
   uint32_t at;           // where the next window begins
-  uint64_t ahead;        // what the lane is to look at there
+  uint64_t ahead;        // the words that the lane is to look at there
   bool good;
 };
 
@@ -146,19 +152,19 @@ enum : uint32_t { NOWHERE = ~0u };
 RF_HELPER Window look(const Text &text, const uint8_t *to, const Window &before, uint32_t done, uint32_t bytes,
                       uint64_t *plan, int32_t lane) {
   uint32_t end = (uint32_t)text.length, at = before.at, p = at + (uint32_t)lane;
-  Element e(before.ahead);
+  Element e(text.five((int32_t)p, before.ahead));
   uint32_t behind = (uint32_t)lane + e.size(), lanes = chain(behind < WINDOW ? behind : (uint32_t)WINDOW, lane);
   lanes &= end - at < WINDOW ? target::lanes_below((int32_t)(end - at)) : ~0u;
   bool here = lanes >> lane & 1;
-  int32_t last = 31 - __builtin_clz(lanes);
+  int32_t last = 31 - __builtin_clz(lanes | 1); // the first lane where there is no element
   Window w;
   w.at = target::shuffle(p + e.size(), last);
   w.at = w.at < end ? w.at : end;
-  w.ahead = text.five((int32_t)w.at + lane);
+  w.ahead = text.around((int32_t)w.at + lane);
   uint32_t upto = scan::inclusive<scan::Sum>(here ? e.length : 0, lane, LANES), start = done + upto - e.length;
   bool bad = here && (p + e.size() > end || done + upto > bytes ||
                       (!e.literal && (e.distance == 0 || e.distance > start)));
-  bool alone = e.literal && e.length > LITERAL; // it is the last one, as it leaves the window
+  bool alone = here && e.literal && e.length > LITERAL; // it is the last one, as it leaves the window
   w.later = target::shuffle(alone ? e.length : 0, last);
   w.until = done + target::shuffle(upto, LANES - 1) - w.later;
   w.good = target::ballot(bad) == 0;
@@ -180,21 +186,29 @@ struct Round {
   uint32_t base, byte[HALVES];
 
   // read reads the bytes from base on, and adds to seen how many elements begin there.
+  // Each step is done for both halves, as one waits for the other.
   RF_MEMBER void read(const uint8_t *to, const Window &w, const uint64_t *plan, int32_t *seen, int32_t lane) {
+    uint32_t starts[HALVES];
     RF_UNROLL
     for (int32_t h = 0; h < HALVES; h++) {
-      uint32_t half = base + h * LANES;
-      uint32_t starts = target::either_lanes(w.start - half < (uint32_t)LANES ? 1u << (w.start - half & 31) : 0);
-      byte[h] = 0;
-      if (half + (uint32_t)lane < w.until) {
-        uint64_t away = plan[*seen + __builtin_popcount(starts & ~0u >> (LANES - 1 - lane))];
-        uint64_t here = (uint64_t)(h * LANES + lane), place = away + here;
-        byte[h] = PENDING | (uint32_t)place;
-        // Literals are in other memory: before base, or behind all that is written.
-        if (place >= here)
-          byte[h] = (to + base)[(int64_t)place];
-      }
-      *seen += __builtin_popcount(starts);
+      uint32_t place = w.start - (base + h * LANES);
+      starts[h] = target::either_lanes(place < (uint32_t)LANES ? 1u << (place & 31) : 0);
+    }
+    uint64_t away[HALVES];
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++) {
+      int32_t element = *seen + __builtin_popcount(starts[h] & ~0u >> (LANES - 1 - lane));
+      away[h] = plan[element < 0 ? 0 : element]; // there are none before a literal that is copied alone
+      *seen += __builtin_popcount(starts[h]);
+    }
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++) {
+      uint64_t here = (uint64_t)(h * LANES + lane), place = away[h] + here;
+      bool wanted = base + (uint32_t)here < w.until;
+      byte[h] = wanted ? PENDING | (uint32_t)place : 0;
+      // Literals are in other memory: before base, or behind all that is written.
+      if (wanted && place >= here)
+        byte[h] = (to + base)[(int64_t)place];
     }
   }
 
@@ -225,20 +239,20 @@ struct Round {
 // that was possible. plans is memory for the plans of two windows: a window is looked
 // for while bytes of the one before come from memory.
 RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *plans, int32_t lane) {
+  if (text.length == 0)
+    return false;
   Varint size(text.five(0));
   if (size.bytes == 0 || size.bytes > text.length || size.value != bytes)
     return false;
   uint32_t end = (uint32_t)text.length, done = 0;
-  Window w = {NOWHERE, 0, 0, (uint32_t)size.bytes, text.five(size.bytes + lane), true};
+  Window w = {NOWHERE, 0, 0, (uint32_t)size.bytes, text.around(size.bytes + lane), true};
   for (uint64_t *plan = plans, *other = plans + ELEMENTS;;) {
-    Window next = w;
     int32_t seen = -1;
     Round round;
     round.base = done;
     round.read(to, w, plan, &seen, lane);
-    bool more = w.at < end;
-    if (more)
-      next = look(text, to, w, w.until + w.later, bytes, other, lane);
+    // Behind the end there are no elements; a branch would wait for what is read ahead.
+    Window next = look(text, to, w, w.until + w.later, bytes, other, lane);
     for (;;) {
       round.write(to, w.until, lane);
       round.base += ROUND;
@@ -251,7 +265,7 @@ RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *p
       target::warp_barrier();
     }
     done = w.until + w.later;
-    if (!more)
+    if (w.at == end)
       return done == bytes;
     if (!next.good)
       return false;
@@ -398,7 +412,7 @@ RF_HELPER void fill(const Text &text, int32_t width, Rows rows, Walk *walk, cons
     bool near = stride <= NEAR;
     int64_t far = at + (int64_t)(near ? 1 : stride) * lane;
     int32_t p = far < end ? (int32_t)far : end;
-    Varint header(p < end ? text.five(p) : 0);
+    Varint header(text.five(p));
     int32_t data = p + header.bytes, left = end - data;
     bool packed = header.value & 1, good = p < end && header.bytes > 0 && left >= 0;
     uint64_t number = header.value >> 1;
