@@ -181,13 +181,16 @@ RF_HELPER Window look(const Text &text, const uint8_t *to, const Window &before,
 // Round is up to ROUND bytes that are copied at once. A byte that is a copy of one of them
 // is PENDING at first, with the number of that.
 struct Round {
-  enum : uint32_t { PENDING = 1 << 8 };
+  enum : uint32_t { PENDING = 1 << 8, LOADED = 1 << 9 };
 
-  uint32_t base, byte[HALVES];
+  uint32_t base;
+  uint32_t kind[HALVES], loaded[HALVES]; // where the kind is LOADED, the byte was loaded
 
   // read reads the bytes from base on, and adds to seen how many elements begin there.
-  // Each step is done for both halves, as one waits for the other.
-  RF_MEMBER void read(const uint8_t *to, const Window &w, const uint64_t *plan, int32_t *seen, int32_t lane) {
+  // Each step is done for both halves, as one waits for the other. All lanes load a byte,
+  // those that need none the text's first one.
+  RF_MEMBER void read(const Text &text, const uint8_t *to, const Window &w, const uint64_t *plan, int32_t *seen,
+                      int32_t lane) {
     uint32_t starts[HALVES];
     RF_UNROLL
     for (int32_t h = 0; h < HALVES; h++) {
@@ -205,15 +208,19 @@ struct Round {
     for (int32_t h = 0; h < HALVES; h++) {
       uint64_t here = (uint64_t)(h * LANES + lane), place = away[h] + here;
       bool wanted = base + (uint32_t)here < w.until;
-      byte[h] = wanted ? PENDING | (uint32_t)place : 0;
       // Literals are in other memory: before base, or behind all that is written.
-      if (wanted && place >= here)
-        byte[h] = (to + base)[(int64_t)place];
+      bool load = wanted && place >= here;
+      kind[h] = load ? (uint32_t)LOADED : wanted ? PENDING | (uint32_t)place : 0;
+      loaded[h] = *(load ? to + base + (int64_t)place : text.bytes());
     }
   }
 
   // write finds the pending bytes by pointer jumping, and writes those before until.
   RF_MEMBER void write(uint8_t *to, uint32_t until, int32_t lane) {
+    uint32_t byte[HALVES];
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++)
+      byte[h] = kind[h] == LOADED ? loaded[h] : kind[h];
     RF_UNROLL
     for (int32_t h = 0; h < HALVES; h++)
       while (target::ballot(byte[h] >= PENDING) != 0) {
@@ -250,7 +257,7 @@ RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *p
     int32_t seen = -1;
     Round round;
     round.base = done;
-    round.read(to, w, plan, &seen, lane);
+    round.read(text, to, w, plan, &seen, lane);
     // Behind the end there are no elements; a branch would wait for what is read ahead.
     Window next = look(text, to, w, w.until + w.later, bytes, other, lane);
     for (;;) {
@@ -258,7 +265,7 @@ RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *p
       round.base += ROUND;
       if (round.base >= w.until)
         break;
-      round.read(to, w, plan, &seen, lane);
+      round.read(text, to, w, plan, &seen, lane);
     }
     if (w.later > 0) {
       copy_literal(text, (int32_t)(w.at - w.later), to + w.until, w.later, lane);
@@ -279,7 +286,7 @@ RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *p
 
 // rf_pages_unpack decompresses the packed ones of n pages. A warp does one. What it
 // finds damaged sets the status and is left half done.
-RF_KERNEL(rf_pages_unpack, 4)(const uint64_t *pages, int64_t n, uint64_t *status) {
+RF_KERNEL(rf_pages_unpack, 3)(const uint64_t *pages, int64_t n, uint64_t *status) {
   enum { PLAN = 2 * pages::ELEMENTS }; // of two windows
   RF_SHARED(plans, 8 * PLAN * pages::WARPS);
   int32_t lane = target::lane(THREADS), warp = target::warp(THREADS);
