@@ -101,7 +101,7 @@ var (
 		Name: "rf_pages_unpack", Params: []string{"pages", "n", "status"},
 		Does: "decompresses pages that are packed with Snappy",
 		Tile: threads / 32,
-		Cost: "about 250 instructions of a warp for 32 bytes of a text with short elements",
+		Cost: "about 300 instructions of a warp for 32 bytes of a text with short elements",
 	}
 	decodePagesKernel = Kernel{
 		Name: "rf_pages_decode",

@@ -375,7 +375,7 @@ template <class T, int32_t BYTES> RF_HELPER bool plain(const Text &text, int32_t
       int32_t r = start + k * LANES, i = first / 4 + r * PARTS;
       RF_UNROLL
       for (int32_t j = 0; j <= PARTS; j++)
-        word[k][j] = target::load_if(text.words + i + j, r < rows.until && (j < PARTS || shift != 0));
+        word[k][j] = text.word(i + j);
     }
     RF_UNROLL
     for (int32_t k = 0; k < ITEMS; k++) {
@@ -479,18 +479,19 @@ struct Coded {
 };
 
 // coded decodes the rows from begin to until, whose places are in count runs. entries are
-// those of the dictionary. The result says whether the calling thread saw a place that is
+// those of the dictionary, which is not empty. The result says whether the calling thread saw a place that is
 // not in it.
 template <class T>
 RF_HELPER bool coded(const Text &text, const Coded &c, int32_t begin, int32_t until, const Target &to,
                      const T *entries, const Runs &runs, int32_t count) {
   T *column = (T *)grid::global<T>((int64_t)to.column) + to.row;
   int32_t lane = target::lane(THREADS), warp = target::warp(THREADS);
-  uint32_t width = (uint32_t)c.width, mask = ~0u >> (32 - width & 31);
+  uint32_t width = (uint32_t)c.width, mask = ~0u >> (32 - width & 31); // of 0 bits there are no packed ones
   bool bad = false;
   for (int32_t start = begin + warp * OF_WARP + lane; start - lane < until; start += TILE) {
-    uint32_t lo[ITEMS], hi[ITEMS], shift[ITEMS];
+    uint32_t value[ITEMS], lo[ITEMS], hi[ITEMS], shift[ITEMS];
     bool packed[ITEMS];
+    T entry[ITEMS];
     int32_t run = 0;
     RF_UNROLL
     for (int32_t step = RUNS / 2; step > 0; step /= 2)
@@ -502,23 +503,25 @@ RF_HELPER bool coded(const Text &text, const Coded &c, int32_t begin, int32_t un
       bool wanted = r < until;
       while (wanted && runs.starts[run + 1] <= 2 * (uint32_t)r + 1)
         run++;
-      uint32_t from = runs.starts[run], bit = ((uint32_t)r - from / 2) * width, value = runs.values[run];
+      uint32_t from = runs.starts[run], bit = ((uint32_t)r - from / 2) * width;
+      value[k] = runs.values[run];
       packed[k] = wanted && from & 1;
-      uint32_t byte = (uint32_t)text.skew + value + bit / 8;
+      uint32_t byte = packed[k] ? (uint32_t)text.skew + value[k] + bit / 8 : 0;
       shift[k] = (byte & 3) * 8 + (bit & 7);
-      lo[k] = target::load_if(text.words + byte / 4, packed[k]);
-      hi[k] = target::load_if(text.words + byte / 4 + 1, packed[k] && shift[k] + width > 32);
-      // A shift by 0 leaves the place of a run as it is.
-      lo[k] = packed[k] ? lo[k] : value, shift[k] = packed[k] ? shift[k] : 0;
+      lo[k] = text.word((int32_t)(byte / 4)), hi[k] = text.word((int32_t)(byte / 4) + 1);
     }
     RF_UNROLL
     for (int32_t k = 0; k < ITEMS; k++) {
       int32_t r = start + k * LANES;
-      uint32_t place = target::funnel(lo[k], hi[k], shift[k]) & mask;
-      bad |= r < until && place >= c.entries;
-      if (r < until && place < c.entries)
-        column[r] = entries[place];
+      uint32_t place = packed[k] ? target::funnel(lo[k], hi[k], shift[k]) & mask : value[k];
+      bool good = place < c.entries;
+      bad |= r < until && !good;
+      entry[k] = entries[good ? place : 0];
     }
+    RF_UNROLL
+    for (int32_t k = 0; k < ITEMS; k++)
+      if (start + k * LANES < until)
+        column[start + k * LANES] = entry[k];
   }
   return bad;
 }
@@ -600,7 +603,7 @@ RF_HELPER uint64_t decode(const uint64_t *page, const Text &text, int32_t at, Ro
   uint32_t flags = (uint32_t)(page[ENTRIES] >> 32);
   if (flags & IS_CODED) {
     Coded c = {at < text.length ? text.bytes()[at] : 33, (uint32_t)page[ENTRIES], page[DICTIONARY]};
-    return c.width > 32 || coded(text, at + 1, c, rows, to, memory) ? (uint64_t)DAMAGED : 0;
+    return c.width > 32 || c.entries == 0 || coded(text, at + 1, c, rows, to, memory) ? (uint64_t)DAMAGED : 0;
   }
   if ((int64_t)rows.all * to.bytes > text.length - at)
     return DAMAGED;
