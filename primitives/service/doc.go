@@ -41,10 +41,10 @@
 // UnpackPages decompresses pages, and DecodePages makes entries of a column of
 // what they then hold. What comes from a file is checked before it is used as a
 // length, a distance or a place: memory outside of a page is neither read, but
-// for the aligned words of 4 bytes at its ends, nor written, and each step takes
-// bytes of the page. If the status is 0, the entries are those of the file. If it
-// is not, the host has to decode the column. It reads more: levels other than 1,
-// numbers of more than 5 bytes, and S2's repeated distances.
+// for the aligned words of 4 bytes at its ends, nor written, and each step
+// takes bytes of the page. If the status is 0, the entries are those of the
+// file. If it is not, the host has to decode the column. It reads more: levels
+// other than 1, numbers of more than 5 bytes, and S2's repeated distances.
 //
 // A warp decompresses a page, so that thousands of pages must be under way to
 // fill a card. A block decodes 32,768 rows of a page at most.

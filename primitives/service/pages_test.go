@@ -88,8 +88,7 @@ func packedPage(text []byte, size, at int) page {
 	return page{Page: Page{Unpacked: int64(size), Packed: true}, text: text, at: at}
 }
 
-// checkUnpackPages decompresses pages with n elements in all and others around that
-// size.
+// checkUnpackPages decompresses texts of about n bytes, and fewer.
 func checkUnpackPages(t *testing.T, m machine, n int) {
 	r := rand.New(rand.NewPCG(uint64(n), 2))
 	var pages []page
@@ -297,4 +296,36 @@ func TestDecodePages(t *testing.T) {
 	}
 	short.Skip(t, "no pages of several parts")
 	checkDecodePages(t, emulator(t, 12345), 2*pagePart+77)
+}
+
+// TestDecodeLargerPages decodes pages with more rows than the launch is for.
+func TestDecodeLargerPages(t *testing.T) {
+	m := emulator(t, 12345)
+	text, column := m.put(t, make([]uint64, 2*pagePart)), m.put(t, make([]uint64, 2*pagePart/8))
+	into := PageColumn{Column: column, Width: 1, Bytes: 8}
+	page := Page{From: text, Bytes: 16 * pagePart, To: text, Unpacked: 16 * pagePart}
+	for rows, want := range map[int64]uint64{pagePart: 0, pagePart + 1: PagesDamaged} {
+		page.Rows = rows
+		list, status := m.put(t, page.AppendTo(nil)), m.put(t, []uint64{0})
+		m.run(t, DecodePages(list, 1, 1000, into, status))
+		m.get(t, list, 0)
+		if got := m.get(t, status, 1)[0]; got != want {
+			t.Errorf("%d rows: the status is %d, want %d", rows, got, want)
+		}
+	}
+	for _, of := range []Page{
+		{Bytes: MostPageBytes + 1, Unpacked: 1, Packed: true},
+		{Bytes: 1, Unpacked: MostPageBytes + 1, Packed: true},
+		{Unpacked: MostPageBytes + 1, Rows: 1},
+		{Unpacked: 16 * pagePart, Rows: MostPageRows + 1},
+	} {
+		of.From, of.To = text, text
+		list, status := m.put(t, of.AppendTo(nil)), m.put(t, []uint64{0})
+		m.run(t, UnpackPages(list, 1, status))
+		m.run(t, DecodePages(list, 1, of.Rows, into, status))
+		m.get(t, list, 0)
+		if got := m.get(t, status, 1)[0]; got != PagesDamaged {
+			t.Errorf("%+v: the status is %d", of, got)
+		}
+	}
 }

@@ -29,20 +29,26 @@ enum : uint32_t { MOST_BYTES = 1 << 30, MOST_ROWS = 1 << 26 };
 // Text is the bytes of a page. Memory is read by aligned words that have a byte of it.
 struct Text {
   const uint32_t *words;
-  int32_t skew, length, last; // the last word's number
+  int32_t skew, length, last; // last is the number of the last word
 
   RF_MEMBER Text(uint64_t address, int32_t length)
       : words(grid::global<uint32_t>((int64_t)(address & ~(uint64_t)3))), skew((int32_t)(address & 3)), length(length),
-        last(length > 0 ? (skew + length - 1) / 4 : -1) {}
+        last((skew + length - 1) >> 2) {}
 
-  // word is an aligned word, or 0 behind the last one.
-  RF_MEMBER uint32_t word(int32_t i) const { return target::load_if(words + i, i <= last); }
+  // word is an aligned word of a text that is not empty, or its last one. A load under a
+  // condition would be waited for, as the condition chooses between it and a constant.
+  RF_MEMBER uint32_t word(int32_t i) const { return words[i < last ? i : last]; }
 
-  // five is bytes at to at + 4 and perhaps more. Those behind the end are undefined.
-  RF_MEMBER uint64_t five(int32_t at) const {
-    int32_t from = at + skew, i = from >> 2;
-    return target::wide(word(i), word(i + 1)) >> 8 * (from & 3);
+  // five is bytes at to at + 4 and perhaps more. Those behind the end are undefined. The
+  // text is not empty.
+  RF_MEMBER uint64_t five(int32_t at) const { return five(at, around(at)); }
+
+  // around is the words that have those bytes.
+  RF_MEMBER uint64_t around(int32_t at) const {
+    int32_t i = (at + skew) >> 2;
+    return target::wide(word(i), word(i + 1));
   }
+  RF_MEMBER uint64_t five(int32_t at, uint64_t around) const { return around >> 8 * ((at + skew) & 3); }
 
   RF_MEMBER const uint8_t *bytes() const { return (const uint8_t *)words + skew; }
 };
@@ -133,31 +139,34 @@ struct Window {
   uint32_t start, until; // where the bytes of the lane's element begin, where those of all end
   uint32_t later;        // the length of a literal that is copied alone, after them
   uint32_t at;           // where the next window begins
+  uint64_t ahead;        // the words that the lane is to look at there
   bool good;
 };
 
 enum : uint32_t { NOWHERE = ~0u };
 
-// look finds the elements of the window at at, whose bytes go to done and on.
+// look finds the elements of the window behind one, whose bytes go to done and on.
 //
 // A lane looks at one byte as if an element began there, and pointer jumping finds out
 // where elements do begin.
-RF_HELPER Window look(const Text &text, const uint8_t *to, uint32_t at, uint32_t done, uint32_t bytes, uint64_t *plan,
-                      int32_t lane) {
-  uint32_t end = (uint32_t)text.length, p = at + (uint32_t)lane;
-  Element e(text.five((int32_t)p));
+RF_HELPER Window look(const Text &text, const uint8_t *to, const Window &before, uint32_t done, uint32_t bytes,
+                      uint64_t *plan, int32_t lane) {
+  uint32_t end = (uint32_t)text.length, at = before.at, p = at + (uint32_t)lane;
+  Element e(text.five((int32_t)p, before.ahead));
   uint32_t behind = (uint32_t)lane + e.size(), lanes = chain(behind < WINDOW ? behind : (uint32_t)WINDOW, lane);
   lanes &= end - at < WINDOW ? target::lanes_below((int32_t)(end - at)) : ~0u;
   bool here = lanes >> lane & 1;
+  int32_t last = 31 - __builtin_clz(lanes | 1); // the first lane where there is no element
+  Window w;
+  w.at = target::shuffle(p + e.size(), last);
+  w.at = w.at < end ? w.at : end;
+  w.ahead = text.around((int32_t)w.at + lane);
   uint32_t upto = scan::inclusive<scan::Sum>(here ? e.length : 0, lane, LANES), start = done + upto - e.length;
   bool bad = here && (p + e.size() > end || done + upto > bytes ||
                       (!e.literal && (e.distance == 0 || e.distance > start)));
-  int32_t last = 31 - __builtin_clz(lanes);
-  bool alone = e.literal && e.length > LITERAL; // it is the last one, as it leaves the window
-  Window w;
+  bool alone = here && e.literal && e.length > LITERAL; // it is the last one, as it leaves the window
   w.later = target::shuffle(alone ? e.length : 0, last);
   w.until = done + target::shuffle(upto, LANES - 1) - w.later;
-  w.at = target::shuffle(p + e.size(), last);
   w.good = target::ballot(bad) == 0;
   w.start = NOWHERE;
   if (here && !alone) {
@@ -172,41 +181,56 @@ RF_HELPER Window look(const Text &text, const uint8_t *to, uint32_t at, uint32_t
 // Round is up to ROUND bytes that are copied at once. A byte that is a copy of one of them
 // is PENDING at first, with the number of that.
 struct Round {
-  enum : uint32_t { PENDING = 1 << 8 };
+  enum : uint32_t { PENDING = 1 << 8, LOADED = 1 << 9 };
 
-  uint32_t base, byte[HALVES];
+  uint32_t base;
+  uint32_t kind[HALVES], loaded[HALVES]; // where the kind is LOADED, the byte was loaded
 
   // read reads the bytes from base on, and adds to seen how many elements begin there.
-  RF_MEMBER void read(const uint8_t *to, const Window &w, const uint64_t *plan, int32_t *seen, int32_t lane) {
+  // Each step is done for both halves, as one waits for the other. All lanes load a byte,
+  // those that need none the text's first one.
+  RF_MEMBER void read(const Text &text, const uint8_t *to, const Window &w, const uint64_t *plan, int32_t *seen,
+                      int32_t lane) {
+    uint32_t starts[HALVES];
     RF_UNROLL
     for (int32_t h = 0; h < HALVES; h++) {
-      uint32_t half = base + h * LANES;
-      uint32_t starts = target::either_lanes(w.start - half < (uint32_t)LANES ? 1u << (w.start - half & 31) : 0);
-      byte[h] = 0;
-      if (half + (uint32_t)lane < w.until) {
-        uint64_t away = plan[*seen + __builtin_popcount(starts & ~0u >> (LANES - 1 - lane))];
-        uint64_t here = (uint64_t)(h * LANES + lane), place = away + here;
-        byte[h] = PENDING | (uint32_t)place;
-        // Literals are in other memory: before base, or behind all that is written.
-        if (place >= here)
-          byte[h] = (to + base)[(int64_t)place];
-      }
-      *seen += __builtin_popcount(starts);
+      uint32_t place = w.start - (base + h * LANES);
+      starts[h] = target::either_lanes(place < (uint32_t)LANES ? 1u << (place & 31) : 0);
+    }
+    uint64_t away[HALVES];
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++) {
+      int32_t element = *seen + __builtin_popcount(starts[h] & ~0u >> (LANES - 1 - lane));
+      away[h] = plan[element < 0 ? 0 : element]; // there are none before a literal that is copied alone
+      *seen += __builtin_popcount(starts[h]);
+    }
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++) {
+      uint64_t here = (uint64_t)(h * LANES + lane), place = away[h] + here;
+      bool wanted = base + (uint32_t)here < w.until;
+      // Literals are in other memory: before base, or behind all that is written.
+      bool load = wanted && place >= here;
+      kind[h] = load ? (uint32_t)LOADED : wanted ? PENDING | (uint32_t)place : 0;
+      loaded[h] = *(load ? to + base + (int64_t)place : text.bytes());
     }
   }
 
   // write finds the pending bytes by pointer jumping, and writes those before until.
   RF_MEMBER void write(uint8_t *to, uint32_t until, int32_t lane) {
+    uint32_t byte[HALVES];
     RF_UNROLL
     for (int32_t h = 0; h < HALVES; h++)
-      while (target::ballot(byte[h] & PENDING) != 0) {
+      byte[h] = kind[h] == LOADED ? loaded[h] : kind[h];
+    RF_UNROLL
+    for (int32_t h = 0; h < HALVES; h++)
+      while (target::ballot(byte[h] >= PENDING) != 0) {
         int32_t from = (int32_t)byte[h] & (LANES - 1);
         uint32_t other = target::shuffle(byte[0], from);
         if (h > 0) {
           uint32_t same = target::shuffle(byte[h], from);
           other = byte[h] & LANES ? same : other;
         }
-        byte[h] = byte[h] & PENDING ? other : byte[h];
+        byte[h] = byte[h] >= PENDING ? other : byte[h];
       }
     RF_UNROLL
     for (int32_t h = 0; h < HALVES; h++) {
@@ -222,33 +246,33 @@ struct Round {
 // that was possible. plans is memory for the plans of two windows: a window is looked
 // for while bytes of the one before come from memory.
 RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *plans, int32_t lane) {
+  if (text.length == 0)
+    return false;
   Varint size(text.five(0));
   if (size.bytes == 0 || size.bytes > text.length || size.value != bytes)
     return false;
   uint32_t end = (uint32_t)text.length, done = 0;
-  Window w = {NOWHERE, 0, 0, (uint32_t)size.bytes, true};
+  Window w = {NOWHERE, 0, 0, (uint32_t)size.bytes, text.around(size.bytes + lane), true};
   for (uint64_t *plan = plans, *other = plans + ELEMENTS;;) {
-    Window next = w;
     int32_t seen = -1;
     Round round;
     round.base = done;
-    round.read(to, w, plan, &seen, lane);
-    bool more = w.at < end;
-    if (more)
-      next = look(text, to, w.at, w.until + w.later, bytes, other, lane);
+    round.read(text, to, w, plan, &seen, lane);
+    // Behind the end there are no elements; a branch would wait for what is read ahead.
+    Window next = look(text, to, w, w.until + w.later, bytes, other, lane);
     for (;;) {
       round.write(to, w.until, lane);
       round.base += ROUND;
       if (round.base >= w.until)
         break;
-      round.read(to, w, plan, &seen, lane);
+      round.read(text, to, w, plan, &seen, lane);
     }
     if (w.later > 0) {
       copy_literal(text, (int32_t)(w.at - w.later), to + w.until, w.later, lane);
       target::warp_barrier();
     }
     done = w.until + w.later;
-    if (!more)
+    if (w.at == end)
       return done == bytes;
     if (!next.good)
       return false;
@@ -262,7 +286,7 @@ RF_HELPER bool unpack(const Text &text, uint8_t *to, uint32_t bytes, uint64_t *p
 
 // rf_pages_unpack decompresses the packed ones of n pages. A warp does one. What it
 // finds damaged sets the status and is left half done.
-RF_KERNEL(rf_pages_unpack, 4)(const uint64_t *pages, int64_t n, uint64_t *status) {
+RF_KERNEL(rf_pages_unpack, 3)(const uint64_t *pages, int64_t n, uint64_t *status) {
   enum { PLAN = 2 * pages::ELEMENTS }; // of two windows
   RF_SHARED(plans, 8 * PLAN * pages::WARPS);
   int32_t lane = target::lane(THREADS), warp = target::warp(THREADS);
@@ -351,7 +375,7 @@ template <class T, int32_t BYTES> RF_HELPER bool plain(const Text &text, int32_t
       int32_t r = start + k * LANES, i = first / 4 + r * PARTS;
       RF_UNROLL
       for (int32_t j = 0; j <= PARTS; j++)
-        word[k][j] = target::load_if(text.words + i + j, r < rows.until && (j < PARTS || shift != 0));
+        word[k][j] = text.word(i + j);
     }
     RF_UNROLL
     for (int32_t k = 0; k < ITEMS; k++) {
@@ -395,7 +419,7 @@ RF_HELPER void fill(const Text &text, int32_t width, Rows rows, Walk *walk, cons
     bool near = stride <= NEAR;
     int64_t far = at + (int64_t)(near ? 1 : stride) * lane;
     int32_t p = far < end ? (int32_t)far : end;
-    Varint header(p < end ? text.five(p) : 0);
+    Varint header(text.five(p));
     int32_t data = p + header.bytes, left = end - data;
     bool packed = header.value & 1, good = p < end && header.bytes > 0 && left >= 0;
     uint64_t number = header.value >> 1;
@@ -455,18 +479,19 @@ struct Coded {
 };
 
 // coded decodes the rows from begin to until, whose places are in count runs. entries are
-// those of the dictionary. The result says whether the calling thread saw a place that is
+// those of the dictionary, which is not empty. The result says whether the calling thread saw a place that is
 // not in it.
 template <class T>
 RF_HELPER bool coded(const Text &text, const Coded &c, int32_t begin, int32_t until, const Target &to,
                      const T *entries, const Runs &runs, int32_t count) {
   T *column = (T *)grid::global<T>((int64_t)to.column) + to.row;
   int32_t lane = target::lane(THREADS), warp = target::warp(THREADS);
-  uint32_t width = (uint32_t)c.width, mask = ~0u >> (32 - width & 31);
+  uint32_t width = (uint32_t)c.width, mask = ~0u >> (32 - width & 31); // of 0 bits there are no packed ones
   bool bad = false;
   for (int32_t start = begin + warp * OF_WARP + lane; start - lane < until; start += TILE) {
-    uint32_t lo[ITEMS], hi[ITEMS], shift[ITEMS];
+    uint32_t value[ITEMS], lo[ITEMS], hi[ITEMS], shift[ITEMS];
     bool packed[ITEMS];
+    T entry[ITEMS];
     int32_t run = 0;
     RF_UNROLL
     for (int32_t step = RUNS / 2; step > 0; step /= 2)
@@ -478,23 +503,25 @@ RF_HELPER bool coded(const Text &text, const Coded &c, int32_t begin, int32_t un
       bool wanted = r < until;
       while (wanted && runs.starts[run + 1] <= 2 * (uint32_t)r + 1)
         run++;
-      uint32_t from = runs.starts[run], bit = ((uint32_t)r - from / 2) * width, value = runs.values[run];
+      uint32_t from = runs.starts[run], bit = ((uint32_t)r - from / 2) * width;
+      value[k] = runs.values[run];
       packed[k] = wanted && from & 1;
-      uint32_t byte = (uint32_t)text.skew + value + bit / 8;
+      uint32_t byte = packed[k] ? (uint32_t)text.skew + value[k] + bit / 8 : 0;
       shift[k] = (byte & 3) * 8 + (bit & 7);
-      lo[k] = target::load_if(text.words + byte / 4, packed[k]);
-      hi[k] = target::load_if(text.words + byte / 4 + 1, packed[k] && shift[k] + width > 32);
-      // A shift by 0 leaves the place of a run as it is.
-      lo[k] = packed[k] ? lo[k] : value, shift[k] = packed[k] ? shift[k] : 0;
+      lo[k] = text.word((int32_t)(byte / 4)), hi[k] = text.word((int32_t)(byte / 4) + 1);
     }
     RF_UNROLL
     for (int32_t k = 0; k < ITEMS; k++) {
       int32_t r = start + k * LANES;
-      uint32_t place = target::funnel(lo[k], hi[k], shift[k]) & mask;
-      bad |= r < until && place >= c.entries;
-      if (r < until && place < c.entries)
-        column[r] = entries[place];
+      uint32_t place = packed[k] ? target::funnel(lo[k], hi[k], shift[k]) & mask : value[k];
+      bool good = place < c.entries;
+      bad |= r < until && !good;
+      entry[k] = entries[good ? place : 0];
     }
+    RF_UNROLL
+    for (int32_t k = 0; k < ITEMS; k++)
+      if (start + k * LANES < until)
+        column[start + k * LANES] = entry[k];
   }
   return bad;
 }
@@ -576,7 +603,7 @@ RF_HELPER uint64_t decode(const uint64_t *page, const Text &text, int32_t at, Ro
   uint32_t flags = (uint32_t)(page[ENTRIES] >> 32);
   if (flags & IS_CODED) {
     Coded c = {at < text.length ? text.bytes()[at] : 33, (uint32_t)page[ENTRIES], page[DICTIONARY]};
-    return c.width > 32 || coded(text, at + 1, c, rows, to, memory) ? (uint64_t)DAMAGED : 0;
+    return c.width > 32 || c.entries == 0 || coded(text, at + 1, c, rows, to, memory) ? (uint64_t)DAMAGED : 0;
   }
   if ((int64_t)rows.all * to.bytes > text.length - at)
     return DAMAGED;
@@ -615,6 +642,10 @@ RF_KERNEL(rf_pages_decode, 5)(const uint64_t *pages, int64_t n, int64_t parts, u
     int32_t of_page = ((int32_t)all + pages::PART - 1) / pages::PART, part = (int32_t)(i % parts);
     if (part >= of_page)
       continue;
+    if (of_page > parts) { // the launch is not for so many rows
+      target::either(status, (uint64_t)pages::DAMAGED);
+      continue;
+    }
     int32_t each = (((int32_t)all + of_page - 1) / of_page + pages::TILE - 1) / pages::TILE * pages::TILE;
     pages::Rows rows = {part * each, (part + 1) * each, (int32_t)all};
     rows.until = rows.until < rows.all ? rows.until : rows.all;
