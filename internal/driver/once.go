@@ -203,9 +203,13 @@ func (p *Program) keepEncoded(b *read.Binding, given *Facts, opts LoadOptions,
 			continue
 		}
 		size.Rows += int(rows)
+		columns := map[int]bool{} // at most, each has words of eight bytes
 		for _, u := range s.Uses {
-			size.Bytes += 8 * rows * int64(len(u.Columns))
+			for _, c := range u.Columns {
+				columns[c] = true
+			}
 		}
+		size.Bytes += 8 * rows * int64(len(columns))
 	}
 	if copies.IsGPU(size) {
 		b.KeepEncoded(cmp.Or(opts.leastEncoded, read.EncodedRows))

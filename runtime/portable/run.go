@@ -44,9 +44,6 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if err := req.Facts.Decode(ctx, req.Threads); err != nil {
-		return nil, err
-	}
 	r := newEvaluation(ctx, req, e.opts)
 	if req.Memory == 0 && !req.NoKeptIndexes {
 		r.kept = &e.kept
@@ -54,7 +51,13 @@ func (e *engine) Run(ctx context.Context, req *runtime.Request) (answer *runtime
 	defer r.Mem.Close()
 	stop := context.AfterFunc(ctx, r.Stop.Stop)
 	defer stop()
-	if err := work.Guard(r.walk); err != nil {
+	evaluate := func() {
+		if err := req.Facts.Decode(ctx, req.Threads); err != nil {
+			work.Abort(err)
+		}
+		r.walk()
+	}
+	if err := work.Guard(evaluate); err != nil {
 		if bug, ok := err.(*work.InternalError); ok && bug.Command == "" {
 			bug.Command = r.running
 		}
