@@ -2,16 +2,16 @@ package cost
 
 // Device is what the model knows of a GPU.
 type Device struct {
-	Name           string
-	Bandwidth      float64 // of its memory, at most, in bytes a second
-	L2             float64 // bytes of its second-level cache
-	Processors     float64 // multiprocessors
-	CyclesASeconds float64 // of their clock, at most
+	Name       string
+	Bandwidth  float64 // of its memory, at most, in bytes a second
+	L2         float64 // bytes of its second-level cache
+	Processors float64 // multiprocessors
+	Clock      float64 // cycles a second of these, at most
 }
 
 // H200 is the card that the rates were fitted on.
 var H200 = Device{Name: "NVIDIA H200", Bandwidth: 4.8e12, L2: 60 << 20, Processors: 132,
-	CyclesASeconds: 1.98e9}
+	Clock: 1.98e9}
 
 // Rates are the times of the parts of a kernel on a whole card, in seconds.
 type Rates struct {
@@ -64,8 +64,8 @@ func (d Device) Rates() Rates {
 	if d.Bandwidth > 0 {
 		memory = H200.Bandwidth / d.Bandwidth
 	}
-	if d.Processors > 0 && d.CyclesASeconds > 0 {
-		cores = H200.Processors * H200.CyclesASeconds / (d.Processors * d.CyclesASeconds)
+	if d.Processors > 0 && d.Clock > 0 {
+		cores = H200.Processors * H200.Clock / (d.Processors * d.Clock)
 	}
 	for _, x := range []*float64{&r.Byte, &r.Memory, &r.Far} {
 		*x *= memory
