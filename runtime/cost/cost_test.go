@@ -37,8 +37,8 @@ func readRecorded(t *testing.T) (queries [][]recorded) {
 	return queries
 }
 
-// TestPredict holds predictions against what was measured: most are within 30 %,
-// and they are neither short nor long on average.
+// TestPredict holds predictions against what was measured: most are within
+// 30 %, and they are neither short nor long on average.
 func TestPredict(t *testing.T) {
 	const tolerance, leastWithin, mostBias = 0.3, 0.8, 0.1
 	within, all, logs := 0, 0, 0.0

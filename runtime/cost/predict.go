@@ -2,6 +2,7 @@ package cost
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -114,6 +115,12 @@ func (d Device) hit(a Access) float64 {
 	return cached * l2 / a.Bytes
 }
 
+// part is a part of a kernel's time.
+type part struct {
+	name string
+	time float64
+}
+
 // shown is the share of a kernel's time from which on accesses have a line.
 const shown = 0.05
 
@@ -126,15 +133,18 @@ func Explain(w Work, p Prediction, d Device) string {
 		accesses += t
 	}
 	b.WriteString("launch " + short(p.Launch))
-	for _, part := range []struct {
-		name string
-		time float64
-	}{
-		{bytes(w.Read+w.Written) + " in order", p.Stream}, {"stages", p.Stages},
-		{"tiles", p.Tiles}, {"groups", p.Groups}, {"accesses", accesses},
-	} {
-		if part.time >= total/100 {
-			fmt.Fprintf(&b, ", %s %s", part.name, short(part.time))
+	overlapping := []part{{bytes(w.Read+w.Written) + " in order", p.Stream}, {"stages", p.Stages}}
+	if p.Stages > p.Stream {
+		slices.Reverse(overlapping)
+	}
+	for i, x := range append(overlapping, part{"tiles", p.Tiles}, part{"groups", p.Groups},
+		part{"accesses", accesses}) {
+		switch {
+		case x.time < total/100:
+		case i == 1:
+			fmt.Fprintf(&b, " beside %s %s", x.name, short(x.time))
+		default:
+			fmt.Fprintf(&b, ", %s %s", x.name, short(x.time))
 		}
 	}
 	b.WriteString("\n")
