@@ -114,7 +114,7 @@ func deviceOf(d *DeviceStats) cost.Device {
 		return cost.H200
 	}
 	return cost.Device{Name: d.Name, Bandwidth: d.Bandwidth, L2: float64(d.L2),
-		Processors: float64(d.Multiprocessors), CyclesASeconds: d.Clock}
+		Processors: float64(d.Multiprocessors), Clock: d.Clock}
 }
 
 // explained returns the plan of the wanted outputs, over numbers of rows where

@@ -62,6 +62,7 @@ type costJSON struct {
 	Bytes     float64      `json:"bytes_in_order"`
 	Stream    float64      `json:"in_order_us"`
 	Stages    float64      `json:"stages_us"`
+	Tiles     float64      `json:"tiles_us"`
 	Groups    float64      `json:"groups_us"`
 	Accesses  []accessJSON `json:"accesses"`
 }
@@ -113,7 +114,8 @@ func (k *KernelCost) json() costJSON {
 	out := costJSON{Kernel: k.Kernel, Calls: k.Calls, Rows: round(k.Rows),
 		Estimated: us(k.Estimated.Seconds()), Predicted: us(k.Predicted.Seconds()),
 		Launch: us(k.Parts.Launch), Bytes: round(k.Read + k.Written), Stream: us(k.Parts.Stream),
-		Stages: us(k.Parts.Compute), Groups: us(k.Parts.Groups), Accesses: []accessJSON{}}
+		Stages: us(k.Parts.Stages), Tiles: us(k.Parts.Tiles), Groups: us(k.Parts.Groups),
+		Accesses: []accessJSON{}}
 	for _, t := range k.Measured {
 		out.Measured += us(t.Seconds())
 	}

@@ -281,7 +281,7 @@ var layers = []layer{
 		"runtime/store",
 	}},
 	{"runtime/mixed", []string{
-		"queryplan", "runtime", "runtime/byrows", "runtime/store",
+		"queryplan", "runtime", "runtime/byrows", "runtime/cost", "runtime/store",
 	}},
 	{"runtime/spill", []string{
 		"queryplan", "queryplan/parts", "queryplan/segments", "frontend/source", "runtime",
@@ -289,7 +289,8 @@ var layers = []layer{
 		"internal/interval", "internal/parallel", "internal/scratch",
 	}},
 	{"runtime/pool", []string{
-		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/byrows", "runtime/gpu",
+		"queryplan", "harmony", "weaver/assemble", "runtime", "runtime/byrows", "runtime/cost",
+		"runtime/gpu",
 		"runtime/machine", "runtime/mixed", "runtime/native", "runtime/portable", "runtime/store", "runtime/tiers", "runtime/woven",
 		"internal/cuda", "internal/cuda/driver", "internal/failure", "internal/kernelcache",
 		"internal/trace",

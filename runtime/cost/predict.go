@@ -2,22 +2,25 @@ package cost
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Prediction is the time of a kernel by its parts, in seconds.
 type Prediction struct {
-	Launch   float64 // of all calls
-	Stream   float64 // bytes that are read and written in order
-	Compute  float64 // stages, queues, tiles
-	Groups   float64 // additions to groups in shared memory
-	Accesses []float64
+	Launch float64 // of all calls
+	// Stream is the time of the bytes that are read and written in order, and
+	// Stages that of instructions. They overlap: the longer one counts.
+	Stream, Stages float64
+	Tiles          float64 // threads that meet, queues, expansions
+	Groups         float64 // additions to groups in shared memory
+	Accesses       []float64
 }
 
 // Total is the time of the kernel.
 func (p Prediction) Total() float64 {
-	total := p.Launch + p.Stream + p.Compute + p.Groups
+	total := p.Launch + max(p.Stream, p.Stages) + p.Tiles + p.Groups
 	for _, t := range p.Accesses {
 		total += t
 	}
@@ -44,9 +47,10 @@ func Predict(works []Work, d Device) []Prediction {
 func (r Rates) kernel(w Work, d Device) Prediction {
 	p := Prediction{
 		Stream: (w.Read + w.Written) * r.Byte,
-		Compute: w.Steps*r.Step + w.Scanned*r.Scan + w.Runs*r.Run + w.Queued*r.Queue +
-			w.Expanded*r.Expanded,
-		Groups: w.Shared*r.Shared + w.Tables*r.Table,
+		Stages: w.Steps * r.Step,
+		Tiles: w.Scanned*r.Scan + w.Waits*r.Wait + w.Queued*r.Queue + w.Expanded*r.Expanded +
+			w.Runs*r.Run + w.Appended*r.Append,
+		Groups: w.Shared*r.Shared + w.Table*r.Table + w.Merged*r.Merge,
 	}
 	for _, a := range w.Accesses {
 		p.Accesses = append(p.Accesses, a.Rows*r.access(a, d))
@@ -66,6 +70,9 @@ func (r Rates) access(a Access, d Device) float64 {
 		each += hit*r.Atomic + (1-hit)*r.Far
 	case level == inOrder:
 		each += r.Ordered
+		if a.Rows > 0 {
+			each += min(a.Bytes/a.Rows, sector) * r.Byte
+		}
 	case level == inL1:
 		each += r.Near
 	default:
@@ -108,6 +115,12 @@ func (d Device) hit(a Access) float64 {
 	return cached * l2 / a.Bytes
 }
 
+// part is a part of a kernel's time.
+type part struct {
+	name string
+	time float64
+}
+
 // shown is the share of a kernel's time from which on accesses have a line.
 const shown = 0.05
 
@@ -120,15 +133,18 @@ func Explain(w Work, p Prediction, d Device) string {
 		accesses += t
 	}
 	b.WriteString("launch " + short(p.Launch))
-	for _, part := range []struct {
-		name string
-		time float64
-	}{
-		{bytes(w.Read+w.Written) + " in order", p.Stream}, {"stages", p.Compute},
-		{"groups", p.Groups}, {"accesses", accesses},
-	} {
-		if part.time >= total/100 {
-			fmt.Fprintf(&b, ", %s %s", part.name, short(part.time))
+	overlapping := []part{{bytes(w.Read+w.Written) + " in order", p.Stream}, {"stages", p.Stages}}
+	if p.Stages > p.Stream {
+		slices.Reverse(overlapping)
+	}
+	for i, x := range append(overlapping, part{"tiles", p.Tiles}, part{"groups", p.Groups},
+		part{"accesses", accesses}) {
+		switch {
+		case x.time < total/100:
+		case i == 1:
+			fmt.Fprintf(&b, " beside %s %s", x.name, short(x.time))
+		default:
+			fmt.Fprintf(&b, ", %s %s", x.name, short(x.time))
 		}
 	}
 	b.WriteString("\n")

@@ -16,39 +16,38 @@ import (
 // on it.
 type Work struct {
 	Kernel string
-	Calls  float64
-	Idle   bool    // the stream has nothing to do when the kernel is launched
-	Rows   float64 // of the source
-	Read   float64 // bytes of its columns, by whole sectors
-	Steps  float64 // stages, times the rows that they are carried out for
-	// Accesses are those to tables and columns by key or by row number.
-	Accesses []Access
-	Written  float64 // bytes of the tuples that are appended
-	Appended float64 // tuples
-	Queued   float64 // rows that go through the queue
-	Shared   float64 // additions to groups in shared memory
-	Runs     float64 // rows that are added up as runs of equal keys
-	Merged   float64 // additions of blocks to the groups of all
-	Groups   float64
+	Calls  float64 `json:",omitempty"`
+	// Idle says that the stream has nothing to do when the kernel is launched,
+	// as the host has waited for numbers.
+	Idle  bool    `json:",omitempty"`
+	Rows  float64 `json:",omitempty"` // of the source
+	Read  float64 `json:",omitempty"` // bytes of its columns, by whole sectors
+	Steps float64 `json:",omitempty"` // stages, times the rows that they are carried out for
 	// Scanned are rows of tiles whose threads meet to place what the tile
-	// appends, or to join its runs; Expanded those that an expansion makes.
-	Scanned, Expanded float64
-	Tables            float64 // bytes of a block's own groups
-	Depth             float64 // accesses that wait for one another
-	Sharing           float64
-	Places            float64
-	How               string
-	Threads, Items    float64
+	// appends, or to join its runs, and Waits such tiles, times the accesses
+	// that each waits for one after the other.
+	Scanned  float64 `json:",omitempty"`
+	Waits    float64 `json:",omitempty"`
+	Queued   float64 `json:",omitempty"` // rows that go through the queue
+	Expanded float64 `json:",omitempty"` // rows that expansions make
+	Runs     float64 `json:",omitempty"` // rows that are added up as runs of equal keys
+	Appended float64 `json:",omitempty"` // tuples
+	Written  float64 `json:",omitempty"` // bytes of these, and of groups in order
+	Shared   float64 `json:",omitempty"` // additions to groups in shared memory
+	Table    float64 `json:",omitempty"` // bytes of a block's own groups
+	Merged   float64 `json:",omitempty"` // cells of these that a block adds to those of all
+	// Accesses are those to tables and columns by key or by row number.
+	Accesses []Access `json:",omitempty"`
 }
 
 // Access is a random access of many rows to one table.
 type Access struct {
-	To      string
-	Kind    Kind
-	Rows    float64 // accesses
-	Bytes   float64 // of the table
-	Ordered bool    // neighbouring rows reach neighbouring entries
-	Search  bool    // entries are found by search
+	To      string  `json:",omitempty"`
+	Kind    Kind    `json:",omitempty"`
+	Rows    float64 `json:",omitempty"` // accesses
+	Bytes   float64 `json:",omitempty"` // of the table
+	Ordered bool    `json:",omitempty"` // neighbouring rows reach neighbouring entries
+	Search  bool    `json:",omitempty"` // entries are found by search
 }
 
 // Kind is the kind of an access.
@@ -62,7 +61,7 @@ const (
 )
 
 // sector is the part of a column, in bytes, that memory delivers at once.
-const sector = 64
+const sector = 32
 
 // Facts is what the model asks of the facts and layouts of a program.
 type Facts struct {
@@ -232,13 +231,13 @@ type pass struct {
 	ordered map[*harmony.Reg]bool // values and rows that ascend
 	live    float64               // rows that are left
 	all     float64               // that the tiles have
+	depth   float64               // accesses that wait for one another
 }
 
 // work walks along the stages of a kernel in the order of their work.
 func (m *model) work(f *shape.Function) Work {
 	k := f.Kernel
-	w := &Work{Kernel: k.Name, Calls: 1, Rows: m.source(k), Threads: float64(f.Threads),
-		Items: float64(f.Items)}
+	w := &Work{Kernel: k.Name, Calls: 1, Rows: m.source(k)}
 	p := &pass{model: m, f: f, w: w, ordered: map[*harmony.Reg]bool{}, live: w.Rows, all: w.Rows}
 	if s, ok := k.Source.(*harmony.GroupRows); ok {
 		p.live = min(m.rows[s.Groups.Name], w.Rows) // the others are empty
@@ -252,17 +251,18 @@ func (m *model) work(f *shape.Function) Work {
 		}
 		p.walk(f.Queue.Behind, true, ahead)
 	}
-	scanned := p.all
+	scanned := w.Rows
 	if f.Queue != nil {
 		scanned = p.live
 	}
 	for _, s := range k.Sinks {
 		g, grouped := s.(*harmony.Group)
-		if !grouped || f.IsOrdered(g.To) {
+		if !grouped || f.IsOrdered(g.To) || w.Expanded > 0 {
 			w.Scanned = scanned
 		}
 		p.sink(s)
 	}
+	w.Waits = w.Scanned / float64(f.Threads*f.Items) * p.depth
 	return *w
 }
 
@@ -273,17 +273,16 @@ func (p *pass) walk(work *shape.Work, queued bool, again map[harmony.Stage]bool)
 	for _, step := range work.Steps {
 		// A tile begins the loads of a run at once.
 		begun := p.live
-		if step.Kind != shape.Run || step.From == 0 {
-			p.w.Depth++
+		if step.Kind != shape.Run {
+			p.depth++
 		}
 		if !queued && step.From == 0 {
 			begun = p.all
 		}
 		for _, s := range work.Stages[step.From:step.To] {
-			switch {
-			case queued:
+			if queued {
 				p.w.Steps += p.live
-			default:
+			} else {
 				p.w.Steps += p.all
 			}
 			p.stage(k, s, begun, queued)
@@ -295,7 +294,7 @@ func (p *pass) walk(work *shape.Work, queued bool, again map[harmony.Stage]bool)
 				p.w.Expanded += p.live
 			}
 			if _, ok := s.(*harmony.Gather); ok {
-				p.w.Depth++
+				p.depth++
 			}
 		}
 	}
@@ -446,7 +445,6 @@ func (p *pass) group(s *harmony.Group, rows float64) {
 	g := s.To
 	lay := p.facts.Layouts.Groups[g]
 	n := p.rows[g.Name]
-	p.w.Groups = max(p.w.Groups, n)
 	at := slices.IndexFunc(p.f.Groups, func(x *shape.Group) bool { return x.Sink == s })
 	cells := 0.0
 	for _, a := range g.Accs {
@@ -461,7 +459,6 @@ func (p *pass) group(s *harmony.Group, rows float64) {
 	if at >= 0 {
 		how = p.f.Groups[at].How
 	}
-	p.w.How = how.String()
 	search := lay.Form == abi.Hash || lay.Form == abi.Wide
 	slots := p.slots(g)
 	switch how {
@@ -474,8 +471,7 @@ func (p *pass) group(s *harmony.Group, rows float64) {
 		p.w.Shared += rows * cells
 	case shape.InTable:
 		t := p.f.Groups[at].Table
-		p.w.Tables += float64(t.Size)
-		p.w.Sharing, p.w.Places = float64(t.Sharing), float64(t.Places)
+		p.w.Table += float64(t.Size)
 		in := 1.0
 		if places := float64(t.Places) * max(1, float64(t.Sharing)); n > places && !t.Fits {
 			in = places / n

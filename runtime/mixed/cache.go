@@ -76,7 +76,7 @@ func (e *Engine) newUse(s *byrows.Step, req *runtime.Request) (*use, error) {
 		}
 		bytes += x.width * int64(x.rows)
 	}
-	u.rates = modelled(u.rows, bytes, probesOf(plan))
+	u.rates = modelled(u.rows, bytes, probesOf(plan), e.sizes.Card)
 	return u, nil
 }
 

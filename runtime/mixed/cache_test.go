@@ -10,6 +10,7 @@ import (
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/cost"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -199,5 +200,18 @@ func TestChoice(t *testing.T) {
 	e.learn(s, million, time.Second, copies) // again
 	if !s.seenDevice || s.device < 0.9/million || s.device > 1.1/million {
 		t.Errorf("a million rows a second are %v seconds a row", s.device)
+	}
+}
+
+// TestModelledOfCard expects a card with a tenth of the memory's rate and of the
+// multiprocessors to be slower, and the host not.
+func TestModelledOfCard(t *testing.T) {
+	small := cost.H200
+	small.Bandwidth /= 10
+	small.Processors /= 10
+	whole, slow := modelled(1e6, 9e6, 2, cost.H200), modelled(1e6, 9e6, 2, small)
+	if slow.modelDevice < 9*whole.modelDevice || slow.modelHost != whole.modelHost {
+		t.Errorf("a tenth of a card takes %v for a row and a whole one %v, their hosts %v and %v",
+			slow.modelDevice, whole.modelDevice, slow.modelHost, whole.modelHost)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/cost"
 )
 
 // rates are the seconds per row of a use, on the host and on the GPU. They come
@@ -21,14 +22,11 @@ type rates struct {
 }
 
 // Constants of the model: bytes per second and seconds per probe of one core of
-// the host, the same for a GPU, and the least time of a run on a GPU. Most
-// probes of the host hit a cache. The values for the GPU hold for an H100 and
-// later cards.
+// the host, and the least time of a run on a GPU. Most probes of the host hit a
+// cache. The rates of the GPU are those of package cost.
 const (
 	hostBytes   = 8e9
 	hostProbe   = 4e-9
-	deviceBytes = 2e12
-	deviceProbe = 2e-11
 	deviceStart = 150e-6
 	mergeTime   = 100e-6
 )
@@ -38,13 +36,16 @@ const (
 const patience = 256
 
 // modelled returns the rates that the model predicts for a use, given its rows,
-// the bytes of all its columns, and its probes per row.
-func modelled(rows int, bytes int64, probes int) rates {
+// the bytes of all its columns, its probes per row, and the GPU. Tables that
+// are probed stay in the GPU's second-level cache, and rows go through a queue
+// on their way.
+func modelled(rows int, bytes int64, probes int, card cost.Device) rates {
 	cores := float64(min(goruntime.GOMAXPROCS(0), 16))
 	each := float64(bytes) / float64(max(rows, 1))
 	r := rates{merge: mergeTime, patience: patience}
 	r.modelHost = each/(hostBytes*cores) + float64(probes)*hostProbe/cores
-	r.modelDevice = each/deviceBytes + float64(probes)*deviceProbe
+	gpu := card.Rates()
+	r.modelDevice = each*gpu.Byte + float64(probes)*gpu.L2 + gpu.Queue
 	r.host, r.device = r.modelHost, r.modelDevice
 	return r
 }

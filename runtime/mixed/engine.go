@@ -11,6 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/byrows"
+	"github.com/redfoxdb/redfox/runtime/cost"
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
@@ -39,8 +40,12 @@ type Engine struct {
 	cache     cache
 }
 
-// Sizes are thresholds; tests shrink them to reach every path with little data.
+// Sizes are thresholds, and the GPU that they are for; tests shrink them to
+// reach every path with little data.
 type Sizes struct {
+	// Card is what the model of the GPU's rates knows of it; an H200 if it is
+	// empty.
+	Card cost.Device
 	// Segment is the unit of a segment's size, in rows.
 	Segment int
 	// Segments bounds the number of segments of a table.

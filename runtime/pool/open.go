@@ -2,9 +2,11 @@ package pool
 
 import (
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/internal/kernelcache"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime"
+	"github.com/redfoxdb/redfox/runtime/cost"
 	"github.com/redfoxdb/redfox/runtime/gpu"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/mixed"
@@ -31,7 +33,7 @@ func (p *Pool) open(c machine.Choice, how assemble.Fusing) (runtime.Engine, erro
 		if err != nil {
 			return nil, err
 		}
-		return mixed.New(device, host, portable.New(), p.mixed()), nil
+		return mixed.New(device, host, portable.New(), p.mixed(c.Card.Info())), nil
 	}
 	if !c.Adaptive {
 		return portable.New(), nil
@@ -49,12 +51,17 @@ func (p *Pool) openCPU(how assemble.Fusing) (runtime.Engine, error) {
 	return tiers.NewLazy(portable.New(), whole, p.canCompile, tiers.DefaultSizes), nil
 }
 
-// mixed returns the thresholds of the mixed engine.
-func (p *Pool) mixed() mixed.Sizes {
+// mixed returns the thresholds of the mixed engine for a GPU.
+func (p *Pool) mixed(card *cuda.DeviceInfo) mixed.Sizes {
 	if p.Mixed != nil {
 		return *p.Mixed
 	}
-	return mixed.DefaultSizes
+	sizes := mixed.DefaultSizes
+	sizes.Card = cost.Device{Name: card.Name, Bandwidth: card.PeakBandwidth(),
+		L2:         float64(card.Attributes.L2Cache),
+		Processors: float64(card.Attributes.Multiprocessors),
+		Clock:      1000 * float64(card.Attributes.ClockRate)}
+	return sizes
 }
 
 // openGPU returns an engine for a GPU. If the GPU cannot be opened, each run
