@@ -448,7 +448,8 @@ RF_HELPER void fill(const Text &text, int32_t width, Rows rows, Walk *walk, cons
     }
     int32_t last = LANES - 1 - __builtin_clz(lanes);
     bool here = lanes >> lane & 1;
-    uint32_t upto = scan::inclusive<scan::Sum>(here && good ? n : 0, lane, LANES), before = upto - (here && good ? n : 0);
+    n = here && good ? n : 0;
+    uint32_t upto = scan::inclusive<scan::Sum>(n, lane, LANES), before = upto - n;
     bool used = here && before < (uint32_t)(rows.until - row);
     bad = target::ballot(used && !good) != 0;
     int64_t first = (int64_t)row + before;
