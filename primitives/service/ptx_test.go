@@ -121,6 +121,8 @@ func TestPTXPatterns(t *testing.T) {
 		{"rf_scan", `shfl\.sync\.up`, 40},
 		{"rf_rehash", `atom\.global\.cas\.b64`, 8},
 		{"rf_rowset", `atom\.global\.cas\.b64`, 8},
+		{"rf_pages_unpack", `st\.global\.v4\.u32`, 1},
+		{"rf_pages_unpack", `redux\.sync\.or\.b32`, 2},
 		{"rf_order_select", `atom\.shared\.add|red\.shared\.add`, 8},
 	} {
 		if n := len(regexp.MustCompile(c.pattern).FindAllString(all[c.kernel], -1)); n < c.least {

@@ -67,8 +67,8 @@ struct Varint {
   }
 };
 
-// Snappy's elements begin with a tag. Literals up to LITERAL bytes are copied together
-// with the elements before them.
+// Snappy's elements begin with a tag. Those of a window of bytes are copied together, in
+// rounds, but for a literal of more than LITERAL bytes at its end.
 enum { LITERAL = 64, WINDOW = LANES, ELEMENTS = WINDOW / 2, HALVES = 2, ROUND = HALVES * LANES };
 
 // Element is an element of a text, or what would be one if it began at some byte.
@@ -448,7 +448,8 @@ RF_HELPER void fill(const Text &text, int32_t width, Rows rows, Walk *walk, cons
     }
     int32_t last = LANES - 1 - __builtin_clz(lanes);
     bool here = lanes >> lane & 1;
-    uint32_t upto = scan::inclusive<scan::Sum>(here && good ? n : 0, lane, LANES), before = upto - (here && good ? n : 0);
+    n = here && good ? n : 0;
+    uint32_t upto = scan::inclusive<scan::Sum>(n, lane, LANES), before = upto - n;
     bool used = here && before < (uint32_t)(rows.until - row);
     bad = target::ballot(used && !good) != 0;
     int64_t first = (int64_t)row + before;
@@ -479,8 +480,8 @@ struct Coded {
 };
 
 // coded decodes the rows from begin to until, whose places are in count runs. entries are
-// those of the dictionary, which is not empty. The result says whether the calling thread saw a place that is
-// not in it.
+// those of the dictionary, which is not empty. The result says whether the calling thread
+// saw a place that is not in it.
 template <class T>
 RF_HELPER bool coded(const Text &text, const Coded &c, int32_t begin, int32_t until, const Target &to,
                      const T *entries, const Runs &runs, int32_t count) {
@@ -617,9 +618,10 @@ RF_HELPER uint64_t decode(const uint64_t *page, const Text &text, int32_t at, Ro
 } // namespace pages
 
 // rf_pages_decode decodes n pages of up to parts * PART rows into a column of entries of
-// width bytes. Those of dictionaries have the same width. A PLAIN value of bytes bytes, a signed number, becomes
-// the entry value - base, which is from least to least + span. What is damaged or out of
-// bounds sets the status, and its rows get any entries of the dictionary or none.
+// width bytes. Those of dictionaries have the same width. A PLAIN value of bytes bytes, a
+// signed number, becomes the entry value - base, which is from least to least + span. What
+// is damaged or out of bounds sets the status, and its rows get any entries of the
+// dictionary or none.
 //
 // Phases: a block decodes a part of a page. 1 one warp finds runs; 2 all threads decode
 // the rows of these; again until there are no more rows.
