@@ -186,7 +186,7 @@ func (p *Program) leave(b *read.Binding, given *Facts, opts LoadOptions) {
 }
 
 // keepEncoded has a binding leave columns to a GPU to decode, if it is certain
-// that it is one that reads them.
+// that it is one that reads them, and has room for all of their rows.
 func (p *Program) keepEncoded(b *read.Binding, given *Facts, opts LoadOptions,
 	copies *prefetch.Prefetch) {
 	if facts.HasValues(given) || slices.Contains(p.disable, encodedColumns) {
@@ -211,7 +211,10 @@ func (p *Program) keepEncoded(b *read.Binding, given *Facts, opts LoadOptions,
 		}
 		size.Bytes += 8 * rows * int64(len(columns))
 	}
-	if copies.IsGPU(size) {
+	if opts.leastEncoded > 0 {
+		size.Bytes = 0
+	}
+	if copies.FitsGPU(size) {
 		b.KeepEncoded(cmp.Or(opts.leastEncoded, read.EncodedRows))
 	}
 }

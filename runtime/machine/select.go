@@ -196,7 +196,7 @@ func (s *Selection) OnGPU(facts Size, codes *assemble.Codes) (c Choice, ok bool)
 		return c, false
 	}
 	card, err := s.cardFor(codes)
-	if err != nil || !s.IsGPU() && !s.holds(card, facts) {
+	if err != nil || !s.IsGPU() && !s.Holds(card, facts) {
 		return c, false
 	}
 	return s.onCard(card), true
@@ -216,7 +216,7 @@ func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 		case err != nil && s.machine.hasGPUProblem():
 			passed = append(passed, unavailable(GPU, err))
 		case err != nil:
-		case !s.holds(card, facts):
+		case !s.Holds(card, facts):
 			passed = append(passed, Info{Name: GPU,
 				Detail: fmt.Sprintf("the facts take %d MB, and the GPU's memory is too small "+
 					"for them", facts.Bytes>>20)})
@@ -234,9 +234,9 @@ func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 	return Choice{Info: s.machine.Engine(Go), Passed: passed, Adaptive: true}
 }
 
-// holds reports whether a GPU has room for facts and as much again, which is
+// Holds reports whether a GPU has room for facts and as much again, which is
 // the least that most runs need.
-func (s *Selection) holds(card driver.Device, facts Size) bool {
+func (s *Selection) Holds(card driver.Device, facts Size) bool {
 	room := int64(card.Info().Memory)
 	if s.want.Memory > 0 {
 		room = min(room, s.want.Memory)

@@ -96,13 +96,13 @@ func (f *Prefetch) scan(s *queryplan.Scan) {
 	}
 }
 
-// IsGPU reports whether runs over facts of a size or more take a GPU.
-func (f *Prefetch) IsGPU(facts machine.Size) bool {
+// FitsGPU reports whether runs take a GPU that has room for facts of a size.
+func (f *Prefetch) FitsGPU(facts machine.Size) bool {
 	if f == nil {
 		return false
 	}
-	_, ok := f.selected.OnGPU(facts, f.codes)
-	return ok
+	c, ok := f.selected.OnGPU(facts, f.codes)
+	return ok && f.selected.Holds(c.Card, facts)
 }
 
 // Column takes a column that has been read. Unless the gpu engine was named,
