@@ -31,8 +31,8 @@ func edgeFacts(nodes, edges int) func(*rand.Rand) *Facts {
 }
 
 // partsCases have a loop that a column decomposes, one that none does, groups,
-// strings, a negation, a join of three relations, and totals of a join, of which
-// those of a part overflow or do not.
+// strings, a negation, a join of three relations, and totals of a join, of
+// which those of a part overflow or do not.
 var partsCases = []partsCase{
 	{"a closure and its groups", `
 edge(x, y) -> int(x), int(y).

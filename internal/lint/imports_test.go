@@ -239,11 +239,10 @@ var layers = []layer{
 	{"runtime/gpu/replay",
 		[]string{"harmony", "internal/cuda", "runtime", "runtime/gpu/device"}},
 	{"runtime/gpu/tables", []string{
-		"queryplan", "harmony", "harmony/abi", "internal/interval", "internal/cuda",
-		"internal/cuda/driver",
+		"queryplan", "harmony", "harmony/abi", "primitives/service", "internal/interval",
+		"internal/cuda", "internal/cuda/driver", "internal/parallel",
 		"runtime/gpu/device", "runtime/gpu/replay", "runtime/layout", "runtime/store",
-		"runtime/woven",
-		"runtime/woven/machine",
+		"runtime/woven", "runtime/woven/machine",
 	}},
 	{"runtime/gpu/order", []string{
 		"harmony", "primitives/service", "internal/cuda", "internal/cuda/driver",
@@ -452,7 +451,7 @@ var libraries = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2":       {"internal/remote"},
 	"modernc.org/sqlite":                 {"internal/sqlite"},
 	"github.com/klauspost/compress": {"internal/parquet", "internal/ssbgen",
-		"runtime/store/read", "runtime/store/write"},
+		"runtime/gpu/emulated", "runtime/store/read", "runtime/store/write"},
 	"github.com/llir/llvm":      {"weaver/expr", "weaver/emit", "weaver/emit/ir"},
 	"github.com/pierrec/lz4/v4": {"internal/parquet"},
 	"github.com/rivo/uniseg":    {"frontend/diag"},

@@ -279,7 +279,7 @@ func (r *thriftReader) elements(v reflect.Value) error {
 
 const (
 	// manyStructs is the length from which several threads read a list of
-	// structs, such as row groups, and longStruct how many bytes one has then on
+	// structs, such as row groups. longStruct is how many bytes one has then on
 	// average, so that a damaged length allocates little.
 	manyStructs = 128
 	longStruct  = 64

@@ -203,8 +203,8 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestModelledOfCard expects a card with a tenth of the memory's rate and of the
-// multiprocessors to be slower, and the host not.
+// TestModelledOfCard expects a card with a tenth of the memory's rate and of
+// the multiprocessors to be slower, and the host not.
 func TestModelledOfCard(t *testing.T) {
 	small := cost.H200
 	small.Bandwidth /= 10

@@ -22,9 +22,9 @@ type boxes struct {
 	// take receives the answer of each box.
 	take func(*runtime.Answer) error
 	on   runtime.Engine
-	// whole allows one box only. onDevice has the host do nothing if the smallest
-	// box does not fit the device, or the first one cannot be cut: the error is
-	// then a *runtime.MemoryError.
+	// whole allows one box only. onDevice has the host do nothing if the
+	// smallest box does not fit the device, or the first one cannot be cut: the
+	// error is then a *runtime.MemoryError.
 	whole, onDevice bool
 
 	// level is the number of bits of each way in the first box, by the sizes of

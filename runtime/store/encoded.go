@@ -57,8 +57,8 @@ type EncodedPages struct {
 	// DictionaryPage has the values of the chunk's dictionary, which are PLAIN;
 	// its rows are the places. It has no rows if Dictionary has entries.
 	DictionaryPage EncodedPage
-	// Dictionary holds the entries of the column for the places, if they are not
-	// PLAIN values of a page.
+	// Dictionary holds the entries of the column for the places, if they are
+	// not PLAIN values of a page.
 	Dictionary []uint64
 }
 

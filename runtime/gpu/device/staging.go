@@ -161,8 +161,9 @@ func (g *Staging) Through(ctx context.Context, s driver.Stream, to cuda.Pointer,
 	}
 	for from := 0; from < n; from += StageBytes {
 		part := data[from:min(from+StageBytes, n)]
-		err := g.chunk(ctx, s, to+cuda.Pointer(from), func(dst []byte) int { return copy(dst, part) })
-		if err != nil {
+		if err := g.chunk(ctx, s, to+cuda.Pointer(from), func(dst []byte) int {
+			return copy(dst, part)
+		}); err != nil {
 			return err
 		}
 	}

@@ -241,8 +241,9 @@ func (p *parquetLoad) keepEncoded(ctx context.Context) error {
 				at, _ := slices.BinarySearch(rows, uint32(row))
 				return words[at]
 			})
-		if e.mayAscend && d.sample.Rising == 1 {
-			continue // joins take words in order for granted sooner than others
+		known, isKnown := p.provenStats(i)
+		if e.mayAscend && d.sample.Rising == 1 && !isKnown {
+			continue // plans are better if it is certain that words ascend
 		}
 		kept[i] = true
 		if isText {
@@ -251,12 +252,29 @@ func (p *parquetLoad) keepEncoded(ctx context.Context) error {
 			d.column = store.NewEncoded(p.fields[i].typ, int(p.file.Rows), c.base, c.step, e.least,
 				e.most, c)
 		}
+		if s := &d.column.Stats; isKnown {
+			s.Ascending, s.Distinct = known.Ascending, min(known.Distinct, p.file.Rows)
+		}
 		p.report.encoded = append(p.report.encoded, d.column)
 		p.report.Encoded = append(p.report.Encoded, p.fields[i].name)
 		p.offer(i)
 	}
 	p.order = slices.DeleteFunc(p.order, func(i int) bool { return kept[i] })
 	return nil
+}
+
+// provenStats returns what the proof of a key says of one of its fields. A key
+// of one field is left to the host, where samples of other tables look rows up.
+func (l *load) provenStats(i int) (s store.ColumnStats, known bool) {
+	for u, use := range l.source.Uses {
+		key := l.args[u][:use.Schema.Keys]
+		if stats := l.proofs[proofName(key)]; stats != nil && len(key) > 1 {
+			if at := slices.Index(key, i); at >= 0 {
+				return stats[at], true
+			}
+		}
+	}
+	return s, false
 }
 
 // sampledWithNext returns the rows of a sample, and those behind them.

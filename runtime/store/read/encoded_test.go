@@ -161,8 +161,8 @@ func TestNothingStaysEncoded(t *testing.T) {
 
 var errByDevice = errors.New("a device reports an error")
 
-// decodeAsDevice decodes the pages of a column as a GPU does, whose kernels know
-// no more than what the interface says.
+// decodeAsDevice decodes the pages of a column as a GPU does, whose kernels
+// know no more than what the interface says.
 func decodeAsDevice(c *store.Column) ([]uint64, error) {
 	v := c.Encoded.Values()
 	var out []uint64
@@ -364,7 +364,8 @@ func TestEncoded(t *testing.T) {
 			t.Errorf("%s: a device decodes %d columns of 5", what, n)
 		}
 		for _, s := range schemas {
-			if !slices.Equal(sortedTuples(db.Relation(s.Name)), sortedTuples(want.Relation(s.Name))) {
+			if !slices.Equal(sortedTuples(db.Relation(s.Name)),
+				sortedTuples(want.Relation(s.Name))) {
 				t.Errorf("%s: %s has other tuples", what, s.Name)
 			}
 		}
@@ -562,7 +563,8 @@ func TestEncodedWrongStatistics(t *testing.T) {
 }
 
 // writeTexts returns a file of numbered strings in row groups.
-func writeTexts(t *testing.T, texts []string, groupRows int, props ...parquet.WriterProperty) []byte {
+func writeTexts(t *testing.T, texts []string, groupRows int,
+	props ...parquet.WriterProperty) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema",

@@ -107,14 +107,18 @@ func (l *load) prove(fields []int, stats []store.ColumnStats) {
 	}
 }
 
-// A proof has three numbers for each column: its bounds and its number of
-// distinct values.
-const proofBytes = 3 * 8
+// A proof has four numbers for each column: its bounds, its number of distinct
+// values, and 1 if they ascend.
+const proofBytes = 4 * 8
 
 func encodeProof(stats []store.ColumnStats) []byte {
 	var out []byte
 	for _, s := range stats {
-		for _, n := range [...]int64{s.Min, s.Max, s.Distinct} {
+		ascends := int64(0)
+		if s.Ascending {
+			ascends = 1
+		}
+		for _, n := range [...]int64{s.Min, s.Max, s.Distinct, ascends} {
 			out = binary.LittleEndian.AppendUint64(out, uint64(n))
 		}
 	}
@@ -131,7 +135,8 @@ func decodeProof(data []byte, n int) []store.ColumnStats {
 		number := func(k int) int64 {
 			return int64(binary.LittleEndian.Uint64(data[i*proofBytes+8*k:]))
 		}
-		out[i] = store.ColumnStats{Min: number(0), Max: number(1), Distinct: number(2)}
+		out[i] = store.ColumnStats{Min: number(0), Max: number(1), Distinct: number(2),
+			Ascending: number(3) == 1}
 	}
 	return out
 }

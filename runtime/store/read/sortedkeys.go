@@ -432,6 +432,7 @@ func joinRuns(runs []*keyRun, seen [][][]bool, fields int) []store.ColumnStats {
 		}
 		before = run
 	}
+	stats[0].Ascending = true
 	for i := range stats {
 		s := &stats[i]
 		span := uint64(s.Max) - uint64(s.Min)

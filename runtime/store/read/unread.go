@@ -179,7 +179,7 @@ func (l *load) leaveColumns() {
 		for at, i := range key {
 			if i < len(l.absent) && l.absent[i] && l.data[i].column == nil {
 				stats := l.proofs[proofName(key)][at]
-				stats.Distinct = min(stats.Distinct, l.rows)
+				stats.Distinct, stats.Ascending = min(stats.Distinct, l.rows), false
 				l.data[i].column = store.AbsentColumn(l.fields[i].typ, int(l.rows), stats)
 				l.report.Left = append(l.report.Left, l.fields[i].name)
 			}
