@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/redfoxdb/redfox/bench/suite"
+	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
@@ -131,7 +133,9 @@ func writeChunk(chunk file.ColumnChunkWriter, values any, from, until int) (err 
 }
 
 // TestEncodedColumns runs the queries of TPC-H over columns that stay encoded,
-// of short files too. The first run of a query proves keys.
+// of short files too. The first run of a query proves keys. In less memory of
+// the device a column is decoded in several batches, and in very little by the
+// host.
 func TestEncodedColumns(t *testing.T) {
 	emulateGPU(t, emulated.Options{Seed: 3})
 	if testing.Short() {
@@ -150,12 +154,16 @@ func TestEncodedColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, disable := range [][]string{nil, nil, {encodedColumns}} {
+		for _, c := range []struct {
+			disable []string
+			memory  int64 // of the device
+		}{{}, {}, {[]string{encodedColumns}, 0}, {nil, 6 << 20}, {nil, 500 << 10}} {
+			disable := c.disable
 			prog, err := Compile(ctx, sources, Options{Disable: disable})
 			if err != nil {
 				t.Fatal(err)
 			}
-			opts := RunOptions{Engine: EngineGPU, Outputs: []string{"_"}}
+			opts := RunOptions{Engine: EngineGPU, Outputs: []string{"_"}, DeviceMemory: c.memory}
 			opts.Load.Once, opts.Load.leastEncoded, opts.Load.proofs = true, 1, proofs
 			db, err := prog.LoadFor(ctx, NewFacts().Dir(dir), opts)
 			if err != nil {
@@ -177,7 +185,7 @@ func TestEncodedColumns(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			for _, f := range db.Report().Files {
-				if n := f.Undecoded(); n < len(f.Encoded) {
+				if n := f.Undecoded(); c.memory == 0 && n < len(f.Encoded) {
 					t.Errorf("%s: the host has decoded %d columns of %s", name, len(f.Encoded)-n, f.File)
 				}
 			}
@@ -297,5 +305,64 @@ func TestEncodedInLittleMemory(t *testing.T) {
 			t.Errorf("%+v: %d columns are not decoded, %d bytes are held, before %d", c, f.Undecoded(),
 				db.Held(), before)
 		}
+	}
+}
+
+// TestEncodedDamage runs a query over damaged files on a GPU, which decodes
+// them, and on the go engine. Both fail or have the same answer.
+func TestEncodedDamage(t *testing.T) {
+	emulateGPU(t, emulated.Options{Seed: 4})
+	ctx, dir := context.Background(), snappyTPCH(t)
+	path := filepath.Join(dir, "lineitem.parquet")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := ReadSources("../../testdata/tpch/schema.logic", "../../testdata/tpch/q06.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(9, 4))
+	failed, encoded := 0, 0
+	n := short.Count(t, 120, "damaged files")
+	for i := range n {
+		data := slices.Clone(whole)
+		for range 1 + rng.IntN(40) {
+			data[rng.IntN(len(data)*9/10)] ^= byte(1 + rng.IntN(255)) // footers are read by both
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		run := func(engine string, disable ...string) (string, error) {
+			prog, err := Compile(ctx, sources, Options{Disable: disable})
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := RunOptions{Engine: engine, Outputs: []string{"_"}}
+			opts.Load.Once, opts.Load.leastEncoded = true, 1
+			db, err := prog.LoadFor(ctx, NewFacts().Dir(dir), opts)
+			if err != nil {
+				return "", err
+			}
+			for _, f := range db.Report().Files {
+				encoded += len(f.Encoded)
+			}
+			res, err := prog.RunOn(ctx, db, opts)
+			if err != nil {
+				return "", err
+			}
+			return resultText(t, res), nil
+		}
+		want, wantErr := run("go", selectRows)
+		got, err := run(EngineGPU)
+		if (err == nil) != (wantErr == nil) || got != want {
+			t.Errorf("file %d: %q, %v on the GPU, and %q, %v", i, got, err, want, wantErr)
+		}
+		if err != nil {
+			failed++
+		}
+	}
+	if failed == 0 || uint64(failed) == n || encoded == 0 {
+		t.Errorf("%d of %d damaged files fail, and %d columns stay encoded", failed, n, encoded)
 	}
 }

@@ -241,7 +241,7 @@ func (y *Residency) send(ctx context.Context, what string, x *resident, c *store
 			x.sent = sent
 			return err
 		}
-		// Whatever went wrong, the host decodes the column or says why it cannot.
+		// The host decodes the column or says why it cannot.
 	}
 	if err := c.Decode(ctx, goruntime.GOMAXPROCS(0), nil, what); err != nil {
 		return err
