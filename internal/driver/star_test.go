@@ -188,11 +188,13 @@ func starOutputs(ctx context.Context, prog *Program, p *starprog.Program, facts 
 
 // starRun runs a program, in a session if there is one. Otherwise it runs it
 // twice, so that the second run knows the keys of files and loads only what it
-// needs. Strings are put off even if they are short.
+// needs. Strings are put off even if they are short, and columns of short files
+// stay encoded.
 func starRun(ctx context.Context, prog *Program, facts *Facts, run RunOptions,
 	session *Session) (*Result, error) {
 	if session == nil {
 		run.Load.proofs, run.Load.allLate = keptProofs(map[string][]byte{}), true
+		run.Load.leastEncoded = 1
 		if _, err := prog.Run(ctx, facts, run); err != nil {
 			return nil, err
 		}

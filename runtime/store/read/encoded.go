@@ -428,15 +428,18 @@ func (c *encodedColumn) Decode(ctx context.Context, threads int, dst []byte) err
 	}
 	p, err := c.file.reader(ctx, &c.field, threads)
 	if err == nil {
-		words := make([][]int64, len(p.rooms))
+		width := len(dst) / int(p.file.Rows)
+		sinks := make([]entrySink, len(p.rooms))
 		parallel.By(len(p.rooms), len(c.chunks), func(t, i int) {
 			if p.stop(ctx, nil) {
 				return
 			}
-			if words[t] == nil {
-				words[t] = make([]int64, p.longest())
-			}
-			p.stop(ctx, c.decodeChunk(ctx, p, t, i, words[t], dst))
+			sinks[t].column, sinks[t].width = c, width
+			sinks[t].dst = dst[width*c.chunks[i].Row:][:width*c.chunks[i].Rows]
+			part := &columnPart{}
+			r := p.decoders[0].reader(p.file, c.groups[i], nil, p.rooms[t], part)
+			r.sink = &sinks[t]
+			p.stop(ctx, p.readWhole(ctx, r, 0, c.groups[i], part))
 		})
 		err = p.stopped
 	}
@@ -448,38 +451,91 @@ func (c *encodedColumn) Decode(ctx context.Context, threads int, dst []byte) err
 	return err
 }
 
-// decodeChunk decodes chunk i with room for its words.
-func (c *encodedColumn) decodeChunk(ctx context.Context, p *parquetLoad, t, i int,
-	words []int64, dst []byte) error {
-	g, chunk, part := c.groups[i], &c.chunks[i], &columnPart{}
-	r := p.decoders[0].reader(p.file, g, nil, p.rooms[t], part)
-	r.all = words[:chunk.Rows]
-	if err := p.readWhole(ctx, r, 0, g, part); err != nil {
-		return err
-	}
-	width := len(dst) / int(p.file.Rows)
-	return c.fill(dst[width*chunk.Row:][:width*chunk.Rows], width, r.all)
+// entrySink takes the entries of the rows of a chunk.
+type entrySink struct {
+	column  *encodedColumn
+	width   int
+	dst     []byte
+	entries []uint64 // of the dictionary
 }
 
-// fill sets dst to the entries of words, of the given width.
-func (c *encodedColumn) fill(dst []byte, width int, words []int64) error {
-	for i, w := range words {
-		entry, ok := c.entry(w)
-		if !ok {
+// takeDictionary finds the entries of the words of a dictionary.
+func (s *entrySink) takeDictionary(d *pageDictionary) error {
+	if d.refused != nil {
+		return errUnread
+	}
+	s.entries = slices.Grow(s.entries[:0], len(d.words))[:len(d.words)]
+	for i, w := range d.words {
+		var ok bool
+		if s.entries[i], ok = s.column.entry(w); !ok {
 			return errUnread
-		}
-		switch at := dst[i*width:]; width {
-		case 1:
-			at[0] = byte(entry)
-		case 2:
-			binary.LittleEndian.PutUint16(at, uint16(entry))
-		case 4:
-			binary.LittleEndian.PutUint32(at, uint32(entry))
-		default:
-			binary.LittleEndian.PutUint64(at, entry)
 		}
 	}
 	return nil
+}
+
+// take takes the next n rows of a reader. It returns errUnread if the
+// statistics are wrong.
+func (s *entrySink) take(r *columnReader, v *parquet.Values, n int) error {
+	dst := s.dst[s.width*r.part.rows:][:s.width*n]
+	if !v.Coded {
+		words := r.room.words[:n]
+		if err := r.plain(words, v, r.refuser(r.part.rows)); err != nil {
+			return err
+		}
+		if len(r.part.bad) > 0 || !s.putWords(dst, words) {
+			return errUnread
+		}
+		return nil
+	}
+	places, err := r.places(v, n)
+	if err == nil {
+		err = r.checkPlaces(places)
+	}
+	if err != nil {
+		return err
+	}
+	switch s.width {
+	case 1:
+		for i, p := range places {
+			dst[i] = byte(s.entries[p])
+		}
+	case 2:
+		for i, p := range places {
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(s.entries[p]))
+		}
+	case 4:
+		for i, p := range places {
+			binary.LittleEndian.PutUint32(dst[4*i:], uint32(s.entries[p]))
+		}
+	default:
+		for i, p := range places {
+			binary.LittleEndian.PutUint64(dst[8*i:], s.entries[p])
+		}
+	}
+	return nil
+}
+
+// putWords sets dst to the entries of words. It returns false if the statistics
+// exclude one.
+func (s *entrySink) putWords(dst []byte, words []int64) bool {
+	for i, w := range words {
+		entry, ok := s.column.entry(w)
+		if !ok {
+			return false
+		}
+		switch s.width {
+		case 1:
+			dst[i] = byte(entry)
+		case 2:
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(entry))
+		case 4:
+			binary.LittleEndian.PutUint32(dst[4*i:], uint32(entry))
+		default:
+			binary.LittleEndian.PutUint64(dst[8*i:], entry)
+		}
+	}
+	return true
 }
 
 // Words returns the words of rows that ascend.

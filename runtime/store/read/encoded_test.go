@@ -71,7 +71,7 @@ func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
 	}
 	for from := 0; from < rows; from += groupRows {
 		until := min(from+groupRows, rows)
-		group := w.AppendRowGroup()
+		group := appendGroup(t, w)
 		levels := slices.Repeat([]int16{int16(repetition)}, until-from)
 		for i := range nodes {
 			column, err := group.NextColumn()
@@ -486,7 +486,7 @@ func TestEncodedWrongStatistics(t *testing.T) {
 				schema.NewInt64Node("id", parquet.Repetitions.Required, -1),
 				schema.NewInt64Node("n", parquet.Repetitions.Optional, -1)}, -1)),
 			file.WithWriterProps(parquet.NewWriterProperties(props...)))
-		group := w.AppendRowGroup()
+		group := appendGroup(t, w)
 		var ids, values []int64
 		var levels []int16
 		for row := range rows {
@@ -574,7 +574,7 @@ func writeTexts(t *testing.T, texts []string, groupRows int,
 				schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))}, -1)),
 		file.WithWriterProps(parquet.NewWriterProperties(props...)))
 	for from := 0; from < len(texts); from += groupRows {
-		group := w.AppendRowGroup()
+		group := appendGroup(t, w)
 		var ids []int64
 		var values []parquet.ByteArray
 		for row := from; row < min(from+groupRows, len(texts)); row++ {

@@ -98,6 +98,7 @@ type columnReader struct {
 	firstRow int           // of the row group
 
 	all      []int64    // room for the words of all rows, instead of chunks; none may be missing
+	sink     *entrySink // takes the entries of all rows; none may be missing
 	marks    []bool     // the rows that are wanted; nil means all
 	test     *Test      // clears marks; nil decodes the rows
 	verdicts []byte     // of the test, for each place in the dictionary

@@ -77,6 +77,8 @@ func (r *columnReader) readPages(ctx context.Context, pages pageSource, rows int
 				err = r.testDictionary()
 			case r.filler != nil:
 				err = r.fillDictionary()
+			case r.sink != nil:
+				err = r.sink.takeDictionary(r.dict)
 			}
 			if err != nil {
 				return err
@@ -134,8 +136,10 @@ func (r *columnReader) readPage(
 			err = r.fill(v, rows)
 		case r.test != nil:
 			err = r.testPage(v, rows)
-		case r.all != nil && !whole:
+		case (r.all != nil || r.sink != nil) && !whole:
 			return errUnread
+		case r.sink != nil:
+			err = r.sink.take(r, v, rows)
 		case r.all != nil:
 			err = r.decode(r.all[r.part.rows:][:rows], v, r.part.rows)
 		case r.marks != nil:
