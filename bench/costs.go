@@ -92,8 +92,8 @@ func (c config) costs(ctx context.Context, name, engine string) ([]kernelCost, e
 		for _, k := range costs {
 			row := kernelCost{Query: q.Name, KernelCost: k}
 			if len(k.Measured) > 1 {
-				hot := slices.Sorted(slices.Values(k.Measured[1:]))
-				row.First, row.Hot = k.Measured[0], hot[len(hot)/2]
+				row.First, k.Measured = k.Measured[0], k.Measured[1:]
+				row.Hot = k.Hot()
 			}
 			out = append(out, row)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redfoxdb/redfox/harmony"
@@ -53,19 +54,12 @@ func (p *Program) KernelCosts(ctx context.Context, db *Database, runs int,
 	if err != nil {
 		return nil, err
 	}
-	var ran Stats
-	measured := map[string][]time.Duration{}
-	opts.Profile = true
-	for range runs {
-		res, err := p.RunOn(ctx, whole, opts)
-		if err != nil {
-			return nil, err
-		}
-		ran = res.Stats
+	measured, ran, err := p.measure(ctx, whole, runs, opts)
+	if err != nil {
+		return nil, err
+	}
+	if runs > 0 {
 		plan = ran.plan
-		for _, k := range ran.Kernels {
-			measured[k.Kernel] = append(measured[k.Kernel], k.Device)
-		}
 	}
 	t, err := assemble.ParseTarget(cmp.Or(ran.target, DefaultGPU))
 	if err != nil {
@@ -80,6 +74,34 @@ func (p *Program) KernelCosts(ctx context.Context, db *Database, runs int,
 		costs[i].Measured = measured[costs[i].Kernel]
 	}
 	return costs, err
+}
+
+// measure returns the times of each kernel in a number of runs, and the
+// statistics of the last.
+func (p *Program) measure(ctx context.Context, db *Database, runs int, opts RunOptions) (
+	measured map[string][]time.Duration, ran Stats, err error) {
+	measured = map[string][]time.Duration{}
+	opts.Profile = true
+	for range runs {
+		res, err := p.RunOn(ctx, db, opts)
+		if err != nil {
+			return nil, ran, err
+		}
+		ran = res.Stats
+		for _, k := range ran.Kernels {
+			measured[k.Kernel] = append(measured[k.Kernel], k.Device)
+		}
+	}
+	return measured, ran, nil
+}
+
+// Hot returns the median of the measured times; 0 without any.
+func (k *KernelCost) Hot() time.Duration {
+	times := slices.Sorted(slices.Values(k.Measured))
+	if len(times) == 0 {
+		return 0
+	}
+	return times[len(times)/2]
 }
 
 // predict predicts the kernels of a graph, which a plan became for a GPU, by

@@ -57,7 +57,7 @@ func TestExplainCosts(t *testing.T) {
 	}{
 		{ExplainOptions{Kernels: true, Target: DefaultGPU}, []string{"by estimates: launch "}},
 		{ExplainOptions{Kernels: true, Run: true, RunOptions: RunOptions{Engine: EngineGPU}},
-			[]string{" by counts and ", ", predicted "}},
+			[]string{" by counts and ", ", hot ", ", predicted "}},
 		{ExplainOptions{JSON: true, Run: true, RunOptions: RunOptions{Engine: EngineGPU}},
 			[]string{`"by_counts_us": `, `"measured_us": `}},
 	} {

@@ -225,7 +225,8 @@ func (p *Program) explainKernels(ctx context.Context, w io.Writer, plan *querypl
 		for _, k := range ran.Kernels {
 			text += fmt.Sprintf("%s in %s: %s", k.Kernel, k.Block, k.Note(ran.Device))
 			if c := costs[k.Kernel]; c != nil {
-				text += fmt.Sprintf(", predicted %s", cost.Short(cmp.Or(c.Predicted, c.Estimated)))
+				text += fmt.Sprintf(", hot %s, predicted %s", cost.Short(c.Hot()),
+					cost.Short(cmp.Or(c.Predicted, c.Estimated)))
 			}
 			text += "\n"
 		}

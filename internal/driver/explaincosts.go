@@ -9,13 +9,12 @@ import (
 
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/queryplan"
-	"github.com/redfoxdb/redfox/runtime/cost"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
 // costsOf predicts the kernels of a graph for a GPU, by name: nil without
 // facts. After a run on a GPU, another one with kernels apart counts the rows
-// of each operator.
+// of each operator, and hot runs measure the kernels.
 func (p *Program) costsOf(ctx context.Context, plan *queryplan.Plan, graph *harmony.Program,
 	t assemble.Target, db *Database, ran Stats, opts ExplainOptions) (
 	map[string]*KernelCost, error) {
@@ -32,23 +31,26 @@ func (p *Program) listCosts(ctx context.Context, plan *queryplan.Plan, graph *ha
 	if db == nil || !t.GPU {
 		return nil, nil
 	}
-	var counted cost.Sizes
-	if ran.Engine == EngineGPU {
-		var err error
-		if counted, err = p.count(ctx, db, opts.RunOptions); err != nil {
-			return nil, err
-		}
+	if ran.Engine != EngineGPU {
+		return p.predict(plan, graph, t, db, deviceOf(ran.Device), nil)
+	}
+	counted, err := p.count(ctx, db, opts.RunOptions)
+	if err != nil {
+		return nil, err
+	}
+	measured, _, err := p.measure(ctx, db, hotRuns, opts.RunOptions)
+	if err != nil {
+		return nil, err
 	}
 	list, err := p.predict(plan, graph, t, db, deviceOf(ran.Device), counted)
 	for i := range list {
-		for _, k := range ran.Kernels {
-			if k.Kernel == list[i].Kernel {
-				list[i].Measured = append(list[i].Measured, k.Device)
-			}
-		}
+		list[i].Measured = measured[list[i].Kernel]
 	}
 	return list, err
 }
+
+// hotRuns is how often explain repeats a run to measure its kernels.
+const hotRuns = 3
 
 // costJSON is a KernelCost as JSON has it. Times are in microseconds.
 type costJSON struct {
@@ -63,6 +65,7 @@ type costJSON struct {
 	Stream    float64      `json:"in_order_us"`
 	Stages    float64      `json:"stages_us"`
 	Tiles     float64      `json:"tiles_us"`
+	Latency   float64      `json:"latency_us"`
 	Groups    float64      `json:"groups_us"`
 	Accesses  []accessJSON `json:"accesses"`
 }
@@ -114,11 +117,9 @@ func (k *KernelCost) json() costJSON {
 	out := costJSON{Kernel: k.Kernel, Calls: k.Calls, Rows: round(k.Rows),
 		Estimated: us(k.Estimated.Seconds()), Predicted: us(k.Predicted.Seconds()),
 		Launch: us(k.Parts.Launch), Bytes: round(k.Read + k.Written), Stream: us(k.Parts.Stream),
-		Stages: us(k.Parts.Stages), Tiles: us(k.Parts.Tiles), Groups: us(k.Parts.Groups),
-		Accesses: []accessJSON{}}
-	for _, t := range k.Measured {
-		out.Measured += us(t.Seconds())
-	}
+		Stages: us(k.Parts.Stages), Tiles: us(k.Parts.Tiles), Latency: us(k.Parts.Latency),
+		Groups: us(k.Parts.Groups), Accesses: []accessJSON{}}
+	out.Measured = us(k.Hot().Seconds())
 	for i, a := range k.Work.Accesses {
 		out.Accesses = append(out.Accesses, accessJSON{To: a.To, Kind: string(a.Kind),
 			Rows: round(a.Rows), Bytes: round(a.Bytes), Level: k.device.Level(a),

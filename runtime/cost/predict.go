@@ -14,30 +14,36 @@ type Prediction struct {
 	// Stages that of instructions. They overlap: the longer one counts.
 	Stream, Stages float64
 	Tiles          float64 // threads that meet, queues, expansions
+	Latency        float64 // what takes its time however few rows there are
 	Groups         float64 // additions to groups in shared memory
 	Accesses       []float64
 }
 
 // Total is the time of the kernel.
 func (p Prediction) Total() float64 {
-	total := p.Launch + max(p.Stream, p.Stages) + p.Tiles + p.Groups
+	total := p.Launch + max(p.Stream, p.Stages) + p.Tiles + p.Latency + p.Groups
 	for _, t := range p.Accesses {
 		total += t
 	}
 	return total
 }
 
-// Predict returns what each kernel takes on a device.
+// Predict returns what each kernel takes on a device, in a run that repeats an
+// earlier one: the host enqueues kernels without waiting. A kernel of a stream
+// that is idle takes as long as the host needs to launch it.
 func Predict(works []Work, d Device) []Prediction {
 	rates := d.Rates()
 	out := make([]Prediction, len(works))
+	host, device := 0.0, 0.0
 	for i, w := range works {
 		p := rates.kernel(w, d)
+		host += rates.Enqueue + w.Builds*rates.Build
 		launch := rates.Launch
-		if w.Idle || i == 0 || out[i-1].Total() < rates.Ahead {
+		if device <= host {
 			launch = rates.Idle
 		}
 		p.Launch = launch * max(w.Calls, 1)
+		device = max(device, host) + p.Total()
 		out[i] = p
 	}
 	return out
@@ -45,15 +51,32 @@ func Predict(works []Work, d Device) []Prediction {
 
 // kernel returns the parts of a kernel beside its launch.
 func (r Rates) kernel(w Work, d Device) Prediction {
+	fresh := w.Fresh
+	if fresh > d.tables()/2 {
+		fresh = 0
+	}
 	p := Prediction{
-		Stream: (w.Read + w.Written) * r.Byte,
+		Stream: (w.Read+w.Written-fresh)*r.Byte + fresh*r.Fresh,
 		Stages: w.Steps * r.Step,
 		Tiles: w.Scanned*r.Scan + w.Waits*r.Wait + w.Queued*r.Queue + w.Expanded*r.Expanded +
 			w.Runs*r.Run + w.Appended*r.Append,
 		Groups: w.Shared*r.Shared + w.Table*r.Table + w.Merged*r.Merge,
 	}
+	if w.Queued > 0 {
+		p.Latency += r.Drain * min(1, w.Rows/drained)
+	}
+	if w.Divides {
+		p.Latency += r.Divide
+	}
+	if w.Listed {
+		p.Latency += r.List
+	}
 	for _, a := range w.Accesses {
-		p.Accesses = append(p.Accesses, a.Rows*r.access(a, d))
+		t := a.Rows * r.access(a, d)
+		if a.Kind == Atomic && a.Search && w.Appended > 0 {
+			p.Latency += r.Set
+		}
+		p.Accesses = append(p.Accesses, t)
 	}
 	return p
 }
@@ -105,14 +128,18 @@ func (d Device) Level(a Access) string {
 // hit is the share of the accesses to a table that the second-level cache
 // serves.
 func (d Device) hit(a Access) float64 {
-	l2 := d.L2
-	if l2 == 0 {
-		l2 = H200.L2
-	}
-	if a.Bytes <= cached*l2 {
+	if a.Bytes <= d.tables() {
 		return 1
 	}
-	return cached * l2 / a.Bytes
+	return d.tables() / a.Bytes
+}
+
+// tables is the part of the second-level cache that tables get.
+func (d Device) tables() float64 {
+	if d.L2 > 0 {
+		return cached * d.L2
+	}
+	return cached * H200.L2
 }
 
 // part is a part of a kernel's time.
@@ -137,8 +164,8 @@ func Explain(w Work, p Prediction, d Device) string {
 	if p.Stages > p.Stream {
 		slices.Reverse(overlapping)
 	}
-	for i, x := range append(overlapping, part{"tiles", p.Tiles}, part{"groups", p.Groups},
-		part{"accesses", accesses}) {
+	for i, x := range append(overlapping, part{"tiles", p.Tiles}, part{"latency", p.Latency},
+		part{"groups", p.Groups}, part{"accesses", accesses}) {
 		switch {
 		case x.time < total/100:
 		case i == 1:

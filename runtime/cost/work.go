@@ -7,6 +7,7 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 	"github.com/redfoxdb/redfox/harmony/abi"
 	"github.com/redfoxdb/redfox/harmony/domain"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/weaver/shape"
@@ -17,12 +18,19 @@ import (
 type Work struct {
 	Kernel string
 	Calls  float64 `json:",omitempty"`
-	// Idle says that the stream has nothing to do when the kernel is launched,
-	// as the host has waited for numbers.
-	Idle  bool    `json:",omitempty"`
-	Rows  float64 `json:",omitempty"` // of the source
-	Read  float64 `json:",omitempty"` // bytes of its columns, by whole sectors
-	Steps float64 `json:",omitempty"` // stages, times the rows that they are carried out for
+	// Builds is how many indexes that runs do not share are built since the
+	// kernel before.
+	Builds float64 `json:",omitempty"`
+	// Divides says that decimals are divided, in 128 bits.
+	Divides bool    `json:",omitempty"`
+	Rows    float64 `json:",omitempty"` // of the source
+	Read    float64 `json:",omitempty"` // bytes of its columns, by whole sectors
+	// Fresh are bytes among these that kernels of the run have just written.
+	Fresh float64 `json:",omitempty"`
+	// Listed says that the source is groups in the order of their keys, of
+	// which the first and the last ones of tiles have to be joined.
+	Listed bool    `json:",omitempty"`
+	Steps  float64 `json:",omitempty"` // stages, times the rows that they are carried out for
 	// Scanned are rows of tiles whose threads meet to place what the tile
 	// appends, or to join its runs, and Waits such tiles, times the accesses
 	// that each waits for one after the other.
@@ -95,10 +103,15 @@ func Works(p *shape.Program, facts Facts, sizes Sizes) []Work {
 		}
 	}
 	var out []Work
-	idle := true
+	builds := 0.0
 	for _, c := range p.Graph.Commands() {
 		run, ok := c.(*harmony.Run)
 		if !ok {
+			if b, ok := c.(*harmony.Build); ok {
+				if _, shared := facts.Loaded(b.Index.Of); !shared {
+					builds++
+				}
+			}
 			continue
 		}
 		k := run.Kernel
@@ -109,17 +122,12 @@ func Works(p *shape.Program, facts Facts, sizes Sizes) []Work {
 				}
 			}
 			w := m.work(f)
-			w.Idle = idle
+			w.Builds, builds = builds, 0
 			for _, s := range k.Sinks {
 				w.Calls = max(w.Calls, sizes[k.OriginOf(s).Name].Calls)
 			}
 			out = append(out, w)
 		}
-		// The host waits for the numbers of relations that a kernel fills.
-		idle = slices.ContainsFunc(k.Sinks, func(s harmony.Sink) bool {
-			g, grouped := s.(*harmony.Group)
-			return !grouped || facts.Layouts.Groups[g.To].Form >= abi.Hash
-		})
 	}
 	return out
 }
@@ -241,6 +249,7 @@ func (m *model) work(f *shape.Function) Work {
 	p := &pass{model: m, f: f, w: w, ordered: map[*harmony.Reg]bool{}, live: w.Rows, all: w.Rows}
 	if s, ok := k.Source.(*harmony.GroupRows); ok {
 		p.live = min(m.rows[s.Groups.Name], w.Rows) // the others are empty
+		w.Listed = m.facts.Layouts.Groups[s.Groups].Form == abi.Ordered
 	}
 	p.walk(f.Work, false, nil)
 	if f.Queue != nil {
@@ -305,6 +314,9 @@ func (p *pass) stage(k *harmony.Kernel, s harmony.Stage, begun float64, queued b
 	case *harmony.Load:
 		p.load(k, s, begun)
 	case *harmony.Map:
+		if s.Func.Name == "div" && s.Out.Type.Kind == scalar.Decimal {
+			p.w.Divides = true
+		}
 		if _, i, ok := p.domains.Table(s); ok {
 			p.w.Accesses = append(p.w.Accesses, Access{To: s.Func.Name, Kind: Gather, Rows: p.live,
 				Bytes: p.facts.Table(i)})
@@ -349,11 +361,22 @@ func (p *pass) load(k *harmony.Kernel, s *harmony.Load, rows float64) {
 		bits = p.facts.Layouts.Columns[src.Rel][s.Col].Bits()
 		p.ordered[s.Out] = p.ascends(src.Rel, s.Col)
 	case *harmony.GroupRows:
+		at := s.Col - len(src.Groups.Keys)
+		if at >= 0 && src.Groups.Accs[at].Fn == queryplan.Avg && s.Out.Type.Kind == scalar.Decimal {
+			p.w.Divides = true
+		}
 		p.ordered[s.Out] = s.Col == 0 && p.facts.Layouts.Groups[src.Groups].Form != abi.Hash
 	case *harmony.Values:
 		return
 	}
-	p.w.Read += touched(rows, p.w.Rows, bits)
+	read := touched(rows, p.w.Rows, bits)
+	p.w.Read += read
+	if src, ok := k.Source.(*harmony.Rows); ok {
+		if _, loaded := p.facts.Loaded(src.Rel); loaded {
+			return
+		}
+	}
+	p.w.Fresh += read
 }
 
 // touched returns the bytes of the sectors of a column in which some of its
