@@ -63,7 +63,10 @@ func snappyTPCH(t *testing.T) string {
 		const groupRows = 7000
 		for from := 0; from < int(in.NumRows()); from += groupRows {
 			until := min(from+groupRows, int(in.NumRows()))
-			group := out.AppendRowGroup()
+			group, err := out.AppendRowGroupChecked()
+			if err != nil {
+				t.Fatal(err)
+			}
 			for c := range columns {
 				chunk, err := group.NextColumn()
 				if err == nil {
@@ -208,7 +211,11 @@ func TestEncodedWrongStatistics(t *testing.T) {
 		parquet.Repetitions.Required, schema.FieldList{node("id"), node("n")}, -1)),
 		file.WithWriterProps(parquet.NewWriterProperties(parquet.WithDataPageSize(300),
 			parquet.WithBatchSize(64))))
-	group, values := w.AppendRowGroup(), [2][]int64{}
+	group, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := [2][]int64{}
 	for row := range int64(rows) {
 		values[0], values[1] = append(values[0], row), append(values[1], row%70)
 	}

@@ -697,3 +697,13 @@ func TestDecodedStrings(t *testing.T) {
 		}
 	}
 }
+
+// appendGroup begins a row group.
+func appendGroup(t *testing.T, w *file.Writer) file.SerialRowGroupWriter {
+	t.Helper()
+	group, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return group
+}
