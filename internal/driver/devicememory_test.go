@@ -17,6 +17,7 @@ import (
 type partsCase struct {
 	name, text string
 	facts      func(rng *rand.Rand) *Facts
+	onHost     bool // the host may evaluate all of it
 }
 
 // edgeFacts are random edges of a graph.
@@ -39,17 +40,17 @@ edge(x, y) -> int(x), int(y).
 tc(x, y) <- edge(x, y).
 tc(x, z) <- tc(x, y), edge(y, z).
 _[x] = n <- agg<<n = count()>> tc(x, _).
-`, edgeFacts(900, 1500)},
+`, edgeFacts(900, 1500), false},
 	{"a closure of itself, and what it lacks", `
 edge(x, y) -> int(x), int(y).
 tc(x, y) <- edge(x, y).
 tc(x, z) <- tc(x, y), tc(y, z).
 _(x, y) <- edge(x, _), edge(y, _), x < y, !tc(x, y).
-`, edgeFacts(300, 400)},
+`, edgeFacts(300, 400), false},
 	{"triangles", `
 edge(x, y) -> int(x), int(y).
 _(x, y, z) <- edge(x, y), edge(y, z), edge(z, x).
-`, edgeFacts(3000, 60_000)},
+`, edgeFacts(3000, 60_000), false},
 	{"names", `
 city[p] = c -> string(p), string(c).
 paid[p, d] = a -> string(p), int(d), decimal[18,2](a).
@@ -65,7 +66,7 @@ _(c, s) <- spent[c] = s, s > 10.00.
 		}
 		return NewFacts().Reader("city", TSVFacts, strings.NewReader(city.String())).
 			Reader("paid", TSVFacts, strings.NewReader(paid.String()))
-	}},
+	}, false},
 	{"totals of a join", `
 kind[p] = k -> int(p), int(k).
 paid[p, d] = a -> int(p), int(d), int(a).
@@ -73,7 +74,7 @@ _(k, s, m, n) <- sums[k] = s, means[k] = m, above[k] = n.
 sums[k] = s <- agg<<s = total(a)>> kind[p] = k, paid[p, _] = a.
 means[k] = m <- agg<<m = avg(a)>> kind[p] = k, paid[p, _] = a.
 above[k] = n <- agg<<n = count()>> kind[p] = k, paid[p, _] = a, a > 50.
-`, amountFacts(func(rng *rand.Rand) int { return rng.IntN(100) })},
+`, amountFacts(func(rng *rand.Rand) int { return rng.IntN(100) }), true},
 	{"totals of parts that overflow", `
 kind[p] = k -> int(p), int(k).
 paid[p, d] = a -> int(p), int(d), int(a).
@@ -81,7 +82,7 @@ _[] = s <- agg<<s = total(a)>> kind[p] = _, paid[p, _] = a.
 `, amountFacts(func() func(*rand.Rand) int {
 		sign := 1
 		return func(*rand.Rand) int { sign = -sign; return sign << 62 }
-	}())},
+	}()), true},
 }
 
 // amountFacts are 60,000 people of three kinds, and two amounts that each has
@@ -133,7 +134,7 @@ func TestDeviceMemory(t *testing.T) {
 				continue // all of it fits
 			}
 			cut++
-			if s.Boxes < 2 || s.Folder != folder || d == nil || d.Launches == 0 {
+			if !c.onHost && (s.Boxes < 2 || s.Folder != folder || d == nil || d.Launches == 0) {
 				t.Errorf("%s in %d bytes: %+v, %+v", c.name, bound, s, d)
 			}
 			t.Logf("%s in %d bytes: %d parts, %d attempts, code in %v of %v", c.name, bound,

@@ -20,12 +20,9 @@ type boxes struct {
 	job     *parts.Job
 	sources []*bag // of the leaves
 	// take receives the answer of each box.
-	take func(*runtime.Answer) error
-	on   runtime.Engine
-	// whole allows one box only. onDevice has the host do nothing if the
-	// smallest box does not fit the device, or the first one cannot be cut: the
-	// error is then a *runtime.MemoryError.
-	whole, onDevice bool
+	take  func(*runtime.Answer) error
+	on    runtime.Engine
+	whole bool // no box may be cut
 
 	// level is the number of bits of each way in the first box, by the sizes of
 	// the leaves.
@@ -105,9 +102,6 @@ func (x *boxes) evaluate() (err error) {
 	x.on = r.inner
 	err = x.eval(whole)
 	if err == errDevice {
-		if x.onDevice {
-			return &runtime.MemoryError{Bound: r.bound, Device: true}
-		}
 		x.on, x.full, x.wrong = r.host, math.MaxInt64, nil
 		clear(x.level)
 		err = x.eval(whole)

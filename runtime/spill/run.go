@@ -407,12 +407,6 @@ func (r *run) piece(at int) error {
 		return nil
 	})
 	x.whole = rounds
-	// A loop takes the host less time as a whole than a device by commands.
-	x.onDevice = r.host != nil && len(r.cuts.Pieces[at].Loops) == 0 &&
-		slices.ContainsFunc(r.cuts.Pieces[at].Commands, func(c queryplan.Command) bool {
-			n := queryplan.CommandNode(c)
-			return n != nil && hasSteps(n)
-		})
 	err = x.evaluate()
 	for _, f := range fillers {
 		if err == nil {

@@ -27,8 +27,7 @@ func (c *commander) tree(v *queryplan.Var, n queryplan.Node, at source.Span, to 
 		}
 		return boxes, nil
 	}
-	divides := c.host != nil && hasSteps(n)
-	boxes, err = c.direct(v, to, parts.OfTree(v, n, at), divides)
+	boxes, err = c.direct(v, to, parts.OfTree(v, n, at))
 	if !isMemory(err) {
 		return boxes, err
 	}
@@ -66,10 +65,10 @@ func (c *commander) twoSteps(v *queryplan.Var, n queryplan.Node, at source.Span,
 	if len(job.Ways) == 0 {
 		return false, 0, nil
 	}
-	if _, err = c.direct(some, c.vars[some].full, job, c.host != nil); err == nil {
+	if _, err = c.direct(some, c.vars[some].full, job); err == nil {
 		dropped := c.answer.Dropped
 		all := again(scanOf(some))
-		boxes, err = c.direct(v, to, parts.OfTree(v, all, at), false)
+		boxes, err = c.direct(v, to, parts.OfTree(v, all, at))
 		if computes && err == nil && c.answer.Dropped > dropped {
 			err = &runtime.OverflowError{}
 		}
@@ -80,21 +79,6 @@ func (c *commander) twoSteps(v *queryplan.Var, n queryplan.Node, at source.Span,
 		return false, 0, nil
 	}
 	return err == nil, boxes, err
-}
-
-// hasSteps reports whether a tree has an operator that can be evaluated in two
-// steps, the first of them over parts of its input.
-func hasSteps(n queryplan.Node) (found bool) {
-	queryplan.Walk(n, func(n queryplan.Node) {
-		if _, ok := n.(*queryplan.Dedup); ok || found {
-			return
-		}
-		if first, again, _ := parts.TwoSteps(n); again != nil {
-			some := &queryplan.Var{Kind: queryplan.Temp, Cols: first.Columns()}
-			found = len(parts.OfPartial(some, first, source.Span{}).Ways) > 0
-		}
-	})
-	return found
 }
 
 // ordered returns a tree with its columns in a given order.
@@ -109,14 +93,12 @@ func ordered(n queryplan.Node, cols []string) queryplan.Node {
 	return p
 }
 
-// direct evaluates a job into a bag, perhaps without the help of the host. On
-// failure the bag is unchanged.
-func (c *commander) direct(v *queryplan.Var, to *bag, job *parts.Job, onDevice bool) (
-	boxes int64, err error) {
+// direct evaluates a job into a bag. On failure the bag is unchanged.
+func (c *commander) direct(v *queryplan.Var, to *bag, job *parts.Job) (boxes int64, err error) {
 	before := c.mark(to)
 	sources, err := c.leaves(job, c.vars)
 	if err == nil {
-		boxes, err = c.fill(v, to, job, sources, onDevice)
+		boxes, err = c.fill(v, to, job, sources)
 	}
 	if err != nil {
 		c.restore(to, before)
@@ -141,11 +123,10 @@ func (c *commander) restore(to *bag, was marked) {
 }
 
 // fill evaluates a job over the rows of its leaves into a bag.
-func (c *commander) fill(v *queryplan.Var, to *bag, job *parts.Job, sources []*bag,
-	onDevice bool) (int64, error) {
+func (c *commander) fill(v *queryplan.Var, to *bag, job *parts.Job, sources []*bag) (
+	int64, error) {
 	f := c.filler(to)
 	x := c.newBoxes(job, sources, func(a *runtime.Answer) error { return f.add(a.Outputs[v.Name]) })
-	x.onDevice = onDevice
 	boxes, err := c.evaluateBoxes(x)
 	if err != nil {
 		return boxes, err
@@ -232,5 +213,5 @@ func (c *commander) streamed(v *queryplan.Var, n queryplan.Node, at source.Span,
 		defer free()
 		sources[i] = &bag{types: g.types, facts: cols, rows: g.rows}
 	}
-	return c.fill(v, to, job, sources, false)
+	return c.fill(v, to, job, sources)
 }
