@@ -38,7 +38,7 @@ func (e *Engine) openHistory(graph *harmony.Program) *replay.History {
 
 // digest begins to digest the facts, if that is worth it.
 func (b *boundFacts) digest(facts *store.Database, threads int) {
-	if storedBytes(facts) > digestedBytes*int64(threads) || !isDecoded(facts) {
+	if storedBytes(facts) > digestedBytes*int64(threads) || facts.EncodedBytes() > 0 {
 		return
 	}
 	b.digested = make(chan struct{})
@@ -119,16 +119,4 @@ func storedBytes(facts *store.Database) (n int64) {
 		}
 	}
 	return n
-}
-
-// isDecoded reports whether the host has the entries of all columns of facts.
-func isDecoded(facts *store.Database) bool {
-	for _, rel := range facts.Relations() {
-		for _, c := range rel.Table.Columns {
-			if !c.IsDecoded() {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -20,7 +20,7 @@ enum { FROM, PACKED, TO, UNPACKED, ROW, ROWS, DICTIONARY, ENTRIES, WORDS };
 // The flags are the upper half of the word of ENTRIES.
 enum : uint32_t { IS_PACKED = 1, HAS_LEVELS = 2, IS_CODED = 4 };
 
-// What the status says of the pages of a launch.
+// The bits of a launch's status.
 enum : uint64_t { DAMAGED = 1, OUTSIDE = 2 };
 
 // Sums of 32 rows or sizes fit 32 bits.
@@ -644,7 +644,7 @@ RF_KERNEL(rf_pages_decode, 5)(const uint64_t *pages, int64_t n, int64_t parts, u
     int32_t of_page = ((int32_t)all + pages::PART - 1) / pages::PART, part = (int32_t)(i % parts);
     if (part >= of_page)
       continue;
-    if (of_page > parts) { // the launch is not for so many rows
+    if (of_page > parts) { // the launch covers fewer rows
       target::either(status, (uint64_t)pages::DAMAGED);
       continue;
     }

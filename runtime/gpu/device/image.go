@@ -80,16 +80,11 @@ func (r *Run) OpenImage(slab int64, launches []LaunchShape) error {
 		return err
 	}
 	set := service.StatesOf(table.Word(), int64(len(launches)))
-	return im.launch(r.Services[set.Kernel], set)
+	return Launch(im.stream, r.Services[set.Kernel], set)
 }
 
 // at returns where the image has what memory of the run has.
 func (im *image) at(p cuda.Pointer) cuda.Pointer { return im.first.At + p - im.memory.At }
-
-func (im *image) launch(f driver.Function, l service.Launch) error {
-	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads}}
-	return im.stream.Launch(f, shape, l.Params)
-}
 
 // put sets words.
 func (im *image) put(at cuda.Pointer, words []int64) error {
@@ -98,7 +93,7 @@ func (im *image) put(at cuda.Pointer, words []int64) error {
 
 // fill sets n words to a value.
 func (im *image) fill(at cuda.Pointer, n, value int64) error {
-	return im.launch(im.fills, service.Fill(int64(im.at(at)), n, value))
+	return Launch(im.stream, im.fills, service.Fill(int64(im.at(at)), n, value))
 }
 
 // Restore sets the run's memory up.

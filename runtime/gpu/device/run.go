@@ -417,10 +417,15 @@ func (r *Run) service(l service.Launch) error { return r.Serve(r.Services[l.Kern
 
 // Serve launches a kernel of package service.
 func (r *Run) Serve(f driver.Function, l service.Launch) error {
+	r.Launches++
+	return Launch(r.Lane.Stream, f, l)
+}
+
+// Launch puts a kernel of package service into a stream.
+func Launch(s driver.Stream, f driver.Function, l service.Launch) error {
 	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads},
 		Shared: l.Shared}
-	r.Launches++
-	return r.Lane.Stream.Launch(f, shape, l.Params)
+	return s.Launch(f, shape, l.Params)
 }
 
 // Rehash enters the keys of a set into a larger one.

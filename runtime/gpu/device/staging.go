@@ -159,15 +159,7 @@ func (g *Staging) Through(ctx context.Context, s driver.Stream, to cuda.Pointer,
 	if err := read(data); err != nil {
 		return err
 	}
-	for from := 0; from < n; from += StageBytes {
-		part := data[from:min(from+StageBytes, n)]
-		if err := g.chunk(ctx, s, to+cuda.Pointer(from), func(dst []byte) int {
-			return copy(dst, part)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.Send(ctx, s, to, data)
 }
 
 // with has enqueue enqueue a copy from a buffer of n bytes, which it may write.

@@ -156,61 +156,41 @@ func eachPlace(values []byte, rows int, f func(row int, place uint32) error) err
 }
 
 // eachNumber calls f with the first n numbers of the hybrid of runs and
-// bit-packed numbers.
+// bit-packed numbers. Numbers of no bits are 0, and have no runs.
 func eachNumber(data []byte, bits, n int, f func(i int, number uint32) error) error {
-	if bits == 0 {
-		data = nil
-	}
 	for i := 0; i < n; {
-		if bits == 0 {
-			if err := f(i, 0); err != nil {
+		count, size, packed := uint64(n), 0, false // of the run, and the bytes of its numbers
+		if bits > 0 {
+			header, length := binary.Uvarint(data)
+			if length <= 0 {
+				return errDamaged
+			}
+			data = data[length:]
+			count, size, packed = header>>1, (bits+7)/8, header&1 == 1
+			if packed { // groups of 8, of which the last ones may be cut short
+				size = int(min(count, uint64(len(data)))) * bits
+				size = min(size, len(data))
+				count = 8 * uint64(size) / uint64(bits)
+			}
+			if count == 0 || size > len(data) {
+				return errDamaged
+			}
+		}
+		for j := range int(min(count, uint64(n-i))) {
+			at := 0
+			if packed {
+				at = j * bits
+			}
+			number := uint32(0)
+			for b := range bits {
+				number |= uint32(data[(at+b)/8]>>((at+b)%8)&1) << b
+			}
+			if err := f(i, number); err != nil {
 				return err
 			}
 			i++
-			continue
-		}
-		header, size := binary.Uvarint(data)
-		if size <= 0 || header>>1 == 0 {
-			return errDamaged
 		}
 		data = data[size:]
-		count := header >> 1
-		if header&1 == 1 {
-			count *= 8
-			if bytes := count * uint64(bits) / 8; bytes > uint64(len(data)) {
-				count = uint64(len(data)) * 8 / uint64(bits)
-			}
-		}
-		count = min(count, uint64(n-i))
-		if count == 0 {
-			return errDamaged
-		}
-		number := func(at int) (v uint32) {
-			for b := range bits {
-				v |= uint32(data[(at+b)/8]>>((at+b)%8)&1) << b
-			}
-			return v
-		}
-		if header&1 == 0 && len(data) < (bits+7)/8 {
-			return errDamaged
-		}
-		for j := range int(count) {
-			v := uint32(0)
-			if header&1 == 1 {
-				v = number(j * bits)
-			} else {
-				v = number(0)
-			}
-			if err := f(i+j, v); err != nil {
-				return err
-			}
-		}
-		i += int(count)
-		if header&1 == 1 {
-			data = data[min(uint64(len(data)), header>>1*uint64(bits)):]
-		} else {
-			data = data[(bits+7)/8:]
-		}
 	}
 	return nil
 }

@@ -336,9 +336,7 @@ func (d *decoding) start(l service.Launch) error {
 	if f == nil {
 		return errNotDecoded
 	}
-	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads},
-		Shared: l.Shared}
-	return d.decodes.Launch(f, shape, l.Params)
+	return device.Launch(d.decodes, f, l)
 }
 
 // grow gives a buffer of a batch, which is not in use, at least some bytes.

@@ -210,17 +210,13 @@ func (p *parquetLoad) keepEncoded(ctx context.Context) error {
 	}
 	p.tests = make([]*Test, len(p.fields))
 	rows := sampledWithNext(int(p.file.Rows))
-	var open *lateFile
 	kept := map[int]bool{}
 	for _, i := range p.order {
 		e := p.encodable[i]
 		if _, isRead := p.proved[i]; e == nil || isRead {
 			continue
 		}
-		if open == nil {
-			open = p.stayOpen()
-		}
-		c, d := p.newEncoded(open, i), &p.data[i]
+		c, d := p.newEncoded(p.stayOpen(), i), &p.data[i]
 		var dict *store.Dict
 		isText := p.fields[i].typ.Kind == scalar.String
 		if isText {

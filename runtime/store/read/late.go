@@ -71,7 +71,6 @@ func (p *parquetLoad) putOff() {
 			}
 		}
 	}
-	var open *lateFile
 	for i := range p.fields {
 		if shown[i] == 0 || shown[i] < uses[i] || p.tests[i] != nil {
 			continue
@@ -79,9 +78,8 @@ func (p *parquetLoad) putOff() {
 		if p.late == nil {
 			p.late = make([]*lateStrings, len(p.fields))
 			p.kept = make([][]int64, len(p.file.Groups))
-			open = p.stayOpen()
 		}
-		p.late[i] = &lateStrings{open, p.fields[i]}
+		p.late[i] = &lateStrings{p.stayOpen(), p.fields[i]}
 		p.report.Late = append(p.report.Late, p.fields[i].name)
 	}
 }
