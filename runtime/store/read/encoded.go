@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -31,33 +32,71 @@ const maxChunk = 1 << 30
 
 // KeepEncoded has Load keep columns of Parquet files of at least the given
 // number of rows as their pages, where that saves time. It follows Ask and
-// Join: a file whose selection may leave out rows of a longer one is decoded.
+// Join: a file whose selection may leave out rows of a longer one, which the
+// host decodes, is decoded.
 func (b *Binding) KeepEncoded(least int64) {
-	rows := map[string]int64{}
-	for i := range b.Sources {
-		n, _ := b.Sources[i].Rows()
-		for _, u := range b.Sources[i].Uses {
-			rows[u.Schema.Name] += n
-		}
-	}
+	rows := map[string]int64{} // of predicates of which the host reads all
+	var files []*Source        // that may stay encoded, the longest first
 	for i := range b.Sources {
 		s := &b.Sources[i]
-		if b.IsPart(i) || s.footer == nil || s.Reader != nil || s.footer.Rows < max(least, 1) {
+		n, _ := s.Rows()
+		for _, u := range s.Uses {
+			rows[u.Schema.Name] += n
+		}
+		if !b.IsPart(i) && s.footer != nil && s.Reader == nil && n >= max(least, 1) &&
+			!slices.ContainsFunc(s.Uses, func(u Use) bool { return u.shown() }) {
+			files = append(files, s)
+		}
+	}
+	slices.SortStableFunc(files, func(a, b *Source) int {
+		return cmp.Compare(b.footer.Rows, a.footer.Rows)
+	})
+	for _, s := range files {
+		if slices.ContainsFunc(s.Uses, func(u Use) bool {
+			return u.asked() && u.leadsTo(rows, s.footer.Rows)
+		}) {
 			continue
 		}
-		if !slices.ContainsFunc(s.Uses, func(u Use) bool {
-			return u.shown() || u.asked() && u.leadsTo(rows, s.footer.Rows)
-		}) {
-			s.leastEncoded = max(least, 1)
+		s.leastEncoded = max(least, 1)
+		if s.mostlyDecodable() {
+			for _, u := range s.Uses {
+				rows[u.Schema.Name] -= s.footer.Rows
+			}
 		}
 	}
 }
 
-// leadsTo reports whether a partner has more rows than the file of the use.
+// leadsTo reports whether the host reads more rows of a partner than the file
+// of the use has.
 func (u *Use) leadsTo(rows map[string]int64, own int64) bool {
 	return slices.ContainsFunc(u.Partners, func(list []Partner) bool {
 		return slices.ContainsFunc(list, func(p Partner) bool { return rows[p.Pred] > own })
 	})
+}
+
+// mostlyDecodable reports whether a GPU decodes most bytes of the columns that
+// are read of a file, as far as its footer tells.
+func (s *Source) mostlyDecodable() bool {
+	isCounted := map[int]bool{}
+	device, host := int64(0), int64(0)
+	for _, u := range s.Uses {
+		for arg, c := range u.Columns {
+			if c < 0 || c >= firstPart || isCounted[c] || u.Unread != nil && u.Unread[arg] {
+				continue
+			}
+			isCounted[c] = true
+			for g := range s.footer.Groups {
+				m := s.footer.Groups[g].Chunks[c].Meta
+				if decodable(m, &s.footer.Columns[c]) && (s.footer.Columns[c].Type !=
+					parquet.ByteArray || m.HasPlaces()) {
+					device += m.Packed
+				} else {
+					host += m.Packed
+				}
+			}
+		}
+	}
+	return device >= host
 }
 
 // encodedPlan is what is known of the words of a field that may stay encoded.
@@ -159,7 +198,9 @@ func (p *parquetLoad) packedBytes(i int) (n int64) {
 
 // keepsEncoded decides whether fields stay encoded, once it is known which are
 // tested. Then no rows are selected: that pays if a GPU decodes most of what is
-// to be decoded, and if no partner and no statistics leave out much of it.
+// to be decoded, and if statistics do not leave out much of it. The host would
+// have to decode each value that is tested, for partners too, and the GPU
+// decodes all values of a column sooner.
 func (p *parquetLoad) keepsEncoded() bool {
 	if p.encodable == nil || p.opts.SelectAlways {
 		return false
@@ -171,9 +212,6 @@ func (p *parquetLoad) keepsEncoded() bool {
 			continue
 		}
 		if t := p.tests[i]; t != nil {
-			if t.sets != nil {
-				return false
-			}
 			tested, testable = true, testable || e != nil
 		}
 		if e != nil {
