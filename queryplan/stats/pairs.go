@@ -83,9 +83,8 @@ func (e *evaluated) repeatsIn(c storedColumn) []int64 {
 	defer e.mu.Unlock()
 	return remember(&e.repeats, c, func() []int64 {
 		out := make([]int64, len(e.each))
-		for id, v := range e.each {
-			from, until := c.table.Sample.Data.Find(c.column, v)
-			out[id] = int64(until - from)
+		for id, found := range c.table.Sample.Data.Find(c.column, e.each) {
+			out[id] = int64(found.Until - found.From)
 		}
 		return out
 	})

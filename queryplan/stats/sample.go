@@ -33,10 +33,13 @@ type Data interface {
 	Expect(column int, rows []int)
 	// Value returns an entry of a column.
 	Value(column, row int) scalar.Value
-	// Find returns the rows with a value in a column whose entries ascend, from
-	// one on and up to another without that; the same if there are none.
-	Find(column int, v scalar.Value) (from, until int)
+	// Find returns for each of the values which rows of a column whose entries
+	// ascend have it.
+	Find(column int, values []scalar.Value) []RowRange
 }
+
+// RowRange is the rows from From on and up to Until without that.
+type RowRange struct{ From, Until int }
 
 // link leads from the sample's rows to those of a table. The first link leads
 // to the rows themselves.
@@ -153,19 +156,23 @@ func (s *Sample) follow(from string, t *Table, key int) int {
 			return i
 		}
 	}
-	at, col := parseColumn(from)
-	source := s.links[at]
+	place, col := parseColumn(from)
+	source := s.links[place]
 	l := &link{table: t, from: from, key: key, rows: make([]int, len(s.Rows)),
 		found: newRowSet(len(s.Rows))}
 	source.expect(col, source.found)
+	var at []int
+	var values []scalar.Value
 	for i, r := range source.rows {
-		if !source.found.has(i) {
-			continue
+		if source.found.has(i) {
+			at = append(at, i)
+			values = append(values, source.table.Sample.Data.Value(col, r))
 		}
-		if from, until := t.Sample.Data.Find(key,
-			source.table.Sample.Data.Value(col, r)); from < until {
-			l.rows[i] = from
-			l.found.add(i)
+	}
+	for k, found := range t.Sample.Data.Find(key, values) {
+		if found.From < found.Until {
+			l.rows[at[k]] = found.From
+			l.found.add(at[k])
 		}
 	}
 	s.links = append(s.links, l)

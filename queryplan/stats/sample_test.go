@@ -21,12 +21,15 @@ func (d rowsData) Value(column, row int) scalar.Value {
 	return scalar.OfInt(scalar.IntType, d[row][column])
 }
 
-func (d rowsData) Find(column int, v scalar.Value) (from, until int) {
+func (d rowsData) Find(column int, values []scalar.Value) (out []RowRange) {
 	at := func(v int64) int {
 		return sort.Search(len(d),
 			func(i int) bool { return d[i][column] >= v })
 	}
-	return at(v.Int()), at(v.Int() + 1)
+	for _, v := range values {
+		out = append(out, RowRange{at(v.Int()), at(v.Int() + 1)})
+	}
+	return out
 }
 
 func (d rowsData) table(name string, key int) *Table {

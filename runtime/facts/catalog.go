@@ -109,9 +109,17 @@ func (d *tableData) Expect(column int, rows []int) {
 	}
 }
 
-// Find returns the rows with a value in a column whose entries ascend.
-func (d *tableData) Find(column int, v scalar.Value) (from, until int) {
-	return d.table.Columns[column].Find(v)
+// Find returns which rows have values in a column whose entries ascend; none if
+// the column cannot be read, as the run will say what is wrong.
+func (d *tableData) Find(column int, values []scalar.Value) []stats.RowRange {
+	out := make([]stats.RowRange, len(values))
+	found, err := d.table.Columns[column].FindAll(values)
+	for i := range found {
+		if err == nil {
+			out[i] = stats.RowRange(found[i])
+		}
+	}
+	return out
 }
 
 // Fingerprint identifies a catalogue for plan caches: catalogues from which

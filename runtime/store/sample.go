@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -161,43 +160,4 @@ func topWords(words []int64) []WordShare {
 	}
 	slices.SortStableFunc(out, func(a, b WordShare) int { return cmp.Compare(b.Share, a.Share) })
 	return out[:min(len(out), maxTop):min(len(out), maxTop)]
-}
-
-// Find returns the rows that have a value, from one on and up to another
-// without that, in a column whose words ascend. They are the same if none has
-// it, or if the value is of another type.
-func (c *Column) Find(v scalar.Value) (from, until int) {
-	if v.Type != c.Type || c.n == 0 {
-		return 0, 0
-	}
-	word := int64(v.Bits())
-	if c.Type.Kind == scalar.String {
-		code, found := c.Dict.Lookup(v.Str())
-		if !found {
-			return 0, 0
-		}
-		word = int64(code)
-	}
-	k := c.Type.Kind
-	key, least := orderKeyOf(k, word), orderKeyOf(k, c.Stats.Min)
-	if c.Stats.Distinct == int64(c.n) && orderKeyOf(k, c.Stats.Max)-least == uint64(c.n-1) {
-		if key-least >= uint64(c.n) {
-			return 0, 0
-		}
-		return int(key - least), int(key-least) + 1
-	}
-	from = c.firstFrom(key)
-	return from, from + sort.Search(c.n-from,
-		func(i int) bool { return orderKeyOf(k, c.Word(from+i)) > key })
-}
-
-// FirstFrom returns the first row with at least a value of the column's type,
-// which is no string, in a column whose words ascend; the number of rows if
-// there is none.
-func (c *Column) FirstFrom(v scalar.Value) int {
-	return c.firstFrom(orderKeyOf(c.Type.Kind, int64(v.Bits())))
-}
-
-func (c *Column) firstFrom(key uint64) int {
-	return sort.Search(c.n, func(i int) bool { return orderKeyOf(c.Type.Kind, c.Word(i)) >= key })
 }

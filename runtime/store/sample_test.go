@@ -64,37 +64,3 @@ func TestSample(t *testing.T) {
 		}
 	}
 }
-
-// TestFind looks up what is in columns and what is not.
-func TestFind(t *testing.T) {
-	ints := func(words ...int64) *Column { return ColumnOf(scalar.IntType, words, nil) }
-	for _, c := range []struct {
-		col   *Column
-		v     scalar.Value
-		first int // -1: not there
-		times int
-	}{
-		{ints(3, 4, 5), scalar.OfInt(scalar.IntType, 4), 1, 1},
-		{ints(3, 4, 5), scalar.OfInt(scalar.IntType, 2), -1, 0},
-		{ints(3, 4, 5), scalar.OfInt(scalar.IntType, 6), -1, 0},
-		{ints(-7, 4, 50), scalar.OfInt(scalar.IntType, -7), 0, 1},
-		{ints(-7, 4, 50), scalar.OfInt(scalar.IntType, 50), 2, 1},
-		{ints(-7, 4, 50), scalar.OfInt(scalar.IntType, 5), -1, 0},
-		{ints(-7, 4, 50), scalar.OfInt(scalar.IntType, 51), -1, 0},
-		{ints(3, 4, 5), scalar.OfDecimal(2, 4), -1, 0},
-		{ints(2, 2, 3, 3, 3, 5), scalar.OfInt(scalar.IntType, 3), 2, 3},
-		{ints(2, 2, 3, 3, 3, 7), scalar.OfInt(scalar.IntType, 2), 0, 2},
-		{ints(2, 3, 3, 5), scalar.OfInt(scalar.IntType, 5), 3, 1},
-		{ints(2, 3, 3, 5), scalar.OfInt(scalar.IntType, 4), -1, 0},
-		{ints(), scalar.OfInt(scalar.IntType, 0), -1, 0},
-		{StringColumn([]string{"a", "b", "d"}), scalar.OfString("d"), 2, 1},
-		{StringColumn([]string{"a", "b", "d"}), scalar.OfString("c"), -1, 0},
-	} {
-		from, until := c.col.Find(c.v)
-		if until-from != c.times || c.times > 0 && from != c.first {
-			t.Errorf("%v in a column of %d: rows %d to %d, want %d from %d on", c.v, c.col.Len(),
-				from,
-				until, c.times, c.first)
-		}
-	}
-}

@@ -297,12 +297,11 @@ func (p *parquetLoad) keepEncoded(ctx context.Context) error {
 	return nil
 }
 
-// provenStats returns what the proof of a key says of one of its fields. A key
-// of one field is left to the host, where samples of other tables look rows up.
+// provenStats returns what the proof of a key says of one of its fields.
 func (l *load) provenStats(i int) (s store.ColumnStats, known bool) {
 	for u, use := range l.source.Uses {
 		key := l.args[u][:use.Schema.Keys]
-		if stats := l.proofs[proofName(key)]; stats != nil && len(key) > 1 {
+		if stats := l.proofs[proofName(key)]; stats != nil {
 			if at := slices.Index(key, i); at >= 0 {
 				return stats[at], true
 			}

@@ -147,7 +147,7 @@ func TestNothingStaysEncoded(t *testing.T) {
 		goruntime.GC()
 		time.Sleep(10 * time.Millisecond) // cleanups run beside
 	}
-	b, err := Bind(context.Background(), []store.Schema{storetest.Predicate(t, "t[id:int]=s:string")},
+	b, err := Bind(context.Background(), []store.Schema{storetest.Predicate(t, "t[s:string]=id:int")},
 		"", []Fact{{Pred: "t", Path: path}}, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -353,15 +353,15 @@ func TestEncoded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(report.Files[0].Encoded); n != 5 || report.Files[0].Undecoded() != n {
+		if n := len(report.Files[0].Encoded); n != 6 || report.Files[0].Undecoded() != n {
 			t.Fatalf("%s: columns %v stay encoded", what, report.Files[0].Encoded)
 		}
 		first := db.Relation("t:i32").Table.Sample()
-		if n := report.Files[0].Undecoded(); n != 5 {
-			t.Errorf("%s: the sample decodes %d columns", what, 5-n)
+		if n := report.Files[0].Undecoded(); n != 6 {
+			t.Errorf("%s: the sample decodes %d columns", what, 6-n)
 		}
-		if n := checkEncoded(t, what, db); n != 5 {
-			t.Errorf("%s: a device decodes %d columns of 5", what, n)
+		if n := checkEncoded(t, what, db); n != 6 {
+			t.Errorf("%s: a device decodes %d columns of 6", what, n)
 		}
 		for _, s := range schemas {
 			if !slices.Equal(sortedTuples(db.Relation(s.Name)),
@@ -628,7 +628,7 @@ func TestEncodedStrings(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := db.Relation("t").Column(1)
-		if c.IsDecoded() || report.Files[0].Undecoded() != 1 {
+		if c.IsDecoded() || report.Files[0].Undecoded() != 2 {
 			t.Fatalf("file %d: strings do not stay encoded", i)
 		}
 		// A dictionary with more strings, one in another order, and the same.
@@ -692,10 +692,99 @@ func TestDecodedStrings(t *testing.T) {
 			string(writeTexts(t, c.texts, len(c.texts), c.props...)))
 		schemas := []store.Schema{storetest.Predicate(t, "t[id:int]=s:string")}
 		_, report, err := loadEncoded(t, path, schemas, true)
-		if len(report.Files[0].Encoded) > 0 || (err == nil) != (name != "bad") {
+		if slices.Contains(report.Files[0].Encoded, "s") || (err == nil) != (name != "bad") {
 			t.Errorf("%s: %v, %v", name, report.Files[0].Encoded, err)
 		}
 	}
+}
+
+// TestEncodedPartners joins a file with a longer one, and selects rows of it.
+// The selection counts where the host decodes the longer file.
+func TestEncodedPartners(t *testing.T) {
+	const few, many = 2000, 10_000
+	for name, c := range map[string]struct {
+		codec    compress.Compression // of the longer file
+		selected bool
+	}{
+		"the GPU decodes both":     {compress.Codecs.Snappy, false},
+		"the host decodes the one": {compress.Codecs.Zstd, true},
+	} {
+		dir := t.TempDir()
+		write := func(file string, rows int, codec compress.Compression) Fact {
+			ids, values := make([]int64, rows), make([]int64, rows)
+			for i := range ids {
+				ids[i], values[i] = int64(i), int64(i%few)
+			}
+			return Fact{Pred: file, Path: WriteFile(t, dir, file+".parquet",
+				string(writePairs(t, ids, values, parquet.WithCompression(codec))))}
+		}
+		facts := []Fact{write("short", few, compress.Codecs.Snappy), write("long", many, c.codec)}
+		opts := memoryProofs(map[string][]byte{})
+		opts.Proofs.Get = provenKey
+		b, err := Bind(context.Background(), []store.Schema{
+			storetest.Predicate(t, "short[id:int]=v:int"),
+			storetest.Predicate(t, "long[id:int]=v:int")}, "", facts, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Ask(func(pred string, arg int) *Test {
+			if pred == "short" && arg == 1 {
+				return &Test{Range: true, Least: 0, Most: 99}
+			}
+			return nil
+		})
+		b.Join(func(pred string, arg int) []Partner {
+			switch (Partner{pred, arg}) {
+			case Partner{"short", 0}:
+				return []Partner{{"long", 1}}
+			case Partner{"long", 1}:
+				return []Partner{{"short", 0}}
+			}
+			return nil
+		})
+		b.KeepEncoded(1)
+		db, report, err := Load(context.Background(), b, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range report.Files {
+			if f.Selected != c.selected || (len(f.Encoded) == 0) != c.selected {
+				t.Errorf("%s: %s is selected: %v, encoded: %v", name, f.File, f.Selected, f.Encoded)
+			}
+		}
+		want := [2]int{few, many}
+		if c.selected {
+			want = [2]int{100, 100 * many / few}
+		}
+		if got := [2]int{db.Relation("short").Rows(), db.Relation("long").Rows()}; got != want {
+			t.Errorf("%s: %d rows, want %d", name, got, want)
+		}
+	}
+}
+
+// writePairs returns a file of the columns id and v.
+func writePairs(t *testing.T, ids, values []int64, props ...parquet.WriterProperty) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema",
+		parquet.Repetitions.Required, schema.FieldList{
+			schema.NewInt64Node("id", parquet.Repetitions.Required, -1),
+			schema.NewInt64Node("v", parquet.Repetitions.Required, -1)}, -1)),
+		file.WithWriterProps(parquet.NewWriterProperties(props...)))
+	group := appendGroup(t, w)
+	for _, words := range [][]int64{ids, values} {
+		column, err := group.NextColumn()
+		if err == nil {
+			_, err = column.(*file.Int64ColumnChunkWriter).WriteBatch(words, nil, nil)
+		}
+		if err = errors.Join(err, column.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 // appendGroup begins a row group.
