@@ -199,22 +199,40 @@ func (f *Prefetch) work(first machine.Size) {
 	})
 }
 
+// columnsAtOnce is how many columns are copied at the same time: while the GPU
+// decodes what is left of one, the next is read.
+const columnsAtOnce = 2
+
 // copyTo copies the columns, and frees those that turn out not to belong to the
 // facts, unless the device is lost.
 func (f *Prefetch) copyTo(e runtime.Prefetcher) error {
 	var copied []*store.Column
-	var err error
-	for c, ok := f.next(); ok && !f.pool.Closed(); c, ok = f.next() {
+	var failed error
+	var work sync.WaitGroup
+	slots := make(chan error, columnsAtOnce)
+	for range columnsAtOnce {
+		slots <- nil
+	}
+	for failed == nil {
+		c, ok := f.next()
+		if !ok || f.pool.Closed() {
+			break
+		}
 		if slices.Contains(copied, c.Column) {
 			continue
 		}
-		copied = append(copied, c.Column)
-		if err = e.Prefetch(f.ctx, c.name, c.Column, f.asStored, f.trace); err != nil {
+		if failed = <-slots; failed != nil {
 			break
 		}
+		copied = append(copied, c.Column)
+		work.Go(func() { slots <- f.copyColumn(e, c) })
 	}
-	if d, ok := e.(interface{ Lost() bool }); ok && err != nil && d.Lost() {
-		return err
+	work.Wait()
+	for failed == nil && len(slots) > 0 {
+		failed = <-slots
+	}
+	if d, ok := e.(interface{ Lost() bool }); ok && failed != nil && d.Lost() {
+		return failed
 	}
 	f.mu.Lock()
 	for !f.whole {
@@ -229,6 +247,11 @@ func (f *Prefetch) copyTo(e runtime.Prefetcher) error {
 		}
 	}
 	return nil
+}
+
+func (f *Prefetch) copyColumn(e runtime.Prefetcher, c column) (err error) {
+	defer failure.Recover("the gpu engine", &err)
+	return e.Prefetch(f.ctx, c.name, c.Column, f.asStored, f.trace)
 }
 
 // next returns the next column to be copied.

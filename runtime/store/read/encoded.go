@@ -241,60 +241,108 @@ func (p *parquetLoad) leavesGroups() bool {
 	return left > len(p.file.Groups)/2
 }
 
-// keepEncoded makes the columns of fields that stay encoded.
+// keepEncoded makes the columns of fields that stay encoded. It offers them
+// before it samples them, unless the sample may show that they are to be
+// decoded.
 func (p *parquetLoad) keepEncoded(ctx context.Context) error {
 	if !p.allProven() || !p.keepsEncoded() {
 		return nil
 	}
 	p.tests = make([]*Test, len(p.fields))
-	rows := sampledWithNext(int(p.file.Rows))
-	kept := map[int]bool{}
+	var made []*encodedField
 	for _, i := range p.order {
-		e := p.encodable[i]
-		if _, isRead := p.proved[i]; e == nil || isRead {
+		if _, isRead := p.proved[i]; p.encodable[i] == nil || isRead {
 			continue
 		}
-		c, d := p.newEncoded(p.stayOpen(), i), &p.data[i]
-		var dict *store.Dict
-		isText := p.fields[i].typ.Kind == scalar.String
-		if isText {
-			var err error
-			if dict, err = c.readTexts(ctx, p.opts.threads()); err != nil {
-				return err
-			}
-			if dict == nil {
-				continue
-			}
-		}
-		words, err := c.Words(ctx, p.opts.threads(), rows)
+		f, err := p.makeEncoded(ctx, i)
 		if err != nil {
 			return err
 		}
-		d.sample = store.SampleOf(p.fields[i].typ.Kind, int(p.file.Rows),
-			store.ClusteredRows(int(p.file.Rows)), func(row int) int64 {
+		if f != nil {
+			made = append(made, f)
+		}
+	}
+	for _, f := range made {
+		if !f.mayAscend {
+			p.keepField(f)
+		}
+	}
+	if err := p.sampleFields(ctx, made); err != nil {
+		return err
+	}
+	for _, f := range made {
+		if f.mayAscend && p.data[f.field].sample.Rising < 1 {
+			p.keepField(f)
+		}
+	}
+	p.order = slices.DeleteFunc(p.order, func(i int) bool {
+		return slices.ContainsFunc(made, func(f *encodedField) bool {
+			return f.field == i && p.data[i].column != nil
+		})
+	})
+	return nil
+}
+
+// encodedField is a field that may stay encoded.
+type encodedField struct {
+	field  int
+	pages  *encodedColumn
+	column *store.Column
+	// mayAscend says that words may ascend: plans are better if that is
+	// certain, which only the host can tell.
+	mayAscend bool
+}
+
+// makeEncoded returns the column of a field; nil if it cannot stay encoded.
+func (p *parquetLoad) makeEncoded(ctx context.Context, i int) (*encodedField, error) {
+	e, rows := p.encodable[i], int(p.file.Rows)
+	f := &encodedField{field: i, pages: p.newEncoded(p.stayOpen(), i)}
+	if p.fields[i].typ.Kind == scalar.String {
+		dict, err := f.pages.readTexts(ctx, p.opts.threads())
+		if dict == nil || err != nil {
+			return nil, err
+		}
+		f.column = store.NewEncodedStrings(dict, rows, f.pages)
+	} else {
+		f.column = store.NewEncoded(p.fields[i].typ, rows, f.pages.base, f.pages.step, e.least, e.most,
+			f.pages)
+	}
+	known, isKnown := p.provenStats(i)
+	f.mayAscend = e.mayAscend && !isKnown
+	if s := &f.column.Stats; isKnown {
+		s.Ascending, s.Distinct = known.Ascending, min(known.Distinct, p.file.Rows)
+	}
+	return f, nil
+}
+
+// keepField has a field stay encoded.
+func (p *parquetLoad) keepField(f *encodedField) {
+	p.data[f.field].column = f.column
+	p.report.encoded = append(p.report.encoded, f.column)
+	p.report.Encoded = append(p.report.Encoded, p.fields[f.field].name)
+	p.offer(f.field)
+}
+
+// sampleFields draws the samples of fields that may stay encoded.
+func (p *parquetLoad) sampleFields(ctx context.Context, fields []*encodedField) error {
+	rows, all := sampledWithNext(int(p.file.Rows)), int(p.file.Rows)
+	threads := p.opts.threads()
+	each := (threads + len(fields) - 1) / max(len(fields), 1)
+	errs := make([]error, len(fields))
+	parallel.Do(threads, len(fields), func(k int) {
+		f := fields[k]
+		words, err := f.pages.Words(ctx, each, rows)
+		if err != nil {
+			errs[k] = err
+			return
+		}
+		p.data[f.field].sample = store.SampleOf(p.fields[f.field].typ.Kind, all,
+			store.ClusteredRows(all), func(row int) int64 {
 				at, _ := slices.BinarySearch(rows, uint32(row))
 				return words[at]
 			})
-		known, isKnown := p.provenStats(i)
-		if e.mayAscend && d.sample.Rising == 1 && !isKnown {
-			continue // plans are better if it is certain that words ascend
-		}
-		kept[i] = true
-		if isText {
-			d.column = store.NewEncodedStrings(dict, int(p.file.Rows), c)
-		} else {
-			d.column = store.NewEncoded(p.fields[i].typ, int(p.file.Rows), c.base, c.step, e.least,
-				e.most, c)
-		}
-		if s := &d.column.Stats; isKnown {
-			s.Ascending, s.Distinct = known.Ascending, min(known.Distinct, p.file.Rows)
-		}
-		p.report.encoded = append(p.report.encoded, d.column)
-		p.report.Encoded = append(p.report.Encoded, p.fields[i].name)
-		p.offer(i)
-	}
-	p.order = slices.DeleteFunc(p.order, func(i int) bool { return kept[i] })
-	return nil
+	})
+	return cmp.Or(errs...)
 }
 
 // provenStats returns what the proof of a key says of one of its fields.
