@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/recursive"
 )
 
-// TestCountsByHand runs recursions of one to thirty rules, all of which derive
+// TestCountsByHand runs recursions of one to seventy rules, all of which derive
 // tuples in each round, joins of uniform and of skewed keys, and triangles and
 // 4-cliques of random graphs on every engine. The answers are counted by hand.
 func TestCountsByHand(t *testing.T) {
@@ -20,7 +20,7 @@ func TestCountsByHand(t *testing.T) {
 	for _, engine := range []string{EngineGPU, EngineCPU, EngineGo} {
 		t.Run(engine, func(t *testing.T) {
 			s := sessionOf(t, engine)
-			for _, rules := range []int{1, 3, 10, 30} {
+			for _, rules := range []int{1, 3, 10, 30, 70} {
 				stratum, dir := recursive.Stratum{Rules: rules, Tokens: 5, Rounds: 60}, t.TempDir()
 				if err := stratum.Facts().Write(dir); err != nil {
 					t.Fatal(err)

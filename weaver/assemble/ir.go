@@ -13,6 +13,7 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble/codecache"
 	"github.com/redfoxdb/redfox/weaver/emit"
 	"github.com/redfoxdb/redfox/weaver/shape"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // Shape decides about the code of a graph. From here on, nothing asks for the
@@ -28,17 +29,12 @@ func (t *Tools) Shape(graph *harmony.Program, to Target,
 	return shapes, nil
 }
 
-// sharedFunctions is the number of kernels and indexes from which they share
-// code at a small cost to each. LLVM, and the driver of a GPU, take 0.1 s of a
-// processor for a function.
-const sharedFunctions = 64
-
 // shapeOptions are those of shapes of a graph for a target.
 func (t *Tools) shapeOptions(graph *harmony.Program, to Target,
 	k codecache.Knowledge) shape.Options {
 	o := shape.Options{Target: to.Target, Fix: k.Fix, Range: k.Range, General: k.General,
 		Domains: k.Domains, Lines: to.Lines, Loops: to.GPU, Donate: to.GPU, Extend: !to.GPU,
-		Share: len(graph.Kernels())+len(graph.Indexes) >= sharedFunctions}
+		Share: len(graph.Kernels())+len(graph.Indexes) >= target.ManyFunctions}
 	if t.emulates(to) {
 		o = t.Emulation.Options(o)
 	}

@@ -23,7 +23,8 @@
 // an estimate of the memory traffic says that repeating its work costs no more
 // than storing the rows once and reading them back for each. At last, kernels
 // of a block that keep the same rows of the same source become one with all
-// their sinks.
+// their sinks. In a large program, those outside of loops get few inserts,
+// because the largest kernel bounds the time until the first answer.
 //
 // An operation that needs all of its input does not fuse: indexes, groups that
 // are read, numbering, checks, rounds of recursion. A numbering or ranking does

@@ -24,6 +24,9 @@ type Options struct {
 	// TwoIndexes keeps the indexes over old and over full of the same columns
 	// of a relation apart.
 	TwoIndexes bool
+	// Large is the number of kernels and indexes from which a program is large;
+	// 0 is target.ManyFunctions.
+	Large int
 	// Brief leaves refusals out of the report. Finding all of them takes longer
 	// than fusing.
 	Brief bool
@@ -87,6 +90,8 @@ type fuser struct {
 	was      map[harmony.Command]string
 	inPlace  map[harmony.Command][]string
 	seen     map[Refusal]bool
+	// isLarge tells whether compiling takes longer than most first runs.
+	isLarge bool
 }
 
 // newFuser copies the control flow of a program; kernels are replaced, never

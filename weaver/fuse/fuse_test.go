@@ -26,6 +26,7 @@ import (
 //	keep=(k0,k1)    that pair stays apart; off fuses nothing
 //	budget=B        sm_80, sm_90, cpu, or tiny, which nothing fits
 //	two-indexes     old and full rows have indexes of their own
+//	large=N         from N kernels and indexes on, a program is large
 //	distinct=R      no tuple is inserted twice into that relation
 //
 // The text before and after runs over random facts, and the answers have to
@@ -80,6 +81,8 @@ func fuseTest(t *testing.T, d *datadriven.TestData, p *harmony.Program, opts Opt
 			opts.Keep = append(opts.Keep, Pair{arg.Vals[0], arg.Vals[1]})
 		case "two-indexes":
 			opts.TwoIndexes = true
+		case "large":
+			d.ScanArgs(t, "large", &opts.Large)
 		case "off":
 			opts.Off = true
 		case "distinct":

@@ -98,6 +98,9 @@ func variants(t *testing.T, name string, p *harmony.Program, distinct func(*harm
 		fused = append(fused, rep.Fusions...)
 		visit(Options{Budget: b}, out)
 	}
+	large := Options{Distinct: distinct, Large: 1}
+	out, _ := fuseTwice(t, name, p, large)
+	visit(large, out)
 	off, _ := fuseTwice(t, name, p, Options{Off: true})
 	if off.String() != p.String() {
 		t.Errorf("%s: fusion is off and changes the program", name)

@@ -84,11 +84,14 @@ var (
 	// NothingShared is a pair that reads other columns of the same rows.
 	NothingShared = &Reason{"nothing shared",
 		"the two read different columns of the same rows, so that no value would be read once instead of twice"}
+	// FirstAnswer is a pair of a large program, and too large a kernel.
+	FirstAnswer = &Reason{"first answer",
+		"kernels of a large program compile side by side, so the largest one bounds the time until the first answer"}
 )
 
 // Reasons lists all reasons.
 func Reasons() []*Reason {
 	return []*Reason{Index, Order, Grouping, Round, Host, Check, OtherBlock, Accumulates, Between,
 		SwitchedOff, Budgeted, Recompute, StaysStored, OtherSink, Itself, OtherProducer,
-		DifferentRows, NothingShared}
+		DifferentRows, NothingShared, FirstAnswer}
 }

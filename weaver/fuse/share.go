@@ -1,15 +1,21 @@
 package fuse
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/queryplan/cfg"
+	"github.com/redfoxdb/redfox/weaver/target"
 )
 
 // shareRows makes one kernel of kernels of a block that read the same rows and
 // keep the same ones of them, so that the rows are read once. It comes last: a
 // kernel with several sinks cannot take in a consumer that drops rows.
 func (f *fuser) shareRows() {
+	f.isLarge = len(f.Kernels())+len(f.Indexes) >=
+		cmp.Or(f.opts.Large, target.ManyFunctions)
 	for _, b := range f.Blocks {
 		read := readers(b)
 		for i := 0; i < len(b.Cmds); i++ {
@@ -28,6 +34,9 @@ func (f *fuser) shareRows() {
 // share merges two kernels into one if they have the same rows and that pays,
 // and reports whether it did.
 func (f *fuser) share(a, b site) bool {
+	if f.delays(a, b) != "" {
+		return false // found out sooner than by merging them
+	}
 	k, early, why, _ := f.tryShare(a, b)
 	if k == nil || why != nil {
 		return false
@@ -70,10 +79,45 @@ func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason,
 	if fillsOwnInput(k) {
 		return nil, false, Itself, ""
 	}
+	if over := f.delays(a, b); over != "" {
+		return nil, false, FirstAnswer, over
+	}
 	if over := f.excess(k); over != "" {
 		return nil, false, Budgeted, over
 	}
 	return k, early, nil, ""
+}
+
+// mostInserts is the number of inserts of a kernel that delays no answer. Two
+// have as much code as the lookup and the insert of a join, and the smallest
+// kernel of a join has both.
+const mostInserts = 2
+
+// delays describes the inserts by which a kernel made of two would delay the
+// first answer of a large program, or returns "". A loop reads its rows in
+// every round, so its kernels share them in any case.
+func (f *fuser) delays(a, b site) string {
+	if !f.isLarge || cfg.OnCycle(a.block, (*harmony.Block).Successors) {
+		return ""
+	}
+	n := inserts(a.kernel()) + inserts(b.kernel())
+	if n <= mostInserts {
+		return ""
+	}
+	return fmt.Sprintf("%d inserts of %d", n, mostInserts)
+}
+
+// inserts counts the sinks of a kernel that insert, 0 without a kernel.
+func inserts(k *harmony.Kernel) int {
+	n := 0
+	if k != nil {
+		for _, s := range k.Sinks {
+			if _, ok := s.(*harmony.Insert); ok {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // refuseRows records, when all is done, why each kernel is not one with the

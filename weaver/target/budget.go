@@ -14,6 +14,12 @@ type Budget struct {
 	Sinks      int
 }
 
+// ManyFunctions is the number of kernels and indexes from which a program is
+// large: compiling takes longer than most of its first runs, so kernels are
+// kept short and equal at a small cost to each. LLVM, and the driver of a GPU,
+// take 0.1 s of a processor for a function.
+const ManyFunctions = 64
+
 // The budgets of the targets. Two blocks of 256 threads on a multiprocessor
 // hide the latency of loads, so a thread gets half of 65,536 / 256 registers,
 // and a block half of the shared memory: of 163 KB, and of 227 KB from sm_90
