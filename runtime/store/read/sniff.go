@@ -134,7 +134,8 @@ func (b *binder) isFact(schema *store.Schema, columns []int, record []string) bo
 }
 
 // sniffHeader takes the first of two records for the names of columns if it is
-// no fact of the predicates, and the second one is.
+// no fact of the predicates, and either has the names of their arguments or is
+// followed by a fact.
 func (b *binder) sniffHeader(s *Source, f *Fact, records [][]string, schemas []*store.Schema) {
 	if len(records) == 0 || !slices.ContainsFunc(records[0], isName) {
 		return
@@ -159,7 +160,7 @@ func (b *binder) sniffHeader(s *Source, f *Fact, records [][]string, schemas []*
 	named := false
 	for _, schema := range schemas {
 		columns, err := matchArguments(schema, &look, nil, f.Offset)
-		if err != nil || !b.isHeader(schema, columns, records) {
+		if err != nil || !b.isHeader(schema, columns, records[:1]) {
 			continue
 		}
 		named = true
