@@ -37,6 +37,17 @@ func (l *load) textHelp(f int, text string) string {
 	return fmt.Sprintf("in the form that redfox reads, this is %s", plain)
 }
 
+// likeValue reports whether a text is a value of a type in another form, or
+// stands for a missing one, rather than the name of a column. A letter may be
+// either a truth value or a name.
+func likeValue(t scalar.Type, text string) bool {
+	if slices.Contains(nullTexts, strings.ToUpper(text)) {
+		return true
+	}
+	_, err := scalar.ParseText(t, plainText(t, strings.TrimSpace(text)))
+	return err == nil && t.Kind != scalar.Boolean
+}
+
 // encodingHelp advises how to convert a file in which a text is not in UTF-8.
 func encodingHelp(text string) string {
 	switch {

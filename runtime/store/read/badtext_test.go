@@ -50,6 +50,10 @@ func TestTextHelp(t *testing.T) {
 		{function, "x,n\na,NA\n", "if it means that there is no value, write --null 'NA'", ""},
 		{function, "x,n\na,NA\n", "", "NA"},
 		{relation, "x,n\na,b\n", "", ""},
+		{relation, "a,\"1,234\"\nb,5\n", "in the form that redfox reads, this is 1234", ""},
+		{function, "a,NA\nb,5\n", "if it means that there is no value, write --null 'NA'", ""},
+		{relation, "a,NA\nb,5\n", "--on-error skip leaves such rows out; a function may lack " +
+			"a value: p[x] = n -> string(x), int(n).", "NA"},
 		{relation, "x,n\na\xe9,1\n", "if the file is in Latin-1, convert it to UTF-8, " +
 			"as iconv -f LATIN1 -t UTF-8 FILE does", ""},
 		{relation, "a\x00,1\n", "if the file is UTF-16, convert it to UTF-8, " +
