@@ -65,7 +65,7 @@ func (s *Session) Why(ctx context.Context, w *Workspace, goal string,
 	opts RunOptions, depth int) (*Reasons, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t, err := w.compile(ctx, []Source{GoalSource(goal)}, frontend.Execution)
+	t, err := w.compileDeriving(ctx, []Source{GoalSource(goal)})
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +97,16 @@ func (s *Session) Why(ctx context.Context, w *Workspace, goal string,
 		}
 	}
 	return p.reasons(ctx, rule, kept, depth)
+}
+
+// compileDeriving compiles a goal as a transaction. Tuples that earlier
+// questions have left stored are derived again, because a stored tuple has no
+// rule.
+func (w *Workspace) compileDeriving(ctx context.Context, sources []Source) (*step, error) {
+	front := w.front
+	defer func() { w.front = front }()
+	w.front = front.Deriving()
+	return w.compile(ctx, sources, frontend.Execution)
 }
 
 // explained is the tuples of a version of a workspace that goals were about.

@@ -122,8 +122,8 @@ func endless(e *runtime.RoundsError) *diag.Diagnostic {
 	if slices.ContainsFunc(e.Loop.Vars, func(v *queryplan.Var) bool {
 		return strings.Contains(v.Name, "$steps")
 	}) {
-		// Most bounds would be refused: a better value may not fail where a worse
-		// one passes.
+		// Most bounds would be refused: a better value may not fail where a
+		// worse one passes.
 		d.At = "this gets better from round to round"
 		d.Helps[0] = fmt.Sprintf("no way round a cycle may make the value of %s better: look for "+
 			"what is subtracted or has the wrong sign, or derive values of a fixed number of steps",
