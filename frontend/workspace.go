@@ -44,6 +44,19 @@ func (w *Workspace) Clone() Workspace {
 		inactive: slices.Clip(w.inactive)}
 }
 
+// Deriving returns a copy in which no derived predicate is stored, so that a
+// transaction derives those that it reads by their rules. Those with entities
+// stay: their numbers are the stored ones.
+func (w *Workspace) Deriving() Workspace {
+	c := w.Clone()
+	c.Restore(slices.DeleteFunc(c.StoredNames(), func(name string) bool {
+		p := w.Stored(name)
+		return p != nil && w.Derives(name) && p.Numbers == nil && p.Makes == nil &&
+			!slices.ContainsFunc(p.Args, func(a core.Arg) bool { return a.Family != nil })
+	}))
+	return c
+}
+
 // installed returns the workspace of a checked program.
 func installed(files []*ast.File, names blocks.Names, program *core.Program) *Workspace {
 	w := &Workspace{names: names}

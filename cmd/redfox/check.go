@@ -23,7 +23,7 @@ func checkCommand(con *console) *cli.Command {
 			examplesMark +
 			"redfox check reach.logic\n" +
 			"redfox check --json schema.logic rules.logic",
-		Flags: flags("json"),
+		Flags: flags("clauses", "json"),
 		Action: func(c *cli.Context) error {
 			debug.SetGCPercent(checkGCPercent)
 			sources, err := readProgram(c)

@@ -35,7 +35,7 @@ func compileCommand(con *console) *cli.Command {
 			"redfox compile --emit core reach.logic\n" +
 			"redfox compile reach.logic -o reach.plan\n" +
 			"redfox compile --emit ptx --target gpu:sm_90 --lines reach.logic",
-		Flags: flags(append([]string{"emit", "target", "lines", "no-fuse", "keep-apart", "output",
+		Flags: flags(append([]string{"clauses", "emit", "target", "lines", "no-fuse", "keep-apart", "output",
 			"disable", "json"}, factNames...)...),
 		Action: func(c *cli.Context) error {
 			if filepath.Ext(c.String("output")) == driver.CompiledExtension {

@@ -38,7 +38,12 @@ func loadCommand(con *console) *cli.Command {
 // load writes a database.
 func load(c *cli.Context, con *console) error {
 	path := c.String("output")
-	if path == "" || !driver.IsStored(path) {
+	if path != "" && !driver.IsStored(path) {
+		return &usageError{command: c.Command.Name,
+			message: fmt.Sprintf("-o %s: the name of a database ends in %s", path, driver.StoredExtension),
+			help:    "write -o " + strings.TrimSuffix(path, filepath.Ext(path)) + driver.StoredExtension}
+	}
+	if path == "" {
 		return &usageError{command: c.Command.Name, message: "no file of a database is named",
 			help: "write -o FILE" + driver.StoredExtension}
 	}

@@ -29,10 +29,10 @@ func explainCommand(con *console) *cli.Command {
 			"redfox explain --run reach.logic --facts data\n" +
 			"redfox explain --kernels --why-not-fused reach.logic\n" +
 			"redfox explain RF0101",
-		Flags: flags("steps", "run", "kernels", "why-not-fused", "no-fuse", "keep-apart",
-			"no-decompose", "no-tiers", "target", "format", "facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "strict",
-			"print", "engine", "device", "threads", "memory", "spill", "device-memory", "max-rounds",
-			"trust-code", "timeout", "disable", "json"),
+		Flags: flags(append([]string{"clauses", "steps", "run", "kernels", "why-not-fused", "no-fuse",
+			"keep-apart", "no-decompose", "no-tiers", "target", "format", "print", "engine", "device",
+			"threads", "memory", "spill", "device-memory", "max-rounds", "trust-code", "timeout",
+			"disable", "json"}, factNames...)...),
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); c.NArg() == 1 && isCode(name) {
 				return explainCode(con, name)

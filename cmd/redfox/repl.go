@@ -23,8 +23,8 @@ func replCommand(con *console) *cli.Command {
 			examplesMark +
 			"redfox repl reach.logic --facts data\n" +
 			"echo 'p(1). p(x)?' | redfox repl",
-		Flags: flags("facts", "fact", "allow-path", "header", "delimiter", "null", "on-error", "missing-facts", "limit", "engine",
-			"device", "threads", "memory", "spill", "device-memory", "max-rounds"),
+		Flags: flags(append([]string{"limit", "engine", "device", "threads", "memory", "spill",
+			"device-memory", "max-rounds"}, factNames...)...),
 		Action: func(c *cli.Context) error {
 			r, err := newRun(c, con)
 			if err != nil {

@@ -25,8 +25,8 @@ func whyCommand(con *console) *cli.Command {
 			"redfox why 'reach(118, 126)' reach.logic --facts data\n" +
 			"redfox why-not 'reach(1, 1)' reach.logic --facts data --depth 2\n" +
 			"redfox why 'reach(118, x), x > 6000' reach.logic --facts data --format json",
-		Flags: flags("depth", "format", "clauses", "facts", "fact", "allow-path", "header", "on-error",
-			"missing-facts", "strict", "threads", "memory", "spill", "max-rounds", "timeout", "disable", "json"),
+		Flags: flags(append([]string{"depth", "format", "clauses", "threads", "memory", "spill",
+			"max-rounds", "timeout", "disable", "json"}, factNames...)...),
 		Action: func(c *cli.Context) error {
 			format, err := choice("format", formatOr(c, "text"), "text", "json")
 			if err != nil {

@@ -14,6 +14,11 @@ func (c *checker) iterate(d *directive, p *pred) {
 		e := c.Errorf(diag.BadDirective, d.value.Pos(),
 			"a number of rounds is an integer, 1 or more")
 		e.Help("write for example lang:iterate[`%s] = 20.", p.Name)
+		if ok && lit.Value.Type.IsNumeric() && lit.Value.Type.Kind != scalar.Int {
+			e.Help("for rounds until nothing moves by more than %s, write lang:iterateUntil[`%s] = %s.",
+				lit.Pos().Text(), p.Name, lit.Pos().Text())
+		}
+		c.iteration(d, p) // so that its rules may read the round before
 		return
 	}
 	had := p.Iterates

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	goruntime "runtime"
 	"runtime/debug"
 	"slices"
@@ -81,8 +82,9 @@ func starAnswer(p *starprog.Program, dir, engine string,
 					return fmt.Errorf("%s, %s is %q, not %q", how, o.Name, got, want)
 				}
 			}
-		case part.Refusal != starprog.Answered && part.Refusal != whole.Refusal,
-			len(list) == len(p.Outputs) && part.Refusal != whole.Refusal:
+		case part.Refusal != starprog.Answered && !whole.Refusal.Excuses(part.Refusal),
+			len(list) == len(p.Outputs) && part.Refusal != whole.Refusal &&
+				!(whole.Refusal.Excuses(part.Refusal) && part.Refusal.Excuses(whole.Refusal)):
 			return fmt.Errorf("%s: %q, not %q", how, part.Refusal, whole.Refusal)
 		}
 		return nil
@@ -167,6 +169,8 @@ func starOutputs(ctx context.Context, prog *Program, p *starprog.Program, facts 
 			return &starprog.Answer{Refusal: starprog.Conflict}, nil
 		case diag.ConstraintViolated.ID:
 			return &starprog.Answer{Refusal: starprog.Violated}, nil
+		case diag.TotalOverflow.ID:
+			return &starprog.Answer{Refusal: starprog.Overflow}, nil
 		}
 	}
 	if err != nil {
@@ -247,6 +251,12 @@ func (s *starTest) disagreement(oracle starprog.Oracle, p *starprog.Program,
 	if s.fault != nil {
 		s.fault(p, got)
 	}
+	if got.Refusal == starprog.Overflow && s.name == duckDB {
+		// DuckDB's totals have more digits, or it does not compute them.
+		if want, err = bruteForces(1)[0].Answer(p); err != nil {
+			return "", nil, err
+		}
+	}
 	return want.Difference(p, got), want, nil
 }
 
@@ -288,11 +298,14 @@ func (s *starTest) shrink(oracle starprog.Oracle, p *starprog.Program,
 	return small, why
 }
 
-// starKind tells a failed run from a wrong answer; one does not become the
-// other while a program shrinks.
+// starCode finds the code of a diagnostic.
+var starCode = regexp.MustCompile(`\[RF\d+\]`)
+
+// starKind tells a failed run from a wrong answer, and one error from another;
+// one does not become the other while a program shrinks.
 func starKind(why string) string {
 	text, _, _ := strings.Cut(why, ":")
-	return strings.Fields(text + " ")[0]
+	return strings.Fields(text + " ")[0] + starCode.FindString(why)
 }
 
 // run compares programs of the seeds from the first one on, on as many
@@ -427,6 +440,24 @@ func (s *starTest) peerErs(t *testing.T, small *starprog.Program) bool {
 	t.Logf("seed %d, program %d: DuckDB differs from the %s engine and from brute force:\n%s",
 		small.Seed, small.Index, s.engine, small.Show())
 	return true
+}
+
+// TestStarOverflow runs programs of which one takes averages of squares that
+// have no room in decimal[18,6]: engine and oracle refuse it alike. DuckDB has
+// no such bound, so its answer is not the one that counts.
+func TestStarOverflow(t *testing.T) {
+	for name, oracles := range map[string][]starprog.Oracle{
+		bruteForce: bruteForces(1), duckDB: startPeers(t, 1),
+	} {
+		if oracles == nil {
+			continue
+		}
+		s := &starTest{oracles: oracles, name: name, engine: "go", first: 63595302388467}
+		s.run(t, starprog.PerData)
+		if n := s.count.Made[string(starprog.Overflow)]; n != 1 {
+			t.Errorf("%s: %d of the programs overflow, not one", name, n)
+		}
+	}
 }
 
 // startPeers starts DuckDB several times, or not at all where it is missing.

@@ -65,7 +65,7 @@ func (s *Session) Why(ctx context.Context, w *Workspace, goal string,
 	opts RunOptions, depth int) (*Reasons, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t, err := w.compile(ctx, []Source{GoalSource(goal)}, frontend.Execution)
+	t, err := w.compileDeriving(ctx, []Source{GoalSource(goal)})
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +97,16 @@ func (s *Session) Why(ctx context.Context, w *Workspace, goal string,
 		}
 	}
 	return p.reasons(ctx, rule, kept, depth)
+}
+
+// compileDeriving compiles a goal as a transaction. Tuples that earlier
+// questions have left stored are derived again, because a stored tuple has no
+// rule.
+func (w *Workspace) compileDeriving(ctx context.Context, sources []Source) (*step, error) {
+	front := w.front
+	defer func() { w.front = front }()
+	w.front = front.Deriving()
+	return w.compile(ctx, sources, frontend.Execution)
 }
 
 // explained is the tuples of a version of a workspace that goals were about.
@@ -199,6 +209,10 @@ func (p *Program) tables(ctx context.Context, db *Database,
 		v.Output = v.Kind != queryplan.Input && slices.Contains(opts.Outputs, v.Name)
 		v.OrderBy, v.Limit = nil, -1
 	}
+	steps := p.steps(plan, opts.Outputs)
+	for _, v := range steps {
+		v.Output = true
+	}
 	plan, _, err = rewrite.Run(plan, db.catalog(), rewrite.Options{
 		Disable: append(slices.Clone(p.disable), whyDisabled...), Verify: true})
 	if err != nil {
@@ -220,6 +234,9 @@ func (p *Program) tables(ctx context.Context, db *Database,
 	out := map[string]*provenance.Table{}
 	for _, v := range p.plan.Vars {
 		switch rel := answered.Outputs[v.Name]; {
+		case steps[v.Name] != nil:
+			name := steps[v.Name].Name
+			out[v.Name] = provenance.NewBest(answered.Outputs[name], answered.Rounds[name], v.Keys)
 		case rel != nil:
 			out[v.Name] = provenance.NewTable(rel, answered.Rounds[v.Name])
 		case v.Kind == queryplan.Input && slices.Contains(opts.Outputs, v.Name):
@@ -227,6 +244,28 @@ func (p *Program) tables(ctx context.Context, db *Database,
 		}
 	}
 	return out, nil
+}
+
+// steps returns the variables of the steps, by the names of the outputs that
+// are the last steps of their keys.
+func (p *Program) steps(plan *queryplan.Plan, outputs []string) map[string]*queryplan.Var {
+	improves := map[string]bool{}
+	for _, s := range p.core.Strata {
+		for _, pred := range s.Preds {
+			improves[pred.Name] = s.Recursive && pred.Improves() &&
+				slices.Contains(outputs, pred.Name)
+		}
+	}
+	steps := map[string]*queryplan.Var{}
+	for _, b := range plan.Blocks {
+		for _, c := range b.Cmds {
+			if in, ok := c.(*queryplan.Insert); ok && improves[in.Var.Name] {
+				// The only rows that it ever gets are those of its steps.
+				steps[in.Var.Name] = queryplan.Scans(in.Node)[0].Var
+			}
+		}
+	}
+	return steps
 }
 
 // reasons explains the goal over tables.

@@ -102,6 +102,50 @@ func TestWhyIsShallowest(t *testing.T) {
 	}
 }
 
+// TestWhyOfBestValues explains shortest paths over random graphs with cycles,
+// some of them of no length: each distance comes from that of another node,
+// which was final when it was used, and never from itself.
+func TestWhyOfBestValues(t *testing.T) {
+	const text = `
+edge(x, y, w) -> int(x), int(y), int(w).
+lang:recursiveMin(` + "`dist" + `).
+dist[0] = 0.
+dist[y] = d + w <- dist[x] = d, edge(x, y, w).
+`
+	checked := 0
+	for seed := range short.Count(t, 12, "graphs") {
+		r := rand.New(rand.NewPCG(seed, 11))
+		var facts strings.Builder
+		for range 40 {
+			fmt.Fprintf(&facts, "edge(%d, %d, %d).\n", r.IntN(12), r.IntN(12), r.IntN(3))
+		}
+		for x := range 12 {
+			goal := fmt.Sprintf("dist[%d] = d", x)
+			reasons := explained(t, text+facts.String(), goal, "")
+			if !reasons.Holds {
+				continue
+			}
+			var walk func(n *provenance.Node, above []string)
+			walk = func(n *provenance.Node, above []string) {
+				if n.Improved || slices.Contains(above, n.Tuple) {
+					t.Errorf("seed %d: %s: %s comes from itself, or from values that improve:\n%s",
+						seed, goal, n.Tuple, facts.String())
+				}
+				for _, b := range n.Because {
+					walk(b, append(slices.Clip(above), n.Tuple))
+				}
+				checked++
+			}
+			for _, n := range reasons.Because {
+				walk(n, nil)
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d tuples were explained", checked)
+	}
+}
+
 // distanceIn is the length of a shortest path of at least one edge; 0 if there
 // is none.
 func distanceIn[R ~[30]bool](edges []R, from, to int) int {

@@ -58,6 +58,13 @@ func (p Program) key(e *runtime.KeyError) *diag.Diagnostic {
 		Helps: []string{"derive one value a key, for example with agg<<v = min(x)>>, " +
 			"or declare a relation with parentheses"},
 	}
+	if len(clauses) > 0 && strings.HasPrefix(clauses[0].Text(), "+") {
+		d.Helps[0] = fmt.Sprintf("to replace the value that a key has, write ^%s[...] = ... "+
+			"in place of +%s[...] = ...", name, name)
+	} else if p.recursive(name) {
+		d.Helps = append(d.Helps, fmt.Sprintf("to keep the least value of each key while more are "+
+			"derived, add lang:recursiveMin(`%s).; there are recursiveMax and recursiveAny, too", name))
+	}
 	for i, span := range clauses {
 		switch {
 		case i == 0:
@@ -76,6 +83,15 @@ func (p Program) key(e *runtime.KeyError) *diag.Diagnostic {
 		}
 	}
 	return d
+}
+
+// recursive reports whether a predicate is filled in a loop that reads it.
+func (p Program) recursive(pred string) bool {
+	flow := queryplan.NewFlow(p.Plan)
+	return slices.ContainsFunc(p.Plan.Vars, func(v *queryplan.Var) bool {
+		return v.Name == pred && slices.ContainsFunc(p.Plan.Blocks,
+			func(b *queryplan.Block) bool { return flow.InLoop(b) && flow.GrowsAround(v, b) })
+	})
 }
 
 // endless points at what grows in a recursion.
@@ -102,6 +118,16 @@ func endless(e *runtime.RoundsError) *diag.Diagnostic {
 			"move by more", fills(e.Loop))
 		d.Helps[1] = strings.Replace(d.Helps[1], "the recursion ends", "the rounds end", 1)
 		return d
+	}
+	if slices.ContainsFunc(e.Loop.Vars, func(v *queryplan.Var) bool {
+		return strings.Contains(v.Name, "$steps")
+	}) {
+		// Most bounds would be refused: a better value may not fail where a
+		// worse one passes.
+		d.At = "this gets better from round to round"
+		d.Helps[0] = fmt.Sprintf("no way round a cycle may make the value of %s better: look for "+
+			"what is subtracted or has the wrong sign, or derive values of a fixed number of steps",
+			fills(e.Loop))
 	}
 	if e.Tuples > 0 {
 		d.Notes = []string{fmt.Sprintf("it has derived %s so far", counted(e.Tuples, "tuple"))}

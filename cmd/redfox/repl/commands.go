@@ -34,6 +34,7 @@ func init() { // the help lists the commands
 		{"print", "PRED", "print the tuples of a predicate", (*Prompt).printAll},
 		{"explain", "FORMULA | PRED", "show the plan of a question", (*Prompt).explain},
 		{"why", "FORMULA", "show why it holds, or why it does not", (*Prompt).why},
+		{"why-not", "FORMULA", "the same", (*Prompt).why},
 		{"limit", "N", "print at most N tuples of an answer; 0 means all", (*Prompt).setLimit},
 		{"help", "", "show this", (*Prompt).help},
 		{"quit", "", "end", func(*Prompt, context.Context, string) error { return errQuit }},

@@ -17,6 +17,9 @@ type strata struct {
 	// counts has the functions that a program counts, and keeps no best value
 	// of.
 	counts map[*core.Pred]bool
+	// keeps has the directive by which a function could keep the least or the
+	// greatest value of a key, where its only aggregation takes that.
+	keeps map[*core.Pred]string
 }
 
 // dependency is why one predicate needs another.
@@ -41,7 +44,8 @@ const (
 // and are refused, with the cycle. See Apt, Blair and Walker, Towards a Theory
 // of Declarative Knowledge (1988).
 func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
-	c := &strata{Reporter: report, counts: map[*core.Pred]bool{}}
+	c := &strata{Reporter: report, counts: map[*core.Pred]bool{},
+		keeps: map[*core.Pred]string{}}
 	number := make(map[*core.Pred]int, len(program.Preds))
 	for i, p := range program.Preds {
 		number[p] = i
@@ -55,6 +59,10 @@ func Order(program *core.Program, rules []*core.Rule, report *diag.Reporter) {
 			p := r.Head.Pred
 			c.counts[p] = !p.Hidden && p.Keys == len(p.Args)-1 &&
 				(r.Agg[0].Fn == core.Count || r.Agg[0].Fn == core.CountDistinct)
+			if !p.Hidden && p.Keys == len(p.Args)-1 && len(r.Agg) == 1 {
+				c.keeps[p] = map[core.AggFn]string{core.Min: "lang:recursiveMin",
+					core.Max: "lang:recursiveMax"}[r.Agg[0].Fn]
+			}
 		} else if r.Seq != nil {
 			kind = sequenced
 		}
@@ -321,6 +329,10 @@ func (c *strata) explainCycle(program *core.Program, d dependency, rest []depend
 	case aggregated:
 		e.Note("an aggregate of %s can only be computed when %s is complete", name(d.to),
 			name(d.to))
+		if p := program.Preds[d.from]; c.keeps[p] != "" {
+			e.Help("to keep one value of a key while more are derived, write the rule without agg and "+
+				"add %s(`%s).", c.keeps[p], p.Name)
+		}
 		e.Help("compute the recursive predicate without the aggregate, and aggregate its result in a " +
 			"predicate of its own")
 		if p := program.Preds[d.from]; c.counts[p] {

@@ -25,7 +25,16 @@ const (
 	Answered Refusal = ""
 	Conflict Refusal = "a key has two values"
 	Violated Refusal = "a constraint is violated"
+	Overflow Refusal = "a total does not fit"
 )
+
+// Excuses reports whether another evaluation of the program may end with the
+// refusal o although this one ends with r. An engine computes no total that
+// nothing reads, and where a program has several mistakes, the first one that
+// is found is reported. A total that is not there never overflows, though.
+func (r Refusal) Excuses(o Refusal) bool {
+	return r == o || r == Overflow || r != Answered && o == Overflow
+}
 
 // Answer is what a program says: tuples of its outputs as lines of text, or a
 // refusal. Lines are sorted unless the program orders them.
@@ -52,7 +61,7 @@ func (a *Answer) Add(o *Pred, lines []string) {
 
 // Difference says where another answer differs, "" if nowhere.
 func (a *Answer) Difference(p *Program, got *Answer) string {
-	if a.Refusal != got.Refusal {
+	if !a.Refusal.Excuses(got.Refusal) {
 		return fmt.Sprintf("got %s, want %s", got.summary(), a.summary())
 	}
 	for _, o := range p.Outputs {
@@ -129,7 +138,7 @@ func (b BruteForce) Answer(p *Program) (*Answer, error) {
 	case errors.As(err, &conflict):
 		return &Answer{Refusal: Conflict}, nil
 	case errors.As(err, &overflow):
-		return nil, fmt.Errorf("%w: %w", ErrUndecided, err)
+		return &Answer{Refusal: Overflow}, nil
 	case err != nil:
 		return nil, err
 	case len(result.Violations) > 0:

@@ -176,7 +176,7 @@ func Bind(
 		case path != "":
 			b.unmatched("%s has no file of facts; it is empty; did you mean %s?", s.Name, path)
 		case b.folderOf(s.Name) != "":
-			b.unmatched("%s has no file of facts; it is empty; bind the folder as %s", s.Name,
+			b.unmatched("%s has no file of facts; it is empty; bind the folder as --fact %s", s.Name,
 				b.folderOf(s.Name))
 		default:
 			b.unmatched("%s has no file of facts; it is empty", s.Name)

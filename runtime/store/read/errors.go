@@ -40,7 +40,8 @@ type LoadError struct {
 	Help   string // what to do, or ""
 	Err    error  // what caused it, or nil
 
-	missing bool // a value is missing that field must have
+	missing bool   // a value is missing that field must have
+	refused string // the text that is no value of field, or ""
 	field   int
 	object  int64 // of JSON, from 1 in its block
 }

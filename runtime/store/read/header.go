@@ -172,7 +172,10 @@ func isName(text string) bool {
 // adviseHeader adds the advice of headerHelp to the error of a first line.
 func (l *load) adviseHeader(err error, head [][]string) {
 	var bad *LoadError
-	if errors.As(err, &bad) && bad.Line == 1 && bad.Help == "" {
-		bad.Help = l.headerHelp(head)
+	if errors.As(err, &bad) && bad.Line == 1 && !bad.missing &&
+		(bad.Help == "" || len(head) > 0 && l.named(head[0])) {
+		if help := l.headerHelp(head); help != "" {
+			bad.Help = help
+		}
 	}
 }

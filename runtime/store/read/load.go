@@ -191,6 +191,8 @@ func (l *load) takeText(r textRows) error {
 		e.at(first, before)
 		if e.missing {
 			e.Help = l.missingHelp(e.field)
+		} else if e.refused != "" {
+			e.Help = l.textHelp(e.field, e.refused)
 		}
 		return e
 	}

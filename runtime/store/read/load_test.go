@@ -63,7 +63,7 @@ none: ` + `
 parts: ` + `
 not used, for want of a predicate of the name: DIR/other.tsv
 none has no file of facts; it is empty
-parts has no file of facts; it is empty; bind the folder as parts=DIR/parts.csv
+parts has no file of facts; it is empty; bind the folder as --fact parts=DIR/parts.csv
 `
 		if got.String() != want {
 			t.Errorf("block %d: got\n%swant\n%s", block, got.String(), want)

@@ -167,7 +167,7 @@ func explicitColumn(s *store.Schema, source *Source, name string) (int, error) {
 			Reason: fmt.Sprintf("the columns of %s have no names, but %s is to take %s",
 				source.Path, s.Name,
 				name),
-			Help: "use numbers from 1, or say that the file has a header",
+			Help: "use numbers from 1, or write --header if the first line has the names",
 		}
 	}
 	near, _ := nearest(name, source.columnNames())

@@ -14,11 +14,13 @@ import (
 // signatureBytes is how many bytes of a file the signatures need.
 const signatureBytes = 16
 
+const utf16Help = "convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 FILE does"
+
 // signatures are the first bytes of files that are no facts, whatever their
 // names claim, and what to do about them.
 var signatures = []struct{ first, what, help string }{
-	{"\xff\xfe", "UTF-16 text", "convert it to UTF-8"},
-	{"\xfe\xff", "UTF-16 text", "convert it to UTF-8"},
+	{"\xff\xfe", "UTF-16 text", utf16Help},
+	{"\xfe\xff", "UTF-16 text", utf16Help},
 	{"PK\x03\x04", "a ZIP archive", "unpack it, or export a sheet as CSV"},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document of an office program",
 		"export a sheet as CSV"},

@@ -134,23 +134,26 @@ func (b *binder) isFact(schema *store.Schema, columns []int, record []string) bo
 }
 
 // sniffHeader takes the first of two records for the names of columns if it is
-// no fact of the predicates, and the second one is.
+// no fact of the predicates, and either has the names of their arguments or is
+// followed by a fact.
 func (b *binder) sniffHeader(s *Source, f *Fact, records [][]string, schemas []*store.Schema) {
 	if len(records) == 0 || !slices.ContainsFunc(records[0], isName) {
 		return
 	}
 	first := records[0]
-	names := func(name string) bool {
+	needsNone := func(name string) bool {
 		_, err := strconv.Atoi(name)
-		return err == nil || slices.ContainsFunc(first, func(field string) bool {
+		return err == nil || s.partNamed(name) >= 0
+	}
+	names := func(name string) bool {
+		return needsNone(name) || slices.ContainsFunc(first, func(field string) bool {
 			return strings.EqualFold(field, name)
 		})
 	}
-	isNumber := func(name string) bool { _, err := strconv.Atoi(name); return err == nil }
 	if f.Columns != nil {
 		// Names need a header to refer to.
 		s.Header = !slices.ContainsFunc(f.Columns, func(c string) bool { return !names(c) }) &&
-			slices.ContainsFunc(f.Columns, func(c string) bool { return !isNumber(c) })
+			slices.ContainsFunc(f.Columns, func(c string) bool { return !needsNone(c) })
 		b.noteHeader(s, "")
 		return
 	}
@@ -159,7 +162,7 @@ func (b *binder) sniffHeader(s *Source, f *Fact, records [][]string, schemas []*
 	named := false
 	for _, schema := range schemas {
 		columns, err := matchArguments(schema, &look, nil, f.Offset)
-		if err != nil || !b.isHeader(schema, columns, records) {
+		if err != nil || !b.isHeader(schema, columns, records[:1]) {
 			continue
 		}
 		named = true
@@ -182,8 +185,8 @@ func (b *binder) sniffHeader(s *Source, f *Fact, records [][]string, schemas []*
 }
 
 // isHeader reports whether no number, date or truth value of the predicate
-// stands in the first record, although one is needed there, and the second, if
-// it is there, is a fact.
+// stands in the first record, in any form, although one is needed there, and
+// the second, if it is there, is a fact.
 func (b *binder) isHeader(schema *store.Schema, columns []int, records [][]string) bool {
 	args, _ := arguments(schema)
 	typed := false
@@ -192,7 +195,8 @@ func (b *binder) isHeader(schema *store.Schema, columns []int, records [][]strin
 			continue
 		}
 		text := records[0][columns[i]]
-		if _, err := scalar.ParseText(a.Type, text); err == nil || text == "" {
+		if _, err := scalar.ParseText(a.Type, text); err == nil || text == "" ||
+			b.opts.Null != nil && text == *b.opts.Null || likeValue(a.Type, text) {
 			return false
 		}
 		typed = true

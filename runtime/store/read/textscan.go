@@ -300,7 +300,9 @@ func (s *textScanner) record(data []byte, p, row int) (next, inner int, _ *LoadE
 				continue
 			}
 			if reason := s.set(f, row, text); reason != "" {
-				return 0, 0, s.complain(c, int64(inner), reason)
+				bad := s.complain(c, int64(inner), reason)
+				bad.refused, bad.field = string(text), f
+				return 0, 0, bad
 			}
 		}
 		inner += newlines
