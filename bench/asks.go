@@ -19,8 +19,8 @@ import (
 
 const (
 	asksGraph = "SF.cedge"
-	// asksSources is how many nodes are asked about, and asksPeer of how many
-	// of these the peer is asked.
+	// asksSources is the number of start nodes, and asksPeer the number of
+	// those that the peer is asked about.
 	asksSources = 1000
 	asksPeer    = 50
 )
@@ -37,17 +37,18 @@ const peerReach = `with recursive reach(y) as (
 	select y from edge where x = %d union select edge.y from reach join edge on reach.y = edge.x)
 	select count(*) from reach`
 
-// benchAsks asks what can be reached from each of a thousand nodes, one after
-// the other through one session: a question is compiled, planned and run. Each
-// answer must have as many nodes as a search by hand finds. The cpu engine
-// makes code for each question, and runs only with -engines.
+// benchAsks asks, for each of a thousand nodes, which nodes can be reached from
+// it. The questions go through one session, one after the other, and each is
+// compiled, planned and run. Each answer must have as many nodes as a search by
+// hand finds. The cpu engine compiles code for each question, so it runs only
+// with -engines.
 func benchAsks(ctx context.Context, c config) error {
 	engines := c.enginesOr(driver.EngineGo, driver.EngineAuto)
 	from, to, err := readEdges(c.graphFile(asksGraph))
 	if err != nil {
 		return err
 	}
-	a := newArrays(to, from) // so that into lists what edges lead to
+	a := newArrays(to, from) // reversed, so that into lists the targets of edges
 	rng := rand.New(rand.NewPCG(c.seed, 3))
 	sources, sizes := make([]int, asksSources), make([]int, asksSources)
 	clock := startClock()
@@ -63,7 +64,7 @@ func benchAsks(ctx context.Context, c config) error {
 		seconds[system] = all.wall / float64(n)
 		cells := table.Row{system, n, measure.FormatTime(measure.Median(took)),
 			measure.FormatTime(took[len(took)*99/100]), measure.FormatTime(all.wall / float64(n))}
-		if all.processor > 0 { // that of the peer's process is not known
+		if all.processor > 0 { // unknown for the peer's process
 			cells = append(cells, measure.FormatTime(all.processor/float64(n)))
 		}
 		rows = append(rows, cells)

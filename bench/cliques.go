@@ -21,9 +21,9 @@ var cliqueGraphs = []struct {
 }
 
 // benchCliques counts triangles and 4-cliques on each engine and on DuckDB,
-// which has binary joins only. All must agree, and 4-cliques also with what is
-// known of the graph. Graphs that are not in the folder run on demand.
-// With -peer, 4-cliques are counted in processes instead.
+// which has only binary joins. All must agree, and 4-cliques also with the
+// known number. Graphs that are not in the folder run on demand. With -peer,
+// 4-cliques are counted in processes instead.
 func benchCliques(ctx context.Context, c config) error {
 	if c.peer != "" {
 		return c.benchProcesses(ctx, c.graphProcesses("cliques", "ego-Facebook", "wiki-Vote",

@@ -39,8 +39,8 @@ func benchCheck(ctx context.Context, c config) error {
 	return c.compare(t)
 }
 
-// benchMemory runs closures in processes of their own and reads the largest
-// resident set that the system saw.
+// benchMemory runs closures, each in a process, and reads the largest resident
+// set that the system reports.
 func benchMemory(ctx context.Context, c config) error {
 	bin, remove, err := buildCommand(ctx)
 	if err != nil {
@@ -77,7 +77,8 @@ func benchMemory(ctx context.Context, c config) error {
 	return c.compare(t)
 }
 
-// command returns the redfox of -redfox, or builds one, which remove deletes.
+// command returns the redfox of -redfox, or builds one. remove deletes what it
+// built.
 func (c config) command(ctx context.Context) (bin string, remove func(), err error) {
 	if c.redfox != "" {
 		return c.redfox, func() {}, nil

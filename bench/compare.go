@@ -14,13 +14,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/driver"
 )
 
-// comparison is the table of a suite: pieces of work, each measured on the same
+// comparison is the table of a suite: works that are each measured on the same
 // systems and, in most suites, on a peer.
 type comparison struct {
 	title   string
 	labels  []string // columns before the times
 	systems []string // engines, or variants of one
-	figures string   // prefix of rows in the file of -figures; "" records none
+	figures string   // prefix of the rows in the file of -figures; "" records none
 	total   bool     // add sums and means, and record the sum instead of rows
 	works   []work
 }
@@ -78,7 +78,7 @@ func (c config) compare(t comparison) error {
 	rows := t.rows(entries, peer != "")
 	if t.total {
 		sum, mean := t.totals(entries)
-		if len(entries) == len(t.works) { // the sum of a selection is no figure
+		if len(entries) == len(t.works) { // do not record the sum of a selection
 			if err := t.record(c, "sum", sum); err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func (c config) compare(t comparison) error {
 	return nil
 }
 
-// record puts an entry into the file of -figures.
+// record writes an entry to the file of -figures.
 func (t comparison) record(c config, name string, e *entry) error {
 	times := map[string]float64{"DuckDB": e.peer}
 	for i, s := range t.systems {
@@ -98,8 +98,8 @@ func (t comparison) record(c config, name string, e *entry) error {
 	return c.record(t.figures+"/"+name, times, nil)
 }
 
-// header returns the titles of columns: labels, times, and ratios to the peer,
-// or to the first system if there is no peer.
+// header returns the column titles: labels, times, and ratios to the peer, or
+// to the first system if there is no peer.
 func (t comparison) header(peer bool) table.Row {
 	var row table.Row
 	for _, name := range slices.Concat(t.labels, t.systems) {
@@ -186,7 +186,7 @@ func (c config) enginesOr(names ...string) []string {
 }
 
 // measured returns the engines that suites run on: those of -engines, or all
-// that the machine has, the slowest first.
+// that the machine has, slowest first.
 func (c config) measured() []string {
 	var names []string
 	for _, e := range driver.Engines() {
@@ -198,8 +198,8 @@ func (c config) measured() []string {
 	return c.enginesOr(names...)
 }
 
-// repeat calls f n times and returns the median of its times. Collecting the
-// garbage of the call before is not timed.
+// repeat calls f n times and returns the median of its times. Each time
+// excludes collecting the garbage of the previous call.
 func repeat(n int, f func() error) (float64, error) {
 	var seconds []float64
 	for range n {

@@ -19,15 +19,15 @@ import (
 type kernelCost struct {
 	Query string
 	driver.KernelCost
-	First, Hot time.Duration // measured: in the first run, and the median of the others
+	First, Hot time.Duration // measured: the first run, and the median of the others
 }
 
-// tolerance is how far a prediction may be from the measured time, as a share
-// of it.
+// tolerance is the largest acceptable error of a prediction, relative to the
+// measured time.
 const tolerance = 0.3
 
-// benchCosts holds the predicted time of each kernel of TPC-H and the Star
-// Schema Benchmark against the measured one. All rows are loaded.
+// benchCosts compares the predicted time of each kernel of TPC-H and the Star
+// Schema Benchmark with the measured time. It loads all rows.
 func benchCosts(ctx context.Context, c config) error {
 	engine := driver.EngineGPU
 	if !slices.Contains(c.measured(), engine) {

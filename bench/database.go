@@ -25,8 +25,8 @@ for f in glob.glob(sys.argv[1] + "/*.parquet"):
 con.close()
 `
 
-// duckdbQuery runs a query and prints the answer. Its process says how much
-// processor time it took from opening the database to the answer.
+// duckdbQuery runs a query and prints the answer. Its process reports the
+// processor time from opening the database to the answer.
 const duckdbQuery = `import duckdb, sys, time
 start = time.process_time()
 con = duckdb.connect(sys.argv[1], read_only=True)
@@ -36,10 +36,10 @@ for row in con.sql(open(sys.argv[3]).read()).fetchall():
 print(time.process_time() - start, file=sys.stderr)
 `
 
-// databaseQueries are those that the suite database runs.
+// databaseQueries are the queries of the suite database.
 var databaseQueries = []string{"q01", "q03", "q06", "q14", "q18"}
 
-// storedData is what the suite database makes files of.
+// storedData is a data set from which the suite database makes files.
 type storedData struct {
 	name, folder string
 	int32s       int64   // bytes of its columns in four bytes a value; 0 if unknown
@@ -49,12 +49,12 @@ type storedData struct {
 	open         float64 // seconds
 }
 
-// benchDatabase makes files of databases of TPC-H and of SSB, and measures
-// queries of TPC-H in processes of their own: from the file of redfox, from
-// that of -before, from Parquet, and with DuckDB from its own file. The systems
-// take turns. Times are processor times, the least of -repeat turns: redfox's
-// are those of whole processes, DuckDB's are without the start of Python. The
-// answers of redfox must be equal, and DuckDB's must have as many rows.
+// benchDatabase makes database files of TPC-H and of SSB. It then measures
+// queries of TPC-H, each in a process: from the file of redfox, from the file
+// of -before, from Parquet, and in DuckDB from its own file. The systems take
+// turns. Times are processor times, the least of -repeat turns. Those of redfox
+// are of whole processes, and those of DuckDB exclude the start of Python. The
+// answers of redfox must be equal, and those of DuckDB must have as many rows.
 func benchDatabase(ctx context.Context, c config) error {
 	bin, remove, err := c.command(ctx)
 	if err != nil {

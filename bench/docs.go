@@ -21,7 +21,7 @@ type documentTable struct {
 	file    string
 	engines []string // a column each
 	rows    []documentRow
-	// partial says that rows without a figure are left out.
+	// partial leaves out rows without a figure.
 	partial bool
 }
 
@@ -29,9 +29,10 @@ type documentTable struct {
 type documentRow struct{ work, text, command string }
 
 const (
-	// ofProcess is what the rows of works named process/ show.
+	// ofProcess describes the figures of works named process/.
 	ofProcess = "processor time of a process"
-	// withPeers is the flag for the peers that the page builds.
+	// withPeers is the flag that names the peers built by the commands of the
+	// page.
 	withPeers = "-peer $P/datafrog,$P/ascent "
 )
 
@@ -83,7 +84,7 @@ func recursionRows() (rows []documentRow) {
 	return rows
 }
 
-// writeDocuments renders the tables of figures into the page.
+// writeDocuments renders the figures into the tables of the page.
 func writeDocuments(context.Context, config) error {
 	text, err := os.ReadFile(performancePage)
 	if err != nil {
@@ -119,7 +120,7 @@ func renderPage(page string) (string, error) {
 }
 
 // render writes the table in Markdown. A peer that takes longer than the
-// fastest engine has the ratio beside it.
+// fastest engine gets the ratio beside its time.
 func (t documentTable) render(all *figures) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b,

@@ -24,15 +24,15 @@ type figures struct {
 // figure is one row: a piece of work and the time of each system for it.
 type figure struct {
 	Work string `json:"work"` // the key of the row, such as tpch/sum
-	Date string `json:"date"` // of the measurement: year, month, day
-	// Seconds are medians of wall-clock times by engine or peer. Those of works
-	// named process/ are processor times of whole processes.
+	Date string `json:"date"` // the day of the measurement: year, month, day
+	// Seconds are medians of wall-clock times, by engine or peer. For works
+	// named process/ they are processor times of whole processes.
 	Seconds map[string]float64 `json:"seconds"`
 	// Source names the origin of times that this run did not measure.
 	Source map[string]string `json:"source,omitempty"`
 }
 
-// readFigures reads a file; one that is absent has no figures.
+// readFigures reads a file. A missing file has no figures.
 func readFigures(file string) (*figures, error) {
 	text, err := os.ReadFile(file)
 	switch {
@@ -48,7 +48,7 @@ func readFigures(file string) (*figures, error) {
 	return &f, nil
 }
 
-// find returns the row of a piece of work, nil if there is none.
+// find returns the row of a work, or nil if there is none.
 func (f *figures) find(work string) *figure {
 	i := slices.IndexFunc(f.Figures, func(g figure) bool { return g.Work == work })
 	if i < 0 {
@@ -67,8 +67,9 @@ func (f *figures) write(file string) error {
 	return atomicfile.WriteBytes(file, append(text, '\n'))
 }
 
-// record puts a row into the file of -figures, if the flag is given. The row
-// replaces the row of the same work. A system whose time is 0 is omitted.
+// record writes a row to the file of -figures, if the flag is given. It
+// replaces an earlier row of the same work. A system whose time is 0 is
+// omitted.
 func (c config) record(work string, times map[string]float64, source map[string]string) error {
 	if c.figures == "" {
 		return nil

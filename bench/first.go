@@ -17,10 +17,10 @@ import (
 	"github.com/redfoxdb/redfox/internal/driver"
 )
 
-// benchFirst measures first and second runs of engine auto beside those of the
-// go and cpu engines, a process each. A first run has an empty code cache, and
-// a second one has what the first has left. The runs of a program take turns,
-// and the answers must be equal.
+// benchFirst measures the first and the second run of engine auto beside those
+// of the go and cpu engines, each in a process. The first run has an empty code
+// cache; the second one has what the first has left. The runs of a program take
+// turns, and their answers must be equal.
 func benchFirst(ctx context.Context, c config) error {
 	bin, remove, err := buildCommand(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func benchFirst(ctx context.Context, c config) error {
 	return nil
 }
 
-// runKinds are the runs of a program. Those of an engine share a cache.
+// runKinds are the runs of a program. The runs of an engine share a cache.
 var runKinds = []struct{ engine, name string }{
 	{driver.EngineGo, ""}, {driver.EngineCPU, "first"}, {driver.EngineCPU, "second"},
 	{driver.EngineAuto, "first"}, {driver.EngineAuto, "second"},
@@ -61,7 +61,7 @@ var runKinds = []struct{ engine, name string }{
 // firstProgram is a program and where its facts are.
 type firstProgram struct {
 	name string
-	args []string // of redfox run
+	args []string // the arguments of redfox run
 }
 
 // firstRuns measures processes.
@@ -101,8 +101,8 @@ func (f *firstRuns) programs() ([]firstProgram, error) {
 	return append(out, firstProgram{name: "4,000 clauses", args: l.files}), nil
 }
 
-// measure runs a program in all kinds, as often as is asked for, and returns
-// the row of medians.
+// measure runs a program in all kinds, -repeat times, and returns the row of
+// medians.
 func (f *firstRuns) measure(ctx context.Context, p firstProgram) (table.Row, error) {
 	took := make([][]measured, len(runKinds))
 	var want []byte
@@ -152,8 +152,8 @@ func (f *firstRuns) measure(ctx context.Context, p firstProgram) (table.Row, err
 	return row, nil
 }
 
-// writeCSPA writes facts of testdata/graphs/cspa.logic with so many variables,
-// some of which many are assigned to.
+// writeCSPA writes facts for testdata/graphs/cspa.logic with a number of
+// variables. Some variables have many assignments.
 func writeCSPA(dir string, variables int, seed uint64) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -161,7 +161,7 @@ func writeCSPA(dir string, variables int, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for _, f := range []struct {
 		name  string
-		share int // of the variables, in tenths
+		share int // the share of the variables, in tenths
 	}{{"assign", 6}, {"dereference", 3}} {
 		var b strings.Builder
 		for range variables * f.share / 10 {

@@ -24,10 +24,10 @@ const (
 `
 )
 
-// salesRows is how many of them the files of benchFormats have.
+// salesRows is the number of rows in the files of benchFormats.
 const salesRows = 1_000_000
 
-// peerTypes are the columns of sales, as DuckDB's readers are told them.
+// peerTypes declares the columns of sales for DuckDB's readers.
 const peerTypes = `{'id': 'BIGINT', 'customer': 'BIGINT', 'price': 'DECIMAL(18,2)',
 	'rate': 'DOUBLE', 'day': 'TIMESTAMP', 'kind': 'VARCHAR', 'name': 'VARCHAR'}`
 

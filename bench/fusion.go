@@ -15,8 +15,8 @@ import (
 // pattern is a program whose operators form one of the patterns of Kernel
 // Weaver (Wu and others, MICRO 2012).
 type pattern struct {
-	name    string // of a program in testdata/fusion
-	samples int    // rows of its largest input
+	name    string // the name of a program in testdata/fusion
+	samples int    // the rows of its largest input
 }
 
 var patterns = []pattern{
@@ -37,7 +37,7 @@ type variant struct {
 	options driver.Options
 }
 
-// variants differ in fusion alone. Both omit PushFilters, which merges selects,
+// variants differ only in fusion. Both omit PushFilters, which merges selects,
 // so that each select stays an operator.
 var variants = []variant{
 	{"apart", driver.Options{Disable: []string{"PushFilters"}, NoFuse: true}},
@@ -45,8 +45,7 @@ var variants = []variant{
 }
 
 // benchFusion runs each pattern on the cpu engine with its kernels apart and
-// fused. The bytes are those of columns that kernels read and of tuples that
-// they write.
+// fused. The bytes count columns that kernels read and tuples that they write.
 func benchFusion(ctx context.Context, c config) error {
 	dir, err := os.MkdirTemp("", "redfox-bench")
 	if err != nil {
@@ -120,7 +119,7 @@ func (e *entry) measurePattern(ctx context.Context, c config, dir string, p patt
 	return answer, res.Err()
 }
 
-// writeSamples writes the facts of the patterns, which depend on n alone: n
+// writeSamples writes the facts of the patterns, which depend only on n: n
 // samples with three columns of numbers below 1,000 and one of keys; tables of
 // keys, each a permutation; and a graph of n edges with a few cycles.
 func writeSamples(dir string, n int) error {
@@ -150,7 +149,7 @@ func writeSamples(dir string, n int) error {
 			return err
 		}
 	}
-	// Edges that lead ahead by a little make paths long and rounds many.
+	// Short steps ahead make paths long, so that there are many rounds.
 	row := make([]int64, 2)
 	return writeTable(filepath.Join(dir, "edge.tsv"), "x\ty", n, func(i int) []int64 {
 		row[0] = int64(i)
@@ -170,7 +169,7 @@ func writeTable(file, header string, n int, row func(i int) []int64) error {
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
 	if header != "" {
-		w.WriteString(header + "\n") // an error stays with w until Flush
+		w.WriteString(header + "\n") // w keeps an error until Flush
 	}
 	var line []byte
 	for i := range n {

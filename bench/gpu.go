@@ -18,20 +18,20 @@ import (
 	"github.com/redfoxdb/redfox/internal/driver"
 )
 
-// job is one row of the suite gpu: a program over facts that lie on the device.
+// job is one row of the suite gpu: a program over facts on the device.
 type job struct {
 	name    string
 	program []driver.Source
-	output  string // the predicate that is computed, and stays on the device
-	rows    int64  // that the rate counts
-	unit    string // of the rows
-	bytes   int64  // of columns read and tuples written; 0 takes the kernels' sum
+	output  string // the predicate that is computed; it stays on the device
+	rows    int64  // the rows that the rate counts
+	unit    string // the unit of the rows
+	bytes   int64  // bytes of columns read and tuples written; 0 means the kernels' sum
 	ceiling ceiling
 	bar     float64 // seconds; 0 if there is none
 	peer    string  // the figure of another system, with its origin
 	check   func(*driver.Result) error
-	// verify, if set, runs once over the same facts. Its value of `_` must be
-	// verified.
+	// verify, if set, is a program that runs once over the same facts. Its
+	// value of `_` must be verified.
 	verify   []driver.Source
 	verified int64
 	// prepare, if set, computes what check and verify expect. It is called if
@@ -39,11 +39,11 @@ type job struct {
 	prepare func(*job)
 }
 
-// ceiling is the least time that measured rates of the card allow. The zero
-// value stands for reading the bytes of the job.
+// ceiling is the shortest time that the measured rates of the card allow. The
+// zero value means the time to read the bytes of the job.
 type ceiling struct {
 	seconds float64
-	of      string // the rate
+	of      string // the name of the rate
 }
 
 // outcome is a measured job. Times are wall-clock seconds.
@@ -65,7 +65,7 @@ type outcome struct {
 	Failure   string   `json:"failure,omitempty"`
 }
 
-// profile is one more run, in which kernels are timed.
+// profile is one further run, in which kernels are timed.
 type profile struct {
 	Seconds  float64          `json:"seconds"`
 	Prepare  float64          `json:"prepare_seconds"` // planning, code, copies of facts
@@ -78,7 +78,7 @@ type profile struct {
 	Kernels  []measure.Kernel `json:"kernels"`
 }
 
-// machine is the file of -json.
+// machine is the content of the file of -json.
 type machine struct {
 	Date    string  `json:"date"`
 	Engine  string  `json:"engine"`
@@ -100,14 +100,14 @@ type gpuSuite struct {
 	failed  int
 }
 
-// benchGPU measures runs over facts on the device with compiled code, whose
-// results stay on the device. Times are wall clock round a call of Run.
+// benchGPU measures compiled programs over facts on the device, whose results
+// stay on the device. Times are the wall-clock times of calls of Run.
 func benchGPU(ctx context.Context, c config) (err error) {
 	s := &gpuSuite{config: c, engine: cmp.Or(c.engines, driver.EngineGPU)}
 	s.machine = machine{Date: time.Now().UTC().Format(time.RFC3339), Engine: s.engine,
 		Scale: c.scale, Threads: c.threads, Before: nvidia(clocks), Device: nvidia(
 			"name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit")}
-	// Other processes come before this one opens the device.
+	// Measure other processes before this one opens the device.
 	s.parts(ctx, s.cold, s.kernels)
 	s.session, err = driver.OpenSession(driver.SessionOptions{Engine: s.engine,
 		Threads: c.threads})
@@ -133,7 +133,7 @@ func (s *gpuSuite) parts(ctx context.Context, parts ...func(context.Context) err
 	}
 }
 
-// recordGPU puts a row into the file of -figures, if the engine is gpu.
+// recordGPU writes a row to the file of -figures, if the engine is gpu.
 func (s *gpuSuite) recordGPU(work string, seconds float64, peer string, theirs float64,
 	source string) error {
 	if s.engine != driver.EngineGPU {
@@ -143,10 +143,10 @@ func (s *gpuSuite) recordGPU(work string, seconds float64, peer string, theirs f
 		map[string]string{peer: source})
 }
 
-// clocks are the fields of nvidia-smi for the state of the card.
+// clocks lists the fields of nvidia-smi for the state of the card.
 const clocks = "clocks.sm,clocks.mem,temperature.gpu,power.draw"
 
-// nvidia returns fields of nvidia-smi, "" if there is no such program.
+// nvidia returns fields of nvidia-smi, or "" if that is not installed.
 func nvidia(what string) string {
 	out, err := exec.Command("nvidia-smi", "--query-gpu="+what, "--format=csv,noheader").Output()
 	if err != nil {
@@ -164,8 +164,9 @@ func (s *gpuSuite) fail(name string, err error) {
 	}
 }
 
-// measure measures the jobs that -only selects over the same facts, and removes
-// these from the device. It returns the outcomes of jobs that succeed.
+// measure measures the jobs that -only selects over the same facts, and then
+// removes the facts from the device. It returns the outcomes of the jobs that
+// succeed.
 func (s *gpuSuite) measure(ctx context.Context, db *driver.Database,
 	jobs ...*job) (done []*outcome) {
 	for _, j := range jobs {
@@ -187,8 +188,8 @@ func (s *gpuSuite) measure(ctx context.Context, db *driver.Database,
 	return done
 }
 
-// add appends a row and prints it at once, so that a run that is interrupted
-// has printed its rows.
+// add appends a row and prints it at once, so that an interrupted run has
+// printed its rows.
 func (s *gpuSuite) add(out *outcome) {
 	s.machine.Rows = append(s.machine.Rows, out)
 	fmt.Printf("%-24s %9.4g ms (%.4g to %.4g)", out.Work, out.Median*1e3, out.Least*1e3, out.Most*1e3)
@@ -274,7 +275,7 @@ func (s *gpuSuite) one(ctx context.Context, db *driver.Database, j *job) (*outco
 	return out, nil
 }
 
-// verify runs the program that proves an answer.
+// verify runs the program that verifies an answer.
 func (s *gpuSuite) verify(ctx context.Context, db *driver.Database, j *job) error {
 	prog, err := driver.Compile(ctx, j.verify, driver.Options{})
 	if err != nil {
@@ -287,8 +288,8 @@ func (s *gpuSuite) verify(ctx context.Context, db *driver.Database, j *job) erro
 	return wantValue("_", j.verified)(res)
 }
 
-// outcome returns the row of a job with these times. The bar holds for a whole
-// run on a GPU only.
+// outcome returns the row of a job with these times. The bar applies only to a
+// whole run on a GPU.
 func (s *gpuSuite) outcome(j *job, times measure.Times, kernels []measure.Kernel) *outcome {
 	o := &outcome{Work: j.name, Rows: j.rows, Unit: j.unit, Bytes: j.bytes, Times: times,
 		Peer: j.peer}
@@ -361,7 +362,7 @@ func (s *gpuSuite) print() {
 			"others"}, rows)
 }
 
-// blank formats values, or returns "" if they are not known.
+// blank formats values, or returns "" unless they are known (there).
 func blank(there bool, format string, values ...any) string {
 	if !there {
 		return ""
@@ -369,7 +370,7 @@ func blank(there bool, format string, values ...any) string {
 	return fmt.Sprintf(format, values...)
 }
 
-// milli renders seconds as milliseconds, with four significant digits.
+// milli formats seconds as milliseconds with four significant digits.
 func milli(s float64) string { return fmt.Sprintf("%.4g", s*1e3) }
 
 // write writes the rows so far as JSON.

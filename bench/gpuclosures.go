@@ -11,20 +11,20 @@ import (
 )
 
 // closure is a graph whose closure is measured on a GPU. Times are in seconds,
-// on this card; 0 is unknown.
+// on one H200; 0 means unknown.
 type closure struct {
 	name      string
 	tuples    int64
-	prototype float64 // of a program in CUDA C++ for this alone, the better of two
-	gpulog    float64 // of GPULog (Sun and others, ASPLOS 2025)
+	prototype float64 // the faster of two programs in CUDA C++ written for it
+	gpulog    float64 // GPULog (Sun and others, ASPLOS 2025)
 	bar       float64
 }
 
 // gpulog is the name of the peer of closures.
 const gpulog = "GPULog"
 
-// closures has times of others that bench/history.md describes: one H200, best
-// of three, the tuples counted. GPULog omits 12,948 tuples of SF.cedge.
+// closures holds times of other systems, described in bench/history.md: one
+// H200, best of three, tuples counted. GPULog omits 12,948 tuples of SF.cedge.
 var closures = []closure{
 	{"wiki-Vote", 11947132, 0.0039, 0, 0},
 	{"CA-HepTh", 74619885, 0.0206, 0.330, 0},

@@ -26,8 +26,8 @@ const (
 	oursBar  = 0.15
 )
 
-// processTimes are times from the start of a process: until the last of its
-// output, and until its end. The driver destroys its context in between.
+// processTimes are times from the start of a process until the last of its
+// output, and until its end. In between, the driver destroys its context.
 type processTimes struct{ result, end []time.Duration }
 
 func (p *processTimes) add(result, end time.Duration) {
@@ -38,9 +38,9 @@ func (p *processTimes) add(result, end time.Duration) {
 // one program (redfox.StartEngine). The time to make a context depends on them.
 var driverSettings = []string{"CUDA_DEVICE_MAX_CONNECTIONS=2", "CUDA_MODULE_LOADING=EAGER"}
 
-// cold measures new processes of redfox run, with nothing compiled before and
+// cold measures new processes of redfox run: with nothing compiled before, and
 // with the cache of the process before. Between them it measures processes that
-// only make a context, with the default settings of the driver and with those
+// only create a context, with the default settings of the driver and with those
 // of redfox. The difference to the latter is the time of redfox itself.
 func (s *gpuSuite) cold(ctx context.Context) error {
 	if s.redfox == "" || !s.wantsAny("cold", "cold-cached", "context") {
@@ -122,12 +122,12 @@ func (s *gpuSuite) addTimes(name string, times []time.Duration, bar float64) {
 	s.add(s.outcome(&job{name: name, bar: bar}, measure.Summarise(times, 0), nil))
 }
 
-// median returns the median in seconds, 0 if there are no times.
+// median returns the median in seconds, or 0 if there are no times.
 func median(times []time.Duration) float64 { return measure.Summarise(times, 0).Median }
 
 // driverCompiles returns the time in which a process with nothing compiled
-// before only waits for the driver to compile PTX and to load the code. It is
-// part of the time of redfox.
+// before only waits for the driver to compile PTX and load the code. That time
+// is part of the time of redfox.
 func (s *gpuSuite) driverCompiles(ctx context.Context, cache string) (time.Duration, error) {
 	if err := os.Mkdir(cache, 0o777); err != nil {
 		return 0, err
@@ -154,7 +154,7 @@ func (s *gpuSuite) driverCompiles(ctx context.Context, cache string) (time.Durat
 			return time.Duration(e.Duration * float64(time.Microsecond)), nil
 		}
 	}
-	return 0, nil // of an engine without a driver
+	return 0, nil // the engine has no driver
 }
 
 // process runs a small program in a new process with a folder for its cache.
@@ -201,8 +201,9 @@ func timedProcess(cmd *exec.Cmd) (text string, result, end time.Duration, err er
 	return out.String(), result, end, nil
 }
 
-// driverContext measures a process that only opens the driver and makes a
-// context, with variables of the driver. If it counts, the times are added.
+// driverContext measures a process that only opens the driver and creates a
+// context, with the given environment variables. If counts is set, it adds the
+// times.
 func (s *gpuSuite) driverContext(ctx context.Context, counts bool, to *processTimes,
 	settings ...string) error {
 	cmd := exec.CommandContext(ctx, s.python, "bench/driver_context.py")
@@ -213,7 +214,7 @@ func (s *gpuSuite) driverContext(ctx context.Context, counts bool, to *processTi
 	}
 	t, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err == nil && counts {
-		// the interpreter's own start does not count
+		// Exclude the start of the interpreter.
 		result := time.Duration(t * float64(time.Second))
 		to.add(result, result+ended-printed)
 	}

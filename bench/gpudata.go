@@ -17,7 +17,7 @@ func mix(i uint64) uint64 {
 	return i ^ i>>31
 }
 
-// below maps a word that is evenly spread to a number below n.
+// below maps a uniformly distributed word to a number below n.
 func below(word, n uint64) uint64 {
 	hi, _ := bits.Mul64(word, n)
 	return hi
@@ -66,7 +66,7 @@ type numbers struct {
 	at     func(i int) uint64
 }
 
-// randomNumbers returns n pseudo-random numbers of the range from least to
+// randomNumbers returns n pseudo-random numbers between least and
 // least+count-1. Columns with different seeds are independent.
 func randomNumbers(n int, seed, least, count uint64) numbers {
 	f := func(i uint64) uint64 { return least + below(mix(i+seed<<40), count) }

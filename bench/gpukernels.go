@@ -41,11 +41,11 @@ func (s *gpuSuite) kernels(ctx context.Context) error {
 	return nil
 }
 
-// pairsBar is the longest time in which 2^28 pairs are to be sorted.
+// pairsBar is the longest acceptable time, in seconds, to sort 2^28 pairs.
 const pairsBar = 0.008
 
-// pairsCeiling is the least time of a sort of pairs of 32 bits at the rate of a
-// copy.
+// pairsCeiling is the shortest possible time to sort pairs of 32 bits at the
+// rate of a copy.
 func pairsCeiling(n int) ceiling {
 	return ceiling{float64(n) * 16 * 4 / copyRate, "4 passes at 4.26 TB/s"}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/graphgen"
 )
 
-// large measures the reading of one column of 8 GiB, and the insertion of its
-// numbers into a set. A quarter of them is new.
+// large measures reading one column of 8 GiB, and inserting its numbers into a
+// set. A quarter of them is new.
 func (s *gpuSuite) large(ctx context.Context) error {
 	if !s.wantsAny("reduce", "insert") {
 		return nil
@@ -66,7 +66,7 @@ func (s *gpuSuite) sorting(ctx context.Context) error {
 		name: "sort-pairs", output: "sorted", rows: int64(n), unit: "pairs", bytes: int64(n) * 16,
 		program: sortProgram(pairsRule), check: wantRows("sorted", int64(n)),
 		ceiling: pairsCeiling(n), bar: pairsBar,
-		// All are in order, and each has the value that its key determines.
+		// All tuples are in order, and each value follows from its key.
 		verify: sortProgram(pairsRule +
 			"_[] = c <- agg<<c = count()>> sorted(i; a, v), sorted(i + 1; b, _), a < b, pair[a] = v.\n"),
 		verified: int64(n) - 1,

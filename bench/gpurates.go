@@ -13,7 +13,7 @@ const (
 	insertRate = 20e9    // tries a second of insert-if-absent, 64-bit keys, 2 to 16 GB of table
 )
 
-// measuredRate is a number of random accesses a second to a table of that size.
+// measuredRate is the number of random accesses a second to a table of a size.
 type measuredRate struct{ megabytes, rate float64 }
 
 var (
@@ -21,7 +21,7 @@ var (
 	atomics = []measuredRate{{8, 79e9}, {64, 36e9}, {490, 17e9}, {2048, 16e9}, {16384, 16e9}}
 )
 
-// at interpolates between sizes, in their logarithms.
+// at interpolates the rate at a size, linearly in the logarithm of the size.
 func at(list []measuredRate, bytes float64) float64 {
 	mb := bytes / 1e6
 	if mb <= list[0].megabytes {

@@ -11,8 +11,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/driver"
 )
 
-// samples is the table that selects, probes and groups read, and tables that
-// probes look into. All numbers are pseudo-random.
+// samples are the table that selects, probes and groups read, and the tables
+// that probes look up. All numbers are pseudo-random.
 type samples struct {
 	n, many, most int // rows of sample; of the smaller and the larger tables
 	specs         []sampleColumn
@@ -63,7 +63,7 @@ func (t *samples) facts() *driver.Facts {
 		Columns("scattered", column[uint64](t.most, spread), column[uint32](t.most, weight))
 }
 
-// weight is the value of a key in the tables that probes look into.
+// weight returns the value of a key in the tables that probes look up.
 func weight(i uint64) uint64 { return below(mix(i+8<<40), 1_000_000) }
 
 // sample returns the atom over some columns.
@@ -207,7 +207,8 @@ func (t *samples) groups() (jobs []*job) {
 	return jobs
 }
 
-// spreadBy separates keys so far that they are not looked up by position.
+// spreadBy is the distance between keys that are too far apart to be looked up
+// by position.
 const spreadBy = 4_294_967_311
 
 func spread(i uint64) uint64 { return i * spreadBy }

@@ -21,7 +21,7 @@ const iterateRounds = 20
 type iterateWork struct {
 	program string
 	loop    func(g *arrays) (value []float64)
-	// off is how far values may be apart, as a share of the greater one.
+	// off is the largest acceptable relative difference between values.
 	off float64
 }
 
@@ -42,11 +42,10 @@ var iterateGraphs = []struct {
 	{"69M", graphgen.Graph{Kind: graphgen.RMAT, Bits: 22, Edges: 71_000_000}},
 }
 
-// benchIterate measures programs that iterate over R-MAT graphs on the go and
-// cpu engines, or those of -engines, beside loops over arrays in Go, of one
-// thread. The time of a loop is that of its rounds alone, without that of
-// making the arrays; runs do all of it, and leave the answer on a GPU. All
-// values must agree.
+// benchIterate measures programs that iterate over R-MAT graphs, on the go and
+// cpu engines or those of -engines, beside single-threaded loops over arrays in
+// Go. The time of a loop covers only its rounds, without making the arrays. A
+// run does all the work, and leaves the answer on a GPU. All values must agree.
 func benchIterate(ctx context.Context, c config) error {
 	engines := c.enginesOr(driver.EngineGo, driver.EngineCPU)
 	var rows []table.Row
@@ -122,7 +121,7 @@ func equalValues(res *driver.Result, want []float64, off float64) error {
 		case float64:
 			got = v
 		}
-		// A missing value is NaN, from which everything is apart.
+		// A missing value is NaN, so the comparison fails.
 		if !(math.Abs(got-want[node]) <= off*math.Abs(want[node])) {
 			return fmt.Errorf("node %d has %v, and %v in the loop by hand", node, got, want[node])
 		}
@@ -139,7 +138,7 @@ func equalValues(res *driver.Result, want []float64, off float64) error {
 	return res.Err()
 }
 
-// arrays are a graph as compressed sparse rows: the edges into node y come from
+// arrays is a graph as compressed sparse rows: the edges into node y come from
 // source[begin[y]:begin[y+1]].
 type arrays struct {
 	begin, source []int32
@@ -289,7 +288,7 @@ func onlyOf[T int32 | int64 | float64](values []T, is []bool) []float64 {
 }
 
 // medianRun returns the median times of runs over loaded facts, and the answer
-// of a run before them, which makes the code.
+// of an uncounted first run, which compiles the code.
 func (c config) medianRun(ctx context.Context, prog *driver.Program, db *driver.Database,
 	opts driver.RunOptions) (took cost, first *driver.Result, err error) {
 	if first, err = prog.RunOn(ctx, db, opts); err != nil {

@@ -19,8 +19,9 @@ import (
 )
 
 // benchLarge measures a program of 4,000 clauses on each engine: redfox check,
-// and redfox run in a process each, the first with an empty code cache and the
-// second with what the first left there. The answers of all runs must be equal.
+// and two processes of redfox run. The first one has an empty code cache; the
+// second one has what the first has left. The answers of all runs must be
+// equal.
 func benchLarge(ctx context.Context, c config) error {
 	bin, remove, err := buildCommand(ctx)
 	if err != nil {
@@ -101,7 +102,7 @@ func (l *largeProgram) write(seed uint64) (facts int, err error) {
 	return facts, nil
 }
 
-// measured is what a process took, in seconds.
+// measured is the time that a process took, in seconds.
 type measured struct{ wall, processor float64 }
 
 // command runs redfox on the program, with a code cache for each engine.

@@ -33,10 +33,11 @@ const (
 	phaseRest  = "the rest"  // of the total
 )
 
-// benchLatency measures the compilation of both suites' queries from LogiQL to
-// PTX: with nothing compiled before, and with the PTX in the cache on disk. A
-// query's first compilation stands apart: it opens libLLVM, or evaluates
-// functions of the facts' strings and digests their columns.
+// benchLatency measures the compilation of the queries of both suites from
+// LogiQL to PTX, with nothing compiled before and with the PTX in the cache on
+// disk. It reports the first compilation of a query separately, because that
+// opens libLLVM, or evaluates functions of strings of the facts and digests
+// their columns.
 func benchLatency(ctx context.Context, c config) error {
 	known, unknown := newLatencyTables("the facts known"), newLatencyTables("no facts known")
 	for _, s := range suite.Suites() {
@@ -149,7 +150,7 @@ func medians(list []compilation) compilation {
 	}
 	out := compilation{}
 	for p, seconds := range phases {
-		for _, c := range list { // 0 where a phase did not happen
+		for _, c := range list { // a phase that did not happen takes 0
 			seconds = append(seconds, c[p])
 		}
 		out[p] = measure.Median(seconds)
@@ -159,7 +160,7 @@ func medians(list []compilation) compilation {
 }
 
 // cachedRuns is the number of compilations with a filled cache after each cold
-// one. The first of them suffers from processor caches full of LLVM.
+// one. The first of them runs with processor caches full of LLVM.
 const cachedRuns = 9
 
 // measure compiles a query repeatedly, each time with a new cache on disk and

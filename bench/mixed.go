@@ -15,11 +15,11 @@ import (
 	"github.com/redfoxdb/redfox/internal/driver"
 )
 
-// mixedWarm is how often each query runs before its times count: code is made,
-// columns are copied, and what the engine measures settles.
+// mixedWarm is the number of uncounted runs of each query, in which code is
+// compiled, columns are copied, and what the engine measures settles.
 const mixedWarm = 6
 
-// mixedShares are the sizes of the cache of the mixed engine, in percent of the
+// mixedShares are the sizes of the mixed engine's cache, as percentages of the
 // columns that the queries read.
 var mixedShares = []int64{0, 20, 40, 60, 80, 100}
 
@@ -34,14 +34,15 @@ type mixedSuite struct {
 // mixedRun is a system of the table.
 type mixedRun struct {
 	name    string
-	seconds []float64 // of each query
-	shares  []float64 // of the rows that a GPU took, of each query
+	seconds []float64 // the time of each query
+	shares  []float64 // the share of each query's rows that a GPU processed
 	cache   *driver.CacheStats
 }
 
-// benchMixed measures the Star Schema Benchmark on the cpu and the gpu engine
-// alone, and on the mixed engine with caches of several sizes. The queries run
-// in turns, so that they share the cache. All answers are DuckDB's.
+// benchMixed measures the Star Schema Benchmark on the cpu engine and the gpu
+// engine alone, and on the mixed engine with caches of several sizes. The
+// queries run in turns, so that they share the cache. All answers must be
+// DuckDB's.
 func benchMixed(ctx context.Context, c config) error {
 	r, err := c.runner("ssb")
 	if err != nil {
@@ -79,8 +80,8 @@ func benchMixed(ctx context.Context, c config) error {
 			continue
 		}
 		for _, share := range mixedShares {
-			// Half of the memory is for columns. A card of a byte holds none,
-			// and all of its memory holds all of them.
+			// Half of the memory is for columns: a card of one byte holds none.
+			// 0 stands for all of the memory, which holds all columns.
 			memory := max(2*bytes*share/100, 1)
 			if share == 100 {
 				memory = 0
@@ -110,7 +111,7 @@ func (s *mixedSuite) prepare(ctx context.Context, session *driver.Session) (
 	return all, nil
 }
 
-// mixedOptions are those of all runs.
+// mixedOptions are the options of all runs.
 var mixedOptions = driver.RunOptions{Outputs: []string{"_"}}
 
 // bytes returns the size of the columns that the queries read together.
@@ -163,8 +164,8 @@ func (s *mixedSuite) run(ctx context.Context, name string, opts driver.SessionOp
 	return out, nil
 }
 
-// onGPU returns which part of the rows, or of the commands of a plan that is
-// not divided by rows, a run had on a GPU.
+// onGPU returns the share of the rows that a run processed on a GPU, or, for a
+// plan that is not divided by rows, the share of the commands.
 func onGPU(stats driver.Stats) float64 {
 	gpu, all := 0.0, 0.0
 	for _, s := range stats.Segments {
@@ -183,7 +184,7 @@ func onGPU(stats driver.Stats) float64 {
 	return gpu / all
 }
 
-// print prints the times, and what each cache held in the end.
+// print prints the times and what each cache held at the end.
 func (s *mixedSuite) print(bytes int64, runs []*mixedRun) {
 	header := table.Row{"query"}
 	for _, r := range runs {

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// peakMemory returns the bytes of the largest resident set of a process that
-// has ended.
+// peakMemory returns the largest resident set, in bytes, of a process that has
+// ended.
 func peakMemory(ended *os.ProcessState) (float64, error) {
 	return float64(ended.SysUsage().(*syscall.Rusage).Maxrss) * 1024, nil
 }
 
-// processorTime returns the seconds of processor time of the processes that a
-// function starts and waits for, in user and system mode.
+// processorTime returns the processor time, in seconds of user and system mode,
+// of the processes that f starts and waits for.
 func processorTime(f func() error) (float64, error) {
 	before, err := childTime()
 	if err == nil {

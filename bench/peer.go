@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/bench/suite"
 )
 
-// peerWork is SQL for the peer. {file} stands for the file that the work is
-// about. Only query is timed.
+// peerWork is SQL for the peer. {file} stands for the file that the work reads.
+// Only query is timed.
 type peerWork struct{ load, query string }
 
 // loadEdges makes a table of a graph's edges.
@@ -34,8 +34,8 @@ var (
 		header=false, columns={'x': 'BIGINT', 'y': 'BIGINT'})`}
 )
 
-// askPeer measures n runs of the work on DuckDB and puts the median into an
-// entry. A count, unless it is negative, is what the answer must be.
+// askPeer measures n runs of the work on DuckDB and stores the median in an
+// entry. The answer must be count, unless that is negative.
 func (e *entry) askPeer(ctx context.Context, c config, n int, w peerWork, file string,
 	count int64) error {
 	peer, err := suite.StartDuckDB(ctx, c.python, c.threads)

@@ -17,12 +17,12 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/pointsto"
 )
 
-// pointsToSizes are the numbers of facts for which programs are made.
+// pointsToSizes are the numbers of facts of the generated programs.
 var pointsToSizes = []int{20_000, 100_000, 1_000_000}
 
-// benchPointsTo measures the points-to analysis of testdata/pointsto on the
-// go engine, or those of -engines, beside a solver with a worklist. All
-// relations of both must be equal.
+// benchPointsTo measures the points-to analysis of testdata/pointsto on the go
+// engine, or those of -engines, beside a solver with a worklist. All relations
+// of both must be equal.
 func benchPointsTo(ctx context.Context, c config) error {
 	engines := c.enginesOr(driver.EngineGo)
 	var rows []table.Row
@@ -70,7 +70,7 @@ func runPointsTo(
 	if err != nil {
 		return 0, 0, err
 	}
-	for i := range sources { // the files of facts lie beside the program
+	for i := range sources { // the files of facts are beside the program
 		sources[i].Name = filepath.Join(dir, filepath.Base(sources[i].Name))
 	}
 	prog, err := driver.Compile(ctx, sources, driver.Options{})

@@ -19,14 +19,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/pointergen"
 )
 
-// processes is a program of testdata/graphs that each system runs in a process
-// of its own: processor time, peak memory, and numbers of tuples, which must
-// agree.
+// processes is a program of testdata/graphs that each system runs in a process.
+// The suite compares processor time, peak memory, and numbers of tuples, which
+// must agree.
 type processes struct {
-	name   string // of the program
+	name   string // the name of the program
 	of     string // title of the sizes
 	works  []string
-	demand []string                     // works that run only if -only names them
+	demand []string                     // the works that run only if -only names them
 	facts  func(work, dir string) error // writes the files of facts of a work
 }
 
@@ -38,8 +38,8 @@ func benchAndersen(ctx context.Context, c config) error {
 	return c.benchProcesses(ctx, c.pointers("andersen", pointergen.Andersen, "20000", "40000", "60000"))
 }
 
-// pointers is a pointer analysis over facts of several numbers of variables, of
-// which the largest is measured on demand.
+// pointers is a pointer analysis over facts of several numbers of variables.
+// The largest is measured on demand.
 func (c config) pointers(name string, generate func(n int, seed uint64) pointergen.Facts,
 	small, middle, large string) processes {
 	return processes{name: name, of: "variables", works: []string{small, middle},
@@ -93,20 +93,20 @@ func (c config) graphProcesses(name string, graphs ...string) processes {
 		}}
 }
 
-// system is one that runs in processes.
+// system is a system that runs in processes.
 type system struct {
 	name    string
 	command []string
 	peer    bool
 }
 
-// spent is what the processes of a system took: the first one, which compiles,
-// and the least and the largest of the others.
+// spent is the cost of the processes of a system: the first one, which
+// compiles, and the least time and the largest peak of the others.
 type spent struct{ first, seconds, peak float64 }
 
-// benchProcesses measures the works on each engine, with its code cached, and
-// on the commands of -peer, which are called with the name of the program and
-// the folder of the facts.
+// benchProcesses measures the works on each engine, with cached code, and on
+// the commands of -peer, which get the name of the program and the folder of
+// the facts as arguments.
 func (c config) benchProcesses(ctx context.Context, p processes) error {
 	bin, remove, err := buildCommand(ctx)
 	if err != nil {
@@ -163,7 +163,8 @@ func (c config) peers() []string {
 	return strings.Split(c.peer, ",")
 }
 
-// inTurns runs each system c.repeat+1 times and returns what all of them print.
+// inTurns runs each system c.repeat+1 times, in turns. It returns the cost of
+// each and the output, which must be the same for all.
 func (c config) inTurns(ctx context.Context, systems []system,
 	dir string) (tuples string, costs []spent, err error) {
 	costs = make([]spent, len(systems))

@@ -84,7 +84,7 @@ func benchTPCH(ctx context.Context, c config) error { return benchQueries(ctx, c
 const ssbFolder = "bench/data/ssb"
 
 // benchSSB measures the Star Schema Benchmark. If the default folder is empty,
-// it first generates the data of scale factor 1 there.
+// it first generates data of scale factor 1 there.
 func benchSSB(ctx context.Context, c config) error {
 	if _, err := os.Stat(filepath.Join(c.ssb, "lineorder.parquet")); errors.Is(err,
 		fs.ErrNotExist) && c.ssb == ssbFolder {

@@ -29,8 +29,8 @@ const (
 	firstTimes = 1.3
 	tupleBytes = 24
 	gpulogMean = 50
-	// leastStored is from how many tuples their bytes are compared with the
-	// bar: with fewer the buffers of a run weigh more.
+	// leastStored is the number of tuples from which the bar on their bytes
+	// applies. With fewer, the buffers of a run dominate.
 	leastStored = 10_000_000
 )
 
@@ -38,26 +38,27 @@ const (
 type recursionRow struct {
 	Work   string  `json:"work"`
 	Answer string  `json:"answer"`
-	Tuples int64   `json:"tuples"` // the sum of the numbers of the answer
+	Tuples int64   `json:"tuples"` // the sum of the numbers in the answer
 	Rounds int64   `json:"rounds,omitempty"`
-	Go     float64 `json:"go_seconds,omitempty"` // of the go engine
-	// Load and Prepare are those of the process of the hot runs: it reads the
+	Go     float64 `json:"go_seconds,omitempty"` // the go engine
+	// Load and Prepare are of the process of the hot runs, which reads the
 	// facts, plans, loads code from the cache, and copies the facts.
 	Load    float64 `json:"load_seconds"`
 	Prepare float64 `json:"prepare_seconds"`
-	// Process is all of a process of redfox run, with cached code and without a
-	// record of an earlier run.
+	// Process is the whole time of a process of redfox run, with cached code
+	// and without a record of an earlier run.
 	Process float64       `json:"process_seconds,omitempty"`
-	First   runCost       `json:"first"`  // of such a process, prepared
-	Second  runCost       `json:"second"` // of the process after it, prepared
+	First   runCost       `json:"first"`  // the prepared run of such a process
+	Second  runCost       `json:"second"` // the prepared run of the process after it
 	Hot     measure.Times `json:"hot"`
 	Last    runCost       `json:"last"` // the last hot run
 	// Step is the time of a round, and Waiting the share of a hot run in which
-	// no kernel is at work.
+	// no kernel runs.
 	Step    float64 `json:"round_seconds,omitempty"`
 	Waiting float64 `json:"waiting,omitempty"`
-	Rate    float64 `json:"edges_per_second,omitempty"` // of a graph that is made
-	// Bytes are those of memory a tuple, of the first run and of a hot one.
+	Rate    float64 `json:"edges_per_second,omitempty"` // for generated graphs
+	// Bytes and the field after it are bytes of memory for each tuple, of the
+	// first run and of a hot one.
 	Bytes    float64        `json:"bytes_per_tuple,omitempty"`
 	HotBytes float64        `json:"hot_bytes_per_tuple,omitempty"`
 	Other    float64        `json:"other_seconds,omitempty"`
@@ -68,7 +69,7 @@ type recursionRow struct {
 	work *recursionWork
 }
 
-// recursionBar is a bound, which holds for runs on a GPU.
+// recursionBar is a bound that applies to runs on a GPU.
 type recursionBar struct {
 	What  string  `json:"what"`
 	Value float64 `json:"value"`
@@ -80,16 +81,16 @@ type recursionBar struct {
 type recursionSuite struct {
 	config
 	engine string
-	dir    string // of facts and of the cache of code
+	dir    string // the folder of facts and of the code cache
 	begun  time.Time
 	rows   []*recursionRow
 	failed int
 }
 
-// benchRecursion measures recursive programs on a GPU, or the engine of
-// -engines, in processes of their own: one or two that make the code, which are
-// those of -redfox if it is given, one with that code whose first run no record
-// helps and which then runs hot, and one that has that run's record.
+// benchRecursion measures recursive programs on a GPU, or on the engine of
+// -engines, in several processes. One or two processes compile the code (with
+// -redfox, those of that command). The next one runs with the code but without
+// a record, and then runs hot. The last one has the record of that run.
 func benchRecursion(ctx context.Context, c config) error {
 	s := &recursionSuite{config: c, engine: cmp.Or(c.engines, driver.EngineGPU),
 		begun: time.Now()}
@@ -101,8 +102,8 @@ func benchRecursion(ctx context.Context, c config) error {
 	return s.run(ctx, recursionWorks())
 }
 
-// run measures those works that are selected and whose graphs exist, until the
-// time of -limit is over.
+// run measures the selected works whose graphs exist, until the time of -limit
+// is over.
 func (s *recursionSuite) run(ctx context.Context, works []*recursionWork) error {
 	if err := s.checkNames(works); err != nil {
 		return err
@@ -141,7 +142,8 @@ func (s *recursionSuite) run(ctx context.Context, works []*recursionWork) error 
 	return nil
 }
 
-// checkNames returns an error if -only has the name of no work and no group.
+// checkNames returns an error if -only names something that is no work and no
+// group.
 func (s *recursionSuite) checkNames(works []*recursionWork) error {
 	var groups []string
 	for _, w := range works {
@@ -159,18 +161,18 @@ func (s *recursionSuite) checkNames(works []*recursionWork) error {
 	return nil
 }
 
-// wantsWork reports whether -only has the name of a work or that of its group.
+// wantsWork reports whether -only names a work or its group.
 func (s *recursionSuite) wantsWork(w *recursionWork) bool {
 	return s.wants(w.name, !w.onDemand) || s.wants(w.group(), false)
 }
 
-// group is what comes before the slash of a name.
+// group returns the part of a name before the slash.
 func (w *recursionWork) group() string {
 	group, _, _ := strings.Cut(w.name, "/")
 	return group
 }
 
-// measure fills a row.
+// measure measures a work and fills its row.
 func (s *recursionSuite) measure(ctx context.Context, w *recursionWork, r *recursionRow) error {
 	dir := filepath.Join(s.dir, "facts")
 	defer os.RemoveAll(dir)
@@ -222,14 +224,14 @@ func (s *recursionSuite) measure(ctx context.Context, w *recursionWork, r *recur
 	return nil
 }
 
-// recursionRun is a work that is measured.
+// recursionRun is a work that is being measured.
 type recursionRun struct {
 	*recursionSuite
 	name string
-	want string // the answer; "" takes the first one
+	want string // the expected answer; "" means the first one
 }
 
-// accept compares an answer with the known or the first one.
+// accept compares an answer with the expected or the first one.
 func (m *recursionRun) accept(system, answer string) error {
 	if m.want == "" {
 		m.want = answer
@@ -240,7 +242,7 @@ func (m *recursionRun) accept(system, answer string) error {
 	return nil
 }
 
-// process carries out an order in a process of its own.
+// process executes an order in a process of its own.
 func (m *recursionRun) process(ctx context.Context, o order) (*ended, error) {
 	m.tell("%s on %s", m.name, o.Engine)
 	e, err := o.process(ctx, m.cache())
@@ -250,9 +252,9 @@ func (m *recursionRun) process(ctx context.Context, o order) (*ended, error) {
 	return e, err
 }
 
-// makeCode fills the cache with code and leaves no record of a run. If -redfox
-// names the command and files have the facts, it makes the code, and once more
-// it runs with it.
+// makeCode fills the cache with code but leaves no record of a run. If -redfox
+// names the command and the facts are in files, that command compiles the code
+// and then runs once more with it.
 func (m *recursionRun) makeCode(ctx context.Context, o order, r *recursionRow) error {
 	if m.redfox == "" || o.Graph != nil {
 		if _, err := m.process(ctx, o); err != nil {
@@ -278,7 +280,7 @@ func (m *recursionRun) makeCode(ctx context.Context, o order, r *recursionRow) e
 	return nil
 }
 
-// cache is the folder of code and records.
+// cache returns the folder of code and records.
 func (s *recursionSuite) cache() string { return filepath.Join(s.dir, "cache") }
 
 // forget removes the records of earlier runs from the cache.
@@ -290,7 +292,7 @@ func (s *recursionSuite) forget() error {
 	return err
 }
 
-// tell says on standard error what is at work.
+// tell prints progress to standard error.
 func (s *recursionSuite) tell(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6.1f s  %s\n", time.Since(s.begun).Seconds(),
 		fmt.Sprintf(format, args...))
@@ -299,14 +301,14 @@ func (s *recursionSuite) tell(format string, args ...any) {
 // sumOf adds up the numbers of an answer.
 func sumOf(answer string) (n int64) {
 	for _, field := range strings.Fields(answer) {
-		number, _ := strconv.ParseInt(field, 10, 64) // _ has numbers only
+		number, _ := strconv.ParseInt(field, 10, 64) // _ has only numbers
 		n += number
 	}
 	return n
 }
 
-// fill takes over what processes report: one that was hot, and the one after
-// it.
+// fill copies the reports of two processes: the one of the hot runs and the one
+// after it.
 func (r *recursionRow) fill(hot, second *ended) {
 	r.Answer, r.Tuples = strings.TrimSpace(hot.Answer), sumOf(hot.Answer)
 	r.Load, r.Prepare = hot.Load, hot.Prepare
@@ -335,7 +337,7 @@ func (r *recursionRow) fill(hot, second *ended) {
 	}
 }
 
-// judge compares a row with its bars. The rows before it may be bars.
+// judge compares a row with its bars. Earlier rows may be bars.
 func (r *recursionRow) judge(before []*recursionRow) {
 	bar := func(what string, value, bound float64) {
 		if value > 0 && bound > 0 {
@@ -356,7 +358,7 @@ func (r *recursionRow) judge(before []*recursionRow) {
 	}
 }
 
-// verdict renders the bars.
+// verdict formats the results of the bars.
 func (r *recursionRow) verdict() string {
 	var parts []string
 	for _, b := range r.Bars {
@@ -372,7 +374,7 @@ func (r *recursionRow) verdict() string {
 	return strings.Join(parts, "; ")
 }
 
-// verdictOf says whether a bar is met.
+// verdictOf returns a word for a bar that is met or not.
 func verdictOf(met bool) string {
 	if met {
 		return "met"
@@ -380,7 +382,7 @@ func verdictOf(met bool) string {
 	return "MISSED"
 }
 
-// line renders a row as soon as it is there.
+// line formats a row for printing during the run.
 func (r *recursionRow) line() string {
 	if r.Failure != "" {
 		return fmt.Sprintf("%-22s failed: %s", r.Work, r.Failure)
@@ -458,7 +460,8 @@ func (s *recursionSuite) print() {
 	}
 }
 
-// ofScale returns the smallest and the largest measured work of that group.
+// ofScale returns the smallest and the largest measured work of the group
+// scaleGroup.
 func (s *recursionSuite) ofScale() (small, large *recursionRow) {
 	for _, r := range s.rows {
 		if r.work.group() == scaleGroup && r.Failure == "" {
@@ -471,8 +474,8 @@ func (s *recursionSuite) ofScale() (small, large *recursionRow) {
 	return small, large
 }
 
-// exponent returns the power of the first number of the answer, which is the
-// size, that the time of a hot run follows.
+// exponent returns the exponent k for which the time of a hot run grows as
+// size^k. The size is the first number of the answer.
 func exponent(small, large *recursionRow) float64 {
 	size := func(r *recursionRow) float64 {
 		first, _, _ := strings.Cut(r.Answer, "\t")

@@ -17,43 +17,42 @@ import (
 // answers with numbers.
 type recursionWork struct {
 	name    string
-	program []string // files
-	clauses string   // further ones
-	// The facts are the edges of a graph of -graphs or of one that processes
-	// make, or what make writes.
+	program []string // the files of the program
+	clauses string   // further clauses
+	// The facts are the edges of a graph of -graphs, or of a graph that
+	// processes generate, or what make writes.
 	graph string
 	made  *graphgen.Graph
-	// make writes facts that are made, and programs, into a folder.
+	// make writes generated facts and programs into a folder.
 	make func(w *recursionWork, dir string, seed uint64) error
-	// answer is that of _ over a graph, or over facts of seed 1; "" takes that
-	// of the go engine, or any.
+	// answer is the expected value of _ over a graph, or over facts of seed 1.
+	// If it is "", the expected answer is that of the go engine, or any.
 	answer string
-	// stored says that the answer counts tuples of pairs that the run keeps, so
-	// that the bar on their bytes holds.
+	// stored means that the answer counts pairs that the run keeps, so that the
+	// bar on their bytes applies.
 	stored bool
-	// Works on demand are measured only if -only names them or their group.
+	// onDemand works are measured only if -only names them or their group.
 	onDemand bool
-	// alone says that one process does all, because the facts are large: it
-	// makes the code before its first run.
+	// alone means that one process does everything, because the facts are
+	// large. It compiles the code before its first run.
 	alone bool
 
-	other   float64 // seconds of another system
-	source  string  // its name, and its inputs if they are not these
-	bar     float64 // seconds of a hot run
-	perStep float64 // bar in seconds of a round
-	rounds  int64   // if they are known
-	// than and times say that times as much as the row of that name takes is
-	// the bar.
+	other   float64 // the time of another system, in seconds
+	source  string  // the name of that system, and its inputs if they differ
+	bar     float64 // bar for a hot run, in seconds
+	perStep float64 // bar for a round, in seconds
+	rounds  int64   // the number of rounds, if it is known
+	// than names another row; times as long as that row takes is a bar.
 	than  string
 	times float64
 	// gpulog is the time of GPULog, for the mean of all closures.
 	gpulog float64
-	// beside says how many times as fast as the go engine a hot run should be.
+	// beside is how many times as fast as the go engine a hot run should be.
 	beside float64
 }
 
-// prototypeShare is the least share of the speed of a program in CUDA C++ that
-// closures of these graphs should have.
+// prototypeShare is the speed, relative to a program in CUDA C++, that closures
+// of these graphs should reach.
 const prototypeShare = 0.9
 
 var nearPrototype = []string{"SF.cedge", "fe_sphere", "fe_ocean"}
@@ -96,7 +95,7 @@ func generationWorks() []*recursionWork {
 	}
 }
 
-// analysisWorks are analyses of made-up programs, and the text of an editor.
+// analysisWorks are analyses of generated programs, and the text of an editor.
 // The figures of others are for inputs that redfox does not have.
 func analysisWorks() []*recursionWork {
 	pointers := func(name string, n int, of func(int, uint64) pointergen.Facts,
@@ -140,7 +139,7 @@ func analysisWorks() []*recursionWork {
 	}
 }
 
-// counted are clauses whose query counts the tuples of predicates.
+// counted returns clauses whose query counts the tuples of predicates.
 func counted(rels ...string) (clauses string) {
 	var numbers, counts []string
 	for i, rel := range rels {
@@ -172,8 +171,8 @@ func cliqueWorks() (works []*recursionWork) {
 	return works
 }
 
-// skewBar is how much longer than a uniform join of as many matches a skewed
-// one may take.
+// skewBar is the bar for the ratio of the times of a skewed join and a uniform
+// join with as many matches.
 const skewBar = 1.5
 
 // joinWorks are joins of two and of three relations whose keys follow Zipf's
@@ -209,17 +208,17 @@ func joinWorks() (works []*recursionWork) {
 // Rounds of a stratum, in each of which all rules derive rows.
 const (
 	steps     = 10_000
-	fewRows   = 400   // of all deltas of a round
-	manyRows  = 8_000 // likewise
+	fewRows   = 400   // rows of all deltas of a round
+	manyRows  = 8_000 // rows of all deltas of a round
 	blockStep = 0.14e-6
 )
 
-// besideLoops are microseconds of a round of a WHILE node on an H200, with its
-// kernels side by side but for 3, by their number.
+// besideLoops are microseconds of a round of a WHILE node on an H200, by the
+// number of its kernels. The kernels run side by side, except for 3.
 var besideLoops = map[int]float64{1: 5.0, 3: 6.6, 10: 6.7, 30: 10.0}
 
-// roundWorks are strata of 1 to 100 rules. Beside them stand a WHILE node, or a
-// block that walks through the rules.
+// roundWorks are strata of 1 to 100 rules. Each stands beside a WHILE node, or
+// a block that walks through the rules.
 func roundWorks() (works []*recursionWork) {
 	bars := map[int]map[int]float64{10: {fewRows: 3e-6, manyRows: 12e-6},
 		100: {fewRows: 40e-6, manyRows: 40e-6}}
@@ -251,12 +250,11 @@ func (w *recursionWork) writeStratum(s recursive.Stratum, dir string) error {
 	return s.Facts().Write(dir)
 }
 
-// scaleGroup is the group of the works whose times are compared with their
-// sizes.
+// scaleGroup is the group of works whose times are related to their sizes.
 const scaleGroup = "scale"
 
-// scaleBar is the bar for the largest of them, in seconds, and sizeExponent the
-// one for the exponent of the time as a power of the size.
+// scaleBar is the bar for the time of the largest of these works, in seconds.
+// sizeExponent is the bar for the exponent of the time as a power of the size.
 const (
 	scaleBar     = 6
 	sizeExponent = 1.1
@@ -288,11 +286,11 @@ func scaleWorks() (works []*recursionWork) {
 	return works
 }
 
-// besideGo is how many times as fast as the go engine graphs should be searched
-// for cliques.
+// besideGo is the bar for the speed, relative to the go engine, of the search
+// for cliques in graphs.
 const besideGo = 20
 
-// graphAnswers are those of random graphs of seed 1.
+// graphAnswers are the answers for random graphs of seed 1.
 var graphAnswers = map[string]int64{
 	"rmat/3-1M": 23_749_780, "rmat/3-16M": 573_989_561, "rmat/4-256k": 35_758_438,
 	"uniform/3-1M": 4_609, "uniform/3-16M": 4_543, "uniform/4-256k": 1_920_670,
@@ -301,9 +299,9 @@ var graphAnswers = map[string]int64{
 	"zipf/4-4M": 6_040_246,
 }
 
-// graphWorks count triangles and 4-cliques of random graphs of 16 edges a node.
-// Uniform graphs for 4-cliques have 128, as there would be none else. The
-// larger graphs run on demand.
+// graphWorks count triangles and 4-cliques of random graphs with 16 edges a
+// node. Uniform graphs for 4-cliques have 128, because otherwise there would be
+// none. The larger graphs run on demand.
 func graphWorks() (works []*recursionWork) {
 	for _, kind := range []string{graphgen.RMAT, graphgen.Uniform, graphgen.Zipf} {
 		for _, p := range []struct {
@@ -330,8 +328,8 @@ func graphWorks() (works []*recursionWork) {
 	return works
 }
 
-// titles say what the works of a group are; %s stands for what follows the
-// slash of a name.
+// titles describe the works of a group. %s stands for what follows the slash of
+// a name.
 var titles = map[string]string{
 	"tc": "transitive closure of %s", "sg": "same generation of %s",
 	"cspa":     "context-sensitive pointer analysis of %s variables",
@@ -344,7 +342,7 @@ var titles = map[string]string{
 	graphgen.Zipf:    "a skewed graph, clique and edges: %s",
 }
 
-// title says what a work is, and about how many tuples it counts.
+// title describes a work, and about how many tuples it counts.
 func (w *recursionWork) title() string {
 	title := strings.ReplaceAll(titles[w.group()], "%s", strings.TrimPrefix(w.name, w.group()+"/"))
 	if n := sumOf(w.answer); n > 0 {
@@ -353,8 +351,8 @@ func (w *recursionWork) title() string {
 	return title + ", hot"
 }
 
-// order returns the order of a process that runs the work. Facts that are made
-// lie in a folder.
+// order returns the order for a process that runs the work. Generated facts are
+// in dir.
 func (w *recursionWork) order(c config, engine, dir string) order {
 	o := order{Program: w.program, Clauses: w.clauses, Engine: engine, Threads: c.threads}
 	switch {
@@ -370,7 +368,7 @@ func (w *recursionWork) order(c config, engine, dir string) order {
 	return o
 }
 
-// arguments are those of redfox run for an order.
+// arguments returns the arguments of redfox run for an order.
 func (o order) arguments() []string {
 	args := slices.Concat([]string{"run"}, o.Program,
 		[]string{"--engine", o.Engine, "--threads", fmt.Sprint(o.Threads), "--format", "tsv"})

@@ -13,14 +13,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/recursive"
 )
 
-// recursiveWork is a program of testdata/recursive over made-up facts.
+// recursiveWork is a program of testdata/recursive over generated facts.
 type recursiveWork struct {
-	name        string // of the suite
-	title, unit string // of the sizes
+	name        string // the name of the suite
+	title, unit string // the title and the unit of the sizes
 	sizes       []int
 	programs    []string
 	facts       func(size int, seed uint64) recursive.Facts
-	// solve is the loop by hand; show turns its result into tuples.
+	// solve is the loop by hand. show turns its result into tuples.
 	solve func(recursive.Facts) (show func() map[string][]string)
 	size  string // the predicate whose tuples are counted
 }
@@ -35,8 +35,8 @@ func benchDoop(ctx context.Context, c config) error {
 		}})
 }
 
-// benchGrowing measures a recursion of which the largest relation is all but
-// empty before it begins.
+// benchGrowing measures a recursion whose largest relation is almost empty at
+// the start.
 func benchGrowing(ctx context.Context, c config) error {
 	return c.benchRecursive(ctx, recursiveWork{name: "growing",
 		title: "a relation that grows from one tuple", unit: "walkers", sizes: []int{300, 600},
@@ -47,9 +47,9 @@ func benchGrowing(ctx context.Context, c config) error {
 		}})
 }
 
-// benchCRDT measures the text of a list CRDT as it is written, and with names
-// for the conjunctions that its recursions do not change, beside a walk of the
-// tree of insertions.
+// benchCRDT measures the text of a list CRDT beside a walk of the tree of
+// insertions. The program crdt-by-hand names the conjunctions
+// that the recursions of crdt do not change.
 func benchCRDT(ctx context.Context, c config) error {
 	return c.benchRecursive(ctx, recursiveWork{name: "crdt", title: "a list CRDT beside a walk of its tree",
 		unit: "insertions", sizes: []int{10_000, 50_000},
@@ -67,8 +67,8 @@ func benchCRDT(ctx context.Context, c config) error {
 }
 
 // benchRecursive measures work on the go and cpu engines, or those of -engines.
-// All relations must be equal to those of the loop by hand. The figures are
-// those of the first program, by the clock.
+// All relations must equal those of the loop by hand. The figures are
+// wall-clock times of the first program.
 func (c config) benchRecursive(ctx context.Context, w recursiveWork) error {
 	engines := c.enginesOr(driver.EngineGo, driver.EngineCPU)
 	var rows []table.Row
@@ -106,7 +106,7 @@ func (c config) benchRecursive(ctx context.Context, w recursiveWork) error {
 	return nil
 }
 
-// cost is what a piece of work takes, in seconds.
+// cost is the time that a work takes, in seconds.
 type cost struct{ wall, processor float64 }
 
 // String prints both times, in units.
@@ -114,7 +114,7 @@ func (t cost) String() string {
 	return measure.FormatTime(t.wall) + " / " + measure.FormatTime(t.processor)
 }
 
-// stopwatch is the time at which a piece of work began.
+// stopwatch holds the times at which a work began.
 type stopwatch struct {
 	wall      time.Time
 	processor time.Duration
@@ -126,8 +126,8 @@ func (w stopwatch) taken() cost {
 	return cost{time.Since(w.wall).Seconds(), (measure.ProcessorTime() - w.processor).Seconds()}
 }
 
-// runRecursive returns the median times of a run over loaded facts, after a
-// first run that makes the code and whose tuples are compared.
+// runRecursive returns the median times of a run over loaded facts. An
+// uncounted first run compiles the code, and its tuples are compared.
 func (c config) runRecursive(ctx context.Context, program, engine string,
 	facts recursive.Facts, want map[string][]string) (took cost, err error) {
 	dir, err := os.MkdirTemp("", "redfox-bench")

@@ -17,11 +17,11 @@ import (
 type spillWork struct {
 	name, program string
 	facts         func(c config, dir string) (*driver.Facts, error)
-	demand        bool // it runs only if -only names it
+	demand        bool // runs only if -only names it
 }
 
-// spillShare is how many times the memory of a bounded run the go engine takes
-// without a bound, its facts not counted.
+// spillShare is the ratio of the memory that the go engine takes without a
+// bound, except for the facts, to the memory of a bounded run.
 const spillShare = 10
 
 func spillGraph(name string) func(config, string) (*driver.Facts, error) {
@@ -55,9 +55,10 @@ var spillWorks = []spillWork{
 	{name: "triangles/1M", program: "triangles", facts: spillRMAT},
 }
 
-// benchSpill runs programs without a bound and then, with a file, in a tenth of
-// what the go engine takes without one, beside the facts. Both must give the
-// same answer. The cpu engine needs less memory for some, and no file.
+// benchSpill runs programs without a bound on memory, and then with a file and
+// a tenth of the memory that the go engine took, facts excluded. Both must give
+// the same answer. The cpu engine needs less memory for some programs, and no
+// file.
 func benchSpill(ctx context.Context, c config) error {
 	engines := c.enginesOr(driver.EngineGo, driver.EngineCPU)
 	var rows []table.Row

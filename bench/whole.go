@@ -20,10 +20,10 @@ import (
 var wholeSystems = []string{"cached", "nothing cached"}
 
 // benchWhole measures the queries of TPC-H as users of the command line run
-// them: a process each, which reads Parquet files, beside a process of Python
-// that runs DuckDB over the same files. The systems take turns, so that a busy
-// machine is busy for all of them, and times are those of processors, the least
-// of -repeat turns. With -engines gpu they are those of the clock, as the
+// them: each in a process that reads Parquet files, beside a process of Python
+// that runs DuckDB over the same files. The systems take turns, so that other
+// load of the machine affects all of them. Times are processor times, the least
+// of -repeat turns. With -engines gpu they are wall-clock times, because the
 // device works, too. Answers must be equal.
 func benchWhole(ctx context.Context, c config) error {
 	tpch, _ := suite.Find("tpch")
@@ -64,10 +64,10 @@ type wholeQuery struct {
 	query  suite.Query
 	bin    string
 	engine string
-	dir    string // for cache folders
+	dir    string // the folder of cache folders
 }
 
-// time returns the seconds of the processes that f waits for.
+// time returns the time, in seconds, of the processes that f waits for.
 func (w *wholeQuery) time(f func() error) (float64, error) {
 	if w.engine != driver.EngineGPU {
 		return processorTime(f)
@@ -82,7 +82,7 @@ func (w *wholeQuery) measure(ctx context.Context) (*entry, error) {
 	if err := w.check(ctx); err != nil {
 		return nil, err
 	}
-	kept := filepath.Join(w.dir, "cache") // that processes share
+	kept := filepath.Join(w.dir, "cache") // the cache that processes share
 	if _, err := w.redfox(ctx, kept); err != nil {
 		return nil, err
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/redfoxdb/redfox/internal/driver"
 )
 
-// hotLimit bounds the time of the repetitions of a query; three happen anyway.
+// hotLimit bounds the time of the repetitions of a query. There are at least
+// three.
 const hotLimit = 20 * time.Second
 
-// Question is a query for the scale factor of the data, with its facts and the
+// Question is a query at the scale factor of the data, with its facts and the
 // answer of DuckDB.
 type Question struct {
 	suite.Query
@@ -109,8 +110,8 @@ func (r *Runner) session() (*driver.Session, error) {
 		DeviceMemory: r.Run.DeviceMemory, Threads: r.Run.Threads, Memory: r.Run.Memory})
 }
 
-// sessionOf returns the session of a query. The queries share that of the mixed
-// engine, as what a GPU holds is chosen for all of them.
+// sessionOf returns the session of a query. On the mixed engine, all queries
+// share a session, because the engine chooses what a GPU holds for all of them.
 func (r *Runner) sessionOf() (*driver.Session, error) {
 	if r.Run.Engine != driver.EngineMixed {
 		return r.session()
@@ -212,8 +213,8 @@ func hot(ctx context.Context, prepared *driver.Prepared, opts driver.RunOptions,
 	return Summarise(took, ProcessorTime()-used), nil
 }
 
-// ordered makes the columns of an answer in its order, as the times of the peer
-// include.
+// ordered puts the columns of an answer in its order, which the times of the
+// peer include.
 func ordered(res *driver.Result) error {
 	columns, err := res.Arrow("_")
 	if err != nil {

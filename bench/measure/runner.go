@@ -25,11 +25,11 @@ const (
 // before the first call of a method.
 type Runner struct {
 	Suite   *suite.Suite
-	All     []suite.Query // of the suite
-	Queries []suite.Query // to be measured
-	Dir     string        // of the data
-	Scale   float64       // of the data; 0 finds it from the numbers of rows
-	Runs    int           // of a hot query
+	All     []suite.Query // all queries of the suite
+	Queries []suite.Query // the queries to measure
+	Dir     string        // the folder of the data
+	Scale   float64       // the scale factor of the data; 0 means by the numbers of rows
+	Runs    int           // the number of hot runs of a query
 	Compile driver.Options
 	Run     driver.RunOptions
 	Against []string // DuckDB, DuckDBFiles, Published
@@ -44,7 +44,7 @@ type Runner struct {
 	// Report holds what was measured. The caller sets EngineDetail.
 	Report Report
 
-	db *driver.Database // of all queries, if Shared
+	db *driver.Database // the facts of all queries, if Shared
 	// mixed is the session of all queries on the mixed engine.
 	mixed *driver.Session
 	peer  *suite.DuckDB // nil if DuckDB is no peer
@@ -133,7 +133,7 @@ func (r *Runner) Start(ctx context.Context) error {
 // Close ends the peer, and the session that queries share.
 func (r *Runner) Close() {
 	if r.peer != nil {
-		_ = r.peer.Close() // the answers are there
+		_ = r.peer.Close() // all answers have arrived
 	}
 	if r.mixed != nil {
 		_ = r.mixed.Close()

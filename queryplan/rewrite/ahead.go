@@ -8,22 +8,21 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// In path(x, z) <- path(x, y), path(y, z), the second atom is asked for the
-// values y that the first one finds. Each such y is the end of a chain of
-// tuples that the recursion starts from, so a superset of the values that are
-// reachable from those asked for is known without the recursion: one set for
-// each column through which values are passed along. A loop of its own fills
-// these sets, and those of the values asked for, ahead of the recursion. Where
-// rules have conditions beside the chain, the sets may have more values than
-// are asked for.
+// The demand of a recursion is the set of values that its readers ask for. In
+// path(x, z) <- path(x, y), path(y, z), the second atom asks for the values y
+// that the first one finds. Each such y is the end of a chain of tuples that
+// the recursion starts from. So a superset of the demand can be computed
+// without the recursion: one set for each column through which values are
+// passed along. A loop ahead of the recursion fills these sets. If rules have
+// conditions beside the chain, the sets may have more values than the demand.
 
 // ahead is a recursion whose demand is computed before it.
 type ahead struct {
 	*restriction
 	rules  []*growingRule
-	starts []*growingRule // what the recursion starts from; insert is nil
-	// passed are the columns through which values are passed along, in the
-	// order in which they were needed; sets has the set of each.
+	starts []*growingRule // the trees that the recursion starts from; insert is nil
+	// passed lists the columns through which values are passed along, in the
+	// order in which they were needed. sets holds the set of each.
 	passed []passedColumn
 	sets   map[passedColumn]*queryplan.Var
 	steps  []step
@@ -35,16 +34,16 @@ type passedColumn struct {
 	col int
 }
 
-// step adds to a set the values that a variable of a rule has, given those of
-// another set.
+// step adds to a set the values of a variable of a rule, computed from the
+// values of another set.
 type step struct {
 	rule *growingRule
 	to   *queryplan.Var
-	id   int // of the variable
+	id   int // the variable
 	from knownBy
 }
 
-// knownBy says how values of a variable are known: from a set of values of
+// knownBy is how the values of a variable are computed: from a set of values of
 // another variable, through atoms that connect the two.
 type knownBy struct {
 	set   *queryplan.Var
@@ -52,9 +51,9 @@ type knownBy struct {
 	atoms []*conjunct
 }
 
-// foresees returns the recursion with its demand computed ahead. It is nil
-// unless each variable is asked for by one column and all values that its rules
-// ask for can be known ahead.
+// foresees returns the recursion with its demand computed ahead. It returns nil
+// unless each variable is asked for by one column and the whole demand can be
+// computed ahead.
 func (r *recursion) foresees() *ahead {
 	g := &growing{recursion: r}
 	if r.loop.Term.(*queryplan.Branch).Unbounded || !r.readBlocks(g.read) ||
@@ -98,8 +97,8 @@ func (a *ahead) newSet(v *queryplan.Var, col int, suffix string) *queryplan.Var 
 		Cols: []queryplan.Column{v.Cols[col]}, Keys: 1, Limit: -1, Span: v.Span}
 }
 
-// plan finds the steps that fill the sets. It returns false if some recursive
-// atom is asked for values that are not known.
+// plan finds the steps that fill the sets. It returns false if the demand of
+// some recursive atom cannot be computed.
 func (a *ahead) plan() bool {
 	for _, rule := range a.rules {
 		known, ok := a.follow(rule)
@@ -113,7 +112,7 @@ func (a *ahead) plan() bool {
 			}
 		}
 	}
-	for at := 0; at < len(a.passed); at++ { // steps may need more of them
+	for at := 0; at < len(a.passed); at++ { // steps may append to it
 		need := a.passed[at]
 		for _, rule := range slices.Concat(a.starts, a.rules) {
 			if rule.insert.Var != need.of {
@@ -131,9 +130,9 @@ func (a *ahead) plan() bool {
 	return true
 }
 
-// follow finds the variables of a rule whose values follow from those that its
-// head is asked for. It returns false if a recursive atom lacks the value by
-// which it is asked.
+// follow finds the variables of a rule whose values follow from the demand of
+// its head. It returns false if that does not include the demand of a recursive
+// atom.
 func (a *ahead) follow(rule *growingRule) (known map[int]knownBy, ok bool) {
 	head := rule.insert.Var
 	asked := rule.body.find(rule.head[a.columns[head][0]])
@@ -195,7 +194,7 @@ func (a *ahead) add(rule *growingRule, to *queryplan.Var, id int, from knownBy) 
 }
 
 // isTight reports whether conditions beside the chains of the rules exclude few
-// tuples. The sets then have few values that are not asked for.
+// tuples. The sets then have few values beyond the demand.
 func (a *ahead) isTight() bool {
 	used := map[*conjunct]bool{}
 	for _, s := range a.steps {
@@ -268,8 +267,8 @@ func (a *ahead) restrict() {
 	joinBlocks(a.Plan)
 }
 
-// covered reports whether a recursive atom of a rule has the value for which
-// its head is asked.
+// covered reports whether a recursive atom of a rule has the value that its
+// head is asked for.
 func (a *ahead) covered(rule *growingRule) bool {
 	asked := rule.body.find(rule.head[a.columns[rule.insert.Var][0]])
 	return slices.ContainsFunc(rule.body.atoms, func(c *conjunct) bool {
@@ -277,7 +276,7 @@ func (a *ahead) covered(rule *growingRule) bool {
 	})
 }
 
-// within restricts an insert to the tuples that are asked for.
+// within restricts an insert to the demanded tuples.
 func (a *ahead) within(in *queryplan.Insert) queryplan.Command {
 	names := trees.Columns(in.Node)
 	scan := &queryplan.Scan{Var: a.asked[in.Var], Names: []string{names[a.columns[in.Var][0]]}}

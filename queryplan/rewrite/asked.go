@@ -10,20 +10,20 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// seed is a scan of the recursion outside of it, with columns whose values are
-// known there: constants, or values of another atom.
+// seed is a scan of the recursion from outside of it. The values of some of its
+// columns are known there: constants, or values of another atom.
 type seed struct {
 	scan    *queryplan.Scan
 	columns []int
 	body    *conjuncts
-	ids     []int // of all columns
+	ids     []int // the variables of all columns
 	from    *conjunct
 }
 
 // constant reports whether the values are constants.
 func (s *seed) constant() bool { return s.from == nil }
 
-// values yields the values of columns.
+// values returns a tree that yields the known values of columns.
 func (s *seed) values(columns []int, names []string) queryplan.Node {
 	if s.constant() {
 		out := &queryplan.Values{Rows: make([][]scalar.Value, 1)}
@@ -46,8 +46,8 @@ func (s *seed) values(columns []int, names []string) queryplan.Node {
 	return trees.Project(s.from.node, cols)
 }
 
-// asked finds the columns of the recursion for which every reader outside of it
-// knows values. It returns false if some reader knows none.
+// asked finds the columns of the recursion for which every outside reader knows
+// values. It returns false if some reader knows none.
 func (r *recursion) asked() bool {
 	flow := queryplan.NewFlow(r.Plan)
 	for _, b := range r.Blocks {
@@ -140,8 +140,8 @@ func (r *recursion) askBy(a *conjunct, body *conjuncts, from []*conjunct,
 }
 
 // early reports whether a tree can be computed before the recursion. It
-// collects the commands behind the recursion that must then move before it:
-// they fill what the tree reads, and do not depend on the recursion.
+// collects the commands after the recursion that then have to move before it:
+// those that fill what the tree reads and do not depend on the recursion.
 func (r *recursion) early(n queryplan.Node, flow *queryplan.Flow,
 	fills map[queryplan.Command]bool) bool {
 	for _, s := range queryplan.Scans(n) {

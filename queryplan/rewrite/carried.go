@@ -19,17 +19,17 @@ import (
 // carried is a recursion whose loop may carry values along.
 type carried struct {
 	*recursion
-	fills  []queryplan.Command // of the loop: inserts, and assignments to its temporaries
-	locals []*queryplan.Var    // these temporaries
+	fills  []queryplan.Command // the loop's inserts and assignments to its temporaries
+	locals []*queryplan.Var    // the loop's temporaries
 	column map[*queryplan.Var]int
 	steps  int
 }
 
-// mostCarried bounds the search for columns.
+// mostCarried bounds the steps of the search for columns.
 const mostCarried = 10_000
 
-// carries returns a recursion in which each variable has a column that the loop
-// carries along and that is asked for, or nil.
+// carries returns the recursion if each of its variables has a column that the
+// loop carries along and that is asked for. Otherwise it returns nil.
 func (r *recursion) carries() *carried {
 	k := &carried{recursion: r, column: map[*queryplan.Var]int{}, steps: mostCarried}
 	if !k.readLoop() || !r.asked() || !k.choose(slices.Concat(r.vars, k.locals)) {
@@ -116,8 +116,8 @@ func (k *carried) choose(vars []*queryplan.Var) bool {
 	return false
 }
 
-// allCarry reports whether all commands carry along the columns that are chosen
-// so far.
+// allCarry reports whether all commands carry along the columns that have been
+// chosen so far.
 func (k *carried) allCarry() bool {
 	return !slices.ContainsFunc(k.fills, func(c queryplan.Command) bool {
 		n := queryplan.CommandNode(c)
@@ -126,7 +126,7 @@ func (k *carried) allCarry() bool {
 			_, chosen := k.column[s.Var]
 			return k.inLoop(s.Var) && !chosen
 		}) {
-			return false // looked at later
+			return false // decided later
 		}
 		return !k.carry(n, n.Columns()[col].Name)
 	})
@@ -212,8 +212,8 @@ func (k *carried) restrict() {
 	x.enter(own)
 }
 
-// takeOwn separates the commands that the recursion starts from out of the
-// block before the loop, and moves what the seeds read before them.
+// takeOwn removes from the block before the loop the commands that the
+// recursion starts from, and moves what the seeds read before them.
 func (x *restriction) takeOwn() []queryplan.Command {
 	member := func(c queryplan.Command) bool {
 		v := queryplan.CommandVar(c)

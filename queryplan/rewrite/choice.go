@@ -11,12 +11,12 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// Choice is a decision of a pass that rests on estimates, with the reason.
+// Choice is a decision of a pass that rests on estimates, with its reason.
 type Choice struct {
 	Pass  string
-	Block string // of the rule
-	Rule  string // the variable that it fills, or "constraint"
-	Place string // of the rule in its file; "" if it has none
+	Block string // the block of the rule
+	Rule  string // the variable that the rule fills, or "constraint"
+	Place string // the place of the rule in its file, or ""
 	Text  string
 }
 
@@ -29,8 +29,8 @@ func (c Choice) String() string {
 	return fmt.Sprintf("%s: %s%s: %s", c.Block, c.Rule, at, c.Text)
 }
 
-// choose records a choice. Equal choices, of versions of one rule or of
-// repeated passes, get one line.
+// choose records a choice. Equal choices, such as those of versions of one rule
+// or of repeated passes, are recorded once.
 func (p *program) choose(pass string, b *queryplan.Block, c queryplan.Command, text string) {
 	choice := Choice{Pass: pass, Block: b.Name, Rule: "constraint", Text: text}
 	if v := queryplan.CommandVar(c); v != nil {

@@ -25,10 +25,10 @@ var placeClears = &Pass{
 	},
 }
 
-// liveness has, for every block, the variables whose contents are used later,
-// as numbers.
+// liveness holds, for each block, the variables whose contents are used later,
+// as bit sets of their numbers.
 type liveness struct {
-	vars    []*queryplan.Var // those that can be cleared, in the plan's order
+	vars    []*queryplan.Var // the variables that can be cleared, in plan order
 	number  map[*queryplan.Var]int
 	in, out map[*queryplan.Block]bitset.Set
 	before  map[*queryplan.Block][]*queryplan.Block
@@ -46,8 +46,8 @@ func findLiveness(p *queryplan.Plan) *liveness {
 			l.vars = append(l.vars, v)
 		}
 	}
-	// In a block, what comes in live is what it uses before it assigns, and
-	// what goes out live and is not assigned.
+	// A variable is live at the start of a block if the block uses it before it
+	// assigns it, or if it is live at the end and the block does not assign it.
 	uses, assigns := map[*queryplan.Block]bitset.Set{}, map[*queryplan.Block]bitset.Set{}
 	blocks := loops.ReversePostorder(p)
 	slices.Reverse(blocks)
@@ -80,7 +80,7 @@ func findLiveness(p *queryplan.Plan) *liveness {
 	return l
 }
 
-// branched returns the variables that the end of a block asks for.
+// branched returns the variables that the branch at the end of a block tests.
 func (l *liveness) branched(b *queryplan.Block) bitset.Set {
 	s := bitset.New(len(l.vars))
 	if br, ok := b.Term.(*queryplan.Branch); ok {
@@ -146,8 +146,8 @@ func (l *liveness) place(b *queryplan.Block) {
 		cmds = append(append(cmds, dead...), c)
 		l.step(live, c)
 	}
-	// Variables that another way out of a block before still uses die on entry
-	// here.
+	// A variable that is live on another way out of a preceding block dies on
+	// entry to this one.
 	entering := bitset.New(len(l.vars))
 	for _, from := range l.before[b] {
 		entering.AddAll(l.out[from])

@@ -8,17 +8,17 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// closure is the recursion p(x, z) <- p(x, y), p(y, z) with the second atom
-// replaced by the relation that p starts from. Both derive all chains, so the
-// result is the same.
+// closure is the recursion p(x, z) <- p(x, y), p(y, z) in which the second atom
+// is replaced by the relation that p starts from. Both forms derive all chains,
+// so the result is the same.
 type closure struct {
-	assign *queryplan.Assign // of what p starts from, or nil
+	assign *queryplan.Assign // assigns what p starts from; may be nil
 	base   []*queryplan.Insert
 	rule   *queryplan.Insert
 }
 
-// composes reports whether all that an insert of the loop does is to compose a
-// variable with itself, and whether the delta comes first.
+// composes reports whether an insert of the loop does nothing but compose a
+// variable with itself, and whether it reads the delta first.
 func (r *recursion) composes(insert *queryplan.Insert) (first, ok bool) {
 	body, head := conjunctsOf(insert.Node, r.reads)
 	if body.loose || len(body.consts) > 0 || len(body.inner) > 0 || len(body.atoms) != 2 ||

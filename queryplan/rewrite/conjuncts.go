@@ -8,21 +8,21 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// conjuncts is a tree of joins as atoms over variables. Anti joins, and
-// conditions other than equalities of columns, are left out of the atoms, which
-// may therefore hold more often than the tree.
+// conjuncts is a tree of joins as atoms over variables. It leaves out anti
+// joins, and conditions other than equalities of columns, so it may hold for
+// more tuples than the tree.
 type conjuncts struct {
 	reads  func(n queryplan.Node) bool // the recursion
-	parent []int                       // of each variable, for those that are equal
+	parent []int                       // a union-find forest of equal variables
 	consts map[int]*queryplan.Const
 	atoms  []*conjunct
-	// inner are conjunctions of their own below the tree: the right sides of
+	// inner lists conjunctions of their own below the tree: the right sides of
 	// anti joins, and inputs of other operators.
 	inner []*innerTree
-	// loose is set if something is left out.
+	// loose means that something was left out.
 	loose bool
-	// groups says that the rows of groups belong to the conjunction: asking for
-	// a group asks for its rows.
+	// groups means that the rows of groups belong to the conjunction: asking
+	// for a group asks for its rows.
 	groups bool
 }
 
@@ -35,7 +35,7 @@ type innerTree struct{ node, by queryplan.Node }
 type conjunct struct {
 	node queryplan.Node
 	scan *queryplan.Scan // nil unless it reads the recursion
-	vars map[string]int  // of columns
+	vars map[string]int  // the variables of the columns
 }
 
 // conjunctsOf returns a tree as atoms, and the variables of its columns.
@@ -78,8 +78,9 @@ func (c *conjuncts) equate(a, b int) {
 // constant returns the value to which a variable is bound, or nil.
 func (c *conjuncts) constant(id int) *queryplan.Const { return c.consts[c.find(id)] }
 
-// ids returns the variables of an atom's columns in their order; for a scan,
-// those of all columns of its variable, with -1 for columns that are not read.
+// ids returns the variables of an atom's columns in order. For a scan, these
+// are the variables of all columns of the scanned variable, with -1 for columns
+// that are not read.
 func (a *conjunct) ids(c *conjuncts) []int {
 	names := trees.Columns(a.node)
 	if a.scan != nil {
@@ -95,7 +96,7 @@ func (a *conjunct) ids(c *conjuncts) []int {
 	return out
 }
 
-// flatten adds the atoms of a tree. env has the variables of the columns that
+// flatten adds the atoms of a tree. env holds the variables of the columns that
 // are used elsewhere.
 func (c *conjuncts) flatten(n queryplan.Node, env map[string]int) {
 	env = maps.Clone(env)
@@ -201,7 +202,7 @@ func (c *conjuncts) join(n *queryplan.Join, env map[string]int, need func(name s
 		need(name)
 	}
 	right := env
-	if n.Kind == queryplan.Semi { // it shows no other columns
+	if n.Kind == queryplan.Semi { // its other columns are not in the result
 		right = map[string]int{}
 		for _, name := range on {
 			right[name] = env[name]
@@ -211,7 +212,7 @@ func (c *conjuncts) join(n *queryplan.Join, env map[string]int, need func(name s
 	c.flatten(n.Right, onlyOf(right, n.Right))
 }
 
-// onlyOf returns the variables of the columns of a tree.
+// onlyOf returns the part of env for the columns of a tree.
 func onlyOf(env map[string]int, n queryplan.Node) map[string]int {
 	out := map[string]int{}
 	for _, name := range trees.Columns(n) {
@@ -230,7 +231,8 @@ func (c *conjuncts) atom(n queryplan.Node, env map[string]int) {
 	c.atoms = append(c.atoms, a)
 }
 
-// joinsBelow reports whether a tree has a join that belongs to the conjunction.
+// joinsBelow reports whether a tree contains a join that belongs to the
+// conjunction.
 func joinsBelow(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Join:

@@ -38,7 +38,7 @@ var restrictToDemand = &Pass{
 		for b := range loop {
 			blocks = append(blocks, b)
 		}
-		// The last recursion comes first: what it asks for may be in others.
+		// Start with the last recursion, because it may read the others.
 		slices.SortFunc(blocks, func(a, b *queryplan.Block) int {
 			return slices.Index(p.Blocks, b) - slices.Index(p.Blocks, a)
 		})
@@ -66,8 +66,8 @@ var restrictToDemand = &Pass{
 	},
 }
 
-// leastAsked is the factor by which a relation's values must outnumber those
-// that are asked for.
+// leastAsked is the factor by which the values of a relation must outnumber the
+// demanded ones.
 var leastAsked = 4.0
 
 // recursion is a loop of one block. Each of its rules has one recursive atom,
@@ -78,18 +78,18 @@ type recursion struct {
 	vars                []*queryplan.Var
 	base                []*queryplan.Insert // in before
 	rules               []*recursiveRule
-	// composed are the inserts that closure replaces, if it is not nil. deltas
-	// has true if some of them read the delta first, and false if some read it
-	// second.
+	// composed lists the inserts that closure, unless it is nil, replaces.
+	// deltas contains true if some of them read the delta first, and false if
+	// some read it second.
 	composed []*queryplan.Insert
 	deltas   map[bool]bool
 	closure  *closure
-	// columns has the places of the columns that are asked for; seeds yield the
+	// columns holds the positions of the demanded columns. seeds yield the
 	// first values.
 	columns map[*queryplan.Var][]int
 	seeds   []*seed
-	// moved are the commands of after that fill what the seeds read. late is
-	// set if the commands of after run once.
+	// moved holds the commands of after that fill what the seeds read. late
+	// means that the commands of after run once.
 	moved map[queryplan.Command]bool
 	late  bool
 }
@@ -99,7 +99,7 @@ type recursion struct {
 type recursiveRule struct {
 	insert *queryplan.Insert
 	body   *conjuncts
-	head   []int // the variables of the columns
+	head   []int // the variables of the head's columns
 	atom   *conjunct
 }
 
@@ -150,8 +150,8 @@ func (r *recursion) reads(n queryplan.Node) bool {
 	})
 }
 
-// readCommands reports whether the recursion is filled in its two blocks only,
-// by rules without side effects, and is not an output.
+// readCommands reports whether the recursion is filled only in its two blocks,
+// only by rules without side effects, and is not an output.
 func (r *recursion) readCommands() bool {
 	if !r.readBlocks(func(insert *queryplan.Insert) bool {
 		if first, ok := r.composes(insert); ok {
@@ -202,7 +202,7 @@ func (r *recursion) readBlocks(take func(insert *queryplan.Insert) bool) bool {
 }
 
 // disturbs reports whether a command reads the recursion or changes what its
-// first rules read. Such commands move behind it.
+// first rules read. Such a command moves after the recursion.
 func (r *recursion) disturbs(c queryplan.Command) bool {
 	if n := queryplan.CommandNode(c); n != nil && r.reads(n) {
 		return true
@@ -243,9 +243,9 @@ func (r *recursion) rule(insert *queryplan.Insert) *recursiveRule {
 	return rule
 }
 
-// follows decides which columns are asked for, such that those of each
-// recursive atom follow from those of the head. Columns that all rules pass on
-// follow without another relation. It returns false if no column is left.
+// follows chooses the demanded columns so that the demand of each recursive
+// atom follows from that of the head. Columns that all rules pass on need no
+// other relation for that. It returns false if no column is left.
 func (r *recursion) follows() bool {
 	asked := r.columns
 	for _, with := range []bool{false, true} {
@@ -257,15 +257,15 @@ func (r *recursion) follows() bool {
 	return false
 }
 
-// settle narrows the columns that are asked for to those that follow. with says
-// whether other relations of a rule may be used for that.
+// settle narrows the demanded columns to those that follow. with allows the use
+// of other relations of a rule.
 func (r *recursion) settle(with bool) bool {
 	for changed := true; changed; {
 		changed = false
 		for _, rule := range r.rules {
 			head, ok := r.columns[rule.insert.Var]
 			if !ok {
-				continue // nobody asks for it so far
+				continue // not demanded so far
 			}
 			to := rule.bound(head, with)
 			if had, ok := r.columns[rule.atom.scan.Var]; ok {
@@ -281,13 +281,13 @@ func (r *recursion) settle(with bool) bool {
 			}
 		}
 	}
-	// A variable that nobody asks for is not derived for anyone.
+	// Every variable must have a demand, or nothing of it would be derived.
 	return len(r.columns) == len(r.vars)
 }
 
 // bound returns the columns of the recursive atom whose values follow from
-// those of the head: the same variables, or variables that other relations
-// yield.
+// those of the head: the same variables or, if with is set, variables that
+// other relations yield.
 func (rule *recursiveRule) bound(head []int, with bool) []int {
 	known := rule.known(head)
 	if with {
@@ -306,7 +306,7 @@ func (rule *recursiveRule) bound(head []int, with bool) []int {
 	return out
 }
 
-// known returns the variables of columns of the head.
+// known returns the variables of the given columns of the head.
 func (rule *recursiveRule) known(head []int) map[int]bool {
 	known := map[int]bool{}
 	for _, i := range head {
@@ -316,8 +316,8 @@ func (rule *recursiveRule) known(head []int) map[int]bool {
 }
 
 // prefix returns the atoms that share variables with the known ones, one after
-// the other, and adds their variables. They are what the recursive atom is
-// asked by; atoms that only restrict it further are left out.
+// the other, and adds their variables to known. The recursive atom is asked by
+// these; atoms that only restrict it further are left out.
 func (rule *recursiveRule) prefix(known map[int]bool) []*conjunct {
 	var out []*conjunct
 	wanted := rule.atom.ids(rule.body)
@@ -342,7 +342,7 @@ func allKnown(ids []int, known map[int]bool) bool {
 	return !slices.ContainsFunc(ids, func(id int) bool { return id >= 0 && !known[id] })
 }
 
-// pays reports whether a relation asks for few values of columns. Constants are
+// pays reports whether a seed asks for few values of columns. Constants are
 // always few.
 func (r *recursion) pays(s *seed) bool {
 	if s.constant() || leastAsked == 0 {

@@ -46,18 +46,17 @@ var aggregateBeforeJoins = &Pass{
 
 // Limits, which tests change so that the pass applies to small facts.
 var (
-	// leastShare is the least ratio of the cost of joins without an aggregation
-	// before them to the cost with it. Joins that repeat tuples reach it.
-	// Lookups do not: engines make them part of a scan and need no memory for
-	// them.
+	// leastShare is the smallest ratio of the cost without early aggregation to
+	// the cost with it. Joins that repeat tuples reach it. Lookups do not,
+	// because engines make them part of a scan and need no memory for them.
 	leastShare = 3.0
-	// leastBefore is the least number of tuples for which aggregating first is
-	// considered.
+	// leastBefore is the smallest number of tuples for which early aggregation
+	// is considered.
 	leastBefore = float64(1 << 16)
 )
 
-// updateCost is the cost of adding a tuple to its group, without that of
-// finding the group.
+// updateCost is the cost of adding a tuple to its group, after the group is
+// found.
 const updateCost = 2
 
 type eager struct {
@@ -65,7 +64,7 @@ type eager struct {
 	est *stats.Estimator
 }
 
-// aggregate aggregates parts of a conjunction first, one after the other, as
+// aggregate aggregates parts of a conjunction early, one after the other, as
 // long as the cost falls.
 func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
 	if len(a.Aggs) == 0 || !hasJoin(a.Input) || slices.ContainsFunc(a.Aggs, rounds) {
@@ -80,9 +79,9 @@ func (e *eager) aggregate(a *queryplan.Aggregate) *queryplan.Aggregate {
 	}
 }
 
-// once aggregates the part first for which the cost falls most: a relation, or
-// an aggregated one and another that it is joined with. It returns nil if the
-// cost falls for none.
+// once aggregates the part for which the cost falls most: a relation, or an
+// aggregated relation and another one that it is joined with. It returns nil if
+// the cost falls for none.
 func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 	c := joins.Flatten(trees.Project(a.Input, identity(joins.Aggregated(a))))
 	best, least := (*partial)(nil), -1.0
@@ -119,9 +118,9 @@ func (e *eager) once(a *queryplan.Aggregate) *queryplan.Aggregate {
 		joins.Site{}), By: a.By, Aggs: best.again}
 }
 
-// mayBePart reports whether two relations, which may be the same, can be a
-// part: one that is not aggregated, or one that is, with another one. This
-// makes the number of parts finite.
+// mayBePart reports whether two relations, which may be the same, can form a
+// part: a relation that is not aggregated, or an aggregated one with another
+// one. This bounds the number of parts.
 func mayBePart(c *joins.Conjunction, i, k int) bool {
 	if i == k {
 		return len(c.Rels) > 1 && !hasGroups(c.Rels[i])
@@ -130,7 +129,8 @@ func mayBePart(c *joins.Conjunction, i, k int) bool {
 		len(intersect(trees.Columns(c.Rels[i]), trees.Columns(c.Rels[k]))) > 0
 }
 
-// rounds reports whether an aggregate of aggregates may be another number.
+// rounds reports whether an aggregate of aggregates may round to another number
+// than the aggregate of all tuples.
 func rounds(a queryplan.Agg) bool {
 	return a.Fn == queryplan.Avg || a.Fn == queryplan.Total && a.Out.Type.Kind == scalar.Float
 }
@@ -146,16 +146,16 @@ func columnType(n queryplan.Node, name string) scalar.Type {
 	return c.Type
 }
 
-// partial is a conjunction with a part of it aggregated.
+// partial is a conjunction in which a part is aggregated.
 type partial struct {
 	part  *joins.Conjunction
-	first *queryplan.Aggregate // of part
-	rest  *joins.Conjunction   // with first as a relation
+	first *queryplan.Aggregate // aggregates the part
+	rest  *joins.Conjunction   // the conjunction with first as a relation
 	again []queryplan.Agg
 }
 
-// partial returns the conjunction with some relations aggregated. It is nil if
-// these lack the arguments of the aggregates, if totals of their tuples may
+// partial aggregates some relations of a conjunction early. It returns nil if
+// they lack the arguments of the aggregates, if totals of their tuples may
 // overflow, or if too many tuples remain.
 func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []bool) *partial {
 	from := map[string]string{}
@@ -220,7 +220,7 @@ func (e *eager) partial(a *queryplan.Aggregate, c *joins.Conjunction, rels []boo
 }
 
 // fits reports whether an aggregate over some of the tuples of a tree certainly
-// fits its type. Counts do, because those of all tuples do.
+// fits its type. Counts fit, because those of all tuples do.
 func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
 	t := g.Out.Type
 	switch {
@@ -234,8 +234,8 @@ func (e *eager) fits(in queryplan.Node, g queryplan.Agg, column string) bool {
 	return ok && okRows && stats.TotalFits(t, bound, most)
 }
 
-// cost estimates the cost of joining a conjunction and aggregating it by
-// columns of its result. ok is false if it has a product.
+// cost estimates the cost of joining a conjunction and grouping the result by
+// some columns. ok is false if the join has a product.
 func (e *eager) cost(c *joins.Conjunction, by []string) (cost float64, ok bool) {
 	g := joins.NewGraph(c, e.est, nil)
 	g.Bits = true
@@ -254,7 +254,7 @@ func (e *eager) cost(c *joins.Conjunction, by []string) (cost float64, ok bool) 
 	return all.Stream + groupingCost(all.Est, names), true
 }
 
-// groupingCost returns the cost of putting tuples into groups.
+// groupingCost returns the cost of grouping tuples.
 func groupingCost(in *stats.Estimate, by []string) float64 {
 	if len(by) == 0 {
 		return updateCost * in.Rows

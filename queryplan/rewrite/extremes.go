@@ -43,15 +43,15 @@ var compareWithExtremes = &Pass{
 	},
 }
 
-// extremesGain is the least factor between the costs of pairs and of groups,
-// which tests lower.
+// extremesGain is the smallest ratio of the cost of pairs to that of groups.
+// Tests lower it.
 var extremesGain = 1.5
 
 type extremes struct {
 	est     *stats.Estimator
-	changed map[*queryplan.Var]bool // by the loop of the block at hand
-	note    func(text string)       // takes what was decided
-	// restricted is set if groups are made for the tuples of a temporary.
+	changed map[*queryplan.Var]bool // variables that the current block's loop changes
+	note    func(text string)       // records a decision
+	// restricted means that groups are made only for the tuples of a temporary.
 	restricted bool
 }
 
@@ -77,9 +77,9 @@ func (x *extremes) apply(n queryplan.Node, at joins.Site) queryplan.Node {
 	return c.Assemble(joins.LeftDeep(len(c.Rels)), at)
 }
 
-// replace replaces a relation by groups with the least and greatest value of
-// the column that a condition compares with another one, if the relation has no
-// other use and it pays.
+// replace replaces a relation by groups with the minimum and maximum of the
+// column that a condition compares with another column, if the relation has no
+// other use and the replacement pays.
 func (x *extremes) replace(c *joins.Conjunction, cond, rel int) bool {
 	call, ok := c.Conds[cond].(*queryplan.Call)
 	if !ok || call.Func.Name != "ne" || len(c.Rels) < 2 || len(c.Maps) > 0 {
@@ -166,7 +166,7 @@ func (x *extremes) replace(c *joins.Conjunction, cond, rel int) bool {
 }
 
 // isDiscrete reports whether values of a type are ordered and equal to
-// themselves.
+// themselves, which NaN is not.
 func isDiscrete(t scalar.Type) bool {
 	switch t.Kind {
 	case scalar.Int, scalar.Uint, scalar.Decimal, scalar.String, scalar.Datetime:
@@ -175,8 +175,8 @@ func isDiscrete(t scalar.Type) bool {
 	return false
 }
 
-// ofFew returns the tuples of a relation whose groups the few tuples of a
-// temporary ask for, or nil if there is no such temporary.
+// ofFew returns the tuples of a relation whose groups are asked for by the few
+// tuples of a temporary. It returns nil if there is no such temporary.
 func (x *extremes) ofFew(rest *joins.Conjunction, r queryplan.Node, by []string) queryplan.Node {
 	var best queryplan.Node
 	for _, few := range rest.Rels {
@@ -236,9 +236,9 @@ func (x *extremes) costs(c, rest *joins.Conjunction,
 // contiguous.
 const orderedCost = 1
 
-// costsOfFew returns the costs of joining a relation and of joining groups of
-// only those tuples that few ask for. Pairs repeat tuples, which are then
-// looked for; groups do not.
+// costsOfFew returns the costs of joining a relation, and of joining groups of
+// only those tuples that few asks for. Pairs repeat tuples, which are then
+// looked up again; groups do not.
 func (x *extremes) costsOfFew(c, rest *joins.Conjunction, few queryplan.Node,
 	by []string) (pairs, groups float64) {
 	each := float64(groupCost)

@@ -42,7 +42,7 @@ var filterProbes = &Pass{
 
 type probeFilter struct{ est *stats.Estimator }
 
-// tree filters the probing sides of all joins of a tree, those below first.
+// tree filters the probing sides of all joins of a tree, bottom up.
 func (f *probeFilter) tree(n queryplan.Node) queryplan.Node {
 	in := n.Inputs()
 	if len(in) == 0 {
@@ -63,7 +63,7 @@ func (f *probeFilter) tree(n queryplan.Node) queryplan.Node {
 	return n
 }
 
-// join filters the probing side of a join by the column that saves most.
+// join filters the probing side of a join by the column that saves the most.
 func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 	l, r := f.est.Of(j.Left), f.est.Of(j.Right)
 	on := j.On()
@@ -101,8 +101,8 @@ func (f *probeFilter) join(j *queryplan.Join) queryplan.Node {
 	return &queryplan.Join{Kind: queryplan.Inner, Left: below, Right: j.Right, Unique: j.Unique}
 }
 
-// keys returns the values of a column of a tree, and maybe some more:
-// conditions that hardly restrict them are left out.
+// keys returns a tree with the values of a column of n, and maybe some more,
+// because it leaves out conditions that restrict them little.
 func (f *probeFilter) keys(n queryplan.Node, name string) queryplan.Node {
 	most := extraKeys * f.est.Of(n).Distinct([]string{name})
 	best, column := n, name
@@ -114,12 +114,12 @@ func (f *probeFilter) keys(n queryplan.Node, name string) queryplan.Node {
 	return &queryplan.Project{Input: best, Cols: []queryplan.Rename{{From: column, To: name}}}
 }
 
-// extraKeys is the ratio of values in a cheaper filter to the values needed, up
-// to which the cheaper filter is used.
+// extraKeys is the largest acceptable ratio of the values in a cheaper filter
+// to the needed values.
 const extraKeys = 1.5
 
 // source returns an input of an operator in which a column of the result has at
-// most most values, and the name of the column there, or nil. The values of the
+// most most values, and the column's name there; or nil. The values of the
 // input include those of the result.
 func (f *probeFilter) source(n queryplan.Node, name string, most float64) (queryplan.Node, string) {
 	switch n := n.(type) {
@@ -153,7 +153,7 @@ func (f *probeFilter) source(n queryplan.Node, name string, most float64) (query
 }
 
 // keysOf returns the number of values in the range of a column on both sides of
-// a join, 0 if it is unknown.
+// a join, or 0 if it is unknown.
 func keysOf(l, r *stats.Estimate, name string) float64 {
 	a, okA := l.Cols[name].Span()
 	b, okB := r.Cols[name].Span()
@@ -168,9 +168,9 @@ func keysOf(l, r *stats.Estimate, name string) float64 {
 	return 0
 }
 
-// origin follows a column of a tree along the probing side to a stored table
-// and its column. It returns nil if the column is not stored, or if whole is
-// set and rows were dropped.
+// origin follows a column of a tree along the probing sides to a stored table
+// and its column. It returns nil if the column is not stored. With whole, it
+// also returns nil if rows were dropped on the way.
 func origin(est *stats.Estimator, n queryplan.Node, name string, whole bool) (*stats.Table, int) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -201,9 +201,9 @@ func comesInOrder(est *stats.Estimator, n queryplan.Node, name string) bool {
 		stored.Columns[column].Rising > joins.MostlyRising)
 }
 
-// place puts the semijoin with keys on a column over an operator on the probing
-// side of a tree: the lowest one above which every join keeps a larger share of
-// tuples than the semijoin.
+// place inserts the semijoin with keys into the probing side of a tree: above
+// the lowest operator from which every join keeps a larger share of tuples than
+// the semijoin.
 func (f *probeFilter) place(n, keys queryplan.Node, name string, kept float64) queryplan.Node {
 	if j, ok := n.(*queryplan.Join); ok && j.Kind != queryplan.Anti {
 		if _, has := queryplan.ColumnOf(j.Left, name); has &&

@@ -9,16 +9,15 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// In path(x, z) <- path(x, y), path(y, z), the second atom is asked for the
-// values y that the first one has found. The set of values that are asked for
-// then grows together with the recursion, in the same loop, with a delta of its
-// own.
+// In path(x, z) <- path(x, y), path(y, z), the second atom asks for the values
+// y that the first one has found. The demand then grows together with the
+// recursion: it is filled in the same loop and has a delta of its own.
 
 // growing is a recursion whose demand grows with it.
 type growing struct {
 	*recursion
 	rules []*growingRule
-	asked map[*queryplan.Var]*queryplan.Var // the sets
+	asked map[*queryplan.Var]*queryplan.Var // the demand of each variable
 }
 
 // growingRule is an insert of the loop as a conjunction over the whole
@@ -28,13 +27,14 @@ type growingRule struct {
 	whole  queryplan.Node
 	body   *conjuncts
 	head   []int
-	// order lists the atoms so that each has columns whose values are known
-	// before it.
+	// order lists the atoms so that values of columns of each are known from
+	// those before it.
 	order []*conjunct
 }
 
-// grows returns a recursion in which all atoms are asked for values that are
-// constants, few, or found by earlier atoms; else nil.
+// grows returns the recursion if the demand of all atoms consists of constants,
+// of few values, or of values that earlier atoms find. Otherwise it returns
+// nil.
 func (r *recursion) grows() *growing {
 	g := &growing{recursion: r, asked: map[*queryplan.Var]*queryplan.Var{}}
 	if r.loop.Term.(*queryplan.Branch).Unbounded || !r.readBlocks(g.read) ||
@@ -46,20 +46,20 @@ func (r *recursion) grows() *growing {
 }
 
 // repeats reports whether a rule would join several recursive atoms again for
-// each value that its head is asked for. Where most values are asked for, that
-// costs more than it saves.
+// each demanded value of its head. If most values are demanded, that costs more
+// than it saves.
 func (g *growing) repeats(rule *growingRule) bool {
 	recursive := list.Filter(rule.order, func(a *conjunct) bool { return a.scan != nil })
 	return len(recursive) > 1 && !g.covered(rule)
 }
 
-// covered reports whether an atom of a rule covers the values that its head is
-// asked for.
+// covered reports whether an atom of a rule covers the demand of the head.
 func (g *growing) covered(rule *growingRule) bool {
 	return slices.ContainsFunc(rule.order, func(a *conjunct) bool { return g.covers(rule, a) })
 }
 
-// read takes an insert of the loop.
+// read adds an insert of the loop as a rule. It returns false if the insert has
+// another shape.
 func (g *growing) read(insert *queryplan.Insert) bool {
 	deltas := 0
 	for _, s := range queryplan.Scans(insert.Node) {
@@ -82,7 +82,7 @@ func (g *growing) read(insert *queryplan.Insert) bool {
 	return deltas == 1 && len(rule.body.inner) == 0 && !trees.IsVolatile(insert.Node)
 }
 
-// versions returns a tree with its scans of the recursion in a version.
+// versions returns a tree whose scans of the recursion read a version.
 func (g *growing) versions(n queryplan.Node, version queryplan.Version) queryplan.Node {
 	if s, ok := n.(*queryplan.Scan); ok {
 		if !g.member(s.Var) {
@@ -97,14 +97,14 @@ func (g *growing) versions(n queryplan.Node, version queryplan.Version) querypla
 	}))
 }
 
-// settle narrows the columns that are asked for to those whose values are known
-// wherever the recursion is read. It returns false if a variable has none.
+// settle narrows the demanded columns to those whose values are known wherever
+// the recursion is read. It returns false if a variable has none.
 func (g *growing) settle() bool {
 	for changed := true; changed; {
 		changed = false
 		for _, rule := range g.rules {
 			if _, ok := g.columns[rule.insert.Var]; !ok {
-				continue // nobody asks for it so far
+				continue // not demanded so far
 			}
 			for a, bound := range rule.arrange(g.columns) {
 				if len(bound) == 0 {
@@ -127,8 +127,8 @@ func (rule *growingRule) arrange(columns map[*queryplan.Var][]int) map[*conjunct
 	left := slices.Clone(rule.body.atoms)
 	rule.order = nil
 	for len(left) > 0 {
-		// A recursive atom comes as soon as the columns are known by which it
-		// is asked. Fewer relations are then joined for its demand.
+		// A recursive atom comes as soon as its demanded columns are known.
+		// Fewer relations are then joined to compute its demand.
 		at, best := 0, 0
 		for i, a := range left {
 			cols := rule.boundBy(a, known, columns)
@@ -162,7 +162,7 @@ func (rule *growingRule) arrange(columns map[*queryplan.Var][]int) map[*conjunct
 	return bound
 }
 
-// known returns the variables of the columns that the head is asked for.
+// known returns the variables of the demanded columns of the head.
 func (rule *growingRule) known(columns map[*queryplan.Var][]int) map[int]bool {
 	known := map[int]bool{}
 	for _, i := range columns[rule.insert.Var] {
@@ -171,8 +171,7 @@ func (rule *growingRule) known(columns map[*queryplan.Var][]int) map[int]bool {
 	return known
 }
 
-// boundBy returns the known columns of an atom among those that its variable is
-// asked by.
+// boundBy returns the demanded columns of an atom whose values are known.
 func (rule *growingRule) boundBy(a *conjunct, known map[int]bool,
 	columns map[*queryplan.Var][]int) []int {
 	var out []int
@@ -190,9 +189,8 @@ func (rule *growingRule) boundBy(a *conjunct, known map[int]bool,
 	return out
 }
 
-// keeps reports whether a recursive atom reads the head's variable and is asked
-// for the same values as the head. These are asked for already, whatever the
-// atom finds.
+// keeps reports whether a recursive atom reads the head's variable and asks for
+// the same values as the head. The demand then has these values already.
 func (g *growing) keeps(rule *growingRule, a *conjunct) bool {
 	if a.scan == nil || a.scan.Var != rule.insert.Var {
 		return false
@@ -203,9 +201,9 @@ func (g *growing) keeps(rule *growingRule, a *conjunct) bool {
 	})
 }
 
-// covers reports whether the values that the head is asked for are among those
-// of a recursive atom. The atom then has few tuples, and a join with the demand
-// of the head would remove hardly any.
+// covers reports whether a recursive atom has the demanded columns of the head
+// among its own. The atom then has few tuples, and a join with the demand of
+// the head would remove hardly any.
 func (g *growing) covers(rule *growingRule, a *conjunct) bool {
 	if a.scan == nil {
 		return false
@@ -253,7 +251,7 @@ func (g *growing) restrict() {
 	all := slices.Concat(g.vars, x.order)
 	g.before.Term = &queryplan.Branch{Vars: all, Then: g.loop, Else: g.after}
 	g.loop.Term = &queryplan.Branch{Vars: all, Then: g.loop, Else: g.after}
-	dropSubsumed(g.loop) // versions of a rule ask alike
+	dropSubsumed(g.loop) // versions of a rule ask for the same values
 }
 
 // within restricts an insert to tuples whose values are in a version of the
@@ -268,7 +266,7 @@ func (g *growing) within(in *queryplan.Insert, n queryplan.Node,
 }
 
 // asks returns the inserts that fill the demand: for each recursive atom of a
-// rule, what the atoms before it ask for if the head is asked for.
+// rule, what the atoms before it ask for, given the demand of the head.
 func (g *growing) asks(rule *growingRule) []queryplan.Command {
 	body, head := rule.body, g.columns[rule.insert.Var]
 	named := map[int]string{}
@@ -283,8 +281,8 @@ func (g *growing) asks(rule *growingRule) []queryplan.Command {
 		to := a.scan.Var
 		wanted := list.Map(g.columns[to], func(i int) int { return a.ids(body)[i] })
 		by := body.needed(rule.order[:at], rule.known(g.columns), wanted)
-		// ask adds an insert that reads the delta of one of the atoms, or, for
-		// -1, that of the head's demand.
+		// ask adds an insert that reads the delta of one of the atoms or, for
+		// -1, of the head's demand.
 		kept := slices.ContainsFunc(by, func(b *conjunct) bool { return g.keeps(rule, b) })
 		ask := func(delta int) {
 			var n queryplan.Node

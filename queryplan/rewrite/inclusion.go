@@ -54,11 +54,11 @@ var dropCertainMatches = &Pass{
 type inclusions struct {
 	*contents
 	catalog *stats.Catalog
-	// checked are the inclusions that checks of the plan enforce, under the
-	// names of enforced.
+	// checked holds the inclusions that checks of the plan enforce, by the
+	// names that enforced gives them.
 	checked  map[string]bool
-	checking bool // whether the conjunction at hand is one of a check
-	at       site // of the conjunction at hand
+	checking bool // the current conjunction belongs to a check
+	at       site // the site of the current conjunction
 }
 
 // note records the inclusion that a check enforces: each tuple of a stored
@@ -87,7 +87,8 @@ type columnsOfRows struct {
 	types  []scalar.Type
 }
 
-// enforced names an inclusion, whatever the order of its columns.
+// enforced returns a name for an inclusion that does not depend on the order of
+// columns.
 func enforced(from, to columnsOfRows) string {
 	pairs := make([]string, len(from.at))
 	for i := range pairs {
@@ -98,8 +99,8 @@ func enforced(from, to columnsOfRows) string {
 }
 
 // stored returns the stored columns behind columns of a tree, all from one row.
-// If whole is set, there has to be a tuple for each row. ok is false if there
-// are no such columns.
+// With whole, the tree must have a tuple for each row. ok is false if there are
+// no such columns.
 func (x *inclusions) stored(
 	n queryplan.Node, cols []string, whole bool,
 ) (out columnsOfRows, ok bool) {
@@ -148,8 +149,8 @@ func (x *inclusions) stored(
 	return out, false
 }
 
-// covers reports whether the values of a tree in some columns are certain to be
-// among the tuples of a relation that is stored, or derived before.
+// covers reports whether the values of a tree in some columns are certain to
+// occur in a relation that is stored, or derived before.
 func (x *inclusions) covers(n, relation queryplan.Node, on []string) bool {
 	if x.storedCovers(n, on, relation, on) {
 		return true
@@ -237,8 +238,8 @@ func (x *inclusions) drop(n queryplan.Node, at joins.Site) queryplan.Node {
 	return c.Assemble(joins.LeftDeep(len(c.Rels)), at)
 }
 
-// hasJoin reports whether a conjunction has a join, so that it is worth taking
-// apart.
+// hasJoin reports whether a conjunction has a join. Only then is it worth
+// taking apart.
 func hasJoin(n queryplan.Node) bool {
 	if !joins.InConjunction(n) {
 		return false
@@ -248,7 +249,7 @@ func hasJoin(n queryplan.Node) bool {
 }
 
 // always reports whether a relation of a conjunction has a match for each tuple
-// of the others, exactly one if repeated tuples matter, and whether nothing
+// of the others (exactly one, if repeated tuples matter), and whether nothing
 // uses its columns.
 func (x *inclusions) always(c *joins.Conjunction, rel int, set bool) bool {
 	cols := trees.Columns(c.Rels[rel])

@@ -49,9 +49,9 @@ var selectMultijoin = &Pass{
 }
 
 const (
-	// multijoinGain is the least ratio of expected intermediate tuples of
-	// binary joins to those of the largest relation and the result together.
-	// Relations that a loop finds indexed do not count.
+	// multijoinGain is the smallest ratio of the expected intermediate tuples
+	// of binary joins to the tuples of the largest relation and the result
+	// together. Relations that a loop finds indexed do not count.
 	multijoinGain = 2
 	// maxVariables bounds the variables of a multijoin.
 	maxVariables = 64
@@ -59,14 +59,14 @@ const (
 
 type multijoinSelector struct {
 	est     *stats.Estimator
-	changed map[*queryplan.Var]bool // by the loop of the block at hand
-	// steps is set if relations that grow count. They do not for the passes
-	// before, which weigh a set of the tuples on the way against a multijoin:
-	// such a set pays most where a relation outgrows its estimate, and a
-	// multijoin by steps finds the same tuples again and again.
+	changed map[*queryplan.Var]bool // variables that the current block's loop changes
+	// steps allows relations that grow. It is false in earlier passes, which
+	// weigh a set of the intermediate tuples against a multijoin: such a set
+	// pays most if a relation outgrows its estimate, and a multijoin by steps
+	// finds the same tuples again and again.
 	steps bool
-	note  func(text string) // takes what was decided, nil to forget it
-	cost  float64           // of the multijoins so far
+	note  func(text string) // records a decision, or nil
+	cost  float64           // the cost of the multijoins so far
 }
 
 // apply replaces cycles of a conjunction by multijoins where that pays, and
@@ -133,13 +133,15 @@ func (s *multijoinSelector) pays(
 	return &queryplan.MultiJoin{Nodes: c.Rels, Order: b.Names}, cost, ok
 }
 
-// stepwiseLoss is how much more than binary joins a multijoin by steps may be
-// expected to cost if it costs less once relations have outgrown their
-// estimates: its steps follow what the relations become, and the order of
-// binary joins is one for all rounds.
+// stepwiseLoss is the largest ratio of the expected costs of a multijoin by
+// steps and of binary joins at which the multijoin is still chosen, provided
+// that it costs less once relations have outgrown their estimates. Its steps
+// adapt to the sizes of relations, while binary joins keep one order for all
+// rounds.
 const stepwiseLoss = 1.25
 
-// stepwisePays is pays for relations of which some grow; one of them is given.
+// stepwisePays is pays for relations of which some grow; one is the number of
+// such a relation.
 func (s *multijoinSelector) stepwisePays(
 	c *joins.Conjunction, one int, grows func(queryplan.Node) bool,
 ) (n *queryplan.MultiJoin, cost float64, ok bool) {
@@ -180,8 +182,8 @@ func (s *multijoinSelector) stepwisePays(
 	s.say(c, what, "each tuple of the delta has %s; binary joins cost %.3g, a multijoin %.3g; with "+
 		"%d times the tuples %.3g and %.3g", lengths(by), binary, by.Cost, outgrown, grownBinary,
 		grown.Cost)
-	// Kernels take the inputs in their order, and most of the time goes into
-	// the rounds in which the relations are largest.
+	// Kernels take the inputs in the order of grown, because most of the time
+	// goes into the rounds in which the relations are largest.
 	return grown.Join, by.Cost, ok
 }
 
@@ -195,7 +197,7 @@ func lengths(by *joins.Stepwise) string {
 	return strings.Join(out, " or ")
 }
 
-// say records a decision about relations and its reason, if that is wanted.
+// say records a decision about relations and its reason, if note is set.
 func (s *multijoinSelector) say(c *joins.Conjunction, what, why string, args ...any) {
 	if s.note != nil {
 		s.note(fmt.Sprintf("%s of %s: %s", what, relationList(c.Rels), fmt.Sprintf(why, args...)))

@@ -46,23 +46,24 @@ var projectEarly = &Pass{
 
 const (
 	// maxRepeats is the number of joins after which tuples are deduplicated
-	// even if estimates see no gain. Each of these joins can repeat tuples.
+	// even if estimates see no gain, because each of these joins can repeat
+	// tuples.
 	maxRepeats = 8
-	// maxRepeatedWidth is the most columns of such tuples. Wider ones rarely
-	// become equal.
+	// maxRepeatedWidth is the largest number of columns of such tuples. Wider
+	// tuples rarely become equal.
 	maxRepeatedWidth = 4
-	// partCost is the cost of a relation of its own, however small it is: code
-	// is made for it.
+	// partCost is the fixed cost of computing a relation separately, because
+	// code is compiled for it.
 	partCost = 1e6
-	// leastRepeatedShare is the share of leastBefore from which on tuples are
-	// deduplicated; fewer are not worth a kernel.
+	// leastRepeatedShare is the share of leastBefore from which tuples are
+	// deduplicated. Fewer are not worth a kernel.
 	leastRepeatedShare = 1.0 / 64
 )
 
 // earlyProjector eliminates variables of conjunctions.
 type earlyProjector struct {
 	est     *stats.Estimator
-	changed map[*queryplan.Var]bool // by the loop of the block at hand
+	changed map[*queryplan.Var]bool // variables that the current block's loop changes
 }
 
 func (e *earlyProjector) conjunction(n queryplan.Node, at joins.Site) queryplan.Node {
@@ -100,11 +101,11 @@ func (e *earlyProjector) eliminate(c *joins.Conjunction, even bool) *elimination
 	return x
 }
 
-// total is the expected cost of a conjunction with its eliminations.
+// total returns the expected cost of a conjunction with its eliminations.
 func (e *earlyProjector) total(x *elimination) float64 { return x.cost + e.cost(x.c) }
 
-// pays reports whether joins with the eliminations are expected to cost much
-// less than those of the conjunction as it is.
+// pays reports whether the eliminations are expected to make the joins much
+// cheaper.
 func (e *earlyProjector) pays(c *joins.Conjunction, x *elimination) bool {
 	least := e.total(x)
 	usual := *c
@@ -115,7 +116,7 @@ func (e *earlyProjector) pays(c *joins.Conjunction, x *elimination) bool {
 	return cost >= leastBefore && cost >= leastShare*least
 }
 
-// cost estimates joining the relations of a conjunction.
+// cost estimates the cost of joining the relations of a conjunction.
 func (e *earlyProjector) cost(c *joins.Conjunction) float64 {
 	g := joins.NewGraph(c, e.est, e.changed)
 	g.Bits = true
@@ -131,32 +132,32 @@ func (e *earlyProjector) cost(c *joins.Conjunction) float64 {
 	return cost
 }
 
-// elimination replaces relations of a conjunction by their join without the
-// variables that only they have.
+// elimination replaces relations of a conjunction by their join, without the
+// variables that only they have (bucket elimination).
 type elimination struct {
 	*earlyProjector
 	c *joins.Conjunction
-	// repeats counts, for each relation, the joins it is made of that can
-	// repeat tuples, since they were last deduplicated.
+	// repeats counts, for each relation, the joins in it that can repeat tuples
+	// since the last deduplication.
 	repeats []int
-	atoms   []int // how many relations of the rule each is made of
+	atoms   []int // how many relations of the rule each relation joins
 	// even joins the shortest parts first and makes each a set. Parts of one
-	// shape are the same relation then, so that a path of 500 edges has two
-	// dozen of them.
+	// shape are then the same relation, so a path of 500 edges needs two dozen
+	// of them.
 	even    bool
-	same    map[string]queryplan.Node // sets by their text
-	known   map[string]*bucket        // by variable
-	cost    float64                   // of the sets that were made
-	cut     bool                      // there is one
-	certain bool                      // maxRepeats is the reason of one
+	same    map[string]queryplan.Node // the sets, by their text
+	known   map[string]*bucket        // the buckets, by variable
+	cost    float64                   // the cost of the sets that were made
+	cut     bool                      // a set was made
+	certain bool                      // a set was made because of maxRepeats
 }
 
-// bucket is the relations that have a variable, joined.
+// bucket is the join of the relations that have a variable.
 type bucket struct {
 	rels    []queryplan.Node
-	rest    [3]int         // maps, conditions and semijoins that the conjunction had
+	rest    [3]int         // how many maps, conditions and semijoins the conjunction had
 	tree    queryplan.Node // nil if something else needs the variable
-	width   int            // columns of the tree
+	width   int            // the number of columns of the tree
 	made    int            // how many of the relations are buckets themselves
 	rows    float64
 	left    float64 // rows that differ
@@ -198,10 +199,10 @@ func (x *elimination) next() bool {
 	return true
 }
 
-// before reports whether b is to be eliminated before o, which comes first in
-// the program. Narrow results come first. A chain grows at one end, since
-// joining two long parts of it takes more than extending one by a relation, or
-// evenly.
+// before reports whether b should be eliminated before o, which comes first in
+// the program. Narrow results come first. Unless even is set, a chain grows at
+// one end, because joining two long parts costs more than extending one by a
+// relation.
 func (b *bucket) before(o *bucket, even bool) bool {
 	switch long, oLong := b.made > 1, o.made > 1; {
 	case b.width != o.width:
@@ -254,7 +255,8 @@ func (x *elimination) bucket(name string, at []int) *bucket {
 	return b
 }
 
-// part is the part of the conjunction that some of its relations make.
+// part returns the part of the conjunction that consists of some of its
+// relations.
 func (x *elimination) part(at []int) *fewTuples {
 	f := &fewTuples{whole: x.c, rels: make([]bool, len(x.c.Rels))}
 	for _, i := range at {
@@ -265,7 +267,7 @@ func (x *elimination) part(at []int) *fewTuples {
 }
 
 // apply replaces the relations of a bucket by their join without the eliminated
-// columns, as a set if many tuples become equal.
+// columns. If many tuples become equal, the join becomes a set.
 func (x *elimination) apply(b *bucket, at []int) {
 	f := x.part(at)
 	made, repeats := b.tree, b.repeats
@@ -285,8 +287,8 @@ func (x *elimination) apply(b *bucket, at []int) {
 	x.c, x.repeats, x.atoms = f.rest(made), counts, atoms
 }
 
-// set returns the tuples of a bucket as a set. Of buckets that differ in the
-// names of variables alone it is one set, whose columns are renamed.
+// set returns the tuples of a bucket as a set. Buckets that differ only in the
+// names of variables share one set, whose columns are renamed.
 func (x *elimination) set(f *fewTuples, b *bucket) queryplan.Node {
 	rels, names, key := x.canonical(f, b)
 	if key == "" {
@@ -308,16 +310,16 @@ func (x *elimination) set(f *fewTuples, b *bucket) queryplan.Node {
 	return &queryplan.Project{Input: x.same[key], Cols: back}
 }
 
-// setCost is the cost of a conjunction as a set.
+// setCost returns the cost of a conjunction as a set.
 func (x *elimination) setCost(tree queryplan.Node) float64 {
 	est, cols := x.est.Of(tree), trees.Columns(tree)
 	return partCost + x.earlyProjector.cost(joins.Flatten(tree)) + groupingCost(est, cols) +
 		joins.StoreCost*est.Distinct(cols)
 }
 
-// canonical returns the relations of a bucket with their columns named in order
-// of appearance, those names, and a text that tells such relations apart; none
-// if they are not scans and sets alone.
+// canonical returns the relations of a bucket with columns named in order of
+// appearance, these names, and a text that identifies such relations. It
+// returns none unless all relations are scans or sets.
 func (x *elimination) canonical(
 	f *fewTuples, b *bucket,
 ) (rels []queryplan.Node, names map[string]string, key string) {

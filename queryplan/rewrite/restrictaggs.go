@@ -39,18 +39,19 @@ var restrictAggregates = &Pass{
 	},
 }
 
-// Costs of a tuple, as in joins.Graph, and what has to be saved.
+// Costs of a tuple, on the scale of joins.Graph.
 const (
-	groupCost = 3   // finding a tuple's group, or its place in a set
-	matchCost = 0.5 // testing whether it is to be grouped at all
-	keepCost  = 3   // putting one of the few into the temporary and its index
+	groupCost = 3   // finding a tuple's group or its slot in a set
+	matchCost = 0.5 // testing whether a tuple has to be grouped
+	keepCost  = 3   // storing one of the few tuples in the temporary and its index
 )
 
 // Limits, which tests change so that the pass applies to small facts.
 var (
 	// mostLeft is the largest share of the tuples that may remain.
 	mostLeft = 0.25
-	// leastSaved is the least cost to save: less is not worth another kernel.
+	// leastSaved is the smallest cost to save: less is not worth another
+	// kernel.
 	leastSaved = 20000.0
 )
 
@@ -59,21 +60,22 @@ type restricter struct {
 	*inliner
 	est    *stats.Estimator
 	names  *queryplan.Names
-	rows   *grouper            // which scans read one row
+	rows   *grouper            // finds scans that read the same row
 	before []queryplan.Command // to run before the current command
 }
 
 // consumer is a part of a conjunction whose groups can be restricted: a
-// relation or what a semijoin looks for.
+// relation or the right side of a semijoin.
 type consumer struct {
 	node queryplan.Node
-	rel  int // in Conjunction.Rels; -1: at is a place in Conjunction.Semis
+	rel  int // index in Conjunction.Rels, or -1 if at is an index in Conjunction.Semis
 	at   int
-	// of is the predicate that the node derives, if it is not stored then.
+	// of is the predicate that the node derives, if that is then not stored.
 	of *queryplan.Var
 }
 
-// restrict is called for each conjunction, inner ones first.
+// restrict restricts the aggregates of a conjunction. It is called for inner
+// conjunctions first.
 func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
 	if !r.concerns(n) {
 		return n
@@ -119,7 +121,7 @@ func (r *restricter) restrict(n queryplan.Node, at joins.Site) queryplan.Node {
 	return best.apply(r)
 }
 
-// most returns what can be saved at most.
+// most returns an upper bound of the cost that can be saved.
 func (r *restricter) most(consumers []consumer) float64 {
 	most := 0.0
 	for _, x := range consumers {
@@ -154,14 +156,14 @@ func (r *restricter) concerns(n queryplan.Node) bool {
 	return found
 }
 
-// once reports whether a predicate that is derived by one rule has one use.
+// once reports whether a predicate is derived by one rule and used once.
 func (r *restricter) once(v *queryplan.Var) bool {
 	d := r.defs[v]
 	return d != nil && !d.pinned && len(d.inserts) == 1 && len(r.uses[v]) == 1
 }
 
-// open returns what a predicate with one use is derived by, as a set, if the
-// tree reads no more than that.
+// open returns the tree that derives a predicate with one use, as a set, if n
+// only reads that predicate.
 func (r *restricter) open(n queryplan.Node) (queryplan.Node, *queryplan.Var) {
 	s, ok := n.(*queryplan.Scan)
 	if p, isProject := n.(*queryplan.Project); isProject {
@@ -191,8 +193,8 @@ func (r *restricter) open(n queryplan.Node) (queryplan.Node, *queryplan.Var) {
 	return putInPlace(n, s.Var, tree, true), s.Var
 }
 
-// multiplies reports whether a tree joins relations so that a tuple of one may
-// have several of another.
+// multiplies reports whether a tree joins relations such that a tuple of one
+// may match several of another.
 func multiplies(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Join:
@@ -204,8 +206,8 @@ func multiplies(n queryplan.Node) bool {
 	return false
 }
 
-// hasGroups reports whether a tree is groups or a set, up to filters and
-// columns.
+// hasGroups reports whether a tree is an aggregate or a set, under filters and
+// projections.
 func hasGroups(n queryplan.Node) bool {
 	switch n := n.(type) {
 	case *queryplan.Aggregate:
@@ -220,27 +222,28 @@ func hasGroups(n queryplan.Node) bool {
 	return false
 }
 
-// fewTuples is a part of a conjunction, one relation and those that at most one
-// tuple of each goes with, that is computed first.
+// fewTuples is a part of a conjunction that is computed first: one relation,
+// and the relations of which at most one tuple matches each of its tuples.
 type fewTuples struct {
 	whole *joins.Conjunction
 	rels  []bool
 	tree  queryplan.Node
-	have  map[string]bool // columns of the part, shown or not
-	// maps, conds and semis of the whole that are in the part.
+	have  map[string]bool // the columns of the part, whether shown or not
+	// maps, conds and semis mark what of the whole conjunction is in the part.
 	maps, conds, semis []bool
-	consumers          []consumer // that the part may restrict
-	late               []bool     // semis that are consumers
-	// more are columns that the consumers use in place of reading a row again.
+	consumers          []consumer // the consumers that the part may restrict
+	late               []bool     // marks semis that are consumers
+	// more holds columns that consumers use instead of reading a row again.
 	more map[string]bool
 }
 
-// neutral is how many times as many tuples there may be without a relation that
-// is not worth being in the part.
+// neutral is the smallest factor by which a relation must reduce the tuples to
+// be worth being in the part.
 const neutral = 1.1
 
-// fewFrom returns the part around a relation: with it those that are joined on
-// a key of theirs, directly or through one another, and leave fewer tuples.
+// fewFrom returns the part around a relation. It includes the relations that
+// are joined on a key of theirs, directly or through one another, and reduce
+// the tuples.
 func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes, late []bool) *fewTuples {
 	f := &fewTuples{whole: c, rels: make([]bool, len(c.Rels)), late: late}
 	f.rels[first] = true
@@ -275,8 +278,8 @@ func (r *restricter) fewFrom(c *joins.Conjunction, first int, consumes, late []b
 	return f
 }
 
-// extend finds out which columns there are with the relations of the part, and
-// which of them are computed.
+// extend determines which columns the relations of the part have or can
+// compute.
 func (f *fewTuples) extend() {
 	c := f.whole
 	f.have = map[string]bool{}
@@ -303,8 +306,8 @@ func (f *fewTuples) hasAll(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !f.have[name] })
 }
 
-// complete finds out what else of the whole can be computed with the relations
-// of the part, and puts it together.
+// complete determines what else of the whole conjunction the part can compute,
+// and builds the part.
 func (f *fewTuples) complete() {
 	f.extend()
 	c, part := f.whole, &joins.Conjunction{Names: f.whole.Names}
@@ -344,10 +347,10 @@ func (f *fewTuples) complete() {
 	f.tree = part.Assemble(joins.LeftDeep(len(part.Rels)), joins.Site{})
 }
 
-// isLate reports whether a semijoin is not to be in the part.
+// isLate reports whether a semijoin must stay out of the part.
 func (f *fewTuples) isLate(semi int) bool { return f.late != nil && f.late[semi] }
 
-// usedOutside returns the columns that the rest of the whole uses.
+// usedOutside returns the columns that the rest of the conjunction uses.
 func (f *fewTuples) usedOutside() map[string]bool {
 	c, used := f.whole, map[string]bool{}
 	use := func(names []string) {
@@ -383,7 +386,7 @@ func (f *fewTuples) usedOutside() map[string]bool {
 	return used
 }
 
-// rest returns the conjunction with a relation in the place of the part. The
+// rest returns the conjunction in which a relation replaces the part. The
 // relation comes first.
 func (f *fewTuples) rest(first queryplan.Node) *joins.Conjunction {
 	c := f.whole
@@ -399,7 +402,7 @@ func (f *fewTuples) rest(first queryplan.Node) *joins.Conjunction {
 		}
 	}
 	for i, cond := range c.Conds {
-		// A condition on a join column holds for the other side, too.
+		// A condition on a join column also holds for the other side.
 		names := queryplan.ExprColumns(cond)
 		other := slices.ContainsFunc(rest.Rels[1:], func(r queryplan.Node) bool {
 			return trees.HasAll(trees.Columns(r), names)
@@ -416,7 +419,8 @@ func (f *fewTuples) rest(first queryplan.Node) *joins.Conjunction {
 	return rest
 }
 
-// saves estimates what is saved where the consumers are restricted to the part.
+// saves estimates the cost that is saved if the consumers are restricted to the
+// part.
 func (f *fewTuples) saves(r *restricter) float64 {
 	saved := 0.0
 	for _, x := range f.consumers {
@@ -427,8 +431,8 @@ func (f *fewTuples) saves(r *restricter) float64 {
 	return saved - keepCost*r.est.Rows(f.tree)
 }
 
-// savesFor estimates what one consumer becomes cheaper by; not ok if it is not
-// to be restricted.
+// savesFor estimates the cost that restricting one consumer saves. ok is false
+// if the consumer should not be restricted.
 func (f *fewTuples) savesFor(r *restricter, x consumer) (saved float64, ok bool) {
 	few := true
 	_, ok = x.restrict(f.matching(x),
@@ -445,8 +449,8 @@ func (f *fewTuples) savesFor(r *restricter, x consumer) (saved float64, ok bool)
 	return saved, ok && few && saved > min(leastSaved, 0)
 }
 
-// restrict applies f to what the groups of a consumer are made from, or to the
-// pairs that a semijoin looks for.
+// restrict applies f to the tuples that the groups of a consumer are made from,
+// or to the pairs that a semijoin looks up.
 func (x consumer) restrict(on []queryplan.Rename, f matcher) (queryplan.Node, bool) {
 	out, ok := matchGroups(x.node, on, f)
 	if !ok && len(on) > 0 && x.rel < 0 && multiplies(x.node) {
@@ -455,7 +459,7 @@ func (x consumer) restrict(on []queryplan.Rename, f matcher) (queryplan.Node, bo
 	return out, ok
 }
 
-// matching returns the columns of the part that a consumer has, too.
+// matching returns the columns that the part shares with a consumer.
 func (f *fewTuples) matching(x consumer) []queryplan.Rename {
 	var on []queryplan.Rename
 	theirs := trees.Columns(x.node)
@@ -467,22 +471,22 @@ func (f *fewTuples) matching(x consumer) []queryplan.Rename {
 	return on
 }
 
-// semiJoin keeps the tuples of n that match one of few; on maps few's columns
-// to n's.
+// semiJoin keeps the tuples of n that match a tuple of few. on maps few's
+// columns to n's.
 func semiJoin(n, few queryplan.Node, on []queryplan.Rename) queryplan.Node {
 	j := &queryplan.Join{Kind: queryplan.Semi, Left: n, Right: trees.Rename(few, on)}
 	j.Unique = j.MatchesOnce()
 	return j
 }
 
-// matcher cuts a tree down to the tuples that match one of few. On maps the
-// columns of these to those of the tree. Set says that repeated tuples do not
+// matcher restricts a tree to the tuples that match one of few. on maps the
+// columns of few to those of the tree. set means that repeated tuples do not
 // matter.
 type matcher func(in queryplan.Node, on []queryplan.Rename, set bool) queryplan.Node
 
-// matchGroups applies restrict to what the groups of a tree are made from. On
-// maps columns of the tuples to match, From, to those of the tree, To. It fails
-// where nothing is grouped by any of the columns.
+// matchGroups applies restrict to the tuples that the groups of a tree are made
+// from. on maps columns of the tuples to match (From) to those of the tree
+// (To). It fails if nothing is grouped by any of the columns.
 func matchGroups(n queryplan.Node, on []queryplan.Rename,
 	restrict matcher) (queryplan.Node, bool) {
 	if len(on) == 0 {
@@ -538,7 +542,7 @@ func matchGroups(n queryplan.Node, on []queryplan.Rename,
 }
 
 // apply computes the part into a temporary and restricts the consumers that
-// this makes cheaper.
+// become cheaper by it.
 func (f *fewTuples) apply(r *restricter) queryplan.Node {
 	f.showRows(r)
 	few, assign := newTemporary(r.names.Fresh("few"), f.tree)
@@ -595,8 +599,8 @@ func (f *fewTuples) apply(r *restricter) queryplan.Node {
 	return rest.Assemble(joins.LeftDeep(len(rest.Rels)), joins.Site{})
 }
 
-// newTemporary returns a temporary of a name for what a tree yields, and the
-// command that fills it. A key that is known stands first.
+// newTemporary returns a temporary for the result of a tree, and the command
+// that fills it. The columns of a known key come first.
 func newTemporary(name string, tree queryplan.Node) (*queryplan.Var, queryplan.Command) {
 	cols := tree.Columns()
 	v := &queryplan.Var{Name: name, Kind: queryplan.Temp, Keys: len(cols), Limit: -1}

@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// showRows lets the part show what the consumers read of its rows.
+// showRows makes the part show the columns that consumers read of its rows.
 func (f *fewTuples) showRows(r *restricter) {
 	f.more = map[string]bool{}
 	for _, x := range f.consumers {
@@ -31,15 +31,16 @@ func (f *fewTuples) showRows(r *restricter) {
 	}
 }
 
-// rowAgain is a scan of a consumer that reads a row which the part has read:
-// its place in the conjunction, and the part's columns with the scan's names.
+// rowAgain is a scan of a consumer that reads a row which the part has read. It
+// consists of the scan's position in the conjunction, and the part's columns
+// with the scan's names.
 type rowAgain struct {
 	rel  int
 	cols []queryplan.Rename
 }
 
-// rowsAgain finds scans that read a row of the part again: by its whole key, of
-// which the part has one tuple. On maps columns of the part to those of the
+// rowsAgain finds scans that read a row of the part again, by a whole key of
+// which the part has one tuple. on maps columns of the part to those of the
 // conjunction.
 func (f *fewTuples) rowsAgain(g *grouper, in *joins.Conjunction,
 	on []queryplan.Rename) []rowAgain {
@@ -79,8 +80,8 @@ func (f *fewTuples) rowsAgain(g *grouper, in *joins.Conjunction,
 	return out
 }
 
-// ofPart returns those tuples of a tree, as a set, that match one of few if
-// these are the tuples of few alone, and nil if that is not certain. Few yields
+// ofPart returns, as a set, the tuples of a tree that match one of few, if they
+// are certainly computed from few alone. Otherwise it returns nil. few yields
 // the tuples of the part. A formula below a negation has such a tree: it binds
 // the variables of the formula by what stands beside the negation, which the
 // part has read.
@@ -104,8 +105,8 @@ func (f *fewTuples) ofPart(g *grouper, in, few queryplan.Node, on []queryplan.Re
 	return trees.Project(few, cols)
 }
 
-// overTables returns a tree that reads the columns of a stored table by the
-// table's variable, if that has them.
+// overTables returns a tree that reads the columns of a stored table through
+// the table's variable, if the variable has them.
 func (g *grouper) overTables(n queryplan.Node) queryplan.Node {
 	if s, ok := n.(*queryplan.Scan); ok {
 		table, _ := g.tableOf(s.Var)
@@ -129,8 +130,8 @@ func (g *grouper) overTables(n queryplan.Node) queryplan.Node {
 	return queryplan.WithInputs(n, list.Map(n.Inputs(), g.overTables))
 }
 
-// matches keeps the tuples of a tree that match one of few. Where the tree
-// reads rows of few again, few takes their place.
+// matches keeps the tuples of a tree that match one of few. If the tree reads
+// rows of few again, few replaces those scans.
 func (f *fewTuples) matches(g *grouper, in queryplan.Node, few *queryplan.Scan,
 	on []queryplan.Rename, set bool) queryplan.Node {
 	if out := f.ofPart(g, in, few, on, set); out != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/rewrite/trees"
 )
 
-// contents is what the commands of a plan say about the tuples of variables
-// that they fill.
+// contents is what the commands of a plan reveal about the tuples of the
+// variables that they fill.
 type contents struct {
 	dominators loops.DominatorTree
-	// made are the trees whose tuples become those of a variable.
+	// made holds the trees whose tuples become those of a variable.
 	made map[*queryplan.Var][]queryplan.Node
-	// merged is where a variable has all the tuples that it ever has. Others
-	// are filled in several blocks, or in a loop.
+	// merged is the site from which a variable has all its tuples. It lacks
+	// variables that are filled in several blocks or in a loop.
 	merged map[*queryplan.Var]site
 }
 
-// site is a command of a plan.
+// site is the place of a command in a plan.
 type site struct {
 	block *queryplan.Block
 	index int
@@ -61,7 +61,8 @@ func contentsOf(p *queryplan.Plan) *contents {
 	return s
 }
 
-// settled reports whether a variable has all its tuples before a command runs.
+// settled reports whether a variable has all its tuples before the command at a
+// site runs.
 func (s *contents) settled(v *queryplan.Var, at site) bool {
 	m, ok := s.merged[v]
 	if !ok || m.block == at.block {
@@ -70,14 +71,14 @@ func (s *contents) settled(v *queryplan.Var, at site) bool {
 	return s.dominators.Dominates(m.block, at.block)
 }
 
-// place is a column of each tuple of a variable, or several.
+// place is one or more columns of the tuples of a variable.
 type place struct {
 	v  *queryplan.Var
 	at []int
 }
 
-// placeOf returns the columns of a variable behind those of a tree that has all
-// of its tuples.
+// placeOf returns the columns of a variable that columns of a tree come from,
+// if the tree has all tuples of the variable.
 func placeOf(n queryplan.Node, cols []string) (place, bool) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -94,7 +95,7 @@ func placeOf(n queryplan.Node, cols []string) (place, bool) {
 	return place{}, false
 }
 
-// columnsAt returns where columns of a scan are.
+// columnsAt returns the variable's columns behind columns of a scan.
 func columnsAt(n *queryplan.Scan, cols []string) (place, bool) {
 	p := place{v: n.Var, at: list.Map(cols, func(name string) int {
 		return slices.Index(n.Names, name)
@@ -115,21 +116,23 @@ func belowProject(n *queryplan.Project, cols []string) ([]string, bool) {
 	return below, true
 }
 
-// within reports whether the values of columns of a tree are certain to be
-// among those of a relation, which has all its tuples.
+// within decides whether the values of columns of a tree certainly occur in a
+// relation that has all its tuples.
 type within struct {
 	*contents
-	// input reports it for columns of an input.
+	// input decides it for columns of an input.
 	input func(n *queryplan.Scan, cols []string) bool
 	self  place // the relation's own columns, if it is derived
-	// assumed are columns of variables that are being asked about. A tuple is
-	// made before others are made of it, so it is enough that each tree keeps
-	// what holds of the tuples before. What failed fails without them, too.
+	// assumed holds columns of variables that are being decided. A tuple is
+	// derived before the tuples that depend on it, so it is enough that each
+	// tree preserves what holds for earlier tuples (induction). A place that
+	// failed with assumptions also fails without them.
 	assumed, failed []place
 }
 
-// valuesOf returns the columns of inputs of which a derived variable has all
-// values in the given columns; not ok if it does not have all its tuples yet.
+// valuesOf returns columns of inputs such that a derived variable has all their
+// values in the given columns. ok is false if the variable does not have all
+// its tuples yet.
 func (s *contents) valuesOf(to place, at site) (whole []place, ok bool) {
 	if len(to.at) == 0 || to.v.Kind != queryplan.Derived || !s.settled(to.v, at) ||
 		slices.ContainsFunc(to.at, func(i int) bool {
@@ -185,7 +188,7 @@ func (w *within) has(n queryplan.Node, cols []string) bool {
 	return false
 }
 
-// hasPlace reports it for all tuples of a variable.
+// hasPlace decides it for all tuples of a variable.
 func (w *within) hasPlace(p place) bool {
 	if p.equal(w.self) || slices.ContainsFunc(w.assumed, p.equal) {
 		return true

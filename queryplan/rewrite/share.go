@@ -35,21 +35,21 @@ var eliminateCommonSubexpressions = &Pass{
 	},
 }
 
-// sharer finds equal trees. Trees are numbered so that equal ones over equal
-// contents have one number.
+// sharer finds equal trees. It numbers trees so that equal trees over equal
+// contents have the same number.
 type sharer struct {
 	*program
 	loops.DominatorTree
 	loop    map[*queryplan.Block]map[*queryplan.Var]bool
 	numbers map[string]int
-	last    int // number given last
+	last    int // the number given last
 	number  map[occurrence]int
 	counts  map[int]int
 	est     *stats.Estimator
 }
 
-// occurrence is a tree at a place: what it reads may differ from place to
-// place.
+// occurrence is a tree at a site. The contents that it reads may differ from
+// site to site.
 type occurrence struct {
 	node  queryplan.Node
 	block *queryplan.Block
@@ -63,8 +63,8 @@ func newSharer(p *program) *sharer {
 	}
 }
 
-// run replaces trees that occur several times, outer ones before inner ones,
-// and reports whether there was one.
+// run replaces trees that occur several times, outer ones first, and reports
+// whether there was one.
 func (s *sharer) run() bool {
 	blocks := loops.ReversePostorder(s.Plan)
 	writes := map[*queryplan.Var]int{}
@@ -88,8 +88,8 @@ func (s *sharer) run() bool {
 	return s.assign(all, order)
 }
 
-// found is a place where a shared tree stands. Joined names the join columns
-// where it is the right side of a join.
+// found is an occurrence of a shared tree. joined names the join columns if it
+// is the right side of a join.
 type found struct {
 	occurrence
 	joined string
@@ -116,7 +116,7 @@ func (s *sharer) numberTree(
 	switch n := n.(type) {
 	case *queryplan.Scan:
 		fmt.Fprintf(&key, " %d", writes[n.Var])
-		// In a loop the same count comes round with other contents.
+		// In a loop, the same count of writes recurs with other contents.
 		if s.loop[b][n.Var] {
 			key.WriteString(" " + b.Name)
 		}
@@ -135,7 +135,8 @@ func (s *sharer) numberTree(
 	return id
 }
 
-// pick collects the outermost trees that occur more than once and are worth it.
+// pick collects the outermost trees that occur more than once and are worth
+// sharing.
 func (s *sharer) pick(
 	n queryplan.Node, b *queryplan.Block, index int, joined string, all map[int][]found,
 	order *[]int,
@@ -160,16 +161,16 @@ func (s *sharer) pick(
 	}
 }
 
-// oneIndex reports whether a tree is met as the right side of joins on the same
-// columns only.
+// oneIndex reports whether a tree occurs only as the right side of joins on the
+// same columns.
 func oneIndex(places []found) bool {
 	return places[0].joined != "" && !slices.ContainsFunc(places, func(f found) bool {
 		return f.joined != places[0].joined
 	})
 }
 
-// reaches reports whether what is computed before the command at from is there,
-// and still the same, at to.
+// reaches reports whether what is computed before the command at from exists
+// and is unchanged at to.
 func (s *sharer) reaches(from, to occurrence) bool {
 	if from.block == to.block {
 		return true
@@ -181,15 +182,15 @@ func (s *sharer) reaches(from, to occurrence) bool {
 		})
 }
 
-// isCostly reports whether a tree does more than to read, filter and compute
-// row by row.
+// isCostly reports whether a tree does more than read, filter and compute row
+// by row.
 func isCostly(n queryplan.Node) bool {
 	rowWise, _ := isRowWise(n)
 	_, constant := n.(*queryplan.Values)
 	return !rowWise && !constant
 }
 
-// maxShared is how many times as large as its inputs a shared result may be.
+// maxShared is the largest ratio of a shared result to its inputs.
 const maxShared = 16
 
 // fits reports whether a tree's result is not much larger than its inputs.
@@ -204,8 +205,8 @@ func (s *sharer) fits(n queryplan.Node) bool {
 	return s.est.Rows(n) <= maxShared*read
 }
 
-// assign computes what was found several times into temporaries, and reports
-// whether there are any.
+// assign computes the shared trees into temporaries, and reports whether there
+// are any.
 func (s *sharer) assign(all map[int][]found, order []int) bool {
 	names := queryplan.VarNames(s.Plan)
 	type place struct {
@@ -249,9 +250,9 @@ func (s *sharer) assign(all map[int][]found, order []int) bool {
 	return len(before) > 0
 }
 
-// shareExprs splits a map in two where one of its expressions is part of
-// another: the column is computed first and then used. A tuple for which it has
-// no value is dropped either way.
+// shareExprs splits a map in two if one of its expressions is part of another.
+// The first map computes that column and the second one uses it. A tuple for
+// which it has no value is dropped either way.
 func shareExprs(n queryplan.Node) queryplan.Node {
 	m, ok := n.(*queryplan.Map)
 	if !ok || len(m.Exprs) < 2 || trees.IsVolatile(m) {
@@ -265,7 +266,7 @@ func shareExprs(n queryplan.Node) queryplan.Node {
 				continue
 			}
 			if queryplan.EqualExpr(part.Expr, made.Expr) && j > i {
-				continue // of two equal ones the first is computed
+				continue // of two equal expressions, the first is computed
 			}
 			ref := &queryplan.ColRef{Col: queryplan.Column{Name: part.Name, Type: part.Expr.Type()}}
 			made.Expr = queryplan.RewriteExpr(made.Expr, func(x queryplan.Expr) queryplan.Expr {

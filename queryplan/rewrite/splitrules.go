@@ -47,19 +47,20 @@ var splitRecursiveRules = &Pass{
 	},
 }
 
-// splitGain is the least factor between the costs of a rule before and after,
-// which tests lower.
+// splitGain is the smallest ratio of a rule's cost before and after the split.
+// Tests lower it.
 var splitGain = 1.5
 
-// outgrown is how many times larger than expected recursive relations may be.
+// outgrown is the factor by which recursive relations may outgrow their
+// estimates.
 const outgrown = 10
 
-// repeated is how often the tuples of an auxiliary relation have to be found at
-// these sizes.
+// repeated is how often the tuples of an auxiliary relation must be found, at
+// outgrown sizes, for the relation to pay.
 const repeated = 2
 
-// repeatedLinear is the same where the rule has one recursive relation, at the
-// expected sizes. Tests lower it.
+// repeatedLinear is like repeated, for rules with one recursive relation, at
+// the expected sizes. Tests lower it.
 var repeatedLinear = 4.0
 
 // storedCost is the cost of a new tuple of an auxiliary relation and its index.
@@ -73,8 +74,8 @@ type ruleSplitter struct {
 	names   *queryplan.Names
 }
 
-// isSimpleLoop reports whether a block is a whole loop with one entry outside
-// of loops.
+// isSimpleLoop reports whether a block is a whole loop with one entry from
+// outside of loops.
 func (s *ruleSplitter) isSimpleLoop(b *queryplan.Block) bool {
 	branch, ok := b.Term.(*queryplan.Branch)
 	entry := s.entries[b]
@@ -82,9 +83,9 @@ func (s *ruleSplitter) isSimpleLoop(b *queryplan.Block) bool {
 		slices.Contains(b.Successors(), b)
 }
 
-// roundsMatter reports whether what a block of a loop derives depends on the
-// round in which it does so: it fills a relation with tuples whose keys are not
-// there yet, and never replaces their values.
+// roundsMatter reports whether the tuples that a loop block derives depend on
+// the round in which it derives them. They do if it fills a relation with
+// tuples whose keys are not there yet and never replaces values.
 func roundsMatter(b *queryplan.Block) bool {
 	replaced := map[*queryplan.Var]bool{}
 	for _, c := range b.Cmds {
@@ -110,13 +111,13 @@ func roundsMatter(b *queryplan.Block) bool {
 	})
 }
 
-// deltaRule is the versions of one rule, one for each of its recursive
+// deltaRule is the delta versions of one rule, one for each of its recursive
 // relations.
 type deltaRule struct {
 	v         *queryplan.Var
-	cmds      []int // places of the versions among the commands
+	cmds      []int // the positions of the versions among the commands
 	conj      *joins.Conjunction
-	recursive []int // its relations that the loop changes
+	recursive []int // the relations that the loop changes
 }
 
 // block splits the rules of a loop.
@@ -232,13 +233,13 @@ func (s *ruleSplitter) isComplete(b *queryplan.Block, r *deltaRule) bool {
 	return !merged && slices.Equal(deltas, want)
 }
 
-// unversioned is the text of a relation without its version.
+// unversioned returns the text of a relation without its version.
 func unversioned(n queryplan.Node) string {
 	return queryplan.NodeString(withVersion(n, queryplan.Full))
 }
 
-// signature describes a conjunction without the versions of its relations and
-// their order.
+// signature returns a text of a conjunction without the versions of its
+// relations and their order.
 func signature(c *joins.Conjunction) string {
 	parts := []string{fmt.Sprint(c.Out)}
 	for _, n := range c.Rels {
@@ -257,8 +258,8 @@ func signature(c *joins.Conjunction) string {
 	return fmt.Sprintf("%q", parts)
 }
 
-// onlyScans reports whether all relations of a conjunction are variables that
-// are not numbered.
+// onlyScans reports whether all relations of a conjunction are scans without
+// positions.
 func onlyScans(c *joins.Conjunction) bool {
 	return !slices.ContainsFunc(c.Rels, func(n queryplan.Node) bool {
 		if p, ok := n.(*queryplan.Project); ok {
@@ -280,18 +281,18 @@ func withVersion(n queryplan.Node, version queryplan.Version) queryplan.Node {
 	})
 }
 
-// ruleSplit is a way to split a rule: the auxiliary relation is the join of
-// two of its relations, of which the second or both are recursive.
+// ruleSplit is a way to split a rule. The auxiliary relation is the join of two
+// of its relations, of which the second or both are recursive.
 type ruleSplit struct {
 	rels      []int
-	recursive []int // of rels
+	recursive []int // the recursive ones of rels
 	cols      []string
 	aux       *queryplan.Var
-	gain      float64 // the factor that it saves, 0 if it does not pay
-	why       string  // what it saves, for people
+	gain      float64 // the ratio of costs before and after; 0 if it does not pay
+	why       string  // a description of what it saves
 }
 
-// best returns the split that saves most, nil if none is worth it.
+// best returns the split that saves the most, or nil if none pays.
 func (s *ruleSplitter) best(b *queryplan.Block, r *deltaRule) *ruleSplit {
 	var best *ruleSplit
 	for first := range r.conj.Rels {
@@ -337,8 +338,8 @@ func (s *ruleSplitter) best(b *queryplan.Block, r *deltaRule) *ruleSplit {
 	return best
 }
 
-// candidate returns the split of two relations, nil if no column of both is
-// used for them alone.
+// candidate returns the split of two relations, or nil if they have no column
+// that nothing else uses.
 func (s *ruleSplitter) candidate(r *deltaRule, rels []int) *ruleSplit {
 	first, second := r.conj.Rels[rels[0]].Columns(), r.conj.Rels[rels[1]].Columns()
 	outside := func(name string) bool {
@@ -374,8 +375,8 @@ func (s *ruleSplitter) candidate(r *deltaRule, rels []int) *ruleSplit {
 	return split
 }
 
-// part returns the conjunction that makes the auxiliary relation. Its recursive
-// relations have the version that is given for each.
+// part returns the conjunction that fills the auxiliary relation. version gives
+// the version of each recursive relation.
 func (split *ruleSplit) part(
 	r *deltaRule, version func(rel int) queryplan.Version,
 ) *joins.Conjunction {
@@ -396,8 +397,8 @@ func assemble(c *joins.Conjunction, site joins.Site) queryplan.Node {
 	return c.Assemble(joins.LeftDeep(len(c.Rels)), site)
 }
 
-// rest returns the rule over the auxiliary relation. Its recursive relations
-// have the version that is given for each.
+// rest returns the rule over the auxiliary relation. version gives the version
+// of each recursive relation.
 func (split *ruleSplit) rest(
 	r *deltaRule, aux queryplan.Version, version func(rel int) queryplan.Version,
 ) *joins.Conjunction {
@@ -414,8 +415,8 @@ func (split *ruleSplit) rest(
 	return &c
 }
 
-// versionsAt gives the relations before the delta in full and those behind it
-// as they were.
+// versionsAt gives relations before the delta their full version and those
+// after it their old one.
 func versionsAt(delta int) func(rel int) queryplan.Version {
 	return func(rel int) queryplan.Version {
 		switch {
@@ -428,14 +429,15 @@ func versionsAt(delta int) func(rel int) queryplan.Version {
 	}
 }
 
-// full gives all relations in full.
+// full gives all relations their full version.
 func full(int) queryplan.Version { return queryplan.Full }
 
-// weigh finds what a split saves. Recursive relations often outgrow their
+// weigh computes what a split saves. Recursive relations often outgrow their
 // estimates, and most of the time goes into the rounds in which they are
-// largest. So a split that loses nothing at the estimated sizes is weighed at
-// larger ones, if then the tuples of the auxiliary relation are found again and
-// again. Without repetition, it might be large for what it saves.
+// largest. So a split that loses nothing at the estimated sizes is also weighed
+// at larger ones, if the tuples of the auxiliary relation are then found
+// repeatedly. Without repetition, the relation might be large for what it
+// saves.
 func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit) {
 	saves := func(est *stats.Estimator, format string) {
 		before, after := s.costs(est, b, r, split)
@@ -461,8 +463,8 @@ func (s *ruleSplitter) weigh(b *queryplan.Block, r *deltaRule, split *ruleSplit)
 }
 
 // weighLinear is weigh for a rule with one recursive relation, whose delta then
-// goes through the auxiliary relation. That pays where its tuples are found
-// again and again: each goes on once.
+// passes through the auxiliary relation. That pays if tuples of the auxiliary
+// relation are found repeatedly, because each is processed further only once.
 func (s *ruleSplitter) weighLinear(b *queryplan.Block, r *deltaRule, split *ruleSplit) {
 	rec := r.recursive[0]
 	part := assemble(split.part(r, full), joins.Site{})
@@ -482,8 +484,8 @@ func (s *ruleSplitter) weighLinear(b *queryplan.Block, r *deltaRule, split *rule
 	}
 }
 
-// carries reports whether a rule passes a column of its recursive relation on.
-// The loop can be decomposed then.
+// carries reports whether a rule passes on a column of its recursive relation,
+// so that the loop can be decomposed.
 func carries(r *deltaRule, rec int) bool {
 	cols := r.conj.Rels[rec].Columns()
 	for i, out := range r.conj.Out {
@@ -509,8 +511,9 @@ func (split *ruleSplit) scan(version queryplan.Version) *queryplan.Scan {
 	return &queryplan.Scan{Var: split.aux, Version: version, Names: split.cols}
 }
 
-// costs returns the costs of the versions. Where one relation of the auxiliary
-// relation is recursive, its delta costs as much before as after.
+// costs returns the costs of the versions before and after the split. If one
+// relation of the auxiliary relation is recursive, its delta costs the same in
+// both.
 func (s *ruleSplitter) costs(
 	est *stats.Estimator, b *queryplan.Block, r *deltaRule, split *ruleSplit,
 ) (before, after float64) {
@@ -552,7 +555,7 @@ func (s *ruleSplitter) cost(
 	return cost
 }
 
-// versions returns the commands in the place of those of the rule.
+// versions returns the commands that replace those of the rule.
 func (s *ruleSplitter) versions(
 	b *queryplan.Block, r *deltaRule, split *ruleSplit,
 ) []queryplan.Command {

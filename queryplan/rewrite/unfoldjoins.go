@@ -41,15 +41,15 @@ var unfoldJoins = &Pass{
 	},
 }
 
-// unfoldGain is the least factor between the costs with a predicate and without
-// it, which tests lower.
+// unfoldGain is the smallest ratio of the costs with a predicate and without
+// it. Tests lower it.
 var unfoldGain = 1.5
 
-// loopRounds is the number of rounds in which the delta versions of a rule have
-// seen all tuples, if each round adds as many as estimates take it to.
+// loopRounds is the assumed number of rounds after which the delta versions of
+// a rule have seen all tuples.
 const loopRounds = 100
 
-// unfolder puts joins in the place of predicates.
+// unfolder replaces predicates by the joins that derive them.
 type unfolder struct {
 	*inliner
 	est   *stats.Estimator
@@ -59,15 +59,15 @@ type unfolder struct {
 // unfolding is a predicate whose uses are being rewritten.
 type unfolding struct {
 	v      *queryplan.Var
-	node   queryplan.Node // what it is derived by
-	unique bool           // which repeats no tuples
+	node   queryplan.Node // the tree that derives the predicate
+	unique bool           // node repeats no tuples
 	est    *stats.Estimator
-	// before are the temporaries of the command at hand.
+	// before holds the temporaries of the current command.
 	before []*queryplan.Assign
 	failed bool
 }
 
-// unfolded is a use and what takes its place.
+// unfolded is a use of the predicate and its replacement.
 type unfolded struct {
 	use
 	before []*queryplan.Assign
@@ -154,7 +154,7 @@ func (u *unfolder) cost(b *queryplan.Block, n queryplan.Node) float64 {
 	return cost
 }
 
-// tree replaces the scans of the predicate. Set says that repeated tuples of
+// tree replaces the scans of the predicate. set means that repeated tuples of
 // the tree do not matter.
 func (x *unfolding) tree(n queryplan.Node, set bool) queryplan.Node {
 	switch n := n.(type) {
@@ -189,8 +189,9 @@ func (x *unfolding) reads(n queryplan.Node) bool {
 	})
 }
 
-// asks replaces a semi or anti join with the predicate by one with its tuples
-// that match the left side. That is computed first, as it is read twice.
+// asks replaces a semi or anti join with the predicate by one with the
+// predicate's tuples that match the left side. The left side is computed first,
+// because it is read twice.
 func (x *unfolding) asks(n *queryplan.Join, set bool) queryplan.Node {
 	on := n.On()
 	if rowWise, _ := isRowWise(n.Right); !rowWise || len(on) == 0 {
@@ -219,7 +220,7 @@ func (u *unfolder) put(x *unfolding, places []unfolded) {
 		cmds := place.block.Cmds
 		cmds[place.index] = queryplan.WithNode(cmds[place.index], place.node)
 	}
-	// Temporaries come last, behind which the numbers of commands are others.
+	// Insert temporaries last, because they change the numbers of commands.
 	for _, b := range u.Blocks {
 		var cmds []queryplan.Command
 		for i, c := range b.Cmds {

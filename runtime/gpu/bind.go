@@ -11,16 +11,16 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// boundEntry is a function together with what its parameters stand for in a
+// boundEntry is a function whose parameters are bound to the variables of a
 // run.
 type boundEntry struct {
 	*function
 	params  []machine.Param
 	targets []machine.Target[*tables.Relation]
 	groups  []machine.Target[*tables.Groups]
-	reads   []*tables.Relation // that it has parameters about and does not fill
-	values  []device.Buffer    // of constant rows
-	gauges  []int              // that the function looks at
+	reads   []*tables.Relation // the relations among its parameters that it does not fill
+	values  []device.Buffer    // the columns of a source of constant rows
+	gauges  []int              // the gauges that the function reads
 	faults  bool               // the function may report a fault
 }
 
@@ -83,7 +83,8 @@ func (r *run) bindEntry(f *function) (b *boundEntry, err error) {
 	return b, err
 }
 
-// constant returns the words that do not change in a run.
+// constant returns the word of a parameter that does not change in a run, or 0
+// for other parameters.
 func (r *run) constant(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.TableData:
@@ -108,8 +109,8 @@ func (r *run) constant(p abi.Param) (int64, error) {
 	return 0, nil
 }
 
-// donated returns how many parts of their work blocks have given away. It waits
-// for the device.
+// donated returns how many parts of their work blocks have given away
+// (primitives/src/donate.h). It waits for the device.
 func (r *run) donated() (int64, error) {
 	if r.board.At == 0 {
 		return 0, nil
@@ -119,8 +120,8 @@ func (r *run) donated() (int64, error) {
 	return words[abi.BoardParts], err
 }
 
-// donations returns the address of the board of all launches, of which one runs
-// at a time.
+// donations returns the address of the board at which blocks donate work. All
+// launches share it, because one runs at a time.
 func (r *run) donations() (int64, error) {
 	if r.board.At == 0 {
 		if err := r.Zeroed(&r.board, "donated work", abi.BoardBytes); err != nil {
@@ -130,7 +131,7 @@ func (r *run) donations() (int64, error) {
 	return r.board.Word(), nil
 }
 
-// bind appends the words of the parameters as they are now.
+// bind appends the current words of the parameters.
 func (b *boundEntry) bind(j *job, words []int64) ([]int64, error) {
 	for i := range b.params {
 		word, err := b.word(&b.params[i], j)

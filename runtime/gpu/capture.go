@@ -26,52 +26,54 @@ import (
 // A run can be captured if it needs nothing of the host between its first
 // command and its results. The attempt finds out.
 
-// capture is a run as a graph.
+// capture is a run as a CUDA graph, with the memory that the graph uses.
 type capture struct {
 	engine *Engine
 	graphs *graphs
-	mode   *mode // of graphs, the one that has the capture
+	mode   *mode // the mode of graphs that holds the capture
 	codes  *woven.Codes[*code]
-	code   *woven.Code[*code] // in use, as long as the graph is there
+	code   *woven.Code[*code] // held as long as the graph exists
 	arena  *device.Arena
-	run    *run // as it was captured
+	run    *run // the run that was captured
 	graph  driver.Graph
 
-	rounds  int64          // the most that an unbounded loop takes
-	answer  runtime.Answer // but for what is computed
+	rounds  int64          // the largest number of rounds of an unbounded loop
+	answer  runtime.Answer // without the outputs that the graph computes
 	outputs []capturedOutput
-	results int // bytes of them in the lane's memory
+	results int // bytes of outputs in the lane's pinned memory
 	stays   []stayingOutput
 
 	mu     sync.Mutex // held while the graph is launched or closed
 	doomed atomic.Bool
 	closed bool
-	used   int64 // the clock of captures at the last use
+	used   int64 // the value of captures.clock at the last use
 }
 
-// graphs are the captures of a program over facts: one for runs whose results
-// arrive at the host, and one for runs whose results stay on the device.
+// graphs holds the captures of a program bound to facts: one for runs whose
+// results are copied to the host, and one for runs whose results stay on the
+// device.
 type graphs struct {
 	mu                sync.Mutex
 	arriving, staying mode
 }
 
-// mode is one of two captures, and what runs leave to it.
+// mode is one of the two captures of a binding, and what runs have found out
+// for it.
 type mode struct {
-	fetched   int64 // bytes that the last run has copied to the host
-	needed    int64 // bytes of the device's memory that it has held
-	replays   int   // runs in succession that have replayed a whole record
-	attempts  int   // captures that have failed
+	fetched   int64 // bytes that the last run copied to the host
+	needed    int64 // peak device memory of the last run, in bytes
+	replays   int   // successive runs that replayed a whole record
+	attempts  int   // failed captures
 	capturing bool
-	forgotten bool     // no later run finds the capture
+	forgotten bool     // the facts are forgotten, so no later run finds the capture
 	made      *capture // or nil
 }
 
 const (
-	// mostAttempts is how often a capture is tried.
+	// mostAttempts bounds the failed captures of a mode.
 	mostAttempts = 2
 	// mostCaptured bounds the launches of a graph, and mostPinned the bytes of
-	// results that arrive in pinned memory of its own.
+	// its results, which arrive in pinned memory.
 	mostCaptured = 1 << 12
 	mostPinned   = 64 << 20
 )
@@ -84,7 +86,7 @@ func (g *graphs) mode(req *runtime.Request) *mode {
 	return &g.arriving
 }
 
-// note leaves a capture what the run has found out.
+// note records what a run has found out for a later capture.
 func (g *graphs) note(r *run) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -97,22 +99,21 @@ func (g *graphs) note(r *run) {
 	m.replays++
 }
 
-// captures are all captures of an engine.
+// captures is the set of all captures of an engine.
 type captures struct {
 	mu    sync.Mutex
 	all   map[*capture]bool
 	clock int64
 }
 
-// fromGraph answers a request by launching a graph, or reports that the run has
-// to go through its commands.
+// fromGraph answers a request by launching a graph. If done is false, the
+// caller has to run the program command by command.
 func (e *Engine) fromGraph(ctx context.Context,
 	req *runtime.Request) (answer *runtime.Answer, done bool, err error) {
 	if req.Profile || req.Trace != nil || req.Progress != nil || req.Facts == nil {
 		return nil, false, nil
 	}
-	// Errors are found again, and explained, by a run that goes through its
-	// commands.
+	// A run command by command finds these errors again and explains them.
 	if err := e.enter(); err != nil {
 		return nil, false, nil
 	}
@@ -139,7 +140,7 @@ func (e *Engine) fromGraph(ctx context.Context,
 	answer, err = x.launch(ctx)
 	var full *runtime.MemoryError
 	switch {
-	case errors.Is(err, replay.ErrDiffers), errors.As(err, &full): // its arena leaves with it
+	case errors.Is(err, replay.ErrDiffers), errors.As(err, &full): // closing frees the arena
 		x.doomed.Store(true)
 		return nil, false, nil
 	case err != nil && e.gpu.Lost() != nil:
@@ -148,8 +149,9 @@ func (e *Engine) fromGraph(ctx context.Context,
 	return answer, true, err
 }
 
-// captureOf returns the capture of a request, which the caller unlocks, or nil
-// if there is none or another run uses it.
+// captureOf returns the capture of a request, locked; the caller unlocks it. It
+// makes the capture if that is due. It returns nil if there is none or another
+// run uses it.
 func (e *Engine) captureOf(ctx context.Context, req *runtime.Request, kept *program,
 	bound *boundFacts) *capture {
 	g := &bound.graphs
@@ -186,13 +188,13 @@ func (e *Engine) captureOf(ctx context.Context, req *runtime.Request, kept *prog
 	}
 	m.made = x
 	if m.forgotten {
-		x.doomed.Store(true) // it serves this run
+		x.doomed.Store(true) // it serves this run only
 	}
 	return x
 }
 
 // affords reports whether there is memory for a capture without evicting facts.
-// Other captures make room for it.
+// It may close other captures.
 func (e *Engine) affords(bytes int64) bool {
 	bytes += bytes / 4 // an arena has gaps
 	free := e.mem.Unheld()
@@ -202,7 +204,7 @@ func (e *Engine) affords(bytes int64) bool {
 	return free >= bytes
 }
 
-// capture makes a capture, which is locked.
+// capture captures a run. The result is locked.
 func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *program,
 	bound *boundFacts, fetched int64) (_ *capture, err error) {
 	x := &capture{engine: e, graphs: &bound.graphs, mode: bound.graphs.mode(req),
@@ -219,9 +221,9 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 			x.mu.Unlock()
 			return
 		}
-		r.walk, r.Ctx = woven.Walk{}, nil // which have the facts
+		r.walk, r.Ctx = woven.Walk{}, nil // they refer to the facts
 	}()
-	defer r.recovered(&err) // before the above
+	defer r.recovered(&err) // runs before the cleanup above
 	r.follow(bound)
 	r.repeat(bound)
 	if !r.log.Replays() {
@@ -236,13 +238,13 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if err := r.open(); err != nil {
 		return nil, err
 	}
-	if _, err := e.functionsOf(&e.sorts); err != nil { // not in the capture
+	if _, err := e.functionsOf(&e.sorts); err != nil { // cannot load during the capture
 		return nil, err
 	}
 	r.begin()
 	words := int(fetched / 8)
 	for _, decl := range r.Graph.Relations {
-		words += len(decl.Cols) // each of which begins with a word
+		words += len(decl.Cols) // each column is padded to whole words
 	}
 	if err := r.Lane.Fit(r.Control.Words, r.log.Words(),
 		max(words, device.ResultWords)); err != nil {
@@ -274,7 +276,7 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	if err := x.arena.Ready(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.Lane.Urgent.Synchronize(ctx); err != nil { // the image is made there
+	if err := r.Lane.Urgent.Synchronize(ctx); err != nil { // the image was made there
 		return nil, err
 	}
 	if err := x.graph.Upload(r.Lane.Stream); err != nil {
@@ -286,7 +288,8 @@ func (e *Engine) capture(ctx context.Context, req *runtime.Request, kept *progra
 	return x, nil
 }
 
-// launch does what was captured.
+// launch launches the graph, waits, checks the counters, and returns the
+// answer.
 func (x *capture) launch(ctx context.Context) (answer *runtime.Answer, err error) {
 	e, r := x.engine, x.run
 	e.mem.Idles(-x.arena.Bytes)
@@ -334,13 +337,13 @@ func (x *capture) launch(ctx context.Context) (answer *runtime.Answer, err error
 	return answer, nil
 }
 
-// unlock ends a use, and closes the capture if it was doomed meanwhile.
+// unlock ends a use, and closes the capture if it was doomed in the meantime.
 func (x *capture) unlock() {
 	x.mu.Unlock()
 	x.closeIfDoomed()
 }
 
-// doom has the capture closed as soon as it is not used.
+// doom closes the capture as soon as no run uses it.
 func (x *capture) doom() {
 	x.doomed.Store(true)
 	x.closeIfDoomed()
@@ -348,7 +351,7 @@ func (x *capture) doom() {
 
 func (x *capture) closeIfDoomed() {
 	if !x.doomed.Load() || !x.mu.TryLock() {
-		return // whoever has the lock comes by here
+		return // the holder of the lock calls closeIfDoomed later
 	}
 	defer x.mu.Unlock()
 	if x.closed {
@@ -365,15 +368,15 @@ func (x *capture) closeIfDoomed() {
 	x.close()
 }
 
-// close gives back what the capture holds. No run uses it.
+// close frees what the capture holds. No run uses it.
 func (x *capture) close() {
 	x.closed = true
 	r := x.run
 	if x.graph != nil {
-		_ = x.graph.Close() // it fails on a lost device, whose graphs are gone
+		_ = x.graph.Close() // fails on a lost device, whose graphs are gone
 	}
 	if r.Lane != nil {
-		_ = r.Lane.Urgent.Synchronize(context.Background()) // an image may be half made
+		_ = r.Lane.Urgent.Synchronize(context.Background()) // an image may be incomplete
 	}
 	x.arena.Close()
 	r.ReleaseResidents(false)
@@ -385,7 +388,7 @@ func (x *capture) close() {
 	}
 }
 
-// doom closes the captures of a program over facts that are forgotten.
+// doom closes both captures, because the facts are forgotten.
 func (g *graphs) doom() {
 	g.mu.Lock()
 	var all []*capture
@@ -416,7 +419,7 @@ func (s *captures) remove(x *capture) {
 	delete(s.all, x)
 }
 
-// touch notes a use.
+// touch records a use.
 func (s *captures) touch(x *capture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -425,7 +428,7 @@ func (s *captures) touch(x *capture) {
 }
 
 // evict closes captures that no run uses, the least recently used first, until
-// it has freed bytes. It returns the bytes freed.
+// it has freed at least bytes. It returns the number of bytes freed.
 func (s *captures) evict(bytes int64) (freed int64) {
 	s.mu.Lock()
 	type aged struct {
@@ -453,16 +456,16 @@ func (s *captures) evict(bytes int64) (freed int64) {
 	return freed
 }
 
-// evict makes room for bytes: captures go first, which take a run or two to
-// come back, and then resident columns and indexes. It reports whether there is
-// more room than before.
+// evict frees at least bytes if it can: first captures, which one or two runs
+// make again, then resident columns and indexes. It reports whether it freed
+// anything.
 func (e *Engine) evict(bytes int64) bool {
 	freed := e.captures.evict(bytes)
 	return freed >= max(bytes, 1) || e.resident.Evict(bytes-freed) || freed > 0
 }
 
-// note leaves later runs what the run has found out, if the program came to its
-// end. The numbers are compared.
+// note keeps what the run has found out for later runs, if the program ran to
+// its end. The counters have been compared.
 func (r *run) note() {
 	if !r.whole {
 		return
@@ -470,5 +473,5 @@ func (r *run) note() {
 	r.NoteSizes()
 	r.log.Leave()
 	r.graphs.note(r)
-	r.leave()
+	r.saveRecord()
 }

@@ -11,23 +11,23 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// capturedOutput is where the tuples of an output arrive.
+// capturedOutput is an output that the graph copies to pinned memory.
 type capturedOutput struct {
 	decl *harmony.Relation
 	rows int64
 	cols [][]byte // pinned
-	// inOrder says that the tuples are in the order in which the plan wants
-	// them.
+	// inOrder reports that the tuples arrive in the order that the plan asks
+	// for.
 	inOrder bool
 }
 
-// mostGathered bounds the bytes that a kernel writes to the host's memory, at a
-// fraction of the rate of copies but without the 6 microseconds that each of
-// these takes in a graph.
+// mostGathered bounds the bytes that a kernel writes directly to host memory.
+// That is slower for each byte than a copy, but each copy takes 6 microseconds
+// in a graph.
 const mostGathered = 512 << 10
 
-// output has the graph copy a relation to the host, in order if the host would
-// take longer to find it.
+// output adds the copy of a relation to the graph. The graph also orders the
+// tuples if that is faster than ordering them on the host.
 func (x *capture) output(r *run, rel *tables.Relation, n int64) error {
 	out := capturedOutput{decl: rel.Decl, rows: n}
 	for _, c := range rel.Cols {
@@ -51,7 +51,7 @@ func (x *capture) output(r *run, rel *tables.Relation, n int64) error {
 		return err
 	}
 	inOrder := n >= r.sizes.ordered && n < order.MostSorted && r.sorter.IsOrdered(rel, keys)
-	err = r.log.Aside(func() error { // the run of the record did not order
+	err = r.log.Aside(func() error { // the record has no such launches
 		return o.Finish(rel.Decl, func() error {
 			if inOrder {
 				if err := o.Arrange(); err != nil {
@@ -66,7 +66,7 @@ func (x *capture) output(r *run, rel *tables.Relation, n int64) error {
 	return err
 }
 
-// receiveLog copies the numbers to pinned memory.
+// receiveLog adds the copy of the run's counters to pinned memory to the graph.
 func (x *capture) receiveLog(r *run) error {
 	log := r.log.Taken()
 	n := int64(len(log))
@@ -94,16 +94,15 @@ func (x *capture) receiveLog(r *run) error {
 	return r.Serve(kernels[l.Kernel], l)
 }
 
-// stayingOutput is where the graph leaves the tuples of an output that stays on
-// the device.
+// stayingOutput is an output that stays on the device, in the graph's arena.
 type stayingOutput struct {
 	decl *harmony.Relation
 	what string
 	rows int64
-	cols []device.Buffer // of the arena
+	cols []device.Buffer // in the arena
 }
 
-// keep has the arena keep the tuples of a relation, until the next launch.
+// keep leaves the tuples of a relation in the arena until the next launch.
 func (x *capture) keep(rel *tables.Relation, n int64) {
 	out := stayingOutput{decl: rel.Decl, what: rel.What, rows: n}
 	for _, c := range rel.Cols {
@@ -113,8 +112,8 @@ func (x *capture) keep(rel *tables.Relation, n int64) {
 	x.stays = append(x.stays, out)
 }
 
-// stay puts copies of the outputs that stay on the device into the stream, for
-// the graph's next launch overwrites them.
+// stay enqueues copies of the outputs that stay on the device, because the next
+// launch of the graph overwrites them.
 func (x *capture) stay() (map[string]runtime.Pending, error) {
 	if len(x.stays) == 0 {
 		return nil, nil

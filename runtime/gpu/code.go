@@ -15,31 +15,31 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// hostTrack is the track of a trace for the host's work.
+// hostTrack is the trace track of the host's work.
 const hostTrack = "host"
 
-// code is a program's code on the device.
+// code is the code of a program, loaded on the device.
 type code struct {
 	modules   []driver.Module
-	places    map[string]place    // of kernels that have a module of their own, by symbol
-	late      map[string]*loading // of loops that are still compiled, by symbol
+	places    map[string]place    // where each kernel is, by symbol, if it has its own module
+	late      map[string]*loading // loops that the driver still compiles, by symbol
 	functions []*function
-	made      time.Duration // to generate and compile it
-	loaded    time.Duration // of that, by the driver, when all was generated
+	made      time.Duration // generating, compiling and loading
+	loaded    time.Duration // the part of made after all PTX was generated
 }
 
-// function is a kernel on the device.
+// function is a kernel, index build or loop, loaded on the device.
 type function struct {
 	entry  *abi.Entry
 	f      driver.Function
-	blocks int64 // that run at a time
+	blocks int64 // how many blocks are resident on the device at a time
 
 	mu   sync.Mutex
-	late *loading // a loop's code that the driver is still compiling, or nil
+	late *loading // a loop that the driver still compiles, or nil
 }
 
-// isReady reports whether a loop's code is there. Until then the host leads the
-// rounds.
+// isReady reports whether a loop's code is loaded. Until then the host leads
+// the rounds.
 func (e *Engine) isReady(f *function) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,16 +56,16 @@ func (e *Engine) isReady(f *function) (bool, error) {
 	if f.f, err = f.late.module.Function(f.entry.Symbol); err != nil {
 		return false, err
 	}
-	if f.blocks, err = e.fill(f.f, f.entry); err != nil {
+	if f.blocks, err = e.occupancy(f.f, f.entry); err != nil {
 		return false, err
 	}
 	f.late = nil
 	return true, nil
 }
 
-// Settle waits until the driver has compiled the loops that runs do without
-// meanwhile, so that later runs and other processes have them. It returns the
-// error of a context that ends before.
+// Settle waits until the driver has compiled the loops that runs do not wait
+// for, so that later runs and other processes have their code. If ctx ends
+// first, it returns the cause.
 func (e *Engine) Settle(ctx context.Context) error {
 	e.mu.Lock()
 	late := e.late
@@ -81,8 +81,8 @@ func (e *Engine) Settle(ctx context.Context) error {
 	return nil
 }
 
-// close unloads the code. It waits for code that is being compiled: the cache
-// keeps it for the next process.
+// close unloads the code. It waits for kernels that are being compiled, because
+// their machine code goes to the cache.
 func (c *code) close() {
 	for _, late := range c.late {
 		if <-late.done; late.err == nil {
@@ -96,8 +96,8 @@ func (c *code) close() {
 	}
 }
 
-// compile generates and loads code for a request. The device may still be
-// opening. The driver compiles kernels while others are generated.
+// compile generates and loads the code of a request. The driver compiles
+// kernels while others are generated, and the device may still be opening.
 func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 	k woven.Knowledge) (*code, error) {
 	began := time.Now()
@@ -109,7 +109,7 @@ func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 	}
 	c := &code{made: time.Since(began)}
 	req.Traced(hostTrack, "make code", began, time.Now())
-	if err := e.isOpen(); err != nil {
+	if err := e.waitOpen(); err != nil {
 		return nil, err
 	}
 	if e.ended.After(began) {
@@ -134,7 +134,7 @@ func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 			f.f, err = c.find(entry.Symbol)
 		}
 		if err == nil {
-			f.blocks, err = e.fill(f.f, entry)
+			f.blocks, err = e.occupancy(f.f, entry)
 		}
 		if err != nil {
 			c.close()
@@ -148,7 +148,7 @@ func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
 	return c, nil
 }
 
-// find looks a kernel up.
+// find returns the kernel with a symbol.
 func (c *code) find(symbol string) (f driver.Function, err error) {
 	if p, ok := c.places[symbol]; ok {
 		return p.module.Function(p.symbol)
@@ -161,9 +161,9 @@ func (c *code) find(symbol string) (f driver.Function, err error) {
 	return nil, err
 }
 
-// fill allows a kernel the shared memory of its launches, and returns the
-// number of its blocks that the device runs at a time.
-func (e *Engine) fill(f driver.Function, entry *abi.Entry) (int64, error) {
+// occupancy allows a kernel the dynamic shared memory of its launches, and
+// returns how many of its blocks are resident on the device at a time.
+func (e *Engine) occupancy(f driver.Function, entry *abi.Entry) (int64, error) {
 	if entry.Dynamic > 0 {
 		has := e.info.Attributes.SharedPerBlockOptin
 		if entry.Scratch > has {
@@ -175,7 +175,7 @@ func (e *Engine) fill(f driver.Function, entry *abi.Entry) (int64, error) {
 			}
 		}
 		if entry.Scratch > e.info.Attributes.SharedPerBlock {
-			// Kernels of the same code may ask for more or less.
+			// Kernels that share this code may need different sizes.
 			static := entry.Scratch - entry.Dynamic
 			if err := f.SetMaxDynamicShared(has - static); err != nil {
 				return 0, err

@@ -121,7 +121,7 @@ func (c card) open(t testing.TB) (*Engine, *emulated.Driver) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.ready(); err != nil { // so that what it calls is not what tests have fail
+	if err := e.waitServices(); err != nil { // so that what it calls is not what tests have fail
 		t.Fatal(err)
 	}
 	// Fresh memory costs more here than on a card; a float's total has half a

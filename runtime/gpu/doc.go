@@ -1,42 +1,46 @@
 // Package gpu is the gpu engine: it runs kernel graphs on an NVIDIA GPU.
 //
-// In: plans, facts, and PTX that a generator makes of kernel graphs. Out: the
-// go engine's answers. It knows the driver (internal/cuda), the calling
-// convention (harmony/abi) and the service kernels (primitives/service); it
-// must not import what makes code, a generator or internal/llvm: Options brings
-// that.
+// In: plans, facts, and the PTX of kernel graphs. Out: the same answers as the
+// go engine's. The package knows the driver (internal/cuda), the calling
+// convention (harmony/abi) and the service kernels (primitives/service). It
+// must not import code generators or internal/llvm; Options.Lower and
+// Options.Compile supply those.
 //
 // # A run
 //
-// Each run has a stream. All that it enqueues happens in the stream's order, so
-// that memory that one command gives back the next one takes, and the host
-// waits only where it has to know a number: how many tuples a relation has,
-// whether a table is full. For that, all numbers of a run lie together in one
-// block of the device's memory, which is copied to pinned memory of the host. A
-// run over the facts of an earlier one replays that one's record: it takes the
-// numbers from there, and waits for its results alone (package replay). The
-// next one is captured as a graph, with addresses of its own (device.Arena)
-// that are set up by one copy, and runs from then on launch that graph
-// (capture.go). It brings results into the order in which they are presented
-// and writes them to pinned memory (captureout.go).
+// Each run has one stream, and all of its work is in stream order: memory that
+// one command frees can be allocated by the next one. The host waits only where
+// it needs a counter, such as the number of tuples of a relation or whether a
+// table is full. All counters of a run lie in one block of device memory, which
+// is copied to pinned host memory.
+//
+// A run over the facts of an earlier run replays the record of that run: it
+// takes the counters from the record, and waits only for its results (package
+// replay). The next run over the same facts is captured as a CUDA graph
+// (capture.go). The graph has an arena of its own (device.Arena), which one
+// copy initialises. It also orders the results and writes them to pinned memory
+// (captureout.go). Later runs launch the graph.
 //
 // # Memory
 //
 // The memory of a run comes from the engine's pool, which keeps freed blocks.
-// Relations, sets, indexes and groups have room for what a launch may add, so
-// that kernels never run out of it in the middle of a tile: a kernel that finds
-// a gauge past its limit leaves its position in its state, and goes on after
-// the table was made larger. Columns of facts, and indexes over them, are kept
-// on the device from run to run as long as there is room.
+// Relations, sets, indexes and groups have room for everything that a launch
+// may add, so a kernel never runs out of memory within a tile: a kernel that
+// finds a gauge past its limit saves its position in its state and returns. The
+// host enlarges the table and launches the kernel again. Columns of facts, and
+// indexes over them, stay on the device from run to run while there is room.
 //
-// # Rooms
+// # Subpackages
 //
-// Package device has lanes, memory and the device's part of a run; package
-// replay has what a run leaves to later ones; package tables has the variables;
-// package order sorts. The engine itself opens the
-// device, loads code, launches woven kernels, and keeps what a run leaves to
-// later ones.
+//   - device: lanes, memory, and the device's part of a run
+//   - replay: the records that a run leaves for later runs
+//   - tables: the variables: relations, sets, indexes, groups
+//   - order: sorting
+//   - emulated: a driver that needs no GPU, for tests
 //
-// Not done: a first run waits wherever it has to know a number; keys that grow
+// This package opens the device, loads code, launches woven kernels and
+// captures graphs.
+//
+// Not done: a first run waits wherever it needs a counter, and keys that grow
 // in a loop are tested on the host.
 package gpu

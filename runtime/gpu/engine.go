@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -21,21 +20,19 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 	"github.com/redfoxdb/redfox/runtime/gpu/replay"
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
-	"github.com/redfoxdb/redfox/runtime/layout"
 	"github.com/redfoxdb/redfox/runtime/order"
-	"github.com/redfoxdb/redfox/runtime/prepare"
 	"github.com/redfoxdb/redfox/runtime/store"
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// ObjectCache keeps machine code between processes. It is safe for concurrent
-// use.
+// ObjectCache stores machine code on disk for later processes. It is safe for
+// concurrent use.
 type ObjectCache interface {
 	Get(key string) ([]byte, bool)
 	Put(key string, object []byte)
 }
 
-// Code is generated code.
+// Code is the generated code of a kernel graph.
 type Code struct {
 	Module *abi.Module
 	PTX    string
@@ -46,15 +43,16 @@ type Options struct {
 	Device driver.Device
 	// Version is the newest version of CUDA that the driver knows.
 	Version cuda.Version
-	// Limit bounds the device memory of runs and resident columns, in bytes; 0
-	// stands for the free memory.
+	// Limit bounds the device memory of runs and resident columns, in bytes. 0
+	// means the memory that is free.
 	Limit int64
-	Cache ObjectCache // of machine code, or nil
-	// Lower turns a plan into a verified kernel graph, and fuses its kernels.
+	Cache ObjectCache // for machine code, or nil
+	// Lower turns a plan into a verified, fused kernel graph.
 	Lower func(*queryplan.Plan) (*harmony.Program, error)
-	// Compile generates code for the device's architecture and what is known of
-	// the facts. It may pass PTX of some kernels to early, from any goroutine,
-	// before it returns that of all: the driver compiles it meanwhile.
+	// Compile generates code for the device's architecture, using what is known
+	// of the facts. Before it returns the PTX of all kernels, it may pass PTX
+	// of some to early, from any goroutine, so that the driver can start
+	// compiling it.
 	Compile func(g *harmony.Program, k woven.Knowledge, early func(ptx string)) (*Code, error)
 }
 
@@ -65,118 +63,37 @@ type Engine struct {
 	gpu          driver.Context
 	info         *cuda.DeviceInfo
 	architecture string // "sm_90"
-	version      string // of CUDA, that the driver knows
+	version      string // the newest CUDA version that the driver knows
 	bandwidth    float64
 
-	// opened is closed when the device is open, or cannot be opened for the
-	// reason in unopened. The other fields are set by then.
+	// opened is closed once opening the device has succeeded or failed. The
+	// fields from here to captures are set by then.
 	opened   chan struct{}
-	unopened error
-	// began and ended say when that was.
+	unopened error // why opening failed, or nil
+	// began and ended delimit the time that opening took.
 	began, ended time.Time
 	mem          *device.Memory
 	resident     *tables.Residency
 	lanes        device.Lanes
 	captures     captures
-	// loaded is closed when a lane is made and the service kernels are loaded,
-	// or cannot be loaded for the reason in unloaded.
+	// loaded is closed once the first lane is made and loading the service
+	// kernels has succeeded or failed.
 	loaded   chan struct{}
-	unloaded error         // why they cannot be
+	unloaded error         // why loading failed, or nil
 	base     driver.Module // the service kernels
 	services map[string]driver.Function
-	sorts    onDemand // kernels that sort
-	decodes  onDemand // kernels that decode columns
+	sorts    onDemand // the sorting kernels
+	decodes  onDemand // the kernels that decode columns
 	programs woven.Programs[*program]
 
 	mu    sync.Mutex
-	users int // runs at work
-	done  bool
-	keeps map[*kept]bool
-	late  []*loading // that Settle waits for
+	users int            // the number of calls in progress
+	done  bool           // Close was called
+	keeps map[*kept]bool // results that stay on the device
+	late  []*loading     // kernels that Settle waits for
 }
 
-// sizes are thresholds; tests shrink them to reach every path with little data.
-type sizes struct {
-	policy layout.Policy
-	rows   int64 // that a relation has room for at least
-	// expect bounds the tuples for which there is room at first although a
-	// kernel may have none.
-	expect int64
-	output int64 // rows from which an output keeps the bounds that are known
-	order  int64 // rows from which the device sorts; fewer are copied and sorted sooner
-	ranked int64 // rows that are put in order by looking at each pair
-	// ordered is how many tuples of a result the device orders at least; fewer
-	// the host orders sooner.
-	ordered int64
-	// looped is how many rows a delta has at most while a block of the device
-	// runs rounds by itself.
-	looped int64
-	// run is how many rows of an index that grows are always one run.
-	run int64
-	// places is how many places the extents of an index without rows may take,
-	// and added how many rows at most are added to extents rather than making
-	// them again.
-	places, added int64
-	// packed is the size in bytes from which facts are packed. Reading packed
-	// columns takes as long as reading others, and for some queries longer.
-	packed int64
-	// replays is how many runs in succession have replayed the whole record
-	// before one is captured.
-	replays int
-}
-
-// policyFor returns the policy of a run.
-func (s *sizes) policyFor(req *runtime.Request) layout.Policy {
-	p := s.policy
-	if req.NoPackedColumns || s.packed > 0 && columnBytes(req.Facts) < s.packed {
-		p.Pack = 0
-	}
-	return p
-}
-
-var defaults = sizes{policy: layout.GPU, rows: 4096, expect: 1 << 22, output: 1 << 16,
-	order: 1 << 12, ranked: 1 << 11, ordered: 1 << 9,
-	looped: 1 << 13, run: 1 << 17, places: 1 << 20, added: 1 << 16, replays: 1}
-
-// onDemand are service kernels that load when they are first needed, since few
-// programs need them.
-type onDemand struct {
-	kernels   *service.Module
-	mu        sync.Mutex
-	module    driver.Module
-	functions map[string]driver.Function
-}
-
-// program is what the engine keeps of a plan.
-type program struct {
-	codes   woven.Codes[*code]
-	history *replay.History // or nil
-
-	mu     sync.Mutex
-	sizes  *replay.Sizes // of runs over facts that the program is not bound to, or nil
-	bounds []*boundFacts // most recently used first
-	known  bool          // the program was bound to facts that stay
-}
-
-// boundFacts is a program bound to facts, for the next run over the same.
-type boundFacts struct {
-	facts   weak.Pointer[store.Database]
-	whole   bool              // no column is packed, as the request asked
-	cleanup goruntime.Cleanup // of the facts
-	bound   *woven.Bound
-	record  *replay.Record
-	graphs  graphs
-
-	history   *replay.History
-	identity  replay.Facts  // without their digest until digested is closed
-	digested  chan struct{} // or nil if the facts are not digested
-	recalling sync.Once
-}
-
-// keptBounds is the number of databases to which a program stays bound.
-const keptBounds = 2
-
-// Use is what an engine holds of the device's memory.
+// Use is the device memory that an engine holds.
 type Use = device.Use
 
 var (
@@ -184,10 +101,10 @@ var (
 	errClosed   = errors.New("the gpu engine is closed")
 )
 
-// Start returns an engine whose device is being opened, which takes a tenth of
-// a second or more. Runs generate their code meanwhile, and then wait. If
-// opening fails, every run returns the error, and the engine can only be
-// closed.
+// Start returns an engine and opens its device in the background, which takes a
+// tenth of a second or more. Runs generate their code meanwhile, and then wait
+// for the device. If opening fails, every run returns the error, and the engine
+// can only be closed.
 func Start(o Options) *Engine {
 	e := &Engine{opts: o, sizes: defaults, info: o.Device.Info(), keeps: map[*kept]bool{},
 		opened: make(chan struct{})}
@@ -218,29 +135,29 @@ func Start(o Options) *Engine {
 }
 
 // New returns an engine whose device is open. The error is a
-// *runtime.DeviceError, or the driver's.
+// *runtime.DeviceError or the driver's.
 func New(o Options) (*Engine, error) {
 	e := Start(o)
-	if err := e.isOpen(); err != nil {
+	if err := e.waitOpen(); err != nil {
 		_ = e.Close() // err says what is wrong
 		return nil, err
 	}
 	return e, nil
 }
 
-// isOpen waits for the device, and returns the error of opening it.
-func (e *Engine) isOpen() error {
+// waitOpen waits for the device, and returns the error of opening it.
+func (e *Engine) waitOpen() error {
 	<-e.opened
 	return e.unopened
 }
 
-// open opens the device.
+// open opens the device. It starts loading the service kernels and making the
+// first lane in the background.
 func (e *Engine) open() (err error) {
 	if e.gpu, err = e.opts.Device.OpenContext(); err != nil {
 		return err
 	}
-	// Objects that only runs need are made concurrently with the program's
-	// code.
+	// Objects that only runs need are made while code is generated.
 	e.loaded = make(chan struct{})
 	var beside sync.WaitGroup
 	defer func() {
@@ -267,97 +184,17 @@ func (e *Engine) open() (err error) {
 }
 
 // firstLane makes the lane of the first run and the first memory of the pool,
-// which takes the driver 7 ms. Errors are ignored here; the first run reports
-// them.
+// which takes the driver 7 ms. It ignores errors; the first run reports them.
 func (e *Engine) firstLane() {
 	l, err := e.lanes.Take()
 	if err != nil {
 		return
 	}
 	if err := e.mem.First(l.Stream); err != nil {
-		_ = l.Close() // its stream has work left
+		_ = l.Close() // work may be pending in its stream
 		return
 	}
 	e.lanes.Give(l)
-}
-
-// loadServices loads the service kernels.
-func (e *Engine) loadServices() (err error) {
-	e.base, e.services, err = e.loadService(service.Base)
-	return err
-}
-
-// loadService loads kernels of package service. There may be a module that
-// lacks one.
-func (e *Engine) loadService(s *service.Module) (m driver.Module, f map[string]driver.Function,
-	err error) {
-	if m, err = e.loadMachine(s); err != nil {
-		// A driver that is older than the machine code compiles the PTX.
-		if m = e.cached(s.Name, s.PTX); m == nil {
-			m, err = e.build(&runtime.Request{}, s.Name, s.PTX)
-			if err != nil {
-				return nil, nil, err
-			}
-		}
-	}
-	f = map[string]driver.Function{}
-	for _, k := range s.Kernels {
-		if f[k.Name], err = m.Function(k.Name); err == nil && k.Shared > 0 {
-			err = f[k.Name].SetMaxDynamicShared(k.Shared)
-		}
-		switch {
-		case errors.Is(err, errors.ErrUnsupported): // the driver lets no block have so much
-			delete(f, k.Name)
-		case err != nil:
-			return m, nil, err
-		}
-	}
-	return m, f, nil
-}
-
-// loadMachine loads machine code of service kernels, if there is some for the
-// device.
-func (e *Engine) loadMachine(s *service.Module) (driver.Module, error) {
-	code := s.Machine(e.info.Attributes.Major)
-	if code == nil {
-		return nil, cuda.ErrNoBinary
-	}
-	return e.gpu.LoadModule(cuda.Image{Name: s.Name, Code: code}, cuda.ModuleOptions{})
-}
-
-// functionsOf returns kernels that load on demand.
-func (e *Engine) functionsOf(d *onDemand) (map[string]driver.Function, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.functions != nil {
-		return d.functions, nil
-	}
-	m, f, err := e.loadService(d.kernels)
-	if err != nil {
-		if m != nil {
-			_ = m.Close() // err says what is wrong
-		}
-		return nil, err
-	}
-	d.module, d.functions = m, f
-	return f, nil
-}
-
-// ready waits for the service kernels, and tries again if they could not be
-// loaded.
-func (e *Engine) ready() error {
-	<-e.loaded
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.unloaded == nil {
-		return nil
-	}
-	if e.base != nil {
-		_ = e.base.Close() // what failed was something else
-		e.base = nil
-	}
-	e.unloaded = e.loadServices()
-	return e.unloaded
 }
 
 // Name returns runtime.GPU.
@@ -389,7 +226,7 @@ func (e *Engine) Run(ctx context.Context,
 		return nil
 	}
 	if err = e.with(ctx, req, evaluate); errors.Is(err, replay.ErrDiffers) {
-		err = e.with(ctx, req, evaluate) // which waits
+		err = e.with(ctx, req, evaluate) // waits for counters, without a record
 	}
 	if err != nil {
 		return nil, err
@@ -397,7 +234,8 @@ func (e *Engine) Run(ctx context.Context,
 	return answer, nil
 }
 
-// Prepare makes the code of a request and copies its facts to the device.
+// Prepare compiles the code of a request and copies its facts to the device, so
+// that a later Run does neither. It waits for the code of loops, too (Settle).
 func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 	err := e.with(ctx, req, func(r *run, _ time.Duration) error {
 		if err := r.allocate(); err != nil {
@@ -416,7 +254,8 @@ func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 	return e.Settle(ctx)
 }
 
-// with sets up a run, which evaluate carries out.
+// with sets up a run, calls evaluate and finishes the run. compiled is the time
+// that generating and loading the code took, or 0 if the engine had it.
 func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	evaluate func(r *run, compiled time.Duration) error) (err error) {
 	if err := context.Cause(ctx); err != nil {
@@ -433,7 +272,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 		return err
 	}
 	bound := kept.isBound(req)
-	known := bound != nil // and the facts most likely there
+	known := bound != nil // then its columns are most likely resident
 	if !known {
 		if bound, err = kept.bind(ctx, prog, req, e.sizes.policyFor(req), r.walk.Order.Threads,
 			account.New(req.Memory)); err != nil {
@@ -442,7 +281,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	}
 	r.follow(bound)
 	if !known {
-		go e.recall(bound) // beside the making and loading of code
+		go e.recall(bound) // concurrently with compilation
 		defer e.recall(bound)
 		r.beginCopies()
 		defer r.ahead.end()
@@ -468,7 +307,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	return evaluate(r, compiled)
 }
 
-// newRun returns a run that is not bound to facts yet.
+// newRun returns a run that is not bound to facts.
 func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	threads := req.Threads
 	if threads <= 0 {
@@ -484,9 +323,9 @@ func (e *Engine) newRun(ctx context.Context, req *runtime.Request) *run {
 	return r
 }
 
-// open waits for the device, and takes a lane.
+// open waits for the device and takes a lane.
 func (r *run) open() (err error) {
-	if err := r.engine.ready(); err != nil {
+	if err := r.engine.waitServices(); err != nil {
 		return err
 	}
 	r.Memory, r.Services, r.Resident = r.engine.mem, r.engine.services, r.engine.resident
@@ -498,10 +337,12 @@ func (r *run) open() (err error) {
 func (r *run) follow(bound *boundFacts) {
 	r.Bound, r.walk.Bound = bound.bound, bound.bound
 	r.facts, r.graphs = bound, &bound.graphs
-	r.Slab.Closed = r.walk.Request.Resident && r.capture == nil // outputs outlive the run
+	// Outputs that stay on the device outlive the run.
+	r.Slab.Closed = r.walk.Request.Resident && r.capture == nil
 }
 
-// repeat has the run replay the record of earlier runs over its facts.
+// repeat opens the record of the facts. If the record is whole and the request
+// is not traced, the run replays it.
 func (r *run) repeat(bound *boundFacts) {
 	r.engine.recall(bound)
 	r.record = bound.record
@@ -512,14 +353,15 @@ func (r *run) repeat(bound *boundFacts) {
 	}
 }
 
-// recovered turns a panic into an error. It is deferred.
+// recovered turns a panic into an error. Callers defer it.
 func (r *run) recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = r.walk.Recovered(runtime.GPU, p)
 	}
 }
 
-// finish returns what the run has taken, and explains its error.
+// finish waits for the run's work, keeps what later runs can use, frees the
+// rest, and returns the error to report.
 func (r *run) finish(err error) error {
 	if err != nil && r.Ctx.Err() != nil && r.Control.Device.At != 0 {
 		if stop := r.Control.Stop(); stop != nil && r.engine.gpu.Lost() != nil {
@@ -528,7 +370,7 @@ func (r *run) finish(err error) error {
 			err = context.Cause(r.Ctx)
 		}
 	} else if wait := r.Lane.Wait(context.Background()); err == nil || wait == nil {
-		// An error may stem from an earlier state.
+		// If the record's counters were wrong, err follows from that.
 		if wait == nil {
 			wait = r.log.Compare()
 		}
@@ -558,105 +400,6 @@ func (r *run) finish(err error) error {
 	return err
 }
 
-// bind binds the program to the facts of a request. Memory accounts for the
-// dictionaries that it makes.
-func (p *program) bind(
-	ctx context.Context, prog *woven.Program, req *runtime.Request, policy layout.Policy,
-	threads int,
-	memory prepare.Memory,
-) (*boundFacts, error) {
-	facts, whole := req.Facts, req.NoPackedColumns
-	key := weak.Make(facts)
-	bound, err := woven.Bind(ctx, prog, facts, policy, threads, memory)
-	if err != nil {
-		return nil, err
-	}
-	made := &boundFacts{facts: key, whole: whole, bound: bound, history: p.history}
-	for _, decl := range prog.Graph.Relations {
-		made.identity.Rows += int64(bound.Data.Rows(decl))
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !bound.Data.Constant() || facts == nil || req.NoKeptIndexes {
-		if p.sizes == nil {
-			p.sizes = cmp.Or(p.history.Hints(made.identity.Rows), replay.NewSizes())
-		}
-		made.record = replay.NewRecordOfSizes(p.sizes)
-		return made, nil
-	}
-	if found := p.boundTo(key, whole); found != nil { // another run was faster
-		return found, nil
-	}
-	made.record = replay.NewRecord(prog.Graph, p.history.Hints(made.identity.Rows))
-	if p.history != nil && !p.known {
-		// An earlier process may have had the first facts of this one.
-		made.digest(facts, threads)
-	}
-	p.known = true
-	p.bounds = append([]*boundFacts{made}, p.bounds...)
-	if len(p.bounds) > keptBounds {
-		p.bounds[keptBounds].leave()
-		p.bounds[keptBounds] = nil
-		p.bounds = p.bounds[:keptBounds]
-	}
-	made.cleanup = goruntime.AddCleanup(facts, func(p *program) { p.forget(key) }, p)
-	return made, nil
-}
-
-// isBound returns the program bound to the facts of a request, or nil.
-func (p *program) isBound(req *runtime.Request) *boundFacts {
-	if req.NoKeptIndexes {
-		return nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.boundTo(weak.Make(req.Facts), req.NoPackedColumns)
-}
-
-// boundTo returns the program bound to facts, with or without packed columns,
-// or nil. The caller holds the lock.
-func (p *program) boundTo(key weak.Pointer[store.Database], whole bool) *boundFacts {
-	for i, b := range p.bounds {
-		if b.facts == key && b.whole == whole {
-			copy(p.bounds[1:i+1], p.bounds[:i])
-			p.bounds[0] = b
-			return b
-		}
-	}
-	return nil
-}
-
-// forget drops the program bound to facts, and returns it, or nil.
-func (p *program) forget(key weak.Pointer[store.Database]) *woven.Bound {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i, b := range p.bounds {
-		if b.facts == key {
-			p.bounds = append(p.bounds[:i:i], p.bounds[i+1:]...)
-			b.leave()
-			return b.bound
-		}
-	}
-	return nil
-}
-
-// close drops everything that is kept of an unused program.
-func (p *program) close() {
-	p.mu.Lock()
-	for _, b := range p.bounds {
-		b.leave()
-	}
-	p.bounds = nil
-	p.mu.Unlock()
-	p.codes.Close()
-}
-
-// leave drops a binding to facts, which may live on.
-func (b *boundFacts) leave() {
-	b.cleanup.Stop()
-	b.graphs.doom()
-}
-
 func (e *Engine) enter() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -673,7 +416,7 @@ func (e *Engine) leave() {
 	e.users--
 }
 
-// pending notes whether an output stays on the device.
+// pending records whether an output stays on the device.
 func (e *Engine) pending(k *kept, stays bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -684,7 +427,8 @@ func (e *Engine) pending(k *kept, stays bool) {
 	}
 }
 
-// failure explains the driver's errors.
+// failure turns an error of the driver into a *runtime.DeviceError with advice.
+// It returns other errors unchanged.
 func (e *Engine) failure(err error) error {
 	var device *runtime.DeviceError
 	var memory *runtime.MemoryError
@@ -705,30 +449,32 @@ func (e *Engine) failure(err error) error {
 	return err
 }
 
-// Lost reports whether the device could not be opened, or a fault has made it
-// useless for this engine. Close it and make another.
-func (e *Engine) Lost() bool { return e.isOpen() != nil || e.gpu.Lost() != nil }
+// Lost reports whether opening the device failed or a fault has made it
+// unusable for this engine. The remedy is to close the engine and start another
+// one.
+func (e *Engine) Lost() bool { return e.waitOpen() != nil || e.gpu.Lost() != nil }
 
-// Use returns the memory that the engine holds.
+// Use returns the device memory that the engine holds, or zero if the device
+// did not open.
 func (e *Engine) Use() Use {
-	if e.isOpen() != nil {
+	if e.waitOpen() != nil {
 		return Use{}
 	}
 	return e.mem.Use()
 }
 
-// Trim returns to the driver what is kept for later runs: device memory,
-// graphs, streams and pinned memory. Facts stay.
+// Trim returns to the driver what the engine keeps for later runs: free device
+// memory, graphs, streams and pinned memory. Facts stay resident.
 func (e *Engine) Trim() error {
-	if e.isOpen() != nil || e.mem.Pool == nil {
+	if e.waitOpen() != nil || e.mem.Pool == nil {
 		return nil
 	}
 	if err := e.enter(); err != nil {
-		return nil // it is closed
+		return nil // the engine is closed
 	}
 	defer e.leave()
 	e.captures.evict(math.MaxInt64)
-	// A pool keeps memory that a stream has yet to free, and the blocks beside
+	// A pool cannot return memory whose free is pending, or the blocks around
 	// it.
 	err := errors.Join(e.lanes.Trim(), e.resident.Stream.Synchronize(context.Background()))
 	if err == nil {
@@ -737,10 +483,10 @@ func (e *Engine) Trim() error {
 	return e.failure(err)
 }
 
-// Forget frees the columns of facts and the indexes over them, those in use
-// when their runs end.
+// Forget frees the resident columns of facts and the indexes over them. Those
+// in use are freed when their runs end.
 func (e *Engine) Forget(facts *store.Database) {
-	if e.isOpen() != nil {
+	if e.waitOpen() != nil {
 		return
 	}
 	for _, rel := range facts.Relations() {
@@ -748,8 +494,8 @@ func (e *Engine) Forget(facts *store.Database) {
 			e.resident.Drop(weak.Make(c))
 		}
 	}
-	// Strings of several columns get one dictionary, and then some columns
-	// copies.
+	// Binding copies columns whose strings share a dictionary. Drop the copies,
+	// too.
 	e.programs.Each(func(p *program) {
 		bound := p.forget(weak.Make(facts))
 		if bound == nil {
@@ -766,8 +512,8 @@ func (e *Engine) Forget(facts *store.Database) {
 	})
 }
 
-// Close frees everything, also results that were not fetched. No run may be in
-// progress.
+// Close frees everything, including results that were not fetched. It fails if
+// a run is in progress.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.done || e.users > 0 {
@@ -788,14 +534,14 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	if e.loaded != nil {
-		<-e.loaded // the first lane, too, is there
+		<-e.loaded // also waits for the first lane
 	}
 	for _, k := range left {
 		k.Release()
 	}
 	var errs []error
 	e.programs.Close()
-	e.captures.evict(math.MaxInt64) // of programs that were not kept
+	e.captures.evict(math.MaxInt64) // captures whose programs are gone already
 	if e.resident != nil {
 		errs = append(errs, e.resident.Close())
 	}

@@ -12,35 +12,35 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// job is a function to launch over all tiles of some rows.
+// job is a function and the rows over whose tiles it is launched.
 type job struct {
 	entry       *boundEntry
-	kernel      *harmony.Kernel // or nil; whether it is through may be found out later
+	kernel      *harmony.Kernel // nil for an index build
 	from, until int64
-	alone       bool // in one block, on the device
+	alone       bool // the function is part of a loop on the device, in one block
 }
 
-// mostSharing bounds the blocks that work on the same rows.
+// mostSharing bounds the number of blocks that share a tile.
 const mostSharing = 16
 
-// mostUnsettled bounds the launches that have not been looked after.
+// mostUnsettled bounds the number of unsettled launches.
 const mostUnsettled = 256
 
 // launched is a job's launch.
 type launched struct {
 	*job
 	blocks, tiles int64
-	states        int64       // their address
-	choices       []runChoice // of the indexes that it probes
+	states        int64       // the device address of the blocks' states
+	choices       []runChoice // the runs of the indexes that it probes
 }
 
-// runChoice is the run of an index that a launch probes.
+// runChoice names the run of an index that a launch probes.
 type runChoice struct {
 	index *harmony.Index
 	at    int
 }
 
-// choicesOf returns the runs at hand of the indexes that a kernel probes.
+// choicesOf returns the current runs of the indexes that a kernel probes.
 func (r *run) choicesOf(k *harmony.Kernel) (list []runChoice) {
 	for _, v := range k.Reads() {
 		decl, ok := v.(*harmony.Index)
@@ -51,8 +51,8 @@ func (r *run) choicesOf(k *harmony.Kernel) (list []runChoice) {
 	return list
 }
 
-// again launches what a launch has left undone, over the runs of its indexes.
-func (r *run) again(ctx context.Context, l *launched) (stop bool, err error) {
+// resume relaunches a launch that stopped, over the same runs of its indexes.
+func (r *run) resume(ctx context.Context, l *launched) (stop bool, err error) {
 	for _, c := range l.choices {
 		x := r.Indexes[c.index]
 		defer func(at int) { x.Runs.At = at }(x.Runs.At)
@@ -61,20 +61,19 @@ func (r *run) again(ctx context.Context, l *launched) (stop bool, err error) {
 	return r.fill(ctx, l, false)
 }
 
-// probesUnsettled reports whether a launch that may have stopped probes an
-// index.
+// probesUnsettled reports whether an unsettled launch probes an index.
 func (r *run) probesUnsettled(x *harmony.Index) bool {
 	return slices.ContainsFunc(r.unsettled, func(l *launched) bool {
 		return slices.Contains(l.kernel.Reads(), harmony.Managed(x))
 	})
 }
 
-// exec launches a job's function over all its rows, again whenever a table that
-// it fills was full and has grown.
+// exec launches a job's function over all its rows. If the launch stops because
+// a table is full, exec enlarges the table and launches the function again.
 //
-// A launch may stop before it is through. Whether it has, the host finds out
-// when it next takes over the numbers of the device: of kernels that do not
-// read what the others fill, once for all of them.
+// The host learns whether a launch has stopped when it next reads the counters.
+// It reads them once for several kernels if none of them reads what another
+// fills: until then the launches are unsettled.
 func (r *run) exec(ctx context.Context, j *job) error {
 	n := j.until - j.from
 	if n <= 0 {
@@ -126,20 +125,20 @@ func (r *run) exec(ctx context.Context, j *job) error {
 }
 
 // fill makes room for a job's tuples and launches its function. It reports
-// whether the function may stop before it is through.
+// whether the launch may stop before the end of its rows.
 func (r *run) fill(ctx context.Context, l *launched, first bool) (stop bool, err error) {
 	e, n := l.entry, l.until-l.from
-	// A limit leaves room for what all blocks may have begun.
+	// Below the limit, there must be room for one burst of every block.
 	slack := l.blocks * e.entry.Burst()
-	// Without expansions a row becomes at most one tuple.
+	// Without expansions, a row yields at most one tuple for each sink.
 	most := func(sinks int) int64 {
 		if e.entry.Expansions > 0 {
 			return machine.MaxRows
 		}
 		return n * int64(sinks)
 	}
-	// Making room may wait for the device and take over its numbers: no table
-	// is noted as filled before there is room in all of them.
+	// MakeRoom may read the device's counters, so no table is marked as filled
+	// before all of them have room.
 	for _, t := range e.targets {
 		if !first && t.To.Most <= t.To.Limit {
 			continue
@@ -161,8 +160,8 @@ func (r *run) fill(ctx context.Context, l *launched, first bool) (stop bool, err
 			return false, err
 		}
 	}
-	// The launch that ends what another began is always waited for: later runs
-	// may need its numbers.
+	// The host always waits for a launch that resumes another one: later runs
+	// may need its counters.
 	stop = !first
 	for _, t := range e.targets {
 		t.To.Most, t.To.Dirty = min(t.To.Most+most(t.Sinks), t.To.Capacity), true
@@ -177,8 +176,8 @@ func (r *run) fill(ctx context.Context, l *launched, first bool) (stop bool, err
 	return stop, r.launch(ctx, l.job, l.blocks, l.states)
 }
 
-// stopped reports whether a launch has left something undone. The numbers of
-// the device are known.
+// stopped reports whether a launch stopped before the end of its rows. The host
+// must have read the counters.
 func (l *launched) stopped() bool {
 	return slices.ContainsFunc(l.entry.targets, func(t machine.Target[*tables.Relation]) bool {
 		return t.To.Most > t.To.Limit
@@ -187,8 +186,8 @@ func (l *launched) stopped() bool {
 	})
 }
 
-// settleLaunches has the launches that have stopped go on until all are
-// through. The numbers of the device are known.
+// settleLaunches resumes stopped launches until all have finished. The host
+// must have read the counters.
 func (r *run) settleLaunches(ctx context.Context) error {
 	list := r.unsettled
 	r.unsettled = nil
@@ -199,7 +198,7 @@ func (r *run) settleLaunches(ctx context.Context) error {
 		}
 		if err := r.log.Redo(func() error {
 			for _, l := range list {
-				if _, err := r.again(ctx, l); err != nil {
+				if _, err := r.resume(ctx, l); err != nil {
 					return err
 				}
 			}
@@ -213,7 +212,8 @@ func (r *run) settleLaunches(ctx context.Context) error {
 	}
 }
 
-// settle looks after all launches, before a command that is no kernel.
+// settle finishes all unsettled launches. Commands other than kernels need
+// this.
 func (r *run) settle() error {
 	if len(r.unsettled) == 0 {
 		return nil
@@ -221,8 +221,8 @@ func (r *run) settle() error {
 	return r.sync(r.Ctx)
 }
 
-// readsUnsettled reports whether a function gets anything about a relation that
-// a launch fills which may have stopped, other than to fill it, too.
+// readsUnsettled reports whether a function reads a relation that an unsettled
+// launch fills. Filling it, too, is no reading.
 func (r *run) readsUnsettled(e *boundEntry) bool {
 	return len(r.unsettled) > 0 && slices.ContainsFunc(e.reads, (*tables.Relation).MayLack)
 }
@@ -231,18 +231,18 @@ func (r *run) readsUnsettled(e *boundEntry) bool {
 // of them share each tile.
 func blocksFor(e *abi.Entry, tiles, most int64) (blocks, sharing int64) {
 	switch {
-	case e.Expansions > 0: // few rows may have many matches
+	case e.Expansions > 0: // a row may have many matches
 		sharing = max(1, min(most/tiles, mostSharing))
 		return min(tiles*sharing, most), sharing
-	case e.Sharing > 1: // each tile has to meet all shares
+	case e.Sharing > 1: // each tile goes through all shares
 		sharing = int64(e.Sharing)
 		return min(tiles, max(1, most/sharing)) * sharing, sharing
 	}
 	return min(tiles, most), 1
 }
 
-// launch launches a job's function with the current parameters, for blocks with
-// states at an address.
+// launch launches a job's function with the current parameters. states is the
+// device address of the blocks' states.
 func (r *run) launch(ctx context.Context, j *job, blocks, states int64) error {
 	words, err := j.entry.bind(j, r.words[:0])
 	if err != nil {

@@ -147,7 +147,7 @@ func TestOpenFails(t *testing.T) {
 		e, err := New(Options{Device: d.Devices()[0], Version: d.Version()})
 		opened := err == nil
 		if opened {
-			err = e.ready()
+			err = e.waitServices()
 		}
 		failed := d.Heal()
 		// The service kernels are loaded again if that failed.

@@ -9,8 +9,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// Finish adds the statistics of the device to the answer. The outputs are
-// there.
+// Finish adds the statistics of the device to the answer. The outputs have
+// arrived.
 func (r *run) Finish(a *runtime.Answer) (err error) {
 	if err := r.sync(r.Ctx); err != nil {
 		return err

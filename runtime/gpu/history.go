@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// digestedBytes is how many bytes of facts for each thread are digested so
-	// that a later process may replay the run. They take less time than the
-	// device takes to open.
+	// digestedBytes bounds the facts, in bytes for each thread, that are
+	// digested so that a later process may replay the run. Digesting them takes
+	// less time than opening the device.
 	digestedBytes = 32 << 20
-	// leastWaits is the number of waits from which a replay saves more than a
-	// record costs.
+	// leastWaits is the number of waits from which a replay saves more time
+	// than storing a record costs.
 	leastWaits = 16
 )
 
-// openHistory returns what earlier processes have left for a graph, or nil if
-// there is no cache.
+// openHistory returns the records that earlier processes have left for a kernel
+// graph, or nil if there is no cache.
 func (e *Engine) openHistory(graph *harmony.Program) *replay.History {
 	if e.opts.Cache == nil {
 		return nil
@@ -36,7 +36,7 @@ func (e *Engine) openHistory(graph *harmony.Program) *replay.History {
 	return replay.OpenHistory(e.opts.Cache, key, graph)
 }
 
-// digest begins to digest the facts, if that is worth it.
+// digest starts to digest the facts, unless they are too large.
 func (b *boundFacts) digest(facts *store.Database, threads int) {
 	if storedBytes(facts) > digestedBytes*int64(threads) || facts.EncodedBytes() > 0 {
 		return
@@ -56,19 +56,19 @@ func (b *boundFacts) factsDigested() replay.Facts {
 	return b.identity
 }
 
-// recall makes the record one that an earlier process has left over the same
-// facts, if there is one, and has the device make that run's memory available.
-// Later calls wait until the first one is done.
+// recall loads the record that an earlier process has left for the same facts,
+// if there is one, and has the pool allocate the memory of that run. Concurrent
+// calls wait until the first one has finished.
 func (e *Engine) recall(b *boundFacts) {
 	b.recalling.Do(func() {
 		if b.digested == nil || !b.history.HasRecords() {
 			return
 		}
 		peak := b.history.Recall(b.record, b.factsDigested())
-		if peak == 0 || e.isOpen() != nil {
+		if peak == 0 || e.waitOpen() != nil {
 			return
 		}
-		// An error is ignored here; the run reports it.
+		// Errors are ignored here; the run reports them.
 		if l, err := e.lanes.Take(); err == nil {
 			_ = e.mem.Warm(l.Stream, peak)
 			e.lanes.Give(l)
@@ -76,9 +76,9 @@ func (e *Engine) recall(b *boundFacts) {
 	})
 }
 
-// leave keeps what the run has found out for later processes, if that saves
+// saveRecord stores the run's record for later processes, if a replay saves
 // them time.
-func (r *run) leave() {
+func (r *run) saveRecord() {
 	b := r.facts
 	if b.history == nil {
 		return
@@ -88,21 +88,8 @@ func (r *run) leave() {
 	}
 }
 
-// columnBytes is the size of the columns of relations, those of a table that
-// several have as often.
-func columnBytes(facts *store.Database) (n int64) {
-	if facts == nil {
-		return 0
-	}
-	for _, rel := range facts.Relations() {
-		for _, c := range rel.Cols {
-			n += rel.Table.Columns[c].Bytes()
-		}
-	}
-	return n
-}
-
-// storedBytes is the size of all columns and dictionaries of facts.
+// storedBytes returns the size of all columns and dictionaries of facts, in
+// bytes. Each counts once.
 func storedBytes(facts *store.Database) (n int64) {
 	tables, dicts := map[*store.Table]bool{}, map[*store.Dict]bool{}
 	for _, rel := range facts.Relations() {

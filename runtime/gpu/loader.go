@@ -13,26 +13,26 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// loader loads kernels, each as soon as its PTX is there, concurrently with the
-// generation of others. The device may still be opening. The driver compiles
-// one kernel at a time of a module's and several modules at once, so each
-// kernel is a module of its own.
+// loader loads the kernels of one program, each as soon as its PTX is
+// generated. The device may still be opening. Each kernel is a module of its
+// own, because the driver compiles the kernels of a module one after the other,
+// but several modules at once.
 type loader struct {
 	engine *Engine
 	req    *runtime.Request
-	room   chan struct{} // for those that are compiled at a time
+	room   chan struct{} // a semaphore of concurrent compilations
 
 	mu   sync.Mutex
-	jobs map[string]*loading // by PTX
+	jobs map[string]*loading // the kernels, by PTX
 }
 
-// loading is a kernel on its way to the device.
+// loading is a kernel that is being loaded.
 type loading struct {
-	done     chan struct{} // closed when module or err is there
-	compiles chan struct{} // closed when the driver is to compile it
+	done     chan struct{} // closed when module or err is set
+	compiles chan struct{} // closed when the cache lacks the kernel, so the driver compiles it
 	module   driver.Module
 	err      error
-	taken    bool // the module is no longer the loader's
+	taken    bool // code owns the module
 }
 
 func (e *Engine) newLoader(req *runtime.Request) *loader {
@@ -40,14 +40,14 @@ func (e *Engine) newLoader(req *runtime.Request) *loader {
 		jobs: map[string]*loading{}}
 }
 
-// begin starts to load the kernels of PTX. It is safe for concurrent use.
+// begin starts loading the kernels of PTX. It is safe for concurrent use.
 func (l *loader) begin(ptx string) {
 	for _, part := range SplitKernels(ptx) {
 		l.kernel(part)
 	}
 }
 
-// kernel starts to load a kernel, unless it is loading already.
+// kernel starts loading a kernel, unless that has begun already.
 func (l *loader) kernel(ptx string) *loading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,7 +58,7 @@ func (l *loader) kernel(ptx string) *loading {
 	l.jobs[ptx] = x
 	go func() {
 		defer close(x.done)
-		if x.err = l.engine.isOpen(); x.err != nil {
+		if x.err = l.engine.waitOpen(); x.err != nil {
 			return
 		}
 		l.room <- struct{}{}
@@ -71,18 +71,17 @@ func (l *loader) kernel(ptx string) *loading {
 	return x
 }
 
-// place is where the code of a kernel is: in a module, under the symbol of the
-// first kernel with that code.
+// place is where the code of a kernel is: a module, and the symbol of the first
+// kernel with the same code.
 type place struct {
 	module driver.Module
 	symbol string
 }
 
-// finish hands the modules with the kernels of PTX over to code, also with an
-// error, and the places of those that have a module of their own. Kernels that
-// differ in nothing but their names share a module. It does not wait for loops,
-// given by their symbols, that the driver has to compile: the host can do
-// without.
+// finish waits for the kernels of PTX and hands their modules to c, also after
+// an error. Kernels that differ only in their names share a module. It does not
+// wait for loops (symbols for which loops is true) that the driver has to
+// compile, because the host can lead their rounds meanwhile.
 func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 	parts := SplitKernels(ptx)
 	same := FirstEqual(parts)
@@ -122,8 +121,8 @@ func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 	return errors.Join(errs...)
 }
 
-// FirstEqual returns for each of some kernels of PTX the number of the first
-// one that differs in nothing but its name.
+// FirstEqual returns, for each kernel of PTX, the number of the first kernel
+// that differs from it at most in its name.
 func FirstEqual(kernels []string) []int {
 	first := map[string]int{} // by the text without the name
 	numbers := make([]int, len(kernels))
@@ -137,7 +136,7 @@ func FirstEqual(kernels []string) []int {
 	return numbers
 }
 
-// comesLate has Settle wait for a kernel.
+// comesLate makes Settle wait for a kernel.
 func (e *Engine) comesLate(x *loading) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -153,8 +152,8 @@ func (x *loading) isDone() bool {
 	}
 }
 
-// isCompiled waits until it is known whether the driver has to compile a
-// kernel, and reports whether it does.
+// isCompiled waits until the cache has been consulted, and reports whether the
+// driver has to compile the kernel.
 func (x *loading) isCompiled() bool {
 	select {
 	case <-x.compiles:
@@ -164,7 +163,7 @@ func (x *loading) isCompiled() bool {
 	}
 }
 
-// close waits for all loads, and closes the modules that were not taken.
+// close waits for all loads and closes the modules that code does not own.
 func (l *loader) close() {
 	for _, x := range l.jobs {
 		if x.taken {
@@ -176,11 +175,12 @@ func (l *loader) close() {
 	}
 }
 
-// SplitKernels returns a module for each kernel of PTX, as LLVM writes it:
-// after the head, with the size of addresses, comes each kernel behind what it
-// alone refers to, variables and functions. A kernel or a function ends with a
-// brace at the start of a line. The modules do not depend on what other kernels
-// there are.
+// SplitKernels returns a module for each kernel of PTX in the form that LLVM
+// writes: a head that ends with the address size, then each kernel, preceded by
+// the variables and functions that it alone uses. Kernels and functions end
+// with a brace at the start of a line. A kernel's module does not depend on
+// which other kernels there are. Text that is not of that form stays one
+// module.
 func SplitKernels(ptx string) []string {
 	const headEnd, bodyEnd = ".address_size 64\n", "\n}\n"
 	at := strings.Index(ptx, headEnd)
@@ -189,7 +189,7 @@ func SplitKernels(ptx string) []string {
 	}
 	head, rest := ptx[:at+len(headEnd)], ptx[at+len(headEnd):]
 	var parts []string
-	for before := 0; ; { // length of the functions in rest that the next kernel calls
+	for before := 0; ; { // the length of the functions ahead of the next kernel
 		end := strings.Index(rest[before:], bodyEnd)
 		if end < 0 {
 			break
@@ -207,10 +207,10 @@ func SplitKernels(ptx string) []string {
 	return parts
 }
 
-// driverTrack is the track of a trace for the driver's compiler.
+// driverTrack is the trace track of the driver's compiler.
 const driverTrack = "driver"
 
-// traceDriver traces what the driver did with the kernel of PTX.
+// traceDriver adds a span for what the driver did with a kernel.
 func traceDriver(req *runtime.Request, what, ptx string, began time.Time) {
 	if req.Trace == nil {
 		return
@@ -225,16 +225,16 @@ func kernelOf(ptx string) string {
 	return strings.TrimSpace(kernel)
 }
 
-// moduleName names the code of programs in the driver's messages.
+// moduleName is the name of programs' code in messages of the driver.
 const moduleName = "kernels"
 
-// cubinKey is the key under which the cache keeps what the driver makes of PTX.
+// cubinKey returns the cache key of the machine code of PTX.
 func (e *Engine) cubinKey(ptx string) string {
 	return strings.Join([]string{"cubin", e.architecture, e.version, ptx}, "\x00")
 }
 
-// cached loads the machine code that the driver has made of PTX before. It
-// returns nil if the cache has none that loads.
+// cached loads machine code from the cache. It returns nil if the cache has
+// none or the code does not load.
 func (e *Engine) cached(name, ptx string) driver.Module {
 	if e.opts.Cache == nil {
 		return nil
@@ -250,8 +250,8 @@ func (e *Engine) cached(name, ptx string) driver.Module {
 	return m
 }
 
-// build has the driver compile PTX for a request, and loads the code. The cache
-// keeps it.
+// build has the driver compile PTX, stores the machine code in the cache, and
+// loads it.
 func (e *Engine) build(req *runtime.Request, name, ptx string) (driver.Module, error) {
 	image := cuda.Image{Name: name, Code: []byte(ptx)}
 	began := time.Now()
@@ -276,7 +276,7 @@ func (e *Engine) build(req *runtime.Request, name, ptx string) (driver.Module, e
 	return m, nil
 }
 
-// refused explains why the driver does not take code.
+// refused explains why the driver refused code.
 func (e *Engine) refused(err error) error {
 	out := &runtime.DeviceError{Message: "the driver does not take the kernels: " + err.Error(),
 		Err: err}

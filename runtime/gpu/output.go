@@ -44,8 +44,8 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	return storedColumns(r.Bound, decl, n, r.sizes.output, data), rel.Release()
 }
 
-// received makes memory of the host for rows of a relation, and plans the
-// copies to it.
+// received allocates host memory for n rows of a relation, and returns the
+// copies that fill it.
 func received(rel *tables.Relation, n int64) (data [][]byte, copies []device.HostCopy) {
 	data = make([][]byte, len(rel.Cols))
 	for i, c := range rel.Cols {
@@ -55,8 +55,8 @@ func received(rel *tables.Relation, n int64) (data [][]byte, copies []device.Hos
 	return data, copies
 }
 
-// fetchOutputs copies to the host together the outputs that fit the lane's
-// memory.
+// fetchOutputs copies the outputs to the host in one batch, as far as they fit
+// the lane's pinned memory.
 func (r *run) fetchOutputs() error {
 	r.arrived = map[*tables.Relation][][]byte{}
 	left := int64(len(r.Lane.Results))
@@ -82,17 +82,16 @@ func (r *run) fetchOutputs() error {
 	return r.fetch(r.Ctx, copies...)
 }
 
-// copyBlock is the number of rows widened at a time.
+// copyBlock is the number of rows that are widened at a time.
 const copyBlock = 1 << 12
 
-// mostAsIs bounds, as a multiple of many, the rows of a column without bounds
-// whose words stay as they are.
+// mostAsIs is the multiple of storedColumns' many up to which a column without
+// known bounds keeps its words as they are.
 const mostAsIs = 16
 
-// storedColumns makes columns of n rows of a relation of their offsets, which
-// they keep. Columns of many rows have the bounds that are known of them;
-// others, and those of which none are known, the bounds that their words turn
-// out to have.
+// storedColumns makes columns from the offsets of n rows of a relation. The
+// columns keep data. With at least many rows, a column gets the bounds that are
+// known of it. Other columns get the bounds of their words.
 func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64,
 	data [][]byte) []*store.Column {
 	cols := make([]*store.Column, len(decl.Cols))
@@ -107,8 +106,8 @@ func storedColumns(b *woven.Bound, decl *harmony.Relation, n, many int64,
 			cols[i] = store.NewBounded(c.Type, dict, int(n), lay.Base, lay.Step, uint8(lay.Width),
 				data[i])
 		default:
-			// Datetimes that are whole days are to be known as such, and very
-			// many words that have no bounds to be narrowed.
+			// Rebuilding finds out whether datetimes are whole days, and
+			// narrows the words of a large column without known bounds.
 			v := layout.View{Column: lay, Data: data[i]}
 			to := store.NewBuilder(c.Type, dict)
 			words := make([]int64, min(copyBlock, n))
@@ -134,7 +133,7 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 		r.capture.keep(rel, n)
 		return nil, rel.Release()
 	}
-	// of no column: still to be fetched
+	// cols is not nil even without columns: nil means freed.
 	k := &kept{engine: r.engine, bound: r.Bound, decl: decl, rows: n, cols: []device.Buffer{}}
 	for _, c := range rel.Cols {
 		k.cols = append(k.cols, c.Data)
@@ -148,7 +147,7 @@ func (r *run) Keep(decl *harmony.Relation) (runtime.Pending, error) {
 	return k, rel.Release()
 }
 
-// kept is an output that stays on the device.
+// kept is an output that stays on the device until it is fetched or released.
 type kept struct {
 	engine *Engine
 	bound  *woven.Bound
@@ -156,13 +155,13 @@ type kept struct {
 	rows   int64
 
 	mu   sync.Mutex
-	cols []device.Buffer // nil once they are freed
+	cols []device.Buffer // nil once freed
 }
 
 // Rows returns the number of tuples.
 func (k *kept) Rows() int64 { return k.rows }
 
-// Fetch copies the tuples to the host.
+// Fetch copies the tuples to the host and frees their device memory.
 func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -197,7 +196,7 @@ func (k *kept) Fetch(ctx context.Context) (*store.Relation, error) {
 		int(k.rows)), nil
 }
 
-// Release gives the memory back.
+// Release frees the device memory. It may be called more than once.
 func (k *kept) Release() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -214,7 +213,7 @@ func (k *kept) Release() {
 
 func (k *kept) free(l *device.Lane) {
 	for _, b := range k.cols {
-		_ = k.engine.mem.Free(l.Stream, b) // it fails on a lost device, whose memory is gone
+		_ = k.engine.mem.Free(l.Stream, b) // fails on a lost device, whose memory is gone
 	}
 	k.cols = nil
 	k.engine.pending(k, false)

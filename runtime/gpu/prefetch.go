@@ -12,8 +12,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// copyAhead copies the facts that a run will read, concurrently with the
-// generation of its code.
+// copyAhead is the copying of a run's facts, concurrent with compilation.
 type copyAhead struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -23,12 +22,12 @@ type copyAhead struct {
 type factColumn struct {
 	of   *harmony.Relation
 	col  int
-	bits int // of packed offsets, or 0
+	bits int // the bits of a packed offset, or 0
 	*store.Column
 }
 
 // columnsRead lists the columns of facts that commands read on the device, in
-// the order in which they come up in the text of the program.
+// program order.
 func (r *run) columnsRead() (list []factColumn) {
 	seen := map[*store.Column]bool{}
 	for _, b := range r.Graph.Blocks {
@@ -48,7 +47,7 @@ func (r *run) columnsRead() (list []factColumn) {
 	return list
 }
 
-// beginCopies starts to copy the columns that the run's kernels read.
+// beginCopies starts copying the columns that the run's kernels read.
 func (r *run) beginCopies() {
 	ctx, cancel := context.WithCancel(r.Ctx)
 	r.Mark = &tables.CopyMark{}
@@ -60,21 +59,21 @@ func (r *run) beginCopies() {
 			what := c.of.Name + "." + c.of.Cols[c.col].Name
 			if err := r.engine.prefetch(ctx, what, c.Column, c.bits, r.Mark,
 				r.walk.Request.Trace); err != nil {
-				return // the run meets it in its turn
+				return // the run meets the same error and reports it
 			}
 		}
 	}()
 }
 
-// end cancels the copying and waits for it.
+// end cancels the copy and waits for it.
 func (a *copyAhead) end() {
 	a.cancel()
 	<-a.done
 }
 
-// Prefetch copies a column of facts to the device for later runs, concurrently
-// with other work. It evicts nothing: without room it copies nothing. Whole is
-// for runs with NoPackedColumns.
+// Prefetch copies a column of facts to the device for later runs. It evicts
+// nothing; if there is no room, it copies nothing. whole is for runs with
+// NoPackedColumns. trace may be nil.
 func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, whole bool,
 	trace func(runtime.Span)) error {
 	if err := e.enter(); err != nil {
@@ -89,12 +88,12 @@ func (e *Engine) Prefetch(ctx context.Context, name string, c *store.Column, who
 	return nil
 }
 
-// prefetch is Prefetch, with the mark of the run that copies ahead, or nil. It
-// waits until the device is open.
+// prefetch waits for the device and copies a column, packed to bits unless bits
+// is 0. mark is that of the run that copies its facts ahead, or nil.
 func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, bits int,
 	mark *tables.CopyMark,
 	trace func(runtime.Span)) error {
-	if err := e.isOpen(); err != nil {
+	if err := e.waitOpen(); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -106,28 +105,28 @@ func (e *Engine) prefetch(ctx context.Context, what string, c *store.Column, bit
 	return err
 }
 
-// copiesTrack is where traces show columns that are copied ahead of runs.
+// copiesTrack is the trace track of columns that are copied ahead of runs.
 const copiesTrack = "copies"
 
 // Drop frees the copy of a column as soon as no run uses it.
 func (e *Engine) Drop(c *store.Column) {
-	if e.isOpen() == nil {
+	if e.waitOpen() == nil {
 		e.resident.Drop(weak.Make(c.Head()))
 	}
 }
 
-// Weigh says what a byte of a column of facts saves on the device, compared
-// with those of others. When memory is needed, the columns of the least weight
-// go first. That of most columns is 0.
+// Weigh sets the weight of a column: what a byte of it saves on the device,
+// relative to other columns. The default is 0. When memory is needed, columns
+// of the least weight are evicted first.
 func (e *Engine) Weigh(c *store.Column, weight float64) {
-	if e.isOpen() == nil {
+	if e.waitOpen() == nil {
 		e.resident.Weigh(c, weight)
 	}
 }
 
-// Room returns the size of the device's memory that runs and facts may take.
+// Room returns the device memory that runs and facts may take, in bytes.
 func (e *Engine) Room() (int64, error) {
-	if err := e.isOpen(); err != nil {
+	if err := e.waitOpen(); err != nil {
 		return 0, err
 	}
 	return e.mem.Use().Limit, nil

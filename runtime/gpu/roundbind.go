@@ -9,8 +9,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// bindRounds binds the kernels of a loop when it is first run, and reports
-// whether a block can run them: it cannot report faults, nor count.
+// bindRounds binds the kernels of a loop when it first runs. It reports whether
+// the device can run them: a loop on the device cannot report faults or count
+// dropped tuples.
 func (r *run) bindRounds(l *rounds) (bool, error) {
 	for _, op := range l.ops {
 		if op.kind == abi.LoopBuild && l.entries[op.entry] == nil {
@@ -61,7 +62,8 @@ func (r *run) bindRounds(l *rounds) (bool, error) {
 		delete(r.rounds, l.block)
 		return false, nil
 	}
-	// The cursor of a relation is to be its end at the end of a round.
+	// At the end of a round, the cursor of a relation must be its end. So no
+	// kernel may fill a relation that the round has merged before.
 	merged := map[*tables.Relation]bool{}
 	for _, op := range l.ops {
 		switch op.kind {
@@ -89,9 +91,9 @@ func adder(entries []*boundEntry, x *tables.Index) *boundEntry {
 	})]
 }
 
-// spaceRuns has the loop take the spaced forms of indexes that are several runs
-// and that a kernel probes: a loop runs a kernel once a round. It reports false
-// if there is no such form.
+// spaceRuns makes the loop use the spaced form of each index that consists of
+// several runs and that a kernel probes, because the loop runs a kernel only
+// once a round. It returns false if an index has no spaced form.
 func (r *run) spaceRuns(l *rounds, k *harmony.Kernel) bool {
 	for _, s := range k.Stages {
 		p, ok := s.(*harmony.Probe)

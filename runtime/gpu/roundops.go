@@ -14,34 +14,34 @@ import (
 type rounds struct {
 	f       *function
 	block   *harmony.Block
-	end     int // the gauge that gets the end
+	end     int // the gauge in which the loop stores why and when it ended
 	ops     []loopOp
-	list    []*tables.Relation         // that operations read or change
-	olds    map[*tables.Relation]int   // the gauges that get the old rows of those that are merged
-	fills   map[*tables.Relation]int64 // those that are filled, with the rows that a block begins
-	entries []*boundEntry              // of the kernels and builds
-	indexes []*tables.Index            // spaced ones that the loop takes
+	list    []*tables.Relation         // the relations that operations read or change
+	olds    map[*tables.Relation]int   // merged relations, and the gauges of their old rows
+	fills   map[*tables.Relation]int64 // filled relations, and the rows that blocks may have begun
+	entries []*boundEntry              // the functions of kernels and builds
+	indexes []*tables.Index            // the spaced indexes that the loop uses
 	blocks  int64
 	record  device.Buffer
 	states  device.Buffer
-	led     int64 // small rounds in succession that the host has led
+	led     int64 // successive small rounds that the host has led
 }
 
 // loopOp is an operation of a round.
 type loopOp struct {
 	kind    int64
-	command int           // of the block
+	command int           // the position of its command in the block
 	resume  int           // the command that the host goes on with if the loop ends here
-	index   *tables.Index // that is built
+	index   *tables.Index // the index of a build
 	rel     *tables.Relation
 	version int64
-	entry   int                // of a run or build
-	stretch int                // operations from it to the end of its stretch
-	fills   []*tables.Relation // that no operation before it in the stretch does
+	entry   int                // the function of a run or build, in rounds.entries
+	stretch int                // the number of operations from here to the end of the stretch
+	fills   []*tables.Relation // relations that it is the first of its stretch to fill
 }
 
-// declareRounds finds the loops that there is code for. Their gauges are among
-// the run's.
+// declareRounds finds the loops that the device can run and whose code exists,
+// and declares their gauges.
 func (r *run) declareRounds() {
 	r.rounds = map[*harmony.Block]*rounds{}
 	if r.walk.Request.NoDeviceLoops ||
@@ -72,7 +72,8 @@ func (r *run) declareRounds() {
 	}
 }
 
-// spaceIndexes gives the indexes a spaced form that kernels can probe in one.
+// spaceIndexes gives a spaced form to each index that some function can probe
+// in that form.
 func (r *run) spaceIndexes() {
 	spaced := map[string]bool{}
 	for _, f := range r.code.functions {
@@ -90,7 +91,7 @@ func (r *run) spaceIndexes() {
 }
 
 // operations lists the operations of a round, and reports whether the device
-// can carry them out.
+// can execute all of them.
 func (r *run) operations(l *rounds) bool {
 	add := func(op loopOp) {
 		l.ops = append(l.ops, op)
@@ -98,7 +99,7 @@ func (r *run) operations(l *rounds) bool {
 			l.list = append(l.list, op.rel)
 		}
 	}
-	// free adds what the host does to variables that hold nothing any more.
+	// free adds a clear for each variable that is dead and written again.
 	free := func(list []harmony.Managed, i int) bool {
 		for _, v := range list {
 			if _, ok := v.(*harmony.Index); ok || !r.walk.WrittenAgain(v, l.block, i) {
@@ -153,10 +154,10 @@ func (r *run) operations(l *rounds) bool {
 	return true
 }
 
-// addBuild adds the build of an index ahead of the kernels that are the last
-// operations so far: what they add is not merged yet. Blocks meet less often if
-// builds follow each other. The second build of a round comes behind kernels
-// that probe the index without what it adds.
+// addBuild inserts the build of an index before the kernels at the end of the
+// list, because what they add is not merged yet. Adjacent builds form one
+// stretch, so blocks meet less often. The second build of an index in a round
+// comes after the kernels that probe the index without the new rows.
 func (l *rounds) addBuild(op loopOp) {
 	at := len(l.ops)
 	for l.firstBuild(op.index) < 0 && at > 0 && l.ops[at-1].kind == abi.LoopRun {
@@ -175,7 +176,7 @@ func (l *rounds) addIndex(x *tables.Index) {
 	}
 }
 
-// loopVersion returns the version of a source, as a record has it.
+// loopVersion returns the version of a source in the encoding of the record.
 func (r *run) loopVersion(src *harmony.Rows) int64 {
 	rel := r.Relations[src.Rel]
 	switch {
@@ -191,8 +192,8 @@ func (r *run) loopVersion(src *harmony.Rows) int64 {
 	return abi.LoopMerged
 }
 
-// builds returns the version of its relation that an index has at the start of
-// a round, and reports whether the loop adds rows to it.
+// builds returns the version that an index covers at the start of a round, and
+// reports whether the loop adds rows to the index.
 func (l *rounds) builds(x *tables.Index) (of harmony.Version, added bool) {
 	if at := l.firstBuild(x); at >= 0 {
 		return l.built(l.ops[at]), true
@@ -205,14 +206,15 @@ func (l *rounds) firstBuild(x *tables.Index) int {
 	return slices.IndexFunc(l.ops, func(op loopOp) bool { return op.index == x })
 }
 
-// built returns the version of which an operation builds an index.
+// built returns the version over which an operation builds an index.
 func (l *rounds) built(op loopOp) harmony.Version {
 	return l.block.Cmds[op.command].(*harmony.Build).Version()
 }
 
-// stretches finds the operations that do not depend on each other: kernels that
-// read no bag that another fills, and changes of different relations. It
-// returns the most kernels that run side by side.
+// stretches divides the operations into stretches, whose operations do not
+// depend on each other: kernels that read no bag that another one fills, or
+// changes of different relations. It returns the largest number of functions
+// that run side by side.
 func (l *rounds) stretches() (most int64) {
 	changed := map[*tables.Relation]bool{} // in the stretch
 	for at := 0; at < len(l.ops); {
@@ -245,8 +247,8 @@ func (l *rounds) stretches() (most int64) {
 	return most
 }
 
-// waits reports whether an operation depends on one of the stretch at hand,
-// which changes relations.
+// waits reports whether an operation depends on an earlier one of the current
+// stretch, which has changed the given relations.
 func (op *loopOp) waits(changed map[*tables.Relation]bool) bool {
 	switch op.kind {
 	case abi.LoopBuild:
@@ -260,8 +262,8 @@ func (op *loopOp) waits(changed map[*tables.Relation]bool) bool {
 // runs reports whether an operation runs a function.
 func (op *loopOp) runs() bool { return op.kind == abi.LoopRun || op.kind == abi.LoopBuild }
 
-// class returns the kind that all operations of a stretch have: merges and
-// clears are of one.
+// class returns the kind that all operations of a stretch share. Merges and
+// clears count as one kind.
 func (op *loopOp) class() int64 {
 	if op.kind == abi.LoopClear {
 		return abi.LoopMerge

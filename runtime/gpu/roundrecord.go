@@ -6,30 +6,30 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/tables"
 )
 
-// record is a loop's record in the making. Its addresses are those on the
-// device.
+// record is a loop's record (abi.Loop) under construction. Its addresses are
+// device addresses.
 type record struct {
 	words []int64
 	base  int64
 }
 
-// more adds words, and returns the address of the first.
+// more appends words, and returns the device address of the first.
 func (d *record) more(words ...int64) int64 {
 	at := d.base + int64(8*len(d.words))
 	d.words = append(d.words, words...)
 	return at
 }
 
-// sizes returns the sizes of the loop's record, with the branch.
+// sizes returns the sizes of the loop's record, including the branch.
 func (l *rounds) sizes() abi.LoopSizes {
 	return abi.LoopSizes{Operations: len(l.ops) + 1, Kernels: len(l.entries),
 		Relations: len(l.list) + len(l.indexes)}
 }
 
-// putRecord puts the record of a loop into the device's memory: the head, the
+// putRecord writes the record of a loop to device memory: the head, the
 // program, the operations, the relations, and what these point to.
 func (r *run) putRecord(l *rounds, most int64) error {
-	ops := len(l.ops) + 1 // with the branch
+	ops := len(l.ops) + 1 // the branch is the last one
 	entries := len(l.list) + len(l.indexes)
 	size, states := abi.LoopHead+ops*(1+abi.OpSize)+entries*abi.LoopRelation, 0
 	for _, op := range l.ops {
@@ -53,8 +53,8 @@ func (r *run) putRecord(l *rounds, most int64) error {
 	program := d.more(make([]int64, ops)...)
 	first := d.more(make([]int64, ops*abi.OpSize)...)
 	relations := d.more(make([]int64, entries*abi.LoopRelation)...)
-	// part returns words of the record from an address on. More words may make
-	// them others.
+	// part returns n words of the record from an address. It is valid until
+	// the next call of more.
 	part := func(at int64, n int) []int64 { return d.words[(at-d.base)/8:][:n] }
 	of := map[*tables.Relation]int64{}
 	for i, rel := range l.list {

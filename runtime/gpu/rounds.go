@@ -19,22 +19,22 @@ import (
 // may come back before a later round.
 
 const (
-	// mostRounds is how many rounds a launch takes before the host looks after
-	// it.
+	// mostRounds bounds the rounds of a launch.
 	mostRounds = 1 << 14
-	// loopGrowth is how many tuples a kernel adds to a relation before one
-	// block is the wrong way to run it.
+	// loopGrowth is the number of tuples of a relation that a kernel adds from
+	// which one block is too slow to run it.
 	loopGrowth = 1 << 18
-	// loopRoom is the tuples for which there is room at first.
+	// loopRoom is the initial room for tuples that a loop may add.
 	loopRoom = 1 << 20
-	// rowsARound is how many rows are entered into spaced indexes in the time
-	// that the device saves in a small round: about 100 microseconds. Nobody
-	// knows how many rounds follow, so the host leads as many as the indexes
-	// cost.
+	// rowsARound is how many rows can be added to spaced indexes in the time
+	// that the device saves in a small round, which is about 100 microseconds.
+	// Because nobody knows how many rounds follow, the host first leads as many
+	// rounds as it takes to save what the indexes cost.
 	rowsARound = 1 << 15
 )
 
-// Rounds runs rounds of a block, at most most, as long as they are small.
+// Rounds runs up to most rounds of a loop on the device, as long as the rounds
+// are small. The zero result means that the host has to lead the next round.
 func (r *run) Rounds(b *harmony.Block, most int64) (woven.Rounds, error) {
 	l := r.rounds[b]
 	if l == nil || most < 1 {
@@ -70,8 +70,8 @@ func (r *run) Rounds(b *harmony.Block, most int64) (woven.Rounds, error) {
 	return r.endRounds(l)
 }
 
-// isSmall reports whether all sources of a loop's kernels are so small that one
-// block is enough, as far as is known before the round.
+// isSmall reports whether each kernel of the loop has so few source rows that
+// one block can process them, as far as is known before the round.
 func (r *run) isSmall(l *rounds) (bool, error) {
 	if err := r.sync(r.Ctx); err != nil {
 		return false, err
@@ -96,8 +96,9 @@ func (r *run) isSmall(l *rounds) (bool, error) {
 	return true, nil
 }
 
-// pays reports whether the device is to lead the round. The host has to have
-// led enough of them for the indexes to be made that the loop needs.
+// pays reports whether the device should lead the round. It should when the
+// host has led enough small rounds to pay for the spaced indexes that the loop
+// needs.
 func (r *run) pays(l *rounds) (bool, error) {
 	rows := int64(0)
 	for _, x := range l.indexes {
@@ -114,8 +115,8 @@ func (r *run) pays(l *rounds) (bool, error) {
 	return true, nil
 }
 
-// beginRounds makes the relations and indexes of a loop ready. It reports false
-// if an index would be too large.
+// beginRounds prepares the relations and indexes of a loop. It returns false if
+// an index would be too large.
 func (r *run) beginRounds(l *rounds) (able bool, err error) {
 	for rel, slack := range l.fills {
 		expected := rel.Most + min(loopRoom, r.sizes.expect)
@@ -168,8 +169,8 @@ func (r *run) launchRounds(l *rounds) error {
 	return end()
 }
 
-// endRounds takes over what the loop has left, and tells where the host goes
-// on.
+// endRounds reads the state in which the loop has ended, and returns where the
+// host continues.
 func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 	end := r.Control.Mirror[l.end]
 	done := woven.Rounds{Whole: end >> 8, Done: end&255 == abi.LoopFixed}
@@ -214,7 +215,7 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 		x.Spaced.EndRounds(r.Control.Mirror[x.Spaced.EndGauge], end&255 == abi.LoopFullTable &&
 			at < len(l.ops) && l.ops[at].kind == abi.LoopBuild)
 	}
-	// The host probes indexes of its own.
+	// The host probes the other form of the indexes, so it builds that.
 	for i, op := range l.ops {
 		if op.kind != abi.LoopBuild || op.command >= done.At ||
 			slices.ContainsFunc(l.ops[i+1:], func(later loopOp) bool {
@@ -232,7 +233,7 @@ func (r *run) endRounds(l *rounds) (woven.Rounds, error) {
 	return done, nil
 }
 
-// chargeRounds charges the work of a loop to its commands.
+// chargeRounds adds the work of a loop to its commands.
 func (r *run) chargeRounds(l *rounds, ops []int64) {
 	for i, op := range l.ops {
 		if op.kind != abi.LoopRun {

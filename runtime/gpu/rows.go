@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// Rows copies the full part of a relation to the host.
+// Rows copies the full version of a relation to the host.
 func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 	rel := r.Relations[decl]
 	_, n, err := rel.Version(r.Ctx, harmony.Full)
@@ -38,7 +38,8 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 	return rows, r.fetch(r.Ctx, copies...)
 }
 
-// Append adds tuples that the host computed.
+// Append adds n tuples that the host computed. read copies the words of a
+// column, from row from, to dst.
 func (r *run) Append(decl *harmony.Relation, n int,
 	read func(col int, dst []int64, from int)) error {
 	r.log.Command()

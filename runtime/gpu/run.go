@@ -16,50 +16,52 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// run is one evaluation of a program: the gpu engine's machine.
+// run is one evaluation of a program. It is the machine (woven.Machine) of the
+// gpu engine.
 type run struct {
 	tables.State
 	engine *Engine
 	walk   woven.Walk
 	code   *code
-	log    replay.Log // of the run's numbers
+	log    replay.Log // the counters of this run
 	facts  *boundFacts
-	record *replay.Record // of the facts
+	record *replay.Record // what earlier runs over the facts have left
 	origin runtime.Origin
 	graphs *graphs
 	sizes  sizes
 
-	whole bool // the program came to its end
-	keeps []*kept
+	whole bool    // the program ran to its end
+	keeps []*kept // outputs that stay on the device
 
-	board   device.Buffer // where blocks donate work
+	board   device.Buffer // the board at which blocks donate work
 	sorter  order.Sorter
-	entries map[string][]*boundEntry      // of a kernel one; of an index those that build it
-	rounds  map[*harmony.Block]*rounds    // of the loops that the device can run
+	entries map[string][]*boundEntry      // by name: one of a kernel, all builds of an index
+	rounds  map[*harmony.Block]*rounds    // the loops that the device can run
 	ahead   *copyAhead                    // or nil
-	capture *capture                      // what the run becomes if it is captured, or nil
+	capture *capture                      // the capture that the run becomes, or nil
 	arrived map[*tables.Relation][][]byte // outputs that were copied together, or nil
-	words   []int64                       // of the current launch
-	// unsettled are launches that may have stopped, and have not been looked
-	// after.
+	words   []int64                       // parameters of the current launch
+	// unsettled are launches that may have stopped before the end of their
+	// rows, which the host has not checked yet.
 	unsettled []*launched
 }
 
-// begin makes the variables, without device memory.
+// begin declares the variables, without allocating device memory.
 func (r *run) begin() {
 	r.entries = map[string][]*boundEntry{}
 	r.Declare(r.Names(r.walk.Request.Plan))
 	r.declareRounds()
 }
 
-// allocate makes the empty variables, and the memory that all runs need.
+// allocate declares the empty variables, and allocates the memory that every
+// run needs.
 func (r *run) allocate() error {
 	r.begin()
 	slab, launches := r.record.Expected()
 	return r.Start(r.log.Words(), slab, launches)
 }
 
-// sync takes over all numbers, and has launches that stopped go on.
+// sync reads all counters and finishes unsettled launches.
 func (r *run) sync(ctx context.Context) error {
 	if err := r.numbers(ctx); err != nil || len(r.unsettled) == 0 {
 		return err
@@ -67,8 +69,8 @@ func (r *run) sync(ctx context.Context) error {
 	return r.settleLaunches(ctx)
 }
 
-// numbers takes over all numbers: those of the record, or those of the device,
-// for which it waits.
+// numbers reads all counters, from the record if the run replays one. Otherwise
+// it waits for the device.
 func (r *run) numbers(ctx context.Context) error {
 	if r.Control.Fresh {
 		r.log.Known()
@@ -89,7 +91,8 @@ func (r *run) numbers(ctx context.Context) error {
 	return nil
 }
 
-// Merge makes what was inserted the delta of a relation.
+// Merge makes the inserted tuples the delta of a relation. After the last
+// merge, the relation needs no set.
 func (r *run) Merge(decl *harmony.Relation, last bool) error {
 	r.log.Command()
 	if err := r.settle(); err != nil {
@@ -110,8 +113,8 @@ func (r *run) Clear(v harmony.Managed) error {
 	return r.Variables.Clear(v)
 }
 
-// Free gives back what a variable holds, but for the memory of one that is
-// filled again.
+// Free frees what a variable holds. With again, a variable that will be filled
+// again keeps its memory.
 func (r *run) Free(v harmony.Managed, again bool) error {
 	if _, index := v.(*harmony.Index); index && again {
 		return nil // the next build detects what has changed
@@ -122,15 +125,15 @@ func (r *run) Free(v harmony.Managed, again bool) error {
 	return r.Variables.Free(v, again)
 }
 
-// Size counts the tuples of a relation.
+// Size returns the number of tuples of a relation.
 func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
 	rel := r.Relations[decl]
 	_, _, err := rel.Version(r.Ctx, harmony.Full)
 	return rel.Count(rel.Most), err
 }
 
-// fetch copies from the device and waits. Numbers that were taken from
-// the record before can be compared.
+// fetch copies from the device. If it had to wait, it also compares counters
+// that were taken from the record.
 func (r *run) fetch(ctx context.Context, copies ...device.HostCopy) error {
 	waited, err := r.Receive(ctx, copies...)
 	if err != nil || !waited {
@@ -181,7 +184,8 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	return work, nil
 }
 
-// boundKernel returns a kernel's function, bound when it is first asked for.
+// boundKernel returns the function of a kernel, which it binds at the first
+// call.
 func (r *run) boundKernel(k *harmony.Kernel) (*boundEntry, error) {
 	if r.entries[k.Name] == nil {
 		for _, f := range r.code.functions {
@@ -197,8 +201,9 @@ func (r *run) boundKernel(k *harmony.Kernel) (*boundEntry, error) {
 	return r.entries[k.Name][0], nil
 }
 
-// filled adds the tuples of the relations that an entry fills, times sign, if
-// the request profiles.
+// filled adds the current sizes of the relations that an entry fills, times
+// sign, to the work of a profiled command. Calls with -1 before the command and
+// 1 after it add what the command produced.
 func (r *run) filled(e *boundEntry, work *woven.Work, sign int64) error {
 	if !r.walk.Request.Profile {
 		return nil
@@ -227,9 +232,9 @@ func (r *run) overflow(k *harmony.Kernel) error {
 	return r.Overflow(view)
 }
 
-// Build makes an index of a version of its relation.
-//
-// An index over merged tuples does not depend on what launches still add.
+// Build builds an index over a version of its relation. It first settles the
+// launches, unless the relation is derived and no unsettled launch probes the
+// index: merged tuples do not depend on what launches still add.
 func (r *run) Build(decl *harmony.Index, of harmony.Version) error {
 	r.log.Command()
 	if decl.Of.Kind != queryplan.Derived || r.probesUnsettled(decl) {
@@ -239,7 +244,7 @@ func (r *run) Build(decl *harmony.Index, of harmony.Version) error {
 	}
 	x := r.Indexes[decl]
 	closed := r.Slab.Closed
-	r.Slab.Closed = closed || x.Rel.IsLoaded() // other runs may share it
+	r.Slab.Closed = closed || x.Rel.IsLoaded() // other runs may share the index
 	defer func() { r.Slab.Closed = closed }()
 	passes, err := x.Prepare(of)
 	if err != nil || len(passes) == 0 {
@@ -251,8 +256,8 @@ func (r *run) Build(decl *harmony.Index, of harmony.Version) error {
 	return x.Share()
 }
 
-// buildEntries returns the functions of an index's build, bound when they are
-// first asked for.
+// buildEntries returns the functions that build an index, which it binds at the
+// first call.
 func (r *run) buildEntries(decl *harmony.Index) ([]*boundEntry, error) {
 	if r.entries[decl.Name] == nil {
 		for _, f := range r.code.functions {
@@ -268,7 +273,7 @@ func (r *run) buildEntries(decl *harmony.Index) ([]*boundEntry, error) {
 	return r.entries[decl.Name], nil
 }
 
-// runPasses carries out passes of an index's build.
+// runPasses executes the passes of an index build.
 func (r *run) runPasses(decl *harmony.Index, passes []machine.Pass) error {
 	entries, err := r.buildEntries(decl)
 	if err != nil {
@@ -283,11 +288,11 @@ func (r *run) runPasses(decl *harmony.Index, passes []machine.Pass) error {
 			}
 		}
 		return nil
-	}, nil) // no pass of a GPU has tasks of the host
+	}, nil) // a GPU's passes have no host tasks
 }
 
-// end frees what the run holds. The stream is idle; done reports that its work
-// succeeded.
+// end frees what the run holds. The stream is idle. done reports whether its
+// work succeeded.
 func (r *run) end(done bool) error {
 	err := r.GiveBack()
 	r.ReleaseResidents(done)
@@ -312,7 +317,8 @@ func (r *run) TopK(c *harmony.TopK) (n int64, done bool, err error) {
 	return r.sorter.TopK(c)
 }
 
-// KeysDiffer reports whether no two tuples of a relation agree on its key.
+// KeysDiffer reports whether the tuples of a relation have pairwise different
+// keys.
 func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
 	r.log.Command()
 	if err := r.settle(); err != nil {
@@ -321,9 +327,9 @@ func (r *run) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) 
 	return r.sorter.KeysDiffer(decl)
 }
 
-// newSorter returns what puts tuples of the run in order. Few rows the host
-// orders sooner, but it has to wait for them: a run that replays a record would
-// wait for that alone.
+// newSorter returns the sorter of the run. The host orders few rows faster than
+// the device, but has to wait for them. A run that replays a record waits for
+// nothing else, so it sorts on the device.
 func (r *run) newSorter() order.Sorter {
 	return order.Sorter{
 		State: &r.State,

@@ -45,7 +45,7 @@ func TestEarlyKernels(t *testing.T) {
 	plan, db := enginetest.Stored(t, enginetest.Closure, enginetest.Line(5))
 	e, d := card{}.open(t)
 	const call = "cuModuleLoadDataEx"
-	if err := e.ready(); err != nil {
+	if err := e.waitServices(); err != nil {
 		t.Fatal(err)
 	}
 	before := d.Calls()[call]

@@ -8,25 +8,25 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// boundEntry is a function together with what its parameters stand for in a
+// boundEntry is a function whose parameters are bound to the variables of a
 // run.
 type boundEntry struct {
 	entry    *abi.Entry
 	function uintptr
-	cold     bool // its code is slow
+	cold     bool // its code is compiled with little effort
 	params   []param
 	targets  []machine.Target[*relation]
 	groups   []machine.Target[*groups]
-	values   []*column // of constant rows
+	values   []*column // the columns of a source of constant rows
 	hosts    *hostCalls
 	run      *run
-	workers  []worker // that have called it
+	workers  []worker // kept for the next job
 }
 
 // param is a bound parameter.
 type param struct {
 	machine.Param
-	filled *groups // if the function fills groups: each worker has a table of its own
+	filled *groups // the groups that the function fills, with a table for each worker; or nil
 }
 
 // bindKernel binds the parameters of a kernel's function.
@@ -44,7 +44,7 @@ func (r *run) bindKernel(k *harmony.Kernel, e *abi.Entry) (*boundEntry, error) {
 	return b, err
 }
 
-// markFilled marks the parameters about groups that the function fills.
+// markFilled sets param.filled for the groups that the function fills.
 func (b *boundEntry) markFilled() {
 	for i := range b.params {
 		for _, t := range b.groups {
@@ -60,7 +60,7 @@ func (r *run) bindEntry(e *abi.Entry) (*boundEntry, error) {
 	return b, r.rebind(b, e, r.code.functions[e.Symbol])
 }
 
-// rebind gives an entry a function and its parameters.
+// rebind gives an entry a new function and binds its parameters.
 func (r *run) rebind(b *boundEntry, e *abi.Entry, function uintptr) (err error) {
 	if function == 0 {
 		return fmt.Errorf("no code for %s", e.Symbol)
@@ -83,7 +83,8 @@ func (r *run) rebind(b *boundEntry, e *abi.Entry, function uintptr) (err error) 
 	return nil
 }
 
-// constant returns the words that do not change in a run.
+// constant returns the word of a parameter that does not change in a run, or 0
+// for other parameters.
 func (b *boundEntry) constant(p abi.Param) (int64, error) {
 	r := b.run
 	switch p.Kind {
@@ -103,7 +104,7 @@ func (b *boundEntry) constant(p abi.Param) (int64, error) {
 	return 0, nil
 }
 
-// bind sets a worker's parameters to what they are now.
+// bind sets a worker's parameters to their current values.
 func (b *boundEntry) bind(w *worker) (err error) {
 	for i := range b.params {
 		if w.params[i], err = b.word(&b.params[i], w); err != nil {
@@ -113,8 +114,8 @@ func (b *boundEntry) bind(w *worker) (err error) {
 	return nil
 }
 
-// bindGroups sets those of a worker's parameters that are about its own groups.
-// The other workers may be at work.
+// bindGroups updates a worker's parameters about its own groups. Other workers
+// may be running.
 func (b *boundEntry) bindGroups(w *worker) (err error) {
 	for i := range b.params {
 		if b.params[i].filled == nil {
@@ -149,7 +150,7 @@ func (b *boundEntry) word(p *param, w *worker) (int64, error) {
 	return p.Value()
 }
 
-// Word returns what a function gets for a parameter about the relation.
+// Word returns the value of a parameter about the relation.
 func (r *relation) Word(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.ColumnData:
@@ -176,10 +177,10 @@ func (r *relation) Word(p abi.Param) (int64, error) {
 	return 0, machine.ErrParam(p)
 }
 
-// Word returns what a function gets for a parameter about groups that it reads.
+// Word returns the value of a parameter about groups that the function reads.
 func (g *groups) Word(p abi.Param) (int64, error) { return g.current.Word(p) }
 
-// Word returns what a function gets for a parameter about the table.
+// Word returns the value of a parameter about the table.
 func (t *groupTable) Word(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.Gauge:

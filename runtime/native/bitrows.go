@@ -8,33 +8,35 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// bitRows are the rows of an index as bits. They grow with the relation.
+// bitRows is a form of a multi index: for each key, a bit for each value of one
+// column (runtime/bitrows). It grows with the relation.
 type bitRows struct {
 	account.Region
-	col        int // of the relation
+	col        int // the column of the relation
 	base       int64
-	width      int   // words of bits
-	until      int64 // row of the relation up to which they have its rows
-	generation int   // of the relation
-	on         bool  // whether the kernel that runs joins by them
+	width      int   // words of bits for each key
+	until      int64 // the bits cover the rows before this one
+	generation int   // the generation of the relation
+	on         bool  // the running kernel joins by them
 }
 
-// seen are the bits of the words that joins by bit rows have found for a column
-// of a relation's tuples.
+// seen records, for one column of a relation's tuples, which bits of each word
+// joins by bits have found before.
 type seen struct {
 	account.Region
 	on bool
 }
 
-// bitJoin is the choice between bit rows and rows that a kernel has.
+// bitJoin is the choice of a kernel between joining by bits and by rows.
 type bitJoin struct {
 	index  *index
 	out    *relation
-	col    int // of the index's relation
+	col    int // the column of the index's relation
 	outCol int
 }
 
-// bitJoin returns the choice that a kernel's function has, nil if it has none.
+// bitJoin returns the choice of a kernel's function, or nil if the function can
+// only join by rows.
 func (b *boundEntry) bitJoin() *bitJoin {
 	j := &bitJoin{}
 	for _, p := range b.params {
@@ -51,7 +53,7 @@ func (b *boundEntry) bitJoin() *bitJoin {
 	return j
 }
 
-// choose decides between bit rows and rows.
+// choose decides between bits and rows.
 func (j *bitJoin) choose(mem *account.Memory) error {
 	lay, set := j.index.Lay, j.out.set.lay
 	until := int(j.index.Until)
@@ -94,10 +96,10 @@ func (j *bitJoin) choose(mem *account.Memory) error {
 	return nil
 }
 
-// bytes is the size of a relation's tuples.
+// bytes returns the size of a relation's tuples.
 func (r *relation) bytes() int64 { return r.gauge.cursor * int64(r.rowBytes()) }
 
-// bitRowsOf returns the bit rows of a column, which may be empty.
+// bitRowsOf returns the bits of a column. They may be empty.
 func (x *index) bitRowsOf(col int, base int64, width int) *bitRows {
 	for _, b := range x.bits {
 		if b.col == col && b.base == base && b.width == width {
@@ -109,7 +111,7 @@ func (x *index) bitRowsOf(col int, base int64, width int) *bitRows {
 	return b
 }
 
-// seenOf returns what has been found of a column of the relation's tuples.
+// seenOf returns the bits found before for a column of the relation.
 func (r *relation) seenOf(col int) *seen {
 	if r.seen == nil {
 		r.seen = make([]seen, len(r.cols))
@@ -117,7 +119,7 @@ func (r *relation) seenOf(col int) *seen {
 	return &r.seen[col]
 }
 
-// extend enters rows of the relation up to one.
+// extend adds the rows of the relation before row until.
 func (b *bitRows) extend(x *index, until int64) {
 	rows := bitrows.Rows{Words: account.Words(&b.Region), Width: b.width}
 	if b.generation != x.rel.Generation || b.until > until {
@@ -142,7 +144,7 @@ func (b *bitRows) extend(x *index, until int64) {
 	}
 }
 
-// done says that the kernel has run.
+// done ends the use of the bits after the kernel has run.
 func (j *bitJoin) done() {
 	for _, b := range j.index.bits {
 		b.on = false
@@ -150,10 +152,10 @@ func (j *bitJoin) done() {
 	j.out.seenOf(j.outCol).on = false
 }
 
-// noRuns are those of an index whose kernel joins by bit rows.
+// noRuns are the runs of an index whose kernel joins by bits.
 var noRuns machine.Runs[*index]
 
-// runsOf returns the runs of an index that a kernel goes through.
+// runsOf returns the runs of an index that a kernel iterates over.
 func (x *index) runsOf(j *bitJoin) *machine.Runs[*index] {
 	if j != nil && j.index == x && x.joinsByBits() {
 		return &noRuns
@@ -170,7 +172,7 @@ func (x *index) joinsByBits() bool {
 	return false
 }
 
-// bitWord returns the word of abi.IndexBitRows.
+// bitWord returns the value of the parameter abi.IndexBitRows.
 func (x *index) bitWord(col int) int64 {
 	for _, b := range x.bits {
 		if b.on && b.col == col {
@@ -180,7 +182,8 @@ func (x *index) bitWord(col int) int64 {
 	return 0
 }
 
-// forgetSeen empties what has been found, as the relation has become empty.
+// forgetSeen clears what joins have found, because the relation has become
+// empty. With free, it frees the memory.
 func (r *relation) forgetSeen(free bool) {
 	for i := range r.seen {
 		s := &r.seen[i]

@@ -10,21 +10,22 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
-// compiled is code in memory.
+// compiled is the machine code of a program.
 type compiled struct {
 	module    *abi.Module
 	functions map[string]uintptr // by symbol
-	cold      map[string]bool    // the symbols whose code is slow
+	cold      map[string]bool    // symbols compiled with little effort
 	code      *hostcode.Code
 
 	mu     sync.Mutex
-	better map[string]*betterCode // of cold functions that saw many rows
+	better map[string]*betterCode // better code of cold functions that saw many rows
 }
 
-// betterCode is the code of one function, for the facts that it saw last.
+// betterCode is better code of one function, for the facts that the function
+// saw last.
 type betterCode = woven.Codes[*compiled]
 
-// close frees the code.
+// close unloads the code.
 func (c *compiled) close() {
 	c.code.Close()
 	for _, b := range c.better {
@@ -32,13 +33,13 @@ func (c *compiled) close() {
 	}
 }
 
-// compile generates code and makes it ready to be called.
+// compile generates and loads the code of a kernel graph.
 func (e *engine) compile(graph *harmony.Program, k woven.Knowledge) (*compiled, error) {
 	made, err := e.opts.Generator.Generate(graph, k, 0)
 	return e.loaded(made, err, 0)
 }
 
-// loaded makes generated code ready to be called, on so many cores, all for 0.
+// loaded loads generated code on a number of cores; 0 means all.
 func (e *engine) loaded(made *Code, err error, cores int) (*compiled, error) {
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (e *engine) loaded(made *Code, err error, cores int) (*compiled, error) {
 	return c, nil
 }
 
-// load makes code ready to be called.
+// load loads generated code, after compiling it if it has no objects.
 func (e *engine) load(made *Code, cores int) (*hostcode.Code, error) {
 	lib, err := e.opts.Library()
 	if err != nil {
@@ -68,7 +69,7 @@ func (e *engine) load(made *Code, cores int) (*hostcode.Code, error) {
 	return hostcode.Load(o, made.IR, made.Module.Symbols())
 }
 
-// betterOf returns where the better code of a cold function is kept.
+// betterOf returns the place for the better code of a cold function.
 func (c *compiled) betterOf(symbol string) *betterCode {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,8 +79,8 @@ func (c *compiled) betterOf(symbol string) *betterCode {
 	return c.better[symbol]
 }
 
-// improve gives an entry better code for the facts of the run, which runs over
-// such facts share.
+// improve gives an entry better code for the facts of the run. Runs over such
+// facts share it.
 func (r *run) improve(b *boundEntry) error {
 	symbol := b.entry.Symbol
 	kept := r.code.betterOf(symbol)
@@ -96,7 +97,8 @@ func (r *run) improve(b *boundEntry) error {
 	return r.rebind(b, code.Made.module.Entries[0], code.Made.functions[symbol])
 }
 
-// heat improves the code of a cold function that is about to see many rows.
+// heat improves the code of a cold function that is about to process rows rows,
+// if those are many.
 func (r *run) heat(b *boundEntry, rows int) error {
 	if !b.cold || rows < r.sizes.hot {
 		return nil

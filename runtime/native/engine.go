@@ -17,43 +17,44 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// Generator makes code of kernel graphs.
+// Generator generates the code of kernel graphs.
 type Generator interface {
 	// Generate returns code for all kernels and index builds of a program, for
-	// tiles of a CPU. It takes so many cores, all for 0.
+	// tiles of a CPU. It uses a number of cores; 0 means all.
 	Generate(p *harmony.Program, k woven.Knowledge, cores int) (*Code, error)
-	// Find returns what Generate returned before, nil if there is nothing.
+	// Find returns the code that an earlier Generate returned, or nil.
 	Find(p *harmony.Program, k woven.Knowledge) (*Code, error)
-	// Improve returns better code for one of the symbols in Cold, for what is
+	// Improve returns better code for one of the symbols in Cold, using what is
 	// known of the facts.
 	Improve(p *harmony.Program, k woven.Knowledge, symbol string) (*Code, error)
 }
 
-// Code is generated code.
+// Code is the generated code of a kernel graph.
 type Code struct {
 	Module *abi.Module
-	IR     string // that calls primitives and is not optimised
-	// Objects is the IR compiled by hostcode.Objects, and Calls has the
-	// primitives that it calls. Without them the engine compiles the IR.
+	IR     string // not optimised; calls primitives
+	// Objects is the IR compiled by hostcode.Objects. Calls holds the
+	// primitives that it calls. If Objects is empty, the engine compiles the
+	// IR.
 	Objects [][]byte
 	Calls   []string
-	// Cold are the symbols of functions whose code is slow, for all facts. The
-	// engine improves that of functions that see many rows.
+	// Cold lists the symbols of functions that are compiled with little effort
+	// and for any facts. The engine improves those that process many rows.
 	Cold []string
 }
 
-// ObjectCache keeps compiled objects from one process to the next. It is safe
-// for concurrent use.
+// ObjectCache stores compiled objects for later processes. It is safe for
+// concurrent use.
 type ObjectCache interface {
 	Get(key string) ([]byte, bool)
 	Put(key string, object []byte)
 }
 
-// Options is what the engine is made of.
+// Options configures an engine.
 type Options struct {
-	Library func() (*llvm.Library, error) // asked for when there is code to load
-	Cache   ObjectCache                   // nil for none
-	// Lower turns a plan into a verified kernel graph, and fuses its kernels.
+	Library func() (*llvm.Library, error) // called when code has to be compiled or loaded
+	Cache   ObjectCache                   // or nil
+	// Lower turns a plan into a verified, fused kernel graph.
 	Lower     func(*queryplan.Plan) (*harmony.Program, error)
 	Generator Generator
 }
@@ -64,27 +65,26 @@ type engine struct {
 	programs woven.Programs[*woven.Codes[*compiled]]
 }
 
-// sizes are those that tests make small to reach every path with little data.
+// sizes are thresholds; tests shrink them to reach every path with little data.
 type sizes struct {
 	policy  layout.Policy
-	rows    int   // that a relation has room for at least
-	tiles   int   // at least, for each worker
-	convert int64 // bytes of a hash table up to which it stays one
-	// These describe a decomposed loop: the number of values for each worker
-	// from which it is one, the number of tuples of a range, and the size of a
-	// bit set of them.
+	rows    int   // the smallest capacity of a relation, in rows
+	tiles   int   // the smallest number of tiles for each worker
+	convert int64 // smaller hash tables, in bytes, do not become bit sets
+	// For decomposed loops: values is the smallest number of values for each
+	// worker, partTuples the number of tuples of a range, and partBytes the
+	// size of a bit set of these.
 	values, partTuples, partBytes int
-	output                        int // rows from which an output keeps the bounds that are known
-	hot                           int // rows from which the code of a cold function is improved
+	output                        int // an output of at least so many rows keeps the known bounds
+	hot                           int // a cold function that sees at least so many rows is improved
 }
 
 var defaults = sizes{policy: layout.CPU, rows: 1024, tiles: 8, convert: 1 << 20, output: 1 << 20,
 	values: 16, partTuples: 1 << 15, partBytes: 1 << 19,
 	hot: 1 << 20}
 
-// New returns the cpu engine. It keeps the code of the plans that it has run,
-// so make one and use it for all runs. It is a runtime.Preparer and an
-// io.Closer.
+// New returns the cpu engine, which is also a runtime.Preparer and an
+// io.Closer. It keeps the code of plans, so use one engine for all runs.
 func New(o Options) runtime.Engine {
 	return &engine{opts: o, sizes: defaults, programs: woven.Programs[*woven.Codes[*compiled]]{
 		Make: func(*woven.Program) *woven.Codes[*compiled] {
@@ -112,12 +112,12 @@ func (e *engine) Run(ctx context.Context,
 	return answer, nil
 }
 
-// Prepare makes the code of a request.
+// Prepare compiles the code of a request.
 func (e *engine) Prepare(ctx context.Context, req *runtime.Request) error {
 	return e.with(ctx, req, e.compile, func(*run, time.Duration) error { return nil })
 }
 
-// Compile makes the code of a request on so many cores.
+// Compile compiles the code of a request on a number of cores; 0 means all.
 func (e *engine) Compile(ctx context.Context, req *runtime.Request, cores int) error {
 	making := func(graph *harmony.Program, k woven.Knowledge) (*compiled, error) {
 		made, err := e.opts.Generator.Generate(graph, k, cores)
@@ -126,10 +126,11 @@ func (e *engine) Compile(ctx context.Context, req *runtime.Request, cores int) e
 	return e.with(ctx, req, making, func(*run, time.Duration) error { return nil })
 }
 
-// errNoCode says that the code of a request was not made before.
+// errNoCode is the error of a search for code that was not made before.
 var errNoCode = errors.New("there is no code")
 
-// Find looks for the code of a request.
+// Find loads the code of a request if that needs no compilation, and reports
+// whether it did.
 func (e *engine) Find(ctx context.Context, req *runtime.Request) (bool, error) {
 	finding := func(graph *harmony.Program, k woven.Knowledge) (*compiled, error) {
 		code, err := e.opts.Generator.Find(graph, k)
@@ -145,17 +146,17 @@ func (e *engine) Find(ctx context.Context, req *runtime.Request) (bool, error) {
 	return err == nil, err
 }
 
-// Close frees all code. No run may be at work.
+// Close frees all code. No run may be in progress.
 func (e *engine) Close() error {
 	e.programs.Close()
 	return nil
 }
 
-// maker makes code ready to be called.
+// maker generates and loads the code of a kernel graph.
 type maker func(graph *harmony.Program, k woven.Knowledge) (*compiled, error)
 
-// with calls f with a run whose facts are bound and whose code is there, and
-// how long making that took, 0 if it was there before.
+// with sets up a run with its facts and code and calls f. compiled is the time
+// that makes took, or 0 if the engine had the code.
 func (e *engine) with(ctx context.Context, req *runtime.Request, makes maker,
 	f func(r *run, compiled time.Duration) error) (err error) {
 	if err := context.Cause(ctx); err != nil {
@@ -216,7 +217,7 @@ func (e *engine) with(ctx context.Context, req *runtime.Request, makes maker,
 	return f(r, took)
 }
 
-// prepare binds the facts, and chooses layouts for what they say.
+// prepare binds the facts and chooses the layouts for them.
 func (r *run) prepare(ctx context.Context, prog *woven.Program) (err error) {
 	policy := r.sizes.policy
 	policy.Parts = policy.Parts && !r.walk.Request.NoDecompose

@@ -10,37 +10,38 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// extents is the second form of a multi index over a relation that grows, see
-// primitives/src/extents.h: Begins has an extent for each number of a key, with
-// room behind its rows, so that the rows of a round are added in place. Passes
-// build the index in its first form. The extents follow from that as soon as
-// there are more rows.
+// extents is the second form of a multi index over a growing relation
+// (primitives/src/extents.h). Begins holds an extent for each number of a key,
+// with room behind its rows, so that the rows of a round are added in place.
+// Passes build the index in its first form. When rows are added, the extents
+// are made from that.
 type extents struct {
-	able bool // whether kernels can probe extents
-	on   bool // whether Begins are extents
-	// taken counts the places of the array of rows that extents have had.
+	able bool // kernels can probe extents
+	on   bool // Begins are extents
+	// taken is the number of places in the array of rows that extents have used
+	// so far.
 	taken int
-	// free has lists of places that extents have left: free[c] is 1 + the first
-	// of at least 1<<c places, which has the same of the next ones.
+	// free holds lists of places that extents have left. free[c] is 1 + the
+	// first of at least 1<<c consecutive places, where the next entry of the
+	// list is stored in the same way; 0 ends a list.
 	free [33]uint32
-	keys int // of a hash table
-	// threads is how many workers a build has.
+	keys int // the keys of a hash table
+	// threads is the number of workers of a build.
 	threads int
 	cancel  *canceller
 }
 
-// extent is the Extent of primitives/src/extents.h.
+// extent is the struct Extent of primitives/src/extents.h.
 type extent struct{ begin, end, limit, _ uint32 }
 
-// leastExtent is the number of rows for which a new extent has room.
+// leastExtent is the capacity of a new extent, in rows.
 const leastExtent = 4
 
-// mostSpaced is the number of rows up to which the places of an array suffice:
-// those of an extent, and the ones that it has left, are less than four times
-// its rows.
+// mostSpaced is the number of rows up to which the array has enough places: an
+// extent and the places that it has left are less than four times its rows.
 const mostSpaced = machine.MaxRows / 4
 
-// spaces reports whether code can probe extents of an index.
+// spaces reports whether the code can probe extents of an index.
 func (c *compiled) spaces(decl *harmony.Index) bool {
 	if decl.Kind != harmony.Multi {
 		return false
@@ -55,9 +56,9 @@ func (c *compiled) spaces(decl *harmony.Index) bool {
 	return false
 }
 
-// addsTo reports whether rows are better added to what the index has than built
-// again with all others. One worker adds rows, in half the time that it takes
-// to build an index of them, and all workers build.
+// addsTo reports whether adding rows to the index is faster than rebuilding it.
+// One worker adds rows, in half the time of building an index of them; all
+// workers build.
 func (x *index) addsTo(until int64) bool {
 	e := &x.extents
 	if !e.able || x.Form == abi.Wide || until > mostSpaced {
@@ -70,7 +71,7 @@ func (x *index) addsTo(until int64) bool {
 	return n <= 2*(x.Until-x.From) && n*int64(e.threads) <= 2*all
 }
 
-// extend adds the rows of the relation up to one.
+// extend adds the rows of the relation before row until.
 func (x *index) extend(until int64) error {
 	e := &x.extents
 	if !e.on {
@@ -133,8 +134,8 @@ func extentsOf(r *account.Region) []extent {
 	return unsafe.Slice((*extent)(r.Data), r.Bytes/int(unsafe.Sizeof(extent{})))
 }
 
-// numbers replaces packed keys by their numbers in a hash table, into which new
-// ones are entered.
+// numbers replaces packed keys by their numbers in a hash table. New keys get
+// new numbers.
 func (x *index) numbers(keys []int64) error {
 	e := &x.extents
 	t := keyTable{mask: x.Mask, Region: account.Region{Memory: x.mem}}
@@ -168,7 +169,7 @@ func (x *index) numbers(keys []int64) error {
 	return nil
 }
 
-// enter adds the next rows of the relation, which have numbers.
+// enter adds the next rows of the relation, whose keys have the given numbers.
 func (x *index) enter(numbers []int64) error {
 	list, places := extentsOf(&x.Begins), x.places()
 	for i, number := range numbers {
@@ -185,12 +186,12 @@ func (x *index) enter(numbers []int64) error {
 	return nil
 }
 
-// places is the array of rows.
+// places returns the array of rows.
 func (x *index) places() []uint32 {
 	return unsafe.Slice((*uint32)(x.Rows.Data), x.Rows.Bytes/4)
 }
 
-// move finds a place of twice the size for the rows of an extent.
+// move moves the rows of an extent to a place of twice the size.
 func (x *index) move(e *extent) error {
 	s := &x.extents
 	had, room := int(e.end-e.begin), int(e.limit-e.begin)

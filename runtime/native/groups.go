@@ -12,13 +12,14 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// groups is a group-by table: one table for each worker. After a kernel, the
-// first table has all groups; of form Ordered, each has some.
+// groups is a group-by table. Each worker fills a table of its own. After a
+// kernel, the first table holds all groups; in form Ordered, each table keeps
+// some.
 type groups struct {
 	machine.Groups
 	mem *account.Memory
-	// strings has the dictionary of each accumulator that compares strings with
-	// unordered codes, or nil.
+	// strings holds the dictionary of each accumulator that compares strings
+	// with unordered codes, or nil.
 	strings []*store.Dict
 	workers []*groupTable
 	// current is the table that a kernel over the groups reads.
@@ -47,10 +48,10 @@ func newGroups(m *account.Memory, decl *harmony.Groups, lay *layout.Key, what st
 	return g
 }
 
-// all returns the table with all groups, if the form is not Ordered.
+// all returns the table with all groups. The form is not Ordered.
 func (g *groups) all() *groupTable { return g.workers[0] }
 
-// tables returns the tables in which the groups are.
+// tables returns the tables that hold the groups.
 func (g *groups) tables() []*groupTable {
 	if g.Lay.Form == abi.Ordered {
 		return g.workers
@@ -92,17 +93,17 @@ func (g *groups) gather() error {
 	return nil
 }
 
-// groupTable is the groups that a worker has seen: slots of keys, of
-// accumulators and of marks.
+// groupTable holds the groups that one worker has seen. A slot has a key,
+// accumulators and a mark.
 type groupTable struct {
 	*groups
 	gauge    gauge
 	keys     keyTable
 	wide     rowTable
 	tuples   []*column
-	data     []account.Region // of each accumulator
+	data     []account.Region // the cells of each accumulator
 	occupied account.Region
-	slots    int // that have cells; 0 before the first use
+	slots    int // slots with cells; 0 before the first use
 
 	pointers []int64
 }
@@ -208,7 +209,7 @@ func (t *groupTable) tupleColumns() [][]int64 {
 	return out
 }
 
-// addSlots grows the table to slots slots. New slots have no row.
+// addSlots enlarges the table to slots slots. New slots are empty.
 func (t *groupTable) addSlots(slots int) error {
 	for i, c := range t.Cells {
 		r := &t.data[i]
@@ -313,7 +314,7 @@ func (t *groupTable) merge(from *groupTable) error {
 	return nil
 }
 
-// combine adds a cell of accumulator i to another.
+// combine adds a cell of accumulator i to another cell.
 func (g *groups) combine(i int, into, from []uint64) {
 	a := &g.Decl.Accs[i]
 	if d := g.strings[i]; d != nil {

@@ -31,22 +31,23 @@ func hashTuple(cols [][]int64, row int) uint64 {
 	return h
 }
 
-// keyTable is a set64: mask + 1 slots of keys and a word for the key 0.
+// keyTable is a set64: mask + 1 slots of keys, and a word for the key 0.
 type keyTable struct {
 	account.Region
 	mask uint64
 }
 
-// slotCount returns the number of slots, which is that of words.
+// slotCount returns the number of words of the table: its slots and the word
+// for the key 0.
 func (t *keyTable) slotCount() int { return int(t.mask) + 2 }
 
-// make gives the empty table slots slots.
+// make allocates slots slots for the empty table.
 func (t *keyTable) make(m *account.Memory, what string, slots int) error {
 	t.mask = uint64(slots - 1)
 	return t.Alloc(m, what, 8*t.slotCount())
 }
 
-// slot finds a key, or the place for it.
+// slot returns the slot of a key, or the free slot for it.
 func (t *keyTable) slot(slots []uint64, key uint64) int {
 	if key == 0 {
 		return int(t.mask) + 1
@@ -58,14 +59,14 @@ func (t *keyTable) slot(slots []uint64, key uint64) int {
 	return int(at)
 }
 
-// put enters a key and returns its slot.
+// put inserts a key and returns its slot.
 func (t *keyTable) put(slots []uint64, key uint64) int {
 	at := t.slot(slots, key)
 	slots[at] = max(key, 1)
 	return at
 }
 
-// each visits the keys and their slots.
+// each calls visit for each key and its slot.
 func (t *keyTable) each(visit func(slot int, key uint64)) {
 	slots := account.Words(&t.Region)
 	for i, k := range slots[:t.mask+1] {
@@ -78,10 +79,10 @@ func (t *keyTable) each(visit func(slot int, key uint64)) {
 	}
 }
 
-// resize moves the keys to a table of more slots. A key's home in it has the
-// low bits of its home here, so that a scan of the old table writes to as many
-// places in step as the table becomes larger. moved, if set, is called with the
-// slots of each key.
+// resize moves the keys to a larger table. The low bits of a key's new slot are
+// those of its old slot, so a scan of the old table writes sequentially to as
+// many places as the table grows by. moved, unless it is nil, is called with
+// the old and the new slot of each key.
 func (t *keyTable) resize(what string, slots int, moved func(from, to int)) error {
 	var next keyTable
 	if err := next.make(t.Memory, what, slots); err != nil {
@@ -111,7 +112,7 @@ const (
 	firstRow = 2
 )
 
-// build enters the first rows of columns, which are distinct, into a new table
+// build inserts the first rows of columns, which are distinct, into a new table
 // of slots slots.
 func (t *rowTable) build(m *account.Memory, what string, slots int, cols [][]int64,
 	rows int) error {
@@ -127,7 +128,7 @@ func (t *rowTable) build(m *account.Memory, what string, slots int, cols [][]int
 	return nil
 }
 
-// enter enters the first rows of columns, which are distinct, into the empty
+// enter inserts the first rows of columns, which are distinct, into the empty
 // table.
 func (t *rowTable) enter(into []uint64, cols [][]int64, rows int) {
 	for row := range rows {
@@ -141,7 +142,7 @@ func (t *rowTable) enter(into []uint64, cols [][]int64, rows int) {
 }
 
 // find returns the row of a tuple, which is row at of the columns from, or the
-// slot that is free for it.
+// free slot for it.
 func (t *rowTable) find(slots []uint64, cols, from [][]int64,
 	at int) (row int, slot uint64, hash uint64) {
 	hash = hashTuple(from, at)
@@ -181,5 +182,5 @@ func indexSlots(keys, bytes int) int {
 	return slots
 }
 
-// slotsFor is machine.SlotsFor.
+// slotsFor is machine.SlotsFor for int.
 func slotsFor(keys int) int { return int(machine.SlotsFor(int64(keys))) }

@@ -11,25 +11,26 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// hostCalls are the functions that an entry calls back for, in a run.
+// hostCalls are the functions that an entry calls back, in one run.
 type hostCalls struct {
 	id    int64
 	run   *run
 	hosts []abi.Host
 	funcs []*scalar.Func
-	// failure is the value of a panic in one of them, which must not pass
-	// through the code that called it.
+	// failure is the value of a panic in a function. The panic must not unwind
+	// through native code.
 	failure atomic.Pointer[any]
 }
 
-// hostContexts finds hostCalls by the number that code has of them.
+// hostContexts maps the numbers that native code passes to hostCalls.
 var hostContexts struct {
 	sync.RWMutex
 	last int64
 	byID map[int64]*hostCalls
 }
 
-// hostCallback returns the address of the function that all code calls.
+// hostCallback returns the address of the function that native code calls for
+// all host functions.
 var hostCallback = sync.OnceValue(func() uintptr {
 	return llvm.NewCallback(func(context, number, items int64, frame *unsafe.Pointer) {
 		hostContexts.RLock()
@@ -39,8 +40,7 @@ var hostCallback = sync.OnceValue(func() uintptr {
 	})
 })
 
-// newHostCalls makes the functions of an entry known to code until the run
-// ends.
+// newHostCalls registers the functions of an entry until the run ends.
 func (r *run) newHostCalls(e *abi.Entry) (*hostCalls, error) {
 	h := &hostCalls{run: r, hosts: e.Hosts}
 	for _, f := range e.Hosts {
@@ -62,7 +62,7 @@ func (r *run) newHostCalls(e *abi.Entry) (*hostCalls, error) {
 	return h, nil
 }
 
-// freeHosts forgets the functions of a run.
+// freeHosts unregisters the functions of a run.
 func (r *run) freeHosts() {
 	if len(r.hosts) == 0 {
 		return
@@ -74,14 +74,14 @@ func (r *run) freeHosts() {
 	}
 }
 
-// hostArg is an argument of a tile: words, the upper halves of decimals, and
+// hostArg is an argument for a tile: words, the upper words of decimals, and
 // which rows have a value.
 type hostArg struct {
 	words, high []int64
 	present     []byte
 }
 
-// call evaluates a function for the live rows of a tile, as abi.Host says.
+// call evaluates a function for the live rows of a tile (abi.Host).
 func (h *hostCalls) call(number, items int, frame *unsafe.Pointer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -141,7 +141,7 @@ func (h *hostCalls) value(t scalar.Type, domain int, a *hostArg, i int) scalar.V
 	return scalar.OfBits(t, uint64(a.words[i]))
 }
 
-// view is a slice over what code points to; nil for a null pointer.
+// view returns a slice over memory of native code, or nil for a null pointer.
 func view[T any](p unsafe.Pointer, n int) []T {
 	if p == nil {
 		return nil

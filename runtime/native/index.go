@@ -16,9 +16,9 @@ type index struct {
 	rel      *relation
 	mem      *account.Memory
 	tuples   []*column  // the key tuples of a wide index
-	gauge    gauge      // their number
-	pointers []int64    // to tuples
-	pointing sync.Mutex // of pointers
+	gauge    gauge      // counts tuples
+	pointers []int64    // the addresses of tuples
+	pointing sync.Mutex // guards pointers
 
 	extents extents
 	runs    machine.Runs[*index]
@@ -39,14 +39,14 @@ func newIndex(m *account.Memory, decl *harmony.Index, lay *layout.Key, rel *rela
 	return x
 }
 
-// device has the memory of indexes: regions of the host's.
+// device allocates the memory of indexes: regions of host memory.
 type device struct{ mem *account.Memory }
 
-// Address returns where a region begins.
+// Address returns the address of a region.
 func (d device) Address(r *account.Region) int64 { return r.Address() }
 
-// Renew makes a region one of zeroed bytes. It reuses the region's memory if
-// that has about the size.
+// Renew makes r a region of bytes zeroed bytes. It reuses the memory of r if
+// that is of about the right size.
 func (d device) Renew(r *account.Region, what string, bytes int64) error {
 	n := int(max(bytes, 8))
 	if r.Data != nil && r.Bytes >= n && r.Bytes <= 4*n+64 {
@@ -57,8 +57,7 @@ func (d device) Renew(r *account.Region, what string, bytes int64) error {
 	return r.Alloc(d.mem, what, n)
 }
 
-// Reserve makes a region one of at least bytes bytes, whose contents are
-// undefined.
+// Reserve makes r a region of at least bytes bytes, with undefined contents.
 func (d device) Reserve(r *account.Region, what string, bytes int64) error {
 	if int64(r.Bytes) >= bytes {
 		return nil
@@ -67,7 +66,7 @@ func (d device) Reserve(r *account.Region, what string, bytes int64) error {
 	return r.Alloc(d.mem, what, int(bytes+bytes/2))
 }
 
-// Free gives a region back.
+// Free frees a region.
 func (d device) Free(r *account.Region) error {
 	r.Free()
 	return nil
@@ -92,7 +91,7 @@ func (x *index) Release() error {
 }
 
 // prepare makes empty tables for the rows of a version of the relation, or
-// extends the present ones, and returns the passes that fill them.
+// extends the present tables. It returns the passes that fill them.
 func (x *index) prepare(of harmony.Version) ([]machine.Pass, error) {
 	from, until := x.rel.version(of)
 	if x.runs.New != nil {
@@ -109,20 +108,20 @@ func (x *index) prepare(of harmony.Version) ([]machine.Pass, error) {
 	return x.Over(int64(from), int64(until))
 }
 
-// Over makes empty tables for the rows from until until.
+// Over makes empty tables for rows from up to until.
 func (x *index) Over(from, until int64) ([]machine.Pass, error) {
 	x.Begin(from, until, x.rel.Generation, x.rel.facts)
 	return x.Passes()
 }
 
-// growByRuns has the index kept as runs, of which those of few rows are one.
+// growByRuns keeps the index as several runs. Up to short rows are one run.
 func (x *index) growByRuns(short int64) {
 	x.runs.Short = short
 	x.runs.New = func() *index { return newIndex(x.mem, x.Decl, x.Lay, x.rel) }
 }
 
 // Slots returns the number of slots of a hash table of keys. A unique index has
-// more, since it is probed the most.
+// more, because it is probed the most.
 func (x *index) Slots(keys int64) int64 {
 	if x.Decl.Kind == harmony.Unique {
 		return int64(indexSlots(int(keys+keys/3), 16))
@@ -142,7 +141,7 @@ func (x *index) Number(n int64) error {
 	return nil
 }
 
-// Sum replaces counts by the sums of those before them.
+// Sum replaces counts by their exclusive prefix sums.
 func (x *index) Sum(numbers int64) error {
 	counts := account.Words(&x.Begins)[1 : numbers+1]
 	sum := uint64(0)
@@ -154,8 +153,8 @@ func (x *index) Sum(numbers int64) error {
 }
 
 // Words returns the addresses of the columns of key tuples and of their gauge.
-// The workers of a decomposed loop call it at the same time, and code reads the
-// addresses then, so it writes only those that have changed.
+// Workers of a decomposed loop call it concurrently while native code reads the
+// addresses, so it writes only those that have changed.
 func (x *index) Words() (columns, gauge int64) {
 	x.pointing.Lock()
 	defer x.pointing.Unlock()
@@ -170,8 +169,8 @@ func (x *index) Words() (columns, gauge int64) {
 	return addressOf(x.pointers), x.gauge.address()
 }
 
-// Word returns what a function gets for a parameter about the index, or about
-// the run at hand.
+// Word returns the value of a parameter about the index, or about its current
+// run.
 func (x *index) Word(p abi.Param) (int64, error) {
 	switch {
 	case p.Kind == abi.IndexBitRows:
@@ -188,11 +187,11 @@ func (x *index) Word(p abi.Param) (int64, error) {
 // ascendingRows is the number of rows that a task of Ascend reads.
 const ascendingRows = 1 << 17
 
-// Ascend returns the tasks that fill Begins of an index whose rows ascend by
-// its key: for each number that a key can have the first row of a key that is
-// not less, and behind them the number of rows. Each word is written once, by
-// the task that reads the first row at or behind it. Counting the rows of each
-// key and adding up would read and write the word of its key for every row.
+// Ascend returns the tasks that fill Begins if the rows ascend by the key: for
+// each number of a key, the first row whose key is not less, and at the end the
+// number of rows. The task that reads the first such row writes the word, so
+// each word is written once. Counting the rows of each key and adding up would
+// access the word of its key for each row.
 func (x *index) Ascend(numbers int64) machine.Pass {
 	begins := account.Words(&x.Begins)[:numbers+1]
 	column, base := x.rel.facts[x.Decl.Key[0]], x.Lay.Fields[0].Base
@@ -201,7 +200,7 @@ func (x *index) Ascend(numbers int64) machine.Pass {
 	for start := 0; start < n; start += ascendingRows {
 		tasks = append(tasks, func() {
 			until := min(start+ascendingRows, n)
-			next := 0 // the least number whose begin is not known
+			next := 0 // the smallest number whose begin is unknown
 			if start > 0 {
 				next = int(column.Word(first+start-1)-base) + 1
 			}

@@ -1,10 +1,11 @@
 package native
 
-// shortRun is how many rows are entered in about the time that a kernel takes
-// to run for one more run.
+// shortRun is how many rows can be added to an index in about the time that a
+// kernel takes to probe one more run.
 const shortRun = 256
 
-// single makes an index that a kernel is going to probe just once one run.
+// single merges the runs of an index, which a kernel is about to probe just
+// once.
 func (r *run) single(x *index) error {
 	if len(x.runs.List) <= 1 {
 		return nil

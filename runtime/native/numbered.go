@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/layout"
 )
 
-// numberedBits is a bit set of form Numbered, as code sees it: struct Set of
-// namespace numbered in primitives/src/tables.h.
+// numberedBits is a bit set of form Numbered as native code reads it: struct
+// Set of namespace numbered in primitives/src/tables.h.
 type numberedBits struct {
 	words, numbers uintptr
 	shift          uint64
@@ -19,19 +19,19 @@ type numberedBits struct {
 	given, held    uint32
 }
 
-// place returns the bit of a number and the other columns.
+// place returns the position of the bit for a number and the other columns.
 func (b *numberedBits) place(number, rest uint64) uint64 {
 	return (number>>abi.LineBits*b.rests+rest)<<abi.LineBits | number&(1<<abi.LineBits-1)
 }
 
-// numberedBytes returns the size in bytes of a set of form Numbered whose
-// lowest column has a number of different values.
+// numberedBytes returns the size, in bytes, of a set of form Numbered whose
+// lowest column has that many distinct values.
 func numberedBytes(values, rests uint64) uint64 {
 	return (values>>abi.LineBits + 1) * rests << abi.LineBits / 8
 }
 
-// lowest returns the field that is numbered: the lowest of several; ok reports
-// whether there is one.
+// lowest returns the field whose values are numbered: the lowest one. ok is
+// false unless there are several fields.
 func lowest(lay *layout.Key) (f interval.Field, rests uint64, ok bool) {
 	for _, f := range lay.Fields {
 		if f.Shift == 0 && f.Bits > 0 && f.Bits <= maxNumberedBits && !lay.Parted {
@@ -42,11 +42,11 @@ func lowest(lay *layout.Key) (f interval.Field, rests uint64, ok bool) {
 	return f, 0, false
 }
 
-// maxNumberedBits bounds the table of the numbers, which is to stay in the
+// maxNumberedBits bounds the table of the numbers, which has to stay in the
 // cache.
 const maxNumberedBits = 22
 
-// distinct is the set of different words in a column, a bit for each.
+// distinct is the set of distinct words in a column, as a bit set.
 type distinct []uint64
 
 func newDistinct(fieldBits uint8) distinct { return make(distinct, 1<<fieldBits/64+1) }
@@ -61,7 +61,7 @@ func (d distinct) count() (n int) {
 }
 
 // toNumbered turns a hash table into a bit set of form Numbered. The bits of
-// numbers that are never given lie behind the others, and take no memory.
+// unused numbers lie at the end and take no memory.
 func (s *tupleSet) toNumbered(r *relation) error {
 	low, rests, _ := lowest(s.lay)
 	if err := s.numbers.Alloc(s.mem, s.what, 4<<low.Bits); err != nil {

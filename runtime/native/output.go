@@ -24,13 +24,12 @@ func (r *run) Output(decl *harmony.Relation) ([]*store.Column, error) {
 	return cols, errors.Join(err, rel.Release())
 }
 
-// outputBlock is how many rows a thread copies at a time.
+// outputBlock is the number of rows that a thread copies at a time.
 const outputBlock = 1 << 16
 
-// columns makes stored columns of a derived relation's. Large ones keep the
-// bounds that are known of them, instead of being searched for narrower ones,
-// and their memory, where they have just the layout that stored ones would
-// have.
+// columns makes stored columns from those of a derived relation. Large columns
+// keep the known bounds, because a search for narrower ones takes long. They
+// also keep their memory if it has the layout of a stored column.
 func (r *run) columns(rel *relation) ([]*store.Column, error) {
 	n, cols := int(rel.Full), make([]*store.Column, len(rel.cols))
 	var tasks []func()
@@ -57,8 +56,8 @@ func (r *run) columns(rel *relation) ([]*store.Column, error) {
 	return cols, r.tasks(tasks)
 }
 
-// ordered reports whether the words of a column within a bound order as its
-// values do.
+// ordered reports whether the words of a column, which lie within bound, order
+// as its values do.
 func ordered(t scalar.Type, bound interval.Interval) bool {
 	return t.Kind != scalar.Float && (t.Kind != scalar.Uint || bound.Lo >= 0)
 }
@@ -81,7 +80,7 @@ func fill(to *store.Column, c *column, from, until int) {
 	}
 }
 
-// rebuilt copies a column into the narrowest one.
+// rebuilt copies a column into the narrowest layout.
 func (r *run) rebuilt(rel *relation, i int) *store.Column {
 	c, n := rel.cols[i], int(rel.Full)
 	b := store.NewBuilder(c.typ, r.Dict(rel.Decl, i))
@@ -97,7 +96,7 @@ func (r *run) rebuilt(rel *relation, i int) *store.Column {
 	return b.Finish()
 }
 
-// tasks runs functions on all threads.
+// tasks calls functions on all threads.
 func (r *run) tasks(list []func()) error {
 	todo := make(chan func())
 	var wg sync.WaitGroup

@@ -15,34 +15,34 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven"
 )
 
-// parted is a decomposable loop at work. Workers take ranges of values of a
-// column that the loop carries, with the old tuples and the delta that the
-// relation begins with, and run the loop's kernels to the fixpoint of a range
-// by themselves: its tuples, their set and what else the kernels write are the
-// worker's own and stay in its cache. There is no barrier and no atomic
-// instruction until the tuples of a range are appended to the relation.
+// parted is the execution of a decomposable loop (harmony/decompose). Workers
+// take ranges of values of a column that the loop carries, with the old tuples
+// and the delta of these values, and run the loop's kernels to the fixpoint of
+// the range. The range's tuples, their set and everything else that the kernels
+// write are private to the worker and stay in its cache. There is no barrier
+// and no atomic instruction until the tuples of a range are appended to the
+// relation.
 type parted struct {
 	run  *run
 	loop *decompose.Loop
 	rel  *relation
-	col  int // whose values are dealt out
-	// Bucket b has the rows of the relation whose word is from low + b << shift
-	// on, as far as the next bucket: rows[starts[b]:starts[b+1]].
+	col  int // the column whose values are divided
+	// Bucket b holds the rows of the relation whose word is between low +
+	// b<<shift and the next bucket: rows[starts[b]:starts[b+1]].
 	low    int64
 	shift  uint
 	starts []int
-	region account.Region // of rows
+	region account.Region // the memory of rows
 	rows   []uint32
 
 	workers int
-	most    int64       // rounds of a range, math.MaxInt64 if the loop ends by itself
+	most    int64       // bound of a range's rounds; math.MaxInt64 if the loop ends by itself
 	stopped atomic.Bool // a worker has failed
 
-	mu sync.Mutex // for what follows, and for reserving rows of the relation
-	// next is the first bucket that nobody has taken.
+	mu sync.Mutex // guards what follows, and reserving rows of the relation
+	// next is the first bucket that no worker has taken.
 	next int
-	// tuples and seeds are those of the ranges that are through, which are so
-	// many.
+	// tuples and seeds are the totals of the finished ranges.
 	tuples, seeds int64
 	ranges        int
 	rounds        int64 // of all these
@@ -51,8 +51,8 @@ type parted struct {
 	copying sync.RWMutex
 }
 
-// Loop runs a decomposable loop, if enough values of its column are there to
-// keep all workers busy.
+// Loop runs a decomposable loop, if its column has enough values to keep all
+// workers busy.
 func (r *run) Loop(b *harmony.Block) (done bool, err error) {
 	at := slices.IndexFunc(r.Loops, func(l *decompose.Loop) bool { return l.Block == b })
 	if at < 0 {
@@ -81,7 +81,7 @@ func (r *run) Loop(b *harmony.Block) (done bool, err error) {
 // mostBuckets bounds the number of buckets.
 const mostBuckets = 1 << 20
 
-// sort puts the rows of the relation into buckets.
+// sort assigns the rows of the relation to buckets.
 func (p *parted) sort() error {
 	n := p.rel.rows()
 	col := p.rel.cols[p.col]
@@ -122,8 +122,8 @@ func (p *parted) sort() error {
 	return nil
 }
 
-// balanced reports whether there are enough values for the threads of the run,
-// none of which has most of the rows.
+// balanced reports whether there are enough values for the threads of the run
+// and no value has most of the rows.
 func (p *parted) balanced() bool {
 	if p.run.threads == 1 {
 		p.workers = 1
@@ -141,7 +141,7 @@ func (p *parted) balanced() bool {
 	return values >= p.run.threads*p.run.sizes.values && most*p.run.threads <= 4*len(p.rows)
 }
 
-// runAll deals all buckets out.
+// runAll processes all buckets.
 func (p *parted) runAll() error {
 	r := p.run
 	for _, x := range p.loop.Builds {
@@ -158,8 +158,7 @@ func (p *parted) runAll() error {
 			}
 		}
 	}
-	// The tuples that the loop begins with are distinct, and nothing is
-	// inserted after them.
+	// The initial tuples are distinct, and results are appended, not inserted.
 	p.rel.dropSet()
 	for c, read := range p.loop.Read {
 		p.rel.cols[c].unread = !read
@@ -173,7 +172,7 @@ func (p *parted) runAll() error {
 			return err
 		}
 		workers[i], gauges[i] = w, w.part.gauge
-		defer func() { _ = w.part.Release() }() // it never fails
+		defer func() { _ = w.part.Release() }() // never fails
 	}
 	r.cancel.watch(gauges)
 	err := p.join(workers)
@@ -194,8 +193,7 @@ func (p *parted) runAll() error {
 	return nil
 }
 
-// join lets the workers work until all buckets are through or one of them
-// fails.
+// join runs the workers until all buckets are finished or a worker fails.
 func (p *parted) join(workers []*partWorker) error {
 	errs := make([]error, len(workers))
 	failures := make([]any, len(workers))
@@ -230,8 +228,8 @@ func (p *parted) join(workers []*partWorker) error {
 	return nil
 }
 
-// charge tells what the loop's commands have cost: kernels what the workers
-// have spent on them, the end of a round the rest.
+// charge adds the time of the loop to its commands: to each kernel what the
+// workers spent on it, and the rest to the end of the round.
 func (p *parted) charge(workers []*partWorker, whole time.Duration) {
 	walk := &p.run.walk
 	if !walk.Request.Profile {
@@ -260,15 +258,14 @@ func (p *parted) charge(workers []*partWorker, whole time.Duration) {
 	}
 }
 
-// span is buckets from one until another, with the expected number of their
-// tuples.
+// span is the buckets from up to until, with their expected number of tuples.
 type span struct{ from, until, expected int }
 
-// take deals the next buckets out: about as many as derive the number of tuples
-// that stay in a cache, going by those that are through, and never more than a
-// small part of all that are left. If rounds have had few tuples, it is more
-// that have not all room in the cache. Where a bit set of a good deal of these
-// is small enough, it is no more than have room in one.
+// take returns the next buckets for a worker. It aims for as many as derive
+// partTuples tuples, which stay in a cache, judged by the finished ranges.
+// Rounds of few tuples make it aim for more. It takes at most a small part of
+// the remaining rows. If the tuples of a good part of the buckets fit a small
+// bit set, it takes no more than fit one.
 func (p *parted) take() (s span, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -299,8 +296,7 @@ func (p *parted) take() (s span, ok bool) {
 			until = p.next + fit
 		}
 	}
-	// One value may have far more than the average; its table grows if it has
-	// to.
+	// A value may have far more tuples than the average. Its table grows then.
 	expected := min(fanout*float64(p.starts[until]-p.starts[p.next]), float64(4*size.partTuples))
 	s = span{from: p.next, until: until, expected: int(expected)}
 	p.next = until
@@ -308,20 +304,19 @@ func (p *parted) take() (s span, ok bool) {
 }
 
 const (
-	// leastRound is how many tuples a round should have at least: calling the
-	// kernels of a loop takes longer than what they do for fewer.
+	// leastRound is how many tuples a round should have at least: for fewer,
+	// calling the loop's kernels takes longer than their work.
 	leastRound = 256
-	// mostWiden is how many times as many tuples as stay in a cache a range may
-	// have for that.
+	// mostWiden bounds the factor by which a range is widened for leastRound.
 	mostWiden = 16
 )
 
-// unknownFanout is how many tuples one that a loop begins with is expected to
-// lead to as long as nothing is known.
+// unknownFanout is the assumed number of tuples that one initial tuple leads
+// to, while no range is finished.
 const unknownFanout = 256
 
-// bitsFit returns how many buckets' tuples have room in a bit set of a good
-// size, 0 if those of too few values do.
+// bitsFit returns how many buckets fit a bit set of partBytes, or 0 if that is
+// too few values for a bit set to pay.
 func (p *parted) bitsFit() int {
 	low := p.run.Layouts.Sets[p.rel.Decl].Fields[p.col].Shift
 	values := 8 * p.run.sizes.partBytes >> low
@@ -331,11 +326,11 @@ func (p *parted) bitsFit() int {
 	return values >> p.shift
 }
 
-// leastValues is the least number of values that are worth a bit set of the
-// size that a worker prefers.
+// leastValues is the smallest number of values that are worth a bit set of
+// partBytes.
 const leastValues = 16
 
-// finished notes what came of a range, and reports progress.
+// finished records the result of a range and reports progress.
 func (p *parted) finished(seeds, tuples int, rounds int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -348,7 +343,7 @@ func (p *parted) finished(seeds, tuples int, rounds int64) error {
 	return p.run.cancel.err()
 }
 
-// append adds rows of a worker's relation to the program's.
+// append appends rows of a worker's relation to the program's.
 func (p *parted) append(part *relation, from int) error {
 	n := part.rows() - from
 	if n == 0 {
@@ -370,8 +365,8 @@ func (p *parted) append(part *relation, from int) error {
 	return nil
 }
 
-// reserve takes rows of the relation, which stay where they are until copying
-// is unlocked for reading.
+// reserve reserves n rows of the relation. They do not move until the caller
+// unlocks copying for reading.
 func (p *parted) reserve(n int) (at int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -392,6 +387,6 @@ func (p *parted) reserve(n int) (at int, err error) {
 	return at, nil
 }
 
-// errStopped ends the work of a worker after another one has failed, or the run
-// is cancelled.
+// errStopped ends a worker after another one has failed or the run is
+// cancelled.
 var errStopped = errors.New("stopped")

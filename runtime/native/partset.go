@@ -7,10 +7,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/account"
 )
 
-// begin empties the set, for expected tuples whose word of column col is one of
-// values from base on. It becomes a bit set if that is no larger than preferred
-// bytes or than a hash table. It keeps its memory if that is enough; wipe has
-// cleared the bits.
+// begin empties the set for expected tuples whose word of column col is one of
+// values words from base. The set becomes a bit set if that is no larger than
+// preferred bytes or than a hash table. It keeps its memory if that is large
+// enough; wipe has cleared the bits.
 func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred int) error {
 	if s.lay.Form == abi.Wide {
 		s.rows.Zero(s.rows.Bytes)
@@ -41,7 +41,8 @@ func (s *tupleSet) begin(col int, base int64, values uint64, expected, preferred
 	return s.keys.make(s.mem, s.what, slots)
 }
 
-// wipe clears the bits of a relation's tuples, one by one if they are few.
+// wipe clears the bits of a relation's tuples. If the tuples are few, it clears
+// them one by one.
 func (s *tupleSet) wipe(r *relation) {
 	if s.form != abi.Direct {
 		return
@@ -55,11 +56,11 @@ func (s *tupleSet) wipe(r *relation) {
 	s.pack(r, func(key uint64) { set[key/32] = 0 })
 }
 
-// wipeBytes is the number of bytes that are cleared at once in the time of one
-// tuple.
+// wipeBytes is the number of bytes that can be cleared together in the time of
+// clearing one tuple's bit.
 const wipeBytes = 64
 
-// enter enters the tuples of a relation, which are distinct, into the empty
+// enter inserts the tuples of a relation, which are distinct, into the empty
 // set.
 func (s *tupleSet) enter(r *relation) {
 	switch s.form {
@@ -76,7 +77,7 @@ func (s *tupleSet) enter(r *relation) {
 	}
 }
 
-// pack visits the packed keys of a relation's tuples.
+// pack calls visit for the packed key of each tuple of a relation.
 func (s *tupleSet) pack(r *relation, visit func(key uint64)) {
 	var keys [packBlock]uint64
 	var block [packBlock]int64
@@ -98,5 +99,5 @@ func (s *tupleSet) pack(r *relation, visit func(key uint64)) {
 	}
 }
 
-// packBlock is the number of keys packed at a time.
+// packBlock is the number of keys that are packed at a time.
 const packBlock = 256

@@ -13,13 +13,13 @@ import (
 // partWorker runs the kernels of a decomposable loop over ranges of values.
 type partWorker struct {
 	*parted
-	// part has the tuples of the range at hand, in place of the relation.
+	// part holds the tuples of the current range, in place of the relation.
 	part  *relation
-	calls []*partCall // of the loop's kernels
-	// slack is the number of rows that a kernel may add after it has looked at
-	// the gauge.
+	calls []*partCall // one for each kernel of the loop
+	// slack is the number of rows that a kernel may still add after it has
+	// checked the gauge.
 	slack int
-	// bound counts how often what part consists of has changed.
+	// bound counts how often the memory of part has changed.
 	bound   int
 	profile bool
 }
@@ -27,8 +27,8 @@ type partWorker struct {
 // partCall is a kernel with the parameters of one worker.
 type partCall struct {
 	worker
-	from, until int // places of the source's bounds among the parameters
-	bound       int // the worker's, of which the parameters are
+	from, until int // the positions of abi.RowsFrom and abi.RowsUntil among the parameters
+	bound       int // the partWorker.bound for which the parameters were set
 
 	calls, source, kept int64
 	time                time.Duration
@@ -67,12 +67,12 @@ func (p *parted) newWorker() (*partWorker, error) {
 	return w, nil
 }
 
-// place returns where a parameter of the entry as a whole stands.
+// place returns the position of the first parameter of a kind.
 func (b *boundEntry) place(kind abi.Kind) int {
 	return slices.IndexFunc(b.params, func(p param) bool { return p.Kind == kind })
 }
 
-// work takes ranges until none is left.
+// work processes ranges until none is left.
 func (w *partWorker) work() error {
 	for !w.stopped.Load() && !w.run.cancel.stopped.Load() {
 		s, ok := w.take()
@@ -99,7 +99,7 @@ func (w *partWorker) work() error {
 	return nil
 }
 
-// load makes the part's tuples those that the relation has in a range.
+// load fills part with the tuples that the relation has in a range.
 func (w *partWorker) load(s span) error {
 	rows := w.rows[w.starts[s.from]:w.starts[s.until]]
 	part := w.part
@@ -119,7 +119,8 @@ func (w *partWorker) load(s span) error {
 	return nil
 }
 
-// oldFirst moves the old rows of the relation to the front, and counts them.
+// oldFirst moves the old rows of the relation to the front and returns their
+// number.
 func (w *partWorker) oldFirst(rows []uint32) int64 {
 	old := 0
 	for i, row := range rows {
@@ -131,8 +132,8 @@ func (w *partWorker) oldFirst(rows []uint32) int64 {
 	return int64(old)
 }
 
-// gather copies rows of the relation, which another worker may be about to
-// move.
+// gather copies rows of the relation, whose columns another worker may be about
+// to move.
 func (w *partWorker) gather(rows []uint32) {
 	w.copying.RLock()
 	defer w.copying.RUnlock()
@@ -146,9 +147,9 @@ func (w *partWorker) gather(rows []uint32) {
 	}
 }
 
-// fixpoint runs the kernels until nothing new comes. The loop as a whole takes
-// as many rounds as the range that takes the most, so each range has their
-// bound.
+// fixpoint runs the kernels until they derive nothing new. The loop takes as
+// many rounds as the range that takes the most, so the loop's bound is the
+// bound of each range.
 func (w *partWorker) fixpoint() (rounds int64, err error) {
 	part := w.part
 	for ; part.Full > part.Old; rounds++ {
@@ -184,7 +185,7 @@ func (w *partWorker) call(c *partCall) error {
 			}
 			c.bound = w.bound
 		}
-		// A limit that was set after the canceller moved all is not seen by it.
+		// The canceller may have moved all limits before this one was set.
 		if w.stopped.Load() || w.run.cancel.stopped.Load() {
 			return errStopped
 		}

@@ -28,7 +28,7 @@ func (g *gauge) full() bool { return g.cursor > atomic.LoadInt64(&g.limit) }
 
 func (g *gauge) address() int64 { return int64(uintptr(unsafe.Pointer(g))) }
 
-// unlimited is the limit of what needs no room.
+// unlimited is the limit of a gauge without a bound.
 const unlimited = math.MaxInt64
 
 // column is the data of a column: a loaded one, or a region that the run fills.
@@ -37,8 +37,7 @@ type column struct {
 	typ    scalar.Type
 	loaded *store.Column
 	account.Region
-	// unread reports that nothing reads further rows, so that they are not
-	// stored.
+	// unread means that nothing reads further rows, so they are not stored.
 	unread bool
 }
 
@@ -97,23 +96,23 @@ func (c *column) write(src []int64, from int) {
 	v.Write(src, from)
 }
 
-// relation is the contents of a relation: rows up to the gauge's cursor.
+// relation is the contents of a relation: the rows up to the cursor.
 type relation struct {
 	machine.Versions
 	mem   *account.Memory
 	cols  []*column
-	facts []*store.Column // of a loaded relation
+	facts []*store.Column // the columns of a loaded relation
 	gauge *gauge
 	// capacity is the number of rows that the columns have room for.
 	capacity int
-	minRows  int       // the least capacity
-	set      *tupleSet // of a derived relation
+	minRows  int       // the smallest capacity
+	set      *tupleSet // nil unless the relation is derived
 	seen     []seen    // by column; nil if no kernel joins by bit rows
 
-	pointers []int64 // to the columns, for a wide set
+	pointers []int64 // the addresses of the columns, for a wide set
 }
 
-// version returns the rows of a version.
+// version returns the range of rows of a version.
 func (r *relation) version(v harmony.Version) (from, until int) {
 	first, end := r.Version(v, r.gauge.cursor)
 	return int(first), int(end)
@@ -153,7 +152,8 @@ func (r *relation) dropSet() {
 }
 
 // makeRoom makes room for slack more rows, and sets the limit so that slack
-// rows always fit. A relation that grows grows to a multiple of its capacity.
+// rows always fit. A relation that has to grow grows to a multiple of its
+// capacity.
 func (r *relation) makeRoom(slack int) error {
 	need := r.rows() + slack
 	if err := r.CheckRows(int64(need)); err != nil {
@@ -175,8 +175,8 @@ func (r *relation) makeRoom(slack int) error {
 	return nil
 }
 
-// growColumns makes room for at least need rows: twice the capacity if the
-// memory bound allows, or fewer.
+// growColumns makes room for at least need rows: twice the capacity, or less if
+// memory is short.
 func (r *relation) growColumns(need int) error {
 	size := r.rowBytes()
 	if size == 0 {
@@ -222,7 +222,7 @@ func (r *relation) columnPointers() int64 {
 	return addressOf(r.pointers)
 }
 
-// addressOf returns where a slice begins, 0 if it is empty.
+// addressOf returns the address of a slice, or 0 if it is empty.
 func addressOf[T any](s []T) int64 {
 	if len(s) == 0 {
 		return 0
@@ -230,7 +230,7 @@ func addressOf[T any](s []T) int64 {
 	return int64(uintptr(unsafe.Pointer(&s[0])))
 }
 
-// rowBytes is the size of a tuple.
+// rowBytes returns the size of a tuple, in bytes.
 func (r *relation) rowBytes() int {
 	n := 0
 	for _, c := range r.cols {
@@ -241,7 +241,7 @@ func (r *relation) rowBytes() int {
 	return n
 }
 
-// wordsOf views a region as signed words.
+// wordsOf returns the memory of a region as signed words.
 func wordsOf(r *account.Region) []int64 {
 	if r.Data == nil {
 		return nil

@@ -49,7 +49,7 @@ func (r *run) overflow(k *harmony.Kernel) error {
 	return first
 }
 
-// view presents the groups of the table.
+// view returns the groups of the table for the host.
 func (t *groupTable) view() *woven.Groups {
 	n := t.numbers()
 	c := machine.Contents{Tuples: t.tupleColumns()}

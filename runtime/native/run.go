@@ -11,14 +11,15 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// run is one evaluation of a program: the cpu engine's machine.
+// run is one evaluation of a program. It is the machine (woven.Machine) of the
+// cpu engine.
 type run struct {
 	*woven.Bound
 	walk woven.Walk
 	code *compiled
-	// improving makes better code for a cold function.
+	// improving compiles better code for a cold function.
 	improving func(k woven.Knowledge, symbol string) (*compiled, error)
-	uses      []func() // end the use of such code
+	uses      []func() // functions that end the use of better code
 	threads   int
 	sizes     sizes
 	mem       *account.Memory
@@ -28,13 +29,13 @@ type run struct {
 	relations map[*harmony.Relation]*relation
 	indexes   map[*harmony.Index]*index
 	groups    map[*harmony.Groups]*groups
-	entries   map[string][]*boundEntry // of a kernel one; of an index those that build it
+	entries   map[string][]*boundEntry // by name: one of a kernel, all builds of an index
 	hosts     []*hostCalls
 	dropped   int64
 	fault     [1]int64
 }
 
-// allocate makes the variables, which hold nothing yet.
+// allocate declares the variables, which are empty.
 func (r *run) allocate() {
 	g := r.Graph
 	r.Variables = machine.Variables{}
@@ -85,7 +86,8 @@ func (r *run) allocate() {
 	}
 }
 
-// Merge makes what was inserted the delta of a relation.
+// Merge makes the inserted tuples the delta of a relation. After the last
+// merge, the relation needs no set.
 func (r *run) Merge(decl *harmony.Relation, last bool) error {
 	rel := r.relations[decl]
 	rel.Advance(rel.gauge.cursor)
@@ -95,13 +97,13 @@ func (r *run) Merge(decl *harmony.Relation, last bool) error {
 	return nil
 }
 
-// Size counts the tuples of a relation.
+// Size returns the number of tuples of a relation.
 func (r *run) Size(decl *harmony.Relation) (woven.Size, error) {
 	rel := r.relations[decl]
 	return rel.Count(rel.gauge.cursor), nil
 }
 
-// Rows presents the full part of a relation.
+// Rows returns the full version of a relation.
 func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 	rel := r.relations[decl]
 	_, n := rel.version(harmony.Full)
@@ -116,7 +118,7 @@ func (r *run) Rows(decl *harmony.Relation) (*order.Rows, error) {
 	return rows, nil
 }
 
-// copyBlock is how many rows are widened at a time.
+// copyBlock is the number of rows that are widened at a time.
 const copyBlock = 1 << 12
 
 // Append adds tuples that the host computed.
@@ -196,7 +198,8 @@ func (r *run) Kernel(k *harmony.Kernel) (woven.Work, error) {
 	}, nil
 }
 
-// filled counts the tuples of the relations that an entry fills.
+// filled returns the total number of tuples of the relations that an entry
+// fills.
 func (b *boundEntry) filled() int64 {
 	n := int64(0)
 	for _, t := range b.targets {
@@ -205,7 +208,7 @@ func (b *boundEntry) filled() int64 {
 	return n
 }
 
-// filledBytes is the size of the tuples of the relations that an entry fills.
+// filledBytes returns the total size of these tuples.
 func (b *boundEntry) filledBytes() int64 {
 	n := int64(0)
 	for _, t := range b.targets {
@@ -214,7 +217,7 @@ func (b *boundEntry) filledBytes() int64 {
 	return n
 }
 
-// Build makes an index of a version of its relation.
+// Build builds an index over a version of its relation.
 func (r *run) Build(decl *harmony.Index, of harmony.Version) error {
 	if r.entries[decl.Name] == nil {
 		for _, e := range r.code.module.Entries {

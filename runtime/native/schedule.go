@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/llvm"
 )
 
-// job is a function that is to be called for all tiles of some rows.
+// job is a function and the rows over whose tiles it is called.
 type job struct {
 	entry       *boundEntry
 	from, until int
@@ -24,20 +24,20 @@ type worker struct {
 	params  []int64
 	state   []int64
 	dropped [1]int64
-	failure any // a panic's value
+	failure any // the value of a panic
 
-	_ [64]byte // the next worker's words lie elsewhere
+	_ [64]byte // keeps workers on different cache lines
 }
 
-// morselTiles is how many tiles a worker takes at a time at most.
+// morselTiles bounds the tiles that a worker takes at a time.
 const morselTiles = 16
 
-// expandingTiles is the least number of tiles for each worker if a row can have
-// several matches.
+// expandingTiles is the smallest number of tiles for each worker if a row may
+// have several matches.
 const expandingTiles = 2
 
-// canceller moves the limits of the gauges in use when the context is done,
-// which brings all workers back.
+// canceller moves the limits of the gauges in use when the context is done, so
+// that all workers return.
 type canceller struct {
 	ctx     context.Context
 	stopped atomic.Bool
@@ -54,7 +54,7 @@ func (c *canceller) cancel() {
 	}
 }
 
-// watch says which gauges are in use. Limits that were set before stay moved.
+// watch sets the gauges in use. Limits that were moved before stay moved.
 func (c *canceller) watch(gauges []*gauge) {
 	c.mu.Lock()
 	c.gauges = gauges
@@ -64,7 +64,7 @@ func (c *canceller) watch(gauges []*gauge) {
 	}
 }
 
-// err returns the context's cause once it is done.
+// err returns the cause of the context once it is done.
 func (c *canceller) err() error {
 	if !c.stopped.Load() {
 		return nil
@@ -72,8 +72,8 @@ func (c *canceller) err() error {
 	return context.Cause(c.ctx)
 }
 
-// callers returns workers for a job. An entry keeps them from one job to the
-// next, which may have just a few rows.
+// callers returns count workers for a job. An entry reuses its workers, because
+// the next job may have just a few rows.
 func (b *boundEntry) callers(j *job, count int) []worker {
 	if len(b.workers) < count {
 		b.workers = make([]worker, count)
@@ -93,8 +93,8 @@ func (b *boundEntry) callers(j *job, count int) []worker {
 	return workers
 }
 
-// exec calls a job's function for all its rows, on as many workers as are worth
-// it, and grows what it fills.
+// exec calls a job's function for all its rows, on as many workers as pay, and
+// enlarges what it fills.
 func (r *run) exec(j *job) error {
 	e := j.entry
 	n := j.until - j.from
@@ -108,13 +108,13 @@ func (r *run) exec(j *job) error {
 	tiles := (n + tile - 1) / tile
 	least := r.sizes.tiles
 	if e.entry.Expansions > 0 {
-		// A tile may become many.
+		// A tile may expand to many.
 		least = min(least, expandingTiles)
 	}
 	count := min(max(tiles/least, 1), r.threads)
 	j.workers = count
 	morsel := min(max(tiles/(4*count), 1), morselTiles)
-	// A limit leaves room for what all workers may have begun.
+	// Below the limit, there must be room for one tile of every worker.
 	slack := count * tile
 	workers := e.callers(j, count)
 	var next atomic.Int64
@@ -172,8 +172,8 @@ func (r *run) exec(j *job) error {
 	return nil
 }
 
-// round lets the workers work until there is nothing to do, or until each has
-// found a relation full. It reports whether there is something left.
+// round runs the workers until no tiles are left or each has found a relation
+// full. It reports whether tiles are left.
 func (r *run) round(workers []worker, next *atomic.Int64, tiles, morsel int64,
 	tile int) (left bool, err error) {
 	var stopped atomic.Bool
@@ -208,8 +208,8 @@ func (r *run) round(workers []worker, next *atomic.Int64, tiles, morsel int64,
 	return stopped.Load(), nil
 }
 
-// work calls the function for morsel after morsel. It reports whether it left
-// off because a relation is full.
+// work calls the function for one morsel after the other. It reports whether it
+// stopped because a relation is full.
 func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64,
 	tile int) (full bool, err error) {
 	for {
@@ -227,7 +227,7 @@ func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64,
 		if r.cancel.stopped.Load() {
 			return true, nil
 		}
-		// Its own groups a worker makes room for by itself.
+		// A worker enlarges its own groups without waiting for the others.
 		grown := false
 		for _, g := range w.job.entry.groups {
 			t := g.To.workers[w.id]
@@ -248,8 +248,8 @@ func (r *run) work(w *worker, next *atomic.Int64, tiles, morsel int64,
 	}
 }
 
-// call calls the function until it has done its tiles or found a gauge's limit
-// passed, which it reports.
+// call calls the function until it has finished its tiles or found a gauge past
+// its limit. stopped reports the latter.
 func (w *worker) call() (stopped bool) {
 	return llvm.Call(w.job.entry.function, uintptr(unsafe.Pointer(&w.params[0])),
 		uintptr(unsafe.Pointer(&w.state[0]))) != 0

@@ -15,15 +15,15 @@ type tupleSet struct {
 	mem  *account.Memory
 	what string
 	form abi.Form
-	keys keyTable       // of form Hash
-	bits account.Region // of forms Direct and Numbered
-	rows rowTable       // of form Wide
-	// numbered and numbers are what form Numbered has beside its bits.
+	keys keyTable       // for form Hash
+	bits account.Region // for forms Direct and Numbered
+	rows rowTable       // for form Wide
+	// numbered and numbers are what form Numbered has besides bits.
 	numbered numberedBits
 	numbers  account.Region
-	until    int // tuples that form Numbered is for
-	// convert is the size in bytes from which a bit set may replace a hash
-	// table.
+	until    int // the number of tuples up to which form Numbered pays
+	// convert is the size of a hash table, in bytes, from which a bit set may
+	// replace it.
 	convert int64
 }
 
@@ -33,7 +33,7 @@ func newTupleSet(m *account.Memory, what string, lay *layout.Key, convert int64)
 	return s
 }
 
-// room returns the number of tuples that the present table holds.
+// room returns the number of tuples that the table has room for.
 func (s *tupleSet) room() int {
 	switch s.form {
 	case abi.Hash:
@@ -46,7 +46,7 @@ func (s *tupleSet) room() int {
 	return machine.MaxRows
 }
 
-// roomOf is two thirds of a table's slots.
+// roomOf returns the capacity of a hash table: two thirds of its slots.
 func roomOf(r *account.Region, mask uint64) int {
 	if r.Data == nil {
 		return 0
@@ -93,20 +93,21 @@ const (
 	touchedFactor   = 2
 	clusteredFactor = 16
 	numberedFactor  = 12
-	// clustered is how many new tuples in succession share a page at least.
+	// clustered is the smallest average number of successive new tuples that
+	// share a page.
 	clustered = 8
-	// bitsOfPage is the number of tuples that a page of a bit set tells apart.
+	// bitsOfPage is the number of tuples in a page of a bit set.
 	bitsOfPage = 8 * pageBytes
 	pageBytes  = 4096
 )
 
-// A number is looked up for each tuple. If that saves less than half of the
-// pages, the set does without numbers once it has numberedGrowth times as many
-// tuples.
+// numberedGrowth is the growth, in tuples, after which a set of form Numbered
+// gives up its numbers if they save less than half of the pages, because each
+// tuple needs a lookup of its number.
 const numberedGrowth = 8
 
-// preferred returns the form that is better than a hash table of table bytes,
-// or that of a hash table.
+// preferred returns the best form of a set that is now a hash table of table
+// bytes.
 func (s *tupleSet) preferred(r *relation, table int) abi.Form {
 	bytes := int64(s.lay.BitmapBytes())
 	if bytes == 0 || int64(table) < s.convert || bytes > min(s.mem.Room()/2, s.mem.Spare()) {
@@ -148,7 +149,7 @@ func (s *tupleSet) preferred(r *relation, table int) abi.Form {
 	return abi.Hash
 }
 
-// clusters looks at the newest tuples.
+// clusters reports whether the newest tuples, in order, are near each other.
 func (s *tupleSet) clusters(r *relation) bool {
 	const sample = 1 << 14
 	until := r.rows()
@@ -167,8 +168,9 @@ func (s *tupleSet) clusters(r *relation) bool {
 	return len(keys) >= clustered*len(pages)
 }
 
-// toBits turns the set into a bit set. Rows that follow each other are
-// near each other in the bit set more often than keys of the hash table are.
+// toBits turns the set into a bit set of bytes bytes. It inserts the tuples in
+// row order, because successive rows are more often near each other than keys
+// of the hash table are.
 func (s *tupleSet) toBits(r *relation, bytes int) error {
 	s.bits.Sparse = true
 	if err := s.bits.Grow(s.what, bytes); err != nil {

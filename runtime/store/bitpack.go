@@ -7,9 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Packing returns how the offsets of the column are packed: less the first one,
-// in a number of bits of at least 1, as far as the statistics bound the words.
-// There are no bits if they bound no offsets: those of floats, or of words that
+// Packing returns how the offsets of the column are packed: minus first, in a
+// number of bits of at least 1, as the statistics bound the words. It returns 0
+// bits if the statistics bound no offsets, as for floats and for words that
 // wrap.
 func (c *Column) Packing() (bits int, first uint64) {
 	if c.Width == 0 || c.n == 0 || c.Type.Kind == scalar.Float {
@@ -30,26 +30,26 @@ func (c *Column) Packing() (bits int, first uint64) {
 	first, last := (lo-base)/uint64(c.Step), (hi-base)/uint64(c.Step)
 	bits = max(mathbits.Len64(last-first), 1)
 	if mathbits.Len64(last) <= bits {
-		first = 0 // costs no bit, and a base of 0 is cheaper
+		first = 0 // needs no further bit, and a base of 0 is cheaper
 	}
 	return bits, first
 }
 
-// PackedRows is a number of rows whose packed offsets are whole words, whatever
-// the number of bits.
+// PackedRows is a number of rows whose packed offsets fill whole words,
+// whatever the number of bits.
 const PackedRows = bitpack.Rows
 
-// packedPadding is the number of bytes behind packed offsets that readers may
+// packedPadding is the number of bytes after packed offsets that readers may
 // read.
 const packedPadding = 16
 
-// PackedBytes returns the size of n packed offsets of a number of bits, with
-// padding.
+// PackedBytes returns the size of n packed offsets of a number of bits,
+// including padding.
 func PackedBytes(n, bits int) int { return (n+PackedRows-1)/PackedRows*8*bits + packedPadding }
 
-// Pack writes the offsets of rows from, from+1, ... until the one before until
-// as Packing says, in at most 63 bits: offset i begins at bit i*bits of
-// little-endian words. It fills whole words, and returns the number of bytes.
+// Pack writes the offsets of the rows between from and until to dst as Packing
+// describes, in at most 63 bits: offset i begins at bit i*bits of little-endian
+// words. It fills whole words, and returns the number of bytes.
 func (c *Column) Pack(dst []byte, from, until int) int {
 	c.onHost()
 	bits, first := c.Packing()

@@ -12,26 +12,27 @@ import (
 // them.
 const chunkRows = 1 << 15
 
-// Builder makes a column. Entries are narrowed a chunk at a time, so that the
+// Builder makes a column. It narrows entries a chunk at a time, so that the
 // memory in use stays near that of the finished column.
 type Builder struct {
 	typ    scalar.Type
-	dict   *Dict     // the codes' dictionary; nil for a type that has none or while own is in use
+	dict   *Dict     // the codes' dictionary; nil for other types and while own is in use
 	own    *Interner // collects the strings of a column that gets a dictionary of its own
 	buf    []int64
 	chunks []Chunk
 	n      int
 
 	// ledger reserves the memory of the chunks, and then of the column, under
-	// the name what; nil allows everything. err is its refusal.
+	// the name what. If it is nil, there is no bound. err is the ledger's
+	// refusal.
 	ledger *Ledger
 	what   string
 	err    error
 }
 
 // NewBuilder returns a builder of a column of type t. For a String column, dict
-// is the dictionary of the codes that Append takes; without one, the column
-// gets its own, sorted.
+// is the dictionary of the codes that Append takes. Without one, the column
+// gets a sorted dictionary of its own.
 func NewBuilder(t scalar.Type, dict *Dict) *Builder {
 	b := &Builder{typ: t, dict: dict}
 	if t.Kind == scalar.String && dict == nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Chunk is a run of entries, stored like those of a column, with a base, a step
-// and a width of its own. A loader narrows each block of a file to a chunk.
-// Join makes the column when the range of all chunks is known.
+// Chunk is a run of entries, stored like those of a column, with its own base,
+// step and width. A loader narrows each block of a file to a chunk. Join makes
+// the column when the ranges of all chunks are known.
 type Chunk struct {
 	n          int
 	min, max   uint64 // order keys
@@ -28,21 +28,22 @@ type Chunk struct {
 	u32        []uint32
 	u64        []uint64
 	// table, if not nil, holds all words of the chunk. The entries are then
-	// places in it, of one or two bytes, and step divides the distance of each
-	// word from base.
+	// indexes into it, of one or two bytes, and step divides the distance of
+	// each word from base.
 	table []int64
-	// owner keeps entries that lie in pages of a file; nil for those in memory.
+	// owner keeps entries that lie in pages of a file alive. It is nil for
+	// entries in memory.
 	owner any
 }
 
-// Placed reports whether the entries are places in a table of words, or all
+// Placed reports whether the entries are indexes into a table of words, or all
 // equal.
 func (c *Chunk) Placed() bool { return c.table != nil || c.width == 0 }
 
 // Len returns the number of entries.
 func (c *Chunk) Len() int { return c.n }
 
-// Bytes returns the memory of the entries, without those in pages of a file.
+// Bytes returns the memory of the entries, except those in pages of a file.
 func (c *Chunk) Bytes() int64 {
 	n := 8 * int64(len(c.table))
 	if c.owner == nil {
@@ -51,9 +52,9 @@ func (c *Chunk) Bytes() int64 {
 	return n
 }
 
-// NewPlaced returns the chunk of words that are the entries of a table, each of
-// which is there at least once. The chunk keeps the places, unless they can be
-// shorter, and copies the table.
+// NewPlaced returns a chunk whose entries are indexes (places) into a table of
+// words. Each word of the table must occur. The chunk keeps places, unless they
+// can be narrower, and copies the table.
 func NewPlaced[T uint8 | uint16](k scalar.Kind, places []T, table []int64) Chunk {
 	c := Chunk{n: len(places)}
 	switch p := any(places).(type) {
@@ -73,7 +74,7 @@ func NewPlaced[T uint8 | uint16](k scalar.Kind, places []T, table []int64) Chunk
 	return c
 }
 
-// setTable puts other words in the places of those that are there.
+// setTable replaces the words of the table.
 func (c *Chunk) setTable(k scalar.Kind, table []int64) {
 	*c = Chunk{n: c.n, width: c.width, u8: c.u8, u16: c.u16, table: table, owner: c.owner}
 	keys := make([]uint64, len(table))
@@ -95,7 +96,7 @@ func (c *Chunk) setTable(k scalar.Kind, table []int64) {
 	}
 }
 
-// ascends reports whether the keys of entries never descend.
+// ascends reports whether the keys of entries never decrease.
 func ascends[T unsigned](places []T, keys []uint64) bool {
 	last := uint64(0)
 	for _, p := range places {
@@ -107,8 +108,8 @@ func ascends[T unsigned](places []T, keys []uint64) bool {
 	return true
 }
 
-// Narrow packs words, each to be multiplied by unit. There must be at least
-// one.
+// Narrow packs words, each multiplied by unit, into a chunk. There must be at
+// least one word.
 func Narrow(k scalar.Kind, words []int64, unit int64) Chunk {
 	c := Chunk{n: len(words)}
 	if k == scalar.Float {
@@ -187,8 +188,8 @@ func (c *Chunk) bound(words []int64, order func(int64) uint64) {
 // stepped reports whether words of the kind are stored in steps.
 func stepped(k scalar.Kind) bool { return k == scalar.Decimal || k == scalar.Datetime }
 
-// stepOf returns the step in which the words of a chunk are stored; some word
-// differs from base.
+// stepOf returns the step in which the words of a chunk are stored. Some word
+// must differ from base.
 func stepOf(k scalar.Kind, words []int64, base int64) uint64 {
 	if !stepped(k) {
 		return 1
@@ -196,12 +197,12 @@ func stepOf(k scalar.Kind, words []int64, base int64) uint64 {
 	return divisor(words, base)
 }
 
-// StepOf returns the greatest number that divides the distance of every word
-// from base, from which one of them differs.
+// StepOf returns the greatest common divisor of the distances of all words from
+// base. Some word must differ from base.
 func StepOf(words []int64, base int64) uint64 { return divisor(words, base) }
 
-// divisor returns the greatest number that divides the distance of every word
-// from base; some word differs from base.
+// divisor returns the greatest common divisor of the distances of all words
+// from base. Some word must differ from base.
 func divisor(words []int64, base int64) uint64 {
 	var g uint64
 	var by exactDivision
@@ -222,20 +223,20 @@ func divisor(words []int64, base int64) uint64 {
 	return g
 }
 
-// exactDivision divides multiples of a number, and tells them from others, by a
-// multiplication with the inverse of its odd part modulo 2^64 (Warren,
-// "Hacker's Delight", 2nd edition, 10-16 and 10-17).
+// exactDivision divides multiples of a number, and recognises other numbers, by
+// a multiplication with the inverse of the number's odd part modulo 2^64
+// (Warren, "Hacker's Delight", 2nd edition, 10-16 and 10-17).
 type exactDivision struct {
 	inverse uint64
-	shift   int    // the number's twos
-	limit   uint64 // the greatest quotient
+	shift   int    // the exponent of 2 in the number
+	limit   uint64 // the largest quotient
 }
 
 func divideBy(n uint64) exactDivision {
 	d := exactDivision{shift: bits.TrailingZeros64(n), limit: math.MaxUint64 / n}
 	odd := n >> d.shift
-	// Each step of Newton's method doubles the bits that are right, of which an
-	// odd number as its own inverse has three.
+	// An odd number is its own inverse modulo 8, so three bits are right. Each
+	// step of Newton's method doubles the number of right bits.
 	d.inverse = odd
 	for range 5 {
 		d.inverse *= 2 - odd*d.inverse
@@ -293,7 +294,8 @@ func (c *Chunk) Remap(codes []uint32) {
 	*c = Narrow(scalar.String, words, 1)
 }
 
-// read sets words to those of all entries, which are not places in a table.
+// read sets dst to the words of all entries. The entries must not be indexes
+// into a table.
 func (c *Chunk) read(dst []int64) {
 	col := Column{Base: c.base, Step: c.step, Width: c.width, U8: c.u8, U16: c.u16, U32: c.u32,
 		U64: c.u64}
@@ -328,16 +330,16 @@ func (col *Column) allocate(ledger *Ledger, what string) (_ *Column, err error) 
 	return col, err
 }
 
-// count finds how many different words there are.
+// count determines the number of distinct words.
 func (c *Column) count(threads int) {
 	if c.Width > 0 {
 		c.Stats.Distinct = countDistinct(c, min(threads, 1+c.n/chunkRows))
 	}
 }
 
-// Join makes one column of chunks and empties the chunks. If they hold strings,
-// these use all of dict. The ledger reserves the memory of the column under the
-// name what before it is allocated.
+// Join makes one column of chunks, and empties the chunks. If they hold
+// strings, they must use all of dict. The ledger reserves the memory of the
+// column under the name what before it is allocated.
 func Join(threads int, t scalar.Type, dict *Dict, chunks []Chunk, ledger *Ledger, what string) (
 	*Column, error) {
 	col, err := planColumn(t, dict, chunks).allocate(ledger, what)
@@ -357,7 +359,7 @@ func Join(threads int, t scalar.Type, dict *Dict, chunks []Chunk, ledger *Ledger
 	return col, nil
 }
 
-// planColumn returns the column that chunks make, which has no entries yet.
+// planColumn returns the column for chunks, without entries.
 func planColumn(t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 	col := &Column{Type: t, Dict: dict, Step: 1}
 	if len(chunks) == 0 {
@@ -390,8 +392,8 @@ func planColumn(t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 		col.Step = int64(step)
 		col.Width = WidthOf((hi - lo) / step)
 		col.Base = col.Stats.Min
-		// A base of zero is cheaper to work with; take it where it costs
-		// nothing.
+		// A base of zero is cheaper to work with, so use it if the width stays
+		// the same.
 		if m := uint64(col.Stats.Min); m%step == 0 && (int64(m) >= 0 || k == scalar.Uint) &&
 			WidthOf(uint64(col.Stats.Max)/step) == col.Width {
 			col.Base = 0
@@ -400,8 +402,7 @@ func planColumn(t scalar.Type, dict *Dict, chunks []Chunk) *Column {
 	return col
 }
 
-// fill makes the entries of a planned column, and empties the chunks as it
-// goes.
+// fill sets the entries of a planned column, and empties each chunk.
 func (col *Column) fill(threads int, chunks []Chunk) {
 	switch col.Width {
 	case 1:
@@ -415,8 +416,8 @@ func (col *Column) fill(threads int, chunks []Chunk) {
 	}
 }
 
-// commonStep returns the greatest number that divides the distance of every
-// entry from the least one, for the kinds that are stored in steps.
+// commonStep returns the greatest common divisor of the distances of all
+// entries from the smallest one, for the kinds that are stored in steps.
 func commonStep(k scalar.Kind, chunks []Chunk, lo uint64) uint64 {
 	if !stepped(k) {
 		return 1

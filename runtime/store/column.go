@@ -14,19 +14,19 @@ import (
 
 // Column is an immutable sequence of words of one type, stored as offsets from
 // a base in the narrowest of 0, 1, 2, 4 and 8 bytes that holds the range: word
-// i is Base plus Step times the unsigned offset, modulo 2^64. Width 0 stores no
-// offsets: all words equal Base.
+// i is Base plus Step times the unsigned offset i, modulo 2^64. Width 0 stores
+// no offsets: all words equal Base.
 //
-// Step is 1 except for datetimes and decimals that are all a multiple of
-// something apart, where it narrows the offsets: a column of whole days has a
-// Step of a day in microseconds, and its offsets count days.
+// Step is 1 except for datetimes and decimals whose distances have a greater
+// common divisor. A column of whole days, for example, has a Step of a day in
+// microseconds, and its offsets count days.
 type Column struct {
 	Type scalar.Type
-	Dict *Dict // of a String column, else nil
+	Dict *Dict // the dictionary of a String column, or nil
 
 	Base  int64
-	Step  int64 // not 0; below 0 it is one above 2^63
-	Width uint8 // bytes an entry: 0, 1, 2, 4 or 8; exactly that slice below is in use
+	Step  int64 // not 0; a negative one stands for one of at least 2^63
+	Width uint8 // bytes of an entry: 0, 1, 2, 4 or 8; selects the slice below that is in use
 	U8    []uint8
 	U16   []uint16
 	U32   []uint32
@@ -34,52 +34,55 @@ type Column struct {
 
 	Stats ColumnStats
 	n     int
-	// Absent says that the loader left the entries out, because no plan reads
-	// them. Width is 0, and words mean nothing.
+	// Absent means that the loader left the entries out, because no plan reads
+	// them. Width is 0, and the words are meaningless.
 	Absent bool
-	// OnDisk says that the entries are pages of a file, which the system takes
-	// back when it needs their memory.
+	// OnDisk means that the entries are pages of a file, which the system
+	// reclaims when it needs their memory.
 	OnDisk bool
-	// Late reads the strings of a column that the loader has put off: Type is
-	// int, and the words are numbers of rows of a file. nil for other columns.
+	// Late reads the strings of a column whose reading the loader has put off.
+	// Type is then int, and the words are row numbers of a file. It is nil for
+	// other columns.
 	Late LateStrings
-	// Encoded has the entries as pages of a file, which nobody has decoded on
-	// the host unless IsDecoded. nil for other columns.
+	// Encoded holds the entries as pages of a file, which are not decoded on
+	// the host unless IsDecoded. It is nil for other columns.
 	Encoded  Encoded
 	decoding *decoding // nil without Encoded
-	// owner keeps a slice that is outside of Go's heap. A reader of the slice
+	// owner keeps a slice outside of Go's heap alive. A reader of the slice
 	// keeps the column reachable until it is done.
 	owner any
-	// head is the column whose first entries these are, or nil.
+	// head is the column of which this one is a leading slice, or nil.
 	head *Column
-	// used is the number of entries of the slice that columns with it have
-	// taken. nil if the slice has no room for more.
+	// used is the number of entries of the slice that columns over it have
+	// taken. It is nil if the slice has no room for more.
 	used *atomic.Int64
 }
 
 // LateStrings reads a column of strings for few rows of a file.
 type LateStrings interface {
-	// ReadRows returns the column of the given rows, which ascend, and how many
-	// bytes of the file it has read.
+	// ReadRows returns the column of the given rows, which must ascend, and how
+	// many bytes of the file it has read.
 	ReadRows(ctx context.Context, threads int, rows []uint32) (*Column, int64, error)
-	// File and Name are those of the file and of its column.
+	// File and Name are the names of the file and of its column.
 	File() string
 	Name() string
 }
 
-// ColumnStats is what is known of a column's words.
+// ColumnStats holds the statistics of a column's words.
 type ColumnStats struct {
-	// Min and Max bound the words in the order of the type (for strings, of the
-	// codes); meaningless when the column is empty, unless Bounded is set.
+	// Min and Max bound the words in the order of the type (for strings, the
+	// order of the codes). They are meaningless if the column is empty, unless
+	// Bounded is set.
 	Min, Max int64
-	// Bounded is set if code for the column has to hold for all words between
+	// Bounded means that code for the column must hold for all words between
 	// Min and Max, whichever rows there are.
 	Bounded bool
-	// Distinct estimates the number of different words; it is exact for
-	// ascending columns and, unless Encoded is set, for widths up to two bytes.
+	// Distinct estimates the number of distinct words. It is exact for
+	// ascending columns and, unless Encoded is set, for widths of up to two
+	// bytes.
 	Distinct int64
-	// Ascending says that words never decrease from row to row, in the order of
-	// the type.
+	// Ascending means that words never decrease from row to row, in the order
+	// of the type.
 	Ascending bool
 }
 
@@ -100,7 +103,7 @@ func (c *Column) Len() int { return c.n }
 // Bytes returns the size of the entries in memory, without the dictionary.
 func (c *Column) Bytes() int64 { return int64(c.Width) * int64(c.n) }
 
-// Entries returns the memory of the entries. A reader keeps the column
+// Entries returns the memory of the entries. A reader must keep the column
 // reachable until it is done.
 func (c *Column) Entries() []byte {
 	c.onHost()
@@ -117,8 +120,8 @@ func (c *Column) Entries() []byte {
 	return nil
 }
 
-// Slice returns the column of the entries from up to, but without, until. It
-// shares their memory. Code for the column, and its layout, fit the slice.
+// Slice returns the column of the entries between from and until, which share
+// memory with c. Code and layouts made for c also fit the slice.
 func (c *Column) Slice(from, until int) *Column {
 	c.onHost()
 	s := *c
@@ -137,8 +140,8 @@ func (c *Column) Slice(from, until int) *Column {
 	if from == 0 {
 		s.head = c
 	}
-	// Equal numbers of words and entries prove that no word is repeated, if the
-	// words ascend.
+	// If words ascend and there are as many distinct words as entries, no word
+	// is repeated.
 	if n := int64(s.n); c.Stats.Distinct == int64(c.n) {
 		s.Stats.Distinct = n
 	} else {
@@ -148,8 +151,7 @@ func (c *Column) Slice(from, until int) *Column {
 	return &s
 }
 
-// Head returns the column whose first entries the column shares: itself, if it
-// is no slice from there.
+// Head returns the column of which c is a leading slice, or c itself.
 func (c *Column) Head() *Column {
 	if c.head != nil {
 		return c.head
@@ -186,7 +188,7 @@ func (c *Column) ValueOf(word int64) scalar.Value {
 	return scalar.OfBits(c.Type, uint64(word))
 }
 
-// Read widens entries from, from+1, ... into dst, as many as dst holds.
+// Read widens entries from, from+1, ... into dst, as many as dst has room for.
 func (c *Column) Read(dst []int64, from int) {
 	c.onHost()
 	switch c.Width {
@@ -233,8 +235,8 @@ func (c *Column) Select(rows []uint32) *Column {
 	return out
 }
 
-// SelectWithin is Select within the memory of a ledger, which reserves it under
-// the name what.
+// SelectWithin is Select with a ledger, which reserves the memory under the
+// name what.
 func (c *Column) SelectWithin(ledger *Ledger, what string, rows []uint32) (*Column, error) {
 	b := NewBuilder(c.Type, c.Dict)
 	b.ledger, b.what = ledger, what
@@ -248,9 +250,9 @@ func (c *Column) SelectWithin(ledger *Ledger, what string, rows []uint32) (*Colu
 	return b.finish()
 }
 
-// WithDict returns the same strings coded in another dictionary: remap holds
-// the new code of each old one, as MergeDicts returns it. A nil remap says that
-// the codes stay as they are. Threads bounds the threads that recode.
+// WithDict returns the same strings coded in another dictionary. remap holds
+// the new code of each old one, as MergeDicts returns it; a nil remap means
+// that the codes stay the same. threads bounds the threads that recode.
 func (c *Column) WithDict(d *Dict, remap []uint32, threads int) *Column {
 	if !c.IsDecoded() {
 		return c.recodedPages(d, remap)
@@ -273,7 +275,7 @@ func (c *Column) WithDict(d *Dict, remap []uint32, threads int) *Column {
 		}
 		return b.Finish()
 	}
-	// The order of the codes stays, and with it what is known of them.
+	// The order of the codes stays the same, so the statistics remain valid.
 	out := &Column{Type: c.Type, Dict: d, Step: 1, Stats: c.Stats, n: c.n}
 	least, greatest := remap[c.Stats.Min], remap[c.Stats.Max]
 	out.Base, out.Width = int64(least), WidthOf(uint64(greatest-least))
@@ -289,7 +291,7 @@ func (c *Column) WithDict(d *Dict, remap []uint32, threads int) *Column {
 	return out
 }
 
-// recode returns the new codes of a column's entries, less base.
+// recode returns the new codes of a column's entries, minus base.
 func recode[T unsigned](c *Column, remap []uint32, base uint32, threads int) []T {
 	c.onHost()
 	out := hugepage.Advise(make([]T, c.n))
@@ -366,10 +368,10 @@ func orderWord(k scalar.Kind, key uint64) int64 {
 }
 
 // floatKey orders IEEE bits: negative numbers by descending magnitude, then the
-// others; the one NaN comes last.
+// others. The one NaN comes last.
 func floatKey(w int64) uint64 { return uint64(w) ^ (uint64(w>>63) | 1<<63) }
 
-// WidthOf returns the bytes that hold every number up to max.
+// WidthOf returns the number of bytes that holds every number up to max.
 func WidthOf(max uint64) uint8 {
 	switch {
 	case max == 0:

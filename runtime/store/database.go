@@ -7,15 +7,16 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Table is rows of columns that were stored together. Its rows need not be
-// distinct as seen through one relation's columns unless that relation says so.
+// Table is columns that are stored together and share row order. Its rows may
+// repeat as seen through the columns of one relation, unless the relation says
+// that they do not.
 type Table struct {
 	Name    string
-	Names   []string // of the columns
+	Names   []string // the names of the columns
 	Columns []*Column
 	Rows    int
 
-	sample *Sample // what Sample returns, if it is known already
+	sample *Sample // the result of Sample, or nil if it is not known yet
 }
 
 // Relation is a set of tuples: some columns of a table, without repeated
@@ -24,11 +25,11 @@ type Table struct {
 type Relation struct {
 	Name  string
 	Table *Table
-	Cols  []int // column of the table for each argument; keys first
+	Cols  []int // the table's column of each argument; keys first
 	Keys  int   // leading arguments that determine the rest; len(Cols) for a plain relation
-	// InOrder says that an engine has brought the rows into the order in which
-	// the plan wants them presented, ties broken by the arguments that it
-	// leaves out, from first to last.
+	// InOrder means that an engine has brought the rows into the order in which
+	// the plan presents them. Ties are broken by the other arguments, from
+	// first to last.
 	InOrder bool
 }
 
@@ -55,13 +56,13 @@ func (r *Relation) Columns() []*Column { return r.Table.Pick(r.Cols) }
 // Rows returns the number of tuples.
 func (r *Relation) Rows() int { return r.Table.Rows }
 
-// Schema is what a loader must know of a predicate.
+// Schema is what a loader needs to know of a predicate.
 type Schema struct {
 	Name string
 	Args []Field
 	Keys int // as in Relation
-	// Optional says that the predicate has facts of another origin, so that it
-	// is not worth a note when no file fills it.
+	// Optional means that the predicate has facts from elsewhere, so that it
+	// needs no note if no file fills it.
 	Optional bool
 }
 

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// maxDerived bounds what a dictionary keeps of what was computed from it.
+// maxDerived bounds the results that a dictionary keeps.
 const maxDerived = 16
 
-// derivedCache has what was computed from all strings of a dictionary, that
-// which was asked for last at the end.
+// derivedCache holds results that were computed from all strings of a
+// dictionary, the most recently used last.
 type derivedCache struct {
 	mu   sync.Mutex
 	list []derivation
@@ -20,10 +20,10 @@ type derivation struct {
 	value any
 }
 
-// Derived returns what compute makes of all strings of the dictionary. It is
-// kept under the key, for as long as the dictionary lives or until others were
-// asked for, and must not be changed. Of a dictionary that programs intern
-// strings into nothing is kept.
+// Derived returns the result of compute over all strings of the dictionary. The
+// result is kept under key, as long as the dictionary lives and until others
+// displace it, and must not be changed. Nothing is kept for a dictionary that
+// programs intern strings into.
 func (d *Dict) Derived(key string, compute func() (any, error)) (any, error) {
 	c := &d.derived
 	if value, ok := c.find(key); ok {
@@ -35,7 +35,7 @@ func (d *Dict) Derived(key string, compute func() (any, error)) (any, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at := c.index(key); at >= 0 { // another goroutine was faster
+	if at := c.index(key); at >= 0 { // another goroutine has computed it
 		return c.list[at].value, nil
 	}
 	if len(c.list) == maxDerived {
@@ -45,7 +45,7 @@ func (d *Dict) Derived(key string, compute func() (any, error)) (any, error) {
 	return value, nil
 }
 
-// Kept returns what Derived keeps under the key.
+// Kept returns the result that Derived keeps under a key.
 func (d *Dict) Kept(key string) (value any, ok bool) { return d.derived.find(key) }
 
 func (c *derivedCache) index(key string) int {

@@ -17,38 +17,38 @@ import (
 // programs, are in no order. Reading and interning are safe for concurrent use,
 // and reading takes no lock.
 type Dict struct {
-	// OnDisk says that the sorted strings are pages of a file, as those of a
-	// Column are.
+	// OnDisk means that the sorted strings are pages of a file, as the entries
+	// of a Column may be.
 	OnDisk bool
 
 	sorted stringArena
-	packed *packedStrings // the sorted strings in place of sorted; or nil
-	index  dictIndex      // finds sorted strings by hash, once programs intern
+	packed *packedStrings // replaces sorted if it is not nil
+	index  dictIndex      // finds sorted strings by hash; built at the first Intern
 
-	mu    sync.Mutex // of additions
+	mu    sync.Mutex // guards additions
 	added atomic.Int64
-	text  atomic.Int64 // bytes that additions take
-	// charge is told of them chargeBytes at a time; owed are those that it was
-	// not told of.
+	text  atomic.Int64 // memory of additions, in bytes
+	// charge accounts for these bytes, about chargeBytes at a time. owed is
+	// what it has not been called for yet.
 	charge func(bytes int64)
 	owed   atomic.Int64
-	// segments hold the interned strings: segment s has room for
-	// firstSegment<<s of them and is never moved, so that readers need no lock.
+	// segments hold the interned strings. Segment s has room for
+	// firstSegment<<s strings and never moves, so that readers need no lock.
 	segments [32]atomic.Pointer[[]string]
 	shards   [32]dictShard
 
 	derived derivedCache
 }
 
-// dictShard has the codes of those interned strings whose hashes end alike.
+// dictShard holds the codes of the interned strings whose hashes end alike.
 type dictShard struct {
 	mu    sync.RWMutex
 	codes map[string]uint32
 }
 
-// dictIndex is an open-addressing table of the sorted strings' codes. It is
-// built when the first string is interned: until then a few look-ups by
-// bisection do.
+// dictIndex is an open-addressing hash table of the sorted strings' codes. It
+// is built when the first string is interned, because bisection is enough for
+// the few look-ups before that.
 type dictIndex struct {
 	once  sync.Once
 	ready atomic.Bool
@@ -57,8 +57,8 @@ type dictIndex struct {
 
 const firstSegment = 256
 
-// NewDict returns a dictionary of the given strings, which must be in strictly
-// ascending byte order.
+// NewDict returns a dictionary of strings, which must be in strictly ascending
+// byte order.
 func NewDict(sorted []string) *Dict {
 	d := &Dict{}
 	size := 0
@@ -86,8 +86,8 @@ func (d *Dict) Sorted() int {
 	return d.sorted.len()
 }
 
-// Bytes returns the memory of the sorted strings, of packed ones when all are
-// unpacked.
+// Bytes returns the memory of the sorted strings. For packed strings, it is the
+// memory that they take when all are unpacked.
 func (d *Dict) Bytes() int64 {
 	if d.packed != nil {
 		return d.packed.Bytes + 4*int64(d.packed.Strings)
@@ -95,12 +95,12 @@ func (d *Dict) Bytes() int64 {
 	return d.sorted.bytes()
 }
 
-// AddedBytes returns about how much memory interned strings take.
+// AddedBytes returns about how much memory interned strings take, in bytes.
 func (d *Dict) AddedBytes() int64 { return d.text.Load() }
 
-// Charge has a function called with the memory of strings that are interned, a
-// part at a time. It panics to refuse, which passes through Intern. No string
-// may be interned yet.
+// Charge makes the dictionary call charge with the memory of interned strings,
+// a part at a time. charge panics to refuse, and the panic passes through
+// Intern. No string may be interned yet.
 func (d *Dict) Charge(charge func(bytes int64)) { d.charge = charge }
 
 // The bytes of an interned string beside its text, and how many are charged at
@@ -110,7 +110,7 @@ const (
 	chargeBytes   = 256 << 10
 )
 
-// take accounts for memory that an addition takes.
+// take accounts for the memory of an addition.
 func (d *Dict) take(bytes int64) {
 	d.text.Add(bytes)
 	if d.charge == nil {
@@ -136,7 +136,7 @@ func segmentOf(i int) (segment, index int) {
 	return segment, i - firstSegment*(1<<segment-1)
 }
 
-// Lookup returns the code of a string that is there.
+// Lookup returns the code of a string, if the dictionary has it.
 func (d *Dict) Lookup(s string) (uint32, bool) {
 	if !d.index.ready.Load() {
 		i := d.LowerBound(s)
@@ -186,13 +186,12 @@ func (d *Dict) buildIndex() {
 	d.index.ready.Store(true)
 }
 
-// LowerBound returns the first code whose string is at least s, among those in
-// byte order.
+// LowerBound returns the first code in byte order whose string is at least s.
 func (d *Dict) LowerBound(s string) int {
 	return sort.Search(d.Sorted(), func(i int) bool { return d.sortedAt(i) >= s })
 }
 
-// Intern returns the code of a string, adding it when it is new.
+// Intern returns the code of a string, and adds the string if it is new.
 func (d *Dict) Intern(s string) uint32 {
 	d.index.once.Do(d.buildIndex)
 	hash := maphash.String(hashSeed, s)
@@ -215,7 +214,7 @@ func (d *Dict) Intern(s string) uint32 {
 	return code
 }
 
-// append gives a new string its code.
+// append adds a new string and returns its code.
 func (d *Dict) append(s string) uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -238,8 +237,8 @@ func (d *Dict) Compare(a, b uint32) int {
 	return strings.Compare(d.String(a), d.String(b))
 }
 
-// Ranks returns the position of each code's string in byte order, or nil when
-// codes are positions themselves. Strings that are interned later have no rank.
+// Ranks returns the position of each code's string in byte order, or nil if
+// codes equal positions. Strings that are interned later have no rank.
 func (d *Dict) Ranks() []uint32 {
 	if d.added.Load() == 0 {
 		return nil
@@ -251,17 +250,17 @@ func (d *Dict) Ranks() []uint32 {
 // stringArena is an append-only list of strings in one byte slice.
 type stringArena struct {
 	data []byte
-	// ends[i] is where string i ends; once data passes shortArena, the ends of
-	// all strings are in wide.
+	// ends[i] is the end of string i. Once data is longer than shortArena, the
+	// ends of all strings are in wide instead.
 	ends []uint32
 	wide []uint64
-	// owner keeps data and ends if they are pages of a file that go when
-	// nothing needs them; else it is nil.
+	// owner keeps data and ends alive if they are pages of a file that are
+	// freed when nothing needs them. Otherwise it is nil.
 	owner any
 }
 
-// shortArena is the size of data below which places in it have 32 bits. Tests
-// make it small.
+// shortArena is the size of data below which positions in it have 32 bits.
+// Tests make it small.
 var shortArena = 1 << 32
 
 func (a *stringArena) len() int {
@@ -304,9 +303,9 @@ func (a *stringArena) growIn(in *space, n, size int) (err error) {
 	return err
 }
 
-// wanted returns the capacity that the text needs to have s behind it, 0 if it
-// has that. Long slices double: append would grow them by a quarter and copy
-// them often.
+// wanted returns the capacity that the text needs to append s, or 0 if it has
+// that. Long slices double, because append would grow them by a quarter and
+// copy them often.
 func (a *stringArena) wanted(s string) int {
 	if cap(a.data)-len(a.data) >= len(s) {
 		return 0
@@ -314,7 +313,7 @@ func (a *stringArena) wanted(s string) int {
 	return len(a.data) + max(len(s), len(a.data))
 }
 
-// enlarge gives the text a capacity.
+// enlarge grows the text to a capacity.
 func (a *stringArena) enlarge(size int) {
 	a.data = append(hugepage.Advise(make([]byte, 0, size)), a.data...)
 }

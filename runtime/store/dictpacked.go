@@ -16,42 +16,43 @@ import (
 	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
-// PackedText is the sorted strings of a dictionary as internal/frontcode packs
-// them. The slices may be in a mapped file.
+// PackedText is the sorted strings of a dictionary, packed by
+// internal/frontcode. The slices may lie in a mapped file.
 type PackedText struct {
 	Strings int
-	Bytes   int64  // of the strings
-	Blocks  []byte // one behind the other
-	Ends    []byte // where each block ends, in 4 bytes or, if Wide is set, in 8
+	Bytes   int64  // the total length of the strings
+	Blocks  []byte // the blocks, concatenated
+	Ends    []byte // the end of each block, in 4 bytes or, if Wide is set, in 8
 	Wide    bool
 	Symbols []byte
 }
 
-// packedStrings are sorted strings that are unpacked when they are wanted: a
-// block at a time, or all.
+// packedStrings are sorted strings that are unpacked on demand: a block at a
+// time, or all.
 type packedStrings struct {
 	PackedText
-	owner any // keeps the slices
+	owner any // keeps the slices alive
 
 	table   *fsst.Table
 	readers sync.Pool // of *frontcode.Reader
-	// blocks are those that were unpacked: where each string ends, and behind
-	// that the bytes of the strings.
+	// blocks are the unpacked blocks. Each has the end of each string, followed
+	// by the bytes of the strings.
 	blocks []atomic.Pointer[[frontcode.Strings]uint32]
 
-	mu    sync.Mutex // held while all are unpacked
+	mu    sync.Mutex // held while all strings are unpacked
 	whole atomic.Pointer[stringArena]
 }
 
-// PackedDict returns a dictionary of packed strings. They are not looked at:
-// OpenPacked does that. They stay as long as owner is reachable.
+// PackedDict returns a dictionary of packed strings, which OpenPacked has to
+// open. The strings stay valid as long as owner is reachable.
 func PackedDict(text PackedText, owner any) *Dict {
 	return &Dict{packed: &packedStrings{PackedText: text, owner: owner}}
 }
 
 var errPacked = errors.New("its strings are not packed as it says")
 
-// OpenPacked looks at the places of packed strings. Before, none can be read.
+// OpenPacked checks the positions of the packed blocks. No string can be read
+// before.
 func (d *Dict) OpenPacked() error {
 	p := d.packed
 	table, err := fsst.Read(p.Symbols)
@@ -82,7 +83,7 @@ func (p *packedStrings) end(block int) int {
 	return int(binary.LittleEndian.Uint32(p.Ends[4*block:]))
 }
 
-// block returns a packed block, and how many strings it has.
+// block returns a packed block and its number of strings.
 func (p *packedStrings) block(i int) (block []byte, n int) {
 	from := 0
 	if i > 0 {
@@ -91,7 +92,7 @@ func (p *packedStrings) block(i int) (block []byte, n int) {
 	return p.Blocks[from:p.end(i)], min(frontcode.Strings, p.Strings-i*frontcode.Strings)
 }
 
-// at returns string i, and keeps all of its block.
+// at returns string i. It unpacks the string's block and keeps it.
 func (p *packedStrings) at(i int) string {
 	if a := p.whole.Load(); a != nil {
 		return a.at(i)
@@ -109,7 +110,7 @@ func (p *packedStrings) at(i int) string {
 	return unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(text), from)), int(ends[i]-from))
 }
 
-// unpack unpacks a block. Ends and bytes are one array without pointers.
+// unpack unpacks a block. Ends and bytes share one array without pointers.
 func (p *packedStrings) unpack(b int) *[frontcode.Strings]uint32 {
 	r := p.readers.Get().(*frontcode.Reader)
 	defer p.readers.Put(r)
@@ -180,12 +181,13 @@ func (p *packedStrings) arena() *stringArena {
 	return a
 }
 
-// scanned is how many blocks are unpacked at a time to go through strings.
+// scanned is how many blocks scan unpacks at a time.
 const scanned = 16
 
-// scan calls f with strings from from and below to, all at once or, where they
-// are packed, few at a time: those of a from string from-first to to-first. A
-// is valid until f returns.
+// scan calls f for the strings between from and to: once for all or, if they
+// are packed, for few at a time. The arguments of f are an arena, the code of
+// its first string, and the range of codes to visit: the string of a code is
+// number code-first of the arena. The arena is valid until f returns.
 func (d *Dict) scan(from, to int, f func(a *stringArena, first, from, to int)) {
 	p := d.packed
 	if p == nil || p.whole.Load() != nil {
@@ -226,7 +228,7 @@ func (d *Dict) ReadTogether() int {
 	return 1
 }
 
-// arena returns the sorted strings, which it unpacks first if they are packed.
+// arena returns the sorted strings, after unpacking them if they are packed.
 func (d *Dict) arena() *stringArena {
 	if d.packed != nil {
 		return d.packed.arena()
@@ -234,8 +236,8 @@ func (d *Dict) arena() *stringArena {
 	return &d.sorted
 }
 
-// sortedAt returns a sorted string. It is a copy if the memory may go before
-// the string does.
+// sortedAt returns a sorted string. It is a copy if the memory may be freed
+// before the string is.
 func (d *Dict) sortedAt(i int) string {
 	switch {
 	case d.packed != nil:

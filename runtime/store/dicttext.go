@@ -5,10 +5,11 @@ import (
 	goruntime "runtime"
 )
 
-// shortText is how many bytes are copied of a string that has no more.
+// shortText is the number of bytes that are copied of a string of at most that
+// length.
 const shortText = 32
 
-// TextBytes returns how many bytes the strings of codes are together.
+// TextBytes returns the total length of the strings of codes.
 func (d *Dict) TextBytes(codes []uint32) int {
 	total, ends := 0, d.sorted.ends
 	for _, code := range codes {
@@ -24,15 +25,15 @@ func (d *Dict) TextBytes(codes []uint32) int {
 	return total
 }
 
-// AppendTexts writes the strings of codes into text one behind the other, from
-// a place on, and puts the place where each begins in place of its code. Most
-// strings are short: they are copied as a block of fixed size where neither
-// side ends, which takes no call.
+// AppendTexts writes the strings of codes to text, one after the other, from
+// position at. It replaces each code by the position of its string. Most
+// strings are short, so they are copied as a block of fixed size, which takes
+// no call, unless that would exceed either slice.
 func (d *Dict) AppendTexts(codes []uint32, text []byte, at int) {
 	ends, data := d.sorted.ends, d.sorted.data
 	for i, code := range codes {
 		codes[i] = uint32(at)
-		if int(code) >= len(ends) { // interned, or in one of the longest dictionaries
+		if int(code) >= len(ends) { // interned, or in a dictionary with wide ends
 			at += copy(text[at:], d.String(code))
 			continue
 		}

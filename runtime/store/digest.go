@@ -11,17 +11,17 @@ import (
 	"unsafe"
 )
 
-// digestPart is how many bytes one thread digests at a time.
+// digestPart is the number of bytes that a thread digests at a time.
 const digestPart = 4 << 20
 
-// Digest returns a SHA-256 over all there is to know of a database: relations,
-// tables and their columns' words, statistics and dictionaries, in the order in
-// which they were put. Equal tuples that are stored in other ways have other
-// digests, and so have the same bytes on machines of another byte order. The
-// identity of a file stands for columns that have Encoded set.
+// Digest returns a SHA-256 over the whole database: relations, tables, and the
+// words, statistics and dictionaries of their columns, in the order in which
+// they were put. Equal tuples that are stored differently have different
+// digests, and so has the same database on machines of another byte order. For
+// columns with Encoded set, it uses the identity of the file.
 func (db *Database) Digest(threads int) [sha256.Size]byte {
 	h := sha256.New()
-	numbers := map[any]int{} // of tables and dictionaries, by first use
+	numbers := map[any]int{} // numbers of tables and dictionaries, by first use
 	var tables []*Table
 	var dicts []*Dict
 	for _, r := range db.Relations() {
@@ -65,7 +65,7 @@ func (db *Database) Digest(threads int) [sha256.Size]byte {
 		}
 	}
 	digestParts(h, parts, threads)
-	goruntime.KeepAlive(db) // which owns the columns' memory
+	goruntime.KeepAlive(db) // owns the columns' memory
 	return [sha256.Size]byte(h.Sum(nil))
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // countDistinct counts or estimates the distinct words of a column that has at
-// least two. It uses at most the given number of threads.
+// least two. threads bounds the threads that it uses.
 func countDistinct(c *Column, threads int) int64 {
 	switch {
 	case c.Width == 1:
@@ -52,11 +52,12 @@ func (c *Column) countTables(chunks []Chunk) (n int64, ok bool) {
 	return n, true
 }
 
-// exactDistinctRows is the longest column whose wide words are counted with a
-// hash set.
+// exactDistinctRows is the length of the longest column whose wide words are
+// counted exactly, with a hash set.
 const exactDistinctRows = 1 << 12
 
-// partly divides n entries among threads: count gets each thread's share.
+// partly divides n entries among threads. It calls count with the share of each
+// thread.
 func partly(n, threads int, count func(i, from, to int)) {
 	parallel.Do(threads, threads, func(i int) {
 		count(i, n/threads*i,
@@ -82,7 +83,7 @@ func countBitmap[T uint8 | uint16](entries []T, domain, threads int) int64 {
 	return n
 }
 
-// countChanges counts the different entries of ascending ones.
+// countChanges counts the distinct entries of ascending ones.
 func countChanges[T unsigned](entries []T, threads int) int64 {
 	changes := make([]int64, threads)
 	partly(len(entries)-1, threads, func(i, from, to int) {
@@ -114,9 +115,9 @@ func countSet(c *Column) int64 {
 // give a standard error of 1.6 %.
 const hllBits = 12
 
-// estimateDistinct is HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007) with
-// linear counting where few registers are in use. Hashes have 64 bits, so that
-// no correction for large numbers is needed.
+// estimateDistinct is HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007),
+// with linear counting if few registers are in use. Hashes have 64 bits, so
+// large numbers need no correction.
 func estimateDistinct[T unsigned](entries []T, threads int) int64 {
 	parts := make([][1 << hllBits]uint8, threads)
 	partly(len(entries), threads, func(i, from, to int) {

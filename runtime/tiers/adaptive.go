@@ -10,9 +10,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// adaptive begins a plan on the plain engine. It goes on with a loop as native
-// code once that is ready and worth it. If there is code for the whole plan, or
-// if it is sure to pay, all of it is native.
+// adaptive starts a plan on the plain engine. Before a round of a loop it
+// switches to native code, once that is ready and expected to pay. If code for
+// the whole plan exists already, or is sure to pay, the whole plan runs as
+// native code.
 func (e *Engine) adaptive(ctx context.Context, req *runtime.Request, code runtime.Compiler,
 	commands int) (*runtime.Answer, error) {
 	r := e.newRun(req)
@@ -44,7 +45,7 @@ func (e *Engine) adaptive(ctx context.Context, req *runtime.Request, code runtim
 		}
 		from = left.rest.until
 	}
-	if len(r.answer.Segments) == 1 && e.late { // one engine ran all
+	if len(r.answer.Segments) == 1 && e.late { // one engine ran the whole plan
 		r.answer.Segments = nil
 	}
 	return r.answer, nil
@@ -58,7 +59,7 @@ func (r *run) loops() bool {
 }
 
 // scansMuch reports whether the commands outside of loops see so many rows that
-// making their code is sure to pay.
+// compiling them is sure to pay.
 func (r *run) scansMuch(commands int) bool {
 	e := &estimate{known: r.known, guessed: map[*queryplan.Var]int64{}}
 	rows := int64(0)
@@ -70,16 +71,16 @@ func (r *run) scansMuch(commands int) bool {
 	return rows >= r.sizes.Scanned*int64(commands)
 }
 
-// making is how far the code of a plan is that resumes a loop.
+// making is the progress of the code of a plan that resumes a loop.
 type making struct {
-	began  time.Time // of the loop
+	began  time.Time // when the loop began
 	round  time.Time // when the last round began
 	looked bool
 	done   chan error // receives what Compile returns; nil if it has not begun
 	state  state
 }
 
-// state says whether native code can go on.
+// state is the state of the code that resumes a loop.
 type state uint8
 
 const (
@@ -88,16 +89,16 @@ const (
 	refused
 )
 
-// worth decides whether native code goes on with a loop. A loop is expected to
-// go on for as long as it has taken. So code is made once the loop has taken
-// several times as long as that will take: if the loop ends then, it is not
-// much that was lost.
+// worth decides whether native code takes over a loop before its next round.
+// The expected remaining time of a loop is the time that it has taken so far.
+// So the code is compiled once the loop has taken several times as long as
+// compiling will take. If the loop ends soon after, little is lost.
 func (r *run) worth(x *rest, at runtime.Round) bool {
 	m, now := &x.making, time.Now()
 	if at.Number == 0 || m.began.IsZero() {
 		m.began, m.round = now, now
 		r.enter(x)
-		r.sow(x, at)
+		r.keepSeeds(x, at)
 	}
 	took, round := now.Sub(m.began), now.Sub(m.round)
 	m.round = now
@@ -107,39 +108,40 @@ func (r *run) worth(x *rest, at runtime.Round) bool {
 	return m.state == ready && round >= r.sizes.Round
 }
 
-// enter notes that a loop begins, and drops what was kept of the one before.
+// enter starts a loop, and drops what was kept for the previous one.
 func (r *run) enter(x *rest) {
 	if before := r.loop; before != nil && before != x {
 		for _, rel := range before.settled {
 			r.held -= bytes(rel)
 		}
 		clear(before.settled)
-		r.reap(before)
+		r.dropSeeds(before)
 	}
 	r.loop = x
 }
 
-// sow keeps what a decomposable loop begins with.
-func (r *run) sow(x *rest, at runtime.Round) {
+// keepSeeds keeps the initial tuples of a decomposable loop.
+func (r *run) keepSeeds(x *rest, at runtime.Round) {
 	if at.Number > 0 || !x.decomposable() {
 		return
 	}
-	r.reap(x)
+	r.dropSeeds(x)
 	x.seeds, x.dropped = at.Copy(runtime.Tuples, x.changing()), at.Dropped
 	for _, rel := range x.seeds {
 		r.held += bytes(rel)
 	}
 }
 
-// reap drops what a loop began with.
-func (r *run) reap(x *rest) {
+// dropSeeds drops the initial tuples of a loop.
+func (r *run) dropSeeds(x *rest) {
 	for _, rel := range x.seeds {
 		r.held -= bytes(rel)
 	}
 	x.seeds = nil
 }
 
-// advance looks for code of a loop that has taken so long, or makes it.
+// advance looks for the code of a loop that has taken some time already, or
+// starts compiling it.
 func (r *run) advance(x *rest, at runtime.Round, took time.Duration) {
 	m := &x.making
 	patience := r.sizes.Other
@@ -177,15 +179,14 @@ func (r *run) advance(x *rest, at runtime.Round, took time.Duration) {
 			return
 		}
 		m.done = make(chan error, 1)
-		// One core: the others go on with the loop. LLVM cannot be interrupted,
-		// so if the run ends first, the code goes to the cache.
+		// Compile on one core, because the others run the loop. LLVM cannot be
+		// interrupted, so if the run ends first, the code goes to the cache.
 		r.beside.Go(func() { m.done <- r.code.Compile(context.WithoutCancel(r.ctx), req, 1) })
 	}
 }
 
-// ahead returns a request for code that resumes a loop, with the bounds of what
-// the loop derives in the place of its tuples. It is nil if the loop cannot be
-// left.
+// ahead returns a request for the code that resumes a loop. Bounds of what the
+// loop derives stand for its tuples. It returns nil if the loop cannot be left.
 func (r *run) ahead(x *rest, at runtime.Round) *runtime.Request {
 	if !r.settle(x, at) {
 		return nil

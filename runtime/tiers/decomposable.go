@@ -6,10 +6,10 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// decomposable reports whether native code is expected to decompose a loop:
-// each command derives tuples of one relation from its delta, and takes over a
-// column, the same one in all. It goes by the names of columns, so it can be
-// mistaken. Then the run takes longer.
+// decomposable reports whether native code will probably decompose the loop
+// (harmony/decompose): each command derives tuples of one relation from its
+// delta, and all of them copy the same column. It compares names of columns, so
+// it can be wrong. A wrong answer only costs time.
 func (x *rest) decomposable() bool {
 	if len(x.seg.Resumes) != 1 {
 		return false
@@ -34,8 +34,8 @@ func (x *rest) decomposable() bool {
 	return slices.Contains(carried, true)
 }
 
-// delta returns the one scan of the loop's relation in an operator, if it is of
-// the delta, else nil.
+// delta returns the scan of the loop's relation in an operator, if there is
+// exactly one and it reads the delta. Otherwise it returns nil.
 func (x *rest) delta(n queryplan.Node) *queryplan.Scan {
 	var out *queryplan.Scan
 	for _, s := range queryplan.Scans(n) {

@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/prepare"
 )
 
-// next returns where the segment that begins with a piece ends, and whether it
-// is worth native code.
+// next returns the end of the segment that begins with a piece, and whether the
+// segment is worth native code.
 func (r *run) next(from int) (until int, native bool) {
 	e := &estimate{known: r.known, guessed: map[*queryplan.Var]int64{}}
 	pieces := r.cuts.Pieces
@@ -38,7 +38,7 @@ func (r *run) next(from int) (until int, native bool) {
 	return until, worth[from]
 }
 
-// known returns the number of tuples of a variable that is filled.
+// known returns the number of tuples of a variable that has been filled.
 func (r *run) known(v *queryplan.Var) (rows int64, ok bool) {
 	if rel := r.derived[v.Name]; rel != nil {
 		return int64(rel.Rows()), true
@@ -51,23 +51,23 @@ func (r *run) known(v *queryplan.Var) (rows int64, ok bool) {
 	return int64(n), err == nil
 }
 
-// roundsOfLoop is how often the commands of a loop are expected to see as many
-// rows as in the first round.
+// roundsOfLoop is the assumed number of rounds of a loop that see as many rows
+// as the first one.
 const roundsOfLoop = 4
 
-// estimate counts the rows that commands see, for which it guesses the sizes of
-// variables that are not filled yet.
+// estimate counts the rows that commands see. It guesses the sizes of variables
+// that have not been filled yet.
 type estimate struct {
-	// known is the number of tuples of inputs and of variables that earlier
-	// segments have filled.
+	// known returns the number of tuples of inputs and of variables that
+	// earlier segments have filled.
 	known   func(v *queryplan.Var) (rows int64, ok bool)
 	guessed map[*queryplan.Var]int64
 }
 
-// weight returns the number of rows that the commands of a piece see. The
-// pieces before it have been weighed. The commands of a loop see what was there
-// before the loop: rules that read what the others fill would double the sizes
-// with each rule.
+// weight returns the number of rows that the commands of a piece see. It must
+// have been called for the pieces before. The commands of a loop are taken to
+// see the sizes from before the loop: otherwise, rules that read what the
+// others fill would double the sizes with each rule.
 func (e *estimate) weight(p segments.Piece) int64 {
 	weight := int64(0)
 	filled := e.guessed
@@ -106,8 +106,8 @@ func (e *estimate) size(v *queryplan.Var) int64 {
 	return e.guessed[v]
 }
 
-// rows returns the number of rows of an operator. A join is expected to find
-// one row for each row of its larger side.
+// rows returns the number of rows of an operator. A join is assumed to find one
+// row for each row of its larger side.
 func (e *estimate) rows(n queryplan.Node) int64 {
 	most, sum := int64(0), int64(0)
 	inputs := n.Inputs()

@@ -9,21 +9,22 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// history is what an engine knows of earlier runs of plans without loops. A
-// process that runs a plan again and again makes its code, beside a run, once
-// the runs have taken several times as long as that will take.
+// history is what an engine knows of earlier runs of plans without loops. If a
+// process runs a plan again and again, its code is compiled once, concurrently
+// with a run, when the runs have taken several times as long as compiling will
+// take.
 type history struct {
 	mu    sync.Mutex
-	plans map[string]*planHistory // by text
+	plans map[string]*planHistory // by the plan's text
 }
 
 // planHistory is what is known of a plan.
 type planHistory struct {
-	spent time.Duration // on the plain engine
-	made  chan bool     // closed once its code is made; nil if it has not begun
+	spent time.Duration // the time of runs on the plain engine
+	made  chan bool     // closed when the code is compiled; nil before that begins
 }
 
-// keptHistories is the number of plans from which a history starts anew.
+// keptHistories bounds the plans of a history, which is then cleared.
 const keptHistories = 256
 
 // of returns the history of a plan.
@@ -40,8 +41,7 @@ func (h *history) of(plan *queryplan.Plan) *planHistory {
 	return h.plans[key]
 }
 
-// isMaking reports whether the code of a plan is being made, which nobody waits
-// for.
+// isMaking reports whether the code of a plan is being compiled.
 func (h *history) isMaking(p *planHistory) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,8 +56,8 @@ func (h *history) isMaking(p *planHistory) bool {
 	}
 }
 
-// beginCode makes the code of a plan beside a run, if earlier runs have taken
-// long.
+// beginCode compiles the code of a plan concurrently with a run, if earlier
+// runs have taken long enough.
 func (e *Engine) beginCode(p *planHistory, req *runtime.Request, code runtime.Compiler,
 	commands int) {
 	h := &e.history
@@ -77,7 +77,7 @@ func (e *Engine) beginCode(p *planHistory, req *runtime.Request, code runtime.Co
 	})
 }
 
-// ran notes that a run of a plan has taken so long.
+// ran adds the time of a run of a plan.
 func (h *history) ran(p *planHistory, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,30 +8,31 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// NewLate returns an engine that begins every run on the plain engine, by whose
-// name it goes. The engine of native code is opened for the first loop that
-// goes on for long. If it cannot be opened, runs stay on the plain engine.
+// NewLate returns an engine that starts every run on the plain engine, whose
+// name it has. It opens the native engine for the first loop that takes long.
+// If opening fails, runs stay on the plain engine.
 func NewLate(plain runtime.Engine, open func() (runtime.Engine, error), s Sizes) *Engine {
 	e := New(plain, &late{open: sync.OnceValues(open)}, s)
 	e.late = true
 	return e
 }
 
-// LateSizes are those of NewLate that users have. Opening LLVM takes 50 ms.
+// LateSizes are the thresholds of NewLate outside of tests. Opening LLVM takes
+// 50 ms.
 var LateSizes = func() Sizes {
 	s := DefaultSizes
 	s.Look = 500 * time.Millisecond
 	return s
 }()
 
-// late is an engine that is opened when it is first needed.
+// late is an engine that is opened at its first use.
 type late struct {
 	open   func() (runtime.Engine, error)
 	mu     sync.Mutex
-	opened runtime.Engine // nil before
+	opened runtime.Engine // nil until the first use
 }
 
-// Name returns the name of the engine of native code.
+// Name returns runtime.CPU.
 func (l *late) Name() string { return runtime.CPU }
 
 func (l *late) engine() (runtime.Engine, error) {
@@ -44,7 +45,7 @@ func (l *late) engine() (runtime.Engine, error) {
 	return e, err
 }
 
-// Run runs a plan on the engine.
+// Run evaluates the plan.
 func (l *late) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer, error) {
 	e, err := l.engine()
 	if err != nil {
@@ -53,7 +54,8 @@ func (l *late) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer, 
 	return e.Run(ctx, req)
 }
 
-// Find looks for the code of a request.
+// Find loads the code of a request if that needs no compilation, and reports
+// whether it did.
 func (l *late) Find(ctx context.Context, req *runtime.Request) (bool, error) {
 	e, err := l.engine()
 	if c, ok := e.(runtime.Compiler); ok && err == nil {
@@ -62,7 +64,7 @@ func (l *late) Find(ctx context.Context, req *runtime.Request) (bool, error) {
 	return false, err
 }
 
-// Compile makes the code of a request.
+// Compile compiles the code of a request.
 func (l *late) Compile(ctx context.Context, req *runtime.Request, cores int) error {
 	e, err := l.engine()
 	if c, ok := e.(runtime.Compiler); ok && err == nil {

@@ -7,18 +7,18 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/segments"
 )
 
-// forPlain returns which pieces of a plan the plain engine runs whatever their
-// sizes are.
+// forPlain reports, for each piece of a plan, whether the plain engine runs it
+// whatever its size is.
 //
-// A multijoin outside of loops is one: the plain engine joins tries, which
-// takes the time of a list for each node of a graph. Kernels join two inputs at
-// a time and look each row up in the others.
+// One reason is a multijoin outside of loops: the plain engine joins tries,
+// which takes time proportional to one list for each node of a graph. Kernels
+// join two inputs at a time and look each row up in the others.
 //
-// A loop with folds is another: the plain engine sorts the pairs by group once
-// and walks along them in each round. Kernels add each row to a table of
-// groups, where an exact sum of floats has hundreds of bytes. Other aggregates
-// of the loop must read only bags that it replaces: they have the groups of
-// folds, or few values.
+// The other is a loop with folds: the plain engine sorts the pairs by group
+// once and goes through them in each round. Kernels add each row to a table of
+// groups, where an exact sum of floats takes hundreds of bytes. Other
+// aggregates of the loop must read only bags that the loop replaces, because
+// those have as many groups as the folds, or few values.
 func forPlain(p *queryplan.Plan, pieces []segments.Piece) []bool {
 	flow := queryplan.NewFlow(p)
 	blocks := map[queryplan.Command]*queryplan.Block{}
@@ -31,7 +31,7 @@ func forPlain(p *queryplan.Plan, pieces []segments.Piece) []bool {
 			out[i] = slices.ContainsFunc(piece.Commands, hasMultiJoin)
 			continue
 		}
-		folds, others := 0, 0 // in the loops; what comes before them runs once
+		folds, others := 0, 0 // in loops; commands before them run only once
 		for _, c := range piece.Commands {
 			n := queryplan.CommandNode(c)
 			if n == nil || !flow.InLoop(blocks[c]) {

@@ -8,22 +8,24 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// noted are orders of which a run notes what they choose.
+// noted wraps the join orders of a plan and records the orders that they choose
+// in a run.
 type noted struct {
 	runtime.Orders
 	run *run
-	seg *segments.Segment // whose plan it is
+	seg *segments.Segment // the segment of the plan
 }
 
-// note has a run note the orders that a request of the plain engine chooses
-// again, for plans that resume loops.
+// note makes the run record the join orders that the plain engine chooses again
+// for a request, for plans that resume loops.
 func (r *run) note(req *runtime.Request, seg *segments.Segment) {
 	if orders := req.Orders; orders != nil {
 		req.Orders = func(p *queryplan.Plan) runtime.Orders { return &noted{orders(p), r, seg} }
 	}
 }
 
-// Again returns the commands of a block with other orders.
+// Again returns the commands of a block with the best orders, and records those
+// that differ.
 func (n *noted) Again(b *queryplan.Block, cmds []queryplan.Command,
 	sizes map[*queryplan.Var]queryplan.Size) []queryplan.Command {
 	out := n.Orders.Again(b, cmds, sizes)
@@ -44,8 +46,8 @@ func (n *noted) Again(b *queryplan.Block, cmds []queryplan.Command,
 	return out
 }
 
-// follow gives the plan that resumes a loop the orders that the loop has by
-// now. Code that was made for other orders is left.
+// follow gives the plan that resumes a loop the join orders that the loop has
+// now. It drops code that was compiled for other orders.
 func (r *run) follow(x *rest) {
 	if x.times == r.times {
 		return

@@ -11,28 +11,29 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// rest is a plan that goes on with a loop as native code.
+// rest is a plan that resumes a loop as native code.
 type rest struct {
 	seg   *segments.Segment
 	loop  string
-	piece int // of the loop
-	until int // piece behind the plan
-	// settled are the relations that the loop reads and does not change.
+	piece int // the piece of the loop
+	until int // the first piece after the plan
+	// settled holds the relations that the loop reads and does not change.
 	settled map[string]*store.Relation
-	// seeds is what a decomposable loop began with, old tuples and delta of
-	// each variable. Native code begins it again. By then the run had dropped
-	// so many decimals.
+	// seeds holds the initial tuples of a decomposable loop: old tuples and
+	// delta of each variable. Native code starts the loop again from these.
+	// dropped is the number of decimals that the run had dropped by then.
 	seeds   []*store.Relation
 	dropped int64
 	making  making
 	times   int // run.times when the plan was made
 }
 
-// shortRest is the number of commands behind a loop up to which the plan that
-// resumes the loop has all of them. A further change of engines costs more.
+// shortRest is the number of commands after a loop up to which the plan that
+// resumes the loop includes them all, because switching engines again costs
+// more.
 const shortRest = 16
 
-// rest returns the plan that resumes a loop, nil if there is none.
+// rest returns the plan that resumes a loop, or nil if there is none.
 func (r *run) rest(loop string) *rest {
 	if out, ok := r.rests[loop]; ok {
 		return out
@@ -49,8 +50,8 @@ func (r *run) rest(loop string) *rest {
 	return out
 }
 
-// unbounded counts the loops whose rounds are bounded. The request has one
-// bound for all of them.
+// unbounded counts the loops that have no bound of their own. The request has
+// one bound for all of them.
 func unbounded(seg *segments.Segment) int {
 	n := 0
 	for _, b := range seg.Plan.Blocks {
@@ -61,7 +62,7 @@ func unbounded(seg *segments.Segment) int {
 	return n
 }
 
-// changing lists the parts of a loop's variables that it hands over.
+// changing lists the parts of a loop's variables that are handed over.
 func (x *rest) changing() []runtime.Part {
 	var out []runtime.Part
 	for _, name := range x.seg.Resumes {
@@ -88,18 +89,18 @@ func (r *run) settle(x *rest, at runtime.Round) bool {
 	return len(rels) == len(parts)
 }
 
-// handover is what a run on the plain engine leaves behind.
+// handover is what a run on the plain engine leaves to native code.
 type handover struct {
 	rest     *rest
-	left     int64 // rounds that the plain engine has taken
-	rounds   int64 // of these, those that native code does not take again
+	left     int64 // rounds that the plain engine ran
+	rounds   int64 // those of left that native code does not repeat
 	changing []*store.Relation
 }
 
-// leave takes what the plan that resumes a loop needs, and what later pieces
-// and the answer do. It returns nil if that is not possible.
+// leave takes the tuples that the resuming plan, later pieces and the answer
+// need. It returns nil if that is not possible.
 func (r *run) leave(x *rest, at runtime.Round) *handover {
-	if x.seg.Again && at.Dropped > 0 { // it would be counted again
+	if x.seg.Again && at.Dropped > 0 { // would count dropped decimals twice
 		return nil
 	}
 	if !r.settle(x, at) {
@@ -113,8 +114,8 @@ func (r *run) leave(x *rest, at runtime.Round) *handover {
 		}
 	}
 	var changing []runtime.Part
-	if at.Dropped != x.dropped { // they would be counted again
-		r.reap(x)
+	if at.Dropped != x.dropped { // a repetition would count them twice
+		r.dropSeeds(x)
 	}
 	if x.seeds == nil {
 		changing = x.changing()
@@ -138,7 +139,7 @@ func (r *run) leave(x *rest, at runtime.Round) *handover {
 	return h
 }
 
-// keep enters what a run on the plain engine has left.
+// keep stores what a run on the plain engine has left.
 func (r *run) keep(h *handover) {
 	for _, v := range r.cuts.Done(h.rest.loop) {
 		rel := h.rest.settled[v.Name]
@@ -154,7 +155,7 @@ func (r *run) keep(h *handover) {
 	}
 }
 
-// resume runs the plan that goes on with a loop.
+// resume runs the plan that resumes a loop.
 func (r *run) resume(ctx context.Context, h *handover) error {
 	req := *r.req
 	req.Plan, req.MaxRounds = h.rest.seg.Plan, r.rounds
@@ -200,8 +201,8 @@ func (r *run) resume(ctx context.Context, h *handover) error {
 	return nil
 }
 
-// begin runs pieces on the plain engine until a loop is left, of which it
-// returns what is handed over; nil if the run has ended.
+// begin runs pieces on the plain engine until the run ends or a loop is left.
+// It returns what is handed over, or nil if the run has ended.
 func (r *run) begin(ctx context.Context, from int) (*handover, error) {
 	req := *r.req
 	seg := &segments.Segment{Plan: req.Plan}

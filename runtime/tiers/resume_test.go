@@ -28,7 +28,7 @@ func leaving(t *testing.T, round int64, runs, left *int) adaptive {
 	e := New(checked{portable.New(), t, runs}, checked{named{portable.New()}, t, runs}, small)
 	e.leave = func(r *run, x *rest, at runtime.Round) bool {
 		if round%2 == 1 {
-			r.sow(x, at)
+			r.keepSeeds(x, at)
 		}
 		parts := x.changing()
 		rels := at.Copy(runtime.Bounds, parts)

@@ -19,23 +19,24 @@ type run struct {
 	*Engine
 	req  *runtime.Request
 	cuts *segments.Cuts
-	// plainPieces are those that the plain engine runs, whatever their size.
+	// plainPieces marks the pieces that the plain engine runs whatever their
+	// size.
 	plainPieces []bool
-	rounds      int64 // bound of each loop
+	rounds      int64 // the bound of each loop; -1 for none
 	answer      *runtime.Answer
-	derived     map[string]*store.Relation // that later segments need, by variable
-	held        int64                      // bytes of derived
-	hot         map[int]bool               // pieces whose loops derive many tuples
-	// loopsAreHot says that all loops are taken to derive many tuples.
+	derived     map[string]*store.Relation // what later segments need, by variable
+	held        int64                      // the size of derived, in bytes
+	hot         map[int]bool               // pieces with loops that derive many tuples
+	// loopsAreHot means that all loops are assumed to derive many tuples.
 	loopsAreHot bool
-	rests       map[string]*rest // that resume loops, by block
-	loop        *rest            // the last one that began
+	rests       map[string]*rest // the plans that resume loops, by block
+	loop        *rest            // the loop that began last
 
-	// An adaptive run has these.
+	// The remaining fields are for adaptive runs.
 	ctx  context.Context
 	code runtime.Compiler
-	// reordered has the commands of loops whose joins have another order by
-	// now, by block and index, and times how often that has changed.
+	// reordered holds the commands of loops whose join order has changed, by
+	// block and index. times counts the changes.
 	reordered map[string]map[int]queryplan.Command
 	times     int
 }
@@ -71,7 +72,7 @@ func (e *Engine) divided(ctx context.Context, req *runtime.Request) (*runtime.An
 	return r.answer, nil
 }
 
-// hotLoop is the cause with which a segment of the plain engine is stopped.
+// hotLoop is the cause that stops a segment of the plain engine.
 type hotLoop struct{ piece int }
 
 // Error describes the cause.
@@ -122,8 +123,8 @@ func (r *run) segment(ctx context.Context, from, until int, native bool) error {
 	return nil
 }
 
-// facts returns the relations of a segment. Those of settled are not derived
-// yet.
+// facts returns the relations of a segment. settled holds those that are not in
+// derived yet.
 func (r *run) facts(seg *segments.Segment, settled map[string]*store.Relation) *store.Database {
 	db := store.NewDatabase()
 	if r.req.Facts != nil {
@@ -165,7 +166,7 @@ func (r *run) commands(from, until int) int {
 	return n
 }
 
-// watch stops a segment of the plain engine if one of its loops derives many
+// watch stops a segment of the plain engine when one of its loops derives many
 // tuples.
 func (r *run) watch(req *runtime.Request, from, until int, stop context.CancelCauseFunc) {
 	loops := map[string]int{}
@@ -191,7 +192,7 @@ func (r *run) watch(req *runtime.Request, from, until int, stop context.CancelCa
 	}
 }
 
-// withHeld adds what the run holds to an error of the memory of a segment.
+// withHeld adds the memory that the run holds to the memory error of a segment.
 func (r *run) withHeld(err error) error {
 	var memory *runtime.MemoryError
 	if !errors.As(err, &memory) || memory.Device || memory.System != nil {
@@ -203,7 +204,7 @@ func (r *run) withHeld(err error) error {
 	return &all
 }
 
-// add enters the answer of a segment; until is the first piece behind it.
+// add adds the answer of a segment. until is the first piece after the segment.
 func (r *run) add(seg *segments.Segment, a *runtime.Answer, until int) {
 	all := r.answer
 	all.Peak = max(all.Peak, r.held+a.Peak)
@@ -259,7 +260,7 @@ func (r *run) forget(until int) {
 	}
 }
 
-// profile adds to what a command cost.
+// profile adds to the cost of a command.
 func (r *run) profile(p runtime.CommandProfile) {
 	at := slices.IndexFunc(r.answer.Profile, func(have runtime.CommandProfile) bool {
 		return have.Block == p.Block && have.Command == p.Command

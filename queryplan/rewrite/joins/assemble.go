@@ -31,8 +31,8 @@ func (t *joinTree) relations() []int {
 	return append(t.left.relations(), t.right.relations()...)
 }
 
-// assembler puts a conjunction together again. It tests conditions as soon as
-// their columns are there, and semijoins after them. It computes a column when
+// assembler turns a conjunction into operators. It tests conditions as soon as
+// their columns exist, and semijoins after them. It computes a column when
 // something needs it, at the latest at the end.
 type assembler struct {
 	*Conjunction
@@ -42,9 +42,9 @@ type assembler struct {
 	sources            map[string]int // relations that have a column, and maps that compute it
 }
 
-// Assemble returns the operators for a conjunction in the given join order.
-// Where the site allows it, joins become semijoins that only ask for the
-// existence of a match.
+// Assemble returns the operators of a conjunction in the given join order. If
+// the site allows it, joins become semijoins that only test whether a match
+// exists.
 func (c *Conjunction) Assemble(order *joinTree, at Site) queryplan.Node {
 	c.Restrict(at)
 	a := &assembler{
@@ -73,7 +73,7 @@ func (c *Conjunction) Assemble(order *joinTree, at Site) queryplan.Node {
 	return trees.Project(n, c.Out)
 }
 
-// Restrict leaves the result only the columns that the site uses.
+// Restrict reduces the result to the columns that the site uses.
 func (c *Conjunction) Restrict(at Site) {
 	if at.Want != nil {
 		c.Out = slices.DeleteFunc(c.Out, func(r queryplan.Rename) bool {
@@ -97,8 +97,9 @@ func (c *Conjunction) Sources() map[string]int {
 	return out
 }
 
-// tree joins the relations under t. needed are the columns that are wanted
-// above, beside those of conditions, maps and semijoins that are still to come.
+// tree joins the relations under t. needed holds the columns that are used
+// above, besides those of conditions, maps and semijoins that are still to be
+// applied.
 func (a *assembler) tree(t *joinTree, needed map[string]bool) queryplan.Node {
 	if t.left == nil {
 		return a.ready(a.Rels[t.rel])
@@ -167,8 +168,8 @@ func (a *assembler) onlyExists(j *queryplan.Join, needed map[string]bool) bool {
 	return true
 }
 
-// ready applies to n whatever its columns allow: conditions, then the computed
-// columns that conditions and joins wait for, then semijoins.
+// ready applies to n everything that its columns allow: conditions, then the
+// computed columns that conditions and joins wait for, then semijoins.
 func (a *assembler) ready(n queryplan.Node) queryplan.Node {
 	for {
 		cols := trees.Columns(n)
@@ -205,8 +206,8 @@ func (a *assembler) ready(n queryplan.Node) queryplan.Node {
 	}
 }
 
-// wanted returns a map that can be computed from the columns cols and that a
-// join, a condition or a semijoin waits for.
+// wanted returns a map that can be computed from cols and that a join, a
+// condition or a semijoin waits for.
 func (a *assembler) wanted(cols []string) (string, bool) {
 	if name, ok := a.equality(cols); ok {
 		return name, true
@@ -232,15 +233,15 @@ func isLeaf(n queryplan.Node) bool {
 	return !InConjunction(n)
 }
 
-// computable returns a map to compute from the columns cols so that all of used
-// will be there. Each missing one must be within reach.
+// computable returns a map to compute from cols on the way to all of used. Each
+// missing column must be reachable.
 func (a *assembler) computable(cols, used []string) (string, bool) {
 	return a.reachAll(cols, used, nil)
 }
 
 // reachAll returns the map to compute first on the way to those of names that
-// are missing from cols. The way must not pass through a name of under: two
-// columns that a join and an expression both give may be computed from each
+// are missing from cols. The way must not pass through a name in under, because
+// two columns that both a join and an expression give may be computed from each
 // other.
 func (a *assembler) reachAll(cols, names, under []string) (string, bool) {
 	first := ""
@@ -280,7 +281,7 @@ func (a *assembler) reach(cols []string, name string, under []string) (string, b
 	return "", false
 }
 
-// equality returns a computed column that equals a relation's and can be made.
+// equality returns a computable column that must equal a column of a relation.
 func (a *assembler) equality(cols []string) (string, bool) {
 	for _, m := range a.maps {
 		if a.sources[m.Name] < 2 {
@@ -295,8 +296,8 @@ func (a *assembler) equality(cols []string) (string, bool) {
 	return "", false
 }
 
-// compute makes the first pending map of a name. If the column is there
-// already, the two have to be equal.
+// compute computes the first pending map of a name. If the column exists
+// already, it adds a condition that the two are equal.
 func (a *assembler) compute(n queryplan.Node, name string) queryplan.Node {
 	at := slices.IndexFunc(a.maps, func(m queryplan.NamedExpr) bool {
 		return m.Name == name && trees.HasAll(trees.Columns(n), queryplan.ExprColumns(m.Expr))

@@ -10,51 +10,52 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
-// Graph is a conjunction as the search for an order sees it.
+// joinGraph is a conjunction as the search for a join order sees it.
 type joinGraph struct {
 	Rels  []graphRel
 	links []graphLink
 	conds []graphCond
-	words int // of a column set
-	// computed are the columns that joins wait for.
+	words int // the words of a column set
+	// computed lists the computed columns that joins wait for.
 	computed []graphMap
 	joinable bitset.Set
-	// wanted are the columns that something beside joins uses.
+	// wanted holds the columns that something besides joins uses.
 	wanted bitset.Set
-	// Conditioned are the columns of conditions and semijoins on several
-	// relations, and others whose estimates are wanted of the whole.
+	// Conditioned holds the columns of conditions and semijoins on several
+	// relations, and other columns whose estimates are needed for the whole
+	// join.
 	Conditioned bitset.Set
-	names       []string // of the columns
+	names       []string // the names of the columns
 	Number      map[string]int
-	// span is the number of values in the ranges of columns, 0 where it is
+	// span is the number of values in the range of each column, or 0 if it is
 	// unknown.
 	span []float64
-	// whole are the columns of whole numbers.
+	// whole marks the columns of whole numbers.
 	whole []bool
-	// Bits is set if costs include the bits that FilterProbes puts in front of
+	// Bits makes costs include the bit sets that FilterProbes puts in front of
 	// indexes.
 	Bits bool
-	// Closes is set if joins that close a cycle are taken to keep as many
-	// tuples as they can, which is the worst for those on the way.
+	// Closes assumes that joins that close a cycle keep as many tuples as
+	// possible, which is the worst case for the intermediate tuples.
 	Closes bool
 	est    *stats.Estimator
 }
 
 type graphRel struct {
-	Est     *stats.Estimate // after conditions and semijoins on its columns alone
-	scanned float64         // tuples read to get at these
+	Est     *stats.Estimate // after the conditions and semijoins on its columns alone
+	scanned float64         // the tuples that are read for these
 	cols    bitset.Set
 	keys    []bitset.Set
-	// Indexed is set if an index on it outlives one evaluation.
+	// Indexed means that an index on the relation outlives one evaluation.
 	Indexed bool
 	// delta is set if it reads the tuples that are new in a round, invariant if
 	// it reads nothing that the loop around it changes.
 	delta, invariant bool
-	// spread is how many tuples a probe of its index finds for each that its
-	// conditions leave, where they come after the join; otherwise 1.
+	// spread is how many tuples a probe of its index finds for each tuple that
+	// its conditions leave, if they are tested after the join; otherwise 1.
 	spread float64
-	// whole is set if it is a stored relation without conditions, so that an
-	// index needs no copy of it.
+	// whole means that it is a stored relation without conditions, so an index
+	// needs no copy of it.
 	whole   bool
 	numbers bitset.Set // columns that count the rows of a whole one
 	ascends bitset.Set // columns in whose order its tuples come
@@ -67,7 +68,7 @@ type graphLink []int
 type graphCond struct {
 	cols bitset.Set
 	cond queryplan.Expr
-	semi *Semijoin // instead of a condition
+	semi *Semijoin // set instead of a condition
 }
 
 type graphMap struct {
@@ -75,8 +76,8 @@ type graphMap struct {
 	used bitset.Set
 }
 
-// NewGraph makes the graph of a conjunction. changed has the variables that a
-// loop around it changes, nil outside of loops.
+// NewGraph makes the graph of a conjunction. changed holds the variables that
+// the loop around it changes; it is nil outside of loops.
 func NewGraph(c *Conjunction, est *stats.Estimator, changed map[*queryplan.Var]bool) *joinGraph {
 	g := &joinGraph{est: est, Number: map[string]int{}}
 	for _, r := range c.Rels {
@@ -111,7 +112,7 @@ func NewGraph(c *Conjunction, est *stats.Estimator, changed map[*queryplan.Var]b
 	return g
 }
 
-// column returns the number of a column, a new one if it has none.
+// column returns the number of a column. A new column gets a number.
 func (g *joinGraph) column(name string) int {
 	if _, ok := g.Number[name]; !ok {
 		g.Number[name] = len(g.Number)
@@ -276,10 +277,10 @@ func (g *joinGraph) link() {
 // subPlan is the best way found to join a set of relations.
 type subPlan struct {
 	tree    *joinTree
-	rel     *graphRel // if it is a single one
+	rel     *graphRel // the relation, if it is a single one
 	Est     *stats.Estimate
 	Rows    float64
-	Stream  float64 // cost of producing the tuples
+	Stream  float64 // the cost of producing the tuples
 	cols    bitset.Set
 	ascends bitset.Set // columns in whose order they come
 	keys    []bitset.Set
@@ -393,8 +394,8 @@ func hasKey(keys []bitset.Set, cols bitset.Set) bool {
 	return slices.ContainsFunc(keys, cols.HasAll)
 }
 
-// joinCost is the cost of a join with r indexed and l probing. Outside are the
-// columns of relations that are in neither.
+// joinCost returns the cost of a join in which r is indexed and l probes.
+// outside holds the columns of relations that are in neither.
 func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset.Set) float64 {
 	on := g.on(l, r)
 	build, probe := g.indexCost(l, r, on, g.onlyExists(r, on, outside))
@@ -409,9 +410,9 @@ func (g *joinGraph) joinCost(l, r *subPlan, rows float64, outside bitset.Set) fl
 	return cost
 }
 
-// readsWhole reports whether a join of a delta with something else reads the
-// other side whole in every round: it streams it, or builds an index that does
-// not outlive the round.
+// readsWhole reports whether a join with a delta reads its other side
+// completely in every round, because it streams that side or builds an index
+// that does not outlive the round.
 func readsWhole(l, r *subPlan) bool {
 	kept := r.invariant || r.rel != nil && r.rel.Indexed
 	return r.delta && !l.delta || l.delta && !r.delta && !kept
@@ -434,7 +435,7 @@ func (g *joinGraph) filterGain(l, r *subPlan, on bitset.Set, probe, kept float64
 }
 
 // onlyExists reports whether a set of keys is enough for the right side of a
-// join: only its columns to match are used, and each left tuple matches once.
+// join: only its join columns are used, and each left tuple matches once.
 func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset.Set) bool {
 	for w := range on {
 		if r.cols[w]&^on[w]&(g.wanted[w]|outside[w]) != 0 {
@@ -444,8 +445,8 @@ func (g *joinGraph) onlyExists(r *subPlan, on, outside bitset.Set) bool {
 	return hasKey(r.keys, on)
 }
 
-// indexCost returns the cost of building an index of r on the columns, and of
-// one probe of it by l.
+// indexCost returns the cost of building an index of r on columns, and the cost
+// of one probe of it by l.
 func (g *joinGraph) indexCost(l, r *subPlan, on bitset.Set, exists bool) (build, probe float64) {
 	x := IndexShape{Rows: r.Rows, Size: 1, Probes: l.Rows, exists: exists,
 		Unique: hasKey(r.keys, on)}

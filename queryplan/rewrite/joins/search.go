@@ -8,7 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/graph"
 )
 
-// maxExact is the most relations that dynamic programming orders.
+// maxExact is the largest number of relations that dynamic programming orders.
 const maxExact = 12
 
 // Order returns the best join order found.
@@ -17,8 +17,8 @@ func (g *joinGraph) Order() *joinTree {
 	for _, rels := range g.Parts() {
 		parts = append(parts, g.Best(rels))
 	}
-	// Products of what nothing connects, small ones last: the right side is
-	// held.
+	// Unconnected parts become products. Small parts come last, because the
+	// right side is held in memory.
 	slices.SortStableFunc(parts, func(a, b *subPlan) int {
 		switch {
 		case a.Rows > b.Rows:
@@ -35,7 +35,7 @@ func (g *joinGraph) Order() *joinTree {
 	return tree
 }
 
-// Best returns the best way found to join relations that are connected.
+// Best returns the best plan that was found for joining connected relations.
 func (g *joinGraph) Best(rels []int) *subPlan {
 	if len(rels) <= maxExact {
 		return g.exact(rels)
@@ -55,7 +55,7 @@ func (g *joinGraph) Parts() [][]int {
 }
 
 // exact finds the cheapest tree by dynamic programming over connected sets of
-// relations. It uses products only where there is no other way.
+// relations. It uses products only if there is no other way.
 func (g *joinGraph) exact(rels []int) *subPlan {
 	near := g.near(rels)
 	for _, products := range []bool{false, true} {
@@ -75,8 +75,8 @@ func (g *joinGraph) exact(rels []int) *subPlan {
 	panic("rewrite: no join order")
 }
 
-// near returns, for each of some relations, the set of places in the list of
-// those that a link connects it with.
+// near returns, for each relation of a list, the set of positions in the list
+// of the relations that a link connects it with.
 func (g *joinGraph) near(rels []int) []int {
 	out := make([]int, len(rels))
 	for _, l := range g.links {
@@ -111,8 +111,8 @@ func isConnected(set int, near []int) bool {
 	return reached == set
 }
 
-// bestSplit returns the cheapest join of two parts of a set, nil if all of them
-// are products and those are not wanted.
+// bestSplit returns the cheapest join of two parts of a set. It returns nil if
+// all of them are products and products is false.
 func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bool) *subPlan {
 	var out *subPlan
 	var left, right *subPlan
@@ -123,7 +123,7 @@ func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bo
 			continue
 		}
 		if out == nil {
-			// The size of a join depends on what is joined, not on how.
+			// The size of a join does not depend on the order of joins.
 			out = g.shape(l, r)
 			outside = g.outside(func(i int) bool {
 				at := slices.Index(rels, i)
@@ -134,7 +134,7 @@ func (g *joinGraph) bestSplit(best []*subPlan, rels []int, mask int, products bo
 			left, right = l, r
 			continue
 		}
-		// If costs are equal, the order of the text wins.
+		// If costs are equal, keep the order of the program.
 		cost := g.joinCost(l, r, out.Rows, outside)
 		if cost < out.Stream || cost == out.Stream && first(l.tree) < first(left.tree) {
 			out.Stream, left, right = cost, l, r
@@ -167,8 +167,9 @@ func first(t *joinTree) int {
 	return t.rel
 }
 
-// greedy builds a left-deep tree: from a delta or else the smallest relation
-// on, always to the smallest next result that has a column to match.
+// greedy builds a left-deep tree. It starts from a delta, or else the smallest
+// relation, and always adds the relation with a join column that gives the
+// smallest result.
 func (g *joinGraph) greedy(rels []int) *subPlan {
 	leaves := make([]*subPlan, len(rels))
 	start := 0
@@ -223,8 +224,8 @@ func (g *joinGraph) greedy(rels []int) *subPlan {
 	return plan
 }
 
-// beside returns the columns of the relations outside of the plan but r, given
-// how many of these have each column.
+// beside returns the columns of the relations that are outside of the plan,
+// except r. holders counts for each column how many of these have it.
 func (g *joinGraph) beside(holders []int, r *subPlan) bitset.Set {
 	out := make(bitset.Set, g.words)
 	for col, n := range holders {
@@ -238,8 +239,8 @@ func (g *joinGraph) beside(holders []int, r *subPlan) bitset.Set {
 	return out
 }
 
-// Widest returns the plan of a join tree and the most tuples of a join under
-// its root.
+// Widest returns the plan of a join tree and the largest number of tuples of a
+// join below its root.
 func (g *joinGraph) Widest(t *joinTree) (plan *subPlan, rows float64) {
 	if t.left == nil {
 		return g.leaf(t.rel), 0

@@ -12,38 +12,38 @@ import (
 
 const (
 	// shortestShare is the expected length of the shortest of several lists of
-	// a row, compared with the lists of the input whose lists are shortest on
+	// a row, relative to the lists of the input whose lists are shortest on
 	// average. On cyclic closures of R-MAT graphs it is 0.35 to 0.8.
 	shortestShare = 0.55
-	// listCost is reading a value of a list. Tuples are made only of values
-	// that the other inputs have, too.
+	// listCost is the cost of reading a value of a list. Tuples are made only
+	// of values that the other inputs also have.
 	listCost = 0.2
 )
 
-// Stepwise is a multijoin by steps, and what it takes.
+// Stepwise is a multijoin by steps and its cost.
 type Stepwise struct {
 	Join *queryplan.MultiJoin
 	Cost float64
 	// Lists are the relations of the first step with several lists, and Lengths
-	// the expected lengths of these.
+	// their expected lengths.
 	Lists   []queryplan.Node
 	Lengths []float64
 }
 
-// stepSearch looks for an order of the steps of a multijoin.
+// stepSearch searches an order of the steps of a multijoin.
 type stepSearch struct {
 	*joinGraph
 	rels  []queryplan.Node
-	left  []int // relations that are not joined
+	left  []int // the relations that are not joined yet
 	bound []string
-	rows  *subPlan // so far
+	rows  *subPlan // the rows so far
 	out   Stepwise
 }
 
 // Steps finds an order of the columns of relations of which one is a delta and
-// others grow: each next column has the shortest expected list. The inputs come
-// in the order in which binary joins take them. It returns nil if the relations
-// cannot be joined by steps, or if no step has several lists.
+// others grow. Each next column has the shortest expected list. The inputs come
+// in the order of binary joins. It returns nil if the relations cannot be
+// joined by steps, or if no step has several lists.
 func Steps(c *Conjunction, est *stats.Estimator, changed map[*queryplan.Var]bool) *Stepwise {
 	lead := slices.IndexFunc(c.Rels, readsDelta)
 	if lead < 0 {
@@ -82,8 +82,8 @@ func (s *stepSearch) unbound(rel int) []string {
 	})
 }
 
-// take removes the relations of which no column is unbound, or only the given
-// one.
+// take removes the relations whose columns are all bound, except at most the
+// given one.
 func (s *stepSearch) take(name string) (taken []int) {
 	s.left = slices.DeleteFunc(s.left, func(rel int) bool {
 		open := s.unbound(rel)
@@ -146,7 +146,7 @@ func (s *stepSearch) step() bool {
 	return true
 }
 
-// length is the expected length of the list of a relation for a row.
+// length returns the expected length of the list of a relation for a row.
 func (s *stepSearch) length(rel int) float64 {
 	return s.shape(s.rows, s.leaf(rel)).Rows / s.rows.Rows
 }
@@ -165,8 +165,8 @@ func (s *stepSearch) test(rels []int, tuples float64) {
 	}
 }
 
-// probe is the cost of looking a key of a relation up: a list of values, or
-// whether a tuple exists.
+// probe returns the cost of looking up a key of a relation: a list of values,
+// or only whether a tuple exists.
 func (s *stepSearch) probe(rel int, key []string, probes float64, exists bool) float64 {
 	x := IndexShape{Rows: s.Rels[rel].Est.Rows, Columns: len(key), Size: 1, Probes: probes,
 		exists: exists, Unique: exists}

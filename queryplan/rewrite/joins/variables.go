@@ -13,19 +13,20 @@ const (
 	// StepCost is the cost of a step through a sorted list, on the scale of the
 	// costs of binary joins.
 	StepCost = 0.15
-	// gallopSteps bounds the steps in a longer list for each in the shortest.
+	// gallopSteps bounds the steps in a longer list for each step in the
+	// shortest list.
 	gallopSteps = 8
-	// maxOrdered is the most variables that dynamic programming orders.
+	// maxOrdered is the largest number of variables that dynamic programming
+	// orders.
 	maxOrdered = 8
 )
 
-// VariableGraph is a multijoin as the search for an order of its variables sees
-// it.
+// VariableGraph is a multijoin as the search for a variable order sees it.
 type VariableGraph struct {
-	names []string // of the variables
+	names []string // the names of the variables
 	rels  []variableRel
-	// domain has for each variable the number of values from which the
-	// relations are taken to draw theirs.
+	// domain holds, for each variable, the number of values from which the
+	// relations are assumed to draw theirs.
 	domain []float64
 }
 
@@ -63,16 +64,16 @@ func (g *VariableGraph) distinct(r *variableRel, vars uint64) float64 {
 	return r.est.Distinct(cols)
 }
 
-// binding is a set of variables that are bound, and what it takes to bind them.
+// binding is a set of bound variables and the cost of binding them.
 type binding struct {
 	order []int
-	Names []string // of the variables in this order, once all are bound
-	Steps float64  // through lists
-	Rows  float64  // combinations of values that remain
+	Names []string // the variables in binding order, once all are bound
+	Steps float64  // steps through lists
+	Rows  float64  // the remaining combinations of values
 }
 
-// bind adds a variable: for each combination of values so far the lists of its
-// values under them, one of each relation that has it, are intersected.
+// bind adds a variable. For each combination of values so far, it intersects
+// the lists of the variable's values, one list of each relation that has it.
 func (g *VariableGraph) bind(b *binding, v int) *binding {
 	var bound uint64
 	for _, o := range b.order {
@@ -98,8 +99,8 @@ func (g *VariableGraph) bind(b *binding, v int) *binding {
 		Rows: b.Rows * g.domain[v] * match}
 }
 
-// Order binds the variables in the order with the fewest expected steps. Beyond
-// maxOrdered variables each is the cheapest next one.
+// Order binds the variables in the order with the fewest expected steps. With
+// more than maxOrdered variables, it always binds the cheapest next one.
 func (g *VariableGraph) Order() *binding {
 	best := &binding{Rows: 1}
 	if n := len(g.names); n <= maxOrdered {

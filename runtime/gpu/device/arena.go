@@ -9,27 +9,26 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Arena is the memory of a captured run. Its addresses stay as long as the
-// graph may be launched. Memory that the run frees is handed out again at once,
-// because the run's commands follow each other.
+// Arena is the memory of a captured run. Its addresses stay valid as long as
+// the graph may be launched. Memory that the run frees is reused at once,
+// because the commands of a run execute in order.
 type Arena struct {
 	Memory *Memory
-	Stream driver.Stream // in which memory is taken and given back, not the run's
+	Stream driver.Stream // for allocating and freeing chunks; not the run's stream
 	chunks []Buffer
-	Bytes  int64    // of the chunks
-	free   []Buffer // parts of chunks, by address; none of the same chunk touch
+	Bytes  int64    // total size of the chunks
+	free   []Buffer // free parts of chunks, by address; adjacent parts are merged
 }
 
 const (
-	// arenaPart is what parts are multiples of.
+	// arenaPart is the unit of part sizes, in bytes.
 	arenaPart = 256
-	// arenaChunk is the least that is asked of the engine's memory at a time,
-	// where there is plenty.
+	// arenaChunk is the smallest chunk, in bytes, unless memory is scarce.
 	arenaChunk = 4 << 20
 )
 
-// Alloc returns memory, whose contents are not defined: the smallest part that
-// is large enough.
+// Alloc returns memory with undefined contents. It takes the smallest free part
+// that is large enough.
 func (a *Arena) Alloc(what string, bytes int64) (Buffer, error) {
 	bytes = padded(bytes, arenaPart)
 	best := -1
@@ -52,7 +51,7 @@ func (a *Arena) Alloc(what string, bytes int64) (Buffer, error) {
 	b := &a.free[best]
 	part := Buffer{b.At, bytes}
 	if b.At, b.Bytes = b.At+cuda.Pointer(bytes), b.Bytes-bytes; b.Bytes < arenaPart {
-		part.Bytes += b.Bytes // the end of a chunk
+		part.Bytes += b.Bytes // the rest is the end of a chunk
 		a.free = slices.Delete(a.free, best, best+1)
 	}
 	return part, nil
@@ -60,7 +59,7 @@ func (a *Arena) Alloc(what string, bytes int64) (Buffer, error) {
 
 func atAddress(b Buffer, at cuda.Pointer) int { return cmp.Compare(b.At, at) }
 
-// give takes a part back.
+// give makes a part free.
 func (a *Arena) give(part Buffer) {
 	at, _ := slices.BinarySearchFunc(a.free, part.At, atAddress)
 	a.free = slices.Insert(a.free, at, part)
@@ -78,19 +77,19 @@ func (a *Arena) give(part Buffer) {
 	join(at - 1)
 }
 
-// beginsChunk reports whether an address is a chunk's first: chunks are given
-// back as they were taken.
+// beginsChunk reports whether an address is the first of a chunk. Parts do not
+// merge across chunks, because each chunk is freed as it was allocated.
 func (a *Arena) beginsChunk(at cuda.Pointer) bool {
 	return slices.ContainsFunc(a.chunks, func(c Buffer) bool { return c.At == at })
 }
 
-// Ready waits until the memory can be used in any stream.
+// Ready waits until any stream can use the memory.
 func (a *Arena) Ready(ctx context.Context) error { return a.Stream.Synchronize(ctx) }
 
-// Close gives the chunks back, which no work uses any more.
+// Close frees the chunks. No work may use them any more.
 func (a *Arena) Close() {
 	for _, c := range a.chunks {
-		_ = a.Memory.Free(a.Stream, c) // it fails on a lost device, whose memory is gone
+		_ = a.Memory.Free(a.Stream, c) // fails on a lost device, whose memory is gone
 	}
 	a.chunks, a.free, a.Bytes = nil, nil, 0
 }

@@ -6,37 +6,38 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// image is the first contents of the small memory of a captured run: its
-// counters, the states of kernels, the slab. A graph begins with one copy of
-// the image. An ordinary run sets, clears and fills fresh memory by one command
-// each; a captured run writes to the image, in another stream.
+// image is the initial contents of a captured run's small memory: its counters,
+// the states of kernels, and the slab. The graph begins with one copy of the
+// image. An ordinary run initialises each piece of fresh memory with a command
+// of its own; a captured run writes to the image instead, in another stream.
 type image struct {
-	memory Buffer // that the run uses
-	first  Buffer // as long: what it has at first
+	memory Buffer // the memory that the run uses
+	first  Buffer // the initial contents of memory, of the same size
 	stream driver.Stream
 	fills  driver.Function // service.Fill
-	moved  map[int]bool    // gauges that captured kernels may have looked at
-	// constants are what later commands of the graph copy into memory; used
-	// bytes of the buffer are taken.
+	moved  map[int]bool    // gauges that captured kernels may have read
+	// constants is what later commands of the graph copy into memory. The first
+	// used bytes are taken.
 	constants Buffer
 	used      int64
 }
 
-// constantBytes is the room for constants.
+// constantBytes is the size of image.constants, in bytes.
 const constantBytes = 64 << 10
 
-// gatherBytes is what the slab of a captured run has beyond that of a run
-// before, for tables that tell where results are.
+// gatherBytes is the room that the slab of a captured run has in addition to
+// that of an ordinary run, for the tables that say where results go.
 const gatherBytes = 16 << 10
 
-// OpenImage makes the image of a run whose variables are declared, and the
-// memory that it is of.
+// OpenImage makes the image of a run whose variables are declared, and
+// allocates the memory that the image initialises.
 func (r *Run) OpenImage(slab int64, launches []LaunchShape) error {
 	if slab > r.Memory.Room()/plenty {
 		slab = 0
 	}
 	slab += gatherBytes
-	expected := r.expects(launches) // once: others may take memory meanwhile, or give it back
+	// Ask once: the answer depends on memory that other runs take and free.
+	expected := r.expects(launches)
 	counters, states := padded(int64(8*r.Control.Words), arenaPart), padded(8*expected, arenaPart)
 	fills := r.Services[service.Fill(0, 0, 0).Kernel]
 	im := &image{stream: r.Lane.Urgent, fills: fills, moved: map[int]bool{}}
@@ -83,27 +84,27 @@ func (r *Run) OpenImage(slab int64, launches []LaunchShape) error {
 	return Launch(im.stream, r.Services[set.Kernel], set)
 }
 
-// at returns where the image has what memory of the run has.
+// at returns the address in the image of an address of the run's memory.
 func (im *image) at(p cuda.Pointer) cuda.Pointer { return im.first.At + p - im.memory.At }
 
-// put sets words.
+// put writes words to the image.
 func (im *image) put(at cuda.Pointer, words []int64) error {
-	return im.stream.CopyToDevice(im.at(at), BytesOf(words)) // Go's memory is staged
+	return im.stream.CopyToDevice(im.at(at), BytesOf(words)) // stages Go's memory
 }
 
-// fill sets n words to a value.
+// fill sets n words of the image to a value.
 func (im *image) fill(at cuda.Pointer, n, value int64) error {
 	return Launch(im.stream, im.fills, service.Fill(int64(im.at(at)), n, value))
 }
 
-// Restore sets the run's memory up.
+// Restore enqueues the copy of the image to the run's memory.
 func (im *image) Restore(s driver.Stream) error {
 	return s.Copy(im.memory.At, im.first.At, uint64(im.memory.Bytes))
 }
 
-// copy has a graph put bytes into memory of the device, from there: a copy from
-// the host takes several times as long as a kernel that does nothing. It is not
-// done if there is no room for the bytes.
+// copy adds to the graph a copy of bytes to device memory. It copies from the
+// constants of the image, because a copy from the host takes several times as
+// long as an empty kernel. If there is no room for the bytes, done is false.
 func (im *image) copy(s driver.Stream, to cuda.Pointer, bytes []byte) (done bool, err error) {
 	n := int64(len(bytes))
 	if im.used+n > constantBytes {
@@ -117,13 +118,13 @@ func (im *image) copy(s driver.Stream, to cuda.Pointer, bytes []byte) (done bool
 	return true, s.Copy(to, from, uint64(n))
 }
 
-// setsLimit reports whether a word of the counters can have a value from the
-// beginning that it is to have from now on: a limit, which no number depends
-// on, of a gauge that no kernel has looked at.
+// setsLimit reports whether a word of the counters may get its new value at the
+// start of the graph already. That holds for limits of gauges that no captured
+// kernel has read.
 func (im *image) setsLimit(word int) bool {
 	gauge := word - (word-FirstGauge)%GaugeWords
 	return word == gauge+1 && word > FirstGauge && !im.moved[gauge]
 }
 
-// Look notes that a captured kernel looks at a gauge.
+// Look records that a captured kernel reads a gauge.
 func (im *image) Look(gauge int) { im.moved[gauge] = true }

@@ -12,20 +12,20 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Lane is what a run needs of the driver: a stream, a second stream to
-// interrupt the first, pinned memory, timers. Runs reuse lanes, one run at a
-// time.
+// Lane is what a run needs from the driver: a stream, a second stream that can
+// interrupt the first, pinned memory, and timers. A lane serves one run at a
+// time, and runs reuse lanes.
 type Lane struct {
 	gpu    driver.Context
 	Stream driver.Stream
 	Urgent driver.Stream
 	Pinned driver.HostMemory // or nil if the driver has none
 
-	Mirror []int64 // a run's control block as the host knows it
-	// Pinned memory, if there is any: the control block on its way, words on
-	// their way to the device, of which some are used since the stream was
-	// waited for, control blocks that a run did not wait for, and results on
-	// their way to the host.
+	Mirror []int64 // the host's copy of a run's control block
+	// The parts of pinned memory, if there is any: the control block in
+	// transit, a ring of words in transit to the device (used since the last
+	// wait for the stream), control blocks that a run did not wait for, and
+	// results in transit to the host.
 	block   []int64
 	ring    []int64
 	used    int
@@ -33,7 +33,7 @@ type Lane struct {
 	Results []byte
 	timers  []driver.Event
 	// Captured reports that the stream records commands instead of executing
-	// them, so that the host cannot wait.
+	// them. The host cannot wait for it.
 	Captured bool
 }
 
@@ -66,13 +66,13 @@ func (l *Lane) open() (err error) {
 	return l.Fit(blockWords, 0, ResultWords)
 }
 
-// Fit makes room for block words of a control block, log words of logged
-// blocks, and results words of results. The stream is done.
+// Fit makes room for a control block of block words, for log words of logged
+// blocks, and for results words of results. The stream must be idle.
 func (l *Lane) Fit(block, log, results int) error {
 	if len(l.Mirror) < block {
 		l.Mirror = make([]int64, block)
 	}
-	none := l.Pinned == nil && l.block != nil // that can be had
+	none := l.Pinned == nil && l.block != nil // the driver cannot pin memory
 	if block <= len(l.block) && (none || log <= len(l.Log) && results <= len(l.Results)/8) {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (l *Lane) Wait(ctx context.Context) error {
 	return nil
 }
 
-// put sets words of the device's memory.
+// put sets words of device memory.
 func (l *Lane) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
 	for len(words) > 0 {
 		if l.used == len(l.ring) {
@@ -155,7 +155,7 @@ func (l *Lane) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
 }
 
 // stage returns a copy of bytes in the ring, which the stream may read at any
-// later time, if there is room.
+// later time. If there is no room, the error is ErrCaptured.
 func (l *Lane) stage(from []byte) ([]byte, error) {
 	n := (len(from) + 7) / 8
 	if l.used+n > len(l.ring) {
@@ -167,14 +167,14 @@ func (l *Lane) stage(from []byte) ([]byte, error) {
 	return to, nil
 }
 
-// Address returns the device address of pinned memory of the lane, which is not
-// empty.
+// Address returns the device address of a part of the lane's pinned memory,
+// which must not be empty.
 func (l *Lane) Address(b []byte) cuda.Pointer {
 	first := uintptr(unsafe.Pointer(&l.Pinned.Bytes()[0]))
 	return l.Pinned.Pointer() + cuda.Pointer(uintptr(unsafe.Pointer(&b[0]))-first)
 }
 
-// timer returns the n-th timer of a run.
+// timer returns the timer number n of a run.
 func (l *Lane) timer(n int) (driver.Event, error) {
 	for len(l.timers) <= n {
 		t, err := l.gpu.NewTimer()
@@ -186,7 +186,7 @@ func (l *Lane) timer(n int) (driver.Event, error) {
 	return l.timers[n], nil
 }
 
-// BytesOf views words, or other numbers, as bytes.
+// BytesOf returns the memory of a slice of numbers as bytes.
 func BytesOf[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -194,25 +194,25 @@ func BytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// mostIdle bounds the unused lanes. Without the bound, each graph that is
-// closed would leave its lane.
+// mostIdle bounds the unused lanes, because each graph that is closed returns a
+// lane.
 const mostIdle = 16
 
 // isLarge reports whether a lane has more pinned memory than ordinary runs
-// need, as that of a graph with many results has.
+// need. The lane of a graph with many results has.
 func (l *Lane) isLarge() bool {
 	const usual = blockWords + ringWords + ResultWords
 	return len(l.block)+len(l.ring)+len(l.Results)/8+len(l.Log) > 2*usual
 }
 
-// Lanes are the unused lanes of a device.
+// Lanes holds the unused lanes of a device.
 type Lanes struct {
 	GPU  driver.Context
 	mu   sync.Mutex
 	idle []*Lane
 }
 
-// Take returns an unused lane.
+// Take returns an unused lane, or makes one.
 func (l *Lanes) Take() (*Lane, error) {
 	l.mu.Lock()
 	if n := len(l.idle); n > 0 {
@@ -225,15 +225,15 @@ func (l *Lanes) Take() (*Lane, error) {
 	return newLane(l.GPU)
 }
 
-// Give takes back a lane whose stream has nothing left but frees. It closes the
-// lane if the device is lost, the lane is large, or there are enough.
+// Give returns a lane, whose stream may only have frees pending. It closes the
+// lane if the device is lost, the lane is large, or there are mostIdle lanes.
 func (l *Lanes) Give(x *Lane) {
 	if l.GPU.Lost() != nil || x.isLarge() || !l.keep(x) {
-		_ = x.Close() // it fails on a lost device, whose streams are gone
+		_ = x.Close() // fails on a lost device, whose streams are gone
 	}
 }
 
-// keep keeps a lane for a later run, unless there are enough.
+// keep stores a lane for a later run, unless there are enough.
 func (l *Lanes) keep(x *Lane) bool {
 	x.used = 0
 	l.mu.Lock()
@@ -270,16 +270,17 @@ func (l *Lanes) Close() error {
 	return errors.Join(errs...)
 }
 
-// control is the block of a run's counters: gauges, dropped decimals, faults,
-// and other counts. The lane's mirror is the block at the last wait.
+// control is the block of a run's counters in device memory: gauges, dropped
+// decimals, faults, and other counts. The lane's mirror is the host's copy, as
+// of the last wait.
 type control struct {
 	*Lane
 	Device Buffer
 	Words  int
-	Fresh  bool // the mirror is what the device has
-	// Limits are the gauges in use, which stop kernels when they are moved.
+	Fresh  bool // the mirror equals the device's block
+	// Limits are the gauges in use. Lowering their limits stops kernels.
 	Limits []int
-	Image  *image // of a run that is captured, else nil
+	Image  *image // the image of a captured run, or nil
 }
 
 // The words of the block. Gauges are of two words, each on a line of the cache
@@ -295,7 +296,7 @@ const (
 // Unlimited is the limit of what needs no room.
 const Unlimited = math.MaxInt64
 
-// NewGauge returns the word of another gauge.
+// NewGauge declares a gauge and returns its word.
 func (c *control) NewGauge() int {
 	at := c.Words
 	c.Words += GaugeWords
@@ -303,8 +304,8 @@ func (c *control) NewGauge() int {
 	return at
 }
 
-// start makes the block that of memory of the device: all cursors are 0 and all
-// limits are open. What the memory is to have at first is in the mirror.
+// start places the block in device memory. All cursors are 0 and all limits are
+// open. The mirror gets the initial contents.
 func (c *control) start(device Buffer) {
 	c.Device = device
 	clear(c.Mirror[:c.Words])
@@ -314,11 +315,10 @@ func (c *control) start(device Buffer) {
 	c.Fresh = true
 }
 
-// At returns the address of a word.
+// At returns the device address of a word.
 func (c *control) At(word int) cuda.Pointer { return c.Device.At + cuda.Pointer(8*word) }
 
-// Sync makes the mirror what the device has, once all that is in the stream is
-// done.
+// Sync waits for the stream and updates the mirror.
 func (c *control) Sync(ctx context.Context) error {
 	if c.Fresh {
 		return nil
@@ -334,7 +334,7 @@ func (c *control) Sync(ctx context.Context) error {
 	return nil
 }
 
-// put sets words of the device's memory.
+// put sets words of device memory.
 func (c *control) put(ctx context.Context, to cuda.Pointer, words ...int64) error {
 	if c.Image != nil {
 		if done, err := c.Image.copy(c.Stream, to, BytesOf(words)); done || err != nil {
@@ -344,7 +344,7 @@ func (c *control) put(ctx context.Context, to cuda.Pointer, words ...int64) erro
 	return c.Lane.put(ctx, to, words...)
 }
 
-// Set sets words from a word on.
+// Set sets consecutive words of the block.
 func (c *control) Set(ctx context.Context, word int, values ...int64) error {
 	copy(c.Mirror[word:], values)
 	if c.Image != nil && len(values) == 1 && c.Image.setsLimit(word) {
@@ -353,13 +353,13 @@ func (c *control) Set(ctx context.Context, word int, values ...int64) error {
 	return c.put(ctx, c.At(word), values...)
 }
 
-// Stop makes running kernels stop at their next look at a gauge, and waits for
-// them. It is called when the run's context is done. Commands still in the
-// stream may reset limits, so Stop repeats itself.
+// Stop stops running kernels when they next read a gauge, and waits for them.
+// It is called when the run's context is done. It repeats itself, because
+// commands in the stream may reset limits.
 func (c *control) Stop() error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		for _, at := range c.Limits {
-			// The least of all limits is that with the highest bit alone.
+			// The smallest limit has only the highest bit set.
 			if err := c.Urgent.Fill32(c.At(at)+4, 1<<31, 1); err != nil {
 				return err
 			}

@@ -11,32 +11,32 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Memory allocates the device's memory and accounts for it. Freed memory stays
-// in the pool, for any run.
+// Memory allocates device memory and accounts for it. Freed memory stays in the
+// pool, where any run can reuse it.
 type Memory struct {
 	GPU  driver.Context
-	Pool driver.Pool // nil where the driver has none
-	// RegionBytes is the size from which columns that grow lie in regions.
+	Pool driver.Pool // nil if the driver has no pools
+	// RegionBytes is the size from which growing columns lie in regions.
 	RegionBytes int64
 	regions     regions
 
 	mu         sync.Mutex
 	limit      int64
 	held, peak int64
-	resident   int64 // of held: columns of facts, indexes over them, captures
-	idle       int64 // of resident: unused by runs
+	resident   int64 // the part of held for columns of facts, indexes over them, and captures
+	idle       int64 // the part of resident that no run uses
 	Evict      func(bytes int64) bool
 }
 
-// Use is what an engine holds of the device's memory, in bytes.
+// Use is the device memory that an engine holds, in bytes.
 type Use struct {
-	Resident int64 // columns of facts, and indexes over them
-	Held     int64 // all together
+	Resident int64 // columns of facts, indexes over them, and captures
+	Held     int64 // the total
 	Peak     int64
 	Limit    int64
 }
 
-// Use returns what is held.
+// Use returns the memory that is held.
 func (m *Memory) Use() Use {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,7 +52,8 @@ func (m *Memory) Trim() error {
 	return err
 }
 
-// giveBack returns to the driver what is free after the work of streams.
+// giveBack returns free memory to the driver, after waiting for the streams,
+// whose pending frees count as free then.
 func (m *Memory) giveBack(streams ...driver.Stream) (err error) {
 	for _, s := range streams {
 		err = cmp.Or(err, s.Synchronize(context.Background()))
@@ -61,10 +62,11 @@ func (m *Memory) giveBack(streams ...driver.Stream) (err error) {
 }
 
 // spareBytes is the part of the free memory that is left to the driver, which
-// needs some for modules and streams.
+// needs it for modules and streams.
 const spareBytes = 512 << 20
 
-// NewMemory returns the memory of a device. A limit of 0 is what is free.
+// NewMemory returns the memory of a device. limit is in bytes; 0 means the
+// memory that is free, less what the driver needs.
 func NewMemory(gpu driver.Context, limit int64) (*Memory, error) {
 	free, total, err := gpu.MemoryInfo()
 	if err != nil {
@@ -82,7 +84,7 @@ func NewMemory(gpu driver.Context, limit int64) (*Memory, error) {
 	return m, nil
 }
 
-// Close gives the pool and the regions back, which no work uses any more.
+// Close frees the pool and the regions. No work may use them any more.
 func (m *Memory) Close() error {
 	err := m.closeRegions()
 	if m.Pool == nil {
@@ -91,18 +93,19 @@ func (m *Memory) Close() error {
 	return errors.Join(err, m.Pool.Close())
 }
 
-// First has the pool take its first memory from the driver. It waits for the
+// First makes the pool take its first memory from the driver. It waits for the
 // stream.
 func (m *Memory) First(s driver.Stream) error { return m.warm(s, alignment) }
 
-// Warm has the pool take from the driver what a run is known to need, which
-// takes the driver 1.5 ms a gigabyte, and more if it is asked piece by piece.
-// Memory for other runs stays with the driver. Warm waits for the stream.
+// Warm makes the pool take from the driver the bytes that a run is known to
+// need. That takes the driver 1.5 ms a gigabyte, and more if the run asks piece
+// by piece. Warm leaves memory for other runs to the driver. It waits for the
+// stream.
 func (m *Memory) Warm(s driver.Stream, bytes int64) error {
 	return m.warm(s, min(bytes, m.Unheld()/2))
 }
 
-// warm allocates memory and frees it, so that the pool has it. It is not
+// warm allocates and frees memory, so that the pool has it. The memory is not
 // accounted for.
 func (m *Memory) warm(s driver.Stream, bytes int64) error {
 	if m.Pool == nil || bytes <= 0 {
@@ -115,7 +118,7 @@ func (m *Memory) warm(s driver.Stream, bytes int64) error {
 	return errors.Join(s.Free(at), s.Synchronize(context.Background()))
 }
 
-// reserve accounts for bytes, and evicts residents if there is no room.
+// reserve accounts for bytes. If there is no room, it evicts resident memory.
 func (m *Memory) reserve(what string, bytes int64) error {
 	for {
 		m.mu.Lock()
@@ -139,28 +142,28 @@ func (m *Memory) full(what string, bytes int64) error {
 	return &runtime.MemoryError{What: what, Want: bytes, Held: m.held, Bound: m.limit, Device: true}
 }
 
-// Room returns how many bytes could still be reserved.
+// Room returns how many bytes can still be reserved, with evictions.
 func (m *Memory) Room() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.limit - m.held + m.idle
 }
 
-// Unheld returns how many bytes could be reserved without an eviction.
+// Unheld returns how many bytes can be reserved without evictions.
 func (m *Memory) Unheld() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.limit - m.held
 }
 
-// Keep notes that bytes of the held memory outlive runs.
+// Keep adds to the count of held bytes that outlive runs.
 func (m *Memory) Keep(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.resident += bytes
 }
 
-// Idles notes that bytes of the memory that outlives runs are unused.
+// Idles adds to the count of bytes that outlive runs and that no run uses.
 func (m *Memory) Idles(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,20 +176,20 @@ func (m *Memory) release(bytes int64) {
 	m.held -= bytes
 }
 
-// alignment is what allocations are multiples of, since kernels read that much
-// at a time, and overread how far they read behind what they want: three rows
+// Allocations are multiples of alignment bytes, because kernels read that much
+// at a time. Kernels may read up to overread bytes behind the data: three rows
 // of 8 bytes.
 const (
 	alignment = 16
 	overread  = 24
 )
 
-// padded returns the size of an allocation of which bytes are used, as a
-// multiple of unit.
+// padded returns the size of an allocation of which bytes are used, a multiple
+// of unit.
 func padded(bytes, unit int64) int64 { return (bytes + overread + unit - 1) / unit * unit }
 
-// Alloc returns memory with undefined contents for later work of the stream.
-// Others are streams with pending frees.
+// Alloc returns memory with undefined contents, for later work of stream s.
+// others are streams that may have frees pending.
 func (m *Memory) Alloc(
 	s driver.Stream, what string, bytes int64, others ...driver.Stream,
 ) (Buffer, error) {
@@ -205,8 +208,9 @@ func (m *Memory) Alloc(
 	return b, nil
 }
 
-// obtainAccounted accounts for bytes, and calls obtain until the driver has
-// that much. In between it frees what it can, after the work of streams.
+// obtainAccounted accounts for bytes and calls obtain. While the driver lacks
+// the memory, it frees what it can, after the work of the streams, and calls
+// obtain again.
 func (m *Memory) obtainAccounted(what string, bytes int64, obtain func() error,
 	streams ...driver.Stream) error {
 	if err := m.reserve(what, bytes); err != nil {
@@ -224,8 +228,7 @@ func (m *Memory) obtainAccounted(what string, bytes int64, obtain func() error,
 			m.release(bytes)
 			return m.full(what, bytes)
 		}
-		// Memory that streams have yet to free is not free, and pieces of what
-		// is may be too small.
+		// Pending frees do not count yet, and free memory may be fragmented.
 		if err := m.giveBack(streams...); err != nil {
 			m.release(bytes)
 			return err
@@ -233,7 +236,7 @@ func (m *Memory) obtainAccounted(what string, bytes int64, obtain func() error,
 	}
 }
 
-// obtain takes memory that is accounted for.
+// obtain allocates memory that is accounted for already.
 func (m *Memory) obtain(s driver.Stream, bytes int64) (cuda.Pointer, error) {
 	if m.Pool != nil {
 		return m.Pool.Alloc(s, uint64(bytes))
@@ -241,7 +244,7 @@ func (m *Memory) obtain(s driver.Stream, bytes int64) (cuda.Pointer, error) {
 	return m.GPU.Alloc(uint64(bytes))
 }
 
-// ErrNoRoom says that there is no memory which nobody has.
+// ErrNoRoom is the error of AllocSpare if all memory is in use.
 var ErrNoRoom = errors.New("there is no room")
 
 // AllocSpare is Alloc without evictions.
@@ -268,7 +271,8 @@ func (m *Memory) AllocSpare(s driver.Stream, bytes int64) (Buffer, error) {
 	return Buffer{at, bytes}, nil
 }
 
-// Free frees memory after the work that is in the stream now.
+// Free frees memory after the work that is in the stream at the time of the
+// call.
 func (m *Memory) Free(s driver.Stream, b Buffer) error {
 	if b.At == 0 {
 		return nil
@@ -284,11 +288,11 @@ func (m *Memory) Free(s driver.Stream, b Buffer) error {
 	return s.Free(b.At)
 }
 
-// Buffer is device memory. The zero value is none.
+// Buffer is device memory. The zero value is empty.
 type Buffer struct {
 	At    cuda.Pointer
 	Bytes int64
 }
 
-// Word returns the address, as a parameter of kernels.
+// Word returns the address as a kernel parameter.
 func (b Buffer) Word() int64 { return int64(b.At) }

@@ -6,22 +6,21 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// meter counts what a run does on the device. It times the work if Timing is
-// set.
+// meter counts the work of a run on the device, and times it if Timing is set.
 type meter struct {
 	Timing           bool
 	Launches, Waits  int64
-	Enlarged         int64 // tables
-	LoopRounds       int64 // that the device ran by itself
+	Enlarged         int64 // how often a table was enlarged
+	LoopRounds       int64 // rounds of loops that ran on the device
 	ToDevice, ToHost int64
-	ResidentBytes    int64 // of columns that were there
-	timers           int   // of the lane, in use
+	ResidentBytes    int64 // bytes of columns that were resident already
+	timers           int   // how many of the lane's timers are in use
 	base             driver.Event
 	began            time.Time // when the base was recorded
 	timed            []timedWork
 }
 
-// TimedKind is what was timed.
+// TimedKind is a kind of timed work.
 type TimedKind uint8
 
 // The kinds of work that are timed.
@@ -31,14 +30,14 @@ const (
 	TimedFetch
 )
 
-// timedWork is work in the stream between two timers.
+// timedWork is a piece of work in the stream, between two timers.
 type timedWork struct {
 	kind     TimedKind
-	of       string // the kernel, index or relation
+	of       string // the name of a kernel, an index or a relation
 	from, to driver.Event
 }
 
-// StartTiming begins to time the work.
+// StartTiming turns timing on.
 func (r *Run) StartTiming() (err error) {
 	r.Timing = true
 	if r.base, err = r.nextTimer(); err != nil {
@@ -60,7 +59,8 @@ func (r *Run) nextTimer() (driver.Event, error) {
 	return t, err
 }
 
-// Begin times what is put into the stream until end is called.
+// Begin starts timing the commands that are enqueued until the caller calls
+// end.
 func (r *Run) Begin(kind TimedKind, of string) (end func() error, err error) {
 	if !r.Timing {
 		return func() error { return nil }, nil
@@ -81,8 +81,8 @@ func (r *Run) Begin(kind TimedKind, of string) (end func() error, err error) {
 	}, nil
 }
 
-// EachTimed calls f for each piece of timed work, in order, with its start if
-// starts is set. The stream must be done.
+// EachTimed calls f for each piece of timed work, in order. It passes the start
+// of the work only if starts is set. The stream must be idle.
 func (r *Run) EachTimed(
 	starts bool, f func(kind TimedKind, of string, start time.Time, took time.Duration),
 ) error {

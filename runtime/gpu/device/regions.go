@@ -17,11 +17,11 @@ import (
 // regionBytes is the size from which buffers lie in regions.
 const regionBytes = 64 << 20
 
-// regions are those of a device.
+// regions holds the regions of a device.
 type regions struct {
 	mu   sync.Mutex
-	none bool                     // the driver has none
-	used map[cuda.Pointer]*region // by their first address
+	none bool                     // the driver supports no regions
+	used map[cuda.Pointer]*region // regions in use, by first address
 	idle []*region
 }
 
@@ -46,7 +46,7 @@ func (m *Memory) regionOf(b Buffer) *region {
 }
 
 // allocRegion returns memory that can grow in place, with undefined contents.
-// The zero buffer says that the driver has no regions.
+// It returns the zero buffer if the driver has no regions.
 func (m *Memory) allocRegion(s driver.Stream, what string, bytes int64,
 	others ...driver.Stream) (Buffer, error) {
 	x, err := m.takeRegion(s, bytes)
@@ -60,9 +60,9 @@ func (m *Memory) allocRegion(s driver.Stream, what string, bytes int64,
 	return b, nil
 }
 
-// takeRegion returns a region that is in use from now on: the smallest idle one
-// with enough memory, if that is not far too much, or else the largest, or a
-// new one.
+// takeRegion returns a region and marks it as used. It takes the smallest idle
+// region with enough memory, else the largest one, else a new one. It ignores
+// regions that are more than four times too large.
 func (m *Memory) takeRegion(s driver.Stream, bytes int64) (*region, error) {
 	y := &m.regions
 	y.mu.Lock()
@@ -87,7 +87,7 @@ func (m *Memory) takeRegion(s driver.Stream, bytes int64) (*region, error) {
 		if err != nil {
 			y.none = y.none || errors.Is(err, errors.ErrUnsupported)
 			y.mu.Unlock()
-			return nil, nil // a pool has memory, too
+			return nil, nil // the caller takes the memory from the pool
 		}
 		x = &region{Region: made}
 	}
@@ -115,7 +115,7 @@ func (m *Memory) giveRegion(x *region, s driver.Stream) error {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	delete(y.used, x.Base())
-	if err != nil { // the device is lost, or no one can tell when the region is free
+	if err != nil { // the device is lost, or nothing signals when the region is free
 		return errors.Join(err, x.close())
 	}
 	x.last = s
@@ -131,7 +131,7 @@ func (x *region) close() error {
 	return errors.Join(err, x.Close())
 }
 
-// extend makes a region's buffer one of bytes.
+// extend gives a region's buffer the size of bytes.
 func (m *Memory) extend(s driver.Stream, x *region, b *Buffer, what string, bytes int64,
 	others ...driver.Stream) error {
 	bytes = padded(bytes, alignment)
@@ -147,7 +147,7 @@ func (m *Memory) extend(s driver.Stream, x *region, b *Buffer, what string, byte
 	return nil
 }
 
-// closeRegions gives the memory of idle regions back to the driver.
+// closeRegions returns the memory of idle regions to the driver.
 func (m *Memory) closeRegions() error {
 	y := &m.regions
 	y.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime"
 )
 
-// Run is the device's part of a run: a lane, memory, counters, and statistics.
+// Run is the device's part of a run: a lane, memory, counters and statistics.
 type Run struct {
 	Ctx      context.Context
 	Memory   *Memory
@@ -19,8 +19,8 @@ type Run struct {
 	Services map[string]driver.Function // by the name of a service.Launch
 	// Arena is the memory of a captured run, or nil.
 	Arena *Arena
-	// Spare frees what the run can do without, and reports whether it freed
-	// any.
+	// Spare frees memory that the run can do without, and reports whether it
+	// freed any.
 	Spare func() (freed bool, err error)
 
 	Slab       slab
@@ -28,15 +28,15 @@ type Run struct {
 	scratch    Buffer
 	Owned      map[cuda.Pointer]int64
 	held, Peak int64
-	inRegions  int64 // of held
-	// Steady is Peak without regions, and without tables that are being made
-	// larger.
+	inRegions  int64 // the part of held that lies in regions
+	// Steady is the peak without regions, and without the copies of tables that
+	// are being enlarged.
 	Steady int64
 	meter
 }
 
-// Start allocates the counters, a log of logged words for earlier states of
-// them, a slab of slab bytes, and the states of the expected launches.
+// Start allocates the counters, a log of logged words for earlier states of the
+// counters, a slab of slab bytes, and the states of the expected launches.
 func (r *Run) Start(logged int, slab int64, launches []LaunchShape) error {
 	c := &r.Control
 	if err := c.Fit(c.Words, logged, ResultWords); err != nil {
@@ -57,7 +57,7 @@ func (r *Run) Start(logged int, slab int64, launches []LaunchShape) error {
 	return r.expectLaunches(launches)
 }
 
-// Settled notes that no table is being made larger.
+// Settled updates Steady. No table is being enlarged.
 func (r *Run) Settled() { r.Steady = max(r.Steady, r.held-r.inRegions) }
 
 // GiveBack frees everything that the run owns.
@@ -70,7 +70,7 @@ func (r *Run) GiveBack() error {
 	return errors.Join(errs...)
 }
 
-// Alloc gives the empty buffer bytes of memory with undefined contents.
+// Alloc allocates bytes of memory with undefined contents for an empty buffer.
 func (r *Run) Alloc(b *Buffer, what string, bytes int64) error {
 	if r.Slab.take(b, bytes) {
 		return nil
@@ -92,8 +92,7 @@ func (r *Run) Alloc(b *Buffer, what string, bytes int64) error {
 	return nil
 }
 
-// take takes memory from the engine, or from the arena of a run that is
-// captured.
+// take allocates memory from the engine, or from the arena of a captured run.
 func (r *Run) take(what string, bytes int64) (Buffer, error) {
 	if r.Arena != nil {
 		return r.Arena.Alloc(what, bytes)
@@ -102,25 +101,26 @@ func (r *Run) take(what string, bytes int64) (Buffer, error) {
 }
 
 // slab is zeroed memory for the small allocations of a run, sized by its
-// record. No part of it is allocated twice.
+// record. No part of it is reused within the run.
 type slab struct {
 	Buffer
 	used   int64
-	Wanted int64 // by the run
-	Closed bool  // what is allocated now may outlive the run
+	Wanted int64 // the bytes that the run asked for
+	Closed bool  // allocations may outlive the run, so the slab serves none
 }
 
 const (
-	// MostSlab bounds the bytes of a slab.
+	// MostSlab bounds the size of a slab, in bytes.
 	MostSlab = 8 << 20
-	// Allocations of up to slabbed bytes come from the slab, as long as there
-	// is room. Parts of it begin at multiples of slabPart.
+	// Allocations of up to slabbed bytes come from the slab while there is
+	// room. They begin at multiples of slabPart.
 	slabbed  = 256 << 10
 	slabPart = 256
-	plenty   = 16 // times the slab
+	plenty   = 16 // the slab needs so many times its size of free memory
 )
 
-// take makes the empty buffer a part of the slab, if there is room.
+// take makes the empty buffer a part of the slab. It returns false if there is
+// no room.
 func (s *slab) take(b *Buffer, bytes int64) bool {
 	bytes = padded(bytes, slabPart)
 	if bytes > slabbed || s.Closed {
@@ -155,7 +155,7 @@ func (r *Run) openSlab(bytes int64) error {
 	return err
 }
 
-// Zeroed gives the empty buffer bytes of zeroed memory.
+// Zeroed allocates bytes of zeroed memory for an empty buffer.
 func (r *Run) Zeroed(b *Buffer, what string, bytes int64) error {
 	if err := r.Alloc(b, what, bytes); err != nil || r.Slab.has(*b) {
 		return err
@@ -168,12 +168,12 @@ func (r *Run) Zero(b Buffer) error {
 	return r.Lane.Stream.Fill32(b.At, 0, uint64(b.Bytes/4))
 }
 
-// smallBytes is the size below which memory is kept however little of it is
-// used.
+// smallBytes is the size below which a buffer keeps its memory however little
+// of it is used.
 const smallBytes = 256
 
-// Renew makes a buffer one of zeroed bytes. It reuses the buffer's memory if
-// that has about the size.
+// Renew makes b a buffer of bytes zeroed bytes. It reuses the memory of b if
+// that is of about the right size.
 func (r *Run) Renew(b *Buffer, what string, bytes int64) error {
 	if b.At != 0 && b.Bytes >= bytes && b.Bytes <= 4*max(bytes, smallBytes) {
 		return r.Lane.Stream.Fill32(b.At, 0, uint64((bytes+3)/4))
@@ -184,7 +184,7 @@ func (r *Run) Renew(b *Buffer, what string, bytes int64) error {
 	return r.Zeroed(b, what, bytes)
 }
 
-// Fill sets the words from until of a buffer.
+// Fill sets words from up to until of a buffer to a value.
 func (r *Run) Fill(b Buffer, from, until int64, value int64) error {
 	at := b.At + cuda.Pointer(8*from)
 	if until <= from {
@@ -196,8 +196,7 @@ func (r *Run) Fill(b Buffer, from, until int64, value int64) error {
 	return r.service(service.Fill(int64(at), until-from, value))
 }
 
-// Fresh sets the words from until of a buffer that is unwritten since its
-// allocation.
+// Fresh is Fill for a buffer that nothing has written since its allocation.
 func (r *Run) Fresh(b Buffer, from, until int64, value int64) error {
 	if value == 0 && r.Slab.has(b) {
 		return nil
@@ -208,8 +207,7 @@ func (r *Run) Fresh(b Buffer, from, until int64, value int64) error {
 	return r.Fill(b, from, until, value)
 }
 
-// PutFresh sets the first words of a buffer that is unwritten since its
-// allocation.
+// PutFresh is Put for a buffer that nothing has written since its allocation.
 func (r *Run) PutFresh(b Buffer, words ...int64) error {
 	if r.Arena != nil && r.Slab.has(b) {
 		return r.Control.Image.put(b.At, words)
@@ -217,8 +215,8 @@ func (r *Run) PutFresh(b Buffer, words ...int64) error {
 	return r.Control.put(r.Ctx, b.At, words...)
 }
 
-// Grow makes a buffer one of at least bytes bytes, and copies the first keep of
-// them.
+// Grow enlarges a buffer to at least bytes bytes, and preserves the first keep
+// of them.
 func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
 	if bytes <= b.Bytes {
 		return nil
@@ -239,9 +237,9 @@ func (r *Run) Grow(b *Buffer, what string, keep, bytes int64) error {
 	return r.Drop(&old)
 }
 
-// growRegion makes a buffer larger in place if it is a region's, or else makes
-// it one of a new region. It is not placed, and stays as it is, if it is to be
-// small or the driver has no region.
+// growRegion enlarges a buffer in place if it lies in a region, and moves it to
+// a region otherwise. If the buffer would be too small for a region, or the
+// driver has none, it stays as it is and placed is false.
 func (r *Run) growRegion(b *Buffer, what string, bytes int64) (placed bool, err error) {
 	if r.Arena != nil || !r.Memory.GrowsInPlace(bytes) {
 		return false, nil
@@ -269,7 +267,7 @@ func (r *Run) growRegion(b *Buffer, what string, bytes int64) (placed bool, err 
 	return true, nil
 }
 
-// withSpare calls f again if it lacks memory that the run can do without.
+// withSpare calls f, and again after Spare has freed memory that f lacked.
 func (r *Run) withSpare(f func() error) error {
 	err := f()
 	var full *runtime.MemoryError
@@ -285,7 +283,7 @@ func (r *Run) withSpare(f func() error) error {
 	return err
 }
 
-// Drop makes a buffer empty.
+// Drop frees the memory of a buffer.
 func (r *Run) Drop(b *Buffer) error {
 	if b.At == 0 {
 		return nil
@@ -303,7 +301,7 @@ func (r *Run) Drop(b *Buffer) error {
 	return r.Memory.Free(r.Lane.Stream, old)
 }
 
-// Disown lets a buffer outlive the run.
+// Disown makes a buffer outlive the run.
 func (r *Run) Disown(b Buffer) {
 	delete(r.Owned, b.At)
 	r.held -= b.Bytes
@@ -312,12 +310,12 @@ func (r *Run) Disown(b Buffer) {
 	}
 }
 
-// Put sets the first words of a buffer.
+// Put writes words to the start of a buffer.
 func (r *Run) Put(b Buffer, words ...int64) error {
 	return r.Control.put(r.Ctx, b.At, words...)
 }
 
-// Addresses puts the addresses of memory into a buffer.
+// Addresses allocates a buffer for words, which are addresses, and writes them.
 func (r *Run) Addresses(b *Buffer, what string, words []int64) error {
 	if b.At == 0 {
 		if err := r.Alloc(b, what, int64(8*len(words))); err != nil {
@@ -346,21 +344,22 @@ func (r *Run) Send(to Buffer, from []byte) error {
 			return err
 		}
 	}
-	// Go's memory is staged before the call returns.
+	// CopyToDevice stages Go's memory before it returns.
 	if err := r.Lane.Stream.CopyToDevice(to.At, from); err != nil {
 		return err
 	}
 	return end()
 }
 
-// HostCopy is a copy of the first bytes of device memory to the host.
+// HostCopy is a copy from the start of device memory to the host.
 type HostCopy struct {
 	To   []byte
 	From Buffer
 }
 
-// Receive copies from the device and waits, once for all copies if they fit the
-// lane's memory for results. It does not wait if there are no bytes.
+// Receive copies from the device and waits for the copies: once for all, if
+// they fit the lane's pinned memory. If there is nothing to copy, it does not
+// wait.
 func (r *Run) Receive(ctx context.Context, copies ...HostCopy) (waited bool, err error) {
 	total := 0
 	for _, c := range copies {
@@ -387,7 +386,7 @@ func (r *Run) Receive(ctx context.Context, copies ...HostCopy) (waited bool, err
 		if pinned != nil {
 			to = pinned[at:][:len(to)]
 		} else if len(to) > 0 {
-			r.Waits++ // for ordinary memory the driver does
+			r.Waits++ // the driver waits if memory is not pinned
 		}
 		if err := r.Lane.Stream.CopyToHost(to, c.From.At); err != nil {
 			return false, err
@@ -421,30 +420,31 @@ func (r *Run) Serve(f driver.Function, l service.Launch) error {
 	return Launch(r.Lane.Stream, f, l)
 }
 
-// Launch puts a kernel of package service into a stream.
+// Launch enqueues a kernel of package service.
 func Launch(s driver.Stream, f driver.Function, l service.Launch) error {
 	shape := cuda.Shape{Grid: cuda.Dim{X: l.Blocks}, Block: cuda.Dim{X: l.Threads},
 		Shared: l.Shared}
 	return s.Launch(f, shape, l.Params)
 }
 
-// Rehash enters the keys of a set into a larger one.
+// Rehash inserts the keys of a set into a larger one.
 func (r *Run) Rehash(from Buffer, fromMask uint64, to Buffer, toMask uint64, moved Buffer) error {
 	l := service.Rehash(from.Word(), int64(fromMask), to.Word(), int64(toMask), moved.Word())
 	return r.service(l)
 }
 
-// Extents makes extents of where the rows of n numbers begin.
+// Extents makes the extents of n numbers from the positions at which their rows
+// begin.
 func (r *Run) Extents(begins Buffer, n int64, extents Buffer) error {
 	return r.service(service.Extents(begins.Word(), n, extents.Word()))
 }
 
-// Move copies cells of slots to where the slots went.
+// Move copies the cells of slots to the new places of the slots.
 func (r *Run) Move(moved Buffer, slots int64, words int, from, to Buffer) error {
 	return r.service(service.Move(moved.Word(), slots, int64(words), from.Word(), to.Word()))
 }
 
-// RowSet enters the first rows of columns into an empty row set.
+// RowSet inserts the first rows of columns into an empty row set.
 func (r *Run) RowSet(slots Buffer, mask uint64, columns Buffer, width int, rows int64) error {
 	return r.service(service.RowSet(slots.Word(), int64(mask), columns.Word(), int64(width), rows))
 }

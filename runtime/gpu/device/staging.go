@@ -10,17 +10,18 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// Staging copies pageable host memory through pinned buffers, which several
-// goroutines fill while others are copied: five times the rate of the driver's
-// own staging. Pinning a megabyte takes the driver half a millisecond, during
-// which it blocks the context, so a buffer is made when it is first needed.
+// Staging copies pageable host memory to the device through pinned buffers.
+// Several goroutines fill buffers while others are being copied, which is five
+// times as fast as the driver's own staging. Buffers are made on demand:
+// pinning takes the driver half a millisecond a megabyte and blocks the
+// context.
 type Staging struct {
 	gpu  driver.Context
-	idle chan *stageBuffer // the unused ones of made
+	idle chan *stageBuffer // the unused buffers among made
 
 	mu   sync.Mutex
 	made []*stageBuffer
-	full bool // there is no memory for more
+	full bool // the driver can pin no more memory
 }
 
 type stageBuffer struct {
@@ -29,15 +30,15 @@ type stageBuffer struct {
 }
 
 const (
-	// StageBuffers is how many buffers there are at most.
+	// StageBuffers bounds the number of buffers.
 	StageBuffers = 8
-	// StageBytes is the size of one.
+	// StageBytes is the size of a buffer.
 	StageBytes = 4 << 20
 	// directBytes is the size up to which the driver's own staging is as fast.
 	directBytes = 1 << 20
 )
 
-// NewStaging returns a staging without a buffer.
+// NewStaging returns a staging without buffers.
 func NewStaging(gpu driver.Context) *Staging {
 	return &Staging{gpu: gpu, idle: make(chan *stageBuffer, StageBuffers)}
 }
@@ -86,7 +87,7 @@ func (g *Staging) isOpen() bool {
 	return len(g.made) > 0
 }
 
-// Send enqueues a copy; the source may change once it returns.
+// Send enqueues a copy. The caller may change data when Send returns.
 func (g *Staging) Send(ctx context.Context, s driver.Stream, to cuda.Pointer, data []byte) error {
 	if len(data) <= directBytes && !g.isOpen() {
 		return s.CopyToDevice(to, data)
@@ -96,16 +97,17 @@ func (g *Staging) Send(ctx context.Context, s driver.Stream, to cuda.Pointer, da
 	})
 }
 
-// Fill enqueues a copy of what write makes of n rows. Every rows of them become
-// bytes bytes. Write fills dst with the bytes of rows from from to until, and
-// returns their number. Several goroutines call write, none after Fill returns.
+// Fill enqueues a copy of n rows that write produces. Each group of rows rows
+// takes bytes bytes. write fills dst with the bytes of rows from up to until,
+// and returns how many bytes it wrote. Several goroutines call write, but none
+// after Fill returns.
 func (g *Staging) Fill(ctx context.Context, s driver.Stream, to cuda.Pointer, n, rows, bytes int,
 	write func(dst []byte, from, until int) int) error {
 	if size := (n + rows - 1) / rows * bytes; size <= directBytes && !g.isOpen() {
 		dst := make([]byte, size)
 		return s.CopyToDevice(to, dst[:write(dst, 0, n)])
 	}
-	most := StageBytes / bytes * rows // of a chunk
+	most := StageBytes / bytes * rows // rows of a chunk
 	chunks := (n + most - 1) / most
 	var next, failed = make(chan int, chunks), make(chan error, StageBuffers)
 	for i := range chunks {
@@ -143,8 +145,8 @@ func (g *Staging) chunk(ctx context.Context, s driver.Stream, to cuda.Pointer,
 	})
 }
 
-// Through enqueues a copy of n bytes that read sets. It may be called by
-// several goroutines.
+// Through enqueues a copy of n bytes that read produces. It is safe for
+// concurrent use.
 func (g *Staging) Through(ctx context.Context, s driver.Stream, to cuda.Pointer, n int,
 	read func(dst []byte) error) error {
 	if n <= StageBytes {
@@ -162,7 +164,8 @@ func (g *Staging) Through(ctx context.Context, s driver.Stream, to cuda.Pointer,
 	return g.Send(ctx, s, to, data)
 }
 
-// with has enqueue enqueue a copy from a buffer of n bytes, which it may write.
+// with calls enqueue to enqueue a copy from a buffer of n bytes, which enqueue
+// may write.
 func (g *Staging) with(ctx context.Context, s driver.Stream, n int,
 	enqueue func(dst []byte) error) error {
 	b := g.take()

@@ -7,44 +7,43 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// LaunchShape is everything that the initial states of a launch's blocks depend
-// on.
+// LaunchShape determines the initial states of a launch's blocks.
 type LaunchShape struct{ Blocks, Words, Tiles, Sharing, Tile int64 }
 
 // size is the number of words of the states.
 func (s LaunchShape) size() int64 { return s.Blocks * s.Words }
 
 const (
-	// mostShapes bounds the launches whose states a run sets up at its
-	// beginning.
+	// mostShapes bounds the launches whose states a run sets up at its start.
 	mostShapes = 1 << 10
 	// MostStates bounds the words of these states.
 	MostStates = 1 << 20
 )
 
-// states hold the positions of the blocks of launches. One kernel initialises
-// the states of all expected launches, those of the record, at the beginning.
+// states manages the states of launches, which hold the positions of their
+// blocks. One kernel at the start of a run initialises the states of all
+// launches that the record leads it to expect.
 type states struct {
 	expected []LaunchShape // launches to come
 	made     []LaunchShape // launches of this run
-	ready    Buffer        // for those that are expected
-	other    Buffer        // for launches that were not
-	used     int64         // bytes of other, for launches that may go on
-	held     []Buffer      // that were other, likewise
+	ready    Buffer        // the states of expected launches
+	other    Buffer        // the states of unexpected launches
+	used     int64         // bytes of other that launches may still need
+	held     []Buffer      // earlier buffers other that launches may still need
 	stocks   map[LaunchShape]*stock
-	window   int64 // how often all states were given back
+	window   int64 // how often FreeStates was called
 }
 
-// stock are states for several launches of one shape. A loop with small deltas
-// has the same launches in each round.
+// stock holds states for several launches of one shape, because a loop with
+// small deltas has the same launches in each round.
 type stock struct {
 	states Buffer
 	shapes Buffer // as service.StatesOf reads them
-	asked  int64  // how often, up to stockFrom
-	left   int64  // launches that states are set up for
-	window int64  // of the last one
-	taken  int64  // in that window
-	before int64  // in the window before it
+	asked  int64  // launches of the shape so far, up to stockFrom
+	left   int64  // launches for which states are left
+	window int64  // the window of the last launch
+	taken  int64  // states taken in that window
+	before int64  // states taken in the window before it
 }
 
 const (
@@ -58,8 +57,8 @@ const (
 
 const whatStates = "the states of kernels"
 
-// expects returns the words of the states of expected launches, or 0 if setting
-// them up together does not pay.
+// expects returns the number of words of the states of expected launches, or 0
+// if setting them up together does not pay.
 func (r *Run) expects(shapes []LaunchShape) (words int64) {
 	for _, s := range shapes {
 		words += s.size()
@@ -104,7 +103,8 @@ func statesTable(to Buffer, shapes []LaunchShape) (list []int64) {
 	return list
 }
 
-// StatesOf returns the states of a launch, set up. They stay until FreeStates.
+// StatesOf returns the device address of initialised states for a launch. They
+// are valid until FreeStates.
 func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 	t := &r.States
 	if len(t.made) < mostShapes && s.size() <= MostStates {
@@ -116,7 +116,7 @@ func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 		t.ready.At += cuda.Pointer(8 * s.size())
 		return at, nil
 	}
-	t.expected = nil // the run is another one
+	t.expected = nil // the run differs from the recorded one
 	if at, ok, err := r.fromStock(s); ok || err != nil {
 		return at, err
 	}
@@ -138,7 +138,7 @@ func (r *Run) StatesOf(s LaunchShape) (int64, error) {
 	return at, r.service(service.States(at, s.Blocks, s.Words, s.Tiles, s.Sharing, s.Tile))
 }
 
-// fromStock returns states of a stock, if there is one and it has some left.
+// fromStock returns states from a stock. ok is false if there is none.
 func (r *Run) fromStock(s LaunchShape) (at int64, ok bool, err error) {
 	t := &r.States
 	if s.size() > stockWords || r.Arena != nil {
@@ -190,7 +190,7 @@ func (r *Run) fromStock(s LaunchShape) (at int64, ok bool, err error) {
 	return at, true, nil
 }
 
-// FreeStates gives back the states of all launches, of which none goes on.
+// FreeStates frees the states of all launches. All launches have finished.
 func (r *Run) FreeStates() error {
 	t := &r.States
 	t.used = 0

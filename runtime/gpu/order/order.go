@@ -15,17 +15,18 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// Sorter puts tuples of a run in order.
+// Sorter orders tuples of a run on the device.
 type Sorter struct {
 	*tables.State
-	Kernels func() (map[string]driver.Function, error) // that sort
-	// Ranked is how many rows are put in order by looking at each pair.
+	Kernels func() (map[string]driver.Function, error) // loads the sorting kernels
+	// Ranked is the number of rows up to which rows are ordered by comparing
+	// all pairs.
 	Ranked int64
-	// Sooner reports whether the host orders n rows sooner.
+	// Sooner reports whether the host orders n rows faster.
 	Sooner func(n int64) bool
 	// Launched is called before each launch.
 	Launched func()
-	// Counted waits for what a kernel has counted at device.CountWord.
+	// Counted waits for the count that a kernel has stored at device.CountWord.
 	Counted func(ctx context.Context) error
 }
 
@@ -70,7 +71,7 @@ func (r *Sorter) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	}
 	kept = min(c.Limit, n)
 	keys := append(GroupKeys(c.Group), Keys(c.From, c.Keys())...)
-	few := len(c.Group) == 0 && kept <= r.Ranked/2 // are put in order without a sort
+	few := len(c.Group) == 0 && kept <= r.Ranked/2 // then no sort is needed
 	if !few && r.Sooner(n) || n >= MostSorted || !r.IsOrdered(from, keys) {
 		return 0, false, nil
 	}
@@ -113,7 +114,8 @@ func (r *Sorter) TopK(c *harmony.TopK) (kept int64, done bool, err error) {
 	return kept, true, err
 }
 
-// KeysDiffer reports whether no two tuples of a relation agree on its key.
+// KeysDiffer reports whether the tuples of a relation have pairwise different
+// keys. If done is false, the host has to find out.
 func (r *Sorter) KeysDiffer(decl *harmony.Relation) (differ, done bool, err error) {
 	rel := r.Relations[decl]
 	_, n, err := rel.Version(r.Ctx, harmony.Full)
@@ -142,11 +144,11 @@ func (r *Sorter) KeysDiffer(decl *harmony.Relation) (differ, done bool, err erro
 	return groups == n, true, err
 }
 
-// MostSorted bounds the rows of a sort: places in them have 30 bits.
+// MostSorted bounds the rows of a sort, because row numbers have 30 bits.
 const MostSorted = 1 << 30
 
-// IsOrdered reports whether the words of columns order as numbers do. Codes of
-// strings do where the dictionary is sorted.
+// IsOrdered reports whether the words of the key columns order as their values
+// do. Those of strings do if the dictionary is sorted.
 func (r *Sorter) IsOrdered(rel *tables.Relation, keys []order.Key) bool {
 	for _, k := range keys {
 		if rel.Decl.Cols[k.Col].Type.Kind != scalar.String {
@@ -159,8 +161,8 @@ func (r *Sorter) IsOrdered(rel *tables.Relation, keys []order.Key) bool {
 	return true
 }
 
-// GroupKeys are the keys of an order in which tuples that agree on columns
-// follow each other.
+// GroupKeys returns the keys of an order in which tuples that agree on columns
+// are adjacent.
 func GroupKeys(cols []int) (keys []order.Key) {
 	for _, c := range cols {
 		keys = append(keys, order.Key{Col: c})
@@ -168,7 +170,7 @@ func GroupKeys(cols []int) (keys []order.Key) {
 	return keys
 }
 
-// Keys are the keys of an order of a relation.
+// Keys returns the order keys of a relation.
 func Keys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 	for _, k := range by {
 		keys = append(keys, order.Key{Col: harmony.ColumnIndex(of.Cols, k.Col), Desc: k.Desc})
@@ -176,27 +178,28 @@ func Keys(of *harmony.Relation, by []harmony.OrderKey) (keys []order.Key) {
 	return keys
 }
 
-// ordering puts rows of a relation in an order on the device.
+// ordering is the work of ordering the rows of one relation.
 type ordering struct {
 	*Sorter
 	from *tables.Relation
 	n    int64
-	bits []orderBits // of a row's key, the highest first
-	rest int64       // how many of the lowest of these the others determine
-	// taken are the columns that rows get in the relation that they go to, all
-	// told by their keys; none if only the order is wanted.
+	bits []orderBits // the parts of a row's key, most significant first
+	rest int64       // how many of the last parts follow from the others
+	// taken are the columns that go to the destination, if their values can be
+	// decoded from the keys. It is empty if only the order is wanted.
 	taken []int
-	to    *tables.Relation // that gets rows in the order, for which it has room
-	most  int64            // how many it gets
-	alone bool             // whether nothing but the rows in their order is wanted
-	rows  device.Buffer    // row numbers in the order, none for all as they stand
-	// packed says that a sort has left keys and no row numbers: low and high
-	// are their words of 32 bits in the order, of which low has lowBits. There
-	// is no high if those are all, and at Together low is the words of 64 bits.
+	to    *tables.Relation // the destination, which has room for the rows
+	most  int64            // how many rows the destination gets
+	alone bool             // only the ordered rows are wanted, without numbers
+	rows  device.Buffer    // row numbers in order; empty means all rows as they are
+	// packed means that a sort has left keys and no row numbers. low and high
+	// are the 32-bit words of the keys in order; low has lowBits bits. Without
+	// high, low is the whole key. If high.at is Together, low holds words of 64
+	// bits.
 	packed    bool
 	low, high words
 	lowBits   int64
-	owns      []device.Buffer // that are freed at the end
+	owns      []device.Buffer // freed at the end
 	launch    func(service.Launch) error
 }
 
@@ -204,11 +207,12 @@ type ordering struct {
 type orderBits struct {
 	service.OrderField
 	col  int
-	bits int64 // all of the column's number
+	bits int64 // the width of the column's number
 }
 
-// NewOrdering plans the keys of n rows, of the given columns, all that are
-// taken among them. It is nil if the device cannot order n rows.
+// NewOrdering plans the keys of an ordering of n rows by the given columns. All
+// taken columns must be among the keys. It returns nil if the device cannot
+// order n rows.
 func (r *Sorter) NewOrdering(from *tables.Relation, n int64, keys []order.Key,
 	taken []int) (*ordering, error) {
 	kernels, err := r.Kernels()
@@ -249,7 +253,7 @@ func (r *Sorter) NewOrdering(from *tables.Relation, n int64, keys []order.Key,
 	return o, nil
 }
 
-// stored returns a column as kernels read it.
+// stored describes a column to kernels.
 func (o *ordering) stored(col int) (service.OrderField, error) {
 	c := o.from.Cols[col]
 	f := service.OrderField{Data: c.Data.Word(), Base: c.Base, Step: c.Step, Width: int64(c.Width)}
@@ -263,8 +267,8 @@ func (o *ordering) stored(col int) (service.OrderField, error) {
 	return f, nil
 }
 
-// column returns how the values of a column become numbers that order as is
-// wanted.
+// column returns the mapping from the values of a column to numbers that order
+// as the key asks for.
 func (o *ordering) column(k order.Key) (b orderBits, err error) {
 	if b.OrderField, err = o.stored(k.Col); err != nil {
 		return b, err
@@ -273,7 +277,7 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 	bound := o.Ranges.Column(o.from.Decl, k.Col)
 	kind := o.from.Decl.Cols[k.Col].Type.Kind
 	if kind == scalar.Float || kind == scalar.Uint && bound.Lo < 0 {
-		// Their bounds are not those of what they are mapped to.
+		// The bounds of the values do not hold for the numbers.
 		bound.Lo, bound.Hi = math.MinInt64, math.MaxInt64
 		b.Kind = service.OrderUnsigned
 		if kind == scalar.Float {
@@ -283,7 +287,7 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 	b.bits = int64(bits.Len64(uint64(bound.Hi) - uint64(bound.Lo)))
 	if b.Kind == service.OrderSigned && !k.Desc && b.Base < bound.Lo &&
 		int64(bits.Len64(uint64(bound.Hi)-uint64(b.Base))) == b.bits {
-		bound.Lo = b.Base // numbers are the offsets that are stored
+		bound.Lo = b.Base // the numbers are the stored offsets
 	}
 	if b.First = bound.Lo; k.Desc {
 		b.First = bound.Hi
@@ -291,8 +295,8 @@ func (o *ordering) column(k order.Key) (b orderBits, err error) {
 	return b, nil
 }
 
-// levels cuts the keys into words of at most that many bits, the highest first.
-// All but the last are full.
+// levels cuts the keys into words of at most size bits, most significant first.
+// All words but the last are full; last is the number of its bits.
 func (o *ordering) levels(size int64) (levels [][]service.OrderField, last int64) {
 	room := int64(0)
 	for _, b := range o.bits {
@@ -307,7 +311,7 @@ func (o *ordering) levels(size int64) (levels [][]service.OrderField, last int64
 			levels[len(levels)-1] = append(levels[len(levels)-1], f)
 		}
 	}
-	// The last level has its bits at the bottom.
+	// The bits of the last level are the low ones.
 	if len(levels) > 0 {
 		for i := range levels[len(levels)-1] {
 			levels[len(levels)-1][i].At -= room
@@ -316,7 +320,7 @@ func (o *ordering) levels(size int64) (levels [][]service.OrderField, last int64
 	return levels, size - room
 }
 
-// memory is for as long as the ordering is at work.
+// memory allocates memory that is freed when the ordering ends.
 func (o *ordering) memory(bytes int64) (b device.Buffer, err error) {
 	if err = o.Alloc(&b, "the order of "+o.from.What, bytes); err == nil {
 		o.owns = append(o.owns, b)
@@ -324,7 +328,7 @@ func (o *ordering) memory(bytes int64) (b device.Buffer, err error) {
 	return b, err
 }
 
-// table puts words on the device.
+// table copies words to the device.
 func (o *ordering) table(words []int64) (device.Buffer, error) {
 	b, err := o.memory(int64(8 * len(words)))
 	if err != nil {
@@ -333,7 +337,7 @@ func (o *ordering) table(words []int64) (device.Buffer, error) {
 	return b, o.PutFresh(b, words...)
 }
 
-// keys makes keys of size bytes of rows.
+// keys computes the keys of rows, of size bytes each.
 func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows device.Buffer,
 	n int64) error {
 	fields, err := o.table(service.AppendOrderFields(nil, level))
@@ -343,7 +347,7 @@ func (o *ordering) keys(to int64, size int64, level []service.OrderField, rows d
 	return o.launch(service.OrderKeys(to, size, rows.Word(), fields.Word(), int64(len(level)), n))
 }
 
-// Arrange puts all rows in order.
+// Arrange sorts all rows.
 func (o *ordering) Arrange() error {
 	if o.n <= o.Ranked {
 		_, err := o.first(o.n)
@@ -352,8 +356,8 @@ func (o *ordering) Arrange() error {
 	return o.sort()
 }
 
-// first finds the first rows in order without a sort of all. It is not done if
-// there are too many that only the end of their keys would tell apart.
+// first finds the first rows in order without sorting all of them. done is
+// false if too many rows agree on the first 64 bits of their keys.
 func (o *ordering) first(limit int64) (done bool, err error) {
 	levels, _ := o.levels(64)
 	if len(levels) == 0 {
@@ -382,8 +386,9 @@ func (o *ordering) first(limit int64) (done bool, err error) {
 			limit))
 }
 
-// candidates finds the rows that are among the first by the first 64 bits of
-// their keys, and how many they are. It does not have more than can be ranked.
+// candidates finds the rows that may be among the first, judged by the first 64
+// bits of their keys, and their number. rows holds at most Ranked of them, and
+// n counts all.
 func (o *ordering) candidates(levels [][]service.OrderField,
 	limit int64) (rows device.Buffer, n int64, err error) {
 	width := int64(0)
@@ -428,16 +433,16 @@ func (o *ordering) candidates(levels [][]service.OrderField,
 	return rows, n, err
 }
 
-// count waits for what a kernel has put at countWord.
+// count waits for a count that a kernel has stored at device.CountWord.
 func (o *ordering) count() (int64, error) {
 	o.Control.Fresh = false
 	err := o.Counted(o.Ctx)
 	return o.Control.Mirror[device.CountWord], err
 }
 
-// groups numbers the groups of rows in order that agree on columns: for each
-// row, in the order, the number of its group, from 1. If it is wanted, it waits
-// for how many there are.
+// groups numbers the groups of adjacent rows that agree on columns: numbers has
+// the group number of each row in order, from 1. If wanted, n is the number of
+// groups, for which it waits.
 func (o *ordering) groups(cols []int, wanted bool) (numbers device.Buffer, n int64, err error) {
 	if numbers, err = o.memory(8 * o.n); err != nil {
 		return numbers, 0, err
@@ -465,7 +470,7 @@ func (o *ordering) groups(cols []int, wanted bool) (numbers device.Buffer, n int
 	return numbers, n, err
 }
 
-// countOf waits for a word.
+// countOf waits for a word of a buffer and returns it.
 func (o *ordering) countOf(words device.Buffer, at int64) (int64, error) {
 	if err := o.Lane.Stream.Copy(o.Control.At(device.CountWord), words.At+cuda.Pointer(8*at),
 		8); err != nil {
@@ -474,7 +479,7 @@ func (o *ordering) countOf(words device.Buffer, at int64) (int64, error) {
 	return o.count()
 }
 
-// places numbers rows in order within the groups that agree on columns.
+// places numbers the ordered rows within the groups that agree on columns.
 func (o *ordering) places(cols []int) (device.Buffer, error) {
 	numbers, _, err := o.groups(cols, false)
 	if err != nil {
@@ -490,8 +495,8 @@ func (o *ordering) places(cols []int) (device.Buffer, error) {
 	return numbers, o.launch(service.Places(numbers.Word(), starts.Word(), o.n))
 }
 
-// firstOfGroups keeps the first rows in order of each group, and returns how
-// many they are.
+// firstOfGroups keeps the first limit rows of each group, and returns how many
+// rows remain.
 func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
 	places, err := o.places(cols)
 	if err != nil {
@@ -526,15 +531,15 @@ func (o *ordering) firstOfGroups(cols []int, limit int64) (int64, error) {
 	return kept, err
 }
 
-// Finish does the work, on the time of a variable's command, and frees what it
-// took.
+// Finish executes work, timed as part of a variable's command, and frees what
+// the ordering allocated.
 func (o *ordering) Finish(of *harmony.Relation, work func() error) error {
 	end, err := o.Begin(device.TimedKernel, of.Name)
 	if err != nil {
 		return err
 	}
 	if err := work(); err != nil {
-		return err // what it took goes with the run
+		return err // the run frees the memory
 	}
 	for i := range o.owns {
 		if err := o.Drop(&o.owns[i]); err != nil {

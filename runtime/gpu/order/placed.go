@@ -14,7 +14,7 @@ import (
 // pass of a sort if a column's words are the keys, made of keys that tell all
 // of a row, or moved by their numbers.
 
-// room makes room for n rows of the order in a relation, which are its last.
+// room makes room for n rows at the end of a relation, the destination.
 func (o *ordering) room(to *tables.Relation, n int64, alone bool) error {
 	o.to, o.most, o.alone = to, n, alone
 	if _, err := to.Rows(o.Ctx); err != nil {
@@ -23,8 +23,8 @@ func (o *ordering) room(to *tables.Relation, n int64, alone bool) error {
 	return to.MakeRoomFor(o.Ctx, n)
 }
 
-// move appends the first rows in order to the relation that they go to, places
-// as their numbers unless they are one group.
+// move appends the first n rows in order to the destination. places, if not
+// empty, are their numbers within groups; otherwise the rows are one group.
 func (o *ordering) move(n int64, places device.Buffer) error {
 	if o.packed {
 		return o.unpack(n)
@@ -58,11 +58,11 @@ func (o *ordering) move(n int64, places device.Buffer) error {
 	return o.appended(n)
 }
 
-// unpack is move for keys that tell all of the rows: it makes the columns of
-// these, but for those that are there already.
+// unpack is move for keys that determine the rows. It decodes the columns,
+// except those that the sort has written already.
 func (o *ordering) unpack(n int64) error {
 	var columns []service.UnpackedColumn
-	read := false // whether a column is made of keys
+	read := false // whether a column is decoded from keys
 	for i, c := range o.to.Cols {
 		if o.isPlaced(c) {
 			continue
@@ -92,8 +92,8 @@ func (o *ordering) unpack(n int64) error {
 	return o.appended(n)
 }
 
-// packedColumn returns where a column's bits are in keys. One that has none is
-// the same in all rows.
+// packedColumn returns where the bits of a column are in the keys. A column
+// without bits has the same value in all rows.
 func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
 	at := int64(0)
 	for _, b := range slices.Backward(o.bits) {
@@ -107,7 +107,8 @@ func (o *ordering) packedColumn(col int) (service.UnpackedColumn, error) {
 	return service.UnpackedColumn{Kind: b.Kind, First: b.First}, err
 }
 
-// appended numbers n rows of one group where that is wanted, and counts them.
+// appended numbers n rows of one group if the destination has numbers, and adds
+// them to its cursor.
 func (o *ordering) appended(n int64) error {
 	for i, c := range o.to.Cols {
 		if o.alone && o.taken[i] == harmony.Numbered {
@@ -121,8 +122,8 @@ func (o *ordering) appended(n int64) error {
 	return o.Control.Set(o.Ctx, o.to.Gauge, o.to.Most)
 }
 
-// isPlaced reports whether a column of the relation that rows go to is numbers,
-// or the sort itself puts it there.
+// isPlaced reports whether a column of the destination holds numbers or is
+// written by the sort itself.
 func (o *ordering) isPlaced(c *tables.Column) bool {
 	if o.taken[slices.Index(o.to.Cols, c)] == harmony.Numbered {
 		return true
@@ -131,10 +132,11 @@ func (o *ordering) isPlaced(c *tables.Column) bool {
 	return c.Width == 0 || at == o.low.to || at == o.high.to
 }
 
-// Receive copies the columns, in order, to pinned memory: by one kernel or by
-// copies, of the columns as they are if no rows were moved.
+// Receive copies the columns, in order, to pinned memory: by one kernel if
+// gathered, otherwise by copies. If no rows were moved, it copies the columns
+// as they are.
 func (o *ordering) Receive(to [][]byte, gathered bool) error {
-	from := make([]device.Buffer, len(to)) // what is copied
+	from := make([]device.Buffer, len(to)) // the sources of the copies
 	var moves []service.MovedColumn
 	for i, c := range o.from.Cols {
 		if from[i] = c.Data; c.Width == 0 {

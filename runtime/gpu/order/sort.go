@@ -15,8 +15,8 @@ import (
 // Sorts of all rows of a relation: passes over keys of 32 bits, each with a
 // payload of as many, by the kernels of package service.
 
-// sort puts all rows in order: by 32 bits of the keys at a time, the lowest
-// first.
+// sort orders all rows with a radix sort by 32 bits of the keys at a time,
+// least significant first.
 func (o *ordering) sort() error {
 	levels, last := o.levels(32)
 	switch {
@@ -49,10 +49,10 @@ func (o *ordering) sort() error {
 	return nil
 }
 
-// sortKeys puts the keys of all rows in order, of two levels at most, which
-// tell all of the rows: what is not a digit goes along as the payload, and no
-// row is looked up. Bits that others determine are no digits. The keys of one
-// level go alone.
+// sortKeys sorts the keys of all rows, which have at most two levels and
+// determine the rows, so no row is looked up. The level that is not sorted by
+// goes along as the payload. Bits that others determine are not sorted by. Keys
+// of one level have no payload.
 func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 	p, err := o.newPairs(halfPasses)
 	if err != nil {
@@ -80,9 +80,9 @@ func (o *ordering) sortKeys(levels [][]service.OrderField, last int64) error {
 	return p.sort(&o.high, &o.low, o.rest-last, 32)
 }
 
-// asWords reports whether keys of two levels are better sorted as words of 64
-// bits: if that takes no more passes, and keys are not columns that stay where
-// they are and go to where they belong by themselves.
+// asWords reports whether keys of two levels should be sorted as words of 64
+// bits. They should if that takes fewer passes, or as many and not both levels
+// are columns that can be sorted where they are.
 func (o *ordering) asWords(levels [][]service.OrderField, last int64) bool {
 	apart := passes(o.rest, last) + passes(o.rest-last, 32)
 	together := passes(o.rest, 32+last)
@@ -91,7 +91,7 @@ func (o *ordering) asWords(levels [][]service.OrderField, last int64) bool {
 	return together < apart || together == apart && !(low && high)
 }
 
-// passes returns how many digits have one of the bits from from on, until
+// passes returns the number of digits that contain a bit between from and
 // until.
 func passes(from, until int64) int64 {
 	if from >= until {
@@ -117,16 +117,16 @@ func (o *ordering) sortWords() error {
 	return p.sort(&o.low, &words{at: service.Together, to: service.Together}, o.rest, width)
 }
 
-// words are n words of 32 bits; with payloads Together, of 64 bits.
+// words are n words of 32 bits, or of 64 bits if the payloads are Together.
 type words struct {
-	at int64 // where they are; as payloads they are the numbers of rows at 0
-	to int64 // where the last pass of a sort puts them, if not 0
-	// unread says that nobody wants them behind the last pass.
+	at int64 // their address; 0 for payloads that are the row numbers
+	to int64 // where the last pass of a sort writes them, if not 0
+	// unread means that nothing reads them after the last pass.
 	unread bool
 }
 
-// level makes the keys of a level of 32 bits, and returns where they are. A
-// column that is these stays where it is.
+// level computes the 32-bit keys of a level and returns their address. If a
+// column already has the form of the keys, that is the column's address.
 func (o *ordering) level(level []service.OrderField, to int64) (at int64, err error) {
 	if f, ok := only(level); ok && f.Width == 4 && f.Step == 1 && f.Base == zero(f) {
 		return f.Data, nil
@@ -134,9 +134,9 @@ func (o *ordering) level(level []service.OrderField, to int64) (at int64, err er
 	return to, o.keys(to, 4, level, device.Buffer{}, o.n)
 }
 
-// target returns where the column of so many bytes a value is to go that the
-// keys of a level are, word for word; 0 if they are none, or not all are to go
-// there.
+// target returns the address of the column of the destination, of width bytes a
+// value, whose words are the keys of a level. It returns 0 if there is none or
+// not all rows go to the destination.
 func (o *ordering) target(level []service.OrderField, width int) int64 {
 	f, ok := only(level)
 	if !ok || o.most < o.n {
@@ -160,8 +160,8 @@ func (o *ordering) columnOf(f service.OrderField) int {
 	})].col
 }
 
-// only returns the field of a level that has no other, if its numbers are the
-// distances of the column's words from the first one.
+// only returns the field of a level that consists of one field, if its numbers
+// are the distances of the column's words from the first one.
 func only(level []service.OrderField) (f service.OrderField, ok bool) {
 	f = level[0]
 	return f, len(level) == 1 && f.Kind != service.OrderFloat && !f.Descends && f.Drop == 0
@@ -175,18 +175,19 @@ func zero(f service.OrderField) int64 {
 	return f.First
 }
 
-// pairs sorts keys of 32 bits with payloads of 32 bits. Between passes pairs
-// lie together; before the first and behind the last keys and payloads are
-// apart, in the halves of the first buffer if they are nowhere else. Words of
-// 64 bits are pairs that always lie together.
+// pairs sorts 32-bit keys with 32-bit payloads. Between passes, a key and its
+// payload are adjacent. Before the first pass and after the last, keys and
+// payloads are separate arrays: the halves of the first buffer, unless they lie
+// elsewhere. Words of 64 bits are pairs that are always adjacent.
 type pairs struct {
 	*ordering
 	buffers [2]device.Buffer
-	zeroed  device.Buffer // the counts of keys, and the scratch of each pass
-	each    int64         // bytes of the scratch of a pass
+	zeroed  device.Buffer // the histogram of keys, and the scratch memory of each pass
+	each    int64         // scratch memory of a pass, in bytes
 }
 
-// pairDigit is the bits of a digit, and halfPasses how many 32 bits have.
+// pairDigit is the number of bits of a digit, and halfPasses the number of
+// digits in 32 bits.
 const pairDigit, halfPasses = 8, 4
 
 // newPairs allocates the memory of a sort of passes passes.
@@ -205,8 +206,8 @@ func (o *ordering) newPairs(passes int64) (p pairs, err error) {
 func (p *pairs) keys() int64     { return p.buffers[0].Word() }
 func (p *pairs) payloads() int64 { return p.buffers[0].Word() + 4*p.n }
 
-// sort puts keys in order by their bits from from, or 0, until until, and
-// payloads with the keys, unless they are nil.
+// sort orders keys by bits from up to until, together with payloads unless they
+// are nil. A negative from means 0.
 func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 	if from >= until {
 		return nil
@@ -251,8 +252,8 @@ func (p *pairs) sort(keys, payloads *words, from, until int64) error {
 	return nil
 }
 
-// canSort reports whether the device sorts: a driver may not let blocks have
-// the shared memory that it takes.
+// canSort reports whether the device has the sorting kernels, which a driver
+// may lack the shared memory for.
 func canSort(kernels map[string]driver.Function) bool {
 	return kernels[service.PairsMove(0, 0, 0, 0, 0, 0, 0, 0).Kernel] != nil
 }

@@ -8,39 +8,40 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// Store keeps bytes under keys, as package kernelcache does.
+// Store stores bytes under keys, as package kernelcache does.
 type Store interface {
 	Get(key string) ([]byte, bool)
 	Put(key string, object []byte)
 }
 
 const (
-	// keptPasts is the number of facts whose records a program keeps on disk.
+	// keptPasts is the number of databases for which a program keeps a record
+	// on disk.
 	keptPasts = 4
 	// mostWritten bounds how often a process writes the records of a program,
-	// which may see other facts in each of its runs.
+	// because each of its runs may see other facts.
 	mostWritten = 16
 )
 
-// History is what runs of a program leave to later processes: how large its
-// variables became, and the records over the last few facts. A nil *History
-// holds nothing. It is safe for concurrent use.
+// History is what runs of a program leave for later processes: the sizes of its
+// variables, and records over the last few databases. A nil *History is empty.
+// It is safe for concurrent use.
 //
-// A record is replayed over equal facts only, and a run whose numbers differ
-// from it is void, so that a wrong record costs time and nothing else. Sizes
+// A record is replayed over equal facts only, and a run whose counters differ
+// from it is void. So a wrong record costs time but changes no answer. Sizes
 // are hints for runs over other facts.
 type History struct {
 	store     Store
 	key       string
-	variables []harmony.Managed // those that have sizes, in the order of the graph
+	variables []harmony.Managed // the variables with sizes, in graph order
 
 	mu      sync.Mutex
-	pasts   []*past // the latest first
+	pasts   []*past // most recent first
 	written int
 }
 
-// OpenHistory returns what earlier processes have left for a program. The key
-// names all that records depend on beside the facts.
+// OpenHistory returns what earlier processes have left for a program. key must
+// name everything that records depend on besides the facts.
 func OpenHistory(s Store, key string, graph *harmony.Program) *History {
 	h := &History{store: s, key: key}
 	for _, r := range graph.Relations {
@@ -53,8 +54,8 @@ func OpenHistory(s Store, key string, graph *harmony.Program) *History {
 	return h
 }
 
-// read returns what the store has. Anything but what write has written is
-// nothing.
+// read returns what the store has. It ignores anything that write has not
+// written.
 func (h *History) read() (all []*past) {
 	data, ok := h.store.Get(h.key)
 	if !ok {
@@ -74,7 +75,7 @@ func (h *History) read() (all []*past) {
 	return all
 }
 
-// write makes the store have the pasts.
+// write stores the pasts.
 func (h *History) write() {
 	data := binary.AppendUvarint(nil, uint64(len(h.pasts)))
 	for _, p := range h.pasts {
@@ -89,7 +90,7 @@ func (h *History) write() {
 	h.store.Put(h.key, data)
 }
 
-// HasRecords reports whether there are records of some facts.
+// HasRecords reports whether there is a record over any facts.
 func (h *History) HasRecords() bool {
 	if h == nil {
 		return false
@@ -104,8 +105,9 @@ func (h *History) HasRecords() bool {
 	return false
 }
 
-// Hints returns sizes for facts of so many rows, over which no run is known:
-// those of the last run, in proportion. They are nil if there was no run.
+// Hints returns sizes for facts of rows rows that no run is known over: those
+// of the last run, scaled by the number of rows. It returns nil if there was no
+// run.
 func (h *History) Hints(rows int64) *Sizes {
 	if h == nil {
 		return nil
@@ -128,9 +130,9 @@ func (h *History) Hints(rows int64) *Sizes {
 	return hints
 }
 
-// Recall makes the record the one that an earlier process has left over the
-// same facts, if there is one and no run has left a newer one. It returns the
-// bytes of the device's memory that the run needed, or 0.
+// Recall loads into r the record that an earlier process has left over the same
+// facts, if there is one and no run of this process has left a newer one. It
+// returns the device memory that the run needed, in bytes, or 0.
 func (h *History) Recall(r *Record, facts Facts) (peak int64) {
 	if h == nil || facts.Digest == ([sha256.Size]byte{}) {
 		return 0
@@ -162,8 +164,8 @@ func (h *History) Recall(r *Record, facts Facts) (peak int64) {
 	return 0
 }
 
-// Leave keeps the record of a run over facts for later processes. The run
-// needed peak bytes of the device's memory.
+// Leave stores the record of a run over facts for later processes. peak is the
+// device memory that the run needed, in bytes.
 func (h *History) Leave(r *Record, facts Facts, peak int64) {
 	if h == nil {
 		return

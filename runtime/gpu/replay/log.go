@@ -9,54 +9,53 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 )
 
-// Log is the numbers of one run: those that it takes from the record, and those
-// that it leaves.
+// Log holds the counters of one run: those that it takes from the record, and
+// those that it leaves for the next one.
 type Log struct {
-	// Device is where a captured run logs its control blocks. The zero buffer
-	// stands for the lane's pinned memory.
+	// Device is where a captured run logs its control blocks. If it is the zero
+	// buffer, they go to the lane's pinned memory.
 	Device device.Buffer
 
 	record   *Record
 	run      *device.Run
 	fits     func(cursor func(gauge int) int64) bool
-	source   *numbers // the record's when the run began, or nil
-	replayed *numbers // those, or nil if the run waits
-	next     int      // index into the points of replayed
-	taken    []taken  // numbers that were not waited for, in order, as logged
-	compared int      // how many of these are compared
-	drained  int64    // how many were compared before, and are no longer logged
-	made     *numbers // nil if the next run cannot use them
-	waited   bool     // for some of made
-	at       point    // where the run is
+	source   *numbers // the record's counters when the run began, or nil
+	replayed *numbers // equal to source, or nil if the run waits
+	next     int      // the next point of replayed
+	taken    []taken  // what the run took without waiting, in order, as logged
+	compared int      // how many of taken have been compared
+	drained  int64    // how many were compared and removed from taken
+	made     *numbers // for the next run; nil if it cannot use them
+	waited   bool     // the run waited for some of made
+	at       point    // the run's current place
 	counting bool     // the run needs what a kernel has counted
-	most     int      // words of the log, mostLogged but for tests
+	most     int      // words of the log; mostLogged outside of tests
 }
 
-// taken is numbers that a run has taken from the record.
+// taken is one set of counters that a run has taken from the record.
 type taken struct {
 	numbers []int64
-	counted bool // the control block's count is among them
+	counted bool // includes the control block's count
 }
 
 const (
-	// mostLogged bounds the words of the control blocks in the log. A run that
-	// takes more waits when the log is full.
+	// mostLogged bounds the words of control blocks in the log. When the log is
+	// full, the run waits.
 	mostLogged = 1 << 20
-	// mostNumbers bounds the numbers of a record.
+	// mostNumbers bounds the counters in a record.
 	mostNumbers = 1 << 22
 )
 
-// ErrDiffers is the error of a run whose numbers differ from the record.
+// ErrDiffers is the error of a run whose counters differ from the record.
 var ErrDiffers = errors.New("the device does not repeat what it did with the same facts")
 
-// Open returns the log of a run that neither replays nor leaves numbers.
+// Open returns the log of a run that neither replays the record nor leaves one.
 func (r *Record) Open(run *device.Run) Log {
 	return Log{record: r, run: run, most: cmp.Or(r.LogWords, mostLogged)}
 }
 
-// Replay has the run replay the record, or leave numbers if there are none. The
-// tables of the run have room for the cursors of the record's gauges if fits
-// reports it.
+// Replay makes the run replay the record, or leave one if there is none. fits
+// reports whether the run's tables have room for the given cursors of gauges.
 func (l *Log) Replay(fits func(cursor func(gauge int) int64) bool) {
 	r := l.record
 	r.mu.Lock()
@@ -69,13 +68,13 @@ func (l *Log) Replay(fits func(cursor func(gauge int) int64) bool) {
 // Replays reports whether the run replays the record.
 func (l *Log) Replays() bool { return l.replayed != nil }
 
-// IsWhole reports whether the run took all of its numbers from the record.
+// IsWhole reports whether the run took all of its counters from the record.
 func (l *Log) IsWhole() bool { return l.replayed != nil && !l.waited }
 
-// Replayed returns how often the run took numbers from the record.
+// Replayed returns how often the run took counters from the record.
 func (l *Log) Replayed() int64 { return l.drained + int64(len(l.taken)) }
 
-// Words returns the length of the control blocks that are logged at a time.
+// Words returns the size of the log, in words.
 func (l *Log) Words() int {
 	if l.replayed == nil {
 		return 0
@@ -84,31 +83,31 @@ func (l *Log) Words() int {
 	return min(len(l.replayed.points), max(l.most/words, 1)) * words
 }
 
-// Taken returns the control blocks to compare.
+// Taken returns the logged control blocks, which Compare compares.
 func (l *Log) Taken() []int64 { return l.run.Control.Log[:len(l.taken)*l.run.Control.Words] }
 
-// Command notes that a command begins.
+// Command starts a command.
 func (l *Log) Command() { l.at = point{l.at.command + 1, 0} }
 
-// Launched notes that a kernel of the command is launched.
+// Launched counts a launch of the current command.
 func (l *Log) Launched() { l.at.launches++ }
 
-// Aside calls f, whose launches the record does not have.
+// Aside calls f without counting its launches, which the record does not have.
 func (l *Log) Aside(f func() error) error {
 	at := l.at
 	defer func() { l.at = at }()
 	return f()
 }
 
-// Counting calls f, which needs what a kernel has counted.
+// Counting calls f, which reads the count of the control block.
 func (l *Log) Counting(f func() error) error {
 	l.counting = true
 	defer func() { l.counting = false }()
 	return f()
 }
 
-// numbersOf returns the words of a control block that depend on facts alone:
-// all but the limits. The count is 0 unless the run needs it here.
+// numbersOf returns the words of a control block that depend on the facts
+// alone: everything except the limits. The count is 0 unless counted is set.
 func (l *Log) numbersOf(block []int64, counted bool) []int64 {
 	out := []int64{block[device.DroppedWord], block[device.FaultWord], 0}
 	if counted {
@@ -120,26 +119,26 @@ func (l *Log) numbersOf(block []int64, counted bool) []int64 {
 	return out
 }
 
-// Take makes the mirror of the control block what the record has, and logs the
-// device's block. It reports whether the record has this point.
+// Take sets the mirror of the control block from the record and logs the
+// device's block. It returns false if the record does not have this point.
 func (l *Log) Take() (done bool, err error) {
 	if l.replayed == nil || l.run.Lane.Pinned == nil {
 		return false, nil
 	}
 	points := l.replayed.points
 	for l.next < len(points) && points[l.next].before(l.at) {
-		l.next++ // the record's run needed more
+		l.next++ // the recorded run needed counters here and this one does not
 	}
 	if l.next == len(points) || points[l.next] != l.at {
 		return false, nil
 	}
 	found := l.replayed.at[l.next]
 	if len(found) != 3+(l.run.Control.Words-device.FirstGauge)/device.GaugeWords {
-		l.replayed = nil // an earlier process had another number of gauges
+		l.replayed = nil // the record has another number of gauges
 		return false, nil
 	}
-	// Where memory is short, tables may be smaller than they were, and kernels
-	// stop that ran through.
+	// If memory is short, tables may be smaller than they were, so kernels stop
+	// that ran to their end before.
 	if !l.fits(func(gauge int) int64 {
 		return found[3+(gauge-device.FirstGauge)/device.GaugeWords]
 	}) {
@@ -172,7 +171,7 @@ func (l *Log) Take() (done bool, err error) {
 	return true, nil
 }
 
-// drain waits for the log, which is full, and empties it.
+// drain waits for the full log, compares it and empties it.
 func (l *Log) drain() error {
 	l.run.Waits++
 	if err := l.run.Lane.Wait(l.run.Ctx); err != nil {
@@ -186,7 +185,7 @@ func (l *Log) drain() error {
 	return nil
 }
 
-// Waited keeps the numbers of the mirror, for which the run has waited.
+// Waited records the counters in the mirror, for which the run has waited.
 func (l *Log) Waited() {
 	l.waited = true
 	if l.made != nil {
@@ -194,8 +193,9 @@ func (l *Log) Waited() {
 	}
 }
 
-// Known keeps the numbers of the mirror, which are those of the device. The
-// next run may have to ask for them here, as its tables can be larger.
+// Known records the counters in the mirror, which equal those of the device
+// without a wait. The next run may have to wait for them here, because its
+// tables may be larger.
 func (l *Log) Known() {
 	if m := l.made; m != nil && (len(m.points) == 0 || m.points[len(m.points)-1] != l.at) {
 		l.keep(l.numbersOf(l.run.Control.Mirror, l.counting))
@@ -214,13 +214,13 @@ func (l *Log) keep(numbers []int64) {
 	l.made.at = append(l.made.at, numbers)
 }
 
-// Discard leaves the next run no numbers: what it will do depends on more than
-// facts.
+// Discard makes the run leave no record, because what it does depends on more
+// than the facts.
 func (l *Log) Discard() { l.made = nil }
 
-// Again notes that the last launch stopped at a full table and goes on in
-// another one. Later runs begin with larger tables and have one launch in the
-// place of both, so the numbers between the two are dropped.
+// Again notes that the last launch stopped at a full table and is resumed.
+// Later runs start with larger tables and have one launch instead of both, so
+// Again drops the counters between the two.
 func (l *Log) Again() {
 	if m := l.made; m != nil {
 		if n := len(m.points); n > 0 && m.points[n-1] == l.at {
@@ -230,9 +230,9 @@ func (l *Log) Again() {
 	l.at.launches--
 }
 
-// Redo calls f, which has launches go on that stopped at full tables. Later
-// runs begin with larger tables, so the numbers since the run got here are
-// dropped.
+// Redo calls f, which resumes launches that stopped at full tables. Later runs
+// start with larger tables, so Redo drops the counters of the current place and
+// those that f records.
 func (l *Log) Redo(f func() error) error {
 	if m := l.made; m != nil {
 		n := len(m.points)
@@ -248,8 +248,8 @@ func (l *Log) Redo(f func() error) error {
 	return l.Aside(f)
 }
 
-// Compare compares the numbers that were taken with those of the device. The
-// stream is done.
+// Compare compares the counters that the run took with those of the device. The
+// stream must be idle.
 func (l *Log) Compare() error {
 	words := l.run.Control.Words
 	for ; l.compared < len(l.taken); l.compared++ {
@@ -263,14 +263,14 @@ func (l *Log) Compare() error {
 	return nil
 }
 
-// CompareAgain compares all numbers, those of a graph's next launch.
+// CompareAgain compares all counters of a further launch of a graph.
 func (l *Log) CompareAgain() error {
 	l.compared = 0
 	return l.Compare()
 }
 
-// Leave makes the run's numbers, launches and small allocations the record. The
-// run is through, and its numbers are compared.
+// Leave makes the run's counters, launches and small allocations the record.
+// The run is finished and its counters have been compared.
 func (l *Log) Leave() {
 	r := l.record
 	r.mu.Lock()

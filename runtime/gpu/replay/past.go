@@ -8,16 +8,16 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 )
 
-// past is what a run has left to later processes.
+// past is what one run has left for later processes.
 type past struct {
 	facts Facts
-	sizes []Size // of the variables of the graph, in its order
-	// The rest is empty if the facts have no digest.
-	peak int64  // bytes of the device's memory
-	rest []byte // what detail reads
+	sizes []Size // of History.variables
+	// The remaining fields are zero if the facts have no digest.
+	peak int64  // device memory, in bytes
+	rest []byte // an encoded detail
 }
 
-// detail is the part of what a run has left that only a replay needs.
+// detail is the part of a past that only a replay needs.
 type detail struct {
 	slab     int64
 	launches []device.LaunchShape
@@ -26,15 +26,16 @@ type detail struct {
 
 // Facts identifies the facts of a run.
 type Facts struct {
-	Rows int64 // in all
-	// Digest is a digest of them, or zero if it is not worth its time.
+	Rows int64 // the rows of all relations
+	// Digest is a digest of the facts, or zero if computing it is not worth its
+	// time.
 	Digest [sha256.Size]byte
 }
 
-// mostPast bounds the bytes of the records of a program.
+// mostPast bounds the size of a program's records, in bytes.
 const mostPast = 8 << 20
 
-// append writes what reader.past reads.
+// append encodes the past for reader.past.
 func (p *past) append(b []byte) []byte {
 	b = binary.AppendVarint(b, p.facts.Rows)
 	b = append(b, p.facts.Digest[:]...)
@@ -47,8 +48,8 @@ func (p *past) append(b []byte) []byte {
 	return append(b, p.rest...)
 }
 
-// bytes writes what parseDetail reads. The numbers of a point are differences
-// to those of the point before, most of which are 0.
+// bytes encodes the detail for parseDetail. The counters of a point are stored
+// as differences to those of the point before, because most differences are 0.
 func (d *detail) bytes() []byte {
 	b := binary.AppendVarint(nil, d.slab)
 	b = binary.AppendUvarint(b, uint64(len(d.launches)))
@@ -77,14 +78,14 @@ func (d *detail) bytes() []byte {
 	return b
 }
 
-// reader takes values from the front of bytes. Once they end too early or make
-// no sense, bad is set and all values are zero.
+// reader decodes values from the front of bytes. If the bytes are too short or
+// malformed, bad is set and all further values are zero.
 type reader struct {
 	rest []byte
 	bad  bool
 }
 
-// number returns a number of at least 0 and at most most.
+// number returns a number between 0 and most.
 func (r *reader) number(most int64) int64 {
 	v := r.signed()
 	r.bad = r.bad || v < 0 || v > most
@@ -103,7 +104,7 @@ func (r *reader) signed() int64 {
 	return v
 }
 
-// take returns n bytes.
+// take returns the next n bytes.
 func (r *reader) take(n int) []byte {
 	if r.bad = r.bad || n > len(r.rest); r.bad {
 		return nil
@@ -113,7 +114,7 @@ func (r *reader) take(n int) []byte {
 	return out
 }
 
-// length returns the number of things that follow, each of at least a byte.
+// length returns the number of items that follow. Each takes at least one byte.
 func (r *reader) length() int {
 	v, n := binary.Uvarint(r.rest)
 	if r.bad = r.bad || n <= 0 || v > uint64(len(r.rest)-n); r.bad {
@@ -123,7 +124,7 @@ func (r *reader) length() int {
 	return int(v)
 }
 
-// past reads what a run of a graph of so many variables has left.
+// past decodes what a run has left of a graph with that many variables.
 func (r *reader) past(variables int) *past {
 	p := &past{}
 	p.facts.Rows = r.number(math.MaxInt64)
@@ -141,7 +142,8 @@ func (r *reader) past(variables int) *past {
 	return p
 }
 
-// parseDetail reads what detail.bytes has written, or returns nil.
+// parseDetail decodes what detail.bytes encodes. It returns nil if data is
+// malformed.
 func parseDetail(data []byte) *detail {
 	r := &reader{rest: data}
 	d := &detail{slab: r.number(device.MostSlab)}

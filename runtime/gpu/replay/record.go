@@ -9,36 +9,36 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/device"
 )
 
-// Record is what the runs of a program over facts leave to later ones. It is
-// safe for concurrent use.
+// Record is what the runs of a program over the same facts leave for later
+// runs. It is safe for concurrent use.
 type Record struct {
-	// Sizes are how large variables became.
+	// Sizes holds how large the variables became.
 	Sizes *Sizes
-	lasts bool // facts and functions stay as they are
-	// LogWords, unless it is 0, makes the log of runs shorter, for tests.
+	lasts bool // facts and functions never change, so runs repeat each other
+	// LogWords shortens the logs of runs, for tests. 0 means the default.
 	LogWords int
 
 	mu       sync.Mutex
-	numbers  *numbers // of the last run that has waited, or nil
-	recalled bool     // they are those of an earlier process
-	ran      bool     // a run of this process has left something
-	differs  bool     // two runs of this process have had different numbers
-	peak     int64    // bytes of the device's memory, of the run that is kept on disk
-	slab     int64    // bytes of small allocations
+	numbers  *numbers // counters of the last run that waited, or nil
+	recalled bool     // numbers is from an earlier process
+	ran      bool     // a run of this process has updated the record
+	differs  bool     // two runs of this process had different counters
+	peak     int64    // device memory of the run that is stored on disk, in bytes
+	slab     int64    // size of the small allocations, in bytes
 	launches []device.LaunchShape
 }
 
-// NewRecord returns the record of a program over facts that stay. Its sizes are
-// hints, which may be nil.
+// NewRecord returns the record of a program over facts that do not change.
+// hints may be nil.
 func NewRecord(graph *harmony.Program, hints *Sizes) *Record {
 	return &Record{Sizes: cmp.Or(hints, NewSizes()), lasts: isRepeatable(graph)}
 }
 
-// NewRecordOfSizes returns a record that keeps sizes alone, which records over
-// other facts may share.
+// NewRecordOfSizes returns a record that holds only sizes. Records over other
+// facts may share s.
 func NewRecordOfSizes(s *Sizes) *Record { return &Record{Sizes: s} }
 
-// Origin says from where the next run knows how large its tables become.
+// Origin returns where the next run knows the sizes of its tables from.
 func (r *Record) Origin() runtime.Origin {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +53,7 @@ func (r *Record) Origin() runtime.Origin {
 	return runtime.OtherFacts
 }
 
-// isRepeatable reports whether a program computes the same in every run.
+// isRepeatable reports whether every run of the program computes the same.
 func isRepeatable(graph *harmony.Program) bool {
 	for _, k := range graph.Kernels() {
 		for _, s := range k.Stages {
@@ -65,48 +65,49 @@ func isRepeatable(graph *harmony.Program) bool {
 	return true
 }
 
-// Expected returns the bytes of small allocations of the last run, and its
-// launches.
+// Expected returns the size of the last run's small allocations, in bytes, and
+// its launches.
 func (r *Record) Expected() (slab int64, launches []device.LaunchShape) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.slab, r.launches
 }
 
-// Differs reports whether two runs have had different numbers. No run replays
-// the record from then on.
+// Differs reports whether two runs had different counters. From then on, no run
+// replays the record.
 func (r *Record) Differs() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.differs
 }
 
-// savedBytes of memory are worth another record: to make them available takes a
-// tenth of a millisecond.
+// savedBytes is the saving of device memory that is worth another record on
+// disk: allocating that much takes a tenth of a millisecond.
 const savedBytes = 64 << 20
 
 // NeedsLess reports whether a run that needed peak bytes needed much less than
-// the record has on disk: that of a first run has tables that had to grow.
+// the run whose record is on disk. The tables of a first run grow, which takes
+// more.
 func (r *Record) NeedsLess(peak int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return peak+peak/4 < r.peak && r.peak-peak >= savedBytes
 }
 
-// void drops numbers that a run has found to be wrong. Those of an earlier
-// process are replaced by those of the next run, which waits.
+// void drops counters that a run has found to be wrong. If they come from an
+// earlier process, the next run waits and replaces them.
 func (r *Record) void(wrong *numbers) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.numbers != wrong {
-		return // another run has found out, or has left others
+		return // another run has dropped or replaced them
 	}
 	r.differs = !r.recalled
 	r.numbers, r.recalled = nil, false
 }
 
-// Numbers returns the numbers at each point of the last run that has waited, or
-// nil. A test that changes them falsifies the record.
+// Numbers returns the counters at each point of the last run that waited, or
+// nil. Tests falsify the record by changing them.
 func (r *Record) Numbers() [][]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +117,7 @@ func (r *Record) Numbers() [][]int64 {
 	return r.numbers.at
 }
 
-// numbers are the numbers of a run, at each point where the run needed them.
+// numbers holds the counters of a run at each point where the run needed them.
 type numbers struct {
 	points []point
 	at     [][]int64

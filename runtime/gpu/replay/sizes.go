@@ -6,25 +6,25 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// Sizes are how large the variables of a program became in earlier runs, so
-// that the next run allocates them at that size. They change no answer. They
-// are safe for concurrent use.
+// Sizes holds how large the variables of a program became in earlier runs, so
+// that the next run allocates them at once. Sizes change no answer. They are
+// safe for concurrent use.
 type Sizes struct {
 	mu      sync.Mutex
 	all     map[harmony.Managed]Size
-	guessed bool // from a run over other facts
+	guessed bool // estimated from a run over other facts
 }
 
 // Size is how large a variable becomes in a run.
 type Size struct {
-	Rows  int64 // or groups, at most
-	Slack int64 // the most that blocks may have begun at a time
+	Rows  int64 // an upper bound of its rows or groups
+	Slack int64 // the most rows that blocks may have begun at a time
 }
 
-// NewSizes returns the sizes of no run.
+// NewSizes returns empty sizes.
 func NewSizes() *Sizes { return &Sizes{all: map[harmony.Managed]Size{}} }
 
-// Guessed reports whether no run over the facts is known.
+// Guessed reports whether no run over these facts is known.
 func (s *Sizes) Guessed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *Sizes) Of(v harmony.Managed) Size {
 	return s.all[v]
 }
 
-// Note keeps how large a variable became.
+// Note records how large a variable became.
 func (s *Sizes) Note(v harmony.Managed, size Size) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

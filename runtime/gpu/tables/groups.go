@@ -11,20 +11,20 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// Groups is a group-by table that all blocks share: slots of keys, of
-// accumulators and of marks.
+// Groups is a group-by table that all blocks share. A slot holds a key,
+// accumulators and a mark.
 type Groups struct {
 	machine.Groups
 	cursor // of Hash and Wide, and of the list of Ordered
 
 	table    device.Buffer // keys of Hash and Ordered, row set of Wide
-	mask     uint64        // of Ordered that of the hash table before the list
-	borders  int64         // the most groups of Ordered in that
+	mask     uint64        // the mask of the hash table, which precedes the list of Ordered
+	borders  int64         // the most groups of Ordered in the hash table
 	tuples   []*Column
 	pointers device.Buffer
-	data     []device.Buffer // of each accumulator
+	data     []device.Buffer // the cells of each accumulator
 	occupied device.Buffer
-	slots    int64 // that have cells; 0 before the first use
+	slots    int64 // slots with cells; 0 before the first use
 }
 
 func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Groups {
@@ -40,7 +40,7 @@ func newGroups(r *State, decl *harmony.Groups, lay *layout.Key, what string) *Gr
 	return g
 }
 
-// keys bounds the number of groups that there can be.
+// keys returns an upper bound of the number of groups.
 func (g *Groups) keys() int64 {
 	if (g.Lay.Form == abi.Hash || g.Lay.Form == abi.Ordered) && g.Lay.Size > 0 &&
 		g.Lay.Size < machine.MaxRows {
@@ -49,7 +49,7 @@ func (g *Groups) keys() int64 {
 	return machine.MaxRows
 }
 
-// Room returns how many groups the table has room for.
+// Room returns the capacity of the table, in groups.
 func (g *Groups) Room() int64 {
 	switch {
 	case g.slots == 0:
@@ -64,9 +64,9 @@ func (g *Groups) Room() int64 {
 	return machine.MaxRows
 }
 
-// MakeRoom makes room for a launch that adds most groups, as that of a relation
-// does: expected is the number of groups to have room for, slack what blocks
-// may have begun.
+// MakeRoom makes room for a launch that adds at most most groups. A table that
+// has to grow gets room for expected groups. slack is the number of groups that
+// blocks may have begun.
 func (g *Groups) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	switch g.Lay.Form {
 	case abi.None, abi.Direct:
@@ -106,7 +106,7 @@ func (g *Groups) slotBytes() int64 {
 	return n
 }
 
-// grow gives the table, which has had groups, room for need groups, and for
+// grow enlarges the table, which had room for had groups, to need groups, or to
 // want groups if memory allows.
 func (g *Groups) grow(ctx context.Context, had, need, want int64) error {
 	slots := machine.SlotsFor(want)
@@ -183,7 +183,7 @@ func (g *Groups) growTuples(ctx context.Context, had, slots int64) error {
 	return g.run.Drop(&old)
 }
 
-// addSlots grows the table to slots slots. New slots have no row.
+// addSlots enlarges the table to slots slots. New slots are empty.
 func (g *Groups) addSlots(slots int64) error {
 	for i, c := range g.Cells {
 		size := 8 * int64(c.Words)
@@ -205,7 +205,7 @@ func (g *Groups) addSlots(slots int64) error {
 	return nil
 }
 
-// Clear empties the table, which keeps its memory.
+// Clear empties the table and keeps its memory.
 func (g *Groups) Clear() error {
 	if err := g.reset(g.run.Ctx); err != nil || g.slots == 0 {
 		return err
@@ -235,7 +235,7 @@ func (g *Groups) reset(ctx context.Context) error {
 	return g.run.Control.Set(ctx, g.Gauge, 0)
 }
 
-// Release frees the memory of groups that are not filled again.
+// Release frees the memory of groups that will not be filled again.
 func (g *Groups) Release() error {
 	g.reach()
 	g.Most, g.Dirty, g.slots = 0, false, 0
@@ -309,7 +309,7 @@ func (g *Groups) View(ctx context.Context) (*woven.Groups, error) {
 	return g.Groups.View(v), nil
 }
 
-// Word returns what a function gets for a parameter about the groups.
+// Word returns the value of a parameter about the groups.
 func (g *Groups) Word(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.Gauge:

@@ -13,16 +13,16 @@ import (
 // noKey marks a free slot of the hash table.
 const noKey = ^uint64(0)
 
-// ExpectTiles sets the number of tiles that will fill the groups. It precedes
-// MakeRoom.
+// ExpectTiles sets the number of tiles that will fill the groups. Call it
+// before MakeRoom.
 func (g *Groups) ExpectTiles(tiles int64) {
 	if g.slots == 0 {
 		g.borders = min(2*tiles, g.keys())
 	}
 }
 
-// growList gives the list, which has had groups, room for need groups, and for
-// want groups if memory allows. The hash table keeps its first size.
+// growList enlarges the list, which had room for had groups, to need groups, or
+// to want groups if memory allows. The hash table keeps its first size.
 func (g *Groups) growList(had, need, want int64) error {
 	first := g.slots == 0
 	if first {

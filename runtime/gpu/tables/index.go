@@ -13,17 +13,17 @@ type Index struct {
 	machine.Index[device.Buffer]
 	Rel      *Relation
 	run      *State
-	shared   *resident     // owner of the table, or nil if it is the run's own
+	shared   *resident     // the owner of the table, or nil if it is the run's own
 	tuples   []*Column     // the key tuples of a wide index
-	pointers device.Buffer // to tuples
-	Gauge    int           // their number
+	pointers device.Buffer // the addresses of tuples
+	Gauge    int           // the gauge that counts tuples
 	Runs     machine.Runs[*Index]
-	Spaced   *Spaced // what loops of the device add rows to, or nil
-	keys     int64   // for which a hash table has room at least
+	Spaced   *Spaced // the form that loops on the device add rows to, or nil
+	keys     int64   // the smallest capacity of a hash table, in keys
 }
 
-// newIndex makes an index. One that may be kept as runs is, those of few rows
-// being one; an index with key tuples is not, because runs have no gauges.
+// newIndex makes an index. It may consist of several runs, unless it has key
+// tuples, because runs have no gauges. Up to ShortRun rows are always one run.
 func newIndex(r *State, decl *harmony.Index, lay *layout.Key, rel *Relation, what string) *Index {
 	x := newRun(r, decl, lay, rel, what)
 	x.Gauge = r.Control.NewGauge()
@@ -46,19 +46,18 @@ func newRun(r *State, decl *harmony.Index, lay *layout.Key, rel *Relation, what 
 	return x
 }
 
-// indexMemory has the memory of indexes: buffers of the run.
+// indexMemory allocates the memory of indexes from the run.
 type indexMemory struct{ run *State }
 
 // Address returns where a buffer begins.
 func (m indexMemory) Address(b *device.Buffer) int64 { return b.Word() }
 
-// Renew makes a buffer one of zeroed bytes.
+// Renew makes b a buffer of bytes zeroed bytes.
 func (m indexMemory) Renew(b *device.Buffer, what string, bytes int64) error {
 	return m.run.Renew(b, what, bytes)
 }
 
-// Reserve makes a buffer one of at least bytes bytes, whose contents are
-// undefined.
+// Reserve makes b a buffer of at least bytes bytes, with undefined contents.
 func (m indexMemory) Reserve(b *device.Buffer, what string, bytes int64) error {
 	if b.Bytes >= bytes {
 		return nil
@@ -74,14 +73,14 @@ func (m indexMemory) Reserve(b *device.Buffer, what string, bytes int64) error {
 	return m.run.Alloc(b, what, bytes)
 }
 
-// spaciousIndex is the size in bytes below which the rows of an index that is
-// built again soon get room for half as many more.
+// spaciousIndex is the size, in bytes, below which an index that will soon be
+// rebuilt gets room for half as many rows more.
 const spaciousIndex = 32 << 20
 
-// Free gives a buffer back.
+// Free frees a buffer.
 func (m indexMemory) Free(b *device.Buffer) error { return m.run.Drop(b) }
 
-// buffers are the memory of tables.
+// buffers lists the memory of tables.
 func buffers(t *machine.Tables[device.Buffer]) [3]device.Buffer {
 	return [3]device.Buffer{t.Table, t.Begins, t.Rows}
 }
@@ -89,8 +88,8 @@ func buffers(t *machine.Tables[device.Buffer]) [3]device.Buffer {
 // Clear does nothing. The next build detects what has changed.
 func (x *Index) Clear() error { return nil }
 
-// Release frees the tables. Tables that runs share stay with the run until its
-// end, unless memory is short.
+// Release frees the tables. Tables that runs share stay in use until the run
+// ends, unless memory is short.
 func (x *Index) Release() error {
 	if x.shared != nil {
 		x.run.retired = append(x.run.retired, x.shared)
@@ -117,7 +116,7 @@ func (x *Index) Release() error {
 }
 
 // Prepare makes empty tables for the rows of a version of the relation, or
-// extends the present ones, and returns the passes that fill them.
+// extends the present tables. It returns the passes that fill them.
 func (x *Index) Prepare(of harmony.Version) ([]machine.Pass, error) {
 	from, until, err := x.Rel.Version(x.run.Ctx, of)
 	if err != nil {
@@ -132,8 +131,8 @@ func (x *Index) Prepare(of harmony.Version) ([]machine.Pass, error) {
 	return x.Over(from, until)
 }
 
-// Over makes empty tables for rows of the relation, and returns the passes that
-// fill them; none if an earlier run has left its tables.
+// Over makes empty tables for rows of the relation and returns the passes that
+// fill them. It returns none if an earlier run has left the tables.
 func (x *Index) Over(from, until int64) ([]machine.Pass, error) {
 	x.Begin(from, until, x.Rel.Generation, x.run.Data.Columns(x.Decl.Of))
 	if done, err := x.adopt(); done || err != nil {
@@ -142,8 +141,8 @@ func (x *Index) Over(from, until int64) ([]machine.Pass, error) {
 	return x.Passes()
 }
 
-// Word returns what a function gets for a parameter about the index, or about
-// the run at hand.
+// Word returns the value of a parameter about the index, or about its current
+// run.
 func (x *Index) Word(p abi.Param) (int64, error) {
 	switch {
 	case x.Spaced != nil && x.Spaced.AtHand && !x.Spaced.inPlace():
@@ -164,7 +163,7 @@ func (x *Index) Slots(keys int64) int64 {
 	return slots
 }
 
-// Number makes room for the key tuples of n rows, and clears their gauge.
+// Number makes room for the key tuples of n rows and clears their gauge.
 func (x *Index) Number(n int64) error {
 	for _, c := range x.tuples {
 		if err := x.run.Renew(&c.Data, x.What, 8*max(n, 1)); err != nil {
@@ -184,10 +183,10 @@ func (x *Index) Ascend(numbers int64) machine.Pass {
 	}}
 }
 
-// Sum replaces counts by the sums of those before them.
+// Sum replaces counts by their exclusive prefix sums.
 func (x *Index) Sum(numbers int64) error { return x.run.Scan(x.counts(), numbers, false) }
 
-// counts are the words of Begins from the second one on.
+// counts returns the words of Begins without the first one.
 func (x *Index) counts() device.Buffer {
 	return device.Buffer{At: x.Begins.At + 8, Bytes: x.Begins.Bytes - 8}
 }

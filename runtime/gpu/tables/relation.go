@@ -18,32 +18,32 @@ type Column struct {
 	layout.Column
 	Typ    scalar.Type
 	Loaded *store.Column
-	Data   device.Buffer // of the run, unless it is loaded
+	Data   device.Buffer // memory of the run, empty for a loaded column
 }
 
-// Relation is the contents of a relation: rows up to the gauge's cursor.
+// Relation is the contents of a relation: the rows up to the cursor.
 type Relation struct {
 	machine.Versions
 	cursor
 	Cols []*Column
-	// behind reports that Full is Most, which is not settled yet.
+	// behind means that Full has to become Most once Most is settled.
 	behind bool
 	// Capacity is the number of rows that the columns have room for.
 	Capacity int64
-	set      *tupleSet // of a derived relation
+	set      *tupleSet // nil unless the relation is derived
 
-	pointers device.Buffer // to the columns, for a wide set
+	pointers device.Buffer // the addresses of the columns, for a wide set
 }
 
 // MayLack reports whether a launch that fills the relation may have stopped
-// before it was through.
+// before its end.
 func (r *Relation) MayLack() bool { return r.Dirty && r.Most > r.Limit }
 
 // Rows returns the number of rows, merged or not. It waits for kernels that may
-// have added some.
+// add some.
 func (r *Relation) Rows(ctx context.Context) (int64, error) { return r.count(ctx) }
 
-// settle reads the cursor from the mirror, which is fresh.
+// settle reads the cursor from the mirror, which must be fresh.
 func (r *Relation) settle() {
 	r.cursor.settle()
 	if r.behind {
@@ -51,7 +51,7 @@ func (r *Relation) settle() {
 	}
 }
 
-// Version returns the rows of a version.
+// Version returns the range of rows of a version.
 func (r *Relation) Version(ctx context.Context, v harmony.Version) (from, until int64, err error) {
 	if r.Decl.Kind != queryplan.Derived || r.behind && v != harmony.Old {
 		if _, err := r.Rows(ctx); err != nil {
@@ -91,7 +91,7 @@ func (r *Relation) Clear() error {
 	return nil
 }
 
-// Release frees the memory of a relation that is not filled again.
+// Release frees the memory of a relation that will not be filled again.
 func (r *Relation) Release() error {
 	if r.Gauge < 0 {
 		return nil
@@ -117,16 +117,16 @@ func (r *Relation) DropSet() error {
 }
 
 const (
-	// smallTable is the size up to which tables grow fast.
+	// smallTable is the size, in bytes, up to which tables grow fast.
 	smallTable = 256 << 20
-	// smallShare is the part of the free memory that columns may take for all
-	// the tuples that a set has room for.
+	// smallShare is the part of the free memory (one in so many) that columns
+	// may take for all the tuples that a set has room for.
 	smallShare = 8
 )
 
-// growth is the factor by which a table grows. A small one grows fast: each
-// growth waits for the device, and moves all rows. A large one takes longer to
-// get its memory than to move.
+// growth returns the factor by which a table grows. A small table grows fast,
+// because each growth waits for the device and moves all rows. For a large one,
+// allocating memory takes longer than moving the rows.
 func growth(bytes int64) int64 {
 	if 4*bytes <= smallTable {
 		return 4
@@ -134,23 +134,23 @@ func growth(bytes int64) int64 {
 	return 2
 }
 
-// MakeRoom makes room for a launch, and sets the limit so that slack rows,
-// which blocks may have begun, always fit. If the relation has to grow, it
-// grows to the expected rows or to its size in an earlier run, since each
-// growth waits for the device.
+// MakeRoom makes room for a launch and sets the limit so that the slack rows
+// that blocks may have begun always fit. If the relation has to grow, it grows
+// to expected rows or to its size in an earlier run, because each growth waits
+// for the device.
 //
 // A launch that adds at most most rows needs no limit if all of them fit.
 func (r *Relation) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	r.reached.Slack = max(r.reached.Slack, slack)
 	if r.Dirty && r.Limit != device.Unlimited && r.Limit+slack <= r.room() {
-		// How much room is left is not known. The launch stops if there is
-		// none.
+		// The remaining room is unknown. The launch stops if there is none.
 		return nil
 	}
 	return r.roomFor(ctx, slack, most, max(expected+slack, r.earlier.Rows+r.earlier.Slack))
 }
 
-// room is the number of rows that both the columns and the set have room for.
+// room returns the number of rows for which both the columns and the set have
+// room.
 func (r *Relation) room() int64 {
 	if r.set == nil {
 		return r.Capacity
@@ -163,8 +163,8 @@ func (r *Relation) MakeRoomFor(ctx context.Context, n int64) error {
 	return r.roomFor(ctx, n, n, r.earlier.Rows)
 }
 
-// roomFor makes room for slack more rows, of which launches add most; if the
-// relation has to grow, for wanted rows in all.
+// roomFor makes room for slack more rows, of which launches add at most most.
+// If the relation has to grow, it gets room for wanted rows.
 func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error {
 	if r.Most+slack > r.room() {
 		// Most may be far above the cursor.
@@ -183,9 +183,9 @@ func (r *Relation) roomFor(ctx context.Context, slack, most, wanted int64) error
 	return r.setLimit(ctx, r.room(), machine.MaxRows, slack, most)
 }
 
-// grow makes room for need rows; if memory allows, for want rows or a multiple
-// of the present capacity. A kernel stops where either the columns or the set
-// are full, so both are enlarged together.
+// grow makes room for need rows. If memory allows, it makes room for want rows
+// or a multiple of the present capacity. A kernel stops where either the
+// columns or the set are full, so grow enlarges both.
 func (r *Relation) grow(ctx context.Context, need, want int64) error {
 	size := int64(r.RowBytes())
 	if r.set != nil {
@@ -223,7 +223,8 @@ func (r *Relation) grow(ctx context.Context, need, want int64) error {
 	return r.growColumns(ctx, need, max(want, room))
 }
 
-// growColumns makes room for need rows; if memory allows, for want rows.
+// growColumns makes room in the columns for need rows, or for want rows if
+// memory allows.
 func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 	if need <= r.Capacity {
 		return nil
@@ -252,9 +253,10 @@ func (r *Relation) growColumns(ctx context.Context, need, want int64) error {
 	return r.run.pointers(&r.pointers, r.What, r.Cols)
 }
 
-// affordable returns the rows for which a table gets room that needs some and
-// wants more, where the free memory holds most. A table that grew by what one
-// launch needs would grow at each.
+// affordable returns the number of rows to make room for: at least need, at
+// most want, while free memory holds most rows. It returns more than need if it
+// can, because a table that grew by what one launch needs would grow at each
+// launch.
 func affordable(need, want, most int64) int64 {
 	large := most / 8 * 7
 	switch {
@@ -266,7 +268,7 @@ func affordable(need, want, most int64) int64 {
 	return max(need, min(want, max(most/2, min(need+need/4, large))))
 }
 
-// tupleBytes is about the memory of a tuple, with its part of a set.
+// tupleBytes estimates the memory of a tuple, including its part of a set.
 func (r *Relation) tupleBytes() int64 {
 	n := int64(r.RowBytes())
 	if r.set != nil && r.set.form != abi.None && r.set.form != abi.Direct {
@@ -275,7 +277,7 @@ func (r *Relation) tupleBytes() int64 {
 	return n
 }
 
-// leastWidth is the size of the narrowest column that has any.
+// leastWidth returns the width of the narrowest column that has one, in bytes.
 func (r *Relation) leastWidth() int {
 	least := 0
 	for _, c := range r.Cols {
@@ -286,7 +288,7 @@ func (r *Relation) leastWidth() int {
 	return least
 }
 
-// RowBytes is the size of a tuple.
+// RowBytes returns the size of a tuple in the columns.
 func (r *Relation) RowBytes() int {
 	n := 0
 	for _, c := range r.Cols {
@@ -295,7 +297,7 @@ func (r *Relation) RowBytes() int {
 	return n
 }
 
-// pointers puts the addresses of columns into a buffer.
+// pointers writes the addresses of columns to a buffer.
 func (r *State) pointers(b *device.Buffer, what string, cols []*Column) error {
 	words := make([]int64, len(cols))
 	for i, c := range cols {
@@ -307,7 +309,7 @@ func (r *State) pointers(b *device.Buffer, what string, cols []*Column) error {
 // IsLoaded reports whether the relation is facts.
 func (r *Relation) IsLoaded() bool { return r.Gauge < 0 }
 
-// Word returns what a function gets for a parameter about the relation.
+// Word returns the value of a parameter about the relation.
 func (r *Relation) Word(p abi.Param) (int64, error) {
 	switch p.Kind {
 	case abi.ColumnData:

@@ -16,12 +16,12 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// columnKey is a column of facts. It does not keep it alive.
+// columnKey identifies a column of facts, without keeping it alive.
 type columnKey = weak.Pointer[store.Column]
 
-// formKey is a column of facts in a form: packed offsets of a number of bits,
-// or as the host has it if that is 0. Slices from the first entry on are found
-// by the column that they are of, whose copy may serve them all.
+// formKey identifies a column of facts in a form: offsets packed to a number of
+// bits, or, with 0 bits, as on the host. A slice that begins with the first
+// entry has the key of the whole column, so one copy may serve all slices.
 type formKey struct {
 	columnKey
 	bits int
@@ -29,7 +29,7 @@ type formKey struct {
 
 func formOf(c *store.Column, bits int) formKey { return formKey{weak.Make(c.Head()), bits} }
 
-// formBytes returns the size of a column in a form.
+// formBytes returns the size of a column in a form, in bytes.
 func formBytes(c *store.Column, bits int) int64 {
 	if bits > 0 {
 		return int64(store.PackedBytes(c.Len(), bits))
@@ -37,20 +37,22 @@ func formBytes(c *store.Column, bits int) int64 {
 	return c.Bytes()
 }
 
-// Residency keeps columns of facts and indexes over them on the device while
+// Residency keeps columns of facts, and indexes over them, on the device while
 // runs use them, and afterwards until their memory is needed or the column is
-// garbage. It evicts indexes before columns: an index is rebuilt at the
-// bandwidth of the device's memory, a column is copied at that of the bus. Of
-// these it evicts those of the least weight first (Weigh), and of equal ones
-// the least recently used.
+// garbage.
+//
+// It evicts indexes before columns, because rebuilding an index reads device
+// memory and copying a column uses the slower bus. Within each kind it evicts
+// the least weight first (Weigh), and among equal weights the least recently
+// used.
 type Residency struct {
 	mem     *device.Memory
 	stage   *device.Staging
-	Stream  driver.Stream // in which memory is given back
+	Stream  driver.Stream // frees memory
 	copies  driver.Stream // copies columns, concurrently with runs
 	decodes driver.Stream // decodes them
-	// Decoding returns the kernels that decode columns (service.Pages). The
-	// host decodes them if it is nil.
+	// Decoding returns the kernels that decode columns (service.Pages). If it
+	// is nil, the host decodes columns.
 	Decoding func() (map[string]driver.Function, error)
 	mu       sync.Mutex
 	cols     map[formKey]*resident
@@ -65,29 +67,30 @@ type Residency struct {
 type resident struct {
 	key   formKey
 	index *indexKey     // nil for a column
-	data  device.Buffer // of a column
-	rows  int           // of the column
-	whole int64         // size of the column as the host has it
-	sent  int64         // bytes that were copied
+	data  device.Buffer // the memory of a column
+	rows  int           // the rows of the column
+	whole int64         // the size of the column on the host, in bytes
+	sent  int64         // the bytes that were copied
 	table machine.Tables[device.Buffer]
 	ready driver.Event // completes with the copy or the build
-	// arrived reports that a run has waited for ready, so streams need not.
+	// arrived reports that a run has waited for ready, so streams need not
+	// wait.
 	arrived atomic.Bool
-	users   int   // runs at work
+	users   int   // the number of runs that use it
 	used    int64 // the clock at the last use
-	gone    bool  // it is out of the maps; the last user frees it
-	// cleanup drops the resident of a column that is garbage. It keeps the
+	gone    bool  // removed from the maps; the last user frees it
+	// cleanup drops the resident when its column is garbage. It keeps the
 	// engine reachable while the column is on the device, not while the column
 	// lives.
 	cleanup goruntime.Cleanup
 	// made is closed when the copy is under way or has failed.
 	made chan struct{}
 	err  error
-	mark *CopyMark // of the run that prefetched it, or nil
+	mark *CopyMark // the mark of the run that prefetched it, or nil
 }
 
-// NewResidency returns an empty residency. The caller closes it even after an
-// error.
+// NewResidency returns an empty residency. The caller must close it even after
+// an error.
 func NewResidency(m *device.Memory) (y *Residency, err error) {
 	y = &Residency{mem: m, stage: device.NewStaging(m.GPU), cols: map[formKey]*resident{},
 		indexes: map[indexKey]*resident{}, weights: map[columnKey]float64{}}
@@ -99,7 +102,7 @@ func NewResidency(m *device.Memory) (y *Residency, err error) {
 	return y, err
 }
 
-// bytes is the size of the resident.
+// bytes returns the size of the resident.
 func (x *resident) bytes() int64 {
 	n := x.data.Bytes
 	for _, b := range buffers(&x.table) {
@@ -108,8 +111,9 @@ func (x *resident) bytes() int64 {
 	return n
 }
 
-// acquire returns a column in a form on the device for later work of a stream.
-// The caller releases it. sent is the number of bytes copied.
+// acquire returns a column in a form, for later work of a stream. It copies the
+// column if it is not resident; sent is the number of bytes copied. The caller
+// releases the resident.
 func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 	c *store.Column, bits int) (x *resident, sent int64, err error) {
 	x, mine := y.claim(c, bits)
@@ -127,7 +131,7 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 		y.release(x)
 		return nil, 0, context.Cause(ctx)
 	}
-	if x.err != nil { // of who else has tried, which may not concern this run
+	if x.err != nil { // another run failed to copy it; this one may succeed
 		y.release(x)
 		return y.acquire(ctx, s, what, c, bits)
 	}
@@ -138,7 +142,7 @@ func (y *Residency) acquire(ctx context.Context, s driver.Stream, what string,
 	return x, sent, nil
 }
 
-// settled returns a column of at least some rows whose copy is complete, or
+// settled returns a column of at least rows rows whose copy is complete, or
 // nil. The caller releases it.
 func (y *Residency) settled(key formKey, rows int) *resident {
 	y.mu.Lock()
@@ -151,8 +155,8 @@ func (y *Residency) settled(key formKey, rows int) *resident {
 	return x
 }
 
-// claim begins the use of a column. If mine, the caller has to fill it;
-// otherwise another run does. A copy of fewer rows makes room for it.
+// claim begins the use of a column. If mine is true, the caller has to fill it;
+// otherwise another run does. A resident copy of fewer rows is dropped.
 func (y *Residency) claim(c *store.Column, bits int) (x *resident, mine bool) {
 	key := formOf(c, bits)
 	y.mu.Lock()
@@ -179,7 +183,7 @@ func (y *Residency) claim(c *store.Column, bits int) (x *resident, mine bool) {
 	return x, mine
 }
 
-// fill copies a column, and wakes the runs that wait for it.
+// fill copies a column and wakes the runs that wait for it.
 func (y *Residency) fill(x *resident, c *store.Column, send func() error) error {
 	x.err = send()
 	if x.err != nil {
@@ -187,7 +191,7 @@ func (y *Residency) fill(x *resident, c *store.Column, send func() error) error 
 		_ = y.copies.Synchronize(context.Background())
 		y.mu.Lock()
 		if y.cols[x.key] == x {
-			delete(y.cols, x.key) // before others find it again
+			delete(y.cols, x.key) // so that no other run finds it
 		}
 		y.mu.Unlock()
 	}
@@ -206,8 +210,8 @@ func (x *resident) await(s driver.Stream) error {
 	return s.Wait(x.ready)
 }
 
-// copy copies a column to the device for a run with a stream. Without a stream
-// it evicts nothing.
+// copy copies a column to the device for a run with stream s. If s is nil, it
+// evicts nothing.
 func (y *Residency) copy(ctx context.Context, what string, x *resident, c *store.Column,
 	s driver.Stream) (err error) {
 	bytes := formBytes(c, x.key.bits)
@@ -241,7 +245,7 @@ func (y *Residency) send(ctx context.Context, what string, x *resident, c *store
 			x.sent = sent
 			return err
 		}
-		// The host decodes the column or says why it cannot.
+		// The host decodes the column or returns the error.
 	}
 	if err := c.Decode(ctx, goruntime.GOMAXPROCS(0), nil, what); err != nil {
 		return err
@@ -252,8 +256,8 @@ func (y *Residency) send(ctx context.Context, what string, x *resident, c *store
 	return y.stage.Send(ctx, y.copies, x.data.At, c.Entries())
 }
 
-// sendPacked enqueues the copy of a column as packed offsets. What is behind
-// the last offset is read but not used.
+// sendPacked enqueues the copy of a column as packed offsets. Kernels may read
+// behind the last offset, but do not use what they read.
 func (y *Residency) sendPacked(ctx context.Context, x *resident, c *store.Column) error {
 	return y.stage.Fill(ctx, y.copies, x.data.At, c.Len(), store.PackedRows,
 		store.PackedRows/8*x.key.bits, c.Pack)
@@ -265,7 +269,7 @@ func (y *Residency) use(x *resident) {
 		select {
 		case <-x.made:
 			y.mem.Idles(-x.bytes())
-		default: // it has no memory yet
+		default: // no memory is allocated yet
 		}
 	}
 	x.users++
@@ -273,8 +277,8 @@ func (y *Residency) use(x *resident) {
 	x.used = y.clock
 }
 
-// release ends a run's use of a resident. The run's work is done, or the stream
-// of frees waits for it.
+// release ends a run's use of a resident. The run's work must be done, or the
+// stream of frees must wait for it.
 func (y *Residency) release(x *resident) {
 	y.mu.Lock()
 	x.users--
@@ -289,7 +293,7 @@ func (y *Residency) release(x *resident) {
 	}
 }
 
-// discard ends the use of a column that could not be copied and is in no map.
+// discard ends the use of a column whose copy failed and which is in no map.
 func (y *Residency) discard(x *resident) {
 	y.mu.Lock()
 	x.gone = true
@@ -317,8 +321,8 @@ func (y *Residency) free(x *resident) {
 	x.cleanup.Stop()
 }
 
-// forget takes a resident out of the maps, and reports whether it is unused.
-// The caller holds the lock.
+// forget removes a resident from the maps and reports whether no run uses it.
+// The caller holds y.mu.
 func (y *Residency) forget(x *resident) (unused bool) {
 	if x.index != nil {
 		delete(y.indexes, *x.index)
@@ -367,7 +371,7 @@ func (y *Residency) Close() error {
 }
 
 // Evict frees unused residents until it has freed bytes. It reports whether it
-// has freed any.
+// freed any.
 func (y *Residency) Evict(bytes int64) bool {
 	freed := int64(0)
 	for freed < bytes {
@@ -388,8 +392,8 @@ func (y *Residency) Evict(bytes int64) bool {
 	return freed > 0
 }
 
-// leastUsed returns, of the unused residents of the least weight, the least
-// recently used, or nil.
+// leastUsed returns the least recently used among the unused residents of the
+// least weight, or nil.
 func leastUsed[K comparable](all map[K]*resident, weights map[columnKey]float64) (
 	oldest *resident) {
 	for _, x := range all {
@@ -404,8 +408,8 @@ func leastUsed[K comparable](all map[K]*resident, weights map[columnKey]float64)
 	return oldest
 }
 
-// Weigh says what a byte of a column saves on the device, compared with those
-// of other columns; 0 is the weight of a column that nobody has weighed.
+// Weigh sets the weight of a column: what a byte of it saves on the device,
+// relative to other columns. The default is 0.
 func (y *Residency) Weigh(c *store.Column, weight float64) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -416,8 +420,8 @@ func (y *Residency) Weigh(c *store.Column, weight float64) {
 	}
 }
 
-// ResidentColumn returns the address of a loaded column: its packed offsets of
-// a number of bits, or as the host has it if that is 0.
+// ResidentColumn returns the device address of a loaded column: as packed
+// offsets of a number of bits, or as on the host if bits is 0.
 func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column,
 	bits int) (int64, error) {
 	key := formOf(c, bits)
@@ -427,7 +431,7 @@ func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column
 	y := r.Resident
 	if r.Arena != nil {
 		x := y.settled(key, c.Len())
-		if x == nil { // its copy would be part of the graph
+		if x == nil { // a copy now would become part of the graph
 			return 0, device.ErrCaptured
 		}
 		r.residents = append(r.residents, x)
@@ -456,7 +460,7 @@ func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column
 	return x.data.Word(), end()
 }
 
-// ResidentHeld is the size of the residents that the run uses.
+// ResidentHeld returns the size of the residents that the run uses, in bytes.
 func (r *State) ResidentHeld() int64 {
 	n := int64(0)
 	for _, x := range r.residents {
@@ -465,8 +469,8 @@ func (r *State) ResidentHeld() int64 {
 	return n
 }
 
-// PackedColumns returns the number of columns that the run reads in packed
-// form, their size, and that which they have on the host.
+// PackedColumns returns the number of packed columns that the run reads, their
+// size on the device, and their size on the host, in bytes.
 func (r *State) PackedColumns() (columns, bytes, whole int64) {
 	for _, x := range r.residents {
 		if x.key.bits > 0 {
@@ -482,7 +486,8 @@ func (r *State) PackedColumns() (columns, bytes, whole int64) {
 type CopyMark struct{ _ byte }
 
 // Prefetch copies a column to the device before a run needs it, and returns the
-// number of bytes copied. It evicts nothing: without room it copies nothing.
+// number of bytes copied. It evicts nothing; if there is no room, it copies
+// nothing.
 func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column, bits int,
 	mark *CopyMark) (sent int64, err error) {
 	x, mine := y.claim(c, bits)
@@ -502,7 +507,7 @@ func (y *Residency) Prefetch(ctx context.Context, what string, c *store.Column, 
 	return sent, nil
 }
 
-// Has reports whether a column is on the device or on its way.
+// Has reports whether a column is on the device or being copied.
 func (y *Residency) Has(c *store.Column) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -514,8 +519,8 @@ func (y *Residency) Has(c *store.Column) bool {
 	return false
 }
 
-// Len returns the number of columns on the device or on their way, and that of
-// indexes.
+// Len returns the number of columns and of indexes that are on the device or
+// being copied.
 func (y *Residency) Len() (columns, indexes int) {
 	y.mu.Lock()
 	defer y.mu.Unlock()

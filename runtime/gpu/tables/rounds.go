@@ -8,15 +8,14 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// IsBag reports whether the relation keeps what it is given, without a set, and
-// has no versions.
+// IsBag reports whether the relation keeps duplicates and has no versions.
 func (r *Relation) IsBag() bool {
 	return r.Decl.Kind != queryplan.Derived && r.set == nil && !r.IsLoaded()
 }
 
-// BeginRounds makes room for what a loop on the device may add, blocks of which
-// begin slack rows at a time; the relation has room for expected rows if it has
-// to grow. The cursor is known.
+// BeginRounds makes room for what a loop on the device may add. slack is the
+// number of rows that its blocks may have begun at a time. If the relation has
+// to grow, it gets room for expected rows. The cursor must be known.
 func (r *Relation) BeginRounds(ctx context.Context, slack, expected int64) error {
 	if err := r.MakeRoom(ctx, slack, machine.MaxRows, expected); err != nil {
 		return err
@@ -25,10 +24,10 @@ func (r *Relation) BeginRounds(ctx context.Context, slack, expected int64) error
 	return nil
 }
 
-// LoopWords returns the words of the relation in the record of a loop. Gauge is
-// an address for facts, which have none, and old that of the gauge that gets
-// the rows of the round before, or 0. Filled says that a kernel of the loop
-// adds tuples.
+// LoopWords returns the words of the relation in the record of a loop. gauge is
+// the address of a gauge for facts, which have none of their own. old is the
+// address of the gauge that receives the rows before the last round, or 0.
+// filled means that a kernel of the loop adds tuples.
 func (r *Relation) LoopWords(gauge, old int64, filled bool) [abi.LoopRelation]int64 {
 	var w [abi.LoopRelation]int64
 	w[abi.LoopGauge], w[abi.LoopLimit], w[abi.LoopOldGauge] = gauge, r.Limit, old
@@ -48,7 +47,8 @@ func (r *Relation) LoopWords(gauge, old int64, filled bool) [abi.LoopRelation]in
 	return w
 }
 
-// EndRounds takes over the versions that a loop has left. The cursor is known.
+// EndRounds sets the versions to what a loop has left. The cursor must be
+// known.
 func (r *Relation) EndRounds(old, full int64) {
 	r.reach()
 	r.Old, r.Full, r.behind = old, full, false

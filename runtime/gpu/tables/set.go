@@ -16,14 +16,14 @@ type tupleSet struct {
 	what  string
 	form  abi.Form
 	table device.Buffer
-	mask  uint64 // of Hash and Wide
+	mask  uint64 // for forms Hash and Wide
 }
 
 func newTupleSet(r *State, what string, lay *layout.Key) *tupleSet {
 	return &tupleSet{lay: lay, run: r, what: what, form: lay.Form}
 }
 
-// room returns the number of tuples that the present table holds.
+// room returns the number of tuples that the table has room for.
 func (s *tupleSet) room() int64 {
 	switch {
 	case s.form == abi.None:
@@ -36,8 +36,7 @@ func (s *tupleSet) room() int64 {
 	return machine.RoomOf(s.mask)
 }
 
-// makeRoom makes room for need tuples in all, and for want tuples if memory
-// allows.
+// makeRoom makes room for need tuples, or for want tuples if memory allows.
 func (s *tupleSet) makeRoom(ctx context.Context, r *Relation, need, want int64) error {
 	if need <= s.room() {
 		return nil
@@ -73,7 +72,7 @@ func (s *tupleSet) makeRoom(ctx context.Context, r *Relation, need, want int64) 
 	return s.run.Drop(&old)
 }
 
-// clear empties the set, which keeps its memory.
+// clear empties the set and keeps its memory.
 func (s *tupleSet) clear() error {
 	if s.table.At == 0 {
 		return nil

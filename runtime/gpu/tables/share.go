@@ -12,10 +12,10 @@ import (
 // mostKeyed bounds the key columns of an index that runs share.
 const mostKeyed = 4
 
-// indexKey identifies the table of an index over facts: everything that its
-// contents depend on.
+// indexKey identifies the table of an index over facts. It consists of
+// everything that the contents depend on.
 type indexKey struct {
-	cols     [mostKeyed]columnKey // of the key; the rest are zero
+	cols     [mostKeyed]columnKey // the key columns; unused ones are zero
 	fields   [mostKeyed]interval.Field
 	size     uint64
 	kind     harmony.IndexKind
@@ -23,8 +23,8 @@ type indexKey struct {
 	identity bool
 }
 
-// sharedKey returns the key by which other runs find the index. Only an index
-// over facts whose keys fit a word is shared.
+// sharedKey returns the key under which other runs find the index. Only an
+// index over facts whose keys fit a word is shared.
 func (x *Index) sharedKey() (key indexKey, ok bool) {
 	n := len(x.Decl.Key)
 	if x.run.Unshared || !x.Rel.IsLoaded() || n == 0 || n > mostKeyed || x.Form == abi.None ||
@@ -66,8 +66,8 @@ func (x *Index) adopt() (done bool, err error) {
 	return true, found.await(r.Lane.Stream)
 }
 
-// Share makes the table available to later runs. Its build is in the stream,
-// and the kernels of such a build never stop early.
+// Share makes the table available to later runs. Its build is in the stream;
+// the kernels of such a build never stop early.
 func (x *Index) Share() error {
 	key, ok := x.sharedKey()
 	r := x.run
@@ -82,7 +82,7 @@ func (x *Index) Share() error {
 		return err
 	}
 	if err = r.Lane.Stream.Record(made.ready); err != nil {
-		_ = made.ready.Close() // err says what is wrong
+		_ = made.ready.Close() // the caller reports err
 		return err
 	}
 	y.mu.Lock()
@@ -94,7 +94,7 @@ func (x *Index) Share() error {
 		made.used = y.clock
 	}
 	y.mu.Unlock()
-	if found { // another run was faster
+	if found { // a concurrent run has shared its table
 		return made.ready.Close()
 	}
 	for _, b := range buffers(&made.table) {
@@ -106,8 +106,8 @@ func (x *Index) Share() error {
 	return nil
 }
 
-// Retire releases the indexes that the run does not need again, so that they
-// can be evicted. Their memory is freed after the run's work with them.
+// Retire releases the indexes that the run no longer needs, so that they can be
+// evicted. Their memory is freed after the run's work with them.
 func (r *State) Retire() (freed bool, err error) {
 	if len(r.retired) == 0 {
 		return false, nil

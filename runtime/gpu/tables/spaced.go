@@ -7,40 +7,40 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// Spaced is an index to which loops of the device add rows. A multi index has
-// an extent of rows for each key, with room behind them
-// (primitives/src/extents.h). The host, which launches all blocks for a build,
-// keeps runs instead: there are both if both lead rounds. The device adds to
-// other indexes as the host does.
+// Spaced is the form of an index to which loops on the device add rows. In a
+// multi index each key has an extent of rows, with room behind them
+// (primitives/src/extents.h). The host launches all blocks for a build and
+// keeps runs instead, so an index has both forms if both lead rounds. To other
+// kinds of index, the device adds rows as the host does.
 type Spaced struct {
-	// AtHand says that functions get this index.
+	// AtHand means that functions get this form of the index.
 	AtHand bool
-	Gauge  int   // of the places that extents take
-	Limit  int64 // of them
-	// Until is where the rows end that the index has, which begin with the
-	// first one; EndGauge is for what a loop has left. Until is -1 if there is
-	// no index.
+	Gauge  int   // the gauge of the places that extents take
+	Limit  int64 // the limit of that gauge
+	// Until is the end of the indexed rows, which begin with row 0, or -1 if
+	// there is no index. EndGauge is the gauge for the value that a loop
+	// leaves.
 	Until    int64
 	EndGauge int
 
-	// of has the tables, whose Begins are extents. It is the index itself if
-	// that is no multi index.
+	// of holds the tables, whose Begins are extents. It is the index itself if
+	// that is not a multi index.
 	of         *Index
 	generation int
 	counting   bool // Begins are not extents yet
 }
 
 const (
-	// spacedGrowth is how many places there are for each row of an index that
-	// is built.
+	// spacedGrowth is the number of places for each row when the index is
+	// built.
 	spacedGrowth = 4
-	// leastExtent is how many places an extent takes at least.
+	// leastExtent is the smallest size of an extent, in places.
 	leastExtent = 4
-	// extentBytes is the size of an extent.
+	// extentBytes is the size of an extent's description, in bytes.
 	extentBytes = 16
 )
 
-// Space gives the index a form that loops of the device add rows to.
+// Space gives the index a spaced form.
 func (x *Index) Space() {
 	if x.Spaced != nil {
 		return
@@ -52,18 +52,17 @@ func (x *Index) Space() {
 	}
 }
 
-// TakesRows reports whether keys have a form that loops of the device add rows
-// to.
+// TakesRows reports whether the form of the keys allows a spaced index.
 func (x *Index) TakesRows() bool { return x.Lay.Form == abi.Hash || x.Lay.Form == abi.Direct }
 
-// Unready returns how many rows have to be entered before a loop can begin with
-// an index of a version, and false if kernels cannot probe the spaced index. If
-// the loop adds rows, it adds a few that are missing, too.
+// Unready returns how many rows have to be added before a loop can start with
+// an index over a version. able is false if kernels cannot probe the spaced
+// form. If the loop adds rows (added), it also adds a few missing ones itself.
 func (x *Index) Unready(of harmony.Version, added bool) (rows int64, able bool, err error) {
 	s := x.Spaced
 	from, until, err := x.Rel.Version(x.run.Ctx, of)
 	if err != nil || from != 0 || !added && x.Until != until {
-		return 0, false, err // without builds kernels may probe rows of an earlier state
+		return 0, false, err // without builds, kernels may probe outdated rows
 	}
 	most := int64(0)
 	if added {
@@ -88,13 +87,13 @@ func (x *Index) Unready(of harmony.Version, added bool) (rows int64, able bool, 
 func (s *Spaced) inPlace() bool { return s.of.Decl.Kind != harmony.Multi }
 
 // holds reports whether the table of an index that is extended in place has
-// room for rows.
+// room for that many rows.
 func (x *Index) holds(rows int64) bool {
 	return x.Form == abi.Direct || x.Form == abi.Hash && machine.RoomOf(x.Mask) >= rows
 }
 
-// BeginRounds enters the rows of a version of the relation. Exec runs passes of
-// a build. It returns false if the index would be too large.
+// BeginRounds adds the rows of a version of the relation. exec runs the passes
+// of a build. It returns false if the index would be too large.
 func (x *Index) BeginRounds(
 	of harmony.Version, exec func(passes []machine.Pass) error,
 ) (able bool, err error) {
@@ -111,8 +110,8 @@ func (x *Index) BeginRounds(
 	return x.Spaced.build(until, x.Rel.Generation, exec)
 }
 
-// buildInPlace makes an index with room for all rows that the relation has room
-// for.
+// buildInPlace builds an index with room for all rows that the relation has
+// room for.
 func (s *Spaced) buildInPlace(until int64, exec func(passes []machine.Pass) error) error {
 	x := s.of
 	x.keys = x.Rel.Capacity
@@ -126,8 +125,8 @@ func (s *Spaced) buildInPlace(until int64, exec func(passes []machine.Pass) erro
 	return err
 }
 
-// build makes the index of the first rows of the relation. They are counted
-// first, as those of an index that does not grow.
+// build builds the index over the first rows of the relation. Like the build of
+// an index that does not grow, it counts the rows first.
 func (s *Spaced) build(
 	until int64, generation int, exec func(passes []machine.Pass) error,
 ) (able bool, err error) {
@@ -166,21 +165,21 @@ func (s *Spaced) build(
 	return true, x.run.Control.Set(x.run.Ctx, s.Gauge, until, s.Limit)
 }
 
-// LoopWords returns the words of the index in the record of a loop, where its
-// relation has a number.
+// LoopWords returns the words of the index in the record of a loop. relation is
+// the number of its relation there.
 func (s *Spaced) LoopWords(relation int64) [abi.LoopRelation]int64 {
 	var w [abi.LoopRelation]int64
 	at := func(gauge int) int64 { return int64(s.of.run.Control.At(gauge)) }
 	w[abi.LoopGauge] = at(s.Gauge)
-	if !s.inPlace() { // else the relation is full first
+	if !s.inPlace() { // in place, the relation is full before the index
 		w[abi.LoopLimit], w[abi.LoopFilled] = s.Limit, 1
 	}
 	w[abi.LoopOld], w[abi.LoopOldGauge], w[abi.LoopOf] = s.Until, at(s.EndGauge), relation
 	return w
 }
 
-// EndRounds takes over what a loop has left: the rows that it has added, or
-// nothing if there was no room for some.
+// EndRounds updates the index after a loop, which has added rows up to until.
+// If full, some did not fit, and the index is dropped.
 func (s *Spaced) EndRounds(until int64, full bool) {
 	if s.inPlace() {
 		s.of.Until = until
@@ -190,7 +189,7 @@ func (s *Spaced) EndRounds(until int64, full bool) {
 	}
 }
 
-// word is Word for functions that get the spaced index.
+// word is Word for functions that get the spaced form.
 func (s *Spaced) word(p abi.Param) (int64, error) {
 	switch {
 	case s.counting:
@@ -202,7 +201,7 @@ func (s *Spaced) word(p abi.Param) (int64, error) {
 	return s.of.Index.Word(p)
 }
 
-// release frees the index, if it is not the one that the host has.
+// release frees the index, unless it is also the host's.
 func (s *Spaced) release() error {
 	if s == nil {
 		return nil
@@ -213,8 +212,8 @@ func (s *Spaced) release() error {
 	return s.of.Release()
 }
 
-// LoopVersion returns the rows that a build of a version adds to a spaced
-// index, as the record of a loop has them.
+// LoopVersion encodes, for the record of a loop, which rows a build of a
+// version adds to a spaced index.
 func LoopVersion(of harmony.Version) int64 {
 	if of == harmony.Old {
 		return abi.LoopIndexBefore

@@ -11,7 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/woven/machine"
 )
 
-// State is the variables of a run, on the device.
+// State holds the variables of a run on the device.
 type State struct {
 	*woven.Bound
 	device.Run
@@ -21,27 +21,27 @@ type State struct {
 	Groups    map[*harmony.Groups]*Groups
 
 	Resident  *Residency
-	Unshared  bool        // indexes over facts are the run's own
-	residents []*resident // in use
-	retired   []*resident // of residents: indexes that are not needed again
+	Unshared  bool        // the run does not share indexes over facts
+	residents []*resident // the residents in use
+	retired   []*resident // indexes among residents that are no longer needed
 	found     map[formKey]*resident
-	Mark      *CopyMark // of the run's prefetches, or nil
+	Mark      *CopyMark // the mark of the run's prefetches, or nil
 
-	Sizes   *replay.Sizes // of earlier runs
-	MinRows int64         // the least capacity of a relation
-	// ShortRun is the number of rows of an index that are always one run.
+	Sizes   *replay.Sizes // the sizes in earlier runs
+	MinRows int64         // the smallest capacity of a relation, in rows
+	// ShortRun is the number of rows up to which a growing index is one run.
 	ShortRun int64
-	// Places is how many places the extents of a spaced index without rows may
-	// take, and Added how many rows at most are added to extents rather than
-	// making them again: one block adds them.
+	// Places bounds the size of the extents of a spaced index without rows.
+	// Added bounds the rows that one block adds to existing extents; for more,
+	// the extents are rebuilt.
 	Places, Added int64
-	// Numbers settles all cursors, and waits for the device if necessary.
+	// Numbers settles all cursors. It waits for the device if necessary.
 	Numbers func(ctx context.Context) error
-	// Copies copies from the device and waits.
+	// Copies copies from the device and waits for the copies.
 	Copies func(ctx context.Context, list ...device.HostCopy) error
 }
 
-// Declare makes the variables, empty and without memory.
+// Declare declares the variables, empty and without memory.
 func (r *State) Declare(name func(harmony.Managed) string) {
 	g := r.Graph
 	r.Control.Lane = r.Lane
@@ -86,12 +86,12 @@ func (r *State) Declare(name func(harmony.Managed) string) {
 	}
 }
 
-// guessShare is the part of the free memory that a table may take because of
-// its size over other facts.
+// guessShare is the part of the free memory (one in so many) that a table may
+// take because of its size over other facts.
 const guessShare = 8
 
-// earlierSize returns how large a variable became in earlier runs. A size over
-// other facts is bounded, for a variable of so many bytes a row.
+// earlierSize returns how large a variable became in earlier runs. A size that
+// is a guess from other facts is bounded; bytes is the size of a row.
 func (r *State) earlierSize(decl harmony.Managed, bytes int64) replay.Size {
 	size := r.Sizes.Of(decl)
 	if size.Rows > 0 && r.Sizes.Guessed() {
@@ -100,7 +100,7 @@ func (r *State) earlierSize(decl harmony.Managed, bytes int64) replay.Size {
 	return size
 }
 
-// Settle reads all cursors from the mirror, which is fresh.
+// Settle reads all cursors from the mirror, which must be fresh.
 func (r *State) Settle() {
 	for _, rel := range r.Relations {
 		rel.settle()
@@ -111,7 +111,7 @@ func (r *State) Settle() {
 }
 
 // Fits reports whether the tables have room for the rows that kernels in the
-// stream add, given the cursors of gauges after them.
+// stream add. at returns the cursor of a gauge after those kernels.
 func (r *State) Fits(at func(gauge int) int64) bool {
 	fits := true
 	r.each(func(_ harmony.Managed, c *cursor) {
@@ -120,8 +120,8 @@ func (r *State) Fits(at func(gauge int) int64) bool {
 	return fits
 }
 
-// ReleaseResidents ends the use of columns and indexes that outlive the run. If
-// the run is done, their copies are complete.
+// ReleaseResidents ends the run's use of columns and indexes that outlive it.
+// If the run is done, their copies are complete.
 func (r *State) ReleaseResidents(done bool) {
 	for _, x := range r.residents {
 		if done {
@@ -132,7 +132,7 @@ func (r *State) ReleaseResidents(done bool) {
 	r.residents, r.retired = nil, nil
 }
 
-// each visits the cursors of variables that the run fills.
+// each calls visit for the cursor of each variable that the run fills.
 func (r *State) each(visit func(decl harmony.Managed, c *cursor)) {
 	for decl, rel := range r.Relations {
 		if !rel.IsLoaded() {
@@ -144,7 +144,7 @@ func (r *State) each(visit func(decl harmony.Managed, c *cursor)) {
 	}
 }
 
-// NoteSizes leaves later runs how large the variables of this one became.
+// NoteSizes keeps the sizes of this run's variables for later runs.
 func (r *State) NoteSizes() {
 	r.each(func(decl harmony.Managed, c *cursor) {
 		c.reach()
