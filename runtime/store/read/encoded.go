@@ -304,8 +304,8 @@ func (p *parquetLoad) makeEncoded(ctx context.Context, i int) (*encodedField, er
 		}
 		f.column = store.NewEncodedStrings(dict, rows, f.pages)
 	} else {
-		f.column = store.NewEncoded(p.fields[i].typ, rows, f.pages.base, f.pages.step, e.least, e.most,
-			f.pages)
+		f.column = store.NewEncoded(p.fields[i].typ, rows, f.pages.base, f.pages.step, e.least,
+			e.most, f.pages)
 	}
 	known, isKnown := p.provenStats(i)
 	f.mayAscend = e.mayAscend && !isKnown
