@@ -762,6 +762,53 @@ func TestEncodedPartners(t *testing.T) {
 	}
 }
 
+// TestEncodedBeforeProof loads files whose keys no process has proven. A key in
+// order stays encoded, once row groups have shown that it is one.
+func TestEncodedBeforeProof(t *testing.T) {
+	const rows = 3000
+	for name, c := range map[string]struct {
+		id      func(row int64) int64
+		encoded []string
+		fails   bool
+	}{
+		"in order": {func(row int64) int64 { return 3 * row }, []string{"id", "v"}, false},
+		"mixed":    {func(row int64) int64 { return 7 * row % rows }, []string{"v"}, false},
+		"repeated": {func(row int64) int64 { return row / 2 }, nil, true},
+	} {
+		ids, values := make([]int64, rows), make([]int64, rows)
+		for i := range ids {
+			ids[i], values[i] = c.id(int64(i)), int64(i%70)
+		}
+		dir := t.TempDir()
+		path := WriteFile(t, dir, "t.parquet", string(writePairs(t, ids, values)))
+		proofs := map[string][]byte{}
+		opts := memoryProofs(proofs)
+		schemas := []store.Schema{storetest.Predicate(t, "t[id:int]=v:int")}
+		b, err := Bind(context.Background(), schemas, "", []Fact{{Pred: "t", Path: path}}, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.KeepEncoded(1)
+		db, report, err := Load(context.Background(), b, opts)
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		if got := report.Files[0].Encoded; !slices.Equal(got, c.encoded) || len(proofs) != 1 {
+			t.Errorf("%s: %v stay encoded, with %d proofs", name, got, len(proofs))
+		}
+		for row := range rows {
+			r := db.Relation("t")
+			if got := [2]int64{r.Column(0).Word(row), r.Column(1).Word(row)}; got !=
+				[2]int64{ids[row], values[row]} {
+				t.Fatalf("%s: row %d is %v", name, row, got)
+			}
+		}
+	}
+}
+
 // writePairs returns a file of the columns id and v.
 func writePairs(t *testing.T, ids, values []int64, props ...parquet.WriterProperty) []byte {
 	t.Helper()

@@ -69,11 +69,12 @@ func (p *parquetLoad) proveKeys(ctx context.Context) error {
 }
 
 // unproven returns the fields of keys that are to be proven first. There are
-// none if no rows could be left out then, or if that reads most of the file:
-// where strings or all columns are a key.
+// none if no rows could be left out then and no column could stay encoded, or
+// if that reads most of the file: where strings or all columns are a key.
 func (p *parquetLoad) unproven() (keys []int) {
 	if p.allProven() || p.opts.OnError == Skip || len(p.file.Groups) == 0 ||
-		!slices.ContainsFunc(p.source.Uses, func(u Use) bool { return u.asked() || u.shown() }) {
+		!slices.ContainsFunc(p.source.Uses, func(u Use) bool { return u.asked() || u.shown() }) &&
+			!slices.ContainsFunc(p.encodable, func(e *encodedPlan) bool { return e != nil }) {
 		return nil
 	}
 	for u, use := range p.source.Uses {

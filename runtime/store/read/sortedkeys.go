@@ -25,9 +25,9 @@ var errUnsorted = errors.New("keys are not in order")
 
 // proveSorted proves the keys of all uses if their first fields are in order,
 // and either few rows of the file are wanted, which it reads on the way, or
-// nothing looks at the keys. Otherwise it proves nothing, and the columns of
-// the keys are read, which the load may need then. It returns errUnsorted once
-// keys turn out to be in another order.
+// nothing on the host looks at the keys. Otherwise it proves nothing, and the
+// columns of the keys are read, which the load may need then. It returns
+// errUnsorted once keys turn out to be in another order.
 func (p *parquetLoad) proveSorted(ctx context.Context) (bool, error) {
 	if p.source.unsorted {
 		return false, nil
@@ -62,9 +62,16 @@ func (p *parquetLoad) proveSorted(ctx context.Context) (bool, error) {
 	p.leaveUnread()
 	p.setTests()
 	pays, err := p.selects(ctx)
-	if err != nil ||
-		!pays && slices.ContainsFunc(fields, func(i int) bool { return !p.absent[i] }) {
+	if err != nil {
 		return false, err
+	}
+	if !pays {
+		encoded := p.keepsEncoded()
+		if slices.ContainsFunc(fields, func(i int) bool {
+			return !p.absent[i] && !(encoded && p.encodable[i] != nil)
+		}) {
+			return false, nil
+		}
 	}
 	if err := p.ledger.Take("proving keys of "+p.source.Path, room); err != nil {
 		return false, err
