@@ -21,8 +21,8 @@ const (
 )
 
 // keptPlaces are codes of a dictionary of at most 2^16 words. At most one of
-// the lists is not empty. A chunk takes over a list that is at least half full,
-// so that a code is written once.
+// the lists is not empty. A chunk takes over a list that is more than half
+// full, so that a code is written once.
 type keptPlaces struct {
 	small []uint8
 	large []uint16
