@@ -6,8 +6,8 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// Clone returns a deep copy, for a transformation that changes the program in
-// place. Functions, constants, operators' texts and spans are shared.
+// Clone returns a deep copy, which a transformation can change in place. The
+// copy shares functions, constants, texts of operators and spans with p.
 func Clone(p *Program) *Program {
 	c := cloner{map[Managed]Managed{}}
 	out := &Program{}
@@ -37,7 +37,7 @@ func Clone(p *Program) *Program {
 	return out
 }
 
-// cloner has the copies of what is shared; a variable without one stays.
+// cloner maps variables to their copies. A variable without a copy is kept.
 type cloner struct {
 	vars map[Managed]Managed
 }

@@ -5,38 +5,37 @@
 //
 // In: plans, through package lower, or the program's own text. Out: kernel
 // graphs for weaver/fuse and for code generators. It has a printer, a parser
-// with Parse(Print(p)) equal to p, and a verifier. `redfox compile --emit
-// harmony` prints it. It knows no GPU and no engine; of redfox it imports
-// queryplan, for the words that both share, queryplan/irtext, source and
-// scalar.
+// that reverses the printer, and a verifier. `redfox compile --emit harmony`
+// prints it. It knows no GPU and no engine. It imports queryplan for shared
+// vocabulary, queryplan/irtext, source and scalar.
 //
 // # Managed variables
 //
-// A Relation is a set or bag of tuples with typed columns: an input or a table
-// (resident, never written), derived (rows in order of insertion and a set that
-// knows them, with the versions full, delta and old), or temp (a bag). An Index
-// finds the rows of one version of a relation by a key. A Groups is a table
-// from keys to accumulators.
+// A Relation is a set or a bag of tuples with typed columns. Inputs and tables
+// are resident and never written. A derived relation is a set whose rows are in
+// order of insertion, with the versions full, delta and old. A temp is a bag.
+// An Index finds the rows of one version of a relation by a key. A Groups is a
+// table from keys to accumulators.
 //
 // # Kernels
 //
-// A kernel is one pipeline: a source, stages, sinks. The source yields rows; a
-// stage works on one row at a time, drops it, or with a probe of a multi index
-// makes several of it; sinks get the rows that are left. Values of a row stand
-// in registers, each defined once, before it is used.
+// A kernel is one pipeline: a source, stages, sinks. The source yields rows. A
+// stage works on one row at a time; it may drop the row or, if it probes a
+// multi index, make several rows of it. Sinks get the remaining rows. The
+// values of a row are in registers. Each is defined once, before it is used.
 //
-// A register is absent where a function has no value. A function of an absent
-// operand is absent, except holds, which is false then. A decimal may exceed
-// its 64 bits in a register. Keys and sinks take only registers that are
-// present and fit, which Verify proves: those of load and gather, of functions
-// that always have a value, and of need, which drops a row where its register
-// is absent or does not fit. filter drops a row where its operand is absent or
-// false.
+// A register is absent if its function has no value for the row. A function of
+// an absent operand is absent, except for holds, which is then false. A decimal
+// may exceed its 64 bits in a register. Keys and sinks take only registers that
+// are present and fit. Verify proves this: load, gather, and functions that
+// always have a value define such registers, and need drops a row if its
+// register is absent or does not fit. filter drops a row if its operand is
+// absent or false.
 //
 // # Text
 //
-// A program is its managed variables and then its blocks, one item a line, what
-// belongs to it indented under it; // starts a comment:
+// The text of a program has its managed variables and then its blocks. Each
+// item is a line, and its parts are indented below it; // starts a comment:
 //
 //	relation edge(x: int, y: int) input "edge"
 //	relation path(x: int, y: int) derived output
@@ -56,7 +55,7 @@
 //	  merge path
 //	  branch delta path -> b0 else b1
 //
-// Relations are written as the variables of plans. Sources are
+// Relations are written like the variables of plans. Sources are
 //
 //	rows [delta|old] r
 //	groups g                            its columns are the keys, then the results
@@ -83,11 +82,11 @@
 //	insert r(v1, v2)                    adds to the new part of a derived relation
 //	group g [v1] count(), total(v2)     accumulates
 //
-// `run k0 on host` is a kernel that the runtime evaluates itself: for functions
-// that a target has no code for, see weaver/partition. It has the merged rows
-// of a relation as its source, no probes, and stores only.
+// `run k0 on host` is a kernel that the runtime evaluates itself, for functions
+// that the target has no code for (weaver/partition). Its source is the merged
+// rows of a relation, it has no probes, and its sinks are stores.
 //
-// Commands, beside run, are
+// Commands other than run are
 //
 //	build i                                         makes an index of what its relation holds now
 //	build i old                                     of the old ones; another build adds the rest
@@ -100,6 +99,6 @@
 //	check t "text"                                  t has the tuples that violate a constraint
 //	checkkey r                                      the keys of r determine the rest
 //
-// and a block ends with jump, branch or halt, where "branch unbounded" is that
-// of plans.
+// and a block ends with jump, branch or halt. "branch unbounded" means the same
+// as in plans.
 package harmony

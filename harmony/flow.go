@@ -7,7 +7,8 @@ import (
 )
 
 // Reads returns the variables whose contents a command needs: sources, probed
-// indexes, relations gathered from. What it only adds to is not among them.
+// indexes, and relations that it gathers from. Variables that it only adds to
+// are not among them.
 func Reads(c Command) []Managed {
 	switch c := c.(type) {
 	case *Run:
@@ -55,7 +56,8 @@ func (k *Kernel) Reads() []Managed {
 }
 
 // ColumnsRead visits the columns of relations that a command reads, in the
-// order of its text, some several times. Positions are not among them.
+// order of its text. It may visit a column several times. It does not visit
+// positions.
 func ColumnsRead(c Command, visit func(r *Relation, col int)) {
 	all := func(r *Relation) {
 		for i := range r.Cols {
@@ -97,7 +99,7 @@ func (k *Kernel) columnsRead(visit func(r *Relation, col int)) {
 	source, _ := k.Source.(*Rows)
 	for _, s := range k.Stages {
 		if k.PositionOf(s) != nil {
-			continue // no column has it
+			continue // positions are not visited
 		}
 		switch s := s.(type) {
 		case *Load:
@@ -142,8 +144,8 @@ func (k *Kernel) Writes() []Managed {
 	return out
 }
 
-// Inserts returns the variables that a command adds to, each once: of a derived
-// relation only the tuples that a Merge has not yet seen change.
+// Inserts returns the variables that a command adds to, each once. An insert
+// into a derived relation changes only the tuples that no Merge has seen.
 func Inserts(c Command) []Managed {
 	switch c.(type) {
 	case *Run, *Number, *TopK:
@@ -152,8 +154,8 @@ func Inserts(c Command) []Managed {
 	return nil
 }
 
-// changes visits the relations of which a command changes a version that can be
-// read; an insert changes none.
+// changes visits the relations of which a command changes a readable version.
+// An insert changes none.
 func changes(c Command, visit func(*Relation)) {
 	inserts := len(Inserts(c)) > 0
 	for _, v := range Writes(c) {
@@ -164,7 +166,7 @@ func changes(c Command, visit func(*Relation)) {
 }
 
 // numbering numbers the variables of a program in the order of the text, so
-// that sets of them are bit sets and come out in that order.
+// that sets of them are bit sets with that order.
 type numbering struct {
 	vars []Managed
 	at   map[Managed]int
@@ -202,9 +204,8 @@ func (n *numbering) list(b bitset.Set) (out []Managed) {
 	return out
 }
 
-// Valid follows the indexes of a program: it calls visit for every command that
-// can be reached, with the indexes that are valid before it on every path, so
-// that they can be probed.
+// Valid calls visit for every reachable command. valid reports whether an index
+// can be probed before the command, because it is valid there on every path.
 func Valid(p *Program, visit func(c Command, valid func(*Index) bool)) {
 	n := number(p)
 	step := func(b *Block, valid bitset.Set, visit func(Command, func(*Index) bool)) {
@@ -227,7 +228,7 @@ func Valid(p *Program, visit func(c Command, valid func(*Index) bool)) {
 	}
 }
 
-// indexes says which indexes are valid after a command.
+// indexes updates the set of valid indexes for a command.
 func (n *numbering) indexes(p *Program, c Command, valid bitset.Set) {
 	changes(c, func(r *Relation) {
 		for _, x := range p.Indexes {

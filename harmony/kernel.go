@@ -6,37 +6,38 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// Kernel is one pipeline. It belongs to one Run, and its registers to it.
+// Kernel is one pipeline. It belongs to one Run, and its registers belong to
+// it.
 type Kernel struct {
 	Name   string // unique in the program
 	Source Source
 	Stages []Stage
-	Sinks  []Sink // at least one; all get the same rows
-	// Host says that the runtime evaluates the kernel itself, with the
-	// functions of package scalar, so that there is no code of it. It takes the
-	// merged rows of a relation, loads, maps, filters and needs, and stores to
-	// temps.
+	Sinks  []Sink // at least one; each gets the same rows
+	// Host means that the runtime evaluates the kernel itself, with the
+	// functions of package scalar, so no code is generated for it. Its source
+	// is the merged rows of a relation, its stages are loads, maps, filters and
+	// needs, and its sinks are stores.
 	Host bool
-	// Ops are the plan operators that the kernel carries out, as plans write
-	// them, for people; Span is the rule or constraint that it serves. Neither
-	// is part of what the program means.
+	// Ops are the plan operators that the kernel carries out, in the text of
+	// plans. Span is the rule or constraint that it serves. Both are for people
+	// and have no meaning for the program.
 	Ops  []string
 	Span source.Span
-	// Makes is the operator whose tuples the sinks get, as far as one kernel
-	// carries out one operator; nil if they get the source's. It serves
-	// estimates only.
+	// Makes is the operator whose tuples the sinks get, as long as a kernel
+	// carries out one operator. It is nil if they get the tuples of the source.
+	// Only estimates use it.
 	Makes queryplan.Node
-	// A kernel that is made of others serves several rules: rules has them, and
-	// places those of its stages and sinks.
+	// A kernel that is made of others serves several rules. rules lists them,
+	// and places has the rule of each stage and sink.
 	rules  []source.Span
 	places map[any]served
 }
 
-// Reg is a register: a value of the row at hand, or a reference to a row that a
-// probe found.
+// Reg is a register: a value of the current row, or a reference to a row that a
+// probe has found.
 type Reg struct {
 	Type scalar.Type // of a value
-	Row  *Relation   // whose row it refers to; nil for a value
+	Row  *Relation   // the relation of the row; nil for a value
 }
 
 // Operand is a register with a value, or a constant.
@@ -53,16 +54,16 @@ func (o Operand) Type() scalar.Type {
 	return o.Const.Type
 }
 
-// Source is *Rows, *GroupRows or *Values.
+// Source yields the rows of a kernel. It is *Rows, *GroupRows or *Values.
 type Source interface {
-	// Columns returns what can be loaded.
+	// Columns returns the columns that can be loaded.
 	Columns() []Column
 }
 
 // Rows yields the tuples of a version of a relation.
 type Rows struct {
 	Rel     *Relation
-	Version Version // Full for all but derived relations
+	Version Version // Full unless the relation is derived
 }
 
 // GroupRows yields a row for each group: keys, then results.
@@ -105,7 +106,7 @@ type Filter struct{ Cond Operand }
 // Need drops the row if Reg is absent or a decimal that does not fit.
 type Need struct{ Reg *Reg }
 
-// ProbeKind tells what a probe does with matches.
+// ProbeKind is what a probe does with matches.
 type ProbeKind uint8
 
 // The kinds of probe.
@@ -121,8 +122,8 @@ func (k ProbeKind) String() string { return probeKinds[k] }
 
 var probeKinds = [...]string{"unique", "multi", "exists", "absent"}
 
-// Finds reports whether a probe of the kind defines a register with the row it
-// finds.
+// Finds reports whether probes of the kind define a register with the row that
+// they find.
 func (k ProbeKind) Finds() bool { return k == ProbeUnique || k == ProbeMulti }
 
 // Probe looks up Key, an operand for each key column of the index.
@@ -175,8 +176,8 @@ func (*Store) sink()  {}
 func (*Insert) sink() {}
 func (*Group) sink()  {}
 
-// PositionOf returns the relation of the row whose position a stage of the
-// kernel defines a register as, or nil.
+// PositionOf returns the relation of the row if a stage of the kernel defines a
+// register as a row's position, or nil.
 func (k *Kernel) PositionOf(s Stage) *Relation {
 	switch s := s.(type) {
 	case *Load:
@@ -223,8 +224,8 @@ func Uses(s Stage) []*Reg {
 	return nil
 }
 
-// SinkOperands returns the operands that a sink reads, in order, without those
-// of counts.
+// SinkOperands returns the operands that a sink reads, in order. Counts have
+// none.
 func SinkOperands(s Sink) []Operand {
 	switch s := s.(type) {
 	case *Store:

@@ -6,30 +6,31 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// Lives says where the variables that the program fills take memory. Inputs and
-// tables are resident and not part of it.
+// Lives has the places where the variables that the program fills are allocated
+// and freed. Inputs and tables are resident and not part of it.
 type Lives struct {
-	// Entry has the variables to free on the way into a block: those that
-	// another successor of a predecessor needs.
+	// Entry has the variables to free at the entry of a block. They are needed
+	// only by other successors of a predecessor.
 	Entry map[*Block][]Managed
-	// Commands has what there is to do at a command, if anything.
+	// Commands has what to allocate and free at a command, if anything.
 	Commands map[Command]*Life
 }
 
 // Life is what a command does to memory.
 type Life struct {
-	// Alloc has the variables that the command is the first to fill, on some
+	// Alloc has the variables that the command is the first to fill on some
 	// path.
 	Alloc []Managed
-	// Free has those whose contents nothing needs after the command. One of
-	// them may hold nothing, if control came on a path that did not fill it.
+	// Free has the variables whose contents nothing needs after the command. A
+	// variable may be empty if control came on a path that has not filled it.
 	Free []Managed
 }
 
-// Lifetimes finds where each variable is allocated and freed: from the first
-// command that fills it to the last that may need what it holds. Outputs live
-// until the end. It is liveness over the control-flow graph; clearing a
-// variable and building an index end the need for what was there before.
+// Lifetimes computes where each variable is allocated and freed: it lives from
+// the first command that fills it to the last that may need its contents.
+// Outputs live until the end. The analysis is liveness over the control-flow
+// graph. Clearing a variable or building an index ends the need for its earlier
+// contents.
 func Lifetimes(p *Program) *Lives {
 	n := number(p)
 	live := n.liveness(p)
@@ -53,7 +54,7 @@ func Lifetimes(p *Program) *Lives {
 				}
 			}
 			if _, clear := c.(*Clear); clear {
-				// Clearing a variable gives back its memory.
+				// Clearing a variable frees its memory.
 				dead = alloc
 				alloc = n.none()
 				dead.KeepAll(h.some)
@@ -132,7 +133,7 @@ func (n *numbering) liveness(p *Program) *liveness {
 	return l
 }
 
-// before turns what is needed after a command into what is needed before it.
+// before computes what is needed before a command from what is needed after it.
 func (n *numbering) before(c Command, need bitset.Set) {
 	switch c := c.(type) {
 	case *Clear:

@@ -8,13 +8,13 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
-// SyntaxError is a place where the text of a program is not one.
+// SyntaxError is an error in the text of a program, with its place.
 type SyntaxError = irtext.SyntaxError
 
-// Parse reads the text of a program, as String writes it. Name stands for the
-// text in errors, which are *SyntaxError, and in the spans of variables,
-// kernels and commands. What a name refers to has to exist; all else is for
-// Verify.
+// Parse parses the text of a program in the form that String writes. name is
+// the name of the text in errors, which are *SyntaxError, and in the spans of
+// variables, kernels and commands. Parse checks only that names are defined;
+// Verify checks the rest.
 func Parse(name, text string) (p *Program, err error) {
 	ps := &parser{
 		Cursor: irtext.NewCursor(name, text),
@@ -90,8 +90,8 @@ func (p *parser) index() *Index {
 	return x
 }
 
-// groups reads `g(x: int; n: int = count())`, with `of n` behind what shares
-// n's cells.
+// groups reads `g(x: int; n: int = count())`, with `of n` after an accumulator
+// that shares n's cells.
 func (p *parser) groups() *Groups {
 	g := &Groups{Name: p.Name("the name of a group-by table")}
 	owners := map[int]irtext.Token{}

@@ -121,7 +121,7 @@ func (p *parser) stage() Stage {
 	default:
 		p.Unexpected(op, `"load", "map", "gather" or "position"`)
 	}
-	// The register is there from the next line on.
+	// The register is defined from the next line on.
 	if p.regs[name] != nil {
 		p.Fail(t.Start, t.End, "%s is defined already", name)
 	}
@@ -173,7 +173,7 @@ func (p *parser) mapStage(out *Reg) *Map {
 }
 
 func (p *parser) gather(out *Reg) *Gather {
-	// The register that says whose column it is stands behind it.
+	// The name of the column comes before the register whose relation has it.
 	col := p.Next()
 	p.Expect("[")
 	t := p.Peek()
@@ -189,8 +189,8 @@ func (p *parser) gather(out *Reg) *Gather {
 	return s
 }
 
-// position reads the register of the row whose position it is; without one it
-// is that of the source's row.
+// position reads the register of a row, whose position the stage defines.
+// Without a register, it is the source's row.
 func (p *parser) position(word irtext.Token, out *Reg) Stage {
 	t := p.Peek()
 	if t.Kind == irtext.EndToken {

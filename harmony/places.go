@@ -7,8 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// served is the place of what a stage or a sink serves, and the kernel that
-// lowering has made of it.
+// served is the place of the rule that a stage or a sink serves, and the kernel
+// that lowering has put it in.
 type served struct {
 	place  source.Span
 	origin *Kernel
@@ -35,8 +35,8 @@ func (k *Kernel) TakeSinks(from *Kernel, sinks []Sink, ren Renaming) {
 	}
 }
 
-// inherit gives a stage or a sink the place and the origin of what it is made
-// of.
+// inherit gives a stage or a sink the place and the origin of the one that it
+// is a copy of.
 func (k *Kernel) inherit(work any, from *Kernel, of any) {
 	place := from.PlaceOf(of)
 	if k.places == nil {

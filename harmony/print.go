@@ -14,15 +14,15 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/irtext"
 )
 
-// FormatOptions chooses what the text of a program shows beside what Parse
-// needs, as comments.
+// FormatOptions chooses what the text of a program shows as comments, in
+// addition to what Parse needs.
 type FormatOptions struct {
 	// Spans adds the place and text of its rule or constraint to a kernel or
 	// command.
 	Spans bool
 	// Ops adds the plan operators that it carries out to a kernel.
 	Ops bool
-	// Lifetimes adds what is allocated and freed.
+	// Lifetimes adds the variables that are allocated and freed.
 	Lifetimes bool
 }
 
@@ -200,7 +200,8 @@ func columnsAt(cols []Column, at []int) string {
 	return strings.Join(list.Map(at, func(c int) string { return columnAt(cols, c) }), ", ")
 }
 
-// columnAt also names a column that is not there, for messages about it.
+// columnAt returns the name of a column. It also names columns that do not
+// exist, for messages.
 func columnAt(cols []Column, at int) string {
 	if at < 0 || at >= len(cols) {
 		return "#" + strconv.Itoa(at)
@@ -208,9 +209,8 @@ func columnAt(cols []Column, at int) string {
 	return irtext.QuoteColumn(cols[at].Name)
 }
 
-// takenText lists what is taken of columns, unless that is what an ordering
-// takes if the text does not say: all of them in order, and behind them the
-// number if it is numbered.
+// takenText lists the taken columns, unless they are the default of an
+// ordering: all columns in order, followed by the number if it is numbered.
 func takenText(cols []Column, taken []int, numbered bool) string {
 	if slices.Equal(taken, Whole(cols, numbered)) {
 		return ""

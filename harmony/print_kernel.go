@@ -54,8 +54,8 @@ func registerNames(k *Kernel) regNames {
 	return names
 }
 
-// reg returns the register's name; one that is not defined shows as such in
-// messages.
+// reg returns the register's name. The name of an undefined register shows
+// that, for messages.
 func (n regNames) reg(r *Reg) string {
 	if name := n[r]; name != "" {
 		return name

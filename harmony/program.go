@@ -22,8 +22,8 @@ type Program struct {
 // Commands yields all commands in the order of the text, with their blocks.
 func (p *Program) Commands() iter.Seq2[*Block, Command] { return cfg.Commands(p.Blocks) }
 
-// Column is a named and typed column; OrderKey one column of an ordering;
-// Version a part of a derived relation. They are the plan's.
+// Column is a named and typed column, OrderKey a column of an ordering, and
+// Version a part of a derived relation. The types are those of plans.
 type (
 	Column   = queryplan.Column
 	OrderKey = queryplan.OrderKey
@@ -38,8 +38,8 @@ const (
 	Last  = queryplan.Last
 )
 
-// Managed is a managed variable: *Relation, *Index or *Groups. Their names are
-// different from each other within a program.
+// Managed is a managed variable: *Relation, *Index or *Groups. Its name is
+// unique in the program.
 type Managed interface {
 	// ManagedName returns the name in the text.
 	ManagedName() string
@@ -57,45 +57,45 @@ func (g *Groups) ManagedName() string { return g.Name }
 // Relation holds tuples.
 type Relation struct {
 	Name string
-	// Kind is as in plans: Input and Table relations are never written, Derived
-	// ones are sets that Insert and Merge fill, Temp ones bags that Store
-	// fills.
+	// Kind is as in plans. Input and Table relations are never written, Derived
+	// ones are sets that Insert and Merge fill, and Temp ones are bags that
+	// Store fills.
 	Kind queryplan.VarKind
 	Cols []Column
-	// Keys is the number of leading columns that determine the rest, len(Cols)
-	// for a plain relation. It is a proof as far as queryplan.Var says so.
+	// Keys is the number of leading columns that determine the rest: len(Cols)
+	// for a plain relation. See queryplan.Var for when this is proven.
 	Keys            int
 	Unique, Checked bool // as in queryplan.Var
 	// Source is the relation of the database that an Input holds, or the
 	// table's name for a Table, whose column i is stored column Stored[i].
 	Source string
 	Stored []int
-	// Output says that the contents are wanted at the end, sorted by OrderBy
-	// and then by all columns, and cut to Limit tuples (-1: all).
+	// Output means that the contents are wanted at the end. They are sorted by
+	// OrderBy and then by all columns, and cut to Limit tuples (-1: all).
 	Output  bool
 	OrderBy []OrderKey
 	Limit   int64
 	Span    source.Span // where the user declares it or first writes it
 }
 
-// Position is the column that stands for the positions of rows: the one behind
-// the others. Rows of a derived relation are numbered from 0 in the order of
-// insertion, over all of its versions, and keep their numbers until it is
-// cleared. Other relations have no positions.
+// Position returns the column number that stands for the positions of rows. It
+// follows those of the columns. Rows of a derived relation are numbered from 0
+// in the order of insertion, over all of its versions, and keep their numbers
+// until it is cleared. Other relations have no positions.
 func (r *Relation) Position() int { return len(r.Cols) }
 
-// IndexKind tells what a probe of an index can find out.
+// IndexKind is what probes of an index can find.
 type IndexKind uint8
 
 // The kinds of index.
 const (
-	// Unique gives at most one row of a key. Of several rows with one key it
-	// keeps the last if it is over last, and else any: no key that is probed
-	// has several then, which is a proof of the plan's.
+	// Unique gives at most one row of a key. If several rows have one key, it
+	// keeps the last one if it is over last. Otherwise it keeps any: the plan
+	// has proven that no probed key has several rows.
 	Unique IndexKind = iota
 	// Multi gives all rows of a key.
 	Multi
-	// Exists says whether there is a row of a key, and has no rows.
+	// Exists only tells whether a key has a row.
 	Exists
 )
 
@@ -104,16 +104,16 @@ func (k IndexKind) String() string { return indexKinds[k] }
 
 var indexKinds = [...]string{"unique", "multi", "exists"}
 
-// Index finds rows of a version of a relation. It holds what Build made of the
-// relation last, and cannot be probed after that version has changed. It has
-// the keys and row numbers; other columns are gathered from the relation.
+// Index finds rows of a version of a relation. It has the contents of the last
+// Build, and cannot be probed after that version has changed. It has keys and
+// row numbers; other columns are gathered from the relation.
 type Index struct {
 	Name    string
 	Kind    IndexKind
 	Of      *Relation
 	Version Version
-	Key     []int // columns of Of, each once; none: all rows have one key
-	// Busy says that an index of kind Exists is probed far more often than it
+	Key     []int // columns of Of, each once; without columns, all rows have one key
+	// Busy means that an index of kind Exists is probed far more often than it
 	// has rows, so that faster probes are worth a larger table.
 	Busy bool
 	Span source.Span
@@ -123,8 +123,8 @@ type Index struct {
 // unique or exists, over full or old, and needs no table.
 func (x *Index) ByPosition() bool { return len(x.Key) == 1 && x.Key[0] == x.Of.Position() }
 
-// Groups is a group-by table: for each key that came up, accumulators. Without
-// keys it has one group, or none as long as no row came.
+// Groups is a group-by table: it has accumulators for each key. Without key
+// columns it has one group, or none if there was no row.
 type Groups struct {
 	Name string
 	Keys []Column
@@ -132,19 +132,20 @@ type Groups struct {
 	Span source.Span
 }
 
-// Acc is an accumulator. Its result is read after the last row came; one that
+// Acc is an accumulator. Its result is read after the last row. A result that
 // does not fit its type fails the run, as in plans.
 type Acc struct {
 	Out Column
 	Fn  queryplan.AggFn
 	In  scalar.Type // of the operand; none for Count
-	// Shares is 1 + the place of the accumulator whose cells this one reads, as
-	// it adds up the same operand; 0 if it has cells of its own.
+	// Shares is 1 + the index of the accumulator whose cells this one reads,
+	// because both add up the same operand. It is 0 if this one has its own
+	// cells.
 	Shares int
 }
 
-// Owner returns the place of the accumulator that has the cells of accumulator
-// i: i itself if that does.
+// Owner returns the index of the accumulator that has the cells of accumulator
+// i. It is i unless i shares cells.
 func (g *Groups) Owner(i int) int {
 	if s := g.Accs[i].Shares; s > 0 {
 		return s - 1
@@ -152,10 +153,10 @@ func (g *Groups) Owner(i int) int {
 	return i
 }
 
-// ShareCells lets the accumulators that make their results of the sum of one
-// operand share cells: those of the first mean, if there is one, which has the
-// number of rows beside the sum. same says whether two accumulators have one
-// operand in every sink.
+// ShareCells makes accumulators share cells if their results follow from the
+// sum of the same operand. The first mean, if there is one, has the cells,
+// because it also has the number of rows. same reports whether two accumulators
+// have the same operand in every sink.
 func (g *Groups) ShareCells(same func(i, k int) bool) {
 	for i, a := range g.Accs {
 		if !a.Fn.IsTotal() {
@@ -184,7 +185,7 @@ func (g *Groups) Columns() []Column {
 	return out
 }
 
-// The control-flow graph of a program. A branch tests the deltas of derived
+// The control-flow graph of a program. A branch tests deltas of derived
 // relations.
 type (
 	Block      = cfg.Block[Command, *Relation]
@@ -195,22 +196,21 @@ type (
 )
 
 // Command is *Run, *Build, *Number, *TopK, *Merge, *Clear, *Check or *CheckKey.
-// Only a Run is something that fuses: each other one needs all of what it
-// reads.
+// Only Runs can be fused: each other command needs all rows of what it reads.
 type Command interface{ command() }
 
 // Run runs a kernel.
 type Run struct{ Kernel *Kernel }
 
-// Build makes an index of what its relation holds now. Before is for an index
-// over full: it makes it of the old rows, and a later build of the round adds
-// the others.
+// Build builds an index over the current rows of its relation. Before is for an
+// index over full: it builds the index over the old rows, and a later build of
+// the round adds the others.
 type Build struct {
 	Index  *Index
 	Before bool
 }
 
-// Version returns the version of the relation that the index is made of.
+// Version returns the version of the relation that the build indexes.
 func (b *Build) Version() Version {
 	if b.Before {
 		return Old
@@ -218,13 +218,14 @@ func (b *Build) Version() Version {
 	return b.Index.Version
 }
 
-// Number appends to To the tuples of From's full part, each with its number,
-// from 0, within the tuples of equal Group columns, in the order of Order, ties
-// broken by the other columns of Cols, ascending, as From has them.
+// Number appends the tuples of From's full part to To, and numbers them. Tuples
+// with equal Group columns are numbered from 0 in the order of Order. Ties are
+// broken by the other columns of Cols, ascending, in the sequence of From's
+// columns.
 //
-// To is a temp or, if the tuples are known to be new, a derived relation, which
-// gets them as an Insert would add them. Cols says what its columns are: places
-// in From, or Numbered for the number, an int.
+// To is a temp or, if the tuples are known to be new, a derived relation, to
+// which they are added as by Insert. Cols has, for each column of To, the
+// column of From, or Numbered for the number, an int.
 type Number struct {
 	To, From *Relation
 	Cols     []int
@@ -236,8 +237,8 @@ type Number struct {
 // Numbered stands for the number in Number.Cols.
 const Numbered = -1
 
-// Whole returns what takes all of the columns in order and, behind them, their
-// number if they are numbered.
+// Whole returns the Cols that take all columns in order, followed by Numbered
+// if numbered is set.
 func Whole(cols []Column, numbered bool) []int {
 	var out []int
 	for i := range cols {
@@ -249,14 +250,14 @@ func Whole(cols []Column, numbered bool) []int {
 	return out
 }
 
-// MaxRows is how many tuples a relation can have: row numbers have 32 bits, and
+// MaxRows bounds the tuples of a relation: row numbers have 32 bits, and
 // indexes store them plus 1.
 const MaxRows = math.MaxUint32 - 1
 
-// TopK appends to To the first Limit tuples of From's full part in the order of
-// By, ties broken by the other columns of Cols, ascending, as From has them;
-// within the tuples of equal Group columns if there are any. To and Cols are as
-// in Number, but there is no number.
+// TopK appends the first Limit tuples of From's full part, in the order of By,
+// to To. If there are Group columns, it takes the first Limit tuples of each
+// group. Ties are broken as in Number. To and Cols are as in Number, except
+// that there is no number.
 type TopK struct {
 	To, From *Relation
 	Cols     []int
@@ -285,13 +286,14 @@ func orderOf(from *Relation, taken, group []int, by []OrderKey) []OrderKey {
 	return keys
 }
 
-// ColumnIndex returns the place of a column, -1 if it is not there.
+// ColumnIndex returns the index of a column, or -1 if there is none of that
+// name.
 func ColumnIndex(cols []Column, name string) int {
 	return slices.IndexFunc(cols, func(c Column) bool { return c.Name == name })
 }
 
-// Distinct tells which relations of the graph that a plan becomes, by Lower and
-// later phases, get no tuple twice, so that what is inserted is new.
+// Distinct returns a function that reports whether a relation, in a graph that
+// was lowered from p, gets no tuple twice, so that every inserted tuple is new.
 func Distinct(p *queryplan.Plan) func(r *Relation) bool {
 	distinct := map[string]bool{}
 	flow := queryplan.NewFlow(p)
@@ -304,11 +306,11 @@ func Distinct(p *queryplan.Plan) func(r *Relation) bool {
 // Merge ends a round: old := full, delta := new, full := full + new, new := {}.
 type Merge struct{ Rel *Relation }
 
-// Clear empties a temp, a groups, or a derived relation that is no output.
+// Clear empties a temp, a Groups, or a derived relation that is not an output.
 type Clear struct{ Var Managed }
 
 // Check reports the tuples of a temp as violations of a constraint, or as
-// groups whose result does not fit.
+// groups whose result does not fit its type.
 type Check struct {
 	Rel  *Relation
 	Text string // queryplan.Check.About
@@ -331,7 +333,7 @@ func (*Clear) command()    {}
 func (*Check) command()    {}
 func (*CheckKey) command() {}
 
-// Kernels returns the kernels in the order in which the text has them.
+// Kernels returns the kernels in the order of the text.
 func (p *Program) Kernels() []*Kernel {
 	var out []*Kernel
 	for _, c := range p.Commands() {

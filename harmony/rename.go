@@ -8,10 +8,11 @@ import (
 )
 
 // Renaming maps registers of kernels to operands of a new kernel that takes
-// over stages and sinks of theirs. Registers that a stage defines get new ones.
+// over their stages and sinks. A register that a stage defines is mapped to a
+// new one.
 type Renaming map[*Reg]Operand
 
-// Operand returns what an operand is in the new kernel.
+// Operand returns the operand of the new kernel for an operand.
 func (ren Renaming) Operand(o Operand) Operand {
 	if o.Reg == nil {
 		return o
@@ -22,7 +23,7 @@ func (ren Renaming) Operand(o Operand) Operand {
 // Operands renames each operand.
 func (ren Renaming) Operands(of []Operand) []Operand { return list.Map(of, ren.Operand) }
 
-// define makes a new register for one that a stage defines.
+// define returns the new register for one that a stage defines.
 func (ren Renaming) define(r *Reg) *Reg {
 	if r == nil {
 		return nil
@@ -43,8 +44,8 @@ func (ren Renaming) Stages(list []Stage) []Stage {
 	return out
 }
 
-// Stage returns a copy of a stage, or nil if it has become trivial: the need of
-// a constant.
+// Stage returns a copy of a stage, or nil if it has become trivial, as the need
+// of a constant.
 func (ren Renaming) Stage(s Stage) Stage {
 	switch s := s.(type) {
 	case *Load:

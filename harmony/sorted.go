@@ -8,16 +8,16 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// Filling is how the one kernel that fills groups does: from the rows of a
-// relation, by columns Key of it, in a block.
+// Filling describes how one kernel fills groups: from the rows of a relation,
+// with columns Key of it as the key, in a block.
 type Filling struct {
 	From  *Relation
 	Key   []int
 	Block *Block
 }
 
-// FillingOf returns how groups are filled if one kernel does whose rows come in
-// the order of a relation; not ok if there is more to it.
+// FillingOf returns how groups are filled. ok is false unless one kernel fills
+// them, whose rows come in the order of a relation.
 func (p *Program) FillingOf(g *Groups) (f Filling, ok bool) {
 	var fills *Kernel
 	var operands []Operand
@@ -64,10 +64,10 @@ func (p *Program) FillingOf(g *Groups) (f Filling, ok bool) {
 	return f, true
 }
 
-// Sorted reports whether the rows of a temp that fill groups are in the order
-// of their keys, so that the rows of a group follow each other: a TopK has put
-// them in it, and nothing else fills the temp. Ascend says that the keys' words
-// ascend, too, if those of uints are not negative.
+// Sorted reports whether the rows that fill groups come from a temp in the
+// order of their keys, so that the rows of a group are adjacent. That is so if
+// a TopK has ordered them, and nothing else fills the temp. ascend means that
+// the words of the keys ascend, too, if those of uints are not negative.
 func (p *Program) Sorted(g *Groups) (f Filling, ascend, ok bool) {
 	if f, ok = p.FillingOf(g); !ok || f.From.Kind != queryplan.Temp {
 		return f, false, false
@@ -87,8 +87,8 @@ func (p *Program) Sorted(g *Groups) (f Filling, ascend, ok bool) {
 	return f, ascend, true
 }
 
-// orderOf returns the order of a temp's rows, by its columns. It has none
-// unless all of its rows come of one TopK that runs once.
+// orderOf returns the order of a temp's rows, by its columns. It returns nil
+// unless all of its rows come from one TopK that runs once.
 func (p *Program) orderOf(t *Relation) []OrderKey {
 	var by []OrderKey
 	var reach map[*Block]map[*Block]bool

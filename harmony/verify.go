@@ -8,13 +8,13 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// Verify checks that a program means something: names are unique, what is used
-// belongs to the program and has the right type, every register is defined
-// before its use, sinks match their variables, control flow stays within the
-// program and reaches every block, and on every path variables are filled
-// before they are read, indexes are built after the last change of what they
-// index, and inserts are merged before the end. The error names block, command
-// and stage.
+// Verify checks that a program is well formed. Names are unique, used variables
+// belong to the program and have the right types, every register is defined
+// before its use, and sinks match their variables. Control flow stays within
+// the program and reaches every block. On every path, variables are filled
+// before they are read, indexes are built after the last change of their
+// relations, and inserts are merged before the end. The error names block,
+// command and stage.
 func Verify(p *Program) error {
 	v := verifier{vars: map[Managed]bool{}, regs: map[*Reg]string{}, kernels: map[string]bool{}}
 	if err := v.variables(p); err != nil {
@@ -133,8 +133,8 @@ func versionExists(r *Relation, version Version) error {
 	return nil
 }
 
-// columnsExist checks lists of positions that are to be there, none twice in
-// all.
+// columnsExist checks that all positions in lists exist, and that none occurs
+// twice.
 func columnsExist(cols []Column, lists ...[]int) error {
 	seen := map[int]bool{}
 	for _, list := range lists {
@@ -216,8 +216,8 @@ func (v *verifier) command(c Command) error {
 	return fmt.Errorf("unknown command")
 }
 
-// takes checks that the columns of a temp or derived relation can be those of
-// another one, or numbers if these are numbered.
+// takes checks that the columns of a temp or derived relation have the types of
+// the taken columns of another one, or of numbers if numbered is set.
 func takes(to, from *Relation, cols []int, numbered bool) error {
 	if to.Kind != queryplan.Temp && to.Kind != queryplan.Derived {
 		return fmt.Errorf("%s is %s, not temp or derived", to.Name, to.Kind)

@@ -8,7 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// flow is what holds of the variables at a point of the control flow.
+// flow is the state of variables at a point of the control flow.
 type flow struct {
 	ready    bitset.Set // temps, groups and indexes that can be read, on every path
 	unmerged bitset.Set // relations with tuples inserted since the last Merge, on some path

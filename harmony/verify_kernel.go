@@ -15,9 +15,9 @@ type kernelVerifier struct {
 	present map[*Reg]bool
 }
 
-// Present returns the registers of a kernel that are known to have a value that
-// fits at its sinks: those of loads and gathers, of functions that always have
-// one, and those that the kernel needs.
+// Present returns the registers of a kernel that are known to have a fitting
+// value at its sinks: those of loads and gathers, those of functions that
+// always have a value, and those that the kernel needs.
 func Present(k *Kernel) map[*Reg]bool {
 	kv := kernelVerifier{present: map[*Reg]bool{}}
 	for _, s := range k.Stages {
@@ -26,7 +26,7 @@ func Present(k *Kernel) map[*Reg]bool {
 	return kv.present
 }
 
-// learn notes what is present after a stage.
+// learn records the registers that are present after a stage.
 func (kv *kernelVerifier) learn(s Stage) {
 	switch s := s.(type) {
 	case *Load:
@@ -87,7 +87,7 @@ func (v *verifier) kernel(k *Kernel) error {
 	return verifyApart(k)
 }
 
-// verifyHost checks that a kernel has nothing that the host does not do.
+// verifyHost checks that a kernel has only parts that the host can evaluate.
 func verifyHost(k *Kernel, names regNames) error {
 	if rows, ok := k.Source.(*Rows); !ok || rows.Version != Full {
 		return fmt.Errorf("a kernel on the host takes the merged rows of a relation, not %s",
@@ -188,7 +188,7 @@ func (kv *kernelVerifier) stage(k *Kernel, s Stage) error {
 	return fmt.Errorf("unknown stage")
 }
 
-// defines checks the register that gets a column.
+// defines checks the register that a column is loaded into.
 func defines(r *Reg, cols []Column, at int) error {
 	switch {
 	case at < 0 || at >= len(cols):
@@ -199,7 +199,8 @@ func defines(r *Reg, cols []Column, at int) error {
 	return nil
 }
 
-// definesPosition checks the register that gets the position of a row.
+// definesPosition checks the register that the position of a row is loaded
+// into.
 func definesPosition(out *Reg, r *Relation) error {
 	switch {
 	case r.Kind != queryplan.Derived:
@@ -276,7 +277,7 @@ func (kv *kernelVerifier) fills(operands []Operand, cols []Column) error {
 	return nil
 }
 
-// fits checks an operand that leaves the registers.
+// fits checks an operand of a key or a sink.
 func (kv *kernelVerifier) fits(o Operand, want scalar.Type) error {
 	switch {
 	case o.Reg != nil && !kv.defined[o.Reg]:

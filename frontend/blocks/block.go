@@ -10,33 +10,33 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// block is a file, or a part of one that a block clause names.
+// block is a file, or the contents of a block clause.
 type block struct {
 	path  []string // folders and name
-	short string   // as much of the path as tells it from the other blocks
-	named bool     // by a block clause
+	short string   // the shortest end of the path that no other block has
+	named bool     // it is a block clause, not a file
 	at    source.Span
 	file  *ast.File
 
 	clauses []*ast.Clause
-	defines map[string]source.Span // predicates by where a clause defines them
-	// subtypes has the predicates that the block says to be subtypes.
+	defines map[string]source.Span // where a clause defines each predicate
+	// subtypes has the predicates that the block declares as subtypes.
 	subtypes map[string]bool
-	// entities has the entity types that the block declares, and typings the
-	// types that its constraints say arguments have, by predicate.
+	// entities has the entity types that the block declares. typings has the
+	// types that its constraints give to arguments, by predicate.
 	entities map[string]bool
 	typings  map[string][]string
 	exports  map[string]source.Span
-	sealed   map[string]bool // of the exports
+	sealed   map[string]bool // the exports that are sealed
 	alias    map[string]*reference
 	all      []*reference
 }
 
-// reference is a name of another block, or of a predicate of one.
+// reference is a name of another block, or of a predicate in one.
 type reference struct {
 	at   source.Span
 	name string
-	// block is the block, and pred the predicate's name in it, or "".
+	// block is the block, and pred is the predicate's name in it, or "".
 	block *block
 	pred  string
 }
@@ -49,11 +49,11 @@ func newBlock(file *ast.File, path []string) *block {
 		alias: map[string]*reference{}}
 }
 
-// name is the full name: folders and name.
+// name returns the full name: folders and name.
 func (b *block) name() string { return strings.Join(b.path, ":") }
 
-// blocksOf returns the blocks of a file. What stands outside of block clauses
-// is a block too, and comes first.
+// blocksOf returns the blocks of a file. The clauses outside of block clauses
+// are a block too, which comes first.
 func (r *resolver) blocksOf(f *ast.File) []*block {
 	path := filePath(f.Source.Name)
 	plain := newBlock(f, path)
@@ -89,7 +89,8 @@ func Of(f *ast.File) []string {
 	return out
 }
 
-// blockForm returns the block that a clause is, and its name, or nil.
+// blockForm returns the block of a block clause, and its name. It returns nil
+// for other clauses.
 func blockForm(c *ast.Clause) (*ast.Block, *ast.PredRef) {
 	form, ok := c.Left.(*ast.Block)
 	if !ok || c.Arrow != ast.MetaRule || c.Right != nil {
@@ -106,14 +107,14 @@ func blockForm(c *ast.Clause) (*ast.Block, *ast.PredRef) {
 	return form, ref
 }
 
-// parts has the parts of a block, and how each is written.
+// parts has the parts of a block, and the syntax of each for messages.
 var parts = map[string]string{
 	"alias": "alias(`block, `name)", "alias_all": "alias_all(`block)",
 	"export": "export(`{ p(x) -> int(x). })", "sealed": "sealed(`{ p(x) -> int(x). })",
 	"clauses": "clauses(`{ p(1). })",
 }
 
-// part reads a part of a block.
+// part adds a part of a block clause to the block.
 func (r *resolver) part(b *block, part ast.Node) {
 	if v, ok := part.(*ast.Var); ok && v.Name == "sealed" {
 		part = &ast.Apply{Span: v.Span, Name: &ast.Name{Span: v.Span, Text: v.Name}}
@@ -237,7 +238,7 @@ func defined(c *ast.Clause) []*ast.Name {
 	return out
 }
 
-// subtype returns the predicate on the left of sub(x) -> super(x), which
+// subtype returns the predicate sub of a clause sub(x) -> super(x), which
 // declares a subtype if super is an entity type.
 func subtype(c *ast.Clause) (string, bool) {
 	if c.Arrow != ast.Constraint {
@@ -267,7 +268,8 @@ func entity(c *ast.Clause) (string, bool) {
 }
 
 // typing returns the predicate on the left of a constraint, and the predicates
-// of one argument on its right. If one of those is a type, it is a declaration.
+// of one argument on its right. If one of these is a type, the constraint is a
+// declaration.
 func typing(c *ast.Clause) (name string, types []string) {
 	left := heads(c.Left)
 	if c.Arrow != ast.Constraint || len(left) != 1 {
@@ -281,8 +283,8 @@ func typing(c *ast.Clause) (name string, types []string) {
 	return left[0].Name.Text, types
 }
 
-// declares reports whether the right side of a constraint shows a declaration:
-// it is empty or has a primitive type.
+// declares reports whether a constraint with this right side is a declaration:
+// the side is empty or has a primitive type.
 func declares(right ast.Node) bool {
 	found := right == nil
 	ast.Inspect(right, func(n ast.Node) bool {

@@ -8,15 +8,15 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// BlockMention is a block where its clause names it, or where an alias does.
+// BlockMention is a place that names a block: its clause, or an alias.
 type BlockMention struct {
 	Span    source.Span // of the predicate literal
 	Name    string      // the full name
-	Defines bool        // it is the clause of the block
-	Alias   string      // what the alias calls the block, or ""
+	Defines bool        // the place is the clause of the block
+	Alias   string      // the alias that the place defines, or ""
 }
 
-// Blocks lists the places that name blocks, by file and place.
+// Blocks lists the places that name blocks, ordered by file and position.
 func (n Names) Blocks() []BlockMention {
 	var out []BlockMention
 	for _, b := range n.blocks {

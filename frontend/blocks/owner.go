@@ -11,11 +11,12 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// unresolved marks a name that was reported. No name in a text begins so.
+// unresolved marks a name that was reported. No name in a program begins like
+// this.
 const unresolved = "$$"
 
-// resolve finds the predicate that a name stands for in a block, and reports a
-// name that stands for none.
+// resolve finds the predicate that a name refers to in a block. It reports a
+// name that refers to none.
 func (r *resolver) resolve(b *block, at source.Span, name string) {
 	key := predicate{b, name}
 	if _, ok := r.found[key]; ok {
@@ -57,15 +58,16 @@ func (r *resolver) lookUpName(b *block, at source.Span, name string) (p predicat
 	case isPrivate(name), isOwn && b.named && !isQuery(name):
 		return predicate{b, name}, true
 	case hidden.owner != nil:
-		// A clause outside of the block does not make a predicate of its name.
+		// A clause for block:p outside of the block does not make block:p a
+		// predicate of the program.
 	case isQuery(name), r.inProgram[name]:
 		return program, true
 	}
 	return r.elsewhere(b, hidden, at, name)
 }
 
-// explicit returns the predicate that $block:p names. If there is none, the
-// name stays, and semantic analysis reports it.
+// explicit returns the predicate that $block:p names. If there is none, it
+// keeps the name, which semantic analysis reports.
 func (r *resolver) explicit(name string) predicate {
 	for prefix, rest := range splits(name[1:]) {
 		blocks := r.find(prefix)
@@ -81,8 +83,8 @@ func (r *resolver) explicit(name string) predicate {
 	return predicate{nil, name}
 }
 
-// visible returns the predicates that a name stands for because the block
-// exports it or has an alias.
+// visible returns the predicates that a name may refer to because a block
+// exports it or an alias defines it.
 func (r *resolver) visible(b *block, name string) []predicate {
 	var out []predicate
 	if _, ok := b.exports[name]; ok {
@@ -113,8 +115,9 @@ func (r *resolver) ambiguous(at source.Span, name string, candidates []predicate
 	d.Help("write %s", strings.Join(ways, " or "))
 }
 
-// qualified resolves block:p, with the name of a block or an alias. If it finds
-// none but a block has the predicate and does not export it, that is hidden.
+// qualified resolves block:p, where block is the name of a block or an alias.
+// If it finds nothing, but a block has the predicate and does not export it, it
+// returns that predicate as hidden.
 func (r *resolver) qualified(b *block, name string) (p predicate, hidden predicate, ok bool) {
 	for prefix, rest := range splits(name) {
 		var target *block
@@ -141,10 +144,10 @@ func (r *resolver) qualified(b *block, name string) (p predicate, hidden predica
 }
 
 // elsewhere resolves a name that neither its block nor the program defines. It
-// is a predicate with facts from outside, unless another block hides it: then
-// it is reported, and stands for that one, so that nothing else is said of it.
-// What a block says to be a subtype, or to have arguments of entity types, is
-// its own.
+// is a predicate with facts from outside, unless a block has a predicate of
+// that name that is not visible here. Then the name is reported, and resolves
+// to that predicate to avoid further messages. A predicate belongs to the block
+// if the block declares it as a subtype, or gives its arguments entity types.
 func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name string) (
 	predicate, bool) {
 	for _, other := range r.inBlocks[name] {
@@ -167,15 +170,15 @@ func (r *resolver) elsewhere(b *block, hidden predicate, at source.Span, name st
 	return hidden, true
 }
 
-// isEntity reports whether a name, with or without a block before it, may be
-// that of an entity type.
+// isEntity reports whether a name, with or without a block as prefix, may be
+// the name of an entity type.
 func (r *resolver) isEntity(name string) bool {
 	name = name[strings.LastIndexByte(name, ':')+1:]
 	return slices.ContainsFunc(r.blocks, func(b *block) bool { return b.entities[name] })
 }
 
-// missing reports block:p where there is a block of that name without a
-// predicate p, and whether it does.
+// missing reports block:p if a block of that name exists and has no predicate
+// p. It returns whether it has reported the name.
 func (r *resolver) missing(b *block, at source.Span, name string) bool {
 	colon := strings.LastIndexByte(name, ':')
 	if colon < 0 {
@@ -200,7 +203,8 @@ func (r *resolver) missing(b *block, at source.Span, name string) bool {
 	return true
 }
 
-// notExported reports the use of a predicate that another block has.
+// notExported reports the use of a predicate that another block does not
+// export.
 func (r *resolver) notExported(b, other *block, at source.Span, name string) {
 	where := "the program"
 	if b.named {
@@ -222,8 +226,8 @@ func (r *resolver) notExported(b, other *block, at source.Span, name string) {
 		other.short, other.short, name, other.short, name)
 }
 
-// checkSealed reports the clauses of a block that change what another one
-// seals.
+// checkSealed reports the clauses of a block that change a predicate that
+// another block seals.
 func (r *resolver) checkSealed(b *block) {
 	for _, c := range b.clauses {
 		if c.Arrow != ast.Rule && c.Arrow != ast.Fact {
@@ -242,12 +246,12 @@ func (r *resolver) checkSealed(b *block) {
 	}
 }
 
-// isPrivate reports whether a predicate belongs to its file or block by its
-// name.
+// isPrivate reports whether the name of a predicate makes it private to its
+// file or block.
 func isPrivate(name string) bool { return len(name) > 1 && name[0] == '_' && !isQuery(name) }
 
-// isQuery reports whether a predicate is a query, _ or _2, which belongs to the
-// program.
+// isQuery reports whether a predicate is a query, such as _ or _2. Queries
+// belong to the program.
 func isQuery(name string) bool {
 	return name[0] == '_' && strings.Trim(name[1:], "0123456789") == ""
 }

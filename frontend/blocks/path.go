@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// filePath returns the path of the block that a file is: its folders and its
-// name, as identifiers.
+// filePath returns the path of a file's block: its folders and its name, as
+// identifiers.
 func filePath(file string) []string {
 	name := strings.TrimSuffix(path.Clean(strings.ReplaceAll(file, "\\", "/")), ".logic")
 	parts := strings.Split(strings.TrimPrefix(name, "/"), "/")
@@ -18,7 +18,7 @@ func filePath(file string) []string {
 	return parts
 }
 
-// identifier makes an identifier of a part of a path.
+// identifier turns a part of a path into an identifier.
 func identifier(part string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' ||
@@ -29,8 +29,9 @@ func identifier(part string) string {
 	}, part)
 }
 
-// shorten names each new block by its own name, and by its folders too where
-// several blocks have the name. A file gives way to a block of its name.
+// shorten sets the short name of each new block: its own name, with as many
+// folders as make it unique. If a file and a block clause have the same name,
+// the block gets it.
 func shorten(all, added []*block) {
 	taken := map[string]bool{}
 	for _, isNamed := range []bool{true, false} {
@@ -58,7 +59,7 @@ func (b *block) choose(count map[string]int, taken map[string]bool) {
 			break
 		}
 	}
-	// A file that is given twice has two blocks of one path.
+	// A file that is given twice has two blocks of the same path.
 	name := b.short
 	for n := 2; taken[b.short]; n++ {
 		b.short = fmt.Sprintf("%s:%d", name, n)
@@ -69,8 +70,8 @@ func (b *block) choose(count map[string]int, taken map[string]bool) {
 // suffix returns the last parts of the path.
 func (b *block) suffix(depth int) string { return strings.Join(b.path[len(b.path)-depth:], ":") }
 
-// find returns the blocks that a name may mean. Blocks that a clause names come
-// before files, and a whole path before its end.
+// find returns the blocks that a name may refer to. It prefers block clauses to
+// files, and a match of the whole path to a match of its end.
 func (r *resolver) find(name string) []*block {
 	parts := strings.Split(name, ":")
 	if out := r.bySuffix[name]; len(out) < 2 {

@@ -11,24 +11,24 @@ import (
 	"github.com/redfoxdb/redfox/frontend/source"
 )
 
-// Names has the blocks of files and the names that their predicates have got,
-// so that files that come later neither change nor share them. The zero value
-// has no blocks.
+// Names has the blocks of files, and the names that their predicates have been
+// given. Files that are resolved later neither change these names nor use them
+// for other predicates. The zero value has no blocks.
 type Names struct {
 	blocks []*block
-	// given has the name of each predicate.
+	// given has the name of each predicate in the resolved files.
 	given map[predicate]string
 }
 
-// predicate is a predicate by its owner and its own name. Those of the program
-// have no owner.
+// predicate identifies a predicate by its owner and its own name. A predicate
+// of the program has no owner.
 type predicate struct {
 	owner *block
 	name  string
 }
 
-// Resolve returns files in which each predicate has one name, and the names
-// with those of the files.
+// Resolve returns files in which each predicate has one name, and n extended by
+// the names of the files.
 func (n Names) Resolve(files []*ast.File, diags *diag.List) ([]*ast.File, Names) {
 	r := newResolver(n, diags)
 	for _, f := range files {
@@ -39,7 +39,7 @@ func (n Names) Resolve(files []*ast.File, diags *diag.List) ([]*ast.File, Names)
 		b.eachName(func(at source.Span, name string) { r.resolve(b, at, name) })
 		r.checkSealed(b)
 	}
-	// From here on it is known whose each predicate is.
+	// From here on, the owner of each predicate is known.
 
 	r.nameAll()
 	out := make([]*ast.File, len(files))
@@ -53,10 +53,11 @@ func (n Names) Resolve(files []*ast.File, diags *diag.List) ([]*ast.File, Names)
 // argument of an alias.
 type Mention struct {
 	Span source.Span // of the predicate literal
-	Name string      // as Resolve gives it
+	Name string      // the name that Resolve has given it
 }
 
-// Mentions lists the predicates that parts of blocks name, by file and place.
+// Mentions lists the predicates that parts of blocks name, ordered by file and
+// position.
 func (n Names) Mentions() []Mention {
 	var out []Mention
 	add := func(at source.Span, p predicate) {
@@ -81,8 +82,9 @@ func (n Names) Mentions() []Mention {
 	return out
 }
 
-// Paths returns the path of the block and the own name, as model:stock:price,
-// of each predicate of a block, by the name that Resolve gives it.
+// Paths returns, for each predicate of a block, the path of the block and its
+// own name, such as model:stock:price. The keys are the names that Resolve
+// gives.
 func (n Names) Paths() map[string]string {
 	out := map[string]string{}
 	for p, name := range n.given {
@@ -93,20 +95,20 @@ func (n Names) Paths() map[string]string {
 	return out
 }
 
-// resolver resolves the names of some files.
+// resolver is the state of one Resolve.
 type resolver struct {
 	*diag.Reporter
-	blocks   []*block // those of earlier files too
+	blocks   []*block // including those of earlier files
 	added    []*block
-	bySuffix map[string][]*block // by every end of their paths
-	// inProgram has the names that clauses outside of named blocks define,
-	// inBlocks those that named blocks define.
+	bySuffix map[string][]*block // by each suffix of their paths
+	// inProgram has the names that are defined outside of block clauses.
+	// inBlocks has the blocks that define a name.
 	inProgram map[string]bool
 	inBlocks  map[string][]*block
-	found     map[predicate]predicate // by the block that writes a name
-	owners    map[string][]*block     // of the predicates of a name
+	found     map[predicate]predicate // by a name and the block that uses it
+	owners    map[string][]*block     // of the predicates with a name
 	given     map[predicate]string
-	renaming  map[*block]bool // blocks in which a name changes
+	renaming  map[*block]bool // blocks in which some name changes
 }
 
 func newResolver(n Names, diags *diag.List) *resolver {
@@ -159,7 +161,7 @@ func (r *resolver) index() {
 	}
 }
 
-// lookUp finds what a reference names: a block or, if it may be one, an
+// lookUp resolves a reference to a block or, if orPredicate is set, to an
 // exported predicate.
 func (r *resolver) lookUp(ref *reference, orPredicate bool) {
 	blocks := r.find(ref.name)
@@ -199,7 +201,7 @@ func (r *resolver) lookUp(ref *reference, orPredicate bool) {
 	}
 }
 
-// names lists blocks by their paths.
+// names returns a list of the paths of blocks for messages.
 func names(blocks []*block) string {
 	var out []string
 	for _, b := range blocks {
@@ -208,8 +210,8 @@ func names(blocks []*block) string {
 	return strings.Join(out, " or ")
 }
 
-// splits yields what stands before and behind each colon of a name, the last
-// colon first.
+// splits yields the parts before and after each colon of a name, the last colon
+// first.
 func splits(name string) func(func(prefix, rest string) bool) {
 	return func(yield func(prefix, rest string) bool) {
 		for at := len(name); ; {
@@ -228,7 +230,7 @@ func (b *block) eachName(visit func(at source.Span, name string)) {
 	}
 }
 
-// mention returns the first place in the block that names a predicate.
+// mention returns the first place in the block that uses a name.
 func (b *block) mention(name string) (at source.Span, ok bool) {
 	b.eachName(func(place source.Span, x string) {
 		if x == name && !ok {
@@ -238,8 +240,9 @@ func (b *block) mention(name string) (at source.Span, ok bool) {
 	return at, ok
 }
 
-// nameAll names the predicates that have no name yet: by their own names where
-// no other predicate has it, and else with those of their blocks before it.
+// nameAll gives names to the predicates that have none yet: their own name if
+// no other predicate has it, or else their own name with that of the block as
+// prefix.
 func (r *resolver) nameAll() {
 	taken := map[string]bool{}
 	for _, name := range r.given {
@@ -267,7 +270,7 @@ func (r *resolver) nameAll() {
 	}
 }
 
-// unnamed lists the predicates of blocks that have no name yet, sorted.
+// unnamed returns the predicates of blocks that have no name yet, sorted.
 func (r *resolver) unnamed() []predicate {
 	var out []predicate
 	for name, owners := range r.owners {
@@ -284,8 +287,8 @@ func (r *resolver) unnamed() []predicate {
 	return out
 }
 
-// file returns a file without block clauses, in which the predicates have their
-// names. It is the file itself if nothing changes.
+// file returns a file without block clauses, in which predicates have their
+// given names. It returns f itself if nothing changes.
 func (r *resolver) file(f *ast.File) *ast.File {
 	changed := false
 	var clauses []*ast.Clause

@@ -33,14 +33,14 @@ var inlinePredicates = &Pass{
 // of views do not grow without end.
 const maxInlined = 100
 
-// definition is how a variable is filled, as far as inlining asks.
+// definition has the facts about how a variable is filled that inlining needs.
 type definition struct {
 	inserts []*queryplan.Insert
 	block   *queryplan.Block
 	at      int // number of the first insert in the order of commands
 	merges  int
 	merged  int  // number of the merge
-	pinned  bool // something else than full scans refers to it
+	pinned  bool // something other than full scans refers to it
 }
 
 // use is a command that scans a variable.
@@ -120,8 +120,8 @@ func (in *inliner) command(b *queryplan.Block, index, number int, c queryplan.Co
 	}
 }
 
-// run inlines in the order in which variables are filled, so that what is put
-// in place has been completed itself.
+// run inlines variables in the order in which they are filled, so that an
+// inlined tree has no views left to inline.
 func (in *inliner) run() {
 	for _, b := range loops.ReversePostorder(in.Plan) {
 		var vars []*queryplan.Var
@@ -139,8 +139,8 @@ func (in *inliner) run() {
 	in.dropUnused()
 }
 
-// view returns the tree that v stands for, or nil if v cannot be inlined
-// whatever its uses.
+// view returns the tree that replaces scans of v, or nil if v can never be
+// inlined.
 func (in *inliner) view(v *queryplan.Var) queryplan.Node {
 	d := in.defs[v]
 	if d.pinned || d.merges != 1 || len(d.inserts) == 0 || len(in.uses[v]) == 0 {
@@ -148,8 +148,7 @@ func (in *inliner) view(v *queryplan.Var) queryplan.Node {
 	}
 	nodes := make([]queryplan.Node, len(d.inserts))
 	for i, ins := range d.inserts {
-		// Commands are replaced as views are put into them; the current one
-		// counts.
+		// Inlining replaces commands, so the current one counts.
 		n := in.current(d.block, ins)
 		renames := make([]queryplan.Rename, len(v.Cols))
 		for j, c := range n.Columns() {
@@ -169,8 +168,8 @@ func (in *inliner) view(v *queryplan.Var) queryplan.Node {
 	return &queryplan.Union{Nodes: nodes}
 }
 
-// current returns the tree of an insert that may have been replaced since: it
-// is the same in number among the inserts of its variable.
+// current returns the tree of an insert that may have been replaced. The
+// replacement has the same position among the inserts of its variable.
 func (in *inliner) current(b *queryplan.Block, ins *queryplan.Insert) queryplan.Node {
 	at := slices.Index(in.defs[ins.Var].inserts, ins)
 	for _, c := range b.Cmds {
@@ -219,7 +218,7 @@ func (in *inliner) inline(v *queryplan.Var, n queryplan.Node) {
 		}
 	}
 	in.uses[v] = nil
-	// The rules of v read nothing any more.
+	// v is not filled any more, so its rules read nothing.
 	for _, s := range queryplan.Scans(n) {
 		in.uses[s.Var] = slices.DeleteFunc(in.uses[s.Var], func(u use) bool {
 			ins, ok := u.block.Cmds[u.index].(*queryplan.Insert)
@@ -229,8 +228,8 @@ func (in *inliner) inline(v *queryplan.Var, n queryplan.Node) {
 	in.defs[v].inserts = nil
 }
 
-// putInPlace replaces the scans of v by n. Where n may repeat tuples, joins
-// with it may match more than once.
+// putInPlace replaces the scans of v by n. If n may repeat tuples, joins with
+// it may match more than once.
 func putInPlace(
 	tree queryplan.Node, v *queryplan.Var, n queryplan.Node, unique bool,
 ) queryplan.Node {
@@ -254,7 +253,7 @@ func putInPlace(
 	return queryplan.WithInputs(tree, out)
 }
 
-// chooseColumns shows a view as the scan of its variable did.
+// chooseColumns gives a view the columns that the scan of its variable had.
 func chooseColumns(n queryplan.Node, s *queryplan.Scan) queryplan.Node {
 	var cols []queryplan.Rename
 	for i, name := range s.Names {
@@ -280,8 +279,8 @@ func (in *inliner) dropUnused() {
 	in.Vars = slices.DeleteFunc(in.Vars, gone)
 }
 
-// isRowWise reports whether a tree looks at one tuple of one relation at a
-// time, and whether it does no more than to choose and rename columns.
+// isRowWise reports whether a tree works on one tuple of one relation at a
+// time, and whether it only chooses and renames columns.
 func isRowWise(n queryplan.Node) (rowWise, renaming bool) {
 	switch n := n.(type) {
 	case *queryplan.Scan:
@@ -301,8 +300,8 @@ func isRowWise(n queryplan.Node) (rowWise, renaming bool) {
 	return false, false
 }
 
-// eachScan calls f for the scans of a tree. Free says that repeated tuples of
-// the scan neither matter nor cost more than being read.
+// eachScan calls f for the scans of a tree. free means that repeated tuples of
+// the scan do not change the result, and cost no more than reading them.
 func eachScan(n queryplan.Node, free bool, f func(s *queryplan.Scan, free bool)) {
 	switch n := n.(type) {
 	case *queryplan.Scan:

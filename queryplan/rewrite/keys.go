@@ -44,8 +44,8 @@ var proveKeys = &Pass{
 	},
 }
 
-// dropDedup removes dedups that do nothing. Free says that repeated tuples of n
-// cost nothing more, because a set takes them as they come.
+// dropDedup removes dedups that do nothing. free means that repeated tuples of
+// n cost nothing more, because they are inserted into a set.
 func dropDedup(n queryplan.Node, free bool) queryplan.Node {
 	if d, ok := n.(*queryplan.Dedup); ok && (free || queryplan.IsSet(d.Input)) {
 		return dropDedup(d.Input, free)
@@ -85,8 +85,8 @@ func dropVainDedups(n queryplan.Node) queryplan.Node {
 	return queryplan.WithInputs(n, list.Map(in, dropVainDedups))
 }
 
-// matchedAgain finds out anew whether a join matches each left tuple once: its
-// right side may repeat tuples now.
+// matchedAgain determines again whether a join matches each left tuple once,
+// because its right side may repeat tuples now.
 func matchedAgain(j *queryplan.Join) queryplan.Node {
 	return &queryplan.Join{Kind: j.Kind, Left: j.Left, Right: j.Right, Unique: j.MatchesOnce()}
 }

@@ -24,7 +24,7 @@ var limitOutputs = &Pass{
 
 func limitAtOutputs(p *program) error {
 	loop := loops.Changed(p.Plan)
-	uses := map[*queryplan.Var]int{} // inserts, and what else needs all tuples counted as more
+	uses := map[*queryplan.Var]int{} // inserts; a use of all tuples counts as more
 	const more = 2
 	for b, c := range p.Commands() {
 		switch c := c.(type) {
@@ -52,14 +52,14 @@ func limitAtOutputs(p *program) error {
 	return nil
 }
 
-// firstTuples returns the tuples of an insert that its output shows. A top-k
-// breaks ties as the presentation of outputs does, by all columns.
+// firstTuples returns the tree of the tuples that an output shows. A top-k
+// breaks ties like the presentation of outputs: by all columns.
 func firstTuples(ins *queryplan.Insert) queryplan.Node {
 	n := ins.Node
 	if _, done := n.(*queryplan.TopK); done {
 		return n
 	}
-	// Repeated tuples would take the places of others.
+	// Repeated tuples would displace others.
 	if !queryplan.IsSet(n) {
 		n = &queryplan.Dedup{Input: n}
 	}
@@ -96,8 +96,8 @@ func limitSequence(n queryplan.Node) queryplan.Node {
 	if !ok {
 		return n
 	}
-	// The filter may stand above operators that neither add tuples nor touch
-	// the index; filters at scans are pushed there before.
+	// The filter may be above operators that neither add tuples nor use the
+	// index. Filters have been pushed to scans before.
 	seq, ok := f.Input.(*queryplan.Seq)
 	if !ok {
 		return n
@@ -122,9 +122,9 @@ func limitSequence(n queryplan.Node) queryplan.Node {
 		Index: seq.Index}, rest)
 }
 
-// upperBound recognises a condition that bounds a column from above and returns
-// how many of the numbers from 0 on satisfy it at most. Implied says that those
-// below the bound all do.
+// upperBound recognises a condition that bounds a column from above. bound is
+// an upper bound of the natural numbers that satisfy it. implied means that all
+// numbers below the bound satisfy it.
 func upperBound(e queryplan.Expr, col string) (bound int64, implied, ok bool) {
 	call, isCall := e.(*queryplan.Call)
 	if !isCall || len(call.Args) != 2 {

@@ -47,8 +47,8 @@ type aggregateMember struct {
 	node  *queryplan.Aggregate
 	input *joins.Conjunction
 	order []int // the input's relations in the order of the signature
-	// canon maps the conjunction's columns, and out those that the aggregate
-	// sees, to names that all members have in common.
+	// canon maps the columns of the conjunction to names that all members
+	// share; out does so for the columns of the aggregate's input.
 	canon, out map[string]string
 }
 
@@ -59,8 +59,8 @@ type aggregateMerger struct {
 	order  []string
 }
 
-// collect groups the aggregates outside of loops. It names the variables that a
-// tree reads with the number of times that they have been written before.
+// collect groups the aggregates outside of loops. It identifies the contents of
+// variables by the number of preceding writes.
 func (m *aggregateMerger) collect() {
 	loop := loops.Changed(m.Plan)
 	writes := map[*queryplan.Var]int{}
@@ -106,9 +106,9 @@ func identity(names []string) []queryplan.Rename {
 	})
 }
 
-// signature describes the input and the groups of an aggregate, without columns
-// that others may not have. It names columns by their relations, and orders
-// relations by their text.
+// signature returns a text of the input and the groups of an aggregate, without
+// the columns that members may have in addition. It names columns by their
+// relations, and orders relations by their text.
 func (m *aggregateMerger) signature(member *aggregateMember, writes map[*queryplan.Var]int) string {
 	c := member.input
 	texts := list.Map(c.Rels, func(r queryplan.Node) string { return relationText(r, writes) })
@@ -200,8 +200,8 @@ func relationText(n queryplan.Node, writes map[*queryplan.Var]int) string {
 	return text
 }
 
-// positions returns the names of a relation's columns; those of a scan by
-// column of its variable, and then the name of the position.
+// positions returns the names of a relation's columns. For a scan, they are in
+// the order of its variable's columns, followed by the name of the position.
 func positions(n queryplan.Node) []string {
 	if s, ok := n.(*queryplan.Scan); ok {
 		return append(slices.Clip(s.Names), s.Position)
@@ -303,7 +303,7 @@ func (g *aggregateGroup) merged() (*queryplan.Aggregate, [][]queryplan.Rename) {
 	}
 	agg := &queryplan.Aggregate{}
 	for _, name := range first.node.By {
-		// Grouping columns that are equal are one.
+		// Equal grouping columns become one.
 		if col := show(first.out[name], name); !slices.Contains(agg.By, col) {
 			agg.By = append(agg.By, col)
 		}
@@ -332,9 +332,9 @@ func (g *aggregateGroup) merged() (*queryplan.Aggregate, [][]queryplan.Rename) {
 	return agg, outs
 }
 
-// extend adds the columns and computed columns that another member's input has
-// besides. Order is c's relations in the order of the signature; local is told
-// the new names.
+// extend adds the further columns, stored and computed, of another member's
+// input. order has c's relations in the order of the signature. extend adds the
+// new names to local.
 func extend(c *joins.Conjunction, order []int, m *aggregateMember, local map[string]string) {
 	for k, i := range m.order {
 		theirs, ok := m.input.Rels[i].(*queryplan.Scan)

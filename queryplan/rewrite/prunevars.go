@@ -49,8 +49,8 @@ var pruneVars = &Pass{
 	},
 }
 
-// neededVars returns the outputs, what is checked, and what these are derived
-// from.
+// neededVars returns the outputs, the checked variables, and the variables that
+// these are derived from.
 func neededVars(p *queryplan.Plan) map[*queryplan.Var]bool {
 	needed := map[*queryplan.Var]bool{}
 	var work []*queryplan.Var
@@ -103,9 +103,9 @@ func neededVars(p *queryplan.Plan) map[*queryplan.Var]bool {
 }
 
 // loopCounters returns, for each temporary that a loop assigns, the variables
-// that say how often the loop runs. The contents after the loop depend on them,
-// while what a loop inserts does not: a loop that has inserted all goes on in
-// vain.
+// that determine how often the loop runs. The temporary's contents after the
+// loop depend on them. Inserted tuples do not: once all are inserted, further
+// rounds change nothing.
 func loopCounters(p *queryplan.Plan) map[*queryplan.Var][]*queryplan.Var {
 	out := map[*queryplan.Var][]*queryplan.Var{}
 	for _, component := range loops.Components(p) {
@@ -127,8 +127,8 @@ func loopCounters(p *queryplan.Plan) map[*queryplan.Var][]*queryplan.Var {
 	return out
 }
 
-// isResultCheck reports whether a command checks the result of an aggregation,
-// which matters only to who needs the result.
+// isResultCheck reports whether a command checks the result of an aggregation.
+// The check matters only if the result is needed.
 func isResultCheck(c queryplan.Command) bool {
 	check, ok := c.(*queryplan.Check)
 	return ok && check.Result != nil
@@ -191,8 +191,8 @@ func pickWhere[T any](list []T, keep []bool) []T {
 	return out
 }
 
-// joinBlocks appends a block to the only one that comes before it, where that
-// goes nowhere else.
+// joinBlocks appends a block to its only predecessor if that has no other
+// successor.
 func joinBlocks(p *queryplan.Plan) {
 	before := map[*queryplan.Block]int{p.Blocks[0]: 1}
 	for _, b := range p.Blocks {

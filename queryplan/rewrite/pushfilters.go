@@ -29,7 +29,8 @@ var pushFilters = &Pass{
 	},
 }
 
-// push returns n under the conditions conds, each as far down as it goes.
+// push returns n filtered by conds. It pushes each condition down as far as
+// possible.
 func push(n queryplan.Node, conds []queryplan.Expr) queryplan.Node {
 	switch n := n.(type) {
 	case *queryplan.Filter:
@@ -110,8 +111,8 @@ func pushMultiJoin(n *queryplan.MultiJoin, conds []queryplan.Expr) queryplan.Nod
 	return trees.Filter(queryplan.WithInputs(n, inputs), above)
 }
 
-// pushMap passes a map's filters below it where they use what is there: columns
-// of the input, or computed ones that only copy a column or a constant.
+// pushMap pushes conditions below a map if they use only columns of the input,
+// or computed columns that copy a column or a constant.
 func pushMap(n *queryplan.Map, conds []queryplan.Expr) queryplan.Node {
 	computed := map[string]bool{}
 	copies := map[string]queryplan.Expr{}
@@ -135,12 +136,13 @@ func pushMap(n *queryplan.Map, conds []queryplan.Expr) queryplan.Node {
 	return trees.Filter(queryplan.WithInputs(n, []queryplan.Node{push(n.Input, below)}), above)
 }
 
-// pushThrough passes conditions on the columns of whole groups.
+// pushThrough pushes conditions on grouping columns below an operator, because
+// they keep or drop whole groups.
 func pushThrough(n queryplan.Node, conds []queryplan.Expr, group []string) queryplan.Node {
 	var below, above []queryplan.Expr
 	for _, c := range conds {
-		// A condition on no column would, below, leave a group of no columns
-		// empty.
+		// A condition without columns, if pushed, could empty the only group of
+		// an operator without grouping columns.
 		if cols := queryplan.ExprColumns(c); len(cols) > 0 && trees.HasAll(group, cols) {
 			below = append(below, c)
 		} else {
@@ -151,9 +153,9 @@ func pushThrough(n queryplan.Node, conds []queryplan.Expr, group []string) query
 		above)
 }
 
-// pushJoin gives each side the conditions on its own columns. What holds of a
-// join column on one side and compares it with constants goes to the other side
-// too, except from the right of an anti join to its left.
+// pushJoin gives each side the conditions on its own columns. A comparison of a
+// join column with constants also goes to the other side, except from the right
+// of an anti join to its left.
 func pushJoin(n *queryplan.Join, conds []queryplan.Expr) queryplan.Node {
 	left, right := trees.Columns(n.Left), trees.Columns(n.Right)
 	on := n.On()

@@ -36,8 +36,8 @@ func (o *Orders) Again(b *queryplan.Block, cmds []queryplan.Command,
 			continue
 		}
 		n := queryplan.CommandNode(c)
-		// Passes behind OrderJoins have changed the tree, so both are ordered
-		// as it is now.
+		// Passes after OrderJoins have changed the tree, so its current form is
+		// ordered by both sizes.
 		before, after := ordered(c, n, o.est, o.loop[b]), ordered(c, n, counted, o.loop[b])
 		if !queryplan.Equal(before, after) {
 			out[i] = queryplan.WithNode(c, after)

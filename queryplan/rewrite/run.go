@@ -13,23 +13,23 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/stats"
 )
 
-// Options chooses passes and what is recorded of them.
+// Options chooses which passes run, and what the trace records.
 type Options struct {
 	// Disable names passes that do not run.
 	Disable []string
 	// KeepSteps records the plan's text around each pass.
 	KeepSteps bool
 	// Verify checks the plan at the end or, with KeepSteps, after every pass,
-	// which costs about as much as the passes. A plan that is broken in the end
-	// is rewritten once more with checks after every pass, so that the error
-	// names the one that broke it.
+	// which costs about as much as the passes. If the final plan is broken, the
+	// passes run again with a check after each one, so that the error names the
+	// pass that broke it.
 	Verify bool
 }
 
 // Trace records what each pass did, in the order in which they ran.
 type Trace struct {
 	Steps []Step
-	// Choices are those that passes made by estimates.
+	// Choices are the choices that passes have made by estimates.
 	Choices []Choice
 }
 
@@ -61,8 +61,8 @@ func (e *PassError) Error() string {
 func (e *PassError) Unwrap() error { return e.Err }
 
 // Run rewrites a plan by all passes that are not disabled. The given plan is
-// not changed. The catalogue may be nil: then defaults serve, and rewrites that
-// need to know the data do not happen.
+// not changed. If the catalogue is nil, estimates use defaults, and rewrites
+// that depend on the data do not happen.
 func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, *Trace, error) {
 	for _, name := range opts.Disable {
 		if pass := lookup(name); pass == nil || pass.Required {
@@ -76,8 +76,8 @@ func Run(p *queryplan.Plan, cat *stats.Catalog, opts Options) (*queryplan.Plan, 
 		}
 	}
 	if err != nil && !opts.KeepSteps {
-		// Passes are deterministic, so that the run fails again, at the pass
-		// that is to blame and with the text that it was given.
+		// Passes are deterministic, so the second run fails at the pass that
+		// broke the plan, and has the text that the pass was given.
 		opts.KeepSteps = true
 		if _, _, first := run(p, cat, opts); first != nil {
 			err = first
@@ -141,9 +141,9 @@ func runPass(pass *Pass, prog *program) (failure *PassError) {
 	return nil
 }
 
-// outsideLoops replaces each conjunction of the commands that no loop repeats,
-// inner ones first, by what f returns for it. What f appends to before are
-// commands that run ahead of the one at hand.
+// outsideLoops replaces each conjunction outside of loops, inner ones first, by
+// the result of f. f may append commands to before, which then run before the
+// current command.
 func (p *program) outsideLoops(
 	before *[]queryplan.Command, f func(n queryplan.Node, at joins.Site) queryplan.Node,
 ) {
@@ -168,8 +168,8 @@ func (p *program) outsideLoops(
 	}
 }
 
-// rewriteTrees replaces the operator tree of every command by what f returns
-// for it. The block and the command tell where the tree stands.
+// rewriteTrees replaces the operator tree of every command by the result of f.
+// f gets the block and the command of the tree.
 func (p *program) rewriteTrees(
 	f func(b *queryplan.Block, c queryplan.Command, n queryplan.Node) queryplan.Node,
 ) {

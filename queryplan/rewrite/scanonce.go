@@ -32,8 +32,8 @@ var scanOnceForGroups = &Pass{
 	},
 }
 
-// leastScanned is the number of tuples from which on reading them once is worth
-// a temporary. Tests lower it.
+// leastScanned is the least number of tuples for which reading them once is
+// worth a temporary. Tests lower it.
 var leastScanned = 10000.0
 
 type scanSharer struct {
@@ -75,8 +75,8 @@ func isStored(s *queryplan.Scan) bool {
 	return s.Var.Kind == queryplan.Input || s.Var.Kind == queryplan.Table
 }
 
-// groupsOf returns the aggregate that a relation of a conjunction is, and under
-// which name the relation shows each of its columns.
+// groupsOf returns the aggregate below a relation of a conjunction, and the
+// relation's name of each of its columns.
 func groupsOf(n queryplan.Node) (*queryplan.Aggregate, map[string]string) {
 	shown := map[string]string{}
 	switch n := n.(type) {
@@ -96,9 +96,9 @@ func groupsOf(n queryplan.Node) (*queryplan.Aggregate, map[string]string) {
 	return nil, nil
 }
 
-// together makes relation j of a conjunction, a scan, and the groups that
-// relation i is of one temporary, if these are groups of some tuples of the
-// same variable.
+// together reads relation j of a conjunction, a scan, and the groups of
+// relation i from one temporary, if the groups are made of tuples of the same
+// variable.
 func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.Aggregate,
 	names map[string]string, scan *queryplan.Scan) bool {
 	in := joins.Flatten(trees.Project(groups.Input, identity(joins.Aggregated(groups))))
@@ -110,7 +110,7 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 		return false
 	}
 	own := in.Rels[at].(*queryplan.Scan)
-	// The columns that groups are made by and that are the same in both.
+	// The grouping columns that both have in common.
 	to := map[string]string{} // names there to names here
 	for k, name := range own.Names {
 		for _, o := range in.Out {
@@ -160,9 +160,9 @@ func (s *scanSharer) together(c *joins.Conjunction, i, j int, groups *queryplan.
 	return true
 }
 
-// restrictsBy reports whether all that a conjunction asks of the tuples of its
-// relation at is about the given columns of it, whether each tuple comes out
-// once at most, and whether the result shows nothing that the others have.
+// restrictsBy reports whether a conjunction only restricts its relation at: its
+// conditions on the relation use only the given columns, each tuple comes out
+// at most once, and the result has no column of other relations.
 func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]string) bool {
 	own := trees.Columns(in.Rels[at])
 	free := func(names []string) bool {
@@ -173,7 +173,7 @@ func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]st
 	computed := map[string]bool{}
 	bounds := s.catalog.Bounds(in.Rels[at])
 	for _, m := range in.Maps {
-		// Computed columns are for the aggregate: they are made behind the
+		// Computed columns are for the aggregate, and are computed after the
 		// temporary.
 		if !trees.HasAll(own, queryplan.ExprColumns(m.Expr)) || !stats.AlwaysFits(m.Expr, bounds) ||
 			in.Sources()[m.Name] > 1 {
@@ -220,8 +220,8 @@ func (s *scanSharer) restrictsBy(in *joins.Conjunction, at int, by map[string]st
 	return left == 0
 }
 
-// restricted returns the tuples of a scan that the others of a conjunction
-// leave, under the names of another one.
+// restricted returns the tuples of a scan that the other relations of a
+// conjunction leave, with the column names of another scan.
 func (s *scanSharer) restricted(
 	c, in *joins.Conjunction, at int, to map[string]string, scan *queryplan.Scan,
 ) queryplan.Node {

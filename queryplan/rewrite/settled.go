@@ -116,11 +116,11 @@ func belowProject(n *queryplan.Project, cols []string) ([]string, bool) {
 	return below, true
 }
 
-// within decides whether the values of columns of a tree certainly occur in a
-// relation that has all its tuples.
+// within decides whether the values in columns of a tree are certain to occur
+// in a relation that has all its tuples.
 type within struct {
 	*contents
-	// input decides it for columns of an input.
+	// input decides this for columns of an input.
 	input func(n *queryplan.Scan, cols []string) bool
 	self  place // the relation's own columns, if it is derived
 	// assumed holds columns of variables that are being decided. A tuple is
@@ -188,7 +188,7 @@ func (w *within) has(n queryplan.Node, cols []string) bool {
 	return false
 }
 
-// hasPlace decides it for all tuples of a variable.
+// hasPlace decides this for all tuples of a variable.
 func (w *within) hasPlace(p place) bool {
 	if p.equal(w.self) || slices.ContainsFunc(w.assumed, p.equal) {
 		return true

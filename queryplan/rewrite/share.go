@@ -116,7 +116,7 @@ func (s *sharer) numberTree(
 	switch n := n.(type) {
 	case *queryplan.Scan:
 		fmt.Fprintf(&key, " %d", writes[n.Var])
-		// In a loop, the same count of writes recurs with other contents.
+		// In a loop, the number of writes does not identify the contents.
 		if s.loop[b][n.Var] {
 			key.WriteString(" " + b.Name)
 		}

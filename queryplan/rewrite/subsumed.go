@@ -82,11 +82,11 @@ type ruleBody struct {
 	*conjuncts
 	node  queryplan.Node
 	head  []int
-	atoms []*scanAtom // nil for an atom that is no scan
+	atoms []*scanAtom // nil for an atom that is not a scan
 }
 
-// scanAtom is a scan with conditions on its columns, which are named by their
-// places.
+// scanAtom is a scan with conditions on its columns, which are identified by
+// their positions.
 type scanAtom struct {
 	scan  *queryplan.Scan
 	conds []queryplan.Expr
@@ -184,7 +184,7 @@ func (body *ruleBody) contains(other *ruleBody) bool {
 	return body.maps(0, other, to)
 }
 
-// maxMapped bounds the atoms of bodies between which mappings are looked for.
+// maxMapped bounds the atoms of bodies that are searched for a mapping.
 const maxMapped = 8
 
 // maps extends a mapping of variables over the atoms from one on.

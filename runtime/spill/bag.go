@@ -8,7 +8,7 @@ import (
 // bag is a multiset of rows: stored columns in memory, or blocks of the file.
 type bag struct {
 	types []scalar.Type
-	tuple int // columns of a tuple; another one numbers them
+	tuple int // columns of a tuple; a further column numbers them
 	rows  int64
 
 	facts  []*store.Column // nil for a bag of blocks
@@ -36,9 +36,9 @@ type field struct {
 	width  uint8
 }
 
-// dim selects the rows whose value in a column has a class: the first bits of
-// its hash, or its place among ranges of values. wholeRow stands for all
-// columns of a set of tuples.
+// dim selects the rows whose value in a column is in a class. The class of a
+// value is the first bits of its hash, or its position among ranges of values.
+// The column wholeRow stands for all columns of a set of tuples.
 type dim struct {
 	col    int
 	bits   uint8

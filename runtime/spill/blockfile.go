@@ -18,14 +18,14 @@ type Store interface {
 }
 
 // blockFile is the file of a run. It has no name, so the system frees it when
-// it is closed or the process ends. It is safe for concurrent use, but for the
-// profile.
+// it is closed or the process ends. It is safe for concurrent use, except for
+// the profile.
 type blockFile struct {
 	file   Store
 	folder string          // "" for a file in memory
-	memory *account.Memory // which a file in memory takes; else nil
+	memory *account.Memory // of a file in memory; else nil
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the fields below
 	end     int64      // where the next block goes
 	profile runtime.SpillProfile
 	held    int64 // bytes in use
@@ -45,7 +45,8 @@ func (b *busy) begin() {
 	}
 }
 
-// end returns the time that is over.
+// end returns the time since all threads were idle if this is the last one at
+// work, or else 0.
 func (b *busy) end() time.Duration {
 	if b.threads--; b.threads > 0 {
 		return 0
@@ -96,7 +97,7 @@ func (s *blockFile) place(bytes, align int64) (int64, error) {
 	return at, nil
 }
 
-// put writes data at a place.
+// put writes data at an offset.
 func (s *blockFile) put(data []byte, at int64) error {
 	err := s.move(s.file.WriteAt, data, at, &s.writing, &s.profile.Written, &s.profile.Writing)
 	if err != nil {
@@ -105,7 +106,7 @@ func (s *blockFile) put(data []byte, at int64) error {
 	return nil
 }
 
-// read fills data from a place.
+// read fills data from an offset.
 func (s *blockFile) read(data []byte, at int64) error {
 	err := s.move(s.file.ReadAt, data, at, &s.reading, &s.profile.Read, &s.profile.Reading)
 	if err != nil {
@@ -114,8 +115,7 @@ func (s *blockFile) read(data []byte, at int64) error {
 	return nil
 }
 
-// move writes or reads data, and adds to the bytes that were moved and to the
-// time that it took.
+// move writes or reads data, and adds to the statistics of bytes and time.
 func (s *blockFile) move(do func(data []byte, at int64) (int, error), data []byte, at int64,
 	by *busy, bytes *int64, took *time.Duration) error {
 	s.mu.Lock()

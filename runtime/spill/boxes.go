@@ -14,7 +14,8 @@ import (
 )
 
 // boxes evaluates a job box by box. A box selects a class of values for each
-// way of the job; its result is that of the leaves' rows in these classes.
+// way of the job. Its result is that of the job over the rows of the leaves in
+// these classes.
 type boxes struct {
 	*run
 	job     *parts.Job
@@ -24,8 +25,8 @@ type boxes struct {
 	on    runtime.Engine
 	whole bool // no box may be cut
 
-	// level is the number of bits of each way in the first box, by the sizes of
-	// the leaves.
+	// level is the number of bits of each way in the first box, chosen by the
+	// sizes of the leaves.
 	level []uint8
 	// full is the smallest number of cuttable rows that is known not to fit a
 	// box.
@@ -33,8 +34,8 @@ type boxes struct {
 	most   []uint8   // bits of each way that a box had
 	ranges []*ranges // of the ways that have any
 	slices []slice   // of the leaves, for the last box
-	// wrong holds the failures that the data cause in boxes. The least is
-	// returned: a run in one box would report it.
+	// wrong holds the failures that data cause in boxes. The least one is
+	// returned, because a run in one box would report that.
 	wrong []error
 	boxes int64
 }
@@ -47,7 +48,7 @@ type box struct {
 	// one half, because there are too few values.
 	stalled []uint8
 	last    int   // the way that was cut last; -1 for none
-	rows    int64 // that it had before
+	rows    int64 // of it before that cut
 }
 
 // slice is the rows of a leaf in a box.
@@ -63,7 +64,7 @@ const (
 	// mostStalls bounds the consecutive cuts that leave all rows in one half.
 	mostStalls = 4
 	// leastBox is the smallest number of cuttable rows in a box on a device. If
-	// fewer do not fit, something else takes the memory.
+	// even these do not fit, something else takes the memory.
 	leastBox = 1 << 10
 )
 
@@ -83,7 +84,7 @@ func (r *run) newBoxes(job *parts.Job, sources []*bag, take func(*runtime.Answer
 	return x
 }
 
-// worth returns what a cut of a way is worth that spares reading some bytes.
+// worth returns the value of a cut of a way that saves reading some bytes.
 func (x *boxes) worth(way int, bytes int64) int64 {
 	if x.ranges[way] != nil {
 		return rangesWeight * bytes
@@ -112,7 +113,8 @@ func (x *boxes) evaluate() (err error) {
 	return least(x.wrong)
 }
 
-// named returns an error of memory with the user's name of a leaf.
+// named replaces the name of a leaf in a memory error by the name that the user
+// knows.
 func (x *boxes) named(err error) error {
 	var memory *runtime.MemoryError
 	if !errors.As(err, &memory) {
@@ -189,7 +191,7 @@ func (x *boxes) eval(b box) error {
 	return x.halve(b, w, had)
 }
 
-// tell adds the boxes, and how they were cut, to what is told of a piece.
+// tell adds the boxes, and how they were cut, to the statistics of a piece.
 func (x *boxes) tell(about *runtime.SpillPiece) {
 	about.Boxes += x.boxes
 	for w, bits := range x.most {

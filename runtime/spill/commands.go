@@ -25,8 +25,8 @@ type state struct {
 	full, old, delta *bag
 	// fresh holds candidates: tuples derived since the last Merge.
 	fresh *bag
-	// distinct says that the candidates do not repeat, because one box derived
-	// them.
+	// distinct means that the candidates do not repeat, because one box has
+	// derived them.
 	distinct bool
 }
 
@@ -222,7 +222,7 @@ func (c *commander) merge(v *queryplan.Var) error {
 		}
 	}
 	news := newBag(v.Cols)
-	news.types, news.rows = s.full.types, s.full.rows // which is where numbers go on
+	news.types, news.rows = s.full.types, s.full.rows // numbers continue after these rows
 	err := c.difference(v.Name, fresh, s.full, news)
 	s.take(news.blocks, news.rows-s.full.rows)
 	return err

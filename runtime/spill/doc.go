@@ -15,9 +15,9 @@
 // and it is evaluated in boxes of values: halves, quarters and so on, until a
 // box fits together with what it reads. Before that, the inputs of the boxes
 // are partitioned into blocks of the file, so that a box reads little more than
-// its own rows (boxes.go). Threads do that side by side (writer.go). If the
-// columns of a cut are all stored in ascending order, boxes are ranges of rows,
-// and nothing is partitioned (ranges.go).
+// its own rows (boxes.go). Several threads do this in parallel (writer.go). If
+// the columns of a cut are all stored in ascending order, boxes are ranges of
+// rows, and nothing is partitioned (ranges.go).
 //
 // A piece that cannot be cut runs command by command (commands.go), and each
 // command is cut on its own. A round of a loop derives candidates into the

@@ -9,15 +9,15 @@ import (
 )
 
 // ranges are classes of values of a way whose columns are all stored in
-// ascending order, such as the keys of orders and those of their lines: a class
-// is some rows that follow each other in each column. They are slices of the
-// stored columns, so nothing is partitioned.
+// ascending order, such as the keys of orders and those of their lines. A class
+// is consecutive rows of each column, a slice of the stored columns, so nothing
+// is partitioned.
 type ranges struct {
 	of *store.Column // whose rows the classes share equally, as far as values allow
 }
 
-// rangesWeight is how many times as much a cut by ranges is worth as one by
-// hashes, which copies the rows.
+// rangesWeight is the weight of a cut by ranges, relative to a cut by hashes,
+// which copies the rows.
 const rangesWeight = 4
 
 // rangesOfWay returns the ranges of a way; nil if a column is not in order.

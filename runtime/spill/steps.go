@@ -106,7 +106,7 @@ func (c *commander) direct(v *queryplan.Var, to *bag, job *parts.Job) (boxes int
 	return boxes, err
 }
 
-// marked is how far a bag was filled, and what was told of the run until then.
+// marked is a snapshot of the size of a bag and of Answer.Dropped.
 type marked struct {
 	blocks        int
 	rows, dropped int64
@@ -116,7 +116,7 @@ func (c *commander) mark(to *bag) marked {
 	return marked{len(to.blocks), to.rows, c.answer.Dropped}
 }
 
-// restore takes back what was added to a bag, and told of the run.
+// restore resets a bag and Answer.Dropped to a snapshot.
 func (c *commander) restore(to *bag, was marked) {
 	c.freeBlocks(to.blocks[was.blocks:])
 	to.blocks, to.rows, c.answer.Dropped = to.blocks[:was.blocks], was.rows, was.dropped

@@ -32,7 +32,7 @@ type writer struct {
 	room   int       // rows of a buffer
 	bufs   [][]int64 // of a list, column after column
 	filled []int     // rows in each buffer
-	// lists and places say where each row at hand goes.
+	// lists and places are where each of the current rows goes.
 	lists  []uint32
 	places []int32
 	data   []byte
@@ -168,8 +168,8 @@ type adder = func(cols [][]int64, n int) error
 
 // distribute appends rows of a bag to lists of blocks, by the classes of their
 // values. Several writers take a stretch of the rows each, and the lists have
-// the rows in the order of the bag. More, if it is not nil, returns what adds
-// columns to rows from a number on; types are those of all columns.
+// the rows in the order of the bag. more, if not nil, returns an adder that
+// adds columns to the rows from a number on. types are those of all columns.
 func (r *run) distribute(g *bag, from []block, types []scalar.Type, dims []dim, to [][]block,
 	more func(at int64, to adder) adder) error {
 	all := firstColumns(max(len(g.types), len(g.facts)))
@@ -204,16 +204,16 @@ func (r *run) distribute(g *bag, from []block, types []scalar.Type, dims []dim, 
 	})
 	for _, list := range lists {
 		for i := range list {
-			to[i] = append(to[i], list[i]...) // of a failure, too: they are freed with the others
+			to[i] = append(to[i], list[i]...) // also after a failure, to free them
 		}
 	}
 	return err
 }
 
-// leastStretch is how many rows a thread takes at least.
+// leastStretch is the least number of rows for a thread.
 const leastStretch = 1 << 14
 
-// threads returns how many threads a run has.
+// threads returns the number of threads of a run.
 func (r *run) threads() int { return parallel.Threads(r.req.Threads) }
 
 // sideBySide calls f(0) to f(n-1) at the same time, and returns the error of

@@ -12,29 +12,31 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Encoded is the entries of a column as pages of its file, which nobody has
-// decoded. A GPU reads the pages and decodes them itself. On the host the
-// column is decoded before anything reads its entries (Column.Decode).
+// Encoded reads the entries of a column from undecoded pages of a file. A GPU
+// gets the pages and decodes them itself. The host decodes the whole column
+// before anything reads its entries (Column.Decode).
 //
 // Its methods may be called by several goroutines at the same time.
 type Encoded interface {
-	// Values says what the pages hold.
+	// Values describes the values in the pages.
 	Values() EncodedValues
-	// Chunks lists the column chunks, in the order of their rows, which are all
-	// rows of the column.
+	// Chunks lists the column chunks in row order. Together they have all rows
+	// of the column.
 	Chunks() []EncodedChunk
 	// Read reads chunk i into dst, which has the chunk's Bytes, and lists its
-	// pages. It uses what pages has room for.
+	// pages. It reuses the memory of pages.Pages.
 	Read(ctx context.Context, i int, dst []byte, pages *EncodedPages) error
-	// Decode sets dst to the entries of the column, of its Width each, in
-	// little-endian byte order. It uses up to the given number of threads.
+	// Decode sets dst to the entries of the column, in little-endian byte order
+	// and of the column's Width each. It uses at most the given number of
+	// threads.
 	Decode(ctx context.Context, threads int, dst []byte) error
 }
 
 // EncodedValues describes the values of a column's pages.
 type EncodedValues struct {
-	// Bytes is the size of a PLAIN value, 4 or 8. The entry of one is the
-	// value, a signed number, less Base. Pages of strings have no PLAIN values.
+	// Bytes is the size of a PLAIN value, 4 or 8. The value is a signed number,
+	// and its entry is the value less Base. Pages of strings have no PLAIN
+	// values.
 	Bytes int
 	Base  int64
 	// Least and Span bound the entries, from Least to Least plus Span. A page
@@ -45,44 +47,43 @@ type EncodedValues struct {
 // EncodedChunk is what is known of a column chunk before it is read.
 type EncodedChunk struct {
 	Row, Rows int // in the column
-	Bytes     int // of the file
-	// Unpacked is how many bytes the pages have at most, once they are
-	// decompressed.
+	Bytes     int // of the chunk in the file
+	// Unpacked is an upper bound of the decompressed size of the pages.
 	Unpacked int
 }
 
-// EncodedPages is what a reader finds in a column chunk.
+// EncodedPages is the contents of a column chunk.
 type EncodedPages struct {
 	Pages []EncodedPage // in the order of their rows, without the dictionary
-	// DictionaryPage has the values of the chunk's dictionary, which are PLAIN;
-	// its rows are the places. It has no rows if Dictionary has entries.
+	// DictionaryPage has the PLAIN values of the chunk's dictionary. Its row i
+	// is the value of code i. It has no rows if Dictionary has entries.
 	DictionaryPage EncodedPage
-	// Dictionary holds the entries of the column for the places, if they are
-	// not PLAIN values of a page.
+	// Dictionary has the entry of the column for each code, if the dictionary
+	// is not a page of PLAIN values.
 	Dictionary []uint64
 }
 
 // EncodedPage is a data page of a column without missing values.
 type EncodedPage struct {
 	Row, Rows int // in the column
-	// From and Until bound the page's values, or what they are compressed to,
-	// in the bytes of the chunk.
+	// From and Until are where the values of the page, compressed or not, begin
+	// and end in the bytes of the chunk.
 	From, Until int
-	// Unpacked is the size of the decompressed values. Packed says that they
+	// Unpacked is the size of the decompressed values. Packed means that they
 	// are compressed with Snappy.
 	Unpacked int
 	Packed   bool
-	// Levels says that the values, once decompressed, follow definition levels,
-	// with their size in 4 bytes before them.
+	// Levels means that the decompressed values come after definition levels,
+	// and these after their size in 4 bytes.
 	Levels bool
-	// Coded says that the values are places in the dictionary: a byte with the
-	// number of their bits, then runs, as RLE_DICTIONARY has them. Others are
-	// PLAIN.
+	// Coded means that the values are dictionary codes in the encoding
+	// RLE_DICTIONARY: a byte with the bit width, then runs. Otherwise the
+	// values are PLAIN.
 	Coded bool
 }
 
-// DecodeError is why the pages of a column could not be decoded. Methods that
-// read the entries of such a column panic with it.
+// DecodeError means that the pages of a column could not be decoded. Methods
+// that read the entries of such a column panic with it.
 type DecodeError struct {
 	What string // the column
 	Err  error
@@ -97,11 +98,12 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // decoding is the state of a column with Encoded set.
 type decoding struct {
 	mu   sync.Mutex
-	done atomic.Bool // the slice of the width has the entries
+	done atomic.Bool // the column's slice has the entries
 }
 
 // NewEncoded returns a column of n words between lo and hi whose entries are
-// pages: base plus step times the entry, as EncodedBase has chosen base.
+// undecoded pages. A word is base, which EncodedBase chooses, plus step times
+// the entry.
 func NewEncoded(t scalar.Type, n int, base, step, lo, hi int64, encoded Encoded) *Column {
 	v := encoded.Values()
 	c := &Column{Type: t, Base: base, Step: step, Width: WidthOf(v.Least + v.Span), n: n,
@@ -113,8 +115,8 @@ func NewEncoded(t scalar.Type, n int, base, step, lo, hi int64, encoded Encoded)
 	return c
 }
 
-// NewEncodedStrings returns a column of n strings whose entries, the codes of a
-// sorted dictionary, are pages.
+// NewEncodedStrings returns a column of n strings whose entries are undecoded
+// pages. The entries are codes of dict, which is sorted.
 func NewEncodedStrings(dict *Dict, n int, encoded Encoded) *Column {
 	most := int64(dict.Len() - 1)
 	return &Column{Type: scalar.StringType, Dict: dict, Step: 1, Width: WidthOf(uint64(most)), n: n,
@@ -125,20 +127,20 @@ func NewEncodedStrings(dict *Dict, n int, encoded Encoded) *Column {
 // EncodedBase returns the base of a column of words between lo and hi, which
 // are multiples of step.
 func EncodedBase(lo, hi, step int64) int64 {
-	// A base of zero is cheaper to work with; it is taken where it costs
-	// nothing.
+	// A base of zero is cheaper to work with. It is used if it does not make
+	// entries wider.
 	if lo >= 0 && WidthOf(uint64(hi/step)) == WidthOf((uint64(hi)-uint64(lo))/uint64(step)) {
 		return 0
 	}
 	return lo
 }
 
-// IsDecoded reports whether the host has the entries of the column.
+// IsDecoded reports whether the entries of the column are in host memory.
 func (c *Column) IsDecoded() bool { return c.decoding == nil || c.decoding.done.Load() }
 
-// Decode gives the host the entries of a column with Encoded set, once. The
-// ledger reserves their memory under the name what. The error is a *DecodeError
-// or the ledger's.
+// Decode decodes the entries of a column with Encoded set into host memory,
+// unless that is done already. The ledger reserves their memory under the name
+// what. The error is a *DecodeError or the ledger's.
 func (c *Column) Decode(ctx context.Context, threads int, ledger *Ledger, what string) error {
 	if c.IsDecoded() {
 		return nil
@@ -148,7 +150,7 @@ func (c *Column) Decode(ctx context.Context, threads int, ledger *Ledger, what s
 	if c.decoding.done.Load() {
 		return nil
 	}
-	// Others may look at the column before it is complete.
+	// Other goroutines may look at c before it is complete.
 	room := &Column{Width: c.Width, n: c.n}
 	if err := room.MakeRoom(ledger, what); err != nil {
 		return err
@@ -167,14 +169,14 @@ func (c *Column) Decode(ctx context.Context, threads int, ledger *Ledger, what s
 	return nil
 }
 
-// RowReader is an Encoded that reads few rows, which ascend, without decoding
-// all.
+// RowReader is an Encoded that can read a few rows without decoding the column.
+// The rows ascend.
 type RowReader interface {
 	Words(ctx context.Context, threads int, rows []uint32) ([]int64, error)
 }
 
-// ReadRows returns the words of rows that ascend. It does not decode the column
-// if its pages can be read one by one.
+// ReadRows returns the words of rows, which ascend. If Encoded is a RowReader,
+// the column is not decoded.
 func (c *Column) ReadRows(rows []uint32) ([]int64, error) {
 	threads := goruntime.GOMAXPROCS(0)
 	if r, ok := c.Encoded.(RowReader); ok && !c.IsDecoded() {
@@ -188,8 +190,8 @@ func (c *Column) ReadRows(rows []uint32) ([]int64, error) {
 	return words, nil
 }
 
-// onHost decodes a column whose entries are about to be read. It panics with a
-// *DecodeError if that fails: engines call Decode before.
+// onHost decodes a column before its entries are read. It panics with a
+// *DecodeError if that fails; engines avoid the panic by calling Decode first.
 func (c *Column) onHost() {
 	if c.decoding != nil && !c.decoding.done.Load() {
 		c.mustDecode()
@@ -203,11 +205,11 @@ func (c *Column) mustDecode() {
 	}
 }
 
-// factColumn is what errors call a column whose name is not at hand.
+// factColumn stands in errors for a column whose name is not known.
 const factColumn = "a column of facts"
 
-// Decode decodes the columns of the database that have Encoded set, on up to
-// the given number of threads; 0 is GOMAXPROCS. Engines that read entries
+// Decode decodes all columns of the database that have Encoded set, on at most
+// the given number of threads; 0 means GOMAXPROCS. Engines that read entries
 // themselves call it first.
 func (db *Database) Decode(ctx context.Context, threads int) error {
 	if db == nil {
@@ -234,8 +236,8 @@ func (db *Database) encoded() (columns []*Column) {
 	return columns
 }
 
-// EncodedBytes returns the size that the entries of columns would have in
-// memory which are not decoded.
+// EncodedBytes returns how much memory the entries of the undecoded columns
+// would take.
 func (db *Database) EncodedBytes() (n int64) {
 	for _, c := range db.encoded() {
 		n += c.Bytes()

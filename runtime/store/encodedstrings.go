@@ -5,22 +5,23 @@ import (
 	"slices"
 )
 
-// recodedPages is the entries of a column of strings in another dictionary.
+// recodedPages is the Encoded of a column of strings whose codes are translated
+// to another dictionary.
 type recodedPages struct {
-	Encoded          // in the dictionary of the column
-	entries []uint32 // of each code
-	least   uint32   // code of entry 0
+	Encoded          // with codes of the old dictionary
+	entries []uint32 // the new entry of each old one
+	least   uint32   // the new code of entry 0
 	most    uint32
-	width   uint8 // of an entry in the column
+	width   uint8 // of an old entry
 }
 
-// recodedPages returns WithDict of a column that is not decoded.
+// recodedPages is WithDict for a column that is not decoded.
 func (c *Column) recodedPages(d *Dict, remap []uint32) *Column {
 	if remap == nil {
 		return &Column{Type: c.Type, Dict: d, Base: c.Base, Step: c.Step, Width: c.Width, n: c.n,
 			Stats: c.Stats, Encoded: c.Encoded, decoding: &decoding{}}
 	}
-	// All codes of the column are entries above its base.
+	// All codes of the column are at least its base.
 	used := remap[c.Stats.Min : c.Stats.Max+1]
 	p := &recodedPages{Encoded: c.Encoded, least: slices.Min(used), most: slices.Max(used),
 		width: c.Width}
@@ -34,14 +35,14 @@ func (c *Column) recodedPages(d *Dict, remap []uint32) *Column {
 	return out
 }
 
-// Values says what the pages hold.
+// Values describes the values in the pages.
 func (p *recodedPages) Values() EncodedValues {
 	v := p.Encoded.Values()
 	v.Base, v.Least, v.Span = 0, 0, uint64(p.most-p.least)
 	return v
 }
 
-// Identity identifies the contents of the column, given its dictionary.
+// Identity returns a key of the column's contents, given its dictionary, or "".
 func (p *recodedPages) Identity() string {
 	of, _ := p.Encoded.(interface{ Identity() string })
 	if of == nil {
@@ -50,7 +51,7 @@ func (p *recodedPages) Identity() string {
 	return of.Identity()
 }
 
-// Read reads chunk i, and recodes its dictionary.
+// Read reads chunk i, and translates its dictionary.
 func (p *recodedPages) Read(ctx context.Context, i int, dst []byte, pages *EncodedPages) error {
 	err := p.Encoded.Read(ctx, i, dst, pages)
 	if err != nil {
@@ -62,7 +63,7 @@ func (p *recodedPages) Read(ctx context.Context, i int, dst []byte, pages *Encod
 	return nil
 }
 
-// Decode decodes the codes of the other dictionary, and recodes them.
+// Decode decodes the old codes, and translates them.
 func (p *recodedPages) Decode(ctx context.Context, threads int, dst []byte) error {
 	rows := 0
 	for _, c := range p.Chunks() {

@@ -6,22 +6,22 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Filler makes a column whose bounds are known before its words: these are
-// written once, where they stay. Different rows may be filled at the same time.
-// The column is the one that Join makes of the words, if the bounds are those
-// of the words.
+// Filler builds a column whose bounds are known before its words, so that each
+// word is written once, to its final place. Goroutines may fill different rows
+// at the same time. If the bounds are exact, the column equals the one that
+// Join makes of the words.
 type Filler struct {
 	col   *Column
 	base  uint64
 	least uint64 // offset
-	span  uint64 // of the offsets from the least one to the greatest
+	span  uint64 // hi less lo
 }
 
 // FillerWidth is the width of the entries that a Filler fills.
 const FillerWidth = 4
 
-// NewFiller returns a filler of n words of an int or decimal type between lo
-// and hi, or nil if their entries have another width than FillerWidth. The
+// NewFiller returns a filler of n words, of an int or decimal type, between lo
+// and hi. It returns nil if entries of FillerWidth bytes do not suit them. The
 // ledger reserves the memory of the entries under the name what.
 func NewFiller(t scalar.Type, n int, lo, hi int64, ledger *Ledger, what string) (*Filler, error) {
 	if t.Kind != scalar.Int && t.Kind != scalar.Decimal || t.Word != scalar.Whole || lo > hi {
@@ -39,8 +39,8 @@ func NewFiller(t scalar.Type, n int, lo, hi int64, ledger *Ledger, what string) 
 	return &Filler{c, base, uint64(lo) - base, uint64(hi) - uint64(lo)}, nil
 }
 
-// Entries sets a list to the entries of words. It returns false if one of the
-// words is not within the bounds.
+// Entries sets dst to the entries of words. It returns false if a word is out
+// of bounds.
 func (f *Filler) Entries(dst []uint32, words []int64) bool {
 	ok := true
 	for i, w := range words[:len(dst)] {
@@ -51,8 +51,8 @@ func (f *Filler) Entries(dst []uint32, words []int64) bool {
 	return ok
 }
 
-// Places fills rows, from a row on, with the entries at places of a list. It
-// returns false if the list ends before one of the places.
+// Places sets the rows from a row on to entries[p] for each p in places. It
+// returns false if a place is out of range.
 func (f *Filler) Places(from int, places, entries []uint32) bool {
 	dst := f.col.U32[from:][:len(places)]
 	for i, p := range places {
@@ -64,15 +64,14 @@ func (f *Filler) Places(from int, places, entries []uint32) bool {
 	return true
 }
 
-// Words fills rows, from a row on. It returns false if one of the words is not
-// within the bounds.
+// Words sets the rows from a row on. It returns false if a word is out of
+// bounds.
 func (f *Filler) Words(from int, words []int64) bool {
 	return f.Entries(f.col.U32[from:][:len(words)], words)
 }
 
-// Int64s fills n rows, from a row on, with the words at the beginning of data,
-// in little-endian byte order. It returns false if one of them is not within
-// the bounds.
+// Int64s sets the n rows from a row on to the first n words of data, which are
+// little-endian. It returns false if a word is out of bounds.
 func (f *Filler) Int64s(from, n int, data []byte) bool {
 	dst, data := f.col.U32[from:][:n], data[:8*n]
 	ok := true
@@ -84,9 +83,10 @@ func (f *Filler) Int64s(from, n int, data []byte) bool {
 	return ok
 }
 
-// Finish returns the column once all rows are filled. mayAscend is false if it
-// is known that its words do not ascend. Without counting, its number of
-// different words is what the bounds say, unless it ascends.
+// Finish returns the column once all rows are filled. mayAscend is false if its
+// words are known not to ascend. The distinct words are counted if counts is
+// set or the column ascends; otherwise their number is estimated from the
+// bounds.
 func (f *Filler) Finish(threads int, mayAscend, counts bool) *Column {
 	c := f.col
 	c.Stats.Ascending = mayAscend && ascending(c.U32, min(threads, 1+c.n/chunkRows))

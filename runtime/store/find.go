@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// WithPrefix returns the codes from and up to to, without it, of the strings in
-// byte order that begin with the prefix.
+// WithPrefix returns the range of codes [from, to) of the sorted strings that
+// begin with the prefix.
 func (d *Dict) WithPrefix(prefix string) (from, to int) {
 	from = d.LowerBound(prefix)
 	n := sort.Search(d.Sorted()-from, func(i int) bool {
@@ -16,23 +16,24 @@ func (d *Dict) WithPrefix(prefix string) (from, to int) {
 	return from, from + n
 }
 
-// Finder finds strings of a dictionary with a text in them. The strings in byte
-// order lie one behind the other in memory, which it searches as one text: what
-// it costs depends on their bytes, hardly on their number.
+// Finder finds the strings of a dictionary that contain a text. The sorted
+// strings are contiguous in memory and are searched as one text, so the cost
+// depends on their bytes and hardly on their number.
 type Finder struct {
 	dict *Dict
 	text string
-	// at is the place in text of the byte that is looked for first; -1 if even
-	// that one is so frequent that looking for the whole text is faster.
+	// at is the index in text of its rarest byte, which is searched for first.
+	// It is -1 if even that byte is so frequent that searching for the whole
+	// text is faster.
 	at int
 }
 
 // frequentByte bounds the frequency of a byte that is searched for by itself:
-// one byte of frequentByte.
+// at most one byte in frequentByte.
 const frequentByte = 16
 
-// Finder returns a finder of one of the texts, that with the least frequent
-// byte. None of them may be empty.
+// Finder returns a finder of one of the texts: the one with the rarest byte. No
+// text may be empty.
 func (d *Dict) Finder(texts ...string) *Finder {
 	counts, n := d.sample()
 	best := &Finder{dict: d, text: texts[0], at: -1}
@@ -47,17 +48,16 @@ func (d *Dict) Finder(texts ...string) *Finder {
 	return best
 }
 
-// Find calls found with each of the codes from from and below to, which are of
-// strings in byte order, whose string has the text in it. The string is valid
-// until found returns.
+// Find calls found for each code in [from, to) whose string contains the text.
+// The codes are of sorted strings. The string is valid until found returns.
 func (f *Finder) Find(from, to int, found func(code int, s string)) {
 	f.dict.scan(from, to, func(a *stringArena, first, from, to int) {
 		f.find(a, from-first, to-first, func(i int) { found(first+i, a.at(i)) })
 	})
 }
 
-// Each calls f with each of the codes from from and below to, which are of
-// strings in byte order. The string is valid until f returns.
+// Each calls f for each code in [from, to). The codes are of sorted strings.
+// The string is valid until f returns.
 func (d *Dict) Each(from, to int, f func(code int, s string)) {
 	d.scan(from, to, func(a *stringArena, first, from, to int) {
 		for code := from; code < to; code++ {
@@ -66,8 +66,7 @@ func (d *Dict) Each(from, to int, f func(code int, s string)) {
 	})
 }
 
-// find calls found with each of the strings from from and below to that have
-// the text in them.
+// find calls found for each string in [from, to) that contains the text.
 func (f *Finder) find(a *stringArena, from, to int, found func(i int)) {
 	if from >= to {
 		return
@@ -85,7 +84,7 @@ func (f *Finder) find(a *stringArena, from, to int, found func(i int)) {
 			next = a.start(code + 1)
 		}
 		if hit+len(f.text) > next {
-			at = hit + 1 // it is in two strings
+			at = hit + 1 // the hit spans two strings
 			continue
 		}
 		found(code)
@@ -93,7 +92,7 @@ func (f *Finder) find(a *stringArena, from, to int, found func(i int)) {
 	}
 }
 
-// index returns the first place of the text.
+// index returns the index of the first occurrence of the text in s, or -1.
 func (f *Finder) index(s string) int {
 	if f.at < 0 {
 		return strings.Index(s, f.text)
@@ -111,7 +110,7 @@ func (f *Finder) index(s string) int {
 	return -1
 }
 
-// start returns where string i begins; that of len is where the last one ends.
+// start returns where string i begins; start(len) is where the last one ends.
 func (a *stringArena) start(i int) int {
 	switch {
 	case i == 0:
@@ -122,13 +121,13 @@ func (a *stringArena) start(i int) int {
 	return int(a.ends[i-1])
 }
 
-// text returns the bytes of strings, one behind the other.
+// text returns bytes from..to-1 of the concatenated strings.
 func (a *stringArena) text(from, to int) string {
 	return unsafe.String(unsafe.SliceData(a.data[from:to]), to-from)
 }
 
-// holding returns the string in which a byte is, one of from and below to. It
-// looks at the first few one by one, then in steps that double.
+// holding returns the string in [from, to) that contains a byte. It searches in
+// steps that double, then by bisection.
 func (a *stringArena) holding(at, from, to int) int {
 	step := 1
 	for from+step < to && a.start(from+step) <= at {
@@ -139,12 +138,12 @@ func (a *stringArena) holding(at, from, to int) int {
 	return from + sort.Search(n, func(i int) bool { return a.start(from+i+1) > at })
 }
 
-// sampled is the number of bytes, in samplePieces pieces, that the frequencies
-// of bytes are estimated from.
+// The frequencies of bytes are estimated from a sample of this many bytes, in
+// samplePieces pieces.
 const (
 	sampled        = 1 << 16
 	samplePieces   = 16
-	sampledStrings = 64 // of a piece, if strings are packed
+	sampledStrings = 64 // in a piece, if strings are packed
 )
 
 // sample counts the bytes of some of the text.
@@ -152,7 +151,7 @@ func (d *Dict) sample() (counts [256]int, n int) {
 	if d.packed == nil {
 		return d.sorted.sample()
 	}
-	// A few strings from as many places.
+	// A few strings from each of samplePieces places.
 	strings := d.Sorted()
 	step := max(strings/samplePieces, 1)
 	for from := 0; from < strings; from += step {

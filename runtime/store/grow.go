@@ -7,10 +7,10 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Grow returns the column with more words behind its own. The two share their
-// entries: the first to grow a column writes behind its end, where there is
-// room, and others copy it. It returns false if the words do not fit the
-// entries as they are stored.
+// Grow returns the column with words appended. The first to grow a column
+// writes past its end if there is room, so that both columns share their
+// entries; others copy them. It returns false if the column's base, step and
+// width do not suit the words.
 func (c *Column) Grow(words []int64) (*Column, bool) {
 	k := c.Type.Kind
 	isOrdered := k == scalar.Int || k == scalar.String || k == scalar.Datetime ||
@@ -57,7 +57,7 @@ func (c *Column) Grow(words []int64) (*Column, bool) {
 		case s.Ascending && w > last:
 			s.Distinct++
 		case w < last:
-			// An estimate from here on, below the number of rows.
+			// From here on, Distinct is an estimate below the number of rows.
 			s.Ascending = false
 		}
 		s.Min, s.Max, last = min(s.Min, w), max(s.Max, w), w
@@ -68,7 +68,7 @@ func (c *Column) Grow(words []int64) (*Column, bool) {
 	return &out, true
 }
 
-// room returns how many entries fit behind those of the column.
+// room returns how many entries can be appended in place.
 func (c *Column) room() int {
 	switch c.Width {
 	case 1:
@@ -81,8 +81,8 @@ func (c *Column) room() int {
 	return cap(c.U64) - c.n
 }
 
-// grow appends offsets to the first n entries, in place or to a copy with room
-// for a quarter more.
+// grow appends offsets to the first n entries, in place or to a copy that has
+// room for a quarter more.
 func grow[T unsigned](entries []T, n int, offsets []uint64, inPlace bool) []T {
 	if !inPlace {
 		entries = append(make([]T, 0, n+n/4+len(offsets)), entries[:n]...)

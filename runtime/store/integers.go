@@ -8,14 +8,14 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// integer is a type of numbers that fill integers.
+// integer is the constraint of the numbers that Integers accepts.
 type integer interface {
 	int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64
 }
 
-// Integers returns the column of an integer type that numbers fill, or nil if
-// the numbers are to be converted one by one: another type, or some that does
-// not fit. It takes no memory beside the column's and works on all cores.
+// Integers returns a column of integers. It returns nil if t is another type or
+// a number does not fit t: then the caller converts the numbers one by one. It
+// takes no memory beside the column's and works on all cores.
 func Integers[T integer](t scalar.Type, values []T) *Column {
 	if t.Kind != scalar.Int && t.Kind != scalar.Uint || len(values) == 0 {
 		return nil
@@ -54,9 +54,9 @@ func Integers[T integer](t scalar.Type, values []T) *Column {
 	return c
 }
 
-// baseOf returns the base and the width of a column of words that are next to
-// each other, without a step. A base of zero is cheaper to work with; it is
-// taken where it costs nothing.
+// baseOf returns the base and the width of a column of words with step 1. A
+// base of zero is cheaper to work with. It is used if it does not make entries
+// wider.
 func baseOf(t scalar.Type, lo, hi int64) (base int64, width uint8) {
 	width = WidthOf(uint64(hi) - uint64(lo))
 	if (lo >= 0 || t.Kind == scalar.Uint) && WidthOf(uint64(hi)) == width {
@@ -68,7 +68,7 @@ func baseOf(t scalar.Type, lo, hi int64) (base int64, width uint8) {
 // threadsFor returns the number of threads to use for n numbers.
 func threadsFor(n int) int { return min(goruntime.GOMAXPROCS(0), 1+n>>16) }
 
-// bound is the range of some numbers and whether they never decrease.
+// bound is the range of some numbers, and whether they never decrease.
 type bound[T integer] struct {
 	min, max  T
 	ascending bool
@@ -96,8 +96,8 @@ func fits[T integer](t scalar.Type, v T) bool {
 	return v < 0 == (int64(v) < 0) && int64(v)<<(64-t.Bits)>>(64-t.Bits) == int64(v)
 }
 
-// offsetsOf returns the numbers less the base, or themselves where they are
-// stored so.
+// offsetsOf returns the numbers less the base. It may return the numbers
+// themselves.
 func offsetsOf[W unsigned, T integer](values []T, base int64, threads int) []W {
 	if base == 0 && unsafe.Sizeof(values[0]) == unsafe.Sizeof(W(0)) {
 		return unsafe.Slice((*W)(unsafe.Pointer(&values[0])), len(values))

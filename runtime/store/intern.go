@@ -13,47 +13,48 @@ import (
 )
 
 // Interner numbers strings by first appearance, for one goroutine. Equal
-// strings get one number, unless nearly all strings are different: then most
-// are not looked up, which for a long list is what takes the time, and some get
-// several. Where memory is scarce, every string is looked up. Loaders have one
-// per worker and string column.
+// strings get one number, unless nearly all strings are different. Then most
+// strings are not looked up, because lookups dominate the time of a long list,
+// and some strings get several numbers. If memory is scarce, every string is
+// looked up. Loaders have an interner for each worker and string column.
 type Interner struct {
-	// parts have partStrings strings each, but for the last: so no long arena
-	// is copied as it grows.
+	// parts have partStrings strings each, except the last. They avoid copying
+	// a long arena as it grows.
 	parts []stringArena
 	n     int
-	ends  int64        // reserved for the places of the first part
+	ends  int64        // reserved for the ends of the first part
 	table []internSlot // open addressing, at most half full
 	held  int          // strings in the table
-	// tried and fresh are how many strings the current trial looked up, and did
-	// not find; unseen is how many are to be added without that until the next
-	// one.
+	// tried counts the strings that the current trial has looked up, and fresh
+	// those that it did not find. unseen is how many strings are still to be
+	// added without a lookup before the next trial.
 	tried, fresh, unseen int
-	// recent remembers short strings, which come again and again, by their
-	// bytes.
+	// recent is a cache of short strings, by their bytes.
 	recent [256]shortString
-	// touched keeps the compiler from leaving reads out that only fill caches.
+	// touched keeps the compiler from removing reads that only warm the
+	// processor's caches.
 	touched byte
 
-	// pages has the parts that lie in a file, and tablePages the table; nil
-	// while they are in memory.
+	// pages has the parts that lie in a file, and tablePages the table. They
+	// are nil while these are in memory.
 	pages      *space
 	tablePages *space
 
-	// ledger is where memory is reserved, under the name what; nil allows
-	// everything. Once it has refused, err is set and codes mean nothing.
+	// ledger reserves memory under the name what; nil allows everything. Once
+	// it has refused, err is set and codes are invalid.
 	ledger *Ledger
 	what   string
 	err    error
 }
 
-// internSlot is a code plus one, or zero, with the hash of its string, so that
-// few strings are compared and none is hashed again.
+// internSlot is a code plus one, or zero if it is free, with the hash of its
+// string. The hash avoids most comparisons, and hashing again when the table
+// grows.
 type internSlot struct {
 	code, hash uint32
 }
 
-// Bytes of a slot, and of the place where a string ends.
+// The bytes of a slot, and of the end of a string.
 const (
 	slotBytes = 8
 	endBytes  = 4
@@ -68,7 +69,7 @@ type shortString struct {
 
 var hashSeed = maphash.MakeSeed()
 
-// partStrings is the number of strings of a part of an interner.
+// partStrings is the number of strings in a part of an interner.
 const partStrings = 1 << 16
 
 // A trial looks up trialStrings strings. If at most one in trialRepeats is a
@@ -93,7 +94,7 @@ func (t *Interner) len() int          { return t.n }
 func (t *Interner) at(i int) string   { return t.parts[i/partStrings].at(i % partStrings) }
 func (t *Interner) sortedPrefix() int { return 0 }
 
-// take reserves memory, and reports whether there is so much.
+// take reserves memory, and reports whether the ledger allows it.
 func (t *Interner) take(bytes int64) bool {
 	if t.ledger != nil && t.err == nil {
 		t.err = t.ledger.Take(t.what, bytes)
@@ -106,7 +107,8 @@ func (t *Interner) add(s string) bool {
 	if t.n%partStrings == 0 {
 		var part stringArena
 		if last := len(t.parts) - 1; last >= 0 {
-			// Most columns have strings that are about as long everywhere.
+			// The strings of most columns have about the same mean length
+			// everywhere.
 			size := len(t.parts[last].data)
 			size += size / 16
 			if !t.grown(&part, size) {
@@ -130,7 +132,7 @@ func (t *Interner) add(s string) bool {
 	return true
 }
 
-// grown makes room for the strings of a part and for size bytes of text, and
+// grown gives a part room for partStrings strings and size bytes of text, and
 // reports whether there is memory for it.
 func (t *Interner) grown(part *stringArena, size int) bool {
 	bytes := endBytes*partStrings + int64(size)
@@ -144,8 +146,8 @@ func (t *Interner) grown(part *stringArena, size int) bool {
 	return t.enlargeInPages(part, size)
 }
 
-// enlarge gives the text of a part a capacity, and reports whether there is
-// memory for it.
+// enlarge gives the text of a part a capacity of size bytes, and reports
+// whether there is memory for it.
 func (t *Interner) enlarge(part *stringArena, size int) bool {
 	if part.owner != nil || t.ledger.spills(int64(size)) {
 		return t.enlargeInPages(part, size)
@@ -184,7 +186,7 @@ func (t *Interner) enlargeInPages(part *stringArena, size int) bool {
 	return true
 }
 
-// bytes returns the memory of the strings, without pages of files.
+// bytes returns the memory of the strings that are not in pages of a file.
 func (t *Interner) bytes() (n int64) {
 	for i := range t.parts {
 		if t.parts[i].owner == nil {
@@ -194,7 +196,7 @@ func (t *Interner) bytes() (n int64) {
 	return n
 }
 
-// textBytes returns the length of all strings together.
+// textBytes returns the total length of the strings.
 func (t *Interner) textBytes() (n int64) {
 	for i := range t.parts {
 		n += int64(len(t.parts[i].data))
@@ -202,7 +204,7 @@ func (t *Interner) textBytes() (n int64) {
 	return n
 }
 
-// Code returns the number of a string, which is copied when it is new.
+// Code returns the number of a string. A new string is copied.
 func (t *Interner) Code(s string) uint32 {
 	code, _ := t.find(s, func(string) bool { return true })
 	return code
@@ -217,7 +219,8 @@ func (t *Interner) CodeOfText(b []byte) (code uint32, ok bool) {
 // IsText reports whether a string is valid UTF-8 without a zero byte.
 func IsText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
-// find returns the number of a string. A new one is added when admit says so.
+// find returns the number of a string. A new one is added if admit returns
+// true.
 func (t *Interner) find(s string, admit func(string) bool) (code uint32, ok bool) {
 	if len(s) >= 8 {
 		return t.findAny(s, t.hashOf(s), admit)
@@ -236,7 +239,7 @@ func (t *Interner) find(s string, admit func(string) bool) (code uint32, ok bool
 	return code, ok
 }
 
-// recentSlot returns the place of a short string.
+// recentSlot returns the cache slot of a short string.
 func (t *Interner) recentSlot(word uint64) *shortString {
 	return &t.recent[scalar.Mix(word)%uint64(len(t.recent))]
 }
@@ -250,7 +253,7 @@ func (t *Interner) hashOf(s string) uint64 {
 }
 
 // findAny is find for strings of any length. The hash may be 0 while strings
-// are added without being looked up.
+// are added without a lookup.
 func (t *Interner) findAny(
 	s string, hash uint64, admit func(string) bool,
 ) (code uint32, ok bool) {
@@ -302,8 +305,7 @@ func (t *Interner) findAny(
 	return code, true
 }
 
-// grow makes the table twice as large, and reports whether there is memory for
-// that.
+// grow doubles the table, and reports whether there is memory for it.
 func (t *Interner) grow() bool {
 	old := t.table
 	slots := max(64, 2*len(old))
@@ -335,7 +337,7 @@ func (t *Interner) grow() bool {
 	return true
 }
 
-// DropTable gives up the memory that only finding strings needs.
+// DropTable frees the memory that only lookups need.
 func (t *Interner) DropTable() {
 	if t.tablePages == nil {
 		t.ledger.Give(slotBytes * int64(len(t.table)))

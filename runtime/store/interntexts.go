@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// Span returns a word that names a text of another one by its start and length.
+// Span returns a word that identifies a part of a text by its start and length.
 func Span(start, length int) int64 { return int64(start)<<32 | int64(length) }
 
-// TextOf returns the text that a span of data names.
+// TextOf returns the part of data that a span identifies.
 func TextOf(data []byte, span int64) []byte {
 	start, length := int(span>>32), int(uint32(span))
 	return data[start : start+length]
@@ -18,14 +18,14 @@ func TextOf(data []byte, span int64) []byte {
 // batchTexts is how many texts CodesOfTexts looks up at a time.
 const batchTexts = 128
 
-// CodesOfTexts replaces words, spans of data, by the numbers of their strings,
-// as CodeOfText returns them. The result of refuse takes the place of a string
-// that CodeOfText would refuse, whose word is still its span. Without refuse
-// all are known to be text.
+// CodesOfTexts replaces words, which are spans of data, by the numbers of their
+// strings, as CodeOfText returns them. For a string that CodeOfText refuses, it
+// calls refuse, while the word is still the span, and stores the result. If
+// refuse is nil, all strings are known to be valid.
 //
-// The table of a long dictionary and its strings are not in the cache. A batch
-// is therefore looked up in steps, each of which reads from one place for all
-// its texts, so that a processor waits for many of them at the same time.
+// The table and the strings of a long dictionary do not fit the processor's
+// cache. A batch is therefore looked up in steps, each of which does one read
+// for every text, so that many cache misses overlap.
 func (t *Interner) CodesOfTexts(data []byte, words []int64, refuse func(i int) int64) {
 	var b textBatch
 	for i, w := range words {
@@ -44,7 +44,7 @@ func (t *Interner) CodesOfTexts(data []byte, words []int64, refuse func(i int) i
 	t.resolve(&b, data, words, refuse)
 }
 
-// shortWord returns the word of a short string that is part of data.
+// shortWord returns the word of the short string at start in data.
 func shortWord(data []byte, start, length int) uint64 {
 	word := uint64(length+1) << 56
 	if rest := data[start:]; len(rest) >= 8 {
@@ -56,7 +56,7 @@ func shortWord(data []byte, start, length int) uint64 {
 	return word
 }
 
-// admission returns the test of a new string.
+// admission returns the test that new strings must pass to be added.
 func admission(refuse func(i int) int64) func(string) bool {
 	if refuse == nil {
 		return isKnownText
@@ -69,13 +69,13 @@ func isKnownText(string) bool { return true }
 // textBatch is texts that are looked up together.
 type textBatch struct {
 	n      int
-	places [batchTexts]int   // of each among the words
+	places [batchTexts]int   // indexes in words
 	texts  [batchTexts]int64 // spans
 	hashes [batchTexts]uint64
-	codes  [batchTexts]uint32 // where a text probably is
+	codes  [batchTexts]uint32 // where each text probably is
 }
 
-// resolve looks the texts of a batch up, and empties it.
+// resolve looks up the texts of a batch, and empties it.
 func (t *Interner) resolve(b *textBatch, data []byte, words []int64, refuse func(i int) int64) {
 	text := func(i int) string {
 		text := TextOf(data, b.texts[i])
@@ -104,8 +104,8 @@ func (t *Interner) resolve(b *textBatch, data []byte, words []int64, refuse func
 	b.n = 0
 }
 
-// touch reads the slots, the places and the text of a batch's strings, to have
-// them in the cache.
+// touch reads the slots, the ends and the text of a batch's strings to bring
+// them into the processor's cache.
 func (t *Interner) touch(b *textBatch) {
 	if len(t.table) == 0 {
 		return

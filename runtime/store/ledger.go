@@ -7,18 +7,19 @@ import (
 )
 
 // Ledger accounts for the memory that one load has reserved. A nil ledger
-// allows everything. A ledger is safe for concurrent use, and an
+// allows everything. A ledger is safe for concurrent use, and implements
 // order.Allocator.
 type Ledger struct {
 	reserve func(what string, n int64) error // nil: no bound
-	bound   int64                            // of reserve
-	pages   *scratch.Pages                   // nil: all is in memory
-	others  func() int64                     // held under the bound, with pages
+	bound   int64                            // how much reserve allows
+	pages   *scratch.Pages                   // nil: everything is in memory
+	others  func() int64                     // held by all ledgers of the bound; set with pages
 
 	mu   sync.Mutex
 	held int64
-	err  error // of every reservation, once the load has failed
-	// paged are the owners of words that Alloc took from the pages.
+	err  error // returned by every reservation once the load has failed
+	// paged has the owners of words that Alloc took from the pages, by the
+	// address of the first word.
 	paged map[*uint64]any
 }
 
@@ -41,10 +42,10 @@ func (g *Ledger) scarce() bool {
 	return g.held > g.bound/plenty
 }
 
-// plenty is the share of a bound that may be held without care.
+// plenty divides the bound: up to bound/plenty, memory is not scarce.
 const plenty = 4
 
-// Take reserves memory before it is allocated. what is the subject of the
+// Take reserves memory before it is allocated. what is the subject of the error
 // message if there is not enough.
 func (g *Ledger) Take(what string, n int64) error {
 	if !g.Bounded() || n == 0 {
@@ -62,13 +63,13 @@ func (g *Ledger) Take(what string, n int64) error {
 	return nil
 }
 
-// Give gives back memory that is garbage from now on.
+// Give returns memory that is garbage from now on.
 func (g *Ledger) Give(n int64) {
-	// Giving back does not fail.
+	// Returning memory does not fail.
 	_ = g.Take("", -n)
 }
 
-// Settle gives back all but the given bytes.
+// Settle returns all but keep bytes.
 func (g *Ledger) Settle(keep int64) {
 	if g == nil {
 		return
@@ -79,8 +80,8 @@ func (g *Ledger) Settle(keep int64) {
 	g.Give(held - keep)
 }
 
-// Fail gives everything back. Goroutines that have not stopped yet get nothing
-// more.
+// Fail returns all memory, and refuses more to goroutines that have not stopped
+// yet.
 func (g *Ledger) Fail(err error) {
 	g.mu.Lock()
 	g.err = err

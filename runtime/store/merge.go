@@ -9,7 +9,7 @@ import (
 
 // MergeDicts returns a sorted dictionary of the strings of all dictionaries and
 // the extra ones, and for each dictionary the new code of each of its codes. A
-// remap is nil where codes stay as they are; when all do, merged is the first
+// remap is nil if the codes stay the same. If all do, merged is the first
 // dictionary itself.
 func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32) {
 	// Without a deadline and a ledger there is no error.
@@ -17,7 +17,7 @@ func MergeDicts(dicts []*Dict, extra []string) (merged *Dict, remaps [][]uint32)
 	return m.Dict, m.Remaps
 }
 
-// mergeDicts is MergeDicts within the memory of a ledger.
+// mergeDicts is MergeDicts with memory from a ledger.
 func mergeDicts(dicts []*Dict, extra []string, ledger *Ledger, what string) (*Merged, error) {
 	if len(dicts) > 0 && sameDicts(dicts, extra) {
 		return &Merged{Dict: dicts[0], Remaps: make([][]uint32, len(dicts))}, nil
@@ -72,7 +72,8 @@ type dictSource interface {
 func (d *Dict) len() int          { return d.Len() }
 func (d *Dict) sortedPrefix() int { return d.Sorted() }
 
-// at is String for strings that do not outlive the dictionary.
+// at is String for callers that do not keep the string longer than the
+// dictionary.
 func (d *Dict) at(i int) string {
 	if d.packed == nil && i < d.sorted.len() {
 		return d.sorted.at(i)
@@ -89,23 +90,24 @@ func (l givenStrings) sortedPrefix() int { return 0 }
 // Merged is the dictionary of the strings of several sources.
 type Merged struct {
 	Dict *Dict
-	// Remaps has, for each source, the code of each of its strings, or nil
-	// where those are its numbers. Release gives them up.
+	// Remaps has, for each source, the code of each of its strings. It is nil
+	// if each code equals the number in the source. Release frees the remaps.
 	Remaps [][]uint32
 
 	ledger   *Ledger
-	reserved int64  // for the remaps
+	reserved int64  // bytes reserved for the remaps
 	space    *space // of the remaps
 }
 
-// Release gives up the remaps, of which nothing may be used afterwards.
+// Release frees the remaps. They must not be used afterwards.
 func (m *Merged) Release() {
 	m.ledger.Give(m.reserved)
 	m.Remaps, m.space, m.reserved = nil, nil, 0
 }
 
 // MergeInterners returns the dictionary of the strings of all interners. It
-// removes interners from the list when it has copies of their strings.
+// clears the list, so that interners can be freed once their strings are
+// copied.
 func MergeInterners(
 	ctx context.Context, threads int, list []*Interner, ledger *Ledger, what string,
 ) (*Merged, error) {
@@ -118,13 +120,13 @@ func MergeInterners(
 }
 
 // mergeSources returns the dictionary of the strings of all sources. The error
-// is the context's cause, or the ledger's, which reserves memory.
-// Sources are removed from the slice once their strings are copied, so long
-// lists are not in memory twice for long.
+// is the context's cause, or the ledger's, which reserves memory. Sources are
+// removed from the slice once their strings are copied, so that a long list is
+// in memory twice for a short time only.
 //
-// Strings of no order are sorted as one list. If there are no others, as when
-// files are read, the list without repeated strings is the dictionary.
-// Otherwise the list is merged with the ordered prefixes of the sources.
+// The strings after the sorted prefixes are sorted as one list. If the prefixes
+// are empty, as when files are read, the list without repeated strings is the
+// dictionary. Otherwise the list is merged with the prefixes.
 //
 // The dictionary and the remaps stay reserved, unless they lie in pages of a
 // file.
@@ -141,7 +143,7 @@ func mergeSources(
 		}
 	}
 	sorting := text + sortBytes*strings
-	in := ledger.newSpace(sorting + prefixes) // for all but the sorters
+	in := ledger.newSpace(sorting + prefixes) // for everything but the sorters
 	if in != nil {
 		sorting = 0
 		threads = int(max(1, min(int64(threads), ledger.bound/plenty/sorterBytes)))
@@ -183,7 +185,7 @@ func mergeSources(
 		m.Dict.OnDisk = true
 	}
 	if inOrder == 0 {
-		clear(sources) // the list has copies of the strings
+		clear(sources) // sorted has copies of the strings
 		ledger.Give(held)
 		if err := ledger.takeUnless(texts, what, sorted.bytes()); err != nil {
 			return nil, err
@@ -207,9 +209,9 @@ func mergeSources(
 	return m, nil
 }
 
-// The bytes that a merge needs for each string: its code; its reference,
-// bucket, length and share of the sample while it is sorted; its reference
-// afterwards.
+// The bytes that a merge needs for each string: its code (codeBytes); its
+// reference, bucket, length and share of the sample while the strings are
+// sorted (sortBytes); and afterwards its reference (refBytes).
 const (
 	codeBytes = 4
 	sortBytes = 16
@@ -225,8 +227,8 @@ func isIdentity(codes []uint32) bool {
 	return true
 }
 
-// mergedWithPrefixes merges the strings with the parts of the sources that are
-// in order, and sets the new code of each string. The strings lie in a space.
+// mergedWithPrefixes merges the list with the sorted prefixes of the sources
+// into an arena in the space, and sets the new code of each string.
 func (l *stringList) mergedWithPrefixes(
 	ctx context.Context, remaps [][]uint32, in *space,
 ) (stringArena, error) {
@@ -239,7 +241,8 @@ func (l *stringList) mergedWithPrefixes(
 	}
 	var out stringArena
 	if in == nil && len(l.sources) > 1 {
-		// An upper bound would hold memory for strings that sources share.
+		// These sizes are upper bounds if sources share strings. Half of them
+		// wastes less memory.
 		size, count = size/2, count/2
 	}
 	if err := out.growIn(in, count, size); err != nil {
@@ -267,7 +270,7 @@ func (l *stringList) mergedWithPrefixes(
 	return out, nil
 }
 
-// head is the next string of a source's prefix, or of the list.
+// head is the next string of a source's sorted prefix, or of the list.
 type head struct {
 	text   string
 	ref    stringRef

@@ -9,11 +9,11 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// NewPacked returns a column of n words between lo and hi, for an engine that
-// has them packed already: it fills the offsets from lo into the slice of the
-// column's Width before anyone else sees the column. The statistics are what
-// the bounds say, not what the words turn out to be. In the type's order lo
-// must not come after hi.
+// NewPacked returns a column of n words between lo and hi for an engine that
+// has packed them already. The engine writes the offsets from lo to the slice
+// of the column's Width before anyone else sees the column. The statistics
+// follow from the bounds, not from the words. lo must not come after hi in the
+// order of the type.
 func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 	c := newPacked(t, dict, n, lo, hi)
 	_ = c.MakeRoom(nil, "") // without a ledger there is no error
@@ -21,8 +21,8 @@ func NewPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 }
 
 // NewOver is NewPacked over existing offsets: n entries of the column's Width
-// at data. Offsets outside of Go's heap stay as long as owner is reachable;
-// those in it have a nil owner.
+// at data. Offsets outside of Go's heap stay valid as long as owner is
+// reachable. For offsets in the heap, owner is nil.
 func NewOver(
 	t scalar.Type, dict *Dict, n int, lo, hi int64, data unsafe.Pointer, owner any,
 ) *Column {
@@ -34,8 +34,9 @@ func NewOver(
 
 // NewBounded returns a column of n words: base plus step times an offset of
 // width bytes in data, modulo 2^64. It keeps data, which is aligned to the
-// width. It finds the bounds but does not narrow the offsets or count distinct
-// words. Floats have base 0, step 1 and 8 bytes, or one word.
+// width. It computes the bounds, but does not narrow the offsets or count
+// distinct words. Floats have base 0, step 1 and width 8, unless all words are
+// equal.
 func NewBounded(
 	t scalar.Type, dict *Dict, n int, base, step int64, width uint8, data []byte,
 ) *Column {
@@ -58,8 +59,8 @@ func NewBounded(
 	return c
 }
 
-// bounds returns the order keys of the least and the greatest word. There is
-// one.
+// bounds returns the order keys of the least and the greatest word of a column
+// that has rows.
 func (c *Column) bounds() (lo, hi uint64) {
 	flip := orderKeyOf(c.Type.Kind, 0)
 	var first, last uint64 // offsets
@@ -99,7 +100,7 @@ func (c *Column) bounds() (lo, hi uint64) {
 	return lo, hi
 }
 
-// view makes the slice of the column's width one over data.
+// view sets the slice of the column's width to the n entries at data.
 func (c *Column) view(data unsafe.Pointer) {
 	switch c.Width {
 	case 1:
@@ -124,8 +125,8 @@ func newPacked(t scalar.Type, dict *Dict, n int, lo, hi int64) *Column {
 	return c
 }
 
-// extremes returns the least and the greatest of offsets, of which there is
-// one.
+// extremes returns the least and the greatest offset of a list that is not
+// empty.
 func extremes[T unsigned](list []T) (least, greatest uint64) {
 	lo, hi := bitpack.Extremes(list)
 	return uint64(lo), uint64(hi)

@@ -8,22 +8,23 @@ import (
 	"github.com/redfoxdb/redfox/internal/scratch"
 )
 
-// SpillTo has entries of columns, and words of sorts, lie in a file's pages
-// once memory is scarce: held says how much of the bound all ledgers have. Nil
-// pages change nothing.
+// SpillTo makes the ledger place entries of columns and words of sorts in pages
+// of a file once memory is scarce. held returns how much of the bound all
+// ledgers hold. Nil pages change nothing.
 func (g *Ledger) SpillTo(pages *scratch.Pages, held func() int64) {
 	if pages != nil {
 		g.pages, g.others = pages, held
 	}
 }
 
-// spills reports whether the next bytes lie in a file's pages.
+// spills reports whether the next allocation goes to pages of a file.
 func (g *Ledger) spills(bytes int64) bool {
 	return g != nil && g.pages != nil && g.others()+bytes > g.bound/plenty
 }
 
-// room returns zeroed memory for n entries, and what keeps it: nil for memory
-// of Go's heap, which is reserved under the name what.
+// room returns zeroed memory for n entries, and the owner that keeps it alive.
+// The owner is nil if the memory is in Go's heap; that memory is reserved under
+// the name what.
 func room[T unsigned](g *Ledger, what string, n int) (entries []T, owner any, err error) {
 	var one T
 	bytes := int(unsafe.Sizeof(one)) * n
@@ -42,7 +43,7 @@ func room[T unsigned](g *Ledger, what string, n int) (entries []T, owner any, er
 }
 
 // inPages returns zeroed memory for n values of a type without pointers, and
-// what keeps it.
+// the owner that keeps it alive.
 func inPages[T any](pages *scratch.Pages, n int) ([]T, any, error) {
 	if n == 0 {
 		return nil, nil, nil
@@ -55,8 +56,8 @@ func inPages[T any](pages *scratch.Pages, n int) ([]T, any, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), n), owner, nil
 }
 
-// space is where arrays lie: in pages of a file, which stay as long as the
-// space is reachable, or in Go's heap, if it is nil.
+// space allocates arrays in pages of a file, which stay as long as the space is
+// reachable. A nil space allocates in Go's heap.
 type space struct {
 	pages *scratch.Pages
 
@@ -64,8 +65,8 @@ type space struct {
 	owners map[any]bool
 }
 
-// newSpace returns a space in the ledger's file if that many bytes spill, else
-// nil.
+// newSpace returns a space in the ledger's file if an allocation of that many
+// bytes spills, or nil.
 func (g *Ledger) newSpace(bytes int64) *space {
 	if !g.spills(bytes) {
 		return nil
@@ -73,7 +74,7 @@ func (g *Ledger) newSpace(bytes int64) *space {
 	return &space{pages: g.pages, owners: map[any]bool{}}
 }
 
-// takeUnless reserves memory for what does not lie in a space.
+// takeUnless reserves memory unless it is in a space.
 func (g *Ledger) takeUnless(in *space, what string, n int64) error {
 	if in != nil {
 		return nil
@@ -93,8 +94,8 @@ func newIn[T any](s *space, n int) ([]T, error) {
 	return list, err
 }
 
-// Keep reserves the memory of a chunk under the name what. Where memory is
-// scarce, it moves the entries to pages of a file.
+// Keep reserves the memory of a chunk under the name what. If memory is scarce,
+// it moves the entries to pages of a file.
 func (g *Ledger) Keep(what string, c *Chunk) error {
 	if !g.spills(c.Bytes()) {
 		if err := g.Take(what, c.Bytes()); err == nil || g.pages == nil {
@@ -129,14 +130,14 @@ func (g *Ledger) move(c *Chunk) error {
 	return nil
 }
 
-// moved returns a copy of entries in memory for them.
+// moved copies entries to data, and returns the copy.
 func moved[T unsigned](data []byte, entries []T) []T {
 	to := unsafe.Slice((*T)(unsafe.Pointer(&data[0])), len(entries))
 	copy(to, entries)
 	return to
 }
 
-// Alloc returns n zeroed words, of Go's heap while there is memory.
+// Alloc returns n zeroed words, in Go's heap while memory is not scarce.
 func (g *Ledger) Alloc(what string, n int) ([]uint64, error) {
 	words, owner, err := room[uint64](g, what, n)
 	if owner != nil {
@@ -150,14 +151,15 @@ func (g *Ledger) Alloc(what string, n int) ([]uint64, error) {
 	return words, err
 }
 
-// Free leaves words to the collector.
+// Free returns words that Alloc returned. The garbage collector frees them.
 func (g *Ledger) Free(words []uint64) {
 	if !g.unpage(unsafe.SliceData(words)) {
 		g.Give(8 * int64(cap(words)))
 	}
 }
 
-// unpage gives up words that begin at an address if they lie in pages.
+// unpage drops the owner of the words at an address, and reports whether they
+// lie in pages.
 func (g *Ledger) unpage(start *uint64) bool {
 	if g == nil || g.pages == nil {
 		return false

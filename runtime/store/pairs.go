@@ -8,8 +8,8 @@ import (
 )
 
 // pairsAscend reports whether the entries of two columns of at most four bytes,
-// taken as one number, ascend from row to row. No two rows are equal then. Most
-// files of facts have the rows of a key of two columns so.
+// concatenated to one number, strictly ascend from row to row. Then no two rows
+// are equal. Most files of facts are sorted by a key of two columns like this.
 func pairsAscend(ctx context.Context, with Sorting, a, b *Column) bool {
 	if a.Width == 0 || a.Width > 4 || b.Width == 0 || b.Width > 4 {
 		return false
@@ -38,8 +38,8 @@ func pairsAscend(ctx context.Context, with Sorting, a, b *Column) bool {
 	return !fails.Load() && ctx.Err() == nil
 }
 
-// pairsWith is pairsAscend for entries of the first column, and those of the
-// second from a row on.
+// pairsWith is pairsAscend for some entries of the first column, and for those
+// of the second from a row on.
 func pairsWith[A uint8 | uint16 | uint32](a []A, b *Column, from int) bool {
 	switch b.Width {
 	case 1:

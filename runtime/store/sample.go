@@ -7,29 +7,30 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// SampleRows is how many rows a sample has, unless the table has fewer. A share
-// that is estimated from them has a standard error of at most 1.6 %.
+// SampleRows is the number of rows in a sample, unless the table has fewer. A
+// share that is estimated from a sample has a standard error of at most 1.6 %.
 const SampleRows = 1 << 10
 
 // Sample is some rows of a table, one from each of SampleRows equal parts, and
-// what they say of its columns. All rows of a smaller table are in it. Equal
-// tables have equal samples. It costs a read of the rows only, however long the
-// table is.
+// statistics of the columns over these rows. It has all rows of a smaller
+// table. Equal tables have equal samples. The cost does not depend on the
+// length of the table, because only the sampled rows are read.
 type Sample struct {
 	Rows    []int // ascending
 	Columns []ColumnSample
 }
 
-// ColumnSample is what the rows of a sample say of a column.
+// ColumnSample is the statistics of a column over the rows of a sample.
 type ColumnSample struct {
 	Words []int64 // of the sample's rows
-	// Equal and Rising are the shares of neighbours in the table of which the
-	// second equals the first, and of which it is no less, in the order of the
-	// type. A column whose values lie next to each other has a high Equal, a
-	// sorted one a Rising of 1. Without neighbours both are 1.
+	// Equal and Rising are about pairs of neighbouring rows in the table. Equal
+	// is the share of pairs whose words are equal. Rising is the share of pairs
+	// whose second word is at least the first one, in the order of the type. A
+	// clustered column has a high Equal; a sorted one has a Rising of 1.
+	// Without neighbours both are 1.
 	Equal, Rising float64
-	// Top are the most frequent words that the sample shows more than once,
-	// with their shares of the rows, the most frequent first.
+	// Top has the words that occur more than once in the sample, with their
+	// shares of the rows, the most frequent first. It has at most maxTop words.
 	Top []WordShare
 }
 
@@ -39,11 +40,11 @@ type WordShare struct {
 	Share float64
 }
 
-// maxTop is how many of the most frequent words a sample lists.
+// maxTop bounds the most frequent words that a sample lists.
 const maxTop = 16
 
-// Sampled says what Sample returns: a sample of the same table that was drawn
-// earlier.
+// Sampled sets the result of Sample to a sample that was drawn from the same
+// table earlier.
 func (t *Table) Sampled(s *Sample) { t.sample = s }
 
 // Sample draws a sample of the table's rows.
@@ -58,25 +59,27 @@ func (t *Table) Sample() *Sample {
 	return s
 }
 
-// SampledRows returns the rows that the sample of a table has.
+// SampledRows returns the rows in the sample of a table with the given number
+// of rows.
 func SampledRows(rows int) []int {
 	out := make([]int, min(rows, SampleRows))
 	for i := range out {
-		// Not every k-th row: tables have periods.
+		// The row is a pseudo-random one of its part, not every k-th row,
+		// because tables have periods.
 		from, until := i*rows/len(out), (i+1)*rows/len(out)
 		out[i] = from + int(scalar.Mix(uint64(i))%uint64(until-from))
 	}
 	return out
 }
 
-// NewColumnSample returns what the words of a sample's rows, and what was
-// counted of their neighbours, say of a column.
+// NewColumnSample returns the sample of a column with the given words, and with
+// the shares of equal and rising neighbours.
 func NewColumnSample(words []int64, equal, rising float64) ColumnSample {
 	return ColumnSample{Words: words, Equal: equal, Rising: rising, Top: topWords(words)}
 }
 
-// clusterRows is how many neighbours the rows of a sample are that come from
-// pages: to have one row of a page, all rows before it are decoded.
+// clusterRows is the number of neighbouring rows that a sample takes at once
+// from encoded pages. Reading one row of a page decodes all rows before it.
 const clusterRows = 16
 
 // ClusteredRows is SampledRows for tables with columns that have Encoded set.
@@ -96,7 +99,8 @@ func ClusteredRows(rows int) []int {
 	return out
 }
 
-// Sample returns what the rows of its table's sample say of the column.
+// Sample returns the statistics of the column over the rows of its table's
+// sample.
 func (c *Column) Sample(rows []int) ColumnSample {
 	if c.Absent {
 		return ColumnSample{Words: make([]int64, len(rows))}
@@ -104,8 +108,8 @@ func (c *Column) Sample(rows []int) ColumnSample {
 	return SampleOf(c.Type.Kind, c.n, rows, c.Word)
 }
 
-// SampleOf is Column.Sample for n words of a kind, of which word returns those
-// of the rows and of the rows behind them.
+// SampleOf is Column.Sample for a column of n words of a kind. word returns the
+// word of a row; it is called with the sampled rows and the row after each.
 func SampleOf(k scalar.Kind, n int, rows []int, word func(row int) int64) ColumnSample {
 	s := ColumnSample{Words: make([]int64, len(rows)), Equal: 1, Rising: 1}
 	pairs, equal, rising := 0, 0, 0
@@ -131,8 +135,8 @@ func SampleOf(k scalar.Kind, n int, rows []int, word func(row int) int64) Column
 	return s
 }
 
-// orderKeyOf maps a word so that keys as unsigned numbers have the order of the
-// type.
+// orderKeyOf maps a word to an unsigned number, so that the numbers have the
+// order of the type.
 func orderKeyOf(k scalar.Kind, w int64) uint64 {
 	switch k {
 	case scalar.Int, scalar.Decimal, scalar.Datetime:
@@ -143,8 +147,8 @@ func orderKeyOf(k scalar.Kind, w int64) uint64 {
 	return uint64(w)
 }
 
-// topWords returns the most frequent of the words, each of which is there
-// twice.
+// topWords returns the most frequent words among those that occur more than
+// once.
 func topWords(words []int64) []WordShare {
 	sorted := slices.Sorted(slices.Values(words))
 	var out []WordShare

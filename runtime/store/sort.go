@@ -11,29 +11,30 @@ import (
 	"github.com/redfoxdb/redfox/runtime/order"
 )
 
-// Order is one column of an ordering.
+// Order is a column to order by.
 type Order struct {
 	Col  int
 	Desc bool
 }
 
-// Arrangement is rows in order.
+// Arrangement gives access to rows in order.
 type Arrangement struct {
 	N int
-	// read sets dst to the words of a column from a place of the order on.
-	// Goroutines may read at the same time.
+	// Read sets dst to the words of a column, from position from of the order
+	// on. It is safe for concurrent use.
 	Read func(col int, dst []int64, from int)
-	Free func() // gives memory back; nothing is read afterwards
+	Free func() // frees memory; Read must not be called afterwards
 }
 
-// InPlace is the first n rows of columns as they stand.
+// InPlace returns the first n rows of columns in the order in which they are
+// stored.
 func InPlace(cols []*Column, n int) *Arrangement {
 	return &Arrangement{N: n, Read: func(c int, dst []int64, from int) { cols[c].Read(dst, from) },
 		Free: func() {}}
 }
 
-// Each calls yield with blocks of the rows in order: block holds a slice of
-// words for each column. The slices are used again.
+// Each calls yield with blocks of the rows in order. A block has a slice of
+// words for each column; the slices are reused for the next block.
 func (a *Arrangement) Each(ctx context.Context, cols int, yield func(block [][]int64) error) error {
 	block := make([][]int64, cols)
 	room := make([]int64, cols*min(BlockRows, a.N))
@@ -53,14 +54,15 @@ func (a *Arrangement) Each(ctx context.Context, cols int, yield func(block [][]i
 	return nil
 }
 
-// Arrange finds the order of rows, or of the first of them. Ties are broken by
-// the columns that the ordering leaves out, ascending, from first to last, so
-// that the order of a relation's tuples is total. Strings are ordered by bytes.
+// Arrange orders rows, or the first limit of them. Ties are broken by the
+// columns that by leaves out, ascending, from first to last, so that the order
+// of a relation's tuples is total. Strings are ordered by bytes.
 //
-// When the packed columns fit 64 bits, it takes 8 bytes a row: the keys are
+// If the packed columns fit 64 bits, it takes 8 bytes a row: the keys are
 // scattered by their leading bits, sorted a bucket at a time in cache, and
-// unpacked; no row is looked up. Otherwise it takes 20. When the rows are in
-// order already, or few are wanted, next to nothing is held.
+// unpacked, so that no row is looked up. Otherwise it takes 20 bytes a row. If
+// the rows are in order already, or the limit is small, it takes hardly any
+// memory.
 func Arrange(
 	ctx context.Context, with Sorting, cols []*Column, by []Order, rows, limit int,
 ) (*Arrangement, error) {
@@ -97,28 +99,28 @@ func Arrange(
 	return a, nil
 }
 
-// fewRows is how many times more rows there are than wanted when sorting all of
-// them is not worth it.
+// fewRows is a threshold: if there are at least fewRows times as many rows as
+// wanted, sorting all of them does not pay.
 const fewRows = 8
 
-// blockRows is the number of rows that are handed on at once.
+// BlockRows is the number of rows in a block.
 const BlockRows = 2048
 
-// rowSorter sorts the rows of columns. Its groups are the columns, each group
-// packed into one word.
+// rowSorter sorts the rows of columns. The columns are divided into groups,
+// each of which is packed into one word.
 type rowSorter struct {
 	Sorting
 	cols   []*Column
-	by     []Order // of every column
+	by     []Order // has every column
 	groups []keyGroup
-	place  []int // of each column in its group's parts
+	place  []int // of each column: its index in the parts of its group
 }
 
 // Sorting holds the resources of a sort.
 type Sorting struct {
-	Threads int             // at most; 0: one for each core
+	Threads int             // upper bound; 0: one for each core
 	Memory  order.Allocator // nil: Go's heap
-	What    string          // what messages call the rows
+	What    string          // the name of the rows in error messages
 }
 
 // alloc returns n words.
@@ -135,7 +137,7 @@ func (s *Sorting) free(words []uint64) {
 	}
 }
 
-// rowList returns a list of n rows that is not given back.
+// rowList returns a list of n rows, which is never freed.
 func (s *Sorting) rowList(n int) ([]uint32, error) {
 	if n == 0 {
 		return []uint32{}, nil
@@ -188,7 +190,7 @@ func (s *rowSorter) sorter() *order.Sorter {
 	return &order.Sorter{Threads: s.Threads, Memory: s.Memory}
 }
 
-// ordering returns the rows as package order takes them.
+// ordering returns the rows and the keys in the form of package order.
 func (s *rowSorter) ordering(rows int) (*order.Rows, []order.Key) {
 	x := &order.Rows{Name: cmp.Or(s.What, "a relation"), N: rows}
 	for _, c := range s.cols {
@@ -209,12 +211,11 @@ func (s *rowSorter) ordering(rows int) (*order.Rows, []order.Key) {
 	return x, keys
 }
 
-// orderRows is how many rows a thread takes at a time of those whose order is
-// looked at.
+// orderRows is the number of rows that a thread checks at a time.
 const orderRows = 1 << 16
 
-// inOrder reports whether the rows are in order as they are, and whether no two
-// of them are equal then.
+// inOrder reports whether the rows are stored in order, and if so, whether no
+// two of them are equal.
 func (s *rowSorter) inOrder(ctx context.Context, rows int) (sorted, strict bool, err error) {
 	g := &s.groups[0]
 	var descends, repeats atomic.Bool
@@ -265,19 +266,19 @@ func (s *rowSorter) compareRest(a, b int) int {
 	return 0
 }
 
-// rows returns the rows in order; equal ones stay in the order they have. The
-// selection is the caller's to free.
+// rows returns the rows in order; the sort is stable. The caller frees the
+// selection.
 func (s *rowSorter) rows(ctx context.Context, n int) (*order.Selection, error) {
 	x, keys := s.ordering(n)
 	return s.sorter().Sort(ctx, x, keys)
 }
 
 // bucketBits is the number of leading key bits by which keys are scattered
-// before they are sorted: enough that a bucket of many millions fits the cache.
+// before they are sorted. It is large enough that a bucket of many million keys
+// fits the cache.
 const bucketBits = 11
 
-// sortedKeys returns the keys of all rows in order, which are the caller's to
-// free.
+// sortedKeys returns the keys of all rows in order. The caller frees them.
 func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]uint64, error) {
 	if rows <= oneSort {
 		return g.sortedOnce(ctx, with, rows)
@@ -285,8 +286,8 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]u
 	threads := min(parallel.Threads(with.Threads), 1+rows>>16)
 	lead := max(0, g.bits-bucketBits)
 	buckets := 1 << min(g.bits, bucketBits)
-	// counts[t][b] is first how many keys thread t has in bucket b, then where
-	// its next one goes.
+	// counts[t][b] is first the number of keys that thread t has in bucket b,
+	// and later the position of its next one.
 	counts := make([][]int, threads)
 	share := func(t int) (from, to int) { return rows / threads * t, rows / threads * (t + 1) }
 	each := func(t int, visit func(part []uint64)) {
@@ -310,8 +311,8 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]u
 		})
 		counts[t] = count
 	})
-	// Threads stop counting when the context is done: then the counts are
-	// short.
+	// Threads stop counting when the context is done, which makes the counts
+	// too small.
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -342,7 +343,7 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]u
 				return
 			}
 		}
-		// An error is the context's, which is returned below.
+		// The only error is the context's, which is returned below.
 		_ = order.Radix(ctx, bucket, scratch[t], 0, lead)
 	})
 	for _, s := range scratch {
@@ -356,8 +357,8 @@ func (g *keyGroup) sortedKeys(ctx context.Context, with *Sorting, rows int) ([]u
 }
 
 // bucketStarts returns where each bucket begins, and where the last one ends.
-// counts[p][b] is first how many items of part p are in bucket b, then where
-// the next one of them goes.
+// It replaces counts[p][b], the number of items of part p in bucket b, by the
+// position of the first of them.
 func bucketStarts(counts [][]int, buckets int) []int {
 	starts := make([]int, buckets+1)
 	at := 0
@@ -371,8 +372,9 @@ func bucketStarts(counts [][]int, buckets int) []int {
 	return starts
 }
 
-// oneSort is how many keys are sorted as one: they and their copy fit a core's
-// second-level cache, and reading them twice to scatter them would not pay.
+// oneSort bounds the keys that are sorted without buckets. They and their copy
+// fit a core's second-level cache, so reading them twice to scatter them would
+// not pay.
 const oneSort = 1 << 16
 
 // sortedOnce is sortedKeys for few rows.

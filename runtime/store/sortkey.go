@@ -7,7 +7,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// keyGroup is columns whose keys fit 64 bits together, most significant first.
+// keyGroup is columns whose keys fit 64 bits together, the most significant
+// first.
 type keyGroup struct {
 	parts []keyPart
 	bits  int
@@ -21,15 +22,15 @@ func (g *keyGroup) add(p keyPart) {
 	g.bits += p.bits
 }
 
-// keyPart makes order-preserving numbers from 0 to span of a column's entries:
-// the stored offsets, unless the column holds floats, or strings whose codes
-// are not in order.
+// keyPart maps the entries of a column to numbers from 0 to span that have the
+// same order. The numbers are the stored offsets, unless the column has floats,
+// or strings whose codes are not in byte order.
 type keyPart struct {
 	col   *Column
 	desc  bool
 	ranks []uint32 // rank of each code, when codes are not in order
-	codes []uint32 // code of each rank, then
-	low   uint64   // what all numbers are reduced by
+	codes []uint32 // code of each rank, if ranks is set
+	low   uint64   // subtracted from all numbers
 	span  uint64
 	bits  int // of span
 	shift int // of the number in the group's key
@@ -60,7 +61,8 @@ func newKeyPart(c *Column, desc bool) keyPart {
 	return p
 }
 
-// read sets keys to those of rows from, from+1, ...; scratch is as long.
+// read sets keys to the keys of the rows from a row on. scratch has the same
+// length.
 func (g *keyGroup) read(keys, scratch []uint64, from int) {
 	clear(keys)
 	scratch = scratch[:len(keys)]
@@ -122,7 +124,7 @@ func (g *keyGroup) keyOf(row int) uint64 {
 	return key[0]
 }
 
-// unpack sets words to those of one part of the keys.
+// unpack sets words to the words of one part, taken from keys.
 func (g *keyGroup) unpack(words []int64, keys []uint64, part int) {
 	p := &g.parts[part]
 	if p.col.Width == 0 {

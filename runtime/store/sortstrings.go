@@ -14,9 +14,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/parallel"
 )
 
-// stringRef names a string of several sources: the source's number in the upper
-// half, the string's in the lower one. The top bit says that the string before
-// it in order equals it.
+// stringRef identifies a string of a source: the number of the source is in the
+// upper half, that of the string in the lower one. The top bit is set if the
+// string before it in order is equal.
 type stringRef uint64
 
 const repeatsLast stringRef = 1 << 63
@@ -26,17 +26,16 @@ func refTo(source, index int) stringRef { return stringRef(source)<<32 | stringR
 func (r stringRef) source() int { return int(r &^ repeatsLast >> 32) }
 func (r stringRef) index() int  { return int(uint32(r)) }
 
-// stringList is the strings of some sources in byte order.
+// stringList is the strings of several sources in byte order.
 type stringList struct {
 	space   *space // of refs and texts
 	sources []dictSource
 	refs    []stringRef
-	starts  []int // of the buckets in refs, and where the last one ends; no string is in two
+	starts  []int // of the buckets in refs, and the end of the last one
 	texts   []bucketText
 }
 
-// bucketText is the different strings of a bucket in order, one behind the
-// other.
+// bucketText is the distinct strings of a bucket, concatenated in order.
 type bucketText struct {
 	data    []byte
 	lengths []uint32
@@ -45,26 +44,26 @@ type bucketText struct {
 func (l *stringList) at(r stringRef) string { return l.sources[r.source()].at(r.index()) }
 
 const (
-	// bucketStrings and bucketBytes are about what a bucket has at most: a copy
-	// of it and what sorts it fit a processor's second cache.
+	// bucketStrings and bucketBytes are about the size of a bucket at most: a
+	// copy of it and the memory that sorts it fit a core's second-level cache.
 	bucketStrings = 1 << 14
 	bucketBytes   = 1 << 20
 	maxBuckets    = 1 << 13
-	// bucketSamples is how many strings of a sample there are at least for each
-	// bucket: then few buckets are twice as large as the mean.
+	// bucketSamples is the least number of sampled strings for each bucket.
+	// With this many, few buckets are twice as large as the mean.
 	bucketSamples = 16
-	// sorterBytes is what a thread takes that sorts buckets, and sortedBytes
-	// its part for each string.
+	// sorterBytes is the memory of a thread that sorts buckets, and sortedBytes
+	// the part of it for each string.
 	sorterBytes = 2 << 20
 	sortedBytes = 48
-	// spanStrings is how many strings a thread takes at least at a time.
+	// spanStrings is the least number of strings that a thread takes at a time.
 	spanStrings = 1 << 13
 )
 
 // sortStrings sorts the strings that come after the sorted prefixes of the
 // sources, by sample sort (Frazer and McKellar, "Samplesort", 1970): a sample
-// divides them into buckets, which threads sort independently. What it makes
-// lies in the space. The error is the context's cause, or the file system's.
+// divides them into buckets, which threads sort independently. The result lies
+// in the space. The error is the context's cause, or the file system's.
 func sortStrings(
 	ctx context.Context, threads int, sources []dictSource, in *space,
 ) (*stringList, error) {
@@ -72,9 +71,9 @@ func sortStrings(
 	spans, n := l.spans(threads)
 	splitters := newSplitters(l.splitters(n))
 	buckets := len(splitters.prefixes) + 1
-	places := make([][]uint16, len(spans)) // of each string of a span: its bucket
-	// next is first how many strings of each span are in each bucket, then
-	// where the next one of them goes.
+	places := make([][]uint16, len(spans)) // the bucket of each string of each span
+	// next[i][b] is first the number of strings of span i in bucket b, and
+	// later the position of the next one.
 	next := make([][]int, len(spans))
 	errs := make([]error, len(spans))
 	parallel.Do(threads, len(spans), func(i int) {
@@ -98,7 +97,7 @@ func sortStrings(
 		}
 	})
 	if err := cmp.Or(context.Cause(ctx), cmp.Or(errs...)); err != nil {
-		return nil, err // counts may be short
+		return nil, err // counts may be too small
 	}
 	l.starts = bucketStarts(next, buckets)
 	var err error
@@ -127,11 +126,11 @@ func sortStrings(
 	return l, cmp.Or(context.Cause(ctx), cmp.Or(errs...))
 }
 
-// span is strings of one source.
+// span is a range of strings of one source.
 type span struct{ source, from, to int }
 
-// spans divides the strings that come after the sorted prefixes; n is how many
-// there are.
+// spans divides the strings that come after the sorted prefixes into spans; n
+// is their total number.
 func (l *stringList) spans(threads int) (spans []span, n int) {
 	for _, s := range l.sources {
 		n += s.len() - s.sortedPrefix()
@@ -145,11 +144,12 @@ func (l *stringList) spans(threads int) (spans []span, n int) {
 	return spans, n
 }
 
-// splitters returns the first strings of all buckets but one, ascending.
+// splitters returns the strings that divide the buckets, ascending: the first
+// string of each bucket but the lowest one.
 func (l *stringList) splitters(n int) []string {
 	wanted := min(n, maxBuckets*bucketSamples*bucketSamples) / bucketSamples
 	sample := make([]string, 0, wanted)
-	at := 0 // of the first string of a source among all
+	at := 0 // the position of a source's first string among all
 	size := 0
 	for _, s := range l.sources {
 		first, length := s.sortedPrefix(), s.len()-s.sortedPrefix()
@@ -178,7 +178,7 @@ func (l *stringList) splitters(n int) []string {
 	return slices.Compact(out)
 }
 
-// splitters tell which bucket a string is in.
+// splitters find the bucket of a string.
 type splitters struct {
 	prefixes []uint64 // the first eight bytes of each
 	texts    stringArena
@@ -193,12 +193,13 @@ func newSplitters(sorted []string) *splitters {
 	return s
 }
 
-// bucket returns the number of splitters that do not come after the string.
+// bucket returns the bucket of a string: the number of splitters that do not
+// come after it.
 func (s *splitters) bucket(text string) int {
 	prefix := prefixAt(text, 0)
 	from := sort.Search(len(s.prefixes), func(i int) bool { return s.prefixes[i] >= prefix })
 	if from < len(s.prefixes) && s.prefixes[from] == prefix {
-		// Among splitters that begin alike, the texts decide.
+		// Splitters with the same prefix are compared in full.
 		alike := sort.Search(len(s.prefixes)-from,
 			func(i int) bool { return s.prefixes[from+i] > prefix })
 		return from + sort.Search(alike, func(i int) bool { return s.texts.at(from+i) > text })
@@ -206,16 +207,16 @@ func (s *splitters) bucket(text string) int {
 	return from
 }
 
-// bucketSorter is the memory in which a thread sorts one bucket after the
-// other.
+// bucketSorter is the memory that a thread reuses for each bucket that it
+// sorts.
 type bucketSorter struct {
 	data           []byte // of all strings of the bucket
-	ends           []int  // of each in data
+	ends           []int  // the end of each string in data
 	refs           []stringRef
 	items, scratch []prefixed
 }
 
-// prefixed is a string of a bucket by its place, with eight of its bytes.
+// prefixed is a string of a bucket by its index, with eight of its bytes.
 type prefixed struct {
 	prefix uint64
 	place  int
@@ -229,9 +230,9 @@ func (x *bucketSorter) at(place int) string {
 	return unsafe.String(unsafe.SliceData(x.data[from:]), x.ends[place]-from)
 }
 
-// sort sorts references of a list by their strings and marks those to the same
-// string as the one before. It looks each string up once: what it works on is a
-// copy.
+// sort sorts references of a list by their strings, and marks those whose
+// string equals the one before. It copies the strings first, so that each is
+// looked up once.
 func (x *bucketSorter) sort(
 	ctx context.Context, l *stringList, refs []stringRef,
 ) (out bucketText, err error) {
@@ -270,7 +271,7 @@ func (x *bucketSorter) sort(
 
 // sortPrefixed sorts items whose first depth bytes are equal: by the next eight
 // bytes, then each run of equal ones further in. Equal strings are ordered by
-// their places. Once the context is done the order is any.
+// their indexes. Once the context is done, the order is arbitrary.
 func (x *bucketSorter) sortPrefixed(ctx context.Context, items, scratch []prefixed, depth int) {
 	if ctx.Err() != nil {
 		return
@@ -283,7 +284,8 @@ func (x *bucketSorter) sortPrefixed(ctx context.Context, items, scratch []prefix
 		return
 	}
 	// Shorter strings are padded with zero bytes. A string that ends here sorts
-	// before its continuations: `ended` ones come first in a run of equals.
+	// before its continuations, so `ended` ones come first in a run of equal
+	// prefixes.
 	for i := range items {
 		items[i].prefix = prefixAt(x.at(items[i].place), depth)
 	}
@@ -322,7 +324,7 @@ func prefixAt(s string, depth int) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// bytes returns how much memory the different strings take.
+// bytes returns the memory of the distinct strings.
 func (l *stringList) bytes() (n int64) {
 	for _, text := range l.texts {
 		n += int64(len(text.data)) + endBytes*int64(len(text.lengths))
@@ -330,14 +332,13 @@ func (l *stringList) bytes() (n int64) {
 	return n
 }
 
-// distinct returns the different strings in order, and sets the place of each
-// string of a source among them. It uses the list up. The strings lie in a
-// space.
+// distinct returns the distinct strings in order, in an arena in the space, and
+// sets the code of each string of a source. The list cannot be used afterwards.
 func (l *stringList) distinct(
 	threads int, places [][]uint32, in *space,
 ) (out stringArena, err error) {
 	buckets := len(l.texts)
-	first, start := make([]int, buckets), make([]int, buckets) // string and byte of each bucket
+	first, start := make([]int, buckets), make([]int, buckets) // string, byte of each bucket
 	count, size := 0, 0
 	for b, text := range l.texts {
 		first[b], start[b] = count, size
@@ -373,8 +374,8 @@ func (l *stringList) distinct(
 	return out, nil
 }
 
-// sortByPrefix sorts items by their prefixes, stably: least significant byte
-// first, leaving out bytes that all prefixes share.
+// sortByPrefix is a stable radix sort of items by their prefixes, the least
+// significant byte first. It skips bytes that all prefixes share.
 func sortByPrefix(items, scratch []prefixed) {
 	var counts [8][256]uint32
 	for _, it := range items {

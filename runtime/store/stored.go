@@ -10,8 +10,8 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Layout is how the entries of a column are stored, as its fields of the same
-// names say.
+// Layout is how the entries of a column are stored. Column has fields of the
+// same names.
 type Layout struct {
 	Type  scalar.Type
 	Base  int64
@@ -26,7 +26,7 @@ func (c *Column) Layout() Layout {
 	return Layout{c.Type, c.Base, c.Step, c.Width, c.n, c.Stats}
 }
 
-// Check returns the error of a layout that no column can have.
+// Check returns an error if no column can have the layout.
 func (l *Layout) Check() error {
 	switch {
 	case l.Width > 8 || l.Width&(l.Width-1) != 0:
@@ -45,8 +45,8 @@ func (l *Layout) Check() error {
 }
 
 // StoredColumn returns the column of a layout over entries in a mapped file,
-// which are aligned to the width and which it keeps. The entries stay as long
-// as owner is reachable. They are not looked at: Holds does that.
+// which are aligned to the width. It keeps entries, which stay valid as long as
+// owner is reachable. It does not check them: Holds does.
 func StoredColumn(l Layout, dict *Dict, entries []byte, owner any) *Column {
 	c := &Column{Type: l.Type, Dict: dict, Base: l.Base, Step: l.Step, Width: l.Width,
 		Stats: l.Stats, n: l.Rows, owner: owner}
@@ -58,27 +58,27 @@ func StoredColumn(l Layout, dict *Dict, entries []byte, owner any) *Column {
 }
 
 // UnreadColumn returns the column of a layout whose entries are packed in a
-// file. MakeRoom and whoever unpacks them complete it, before anyone reads it.
+// file. The caller has to call MakeRoom and unpack the entries before anyone
+// reads the column.
 func UnreadColumn(l Layout, dict *Dict) *Column {
 	return &Column{Type: l.Type, Dict: dict, Base: l.Base, Step: l.Step, Width: l.Width,
 		Stats: l.Stats, n: l.Rows}
 }
 
-// MakeRoom allocates the entries of an UnreadColumn, to be filled. The ledger
-// reserves their memory under the name what.
+// MakeRoom allocates the entries of an UnreadColumn. The caller fills them. The
+// ledger reserves their memory under the name what.
 func (c *Column) MakeRoom(ledger *Ledger, what string) error {
 	_, err := c.allocate(ledger, what)
 	return err
 }
 
-// DropRoom takes the entries of an UnreadColumn away, when they could not be
-// filled.
+// DropRoom drops the entries of an UnreadColumn that could not be filled.
 func (c *Column) DropRoom() {
 	c.U8, c.U16, c.U32, c.U64, c.owner, c.OnDisk = nil, nil, nil, nil, nil, false
 }
 
-// Between returns the least and the greatest word of offsets within bounds. It
-// returns false if words do not ascend with their offsets.
+// Between returns the words of the least and the greatest offset. It returns
+// false if words do not ascend with their offsets.
 func (l *Layout) Between(least, greatest uint64) (lo, hi int64, ok bool) {
 	if l.Type.Kind == scalar.Float {
 		return 0, 0, false
@@ -93,14 +93,15 @@ func (l *Layout) Between(least, greatest uint64) (lo, hi int64, ok bool) {
 		orderWord(l.Type.Kind, first+product), true
 }
 
-// Within reports whether words are within the bounds of the column.
+// Within reports whether the words from lo to hi are within the bounds of the
+// column.
 func (l *Layout) Within(lo, hi int64) bool {
 	key := func(w int64) uint64 { return orderKeyOf(l.Type.Kind, w) }
 	return key(lo) >= key(l.Stats.Min) && key(hi) <= key(l.Stats.Max)
 }
 
 // Holds reports whether the words of some rows are within the column's bounds
-// and, where they are codes, within its dictionary.
+// and, if they are codes, within its dictionary.
 func (c *Column) Holds(from, until int) bool {
 	if from == until {
 		return true
@@ -126,17 +127,17 @@ func (c *Column) Holds(from, until int) bool {
 	return lo >= orderKeyOf(k, c.Stats.Min) && hi <= orderKeyOf(k, c.Stats.Max)
 }
 
-// StartsWith reports whether two columns have the same layout, up to the
-// number of rows, so that the entries of the longer one may begin with those of
-// the shorter.
+// StartsWith reports whether two layouts are equal except for the number of
+// rows, and l has at least as many rows as short. Only then can the entries of
+// the one column begin with those of the other.
 func (l *Layout) StartsWith(short *Layout) bool {
 	return l.Type == short.Type && l.Base == short.Base && l.Step == short.Step &&
 		l.Width == short.Width && l.Rows >= short.Rows
 }
 
-// Text returns the sorted strings of the dictionary, one behind the other, and
-// where each of them ends, in 4 bytes or, if wide is set, in 8. The slices are
-// valid while the dictionary is reachable.
+// Text returns the sorted strings of the dictionary, concatenated, and the end
+// of each, in 4 bytes or, if wide is set, in 8. The slices are valid while the
+// dictionary is reachable.
 func (d *Dict) Text() (text, ends []byte, wide bool) {
 	a := d.arena()
 	if a.wide != nil {
@@ -145,9 +146,9 @@ func (d *Dict) Text() (text, ends []byte, wide bool) {
 	return a.data, bytesOf(a.ends), false
 }
 
-// StoredDict returns the dictionary of what Text returned, which it keeps and
-// which is in a mapped file. The places of the ends are aligned to their width.
-// They are not looked at: EndsHold does that.
+// StoredDict returns the dictionary of text and ends in a mapped file, in the
+// form that Text returns. It keeps both. ends is aligned to its width. It does
+// not check the ends: EndsHold does.
 func StoredDict(text, ends []byte, wide bool) *Dict {
 	d := &Dict{OnDisk: true}
 	d.sorted.data = text
@@ -160,8 +161,8 @@ func StoredDict(text, ends []byte, wide bool) *Dict {
 	return d
 }
 
-// EndsHold reports whether the strings of a dictionary lie within its text, one
-// behind the other.
+// EndsHold reports whether the ends of the strings ascend to the end of the
+// text.
 func (d *Dict) EndsHold() bool {
 	last, n := uint64(0), d.sorted.len()
 	if d.sorted.wide != nil {
@@ -176,8 +177,8 @@ func (d *Dict) EndsHold() bool {
 	return last == uint64(len(d.sorted.data)) && slices.IsSorted(d.sorted.ends)
 }
 
-// Ascends reports whether the sorted strings strictly ascend and, if they are
-// packed, have as many bytes as they should.
+// Ascends reports whether the sorted strings strictly ascend. If they are
+// packed, it also compares their total length with the recorded one.
 func (d *Dict) Ascends() bool {
 	a := d.arena()
 	for i := 1; i < a.len(); i++ {
@@ -188,9 +189,9 @@ func (d *Dict) Ascends() bool {
 	return d.packed == nil || d.packed.Bytes == int64(len(a.data))
 }
 
-// Compact returns a column of the same values whose dictionary is sorted, and
-// has no strings without a row if it would otherwise have more strings than the
-// column has rows.
+// Compact returns a column of the same values whose dictionary is sorted. If
+// the dictionary has more strings than the column has rows, it drops the unused
+// ones.
 func (c *Column) Compact() *Column {
 	if c.Dict == nil {
 		return c

@@ -10,9 +10,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Dedupe returns the first row of each tuple, ascending, or nil when no tuple
-// repeats. When two rows agree in the key columns alone it returns the first
-// such pair instead, by the later row.
+// Dedupe returns the first row of each tuple, ascending, or nil if no tuple
+// repeats. If two rows agree in the key columns but not in the others, it
+// returns such a pair, a and b, instead: the one whose later row comes first.
 func Dedupe(
 	ctx context.Context, with Sorting, cols []*Column, rows, keys int,
 ) (keep []uint32, a, b uint32, err error) {
@@ -22,7 +22,7 @@ func Dedupe(
 		repeats = s.repeatedKeys
 	}
 	same := rowComparer(cols[keys:])
-	drop, err := s.alloc((rows + 63) / 64) // a bit for each row
+	drop, err := s.alloc((rows + 63) / 64) // one bit for each row
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -52,8 +52,9 @@ func Dedupe(
 	return keep, 0, 0, nil
 }
 
-// repeatedKeys visits, in order, the rows whose key an earlier row has, with
-// the first such row, until visit returns false. The columns are one group.
+// repeatedKeys visits, in order, each row whose key an earlier row has, with
+// the first row of that key. It stops when visit returns false. The columns are
+// one group.
 func (s *rowSorter) repeatedKeys(
 	ctx context.Context, rows int, visit func(first, row uint32) bool,
 ) error {
@@ -66,7 +67,7 @@ func (s *rowSorter) repeatedKeys(
 	repeated := keys[:0]
 	for i := 1; i < rows; i++ {
 		if k := keys[i]; k == keys[i-1] && (len(repeated) == 0 || repeated[len(repeated)-1] != k) {
-			// Writing behind the reader: repeated is shorter than i.
+			// repeated shares memory with keys, but is always shorter than i.
 			repeated = append(repeated, k)
 		}
 	}
@@ -111,8 +112,8 @@ func (s *rowSorter) repeats(
 	}
 	defer selection.Free()
 	sorted := selection.Rows
-	// The order is stable, so the first of a run is the first in the file.
-	// Those that follow are visited in the order of the file.
+	// The sort is stable, so the first row of a run is the first in the file.
+	// The others are visited in the order of the file.
 	repeated := 0
 	for i := 1; i < rows; i++ {
 		if s.equal(sorted[i-1], sorted[i]) {
@@ -122,7 +123,7 @@ func (s *rowSorter) repeats(
 	if repeated == 0 {
 		return nil
 	}
-	found, err := s.alloc(repeated) // the later row, and above it the first one
+	found, err := s.alloc(repeated) // the later row in the low half, the first one in the high half
 	if err != nil {
 		return err
 	}
@@ -155,17 +156,17 @@ func (s *rowSorter) equal(a, b uint32) bool {
 	return true
 }
 
-// noRow stands for the row of a key that none was seen of yet.
+// noRow stands for the row of a key that has not been seen yet.
 const noRow = 1 << 32
 
 // rowTable maps some keys to a row: open addressing, at most half full.
 type rowTable struct {
 	keys  []uint64
-	rows  []uint64 // of each key, its row plus one; 0 where there is no key
+	rows  []uint64 // the row of each key plus one; 0 if the slot is free
 	shift int
 }
 
-// newRowTable makes a table whose memory is the caller's to free.
+// newRowTable returns a table of keys, which the caller frees.
 func newRowTable(with *Sorting, keys []uint64) (*rowTable, error) {
 	width := bits.Len(uint(2*len(keys))) + 1
 	t := &rowTable{shift: 64 - width}
@@ -192,7 +193,7 @@ func (t *rowTable) free(with *Sorting) {
 	with.free(t.rows)
 }
 
-// find returns the place of a key, or -1.
+// find returns the slot of a key, or -1.
 func (t *rowTable) find(key uint64) int {
 	for i := int(scalar.Mix(key) >> t.shift); t.rows[i] != 0; i = (i + 1) & (len(t.keys) - 1) {
 		if t.keys[i] == key {
@@ -202,14 +203,15 @@ func (t *rowTable) find(key uint64) int {
 	return -1
 }
 
-// FirstOfEach returns the first row of each different one, ascending, or nil
-// when no row repeats another in all columns.
+// FirstOfEach returns the first row of each distinct tuple, ascending, or nil
+// if no two rows agree in all columns.
 func FirstOfEach(ctx context.Context, with Sorting, cols []*Column, rows int) ([]uint32, error) {
 	keep, _, _, err := Dedupe(ctx, with, cols, rows, len(cols))
 	return keep, err
 }
 
-// rowComparer returns whether two rows agree in all columns.
+// rowComparer returns a function that reports whether two rows agree in all
+// columns.
 func rowComparer(cols []*Column) func(a, b uint32) bool {
 	return func(a, b uint32) bool {
 		for _, c := range cols {
@@ -221,10 +223,10 @@ func rowComparer(cols []*Column) func(a, b uint32) bool {
 	}
 }
 
-// UniqueRows reports whether no two rows agree in all columns. The cheap proofs
-// are that one column has another word in each row, and that they ascend; then
-// come a bitmap over the packed columns when their ranges are small for the
-// number of rows, and sorting.
+// UniqueRows reports whether no two rows agree in all columns. It tries the
+// cheap proofs first: one column has a different word in each row, or the rows
+// ascend. Then it marks packed keys in a bitmap if their range is small for the
+// number of rows. Otherwise it sorts.
 func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bool, error) {
 	if rows < 2 {
 		return true, nil
@@ -236,7 +238,7 @@ func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bo
 		return c.Stats.Ascending &&
 			c.Stats.Distinct == int64(rows)
 	}) {
-		return true, nil // the count is exact
+		return true, nil // the count is exact if the column ascends
 	}
 	if len(cols) == 2 && pairsAscend(ctx, with, cols[0], cols[1]) {
 		return true, context.Cause(ctx)
@@ -276,7 +278,7 @@ func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bo
 	return true, nil
 }
 
-// uniqueByBitmap marks each key in a bitmap of at most 16 bytes a row.
+// uniqueByBitmap marks each key in a bitmap, which has at most 16 bytes a row.
 func (g *keyGroup) uniqueByBitmap(ctx context.Context, with *Sorting, rows int) (bool, error) {
 	seen, err := with.alloc(int(1 + (uint64(1)<<g.bits-1)/64))
 	if err != nil {

@@ -4,14 +4,14 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// part is what commands of a block can conflict over: a managed variable, or of
-// a derived relation either what merges have made of it or the new tuples.
+// part is what commands of a block can conflict over: a managed variable or,
+// for a derived relation, either its merged tuples or its new ones.
 type part struct {
 	of    harmony.Managed
 	fresh bool // the new part
 }
 
-// access is how a command touches a part.
+// access is the way in which a command touches a part.
 type access uint8
 
 const (
@@ -20,19 +20,19 @@ const (
 	writes
 )
 
-// accesses is what a command touches.
+// accesses are the parts that a command touches, and how.
 type accesses map[part]access
 
 func (a accesses) add(m harmony.Managed, fresh bool, how access) {
 	p := part{m, fresh}
 	if old := a[p]; old != 0 && old != how {
-		how = writes // both: it commutes with neither
+		how = writes // the command does both, so it commutes with neither
 	}
 	a[p] = how
 }
 
-// conflicts reports whether two commands may not change places: one writes what
-// the other touches, or one appends to what the other reads.
+// conflicts reports whether two commands must keep their order: one writes a
+// part that the other touches, or one appends to a part that the other reads.
 func (a accesses) conflicts(b accesses) bool {
 	for p, how := range a {
 		if other := b[p]; other != 0 && (how != other || how == writes) {
@@ -42,7 +42,7 @@ func (a accesses) conflicts(b accesses) bool {
 	return false
 }
 
-// commandAccesses returns what a command touches.
+// commandAccesses returns the accesses of a command.
 func commandAccesses(c harmony.Command) accesses {
 	a := accesses{}
 	switch c := c.(type) {
@@ -71,7 +71,7 @@ func commandAccesses(c harmony.Command) accesses {
 	return a
 }
 
-// kernelAccesses returns what running a kernel touches.
+// kernelAccesses returns the accesses of running a kernel.
 func kernelAccesses(k *harmony.Kernel) accesses {
 	a := accesses{}
 	switch s := k.Source.(type) {
@@ -82,7 +82,7 @@ func kernelAccesses(k *harmony.Kernel) accesses {
 	}
 	for _, s := range k.Stages {
 		if p, ok := s.(*harmony.Probe); ok {
-			// An index is good as long as its relation is as it was.
+			// An index is valid as long as its relation does not change.
 			a.add(p.Index, false, reads)
 			a.add(p.Index.Of, false, reads)
 		}
@@ -90,7 +90,7 @@ func kernelAccesses(k *harmony.Kernel) accesses {
 	for _, s := range k.Sinks {
 		_, insert := s.(*harmony.Insert)
 		if insert {
-			a.add(harmony.SinkTarget(s), false, reads) // for what is there
+			a.add(harmony.SinkTarget(s), false, reads) // it looks for existing tuples
 		}
 		a.add(harmony.SinkTarget(s), insert, appends)
 	}
@@ -108,7 +108,7 @@ func (a accesses) without(t harmony.Managed) accesses {
 	return out
 }
 
-// clearOf reports whether commands touch nothing in conflict with a.
+// clearOf reports whether no command conflicts with a.
 func (a accesses) clearOf(cmds []harmony.Command) bool {
 	for _, c := range cmds {
 		if a.conflicts(commandAccesses(c)) {

@@ -8,17 +8,17 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// reservedRegisters hold what every kernel has beside its values: addresses,
-// positions, masks of the rows that are left.
+// reservedRegisters is the number of registers for what every kernel has beside
+// its values: addresses, positions, masks of live rows.
 const reservedRegisters = 32
 
-// Estimate is what a kernel is expected to take. It is made before code is, so
-// it is a guide and no promise: a register allocator may do better.
+// Estimate is the estimated resources of a kernel. It is made before there is
+// code, so it is only a guide: a register allocator may do better.
 type Estimate struct {
-	Items      int // rows a thread
-	Live       int // 32-bit words of values that one row has at most at a time
-	Registers  int // of 32 bits, a thread; 0 where values stand in scratch memory
-	Scratch    int // bytes a block
+	Items      int // rows for each thread
+	Live       int // the most 32-bit words of values that a row has at a time
+	Registers  int // of 32 bits, for each thread; 0 if values are in scratch memory
+	Scratch    int // bytes for each block
 	Parameters int // bytes
 	Sinks      int
 }
@@ -32,9 +32,9 @@ func (e Estimate) String() string {
 	return s + fmt.Sprintf("%d bytes of scratch, %d of parameters", e.Scratch, e.Parameters)
 }
 
-// EstimateOf chooses the largest number of rows a thread with which a kernel
-// stays within the budget, or the smallest if it never does, and estimates the
-// kernel with it.
+// EstimateOf estimates a kernel with the largest number of rows a thread for
+// which it stays within the budget, or with the smallest number if it never
+// does.
 func EstimateOf(k *harmony.Kernel, b target.Budget) Estimate {
 	live := liveness(k)
 	var e Estimate
@@ -42,15 +42,15 @@ func EstimateOf(k *harmony.Kernel, b target.Budget) Estimate {
 		e = Estimate{Items: items, Live: live.most, Parameters: parameters(k),
 			Sinks: len(k.Sinks)}
 		tile := b.Threads * items
-		// An expansion scans the match counts of a tile and keeps there what
-		// later stages need, while the rows that it makes are worked on. Those
-		// of several expansions nest.
+		// An expansion scans the match counts of a tile. It keeps the values
+		// that later stages need in scratch memory while its rows are
+		// processed. Several expansions nest.
 		for _, words := range live.across {
 			e.Scratch += 4 * tile * (1 + words)
 		}
 		if b.Registers > 0 {
 			e.Registers = reservedRegisters + live.most*items
-			e.Scratch += 4 * (b.Threads/32 + 1) // the scan that gives rows their output positions
+			e.Scratch += 4 * (b.Threads/32 + 1) // the scan that computes output positions
 		} else {
 			e.Scratch += 4 * tile * live.most
 		}
@@ -79,7 +79,7 @@ func excess(e Estimate, b target.Budget) string {
 	return ""
 }
 
-// live is how many words of values the rows of a kernel carry.
+// live is the number of words of values that the rows of a kernel carry.
 type live struct {
 	most   int   // at a time
 	across []int // over each expansion, in order
@@ -127,8 +127,8 @@ func liveness(k *harmony.Kernel) live {
 	return l
 }
 
-// regWords returns the 32-bit words of a register. Booleans are bits of a mask,
-// strings the numbers of their entries in a dictionary, rows 32-bit numbers.
+// regWords returns the number of 32-bit words of a register. Booleans are bits
+// of a mask, strings are codes of a dictionary, and rows are 32-bit numbers.
 func regWords(r *harmony.Reg) int {
 	if r.Row != nil {
 		return 1
@@ -149,10 +149,10 @@ func typeBytes(t scalar.Type) int {
 	return 8
 }
 
-// parameters returns the bytes of a kernel's parameters: address, base and
-// width of each column that it reads, address and size of each index, address
-// of each column that it writes with a counter a sink, and literals, which are
-// parameters so that a changed constant is no new kernel.
+// parameters returns the bytes of a kernel's parameters: the address, base and
+// width of each column that it reads, the address and size of each index, the
+// address of each column that it writes, a counter for each sink, and literals,
+// which are parameters so that a changed constant does not make a new kernel.
 func parameters(k *harmony.Kernel) int {
 	const column, literal, address = 16, 8, 8
 	type read struct {

@@ -11,39 +11,39 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// Options says what is fused.
+// Options chooses what is fused.
 type Options struct {
-	Off  bool   // nothing
-	Keep []Pair // pairs that stay apart
-	// Distinct tells which derived relations get no tuple twice, as
-	// harmony.Distinct does; nil means none.
+	Off  bool   // fuse nothing
+	Keep []Pair // pairs that are not fused
+	// Distinct reports whether a derived relation gets no tuple twice
+	// (harmony.Distinct). Nil means that none is known to.
 	Distinct func(*harmony.Relation) bool
-	// Budget is what a kernel may take; the zero Budget is that of sm_80, whose
-	// kernels every later GPU runs.
+	// Budget bounds the resources of a kernel. The zero Budget is that of
+	// sm_80, whose kernels run on every later GPU.
 	Budget target.Budget
-	// TwoIndexes keeps the indexes over old and over full of the same columns
-	// of a relation apart.
+	// TwoIndexes keeps separate indexes over old and over full for the same
+	// columns of a relation.
 	TwoIndexes bool
-	// Large is the number of kernels and indexes from which a program is large;
-	// 0 is target.ManyFunctions.
+	// Large is the least number of kernels and indexes of a large program; 0
+	// means target.ManyFunctions.
 	Large int
 	// Brief leaves refusals out of the report. Finding all of them takes longer
 	// than fusing.
 	Brief bool
 }
 
-// Pair names a producer and a consumer as the program before fusion does.
+// Pair is the names of a producer and a consumer in the program before fusion.
 type Pair struct{ Producer, Consumer string }
 
 // Fuse returns the program with kernels fused as far as dependences and the
-// budget allow, and what it did and refused. The given program is not changed;
-// the result shares its variables.
+// budget allow, and a report. It does not change p; the result shares its
+// variables.
 //
-// Temps are taken in the order in which they are filled, so that a run of
-// kernels grows from its first one: it is the one that sees most rows, and
-// where the budget ends a run, what is stored has passed most filters (the
-// greedy choice of Kernel Weaver). A kernel that the budget keeps out starts
-// the next run.
+// Temps are handled in the order in which they are filled, so that a group of
+// kernels grows from its first one, which sees the most rows. If the budget
+// ends a group, its rows have passed most filters before they are stored (the
+// greedy choice of Kernel Weaver). A kernel that does not fit the budget starts
+// the next group.
 func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 	if opts.Budget.Items == nil {
 		opts.Budget = target.GPU(target.OldestSM).Budget
@@ -73,29 +73,30 @@ func Fuse(p *harmony.Program, opts Options) (*harmony.Program, *Report, error) {
 	return f.Program, f.report, nil
 }
 
-// fuser is a program on its way.
+// fuser is the program while it is being fused.
 type fuser struct {
 	*harmony.Program
 	opts   Options
 	report *Report
-	// parts has the kernels of the given program that a kernel consists of.
+	// parts has, for each kernel, the kernels of the given program that it
+	// consists of.
 	parts map[*harmony.Kernel][]*harmony.Kernel
-	// names has the kernels' names, and seen the refusals, so that none
+	// names has the names of kernels, and seen the refusals, so that none
 	// repeats.
 	names map[string]bool
-	// commands has the names of the given program's commands, was what one of
-	// them is called that a command replaces, and inPlace those that one has
-	// taken over.
+	// commands has the names of the given program's commands. was has the name
+	// of the command that a command replaces, and inPlace the commands whose
+	// work it has taken over.
 	commands map[string]bool
 	was      map[harmony.Command]string
 	inPlace  map[harmony.Command][]string
 	seen     map[Refusal]bool
-	// isLarge tells whether compiling takes longer than most first runs.
+	// isLarge means that compiling takes longer than most first runs.
 	isLarge bool
 }
 
-// newFuser copies the control flow of a program; kernels are replaced, never
-// changed.
+// newFuser returns a fuser with a copy of the program's control flow. Kernels
+// are not copied: they are replaced, never changed.
 func newFuser(p *harmony.Program, opts Options) *fuser {
 	f := &fuser{
 		Program: &harmony.Program{
@@ -129,7 +130,7 @@ func newFuser(p *harmony.Program, opts Options) *fuser {
 	return f
 }
 
-// site is where a command stands.
+// site is the place of a command.
 type site struct {
 	block *harmony.Block
 	at    int
@@ -161,7 +162,7 @@ func (f *fuser) uses(t *harmony.Relation) uses {
 				if readsRows(c.Kernel, t) {
 					u.consumers = append(u.consumers, s)
 				}
-			case *harmony.Build: // the most frequent of the others
+			case *harmony.Build: // the most frequent command after runs
 				if c.Index.Of == t {
 					u.consumers = append(u.consumers, s)
 				}
@@ -229,8 +230,8 @@ func commandName(c harmony.Command) string {
 	return harmony.CommandString(c)
 }
 
-// nameOf names the command at a site as the given program does: of a fused
-// kernel the last part that touches the variable.
+// nameOf returns the name of the command at a site in the given program. For a
+// fused kernel, it is the name of the last part that touches the variable.
 func (f *fuser) nameOf(s site, touches func(*harmony.Kernel) bool) string {
 	if k := s.kernel(); k != nil {
 		for _, part := range slices.Backward(f.parts[k]) {
@@ -242,7 +243,7 @@ func (f *fuser) nameOf(s site, touches func(*harmony.Kernel) bool) string {
 	return cmp.Or(f.was[s.command()], commandName(s.command()))
 }
 
-// pairOf names a producer and a consumer of a temp.
+// pairOf returns the names of a producer and a consumer of a temp.
 func (f *fuser) pairOf(w, c site, t *harmony.Relation) Pair {
 	return Pair{
 		f.nameOf(w, func(k *harmony.Kernel) bool { return len(storesTo(k, t)) > 0 }),
@@ -250,7 +251,7 @@ func (f *fuser) pairOf(w, c site, t *harmony.Relation) Pair {
 	}
 }
 
-// named gives a fused kernel a name that is not taken, and notes its parts.
+// named gives a fused kernel a unique name, and records its parts.
 func (f *fuser) named(k *harmony.Kernel, of ...*harmony.Kernel) *harmony.Kernel {
 	base := k.Name
 	for n := 2; f.names[k.Name]; n++ {

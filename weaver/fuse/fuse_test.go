@@ -10,9 +10,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/redfoxdb/redfox/harmony"
+	"github.com/redfoxdb/redfox/internal/reference/harmonyref"
 	"github.com/redfoxdb/redfox/internal/reference/planref"
 	"github.com/redfoxdb/redfox/internal/scalar"
-	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
@@ -172,32 +172,16 @@ func fuseTwice(t *testing.T, name string, p *harmony.Program,
 
 // disagreement compares two programs over random facts.
 func disagreement(seed uint64, before, after *harmony.Program) string {
-	return disagreementOn(randomFacts(rand.New(rand.NewPCG(seed, 1)), before), before, after, seed)
+	facts := randomFacts(rand.New(rand.NewPCG(seed, 1)), before)
+	return harmonyref.Disagreement(facts, before, after, seed)
 }
 
 // randomFacts returns few rows of small values for a program's inputs and
 // tables.
 func randomFacts(rng *rand.Rand, p *harmony.Program) map[string]planref.Rows {
-	facts := map[string]planref.Rows{}
-	for _, r := range p.Relations {
-		if r.Kind != queryplan.Input || facts[r.Source] != nil {
-			continue
-		}
-		rows := planref.Rows{}
-		seen := map[string]bool{}
-		for range rng.IntN(20) {
-			row := make([]scalar.Value, len(r.Cols))
-			for i, c := range r.Cols {
-				row[i] = randomValue(c.Type, rng.Int64N(6))
-			}
-			if key := planref.Key(row[:r.Keys]); !seen[key] {
-				seen[key] = true
-				rows = append(rows, row)
-			}
-		}
-		facts[r.Source] = rows
-	}
-	return facts
+	return harmonyref.RandomFacts(rng, p, func(t scalar.Type) scalar.Value {
+		return randomValue(t, rng.Int64N(6))
+	})
 }
 
 func randomValue(t scalar.Type, word int64) scalar.Value {

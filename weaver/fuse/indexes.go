@@ -6,22 +6,23 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// shareIndexes has one index serve the kernels that look up old rows and those
-// that look up all rows of a relation by the same columns. A round of
-// semi-naive evaluation has both where a rule has two recursive atoms.
+// shareIndexes lets one index serve the kernels that look up old rows of a
+// relation and those that look up all rows by the same columns. A round of
+// semi-naive evaluation has both if a rule has two recursive atoms.
 //
-// Rows are appended, so the old ones come first. The index has them when the
-// round begins, as they are what the round before had in full. Kernels that
-// probe old rows run then. A build adds the rows of the delta, and the others
-// run. No probe costs more, and there is one index to fill and to keep.
+// Rows are appended, so the old ones come first. The index has the old rows
+// when a round begins, because they are all rows of the round before. Kernels
+// that probe old rows run first. Then a build adds the rows of the delta, and
+// the other kernels run. No probe costs more, and there is only one index to
+// fill and to keep.
 //
-// It is not legal where a kernel probes both, where one that needs all rows has
-// to run before one that needs the old ones, or where a block with old rows
-// does not build both indexes before it probes them. At its end the index has
-// all rows, as other blocks expect.
+// It is not legal if a kernel probes both indexes, if a kernel that needs all
+// rows has to run before one that needs the old ones, or if a block that probes
+// old rows does not build both indexes first. At the end of the block, the
+// index has all rows, as other blocks expect.
 func (f *fuser) shareIndexes() {
 	orders := map[*harmony.Block]*order{}
-	taken := map[*harmony.Index]*harmony.Index{} // by what is over old
+	taken := map[*harmony.Index]*harmony.Index{} // from old to full
 	for _, old := range f.Indexes {
 		if full := f.fullOf(old); full != nil && f.ordered(orders, old, full) {
 			taken[old] = full
@@ -57,7 +58,7 @@ func (f *fuser) shareIndexes() {
 	}
 }
 
-// fullOf returns the index over full that an index over old is a part of, or
+// fullOf returns the index over full that can replace an index over old, or
 // nil.
 func (f *fuser) fullOf(old *harmony.Index) *harmony.Index {
 	if old.Version != harmony.Old || old.ByPosition() {
@@ -72,8 +73,8 @@ func (f *fuser) fullOf(old *harmony.Index) *harmony.Index {
 	return nil
 }
 
-// ordered has the kernels that probe an index over old run before one over full
-// is built, and reports whether they can.
+// ordered makes the kernels that probe an index over old run before the one
+// over full is built, and reports whether that is possible.
 func (f *fuser) ordered(orders map[*harmony.Block]*order, old, full *harmony.Index) bool {
 	var sharing []*harmony.Block
 	for _, b := range f.Blocks {
@@ -125,21 +126,21 @@ func handles(c harmony.Command, x *harmony.Index) bool {
 	return builds(c, x) || ok && slices.Contains(run.Kernel.Reads(), harmony.Managed(x))
 }
 
-// order is which commands of a block have to wait for which others.
+// order records which commands of a block have to wait for which others.
 type order struct {
 	cmds []harmony.Command
-	// waits has, for each command, the places of those before it that it
-	// conflicts with, as far as they do not follow from others.
+	// waits has, for each command, the positions of the earlier ones that it
+	// conflicts with, except for those that follow from others.
 	waits [][]int
-	// shared has, for the place of a build of an index over full, the places of
-	// the commands that use the one over old.
+	// shared has, for the position of each build of an index over full, the
+	// positions of the commands that use the one over old.
 	shared map[int][]int
 }
 
 func newOrder(cmds []harmony.Command) *order {
 	o := &order{cmds: cmds, waits: make([][]int, len(cmds)), shared: map[int][]int{}}
-	// group are commands in succession that may change places as far as a part
-	// is concerned, and before those that all of them wait for.
+	// group is successive commands that a part allows to run in any order.
+	// before are the commands that all of them wait for.
 	type group struct {
 		how           access
 		group, before []int
@@ -149,7 +150,7 @@ func newOrder(cmds []harmony.Command) *order {
 		touched := commandAccesses(c)
 		switch c.(type) {
 		case *harmony.Check, *harmony.CheckKey:
-			touched[part{}] = writes // the first one that fails ends the run
+			touched[part{}] = writes // a failed check ends the run
 		}
 		for p, how := range touched {
 			g := last[p]
@@ -167,8 +168,8 @@ func newOrder(cmds []harmony.Command) *order {
 	return o
 }
 
-// share has the build of an index over full wait for what uses one over old, if
-// there is an order then.
+// share makes the build of an index over full wait for the commands that use
+// one over old, if an order exists then.
 func (o *order) share(old, full *harmony.Index) bool {
 	at := slices.IndexFunc(o.cmds, func(c harmony.Command) bool { return builds(c, full) })
 	for i, c := range o.cmds {
@@ -183,7 +184,7 @@ func (o *order) share(old, full *harmony.Index) bool {
 	return true
 }
 
-// apart takes share back.
+// apart undoes share.
 func (o *order) apart(full *harmony.Index) {
 	for at := range o.shared {
 		if builds(o.cmds[at], full) {
@@ -193,8 +194,8 @@ func (o *order) apart(full *harmony.Index) {
 }
 
 // sorted returns the commands in an order in which each comes after those that
-// it waits for, or nil. Of the commands that may be next, builds of shared
-// indexes let the others go ahead, so that the blocks of a device meet seldom,
+// it waits for, or nil if there is none. Among the commands that may be next,
+// builds of shared indexes come late, so that the device synchronises rarely,
 // and merges come last.
 func (o *order) sorted() []harmony.Command {
 	late := func(i int) int {

@@ -7,21 +7,22 @@ import (
 	"github.com/redfoxdb/redfox/internal/list"
 )
 
-// Numbering and ranking need all rows, so no kernel becomes one with them. What
-// only moves rows to them, or from them to where they belong, is not needed all
-// the same: they read any columns of a relation, and fill any of another one.
+// Numbering and ranking need all rows, so no kernel is fused with them. But
+// kernels that only move rows to them, or from them to another relation, can be
+// removed, because the commands can read any columns of a relation and fill any
+// columns of another.
 
-// ordering is a Number or a TopK as far as both have it.
+// ordering is the common part of Number and TopK.
 type ordering struct {
 	to, from **harmony.Relation
 	cols     *[]int
-	// reads makes the ordering read another relation, of which places are the
-	// columns of the one that it read.
+	// reads makes the ordering read another relation. places has that
+	// relation's column for each column of the present one.
 	reads func(from *harmony.Relation, places []int)
 }
 
-// orderingOf returns a copy of a command that numbers or ranks, and what it is
-// made of; nil if it is another one.
+// orderingOf returns a copy of a command that numbers or ranks, and its
+// ordering. It returns nil for other commands.
 func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 	moved := func(cols []int, places []int) []int {
 		out := slices.Clone(cols)
@@ -32,8 +33,8 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 		}
 		return out
 	}
-	// Several columns may be one of the relation that is read: the first of
-	// them decides.
+	// Several columns may come from one column of the relation that is read.
+	// The first of them decides.
 	once := func(cols, places []int) (out []int) {
 		for _, at := range moved(cols, places) {
 			if !slices.Contains(out, at) {
@@ -57,8 +58,8 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 	switch c := c.(type) {
 	case *harmony.Number:
 		n := *c
-		// The columns that break ties are named, so that they do not depend on
-		// which columns there are.
+		// The columns that break ties are made explicit, so that they do not
+		// depend on the columns of the relation.
 		n.Order = c.Keys()
 		return &n, &ordering{&n.To, &n.From, &n.Cols, func(from *harmony.Relation, places []int) {
 			n.Cols = moved(n.Cols, places)
@@ -79,13 +80,13 @@ func orderingOf(c harmony.Command) (harmony.Command, *ordering) {
 	return nil, nil
 }
 
-// orderInPlace lets what numbers or ranks rows read them where they are, and
-// write them where they are wanted, in place of kernels that only move them to
-// a temp before and out of one behind.
+// orderInPlace makes commands that number or rank read rows from their
+// relation, and write them to the one where they are wanted. That replaces
+// kernels that only move rows to a temp before, or out of a temp after.
 //
-// It is not legal where somebody else needs the temp, where a command between
-// changes what is read or needs what is written, or where tuples have to be
-// looked for before they are added to a derived relation.
+// It is not legal if something else needs the temp, if a command in between
+// changes what is read or needs what is written, or if tuples have to be looked
+// up before they are added to a derived relation.
 func (f *fuser) orderInPlace() {
 	for _, t := range f.temps() {
 		u := f.uses(t)
@@ -108,9 +109,9 @@ func (f *fuser) orderInPlace() {
 	}
 }
 
-// takeOver replaces a producer and a consumer of a temp, one of which moves
-// rows, by a command in the place of the other, unless one between touches what
-// would be touched sooner or later.
+// takeOver replaces a producer and a consumer of a temp, one of which only
+// moves rows, by the command by, at site at. It does not if a command in
+// between conflicts with what would then happen earlier or later.
 func (f *fuser) takeOver(t *harmony.Relation, w, c, at site, by harmony.Command, touched accesses) {
 	pair := f.pairOf(w, c, t)
 	if f.opts.Off || slices.Contains(f.opts.Keep, pair) ||
@@ -140,8 +141,8 @@ func (f *fuser) takeOver(t *harmony.Relation, w, c, at site, by harmony.Command,
 	f.dropTemp(t)
 }
 
-// copied returns the relation whose rows, as all versions have them together, a
-// kernel copies to a temp, and which of its columns the temp's are.
+// copied returns the relation whose rows, of all versions, a kernel copies to a
+// temp, and its column for each column of the temp.
 func (f *fuser) copied(s site,
 	t *harmony.Relation) (from *harmony.Relation, places []int, ok bool) {
 	k := s.kernel()
@@ -157,8 +158,8 @@ func (f *fuser) copied(s site,
 	return rows.Rel, places, ok
 }
 
-// moved returns the relation that a kernel moves the rows of a temp to, and
-// which columns of the temp are that one's. A derived relation may not have the
+// moved returns the relation that a kernel moves the rows of a temp to, and the
+// temp's column for each of its columns. A derived relation must not have the
 // tuples before.
 func (f *fuser) moved(s site, t *harmony.Relation) (to *harmony.Relation, places []int, ok bool) {
 	k := s.kernel()

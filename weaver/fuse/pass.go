@@ -8,9 +8,9 @@ import (
 	"github.com/redfoxdb/redfox/queryplan/cfg"
 )
 
-// passOn lets the consumers of a temp take its rows from the producers
-// directly, where that is possible and pays, and drops the temp when nothing
-// else is left that needs it.
+// passOn makes the consumers of a temp take its rows directly from the
+// producers, if that is possible and pays. It drops the temp if nothing else
+// needs it then.
 func (f *fuser) passOn(t *harmony.Relation) {
 	u := f.uses(t)
 	if len(u.producers) == 0 || len(u.consumers) == 0 {
@@ -29,8 +29,9 @@ func (f *fuser) passOn(t *harmony.Relation) {
 	}
 }
 
-// unsettled tells why the consumers of a temp do not get exactly what its
-// producers have stored in the same run of their block, or returns nil.
+// unsettled returns the reason why the consumers of a temp may not get exactly
+// the rows that its producers have stored in the same run of their block, or
+// nil.
 func (f *fuser) unsettled(u uses) *Reason {
 	b := u.producers[0].block
 	for _, s := range slices.Concat(u.producers, u.consumers) {
@@ -61,7 +62,7 @@ func (f *fuser) unsettled(u uses) *Reason {
 // consumer, or the reason against it.
 type attempt struct {
 	kernel *harmony.Kernel
-	early  bool // it stands at the producer's place, not at the consumer's
+	early  bool // it takes the producer's place, not the consumer's
 	why    *Reason
 	detail string
 }
@@ -91,7 +92,8 @@ func (f *fuser) tryPair(t *harmony.Relation, w, c site) attempt {
 	return attempt{kernel: k, early: early}
 }
 
-// excess says by what a kernel is above the budget, or "". The host has none.
+// excess describes how a kernel exceeds the budget, or returns "". Host kernels
+// have no budget.
 func (f *fuser) excess(k *harmony.Kernel) string {
 	if k.Host {
 		return ""
@@ -130,8 +132,7 @@ func (f *fuser) passToOne(t *harmony.Relation, producers []site, c site) {
 
 // passToSeveral fuses consumers of a temp with its producers. Those that keep
 // all rows become further sinks of the producers. Each other one needs a copy
-// of every producer, which has to pay, and does so only if the temp is then
-// needed no more.
+// of every producer, which pays only if the temp is not needed any more.
 func (f *fuser) passToSeveral(t *harmony.Relation, producers, consumers []site) {
 	var sinks, copies []site
 	tried := map[site][]attempt{} // by consumer: an attempt for each producer
@@ -215,9 +216,9 @@ func (f *fuser) passToSeveral(t *harmony.Relation, producers, consumers []site) 
 	e.apply(consumers[0].block)
 }
 
-// tryAll tries a consumer with all producers of a temp. If it cannot be fused
-// with one of them, it is refused to all, and the result is nil: the temp would
-// have rows for it that it must not see, since others need them too.
+// tryAll tries to fuse a consumer with each producer of a temp. If one attempt
+// fails, it refuses all and returns nil: the temp, which others need, would
+// have rows that the consumer has already got.
 func (f *fuser) tryAll(t *harmony.Relation, producers []site, c site) []attempt {
 	as := make([]attempt, len(producers))
 	refused := false
@@ -234,7 +235,7 @@ func (f *fuser) tryAll(t *harmony.Relation, producers []site, c site) []attempt 
 	return nil
 }
 
-// fused notes a pair that became one kernel.
+// fused records a pair that became one kernel.
 func (f *fuser) fused(t *harmony.Relation, w, c site) {
 	f.report.fuse(Fusion{Pair: f.pairOf(w, c, t), Var: t.Name, Dependence: dependence(w, nil)})
 }
@@ -261,7 +262,7 @@ func newEdit() *edit {
 	return &edit{drop: map[harmony.Command]bool{}, before: map[harmony.Command][]*harmony.Kernel{}}
 }
 
-// add puts a kernel where an attempt says.
+// add adds a kernel at the place that an attempt has chosen.
 func (e *edit) add(a attempt, w, c site, k *harmony.Kernel) {
 	at := c.command()
 	if a.early {
@@ -270,8 +271,8 @@ func (e *edit) add(a attempt, w, c site, k *harmony.Kernel) {
 	e.before[at] = append(e.before[at], k)
 }
 
-// apply changes a block in place. Blocks are long, and an edit touches a few
-// commands, most of which stand near each other.
+// apply changes a block in place, because blocks are long, and an edit changes
+// a few commands, most of which are near each other.
 func (e *edit) apply(b *harmony.Block) {
 	first, last := len(b.Cmds), -1
 	touch := func(c harmony.Command) {

@@ -163,7 +163,7 @@ func TestPrograms(t *testing.T) {
 				if n > maxFacts {
 					return
 				}
-				if why := disagreementOn(facts, p, out, 1); why != "" {
+				if why := harmonyref.Disagreement(facts, p, out, 1); why != "" {
 					t.Fatalf("%+v: %s", opts, why)
 				}
 			})
@@ -191,21 +191,4 @@ func TestRandomPrograms(t *testing.T) {
 				})
 		}
 	}
-}
-
-// disagreementOn runs two programs over the same facts, the second with its
-// rows in another order, and says in what they differ.
-func disagreementOn(facts map[string]planref.Rows, before, after *harmony.Program,
-	seed uint64) string {
-	want, wantErr := harmonyref.Run(before, facts, harmonyref.Options{})
-	got, gotErr := harmonyref.Run(after, facts,
-		harmonyref.Options{Shuffle: rand.New(rand.NewPCG(seed, 2))})
-	switch {
-	case (wantErr == nil) != (gotErr == nil):
-		return fmt.Sprintf("error %v, was %v, of\n%s\nand\n%s", gotErr, wantErr, after, before)
-	case wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got):
-		return fmt.Sprintf("the result is\n%v\nand was\n%v\nof\n%s\nand\n%s", got, want, after,
-			before)
-	}
-	return ""
 }

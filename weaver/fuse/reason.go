@@ -1,28 +1,31 @@
 package fuse
 
-// Dependence is what a consumer needs of a producer, and so through which
-// memory the values between them pass once they are one kernel (Wu et al.,
-// Kernel Weaver, MICRO 2012).
+// Dependence is what a consumer needs of a producer. It determines the memory
+// through which values pass in the fused kernel (Wu et al., Kernel Weaver,
+// MICRO 2012).
 type Dependence uint8
 
 // The dependences, from the cheapest on.
 const (
-	// Thread needs the row that the same thread made: registers. Loads, maps,
-	// filters, gathers and probes with at most one match keep it.
+	// Thread needs the row that the same thread has made, so values pass in
+	// registers. Loads, maps, filters, gathers and probes with at most one
+	// match have it.
 	Thread Dependence = iota
-	// CTA needs rows that the same block made: registers, and scratch memory of
-	// the block where a probe of a multi index makes several rows of one.
+	// CTA needs rows that the same block has made, so values pass in registers,
+	// and in scratch memory of the block if a probe of a multi index makes
+	// several rows of one.
 	CTA
-	// Kernel needs all of what the producer makes: device memory.
+	// Kernel needs all rows of the producer, so values pass in device memory.
 	Kernel
-	// Input is no dependence: both read the same rows.
+	// Input is not a dependence: both read the same rows.
 	Input
 )
 
 // String returns "thread", "cta", "kernel" or "input".
 func (d Dependence) String() string { return [...]string{"thread", "cta", "kernel", "input"}[d] }
 
-// Reason is why two kernels stay two. The list is closed; Reasons has it.
+// Reason is why two kernels are not fused. The list is closed; Reasons returns
+// it.
 type Reason struct {
 	Name string // one word or two, unique
 	Doc  string // a sentence that holds for every pair that it is said of
@@ -39,7 +42,7 @@ var (
 	// Round is a consumer of a derived relation.
 	Round = &Reason{"round",
 		"a derived relation shows new tuples only after a merge has ended the round"}
-	// Host is a pair of which one has no code for the target.
+	// Host is a pair in which one kernel has no code for the target.
 	Host = &Reason{"host", "the host evaluates one of the two, and takes and gives whole relations"}
 	// Check is a constraint's check.
 	Check = &Reason{"check",
@@ -61,7 +64,7 @@ var (
 var (
 	// SwitchedOff is a pair of Options.Keep, or Options.Off.
 	SwitchedOff = &Reason{"switched off", "fusion of the pair is switched off"}
-	// Budgeted is an estimate above the budget.
+	// Budgeted is a kernel whose estimate exceeds the budget.
 	Budgeted = &Reason{"budget", "the kernel would exceed the budget of its target"}
 	// Recompute is a producer that several consumers would repeat.
 	Recompute = &Reason{"recompute",
@@ -77,7 +80,7 @@ var (
 	// OtherProducer is a variable that stays for the rows of another producer.
 	OtherProducer = &Reason{"other producer",
 		"of the variable's several producers another one cannot be fused with the consumer"}
-	// DifferentRows is a pair that reads the same rows and keeps different
+	// DifferentRows is a pair that reads the same rows but keeps different
 	// ones.
 	DifferentRows = &Reason{"different rows",
 		"all sinks of a kernel get the same rows, and these two keep different ones of the same source"}

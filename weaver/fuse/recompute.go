@@ -14,14 +14,14 @@ func rowBytes(cols []harmony.Column) int {
 	return n
 }
 
-// sector is what a random access moves, in bytes.
+// sector is the number of bytes that a random access moves.
 const sector = 32
 
 // repeatable reports whether copies of a producer cost no more memory traffic
-// than one copy that stores its rows for as many readers. A filter is taken to
-// keep half of the rows, as nothing is known of them here. An expansion is
-// never repeated, since its work has no bound, nor is a volatile function,
-// since its values would differ, nor what the host does, which is slow.
+// than one copy that stores its rows for as many readers. A filter is assumed
+// to keep half of the rows, because nothing is known of them here. Never
+// repeated are expansions, whose work has no bound, volatile functions, whose
+// values would differ, and host kernels, which are slow.
 func repeatable(k *harmony.Kernel, t *harmony.Relation, copies, readers int) bool {
 	if k.Host {
 		return false
@@ -52,8 +52,8 @@ func repeatable(k *harmony.Kernel, t *harmony.Relation, copies, readers int) boo
 	return 2*(copies-1)*work <= kept*rowBytes(t.Cols)*(1+readers)
 }
 
-// mapWork is what a function costs, as bytes of traffic: arithmetic next to
-// nothing, a string as much as a random access.
+// mapWork returns the cost of a function in bytes of traffic: arithmetic costs
+// next to nothing, a string as much as a random access.
 func mapWork(m *harmony.Map) int {
 	if m.Out.Type.Kind == scalar.String {
 		return sector

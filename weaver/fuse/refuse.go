@@ -43,7 +43,8 @@ func (f *fuser) refuseAll(t *harmony.Relation, producers []site, c site, why *Re
 }
 
 func (f *fuser) refuseTemp(t *harmony.Relation, w, c site, why *Reason, detail string) {
-	// A kernel dependence is the first reason given: no choice would change it.
+	// A kernel dependence takes precedence as the reason, because no choice
+	// would change it.
 	if fixed := kernelDependence(w, c); fixed != nil {
 		why, detail = fixed, ""
 	}
@@ -52,8 +53,8 @@ func (f *fuser) refuseTemp(t *harmony.Relation, w, c site, why *Reason, detail s
 		Detail: detail, Span: spanOf(c.command())})
 }
 
-// kernelDependence returns the reason if one of two commands is no kernel, or
-// if one is the host's and the other is not.
+// kernelDependence returns the reason if one of two commands does not run a
+// kernel, or if only one runs on the host. Otherwise it returns nil.
 func kernelDependence(w, c site) *Reason {
 	switch c.command().(type) {
 	case *harmony.Run:
@@ -92,7 +93,7 @@ func (f *fuser) refuseDependences() {
 		return
 	}
 	var runs []site
-	sinking := map[harmony.Managed][]site{} // by what they add to
+	sinking := map[harmony.Managed][]site{} // by the variable that they add to
 	for _, b := range f.Blocks {
 		for i, c := range b.Cmds {
 			run, ok := c.(*harmony.Run)

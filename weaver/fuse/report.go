@@ -9,17 +9,17 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// Report says what became of the kernels of a program.
+// Report is what has become of the kernels of a program.
 type Report struct {
 	Budget   target.Budget
 	Kernels  []KernelReport // of the fused program, in its order
-	InPlace  []OrderReport  // what numbers and ranks without kernels that move rows, likewise
+	InPlace  []OrderReport  // commands that number and rank in place, likewise
 	Fusions  []Fusion
-	Dropped  []string // temps that are gone, in the order in which they went
+	Dropped  []string // removed temps, in the order of removal
 	Refusals []Refusal
 }
 
-// KernelReport says what a kernel of the fused program is made of.
+// KernelReport is what a kernel of the fused program is made of.
 type KernelReport struct {
 	Name     string
 	Parts    []string // the kernels of the program before, in order
@@ -29,8 +29,8 @@ type KernelReport struct {
 	Span     source.Span
 }
 
-// OrderReport says of what a command that numbers or ranks has taken over the
-// work.
+// OrderReport is a command that numbers or ranks, with the kernels whose work
+// it has taken over.
 type OrderReport struct {
 	Name  string
 	Parts []string // the commands of the program before, in order
@@ -40,15 +40,15 @@ type OrderReport struct {
 // Fusion is a producer and a consumer that became one kernel.
 type Fusion struct {
 	Pair
-	Var        string // what passed between them
+	Var        string // the variable between them
 	Dependence Dependence
 }
 
-// Refusal is a producer and a consumer that did not. Either may be a command
-// that is no kernel, written as the program's text has it.
+// Refusal is a producer and a consumer that were not fused. If one is not a
+// kernel, its name is the command in the program's text.
 type Refusal struct {
 	Pair
-	Var        string // what passes between them; "" for an input dependence
+	Var        string // the variable between them; "" for an input dependence
 	Dependence Dependence
 	Reason     *Reason
 	Detail     string      // numbers, if there are any
@@ -61,7 +61,7 @@ func (r *Report) fuse(x Fusion) {
 	}
 }
 
-// describe fills in the kernels.
+// describe fills in the reports of kernels.
 func (f *fuser) describe() {
 	for _, k := range f.Program.Kernels() {
 		d := KernelReport{Name: k.Name, Ops: k.Ops, Host: k.Host, Span: k.Span}
@@ -81,9 +81,9 @@ func (f *fuser) describe() {
 	}
 }
 
-// KernelsString lists the kernels: what each is made of and is expected to
-// take, and then what more says of it, if that is not nil. Orderings that have
-// taken over the work of kernels follow.
+// KernelsString lists the kernels: the parts and the estimate of each, followed
+// by the result of more, if that is not nil. Orderings that have taken over the
+// work of kernels follow.
 func (r *Report) KernelsString(more func(kernel string) string) string {
 	var b strings.Builder
 	for _, k := range r.Kernels {

@@ -10,9 +10,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/target"
 )
 
-// shareRows makes one kernel of kernels of a block that read the same rows and
-// keep the same ones of them, so that the rows are read once. It comes last: a
-// kernel with several sinks cannot take in a consumer that drops rows.
+// shareRows merges kernels of a block that read the same rows and keep the same
+// ones, so that the rows are read once. It comes last, because a kernel with
+// several sinks cannot be fused with a consumer that drops rows.
 func (f *fuser) shareRows() {
 	f.isLarge = len(f.Kernels())+len(f.Indexes) >=
 		cmp.Or(f.opts.Large, target.ManyFunctions)
@@ -22,8 +22,8 @@ func (f *fuser) shareRows() {
 			several := read.several(b.Cmds[i])
 			for j := i + 1; j < len(b.Cmds) && several; j++ {
 				if f.share(site{b, i}, site{b, j}) {
-					// The kernel may have left this place, or may suit one now
-					// that it did not before.
+					// The merged kernel may be elsewhere now, or may suit a
+					// kernel that it did not before.
 					j, several = i, read.several(b.Cmds[i])
 				}
 			}
@@ -35,7 +35,7 @@ func (f *fuser) shareRows() {
 // and reports whether it did.
 func (f *fuser) share(a, b site) bool {
 	if f.delays(a, b) != "" {
-		return false // found out sooner than by merging them
+		return false // checked here because merging takes longer
 	}
 	k, early, why, _ := f.tryShare(a, b)
 	if k == nil || why != nil {
@@ -50,13 +50,14 @@ func (f *fuser) share(a, b site) bool {
 	return true
 }
 
-// sharers names the parts of two kernels that read the rows.
+// sharers returns the names of the parts of two kernels that read the rows.
 func (f *fuser) sharers(a, b *harmony.Kernel) Pair {
 	return Pair{f.parts[a][0].Name, f.parts[b][0].Name}
 }
 
-// tryShare makes the kernel that two become, which stands at the first one's
-// place if early. Without a kernel and a reason they are no pair.
+// tryShare returns the merger of two kernels. early means that it takes the
+// place of the first one. If it returns neither a kernel nor a reason, the two
+// are not a pair to merge.
 func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason, detail string) {
 	first, second := a.kernel(), b.kernel()
 	if first == nil || second == nil || first.Host != second.Host ||
@@ -88,9 +89,9 @@ func (f *fuser) tryShare(a, b site) (k *harmony.Kernel, early bool, why *Reason,
 	return k, early, nil, ""
 }
 
-// mostInserts is the number of inserts of a kernel that delays no answer. Two
-// have as much code as the lookup and the insert of a join, and the smallest
-// kernel of a join has both.
+// mostInserts bounds the inserts of a kernel that does not delay the first
+// answer. Two inserts have as much code as the lookup and the insert of a join,
+// which the smallest kernel of a join has.
 const mostInserts = 2
 
 // delays describes the inserts by which a kernel made of two would delay the
@@ -107,7 +108,7 @@ func (f *fuser) delays(a, b site) string {
 	return fmt.Sprintf("%d inserts of %d", n, mostInserts)
 }
 
-// inserts counts the sinks of a kernel that insert, 0 without a kernel.
+// inserts returns the number of a kernel's sinks that insert, or 0 if k is nil.
 func inserts(k *harmony.Kernel) int {
 	n := 0
 	if k != nil {
@@ -120,7 +121,7 @@ func inserts(k *harmony.Kernel) int {
 	return n
 }
 
-// refuseRows records, when all is done, why each kernel is not one with the
+// refuseRows records, after all fusions, why each kernel is not merged with the
 // next one of its block that reads the same rows.
 func (f *fuser) refuseRows() {
 	if f.opts.Brief {
@@ -146,7 +147,7 @@ func (f *fuser) refuseRows() {
 }
 
 // sources counts the kernels of a block that read the same rows. Most rows are
-// read once, so most kernels are compared with no other.
+// read by one kernel, which then need not be compared with others.
 type sources map[any]int
 
 func readers(b *harmony.Block) sources {
@@ -159,7 +160,7 @@ func readers(b *harmony.Block) sources {
 	return n
 }
 
-// several reports whether other kernels read what a command does.
+// several reports whether other kernels read the rows that a command reads.
 func (n sources) several(c harmony.Command) bool {
 	key := sourceOf(c)
 	return key != nil && n[key] > 1
@@ -197,7 +198,7 @@ func sameSource(a, b harmony.Source) bool {
 // filter, need and probe of one in the other.
 func merge(a, b *harmony.Kernel) (*harmony.Kernel, *Reason) {
 	if rowChanges(a) != rowChanges(b) {
-		return nil, DifferentRows // as each of one has to be in the other
+		return nil, DifferentRows // each of one has to be in the other
 	}
 	ren := harmony.Renaming{}
 	k := &harmony.Kernel{

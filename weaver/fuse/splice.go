@@ -6,9 +6,10 @@ import (
 	"github.com/redfoxdb/redfox/harmony"
 )
 
-// splice returns the kernel that does what the producer w and then the consumer
-// c of its temp t do: c's loads become the operands that w stores. The store
-// itself goes unless keep. Both kernels stay as they are; registers are new.
+// splice returns a kernel that does the work of the producer w and then of the
+// consumer c of its temp t. c's loads become the operands that w stores. The
+// store itself is dropped unless keep is set. The given kernels are not
+// changed; registers are new.
 func splice(w, c *harmony.Kernel, t *harmony.Relation, keep bool) *harmony.Kernel {
 	ren := harmony.Renaming{}
 	k := &harmony.Kernel{
@@ -48,7 +49,7 @@ func splice(w, c *harmony.Kernel, t *harmony.Relation, keep bool) *harmony.Kerne
 	return k
 }
 
-// dropStores removes a kernel's stores to t and what only they needed.
+// dropStores removes a kernel's stores to t and the stages that only they need.
 func dropStores(k *harmony.Kernel, t *harmony.Relation) {
 	k.Sinks = slices.DeleteFunc(k.Sinks, func(s harmony.Sink) bool {
 		return harmony.SinkTarget(s) == harmony.Managed(t)

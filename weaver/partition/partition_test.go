@@ -24,7 +24,6 @@ import (
 	"github.com/redfoxdb/redfox/internal/reference/testprograms"
 	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/short"
-	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/build"
 	"github.com/redfoxdb/redfox/queryplan/rewrite"
 	"github.com/redfoxdb/redfox/weaver/fuse"
@@ -77,7 +76,7 @@ func TestPartition(t *testing.T) {
 			}
 			for seed := range uint64(8) {
 				rng := rand.New(rand.NewPCG(seed, 1))
-				if why := disagreement(randomFacts(rng, p), p, out, seed); why != "" {
+				if why := harmonyref.Disagreement(randomFacts(rng, p), p, out, seed); why != "" {
 					t.Fatalf("%s: %s", d.Pos, why)
 				}
 			}
@@ -148,45 +147,11 @@ func lowered(t *testing.T, text string, optimise bool) (*core.Program, *harmony.
 	return prog, p
 }
 
-// disagreement runs two programs over the same facts, the second with its rows
-// in another order, and says in what they differ.
-func disagreement(facts map[string]planref.Rows, before, after *harmony.Program,
-	seed uint64) string {
-	want, wantErr := harmonyref.Run(before, facts, harmonyref.Options{})
-	got, gotErr := harmonyref.Run(after, facts,
-		harmonyref.Options{Shuffle: rand.New(rand.NewPCG(seed, 2))})
-	switch {
-	case (wantErr == nil) != (gotErr == nil):
-		return fmt.Sprintf("error %v, was %v, of\n%s\nand\n%s", gotErr, wantErr, after, before)
-	case wantErr == nil && fmt.Sprint(want) != fmt.Sprint(got):
-		return fmt.Sprintf("the result is\n%v\nand was\n%v\nof\n%s\nand\n%s", got, want, after,
-			before)
-	}
-	return ""
-}
-
 // randomFacts returns few rows for a program's inputs.
 func randomFacts(rng *rand.Rand, p *harmony.Program) map[string]planref.Rows {
-	facts := map[string]planref.Rows{}
-	for _, r := range p.Relations {
-		if r.Kind != queryplan.Input || facts[r.Source] != nil {
-			continue
-		}
-		rows := planref.Rows{}
-		seen := map[string]bool{}
-		for range rng.IntN(20) {
-			row := make([]scalar.Value, len(r.Cols))
-			for i, c := range r.Cols {
-				row[i] = randomValue(rng, c.Type)
-			}
-			if key := planref.Key(row[:r.Keys]); !seen[key] {
-				seen[key] = true
-				rows = append(rows, row)
-			}
-		}
-		facts[r.Source] = rows
-	}
-	return facts
+	return harmonyref.RandomFacts(rng, p, func(t scalar.Type) scalar.Value {
+		return randomValue(rng, t)
+	})
 }
 
 // randomValue returns a value of few, some of which functions have no value
@@ -314,7 +279,7 @@ func checkAll(t *testing.T, name string, p *harmony.Program,
 			continue
 		}
 		for _, after := range []*harmony.Program{out, fused} {
-			if why := disagreement(given, p, after, seed); why != "" {
+			if why := harmonyref.Disagreement(given, p, after, seed); why != "" {
 				t.Fatalf("%s, %d: %s", name, seed, why)
 			}
 		}

@@ -4,10 +4,10 @@ if exists('b:current_syntax')
   finish
 endif
 
-" What is part of a word, whatever 'iskeyword' is.
+" The characters of a word, independent of 'iskeyword'.
 syntax iskeyword @,48-57,_,192-255,$
 
-" Of items that begin at one place, Vim takes the one defined last. A name may
+" Vim takes the last defined of the items that begin at one place. A name may
 " have letters of all scripts, and colons before its last part.
 syntax match logiqlVariable /[?$]\?\%(\a\|_\|[^\x00-\x7f]\)\%(\w\|\$\|[^\x00-\x7f]\|:\%(\a\|_\|[^\x00-\x7f]\)\@=\)*/
 syntax match logiqlPredicate /[?$]\?\%(\a\|_\|[^\x00-\x7f]\)\%(\w\|\$\|[^\x00-\x7f]\|:\%(\a\|_\|[^\x00-\x7f]\)\@=\)*\ze\s*[([@]/

@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// share is one user's hold of a device's primary context.
+// share is one user's reference to a device's primary context.
 type share struct {
 	*primary
 
@@ -19,7 +19,8 @@ type share struct {
 
 var _ driver.Context = (*share)(nil)
 
-// call makes a call of the driver.
+// call counts a call of the driver, and makes it unless the context is closed
+// or lost, or a fault is injected.
 func (c *share) call(name string, f func() error) error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -35,7 +36,7 @@ func (c *share) call(name string, f func() error) error {
 // Device returns the context's device.
 func (c *share) Device() driver.Device { return c.device }
 
-// Lost returns the fault that made the context useless.
+// Lost returns the fault that has destroyed the context, or nil.
 func (c *share) Lost() error {
 	if e := c.lost.Load(); e != nil {
 		return e
@@ -43,7 +44,7 @@ func (c *share) Lost() error {
 	return nil
 }
 
-// Synchronize has all streams do their work.
+// Synchronize waits until all streams have done their work.
 func (c *share) Synchronize() error {
 	const name = "cuCtxSynchronize"
 	err := c.call(name, func() error { return nil })
@@ -54,7 +55,7 @@ func (c *share) Synchronize() error {
 	return c.faultAfter(name)
 }
 
-// faultAfter returns the fault that a wait has learned of.
+// faultAfter returns the fault that a wait has revealed, or nil.
 func (p *primary) faultAfter(call string) error {
 	if lost := p.lost.Load(); lost != nil {
 		return again(lost, call)
@@ -62,8 +63,8 @@ func (p *primary) faultAfter(call string) error {
 	return nil
 }
 
-// Close gives the context back. The last one to do so ends all that was made in
-// it.
+// Close releases the context. When the last user has closed it, everything that
+// was made in it ends.
 func (c *share) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,8 +76,8 @@ func (c *share) Close() error {
 	return nil
 }
 
-// object is what modules, streams, events, pools, regions and graphs have in
-// common.
+// object is the common part of modules, streams, events, pools, regions and
+// graphs.
 type object struct {
 	ctx  *share
 	kind string
@@ -100,8 +101,8 @@ func (o *object) call(name string, f func() error) error {
 	return o.ctx.call(name, f)
 }
 
-// close makes the call that ends the object. A context that is closed has ended
-// it.
+// close makes the call that closes the object. Closing the context has closed
+// it, too.
 func (o *object) close(name string, f func() error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -117,7 +118,7 @@ func (o *object) close(name string, f func() error) error {
 	return err
 }
 
-// MemoryInfo returns what is left of the device's memory.
+// MemoryInfo returns the free and the total memory of the device.
 func (c *share) MemoryInfo() (free, total uint64, err error) {
 	err = c.call("cuMemGetInfo", func() error {
 		c.memory.mu.Lock()
@@ -149,7 +150,7 @@ func (c *share) Alloc(bytes uint64) (p cuda.Pointer, err error) {
 	return p, err
 }
 
-// Free gives memory back once all streams are done.
+// Free frees memory once all streams have done their work.
 func (c *share) Free(p cuda.Pointer) error {
 	const name = "cuMemFree"
 	return c.call(name, func() error {
@@ -165,7 +166,7 @@ func (c *share) Free(p cuda.Pointer) error {
 	})
 }
 
-// bytes returns memory that a call is given, or the call's error.
+// bytes returns the memory of an argument of a call, or the call's error.
 func (p *primary) bytes(call string, at cuda.Pointer, n uint64) ([]byte, error) {
 	data, err := p.memory.Bytes(at, n)
 	if err != nil {
@@ -175,35 +176,35 @@ func (p *primary) bytes(call string, at cuda.Pointer, n uint64) ([]byte, error) 
 	return data, nil
 }
 
-// CopyToDevice copies at once.
+// CopyToDevice copies synchronously.
 func (c *share) CopyToDevice(to cuda.Pointer, from []byte) error {
 	return c.move("cuMemcpyHtoD", len(from), func(name string) error {
 		return c.copyIn(name, to, from)
 	})
 }
 
-// CopyToHost copies at once.
+// CopyToHost copies synchronously.
 func (c *share) CopyToHost(to []byte, from cuda.Pointer) error {
 	return c.move("cuMemcpyDtoH", len(to), func(name string) error {
 		return c.copyOut(name, to, from)
 	})
 }
 
-// Copy copies at once.
+// Copy copies synchronously.
 func (c *share) Copy(to, from cuda.Pointer, bytes uint64) error {
 	return c.move("cuMemcpyDtoD", int(bytes), func(name string) error {
 		return c.copyWithin(name, to, from, bytes)
 	})
 }
 
-// Fill8 fills at once.
+// Fill8 fills synchronously.
 func (c *share) Fill8(p cuda.Pointer, value uint8, n uint64) error {
 	return c.move("cuMemsetD8", int(n), func(name string) error {
 		return c.fill8(name, p, value, n)
 	})
 }
 
-// Fill32 fills at once.
+// Fill32 fills synchronously.
 func (c *share) Fill32(p cuda.Pointer, value uint32, n uint64) error {
 	return c.move("cuMemsetD32", int(n), func(name string) error {
 		return c.fill32(name, p, value, n)
@@ -264,7 +265,8 @@ type hostMemory struct {
 	block *block
 }
 
-// AllocHost allocates pinned memory. It is no part of the device's.
+// AllocHost allocates pinned memory, which does not count against the device's
+// memory.
 func (c *share) AllocHost(bytes int, _ cuda.HostOptions) (driver.HostMemory, error) {
 	const name = "cuMemHostAlloc"
 	var m *hostMemory
@@ -302,7 +304,8 @@ func (m *hostMemory) Bytes() []byte {
 // Pointer returns its address.
 func (m *hostMemory) Pointer() cuda.Pointer { return m.block.base() }
 
-// Close frees the memory. A stream that is yet to come to it finds it gone.
+// Close frees the memory. Operations on it that are still queued in a stream
+// fail.
 func (m *hostMemory) Close() error {
 	return m.close("cuMemFreeHost", func() error {
 		m.ctx.memory.drop(m.block)

@@ -12,37 +12,36 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
-// Options is what a machine with emulated GPUs is like. The zero value has one
-// GPU.
+// Options describes a machine with emulated GPUs. The zero value has one GPU.
 type Options struct {
-	Library *llvm.Library  // nil: no image but those of Go kernels can be loaded
+	Library *llvm.Library  // nil: only images of Go kernels can be loaded
 	Cache   hostcode.Cache // of objects; nil for none
 	Quick   bool           // see hostcode.Options
 	Seed    uint64
-	Devices int    // 0 stands for 1
-	Memory  uint64 // bytes of each device; 0 stands for 1 GiB
-	// Multiprocessors of each device, 0 stands for 3; each runs two blocks at a
-	// time.
+	Devices int    // 0 means 1
+	Memory  uint64 // bytes of each device; 0 means 1 GiB
+	// Multiprocessors is their number on each device; 0 means 3. Each runs two
+	// blocks at a time.
 	Multiprocessors int
-	// Bare says that the driver lacks all that package driver says may be
-	// missing.
+	// Bare means that the driver lacks everything that, according to package
+	// driver, may be missing.
 	Bare bool
-	// Stuck says that a device does not recover from a fault as long as the
-	// process lives.
+	// Stuck means that a device does not recover from a fault until the process
+	// ends.
 	Stuck bool
-	// OnCall, if set, hears of every call before it is made, and of Execution.
-	// Several goroutines may call it.
+	// OnCall, if set, is called before every call of the driver, and before
+	// Execution. It may be called by several goroutines.
 	OnCall func(call string)
-	// Kernels, if set, knows further images: it returns their kernels in Go, or
-	// what the driver's compiler says of them. It returns nil for what it does
-	// not know.
+	// Kernels, if set, returns the Go kernels of further images, or the error
+	// of the driver's compiler. It returns nil for images that it does not
+	// know.
 	Kernels func(code []byte) (map[string]*Kernel, error)
 }
 
-// Kernel is a kernel in Go, or if it has a Variable, a variable of a module.
+// Kernel is a kernel in Go or, if Variable is set, a variable of a module.
 type Kernel struct {
-	Variable []byte // what it is at first
-	Params   int    // negative if one of them is not a word
+	Variable []byte // the initial value
+	Params   int    // their number; negative if one of them is not a word
 	// Run does the work of all blocks. An error is a fault of the device.
 	Run func(m *Memory, shape cuda.Shape, params []int64) error
 }
@@ -75,10 +74,10 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Name says that nothing of this is real.
+// Name returns the driver's name.
 func (d *Driver) Name() string { return "an emulated driver" }
 
-// Version is that of the interface that is emulated.
+// Version returns the version of the emulated interface.
 func (d *Driver) Version() cuda.Version { return 12080 }
 
 // Devices returns the emulated GPUs.
@@ -97,7 +96,7 @@ func (d *Driver) number(n int) int {
 	return d.random.IntN(n)
 }
 
-// fork returns random numbers for one goroutine.
+// fork returns a source of random numbers for one goroutine.
 func (d *Driver) fork() *rand.Rand {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,7 +138,8 @@ func newDevice(d *Driver, index int) *device {
 	}}
 }
 
-// Bounds of a block, and how many run on a multiprocessor at a time.
+// Limits of a block, and the number of blocks that a multiprocessor runs at a
+// time.
 const (
 	maxThreads     = 1024
 	blocksEach     = 2
@@ -150,7 +150,8 @@ const (
 // Info describes the device.
 func (v *device) Info() *cuda.DeviceInfo { return &v.info }
 
-// OpenContext opens the device's primary context, a new one after a fault.
+// OpenContext opens the device's primary context. After a fault, it is a new
+// one.
 func (v *device) OpenContext() (driver.Context, error) {
 	const call = "cuDevicePrimaryCtxRetain"
 	if err := v.driver.enter(call); err != nil {
@@ -173,8 +174,8 @@ func (v *device) OpenContext() (driver.Context, error) {
 	return &share{primary: v.primary}, nil
 }
 
-// release takes one user of a primary context away. The last one takes all of
-// it.
+// release drops a user of a primary context. The context ends with its last
+// user.
 func (v *device) release(p *primary) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

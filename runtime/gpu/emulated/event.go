@@ -8,7 +8,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// event is a point in a stream's work.
+// event is an event, which marks a point in a stream's work.
 type event struct {
 	object
 	timed bool
@@ -24,7 +24,7 @@ type record struct {
 	when   time.Time
 }
 
-// NewEvent makes an event, NewTimer one that has a time.
+// NewEvent makes an event without a time.
 func (c *share) NewEvent() (driver.Event, error) { return c.newEvent(false) }
 
 // NewTimer makes an event that has a time.
@@ -42,10 +42,10 @@ func (c *share) newEvent(timed bool) (driver.Event, error) {
 	return e, nil
 }
 
-// Close ends the event.
+// Close closes the event.
 func (e *event) Close() error { return e.close("cuEventDestroy", func() error { return nil }) }
 
-// with does something with an event of the emulator's that is not closed.
+// with calls f with an event, if it is an open one of this context.
 func (s *stream) with(name string, other driver.Event, f func(e *event)) error {
 	e, ok := other.(*event)
 	if !ok || e.ctx.primary != s.ctx.primary {
@@ -60,7 +60,7 @@ func (s *stream) with(name string, other driver.Event, f func(e *event)) error {
 	})
 }
 
-// Record has the event happen when the stream comes to it.
+// Record enqueues the event: it happens when the stream reaches it.
 func (s *stream) Record(other driver.Event) error {
 	return s.with("cuEventRecord", other, func(e *event) {
 		r := &record{stream: s}
@@ -76,7 +76,7 @@ func (s *stream) Record(other driver.Event) error {
 	})
 }
 
-// Wait has later work wait for the event.
+// Wait makes later work of the stream wait for the event.
 func (s *stream) Wait(other driver.Event) error {
 	return s.with("cuStreamWaitEvent", other, func(e *event) {
 		if r := e.recorded(); r != nil {
@@ -94,14 +94,15 @@ func (e *event) recorded() *record {
 	return e.last
 }
 
-// happened reports whether the recording is over.
+// happened reports whether the stream has reached the recording.
 func (r *record) happened() bool {
 	r.stream.line.Lock()
 	defer r.stream.line.Unlock()
 	return r.stream.done >= r.at
 }
 
-// IsDone reports whether the event has happened. Asking has its stream go on.
+// IsDone reports whether the event has happened. The call makes the stream
+// continue its work.
 func (e *event) IsDone() (done bool, err error) {
 	const name = "cuEventQuery"
 	err = e.call(name, func() error {

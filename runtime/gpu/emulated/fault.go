@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 )
 
-// Codes of the driver, for faults.
+// Codes of the driver for faults.
 const (
 	InvalidValue   cuda.Code = 1
 	OutOfMemory    cuda.Code = 2
@@ -28,7 +28,7 @@ const (
 	captureWrong     cuda.Code = 900
 )
 
-// words are the driver's name and text of a code.
+// words has the driver's name and text of each code.
 var words = map[cuda.Code][2]string{
 	InvalidValue: {"CUDA_ERROR_INVALID_VALUE", "invalid argument"},
 	OutOfMemory:  {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
@@ -50,7 +50,7 @@ var words = map[cuda.Code][2]string{
 		"operation not permitted when stream is capturing"},
 }
 
-// failure makes the error of a code.
+// failure returns the error of a code.
 func failure(call string, code cuda.Code, format string, args ...any) *cuda.Error {
 	e := &cuda.Error{Call: call, Code: code, Detail: fmt.Sprintf(format, args...),
 		Name: fmt.Sprintf("error %d", code)}
@@ -60,7 +60,7 @@ func failure(call string, code cuda.Code, format string, args ...any) *cuda.Erro
 	return e
 }
 
-// again returns a fault as the error of a later call.
+// again returns an earlier fault as the error of a later call.
 func again(lost *cuda.Error, call string) *cuda.Error {
 	n := &cuda.Error{Call: call, Code: lost.Code, Name: lost.Name, Text: lost.Text}
 	if call != lost.Call {
@@ -69,15 +69,16 @@ func again(lost *cuda.Error, call string) *cuda.Error {
 	return n
 }
 
-// closed says that a call was made with an object that is closed.
+// closed returns the error of a call with a closed object.
 func closed(call string) error { return fmt.Errorf("CUDA: %s: %w", call, cuda.ErrClosed) }
 
-// foreign says that an object is not of the emulator, or of another context.
+// foreign returns the error of a call with an object of another driver or
+// context.
 func foreign(call string, object any) error {
 	return fmt.Errorf("CUDA: %s: a %T is of another implementation of the driver or of another context", call, object)
 }
 
-// unsupported says that a bare driver lacks a call.
+// unsupported returns an error if the driver is bare and lacks the call.
 func (d *Driver) unsupported(call string) error {
 	if !d.opts.Bare {
 		return nil
@@ -85,26 +86,26 @@ func (d *Driver) unsupported(call string) error {
 	return failure(call, notSupported, "")
 }
 
-// Execution is what a [Fault] calls the work of a kernel on the device, as
-// opposed to the call that launches it, cuLaunchKernel.
+// Execution is the name that a [Fault] uses for the execution of a kernel on
+// the device, in contrast to its launch, cuLaunchKernel.
 const Execution = "execution"
 
-// Allocations are the calls that may find too little memory.
+// Allocations are the calls that can run out of memory.
 var Allocations = []string{"cuMemAlloc", "cuMemAllocFromPoolAsync", "cuMemHostAlloc", "cuMemCreate"}
 
-// Fault makes calls of the driver fail, by the names that they have in C
-// without their version: "cuMemAlloc".
+// Fault makes calls of the driver fail. Calls are identified by their names in
+// C, without the version: "cuMemAlloc".
 type Fault struct {
-	Calls []string // nil stands for all
-	Nth   int      // the first of them to fail, from 1 on; 0 stands for 1
-	Times int      // how many fail; 0 stands for all from then on
+	Calls []string // nil means all
+	Nth   int      // the first of them to fail, from 1; 0 means 1
+	Times int      // how many fail; 0 means all from then on
 	Code  cuda.Code
 
 	seen int
 }
 
-// Inject has calls fail from now on. One that fails does nothing else. A code
-// that costs the context does so.
+// Inject makes calls fail from now on. A failing call does nothing else. If its
+// code is one that destroys the context, the context is lost.
 func (d *Driver) Inject(f Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -112,8 +113,8 @@ func (d *Driver) Inject(f Fault) {
 	d.faults = append(d.faults, &f)
 }
 
-// Heal takes all faults away that were injected. It reports whether each of
-// them was reached.
+// Heal removes all injected faults. It reports whether each of them was
+// reached.
 func (d *Driver) Heal() (reached bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -146,7 +147,8 @@ func (d *Driver) ran(kernel string) {
 	d.runs[kernel]++
 }
 
-// enter counts a call, and fails it if a fault says so.
+// enter counts a call, and returns the error of an injected fault, if one
+// matches.
 func (d *Driver) enter(call string) error {
 	if d.opts.OnCall != nil {
 		d.opts.OnCall(call)
@@ -166,19 +168,20 @@ func (d *Driver) enter(call string) error {
 	return nil
 }
 
-// wrong notes a wrong use of the driver.
+// wrong records a wrong use of the driver.
 func (d *Driver) wrong(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// One mistake in a loop says it all the first time.
+	// The list is bounded, because a mistake in a loop would fill it.
 	if len(d.misuse) < 20 {
 		d.misuse = append(d.misuse, fmt.Errorf(format, args...))
 	}
 }
 
-// Check returns all wrong uses of the driver so far, or nil: memory written
-// outside of what was allocated or after it was freed, or never freed; objects
-// not closed; addresses where there is no memory. It forgets them.
+// Check returns all wrong uses of the driver since the last Check, or nil.
+// Wrong uses are writes outside of allocated memory or to freed memory,
+// addresses without memory, memory that was not freed, and objects that were
+// not closed.
 func (d *Driver) Check() error {
 	for _, v := range d.devices {
 		v.mu.Lock()

@@ -6,10 +6,10 @@ import "github.com/redfoxdb/redfox/internal/cuda/driver"
 type graph struct {
 	object
 	operations []operation
-	spoilt     bool // a call was made that cannot be recorded
+	spoilt     bool // a call that cannot be recorded was made
 }
 
-// Capture records what f puts into the stream.
+// Capture records the operations that f enqueues.
 func (s *stream) Capture(f func() error) (driver.Graph, error) {
 	const begin, end = "cuStreamBeginCapture", "cuStreamEndCapture"
 	recorded := &graph{}
@@ -25,7 +25,7 @@ func (s *stream) Capture(f func() error) (driver.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.endCapture() // also if f panics
+	defer s.endCapture() // even if f panics
 	if err := f(); err != nil {
 		return nil, err
 	}
@@ -51,12 +51,12 @@ func (s *stream) endCapture() {
 // Nodes returns how many operations the graph has.
 func (g *graph) Nodes() int { return len(g.operations) }
 
-// Upload does nothing ahead.
+// Upload does nothing, because the emulator has nothing to prepare.
 func (g *graph) Upload(other driver.Stream) error {
 	return g.in("cuGraphUpload", other, func(*stream) {})
 }
 
-// Launch puts the graph's work into a stream.
+// Launch enqueues the graph's operations in a stream.
 func (g *graph) Launch(other driver.Stream) error {
 	return g.in("cuGraphLaunch", other, func(s *stream) {
 		for _, op := range g.operations {
@@ -79,7 +79,7 @@ func (g *graph) in(name string, other driver.Stream, f func(*stream)) error {
 	})
 }
 
-// Close ends the graph. A launch that is under way ends as if it were there.
+// Close closes the graph. Launches that are in progress are not affected.
 func (g *graph) Close() error {
 	return g.close("cuGraphExecDestroy", func() error { return nil })
 }

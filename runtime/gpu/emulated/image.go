@@ -14,23 +14,24 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble/hostcode"
 )
 
-// An image is a line that says so, the module's text, a line, and IR; machine
-// code is linked of several.
+// An image is imageMark, the module's text, irMark, and IR. Machine code, which
+// begins with codeMark, is linked from several images.
 const (
 	imageMark = "// emulated GPU\n"
 	irMark    = "\n; LLVM IR, for the large code model\n"
 	codeMark  = "\x7fELFemulated"
 )
 
-// Image returns what stands for PTX: code for tiles of one thread, in IR for
-// this machine's processor, and what its functions are.
+// Image returns the emulator's replacement for PTX: IR for this machine's
+// processor with tiles of one thread, and the module that describes its
+// functions.
 func Image(module *abi.Module,
 	ir string) string {
 	return imageMark + module.String() + irMark + ir
 }
 
-// part is what machine code is linked of. Either it has objects, or the text
-// that Go kernels are known by.
+// part is a part of linked machine code. It has either objects, or the text
+// that identifies Go kernels.
 type part struct {
 	Name    string
 	Module  string
@@ -39,7 +40,7 @@ type part struct {
 	Known   []byte
 }
 
-// build compiles an image, or takes machine code apart.
+// build compiles an image, or splits machine code into its parts.
 func (c *share) build(call string, image cuda.Image) ([]part, error) {
 	if data, ok := bytes.CutPrefix(image.Code, []byte(codeMark)); ok {
 		var parts []part
@@ -107,14 +108,14 @@ func symbolsOf(m *abi.Module) []string {
 	return out
 }
 
-// refusedImage is what the driver's compiler says.
+// refusedImage returns the error of the driver's compiler.
 func refusedImage(call string, image cuda.Image, log string) error {
 	e := failure(call, invalidPTX, "module %s", image.Name)
 	e.Log = log
 	return e
 }
 
-// kernelsOf returns the Go kernels that an image stands for, or nil.
+// kernelsOf returns the Go kernels of an image, or nil if it has none.
 func (d *Driver) kernelsOf(code []byte) (map[string]*Kernel, error) {
 	if s := serviceOf(code); s != nil {
 		return services[s], nil
@@ -143,7 +144,7 @@ func serviceOf(code []byte) *service.Module {
 	return nil
 }
 
-// Link compiles images and makes machine code of all of them.
+// Link compiles images and links them to machine code.
 func (c *share) Link(o cuda.ModuleOptions, images ...cuda.Image) (cuda.Linked, error) {
 	const name = "cuLinkComplete"
 	began := time.Now()
@@ -166,7 +167,7 @@ func (c *share) Link(o cuda.ModuleOptions, images ...cuda.Image) (cuda.Linked, e
 	return cuda.Linked{Code: out.Bytes(), Took: time.Since(began)}, nil
 }
 
-// LoadModule makes code ready.
+// LoadModule loads an image or machine code.
 func (c *share) LoadModule(image cuda.Image, o cuda.ModuleOptions) (driver.Module, error) {
 	const name = "cuModuleLoadDataEx"
 	began := time.Now()
@@ -194,7 +195,7 @@ func (c *share) LoadModule(image cuda.Image, o cuda.ModuleOptions) (driver.Modul
 	return m, nil
 }
 
-// module is code.
+// module is loaded code.
 type module struct {
 	object
 	name      string
@@ -204,7 +205,7 @@ type module struct {
 	variables map[string]*block
 }
 
-// add takes a part in.
+// add loads a part.
 func (m *module) add(c *share, call string, p part) error {
 	if p.Known != nil {
 		kernels, err := c.driver.kernelsOf(p.Known)
@@ -254,13 +255,14 @@ func (m *module) unload(c *share) {
 // Name returns the image's name.
 func (m *module) Name() string { return m.name }
 
-// Log returns nothing: the emulated compiler has nothing to say.
+// Log returns "", because the emulated compiler has no messages.
 func (m *module) Log() string { return "" }
 
 // LoadTime returns how long loading took.
 func (m *module) LoadTime() time.Duration { return m.took }
 
-// Close unloads the code. A kernel that a stream is yet to run faults.
+// Close unloads the code. A kernel of it that is still queued in a stream
+// faults.
 func (m *module) Close() error {
 	return m.close("cuModuleUnload", func() error {
 		m.unload(m.ctx)

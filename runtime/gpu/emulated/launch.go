@@ -19,23 +19,23 @@ type function struct {
 	module     *module
 	name       string
 	parameters int // negative: one is not a word
-	shared     int // static, of a block
+	shared     int // static shared memory of a block, in bytes
 	run        func(m *Memory, shape cuda.Shape, params []int64) error
 
 	mu      sync.Mutex
-	dynamic int // bytes that were asked for
+	dynamic int // dynamic shared memory that was allowed, in bytes
 }
 
 // Name returns the kernel's name.
 func (f *function) Name() string { return f.name }
 
-// Attributes makes up what the kernel takes.
+// Attributes returns the kernel's resources, which are made up.
 func (f *function) Attributes() cuda.FunctionAttributes {
 	return cuda.FunctionAttributes{Registers: 32, Shared: f.shared, MaxThreads: maxThreads,
 		PTXVersion: 80, BinaryVersion: 90}
 }
 
-// Parameters returns how many words the kernel takes.
+// Parameters returns the number of the kernel's parameters, if all are words.
 func (f *function) Parameters() (n int, known bool) {
 	if f.module.ctx.driver.opts.Bare {
 		return 0, false
@@ -43,7 +43,7 @@ func (f *function) Parameters() (n int, known bool) {
 	return f.parameters, true
 }
 
-// SetMaxDynamicShared lets launches have more shared memory.
+// SetMaxDynamicShared allows launches to use more shared memory.
 func (f *function) SetMaxDynamicShared(bytes int) error {
 	const call = "cuFuncSetAttribute"
 	return f.module.call(call, func() error {
@@ -60,13 +60,14 @@ func (f *function) SetMaxDynamicShared(bytes int) error {
 	})
 }
 
-// SetSharedCarveout is a hint that nothing follows from.
+// SetSharedCarveout sets a hint, which the emulator ignores.
 func (f *function) SetSharedCarveout(percent int) error {
 	const call = "cuFuncSetAttribute"
 	return f.module.call(call, func() error { return f.module.ctx.driver.unsupported(call) })
 }
 
-// BlocksPerMultiprocessor returns how many blocks run on one at a time.
+// BlocksPerMultiprocessor returns the number of blocks that run on a
+// multiprocessor at a time.
 func (f *function) BlocksPerMultiprocessor(threads, shared int) (blocks int, err error) {
 	const call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
 	err = f.module.call(call, func() error {
@@ -91,10 +92,10 @@ func (f *function) SuggestBlock(shared, limit int) (threads, blocks int, err err
 	return threads, blocks, err
 }
 
-// maxParameters is what 4 KB of parameters hold.
+// maxParameters is the number of words in 4 KB of parameters.
 const maxParameters = 512
 
-// Launch puts a kernel into the stream.
+// Launch enqueues a kernel in the stream.
 func (s *stream) Launch(other driver.Function, shape cuda.Shape, params []int64) error {
 	call := "cuLaunchKernel"
 	if shape.Cooperative {
@@ -144,10 +145,10 @@ func (f *function) accept(call string, shape cuda.Shape, params []int64) error {
 	return nil
 }
 
-// volume is the number of blocks, or threads.
+// volume returns the number of blocks in a grid, or of threads in a block.
 func volume(d cuda.Dim) int64 { return int64(d.X) * int64(max(d.Y, 1)) * int64(max(d.Z, 1)) }
 
-// execute is the kernel's turn in a stream.
+// execute runs the kernel when the stream reaches it.
 func (f *function) execute(shape cuda.Shape, params []int64) error {
 	m := f.module
 	if err := m.ctx.driver.enter(Execution); err != nil {
@@ -173,10 +174,10 @@ type woven struct {
 	address uintptr
 }
 
-// blockWorkers is how many goroutines run a launch's blocks.
+// blockWorkers is the number of goroutines that run a launch's blocks.
 const blockWorkers = 3
 
-// run calls the function for each block, in an order that changes.
+// run calls the function for each block, in a random order.
 func (w *woven) run(m *Memory, shape cuda.Shape, params []int64) error {
 	blocks := volume(shape.Grid)
 	if n := volume(shape.Block); n != int64(w.entry.Threads) {
@@ -198,8 +199,8 @@ func (w *woven) run(m *Memory, shape cuda.Shape, params []int64) error {
 	if w.entry.Role == abi.Loop {
 		size = 0 // all blocks have one record
 	}
-	// The function does not look at the last word, which keeps the list from
-	// being empty.
+	// The function does not read the last word. It keeps the list from being
+	// empty.
 	call := func(block int) {
 		llvm.Call(w.address, uintptr(unsafe.Pointer(&params[0])),
 			uintptr(unsafe.Pointer(&states[int64(block)*size])))

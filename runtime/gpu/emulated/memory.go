@@ -11,16 +11,16 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda"
 )
 
-// Memory is a device's, and the host's that the device reaches. All of it lies
-// outside of Go's heap.
+// Memory is the memory of a device, and the host memory that the device can
+// access. All of it lies outside of Go's heap.
 type Memory struct {
 	driver *Driver
 	total  uint64
 
 	mu    sync.Mutex
-	used  uint64   // of total, what pools keep included
+	used  uint64   // of total, including what pools keep
 	live  []*block // by address
-	spent []*block // freed and spoilt, oldest first
+	spent []*block // freed and overwritten, oldest first
 	spare map[int][][]byte
 	fresh byte // what new memory is filled with
 }
@@ -30,7 +30,7 @@ type block struct {
 	raw   []byte // guard, memory, guard
 	bytes uint64
 	kind  blockKind
-	// dying says that the memory is freed once a stream comes to it.
+	// dying means that a stream will free the memory.
 	dying bool
 }
 
@@ -45,16 +45,16 @@ const (
 )
 
 const (
-	guardBytes = 256 // before the memory; as many and more come after it
+	guardBytes = 256 // before the memory; at least as many come after it
 	guardByte  = 0xe9
 	spoiltByte = 0xd3
-	// Freed memory is watched until there is so much of it.
+	// Bounds of the freed memory that is watched for writes.
 	spentBytes  = 64 << 20
 	spentBlocks = 512
 )
 
-// freshBytes are what new memory may be full of. As a number each is one that a
-// counter, an offset or an address that is not set gets noticed by.
+// freshBytes are bytes that fill new memory. As a number, each is conspicuous
+// in a counter, an offset or an address that was not initialised.
 var freshBytes = []byte{0xa7, 0x5b, 0xff, 0x01}
 
 func newMemory(d *Driver) *Memory {
@@ -62,15 +62,15 @@ func newMemory(d *Driver) *Memory {
 		fresh: freshBytes[d.number(len(freshBytes))]}
 }
 
-// base is the address of the first byte that was handed out.
+// base returns the address of the first byte after the guard.
 func (b *block) base() cuda.Pointer {
 	return cuda.Pointer(uintptr(unsafe.Pointer(&b.raw[guardBytes])))
 }
 
 func (b *block) data() []byte { return b.raw[guardBytes:][:b.bytes] }
 
-// guards returns what lies before and behind the memory, of what is behind no
-// more than a page.
+// guards returns the guards before and after the memory, at most a page of the
+// latter.
 func (b *block) guards() (before, behind []byte) {
 	behind = b.raw[guardBytes+b.bytes:]
 	return b.raw[:guardBytes], behind[:min(len(behind), 4096)]
@@ -90,13 +90,13 @@ func isFull(b []byte, value byte) bool {
 	return len(b) == 0 || b[0] == value && bytes.Equal(b[1:], b[:len(b)-1])
 }
 
-// classOf returns the size of mappings that bytes fit with guards, a power of
-// 2.
+// classOf returns the size of the mapping for some bytes with their guards, a
+// power of 2.
 func classOf(bytes uint64) int {
 	return max(4096, 1<<bits.Len64(bytes+2*guardBytes-1))
 }
 
-// take makes a block, without accounting for it.
+// take allocates a block, without accounting for it.
 func (m *Memory) take(n uint64, kind blockKind) (*block, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +120,7 @@ func (m *Memory) take(n uint64, kind blockKind) (*block, error) {
 	return b, nil
 }
 
-// search returns the place of the first live block from an address on.
+// search returns the index of the first live block at or after an address.
 func (m *Memory) search(p cuda.Pointer) (int, bool) {
 	return slices.BinarySearchFunc(m.live, p, func(b *block, p cuda.Pointer) int {
 		switch base := b.base(); {
@@ -133,7 +133,7 @@ func (m *Memory) search(p cuda.Pointer) (int, bool) {
 	})
 }
 
-// within returns the block of list that has n bytes from p on.
+// within returns the block in list that contains n bytes from p on.
 func within(list []*block, p cuda.Pointer, n uint64) *block {
 	for _, b := range list {
 		if base := b.base(); p >= base && uint64(p-base) <= b.bytes && n <= b.bytes-uint64(p-base) {
@@ -143,7 +143,7 @@ func within(list []*block, p cuda.Pointer, n uint64) *block {
 	return nil
 }
 
-// blockAt returns the live block that has n bytes from p on.
+// blockAt returns the live block that contains n bytes from p on.
 func (m *Memory) blockAt(p cuda.Pointer, n uint64) *block {
 	at, exact := m.search(p)
 	if exact {
@@ -166,7 +166,7 @@ func (m *Memory) Bytes(p cuda.Pointer, n uint64) ([]byte, error) {
 	return b.data()[p-b.base():][:n:n], nil
 }
 
-// nothing says that there is no memory at an address.
+// nothing returns the error of an address without memory.
 func (m *Memory) nothing(p cuda.Pointer, n uint64) error {
 	if within(m.spent, p, n) != nil {
 		return fmt.Errorf("%d bytes at %#x, which was freed", n, p)
@@ -192,7 +192,7 @@ func (m *Memory) Words(p int64, n int64) ([]uint64, error) {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(&data[0])), n), nil
 }
 
-// find returns the block that was handed out at an address as one of a kind.
+// find returns the block of a kind that was allocated at an address.
 func (m *Memory) find(p cuda.Pointer, kind blockKind) (*block, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,7 +207,7 @@ func (m *Memory) find(p cuda.Pointer, kind blockKind) (*block, error) {
 	return m.live[at], nil
 }
 
-// drop ends a block's life: it is spoilt, and watched for a time.
+// drop frees a block: it is overwritten, and watched for a while.
 func (m *Memory) drop(b *block) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,8 +222,8 @@ func (m *Memory) drop(b *block) {
 	m.recycle(spentBytes, spentBlocks)
 }
 
-// recycle ends the watch over the oldest freed blocks until at most most bytes
-// and blocks blocks are left.
+// recycle stops watching the oldest freed blocks until at most the given bytes
+// and blocks are watched.
 func (m *Memory) recycle(most, blocks int) {
 	held := 0
 	for _, b := range m.spent {
@@ -239,7 +239,7 @@ func (m *Memory) recycle(most, blocks int) {
 	}
 }
 
-// check looks at a block's guards, after a kernel or at the end of its life.
+// check checks a block's guards, after a kernel or when the block is freed.
 func (m *Memory) check(b *block, after string) {
 	if b.kind == ofRegion {
 		return // there is nothing around it
@@ -269,7 +269,7 @@ func (m *Memory) checkSpent(b *block, after string) {
 	m.check(b, after)
 }
 
-// checkLive looks at the guards of all blocks.
+// checkLive checks the guards of all blocks.
 func (m *Memory) checkLive(after string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -278,7 +278,7 @@ func (m *Memory) checkLive(after string) {
 	}
 }
 
-// checkAll looks also at freed memory.
+// checkAll checks the guards of all blocks, and freed memory.
 func (m *Memory) checkAll(after string) {
 	m.checkLive(after)
 	m.mu.Lock()
@@ -288,8 +288,8 @@ func (m *Memory) checkAll(after string) {
 	}
 }
 
-// end gives all memory back. What is live has leaked, unless leaks are
-// forgiven.
+// end frees all memory. Live memory is reported as leaked, unless forgive is
+// set.
 func (m *Memory) end(forgive bool) {
 	m.checkAll("")
 	m.mu.Lock()
@@ -313,7 +313,7 @@ func (m *Memory) end(forgive bool) {
 	m.live, m.spent, m.spare = nil, nil, nil
 }
 
-// claim accounts for bytes of the device, if it has them.
+// claim reserves bytes of the device, and reports whether there are enough.
 func (m *Memory) claim(n uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

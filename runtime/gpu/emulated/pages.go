@@ -10,14 +10,14 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// pageKernels are those of service.Pages.
+// pageKernels are the kernels of service.Pages.
 var pageKernels = named(service.Pages.Kernels, map[string]serviceKernel{
 	"rf_pages_unpack": unpackPages,
 	"rf_pages_decode": decodePages,
 })
 
-// errDamaged says that a page is not as it has to be, and errOutside that a
-// value is out of its column's bounds. Both are for the status.
+// errDamaged means that a page is malformed, and errOutside that a value is out
+// of its column's bounds. Both set the status.
 var (
 	errDamaged = errors.New("the page is damaged")
 	errOutside = errors.New("a value is out of bounds")
@@ -30,8 +30,8 @@ const (
 	pageCoded
 )
 
-// eachPage calls f with the words of each of the pages, and notes in the status
-// what is wrong with them.
+// eachPage calls f with the words of each page, and records errors in the
+// status.
 func eachPage(m *Memory, pages, n, status int64, f func(page []uint64) error) error {
 	words, err := m.Words(pages, n*service.PageWords)
 	if err != nil {
@@ -128,8 +128,8 @@ func decodePages(m *Memory, p []int64) error {
 	})
 }
 
-// afterLevels returns the values of a page behind its definition levels, which
-// are all 1.
+// afterLevels returns the values that follow the definition levels of a page.
+// The levels must all be 1.
 func afterLevels(page []byte, rows int) ([]byte, error) {
 	if len(page) < 4 {
 		return nil, errDamaged
@@ -147,7 +147,7 @@ func afterLevels(page []byte, rows int) ([]byte, error) {
 	return page[4+n:], err
 }
 
-// eachPlace calls f with the places in a dictionary of a number of rows.
+// eachPlace calls f with the dictionary code of each row.
 func eachPlace(values []byte, rows int, f func(row int, place uint32) error) error {
 	if len(values) == 0 || values[0] > 32 {
 		return errDamaged

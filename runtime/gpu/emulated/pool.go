@@ -7,9 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// pool is memory that is handed out in the order of streams. It is accounted
-// for in the order of calls: what a stream is yet to free can be handed out
-// again.
+// pool is memory that streams allocate and free in their order. It is accounted
+// for in the order of calls: memory that a stream has yet to free can be
+// allocated again.
 type pool struct {
 	object
 
@@ -17,10 +17,10 @@ type pool struct {
 	keep  uint64
 	use   cuda.PoolUse
 	owned map[cuda.Pointer]uint64
-	late  uint64 // what streams are yet to free, which a trim leaves
+	late  uint64 // bytes that streams have yet to free; trim leaves them
 }
 
-// poolGrain is what pools ask the device for at a time.
+// poolGrain is the granularity in which pools reserve memory of the device.
 const poolGrain = 64 << 10
 
 // NewPool makes a pool.
@@ -44,7 +44,8 @@ func (c *share) NewPool(o cuda.PoolOptions) (driver.Pool, error) {
 	return p, nil
 }
 
-// Alloc hands out memory, whose contents the stream spoils when it comes here.
+// Alloc allocates memory, whose contents the stream overwrites when it reaches
+// the call.
 func (p *pool) Alloc(other driver.Stream, n uint64) (at cuda.Pointer, err error) {
 	const name = "cuMemAllocFromPoolAsync"
 	s, ok := other.(*stream)
@@ -72,7 +73,7 @@ func (p *pool) Alloc(other driver.Stream, n uint64) (at cuda.Pointer, err error)
 	return at, err
 }
 
-// take makes a block of the pool's, for which the device has memory.
+// take allocates a block of the pool, if the device has the memory.
 func (p *pool) take(call string, n uint64) (*block, error) {
 	p.line.Lock()
 	defer p.line.Unlock()
@@ -96,7 +97,7 @@ func (p *pool) take(call string, n uint64) (*block, error) {
 	return b, nil
 }
 
-// Free has the stream give memory of a pool back.
+// Free enqueues freeing memory of a pool.
 func (s *stream) Free(at cuda.Pointer) error {
 	const name = "cuMemFreeAsync"
 	return s.unrecorded(name, func() error {
@@ -129,8 +130,8 @@ func (p *primary) poolList() []*pool {
 	return append([]*pool(nil), p.pools...)
 }
 
-// forget takes memory from the pool's account, if it is the pool's, and returns
-// its size, for arrive to be told when the stream comes to it.
+// forget removes memory from the pool's account, if it belongs to the pool. It
+// returns its size, which arrive gets when the stream has freed it.
 func (p *pool) forget(at cuda.Pointer) uint64 {
 	p.line.Lock()
 	defer p.line.Unlock()
@@ -141,7 +142,7 @@ func (p *pool) forget(at cuda.Pointer) uint64 {
 	return n
 }
 
-// arrive notes that a stream has freed bytes.
+// arrive records that a stream has freed bytes.
 func (p *pool) arrive(n uint64) {
 	p.line.Lock()
 	defer p.line.Unlock()
@@ -160,7 +161,7 @@ func (p *pool) trim(keep uint64) {
 	}
 }
 
-// settle gives back what no pool keeps, after a wait.
+// settle trims all pools to what they keep. It runs after each wait.
 func (p *primary) settle() {
 	for _, pool := range p.poolList() {
 		pool.line.Lock()
@@ -180,7 +181,7 @@ func (p *pool) SetReleaseThreshold(bytes uint64) error {
 	})
 }
 
-// Trim gives free memory back.
+// Trim returns free memory beyond keep bytes to the device.
 func (p *pool) Trim(keep uint64) error {
 	return p.call("cuMemPoolTrimTo", func() error {
 		p.trim(keep)
@@ -188,7 +189,7 @@ func (p *pool) Trim(keep uint64) error {
 	})
 }
 
-// Use returns what the pool holds.
+// Use returns how much memory the pool holds and uses.
 func (p *pool) Use() (use cuda.PoolUse, err error) {
 	err = p.call("cuMemPoolGetAttribute", func() error {
 		p.line.Lock()
@@ -202,7 +203,7 @@ func (p *pool) Use() (use cuda.PoolUse, err error) {
 	return use, nil
 }
 
-// Close ends the pool. What it has handed out and was not freed has leaked.
+// Close closes the pool. Memory of it that was not freed is reported as leaked.
 func (p *pool) Close() error {
 	const name = "cuMemPoolDestroy"
 	return p.close(name, func() error {

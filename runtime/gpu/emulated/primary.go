@@ -41,18 +41,19 @@ func (p *primary) enter(call string) error {
 	return err
 }
 
-// lose makes the context useless. What streams have to do is not done.
+// lose makes the context unusable. Queued operations of its streams are not
+// done.
 func (p *primary) lose(e *cuda.Error) { p.lost.CompareAndSwap(nil, e) }
 
-// wrong notes a wrong use of the context, unless it is lost: then nothing is as
-// it should be.
+// wrong records a wrong use of the context, unless the context is lost: then
+// errors are expected.
 func (p *primary) wrong(format string, args ...any) {
 	if p.lost.Load() == nil {
 		p.driver.wrong(format, args...)
 	}
 }
 
-// count notes that an object was made or closed.
+// count counts an object that was made or closed.
 func (p *primary) count(kind string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +71,7 @@ func (p *primary) synchronize() {
 	p.settle()
 }
 
-// end takes all away that is left of the context.
+// end frees everything that is left of the context.
 func (p *primary) end() {
 	p.synchronize()
 	p.work.Wait()

@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// region is a range of addresses with memory behind its first part.
+// region is a range of addresses, the first part of which is backed by memory.
 type region struct {
 	object
 	block *block // all addresses
@@ -19,10 +19,10 @@ type region struct {
 	had  []uint64 // sizes before each growth
 }
 
-// regionGrain is what is mapped at a time.
+// regionGrain is the granularity of mapping.
 const regionGrain = 2 << 20
 
-// Reserve sets addresses aside.
+// Reserve reserves a range of addresses.
 func (c *share) Reserve(limit uint64) (driver.Region, error) {
 	const name = "cuMemAddressReserve"
 	var r *region
@@ -46,17 +46,17 @@ func (c *share) Reserve(limit uint64) (driver.Region, error) {
 // Base returns the first address.
 func (r *region) Base() cuda.Pointer { return r.block.base() }
 
-// Limit returns how many addresses there are.
+// Limit returns the size of the range.
 func (r *region) Limit() uint64 { return uint64(len(r.block.raw) - guardBytes) }
 
-// Size returns how many bytes can be used.
+// Size returns the number of bytes that are backed by memory.
 func (r *region) Size() uint64 {
 	r.line.Lock()
 	defer r.line.Unlock()
 	return r.size
 }
 
-// Grow puts memory behind the first bytes.
+// Grow backs the first bytes of the range with memory.
 func (r *region) Grow(bytes uint64) error {
 	const name = "cuMemCreate"
 	r.line.Lock()
@@ -79,7 +79,8 @@ func (r *region) Grow(bytes uint64) error {
 	})
 }
 
-// resize sets what is memory. The caller holds the line.
+// resize sets the number of bytes that are backed by memory. The caller holds
+// the lock line.
 func (r *region) resize(size uint64) {
 	m := r.ctx.memory
 	m.mu.Lock()
@@ -87,7 +88,7 @@ func (r *region) resize(size uint64) {
 	r.size, r.block.bytes = size, size
 }
 
-// Shrink gives growths back that lie behind the first bytes.
+// Shrink unmaps the growths beyond the first bytes.
 func (r *region) Shrink(bytes uint64) error {
 	const name = "cuMemUnmap"
 	r.line.Lock()
@@ -110,7 +111,7 @@ func (r *region) shrink(bytes uint64) {
 	}
 }
 
-// Close gives memory and addresses back.
+// Close frees the memory and the addresses.
 func (r *region) Close() error {
 	err := r.close("cuMemAddressFree", func() error {
 		r.line.Lock()
@@ -125,7 +126,7 @@ func (r *region) Close() error {
 	return err
 }
 
-// reserve makes a block of addresses with nothing behind them yet, nor a guard.
+// reserve returns a block of addresses that has neither memory nor a guard yet.
 func (m *Memory) reserve(limit uint64) (*block, error) {
 	raw, err := mapMemory(int(limit) + guardBytes)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// serviceKernels are those of service.Base, which says what each does. They do
-// more than those on a card: what a caller must have zeroed is looked at.
+// serviceKernels are the kernels of service.Base, which describes them. In
+// contrast to those on a card, they check that memory that the caller has to
+// zero is zero.
 var serviceKernels = named(service.Base.Kernels, map[string]serviceKernel{
 	"rf_states":    states,
 	"rf_states_of": statesOf,
@@ -23,10 +24,11 @@ var serviceKernels = named(service.Base.Kernels, map[string]serviceKernel{
 // serviceKernel does the work of all blocks.
 type serviceKernel func(m *Memory, p []int64) error
 
-// serviceThreads is how many threads a block of each has.
+// serviceThreads is the number of threads in a block of a service kernel.
 const serviceThreads = 256
 
-// named has every kernel of a list, with its number of parameters.
+// named returns the kernels of a list by name, with their numbers of
+// parameters.
 func named(list []*service.Kernel, runs map[string]serviceKernel) map[string]*Kernel {
 	out := map[string]*Kernel{}
 	for _, k := range list {

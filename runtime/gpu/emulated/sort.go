@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/primitives/service"
 )
 
-// sortKernels are those of service.Sorting.
+// sortKernels are the kernels of service.Sorting.
 var sortKernels = named(service.Sorting.Kernels, map[string]serviceKernel{
 	"rf_pairs_count":   pairsCount,
 	"rf_pairs_move":    pairsMove,
@@ -43,7 +43,7 @@ func (m *Memory) halves(at, n int64) ([]uint32, error) {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(&b[0])), n), nil
 }
 
-// arguments reads what a kernel is given, until something is wrong.
+// arguments reads the arguments of a kernel. It keeps the first error.
 type arguments struct {
 	m   *Memory
 	err error
@@ -63,7 +63,7 @@ func (a *arguments) halves(at, n int64) (out []uint32) {
 	return out
 }
 
-// rows returns what row stands at a place.
+// rows returns a function that returns the row at a place.
 func (a *arguments) rows(at, n int64) func(place int64) int64 {
 	if at == 0 {
 		return func(place int64) int64 { return place }
@@ -72,7 +72,7 @@ func (a *arguments) rows(at, n int64) func(place int64) int64 {
 	return func(place int64) int64 { return int64(rows[place]) }
 }
 
-// column reads the words of rows of a column.
+// column returns a function that reads the word of a row of a column.
 func (a *arguments) column(data, base, step, width int64) func(row int64) int64 {
 	return func(row int64) int64 {
 		if width == 0 || a.err != nil {
@@ -125,7 +125,7 @@ func pairsMove(m *Memory, p []int64) error {
 		return a.err
 	}
 	for i := range scratch {
-		scratch[i] = 1 // a pass leaves something else there
+		scratch[i] = 1 // a pass leaves garbage there
 	}
 	var next [256]uint64
 	sum := uint64(0)

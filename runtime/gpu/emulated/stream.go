@@ -13,27 +13,27 @@ import (
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
 )
 
-// stream is a queue whose work is done late.
+// stream is a queue of operations, which are done as late as possible.
 type stream struct {
 	object
-	eager bool // starts soon, by itself
+	eager bool // starts work soon, without a wait
 
 	line    sync.Mutex
 	random  *rand.Rand
-	queue   []operation // what is yet to be done
-	put     int64       // operations that were put in
-	done    int64       // of them
-	wanted  int64       // of them, to be done now
+	queue   []operation // not yet done
+	put     int64       // the number of operations that were enqueued
+	done    int64       // the number of them that are done
+	wanted  int64       // the number of them to do now
 	running bool
 	waiting []waiter
-	capture *graph // that is being recorded
+	capture *graph // the graph that is being recorded
 }
 
-// operation is a piece of a stream's work. An error is a wrong use that a
-// device would fault at.
+// operation is a piece of a stream's work. It returns an error for a wrong use
+// that would make a device fault.
 type operation func() error
 
-// waiter is someone who waits for the first operations of a stream.
+// waiter waits for the first operations of a stream.
 type waiter struct {
 	until int64
 	over  chan struct{}
@@ -56,7 +56,7 @@ func (c *share) NewStream() (driver.Stream, error) {
 	return s, nil
 }
 
-// Close ends the stream. Its work is still done.
+// Close closes the stream. Its queued work is still done.
 func (s *stream) Close() error {
 	return s.close("cuStreamDestroy", func() error {
 		last := s.demand()
@@ -71,8 +71,8 @@ func (s *stream) Close() error {
 	})
 }
 
-// enqueue puts an operation in and returns its position, counted from 1. Some
-// streams start at once, all now and then.
+// enqueue appends an operation and returns its position, counted from 1. Some
+// streams start work at once, and all do so now and then.
 func (s *stream) enqueue(op operation) int64 {
 	s.line.Lock()
 	defer s.line.Unlock()
@@ -88,8 +88,7 @@ func (s *stream) enqueue(op operation) int64 {
 	return s.put
 }
 
-// demand has all work that is in the stream done soon, and returns its last
-// position.
+// demand starts all work that is in the stream, and returns the last position.
 func (s *stream) demand() int64 {
 	s.line.Lock()
 	defer s.line.Unlock()
@@ -97,14 +96,15 @@ func (s *stream) demand() int64 {
 	return s.put
 }
 
-// demandUntil has the first operations done soon.
+// demandUntil starts the operations up to a position.
 func (s *stream) demandUntil(until int64) {
 	s.line.Lock()
 	defer s.line.Unlock()
 	s.start(until)
 }
 
-// start has a goroutine at work. The caller holds the line.
+// start makes sure that a goroutine does the wanted operations. The caller
+// holds the lock line.
 func (s *stream) start(wanted int64) {
 	s.wanted = max(s.wanted, wanted)
 	if !s.running && s.done < s.wanted {
@@ -113,7 +113,7 @@ func (s *stream) start(wanted int64) {
 	}
 }
 
-// run does what is wanted.
+// run does the wanted operations.
 func (s *stream) run() {
 	s.line.Lock()
 	defer s.line.Unlock()
@@ -147,7 +147,7 @@ func (s *stream) run() {
 	s.running = false
 }
 
-// waitFor waits until the first operations are done, or ctx is.
+// waitFor waits until the first operations are done, or ctx is done.
 func (s *stream) waitFor(ctx context.Context, until int64) error {
 	s.line.Lock()
 	if s.done >= until {
@@ -172,7 +172,7 @@ func (s *stream) recording() bool {
 	return s.capture != nil
 }
 
-// unrecorded makes a call that is not allowed in a capture.
+// unrecorded makes a call that is not allowed during a capture.
 func (s *stream) unrecorded(name string, f func() error) error {
 	return s.call(name, func() error {
 		s.line.Lock()
@@ -188,7 +188,8 @@ func (s *stream) unrecorded(name string, f func() error) error {
 	})
 }
 
-// IsDone reports whether all work is done. Asking has the stream go on.
+// IsDone reports whether all work is done. The call makes the stream continue
+// its work.
 func (s *stream) IsDone() (done bool, err error) {
 	const name = "cuStreamQuery"
 	err = s.unrecorded(name, func() error {
@@ -204,8 +205,7 @@ func (s *stream) IsDone() (done bool, err error) {
 	return done && err == nil, err
 }
 
-// Synchronize has the stream do its work and waits for it, or for the end of
-// ctx.
+// Synchronize waits until the stream has done its work, or ctx is done.
 func (s *stream) Synchronize(ctx context.Context) error {
 	const name = "cuStreamSynchronize"
 	var last int64
@@ -223,8 +223,8 @@ func (s *stream) Synchronize(ctx context.Context) error {
 	return s.ctx.faultAfter(name)
 }
 
-// move puts a copy or a fill in unless there is nothing to do. Its memory must
-// be there now, and still when the stream comes to it.
+// move enqueues a copy or a fill, unless it is empty. Its memory must be
+// allocated now, and still be when the stream reaches it.
 func (s *stream) move(name string, n uint64, op func(name string) error, at ...cuda.Pointer) error {
 	if n == 0 {
 		return nil
@@ -243,7 +243,7 @@ func (s *stream) move(name string, n uint64, op func(name string) error, at ...c
 	})
 }
 
-// usable refuses memory that a stream is yet to free.
+// usable returns an error for memory that a stream has yet to free.
 func (p *primary) usable(call string, at cuda.Pointer) error {
 	m := p.memory
 	m.mu.Lock()
@@ -257,7 +257,7 @@ func (p *primary) usable(call string, at cuda.Pointer) error {
 	return nil
 }
 
-// pinned reports whether bytes are in pinned memory, and where.
+// pinned reports whether bytes are in pinned memory, and returns their address.
 func (p *primary) pinned(b []byte) (at cuda.Pointer, is bool) {
 	at = cuda.Pointer(uintptr(unsafe.Pointer(&b[0])))
 	p.memory.mu.Lock()
@@ -266,8 +266,8 @@ func (p *primary) pinned(b []byte) (at cuda.Pointer, is bool) {
 	return at, found != nil && found.kind == ofHost
 }
 
-// CopyToDevice copies from pinned memory when the stream comes to it, from Go's
-// now.
+// CopyToDevice copies from pinned memory when the stream reaches the call, and
+// from Go's memory now.
 func (s *stream) CopyToDevice(to cuda.Pointer, from []byte) error {
 	const name = "cuMemcpyHtoDAsync"
 	if len(from) == 0 {
@@ -286,8 +286,8 @@ func (s *stream) CopyToDevice(to cuda.Pointer, from []byte) error {
 	return s.move(name, n, func(name string) error { return s.ctx.copyIn(name, to, from) }, to)
 }
 
-// CopyToHost copies to pinned memory when the stream comes to it; it waits for
-// a copy to Go's.
+// CopyToHost copies to pinned memory when the stream reaches the call. It waits
+// for a copy to Go's memory.
 func (s *stream) CopyToHost(to []byte, from cuda.Pointer) error {
 	const name = "cuMemcpyDtoHAsync"
 	if len(to) == 0 {

@@ -9,22 +9,23 @@ import (
 )
 
 // Floats that are read from text are mostly decimals of few digits. Form
-// Decimal has their digits as integers, after ALP (Afroozeh, Kuffo and Boncz,
-// "ALP: Adaptive Lossless Floating-Point Compression", SIGMOD 2024). It divides
-// where ALP multiplies by an inverse: a quotient of two exact floats is the
-// float nearest to the decimal, which is what reading its text gives.
+// Decimal stores their digits as integers, after ALP (Afroozeh, Kuffo and
+// Boncz, "ALP: Adaptive Lossless Floating-Point Compression", SIGMOD 2024). ALP
+// multiplies by the inverse of a power of ten; Decimal divides by the power.
+// The quotient of two exact floats is the float nearest to the decimal, and so
+// is the float that parsing its text gives.
 
 const (
-	// mostPlaces bounds the decimal places: greater powers of ten are no exact
-	// floats.
+	// mostPlaces bounds the decimal places: greater powers of ten are not exact
+	// as floats.
 	mostPlaces = 22
-	// mostDigits bounds the integers: greater ones are not all exact floats.
+	// mostDigits bounds the integers: not all greater ones are exact as floats.
 	mostDigits = 1 << 53
 	// wordBits is the size of an exception of form Decimal.
 	wordBits = 64
 )
 
-// powers are 10^0, 10^1 and so on.
+// powers are the powers of ten, from 10^0 on.
 var powers = func() (out [mostPlaces + 1]float64) {
 	out[0] = 1
 	for i := range mostPlaces {
@@ -33,8 +34,8 @@ var powers = func() (out [mostPlaces + 1]float64) {
 	return out
 }()
 
-// digitsOf returns the integer d for which d / 10^places is a float, and
-// whether there is one.
+// digitsOf returns the integer d for which d / 10^places is the float of a
+// word, and whether there is one.
 func digitsOf(word uint64, places int) (d int64, ok bool) {
 	scaled := math.Round(math.Float64frombits(word) * powers[places])
 	if !(math.Abs(scaled) <= mostDigits) {
@@ -49,8 +50,9 @@ func decimalWord(d int64, places int) uint64 {
 	return math.Float64bits(float64(d) / powers[places])
 }
 
-// placesOf returns the number of decimal places with which the most of some
-// entries are integers, the least such number. It is -1 if hardly any are.
+// placesOf returns the number of decimal places with which most of a few
+// sampled entries are integers; of several, the least. It is -1 if hardly any
+// are.
 func placesOf(entries []uint64) int {
 	const looks = 32
 	best, most := -1, looks/2
@@ -68,8 +70,8 @@ func placesOf(entries []uint64) int {
 	return best
 }
 
-// decimals returns the header of form Decimal for words of floats, and false if
-// they are not decimals.
+// decimals returns a header of form Decimal for words of floats. It returns
+// false if they are not decimals.
 func (e *Encoder[T]) decimals(words []uint64, h Header) (Header, bool) {
 	places := placesOf(words)
 	if places < 0 {
@@ -105,8 +107,8 @@ func (e *Encoder[T]) decimals(words []uint64, h Header) (Header, bool) {
 	return best, true
 }
 
-// split separates words of floats into the integers of a header of form
-// Decimal, and the exceptions.
+// split separates words of floats into integers, for a header of form Decimal,
+// and exceptions.
 func (e *Encoder[T]) split(words []uint64, h *Header) {
 	e.numbers = e.numbers[:0]
 	for i, w := range words {
@@ -120,8 +122,8 @@ func (e *Encoder[T]) split(words []uint64, h *Header) {
 	}
 }
 
-// undecimal replaces integers by the floats of a header of form Decimal, but
-// for its exceptions.
+// undecimal replaces integers by the floats that they stand for in form
+// Decimal, and then sets the exceptions.
 func undecimal(d *Decoder, words []uint64, h *Header, positions, exceptions []byte) error {
 	scale := powers[h.Step]
 	for i, w := range words {
@@ -139,7 +141,7 @@ func undecimal(d *Decoder, words []uint64, h *Header, positions, exceptions []by
 	return nil
 }
 
-// wordsOf returns entries of 8 bytes as words; nil for others.
+// wordsOf returns entries of 8 bytes as words. It returns nil for other widths.
 func wordsOf[T bitpack.Unsigned](entries []T) []uint64 {
 	if unsafe.Sizeof(T(0)) != wordBits/8 || len(entries) == 0 {
 		return nil

@@ -7,13 +7,13 @@ import (
 	"github.com/redfoxdb/redfox/internal/bitpack"
 )
 
-// errEntries says that a block has entries that its header excludes.
+// errEntries means that a block has entries that its header excludes.
 var errEntries = errors.New("it has values outside of its bounds")
 
 // Decoder unpacks blocks. It has room for one at a time.
 type Decoder struct {
-	// Unchecked leaves it to the caller to compare entries with the bounds of
-	// the header.
+	// Unchecked means that the caller compares entries with the bounds of the
+	// header.
 	Unchecked bool
 
 	positions [Rows]uint16
@@ -21,9 +21,10 @@ type Decoder struct {
 	bytes     [Rows]uint8
 }
 
-// Unpack fills dst, which has a place for each row, with the entries of a
-// block. The header has been checked, and data has its size. If an entry is not
-// between Least and Greatest, it returns an error, unless d.Unchecked is set.
+// Unpack fills dst, which is as long as the block has rows, with its entries.
+// The caller has checked the header, and data has the header's size. If an
+// entry is not between Least and Greatest, it returns an error, unless
+// d.Unchecked is set.
 func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) error {
 	first, parts := T(h.First), h.parts(len(dst))
 	one, two, three := data[:parts[0]], data[parts[0]:parts[0]+parts[1]], data[parts[0]+parts[1]:]
@@ -38,7 +39,7 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 		}
 		span := uint64(1)<<h.Bits - 1
 		if h.Count == 0 && h.First == h.Least && span <= uint64(^T(0))-h.First {
-			// No entry is less than the first.
+			// No entry is less than First.
 			if !d.Unchecked && span > h.Greatest-h.First && uint64(greatest(dst)) > h.Greatest {
 				return errEntries
 			}
@@ -54,7 +55,7 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 			dst[i] = first
 		}
 		if h.ascends(len(dst), uint64(^T(0))) {
-			dst = []T{dst[0], first} // the others are between these
+			dst = []T{dst[0], first} // all others are between these two
 		}
 	case Dictionary:
 		var entries [mostEntries]T
@@ -104,13 +105,13 @@ func Unpack[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, data []byte) err
 	return nil
 }
 
-// entriesOf returns the decoder's room for numbers of a type.
+// entriesOf returns the decoder's buffer for numbers of a type.
 func entriesOf[T bitpack.Unsigned](d *Decoder) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&d.words)), Rows)
 }
 
-// ascends reports whether the entries of a delta cannot pass the greatest
-// number of their type, and so do not decrease.
+// ascends reports whether the n entries of form Delta cannot exceed most, the
+// greatest number of their type. Then they never decrease.
 func (h *Header) ascends(n int, most uint64) bool {
 	const few = 1 << 40 // that a product with the rows of a block fits
 	more := h.Bits + h.MoreBits
@@ -120,7 +121,7 @@ func (h *Header) ascends(n int, most uint64) bool {
 	return uint64(n)*(h.Step+1<<h.Bits)+uint64(h.Count)<<more <= most-h.First
 }
 
-// patch adds the high bits of exceptions.
+// patch adds the high bits of exceptions to their low bits.
 func patch[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, positions, high []byte) error {
 	if h.Count == 0 {
 		return nil
@@ -137,7 +138,7 @@ func patch[T bitpack.Unsigned](d *Decoder, dst []T, h *Header, positions, high [
 	return nil
 }
 
-// greatest returns the greatest of numbers, or 0.
+// greatest returns the greatest number, or 0 if there is none.
 func greatest[T bitpack.Unsigned](numbers []T) T {
 	var a, b, c, d T
 	for ; len(numbers) >= 4; numbers = numbers[4:] {

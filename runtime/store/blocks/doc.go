@@ -1,11 +1,10 @@
 // Package blocks packs the entries of a column, a block of rows at a time.
 //
 // In: unsigned entries of 1, 2, 4 or 8 bytes. Out: for each block a header and
-// its bytes, in the smallest of a few forms, and the entries again. A block is
-// unpacked without the others. The header has the least and the greatest entry,
-// so that a reader can pass over blocks. The package knows neither columns nor
-// files: runtime/store/rfdb puts blocks into one. It imports internal/bitpack
-// only.
+// bytes, in the smallest of a few forms; and the way back. Each block can be
+// unpacked by itself. The header has the least and the greatest entry, so that
+// a reader can skip blocks. The package knows neither columns nor files:
+// runtime/store/rfdb writes blocks to a file. It imports internal/bitpack only.
 //
 // The forms are:
 //
@@ -21,8 +20,9 @@
 //	            which are to be divided by 10^Step
 //
 // Packed and delta have Count exceptions: numbers with more than Bits bits.
-// Only their low bits are with the others. The numbers of their rows, in
-// PositionBits bits, and their high bits, in MoreBits bits, are behind those.
-// The exceptions of decimal are whole entries, and zeros stand in their places.
-// Each part fills whole words. All arithmetic is modulo the type.
+// Their low bits are stored with the other numbers. After these come the row
+// numbers of the exceptions, in PositionBits bits each, and their high bits, in
+// MoreBits bits each. The exceptions of decimal are whole entries, and zeros
+// stand in their places. Each part is padded to whole words. All arithmetic is
+// modulo the type.
 package blocks

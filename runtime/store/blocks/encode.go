@@ -9,34 +9,33 @@ import (
 	"github.com/redfoxdb/redfox/internal/bitpack"
 )
 
-// mostEntries is how many different entries a block of form Dictionary has at
-// most.
+// mostEntries bounds the distinct entries in a block of form Dictionary.
 const mostEntries = 256
 
 // Encoder packs blocks. It has room for one at a time.
 type Encoder[T bitpack.Unsigned] struct {
-	// Floats says that entries are words of floats.
+	// Floats means that entries are words of floats.
 	Floats bool
 
-	numbers []T // less what they are packed from
+	numbers []T // entries or differences, less a base
 	rows    []uint16
 	some    []T
 	table   [4 * mostEntries]entry[T]
 	used    []T // the different entries
 }
 
-// entry is a place of a hash table.
+// entry is a slot of a hash table.
 type entry[T bitpack.Unsigned] struct {
 	value  T
-	number uint16 // from 1; 0 if the place is free
+	number uint16 // from 1; 0 if the slot is free
 }
 
-// gain is the part of a block that a form must save over a simpler one that is
-// faster to unpack: one of gain.
+// gain sets a threshold: a form must save 1/gain of a block over a simpler
+// form, because that is faster to unpack.
 const gain = 32
 
-// Pack appends the block of entries, of which there are 1 to Rows, and returns
-// its header. The checksum is left to the caller.
+// Pack appends the block of 1 to Rows entries, and returns its header. The
+// caller sets the checksum.
 func (e *Encoder[T]) Pack(dst []byte, entries []T) (Header, []byte) {
 	lo, hi := bitpack.Extremes(entries)
 	h := Header{Least: uint64(lo), Greatest: uint64(hi), First: uint64(lo)}
@@ -83,7 +82,7 @@ func (e *Encoder[T]) Pack(dst []byte, entries []T) (Header, []byte) {
 	return best, dst
 }
 
-// subtract makes the numbers of form Packed.
+// subtract sets the numbers for form Packed.
 func (e *Encoder[T]) subtract(entries []T, lo T) {
 	e.numbers = e.numbers[:0]
 	for _, v := range entries {
@@ -91,7 +90,7 @@ func (e *Encoder[T]) subtract(entries []T, lo T) {
 	}
 }
 
-// differences makes the numbers of form Delta.
+// differences sets the numbers for form Delta.
 func (e *Encoder[T]) differences(entries []T, step T) {
 	e.numbers = append(e.numbers[:0], 0)
 	for i, v := range entries[1:] {
@@ -99,13 +98,14 @@ func (e *Encoder[T]) differences(entries []T, step T) {
 	}
 }
 
-// steps returns what the differences between entries are packed from: the
-// least, and also 0 if some are negative.
+// steps returns the candidates for the step that form Delta subtracts from
+// differences between entries: the least difference, and also 0 if some are
+// negative.
 func (e *Encoder[T]) steps(entries []T) []T {
 	sign := T(1) << (8*unsafe.Sizeof(T(0)) - 1)
 	lo, hi := ^T(0), T(0)
 	for i, v := range entries[1:] {
-		d := v - entries[i] + sign // ordered as signed numbers are
+		d := v - entries[i] + sign // in the order of signed numbers
 		lo, hi = min(lo, d), max(hi, d)
 	}
 	if lo == hi || lo >= sign {
@@ -139,8 +139,8 @@ func (e *Encoder[T]) patched(h Header) Header {
 	return best
 }
 
-// find numbers the different entries in their order. It returns false if there
-// are more than mostEntries.
+// find numbers the distinct entries in ascending order. It returns false if
+// there are more than mostEntries.
 func (e *Encoder[T]) find(entries []T) bool {
 	clear(e.table[:])
 	e.used = e.used[:0]
@@ -162,7 +162,7 @@ func (e *Encoder[T]) find(entries []T) bool {
 	return true
 }
 
-// place returns the place of an entry in the table.
+// place returns the slot of an entry in the table.
 func (e *Encoder[T]) place(v T) *entry[T] {
 	hash := uint64(v) * 0x9e3779b97f4a7c15 >> 54
 	for ; ; hash++ {
@@ -172,7 +172,8 @@ func (e *Encoder[T]) place(v T) *entry[T] {
 	}
 }
 
-// runsOf returns the number of runs of equal entries, and the longest one.
+// runsOf returns the number of runs of equal entries, and the length of the
+// longest.
 func runsOf[T bitpack.Unsigned](entries []T) (n, longest int) {
 	start := 0
 	for i := 1; i <= len(entries); i++ {
@@ -183,7 +184,7 @@ func runsOf[T bitpack.Unsigned](entries []T) (n, longest int) {
 	return n, longest
 }
 
-// write writes the block of a header.
+// write appends the block that a header describes.
 func (e *Encoder[T]) write(dst []byte, entries []T, h *Header) {
 	parts := h.parts(len(entries))
 	one, two, three := dst[:parts[0]], dst[parts[0]:parts[0]+parts[1]], dst[parts[0]+parts[1]:]

@@ -13,7 +13,7 @@ const Rows = 1 << PositionBits
 // PositionBits is the number of bits of the number of a row in its block.
 const PositionBits = 13
 
-// Form says how the entries of a block are packed.
+// Form is the way in which the entries of a block are packed.
 type Form uint8
 
 // The forms, as the package comment describes them.
@@ -40,7 +40,7 @@ type Header struct {
 	Form     Form
 	Bits     uint8
 	MoreBits uint8
-	Count    uint32 // of exceptions, different entries or runs
+	Count    uint32 // of exceptions, distinct entries or runs
 	Size     uint32 // of the block, in bytes
 	Sum      uint32 // a checksum of the block, which the caller sets and compares
 	First    uint64
@@ -52,8 +52,8 @@ type Header struct {
 // HeaderBytes is the size of a header in a file.
 const HeaderBytes = 48
 
-// Append appends the header as a file has it: its fields in their order, a byte
-// of zero behind MoreBits.
+// Append appends the header in the form of a file: its fields in order, with a
+// zero byte after MoreBits.
 func (h *Header) Append(dst []byte) []byte {
 	dst = append(dst, byte(h.Form), h.Bits, h.MoreBits, 0)
 	for _, n := range []uint32{h.Count, h.Size, h.Sum} {
@@ -65,7 +65,7 @@ func (h *Header) Append(dst []byte) []byte {
 	return dst
 }
 
-// ReadHeader returns the header in the first HeaderBytes bytes.
+// ReadHeader parses the header in the first HeaderBytes bytes.
 func ReadHeader(src []byte) Header {
 	n := func(at int) uint32 { return binary.LittleEndian.Uint32(src[at:]) }
 	long := func(at int) uint64 { return binary.LittleEndian.Uint64(src[at:]) }
@@ -94,8 +94,8 @@ func (h *Header) size(n int) int {
 	return parts[0] + parts[1] + parts[2]
 }
 
-// Check returns the error of a header that no block of n rows of a width in
-// bytes can have, if its entries are at most greatest.
+// Check returns an error if no block can have the header. The block has n rows,
+// and its entries have width bytes and are at most greatest.
 func (h *Header) Check(n int, width uint8, greatest uint64) error {
 	bits, count := 8*width, int(h.Count)
 	isBad := h.Form >= forms || h.MoreBits > bits || count > n || h.Least > h.Greatest ||

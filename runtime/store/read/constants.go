@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// addConstants adds the columns that are constant over the file, after its rows
-// are read.
+// addConstants adds the columns that are constant over the file. It runs after
+// the rows are read.
 func (l *load) addConstants(ctx context.Context) error {
 	for _, f := range l.constants {
 		i := len(l.fields)

@@ -15,7 +15,7 @@ import (
 // Place is a place in a file of facts.
 type Place struct {
 	File         string
-	Line, Column int64 // from 1; 0 where the file, or the line, is meant as a whole
+	Line, Column int64 // from 1; 0 means the whole file, or the whole line
 }
 
 // String returns "FILE:LINE:COLUMN" without the parts that are 0.
@@ -32,9 +32,9 @@ func (p Place) String() string {
 // LoadError is an error in a file of facts, with its place.
 type LoadError struct {
 	File   string // as the user gave it
-	Line   int64  // from 1; 0 when the error is of the file as a whole
+	Line   int64  // from 1; 0 if the error is about the whole file
 	Row    int64  // from 1, of a file without lines or with several rows in one
-	Column int    // number of the field, from 1; 0 when the error is of the line
+	Column int    // number of the field, from 1; 0 if the error is about the line
 	Name   string // of the column, when it has one
 	Reason string
 	Help   string // what to do, or ""
@@ -110,7 +110,7 @@ func fileError(file string, err error) *LoadError {
 	return &LoadError{File: file, Reason: reason, Err: err}
 }
 
-// KeyError says that a functional predicate has two values for one key.
+// KeyError means that a functional predicate has two values for one key.
 type KeyError struct {
 	Predicate string
 	File      string // empty for facts that come from Go

@@ -7,9 +7,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Find returns the error of the first text in a column of the file that is not
-// a value; nil if there is none, or if the source is a reader, which cannot be
-// read twice. The caller adds the reason.
+// Find returns the error of the first field in a column of the file that has
+// the given text. It returns nil if there is none, or if the source is a
+// reader, which cannot be read twice. The caller adds the reason.
 func (s *Source) Find(ctx context.Context, column int, name, text string) *LoadError {
 	if s.Reader != nil || s.stored != nil {
 		return nil

@@ -38,8 +38,8 @@ func (b *Binding) Show(least int64, shown func(pred string, arg int) bool) {
 	}
 }
 
-// LateBytes is the size of a column's pages from which a second read of the
-// file pays; lateRowBytes is the same for each row.
+// LateBytes is the least size of a column's pages for which a second read of
+// the file pays; lateRowBytes is the least size for each row.
 const (
 	LateBytes    = 1 << 16
 	lateRowBytes = 8
@@ -139,8 +139,8 @@ type lateFile struct {
 	opts   Options
 }
 
-// stayOpen leaves it to the collector to close the file, once the load is done
-// and no column reads it any more.
+// stayOpen keeps the file open until the load is done and no column can read it
+// any more; the garbage collector then closes it.
 func (p *parquetLoad) stayOpen() *lateFile {
 	if p.open != nil {
 		return p.open
@@ -173,8 +173,8 @@ func (f *lateFile) reader(ctx context.Context, fd *field, threads int) (*parquet
 	return p, err
 }
 
-// column returns the column of rows of a field that ascend, and how many bytes
-// were read.
+// column returns the column of a field's rows, which ascend, and the number of
+// bytes that were read.
 func (f *lateFile) column(ctx context.Context, fd *field, threads int, rows []uint32) (
 	*store.Column, int64, error,
 ) {
@@ -216,8 +216,8 @@ func (s *lateStrings) File() string { return s.file.source.Path }
 // Name returns the name of the column.
 func (s *lateStrings) Name() string { return s.field.name }
 
-// ReadRows returns the column of rows that ascend, and how many bytes were
-// read.
+// ReadRows returns the column of rows, which ascend, and the number of bytes
+// that were read.
 func (s *lateStrings) ReadRows(ctx context.Context, threads int, rows []uint32) (
 	*store.Column, int64, error,
 ) {

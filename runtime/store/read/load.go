@@ -29,24 +29,24 @@ type load struct {
 	// constants are the fields of the source's parts. They are appended to the
 	// fields after the rows are read.
 	constants []field
-	names     []string // what messages call the fields
+	names     []string // the names of the fields in messages
 	args      [][]int  // the field of each argument of each use
 	data      []fieldData
 	rows      int64
 
 	ledger  *store.Ledger
 	memory  sync.Mutex // for garbage
-	garbage int64      // bytes of what columns were made of, since the last collection
+	garbage int64      // bytes that became garbage since the last collection
 	merging sync.Mutex // held by the goroutine that makes a dictionary
 
 	// bad lists the rows of a Parquet file that are left out, in ascending
 	// order.
 	bad []uint32
 	// identity identifies the contents of a Parquet file; "" if it is unknown.
-	// proofs holds what is known of keys, by their fields.
+	// proofs holds the proofs of keys, by their fields.
 	identity string
 	proofs   map[string][]store.ColumnStats
-	assumed  bool    // keys are taken for proven, as they are about to be
+	assumed  bool    // keys count as proven, because they are about to be
 	absent   []bool  // the fields that are not read
 	tests    []*Test // of fields, that rows must pass
 
@@ -287,7 +287,7 @@ func (l *load) assembleField(
 }
 
 // joinField joins the chunks of a field into a column and returns how many
-// bytes became garbage. Dictionaries are made one after the other.
+// bytes became garbage. Dictionaries are built one at a time.
 func (l *load) joinField(
 	ctx context.Context, i int, sources func(field int) []*store.Interner,
 ) (garbage int64, err error) {
@@ -311,7 +311,7 @@ func (l *load) joinField(
 		if err != nil {
 			return 0, err
 		}
-		garbage = 2 * dict.Bytes() // the strings as they were read, and what sorted them
+		garbage = 2 * dict.Bytes() // the strings as read, and the memory that sorted them
 	}
 	before := chunkBytes(d.chunks)
 	if d.column, err = store.Join(threads, t, dict, d.chunks, l.ledger, what); err != nil {

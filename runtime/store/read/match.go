@@ -10,7 +10,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// missingColumn says that a file has no column for an argument.
+// missingColumn means that a file has no column for an argument.
 type missingColumn struct {
 	pred, arg string
 	columns   []string
@@ -94,10 +94,10 @@ func matchArguments(
 	return out, nil
 }
 
-// placed returns the number of the column of each argument, where the columns
-// have the names of all of them, and further columns or another order. Other
-// columns go by place, for which it returns nil. A column that has the name of
-// an argument at another place is noted.
+// placed returns the number of the column of each argument, if the columns have
+// the names of all arguments, but in another order or among further columns.
+// Otherwise it returns nil, and columns go by position. It notes a column that
+// has the name of an argument at another position.
 func (b *binder) placed(source *Source, s *store.Schema, offset bool) ([]string, error) {
 	args, _ := arguments(s)
 	if offset && len(args) > 0 {
@@ -138,8 +138,8 @@ func (b *binder) placed(source *Source, s *store.Schema, offset bool) ([]string,
 	return nil, nil
 }
 
-// misplaced is the error of a text that the program names, whose columns are
-// more or fewer than the arguments that they are to go to by place.
+// misplaced is the error of a text that the program names, if its columns go by
+// position and there are more or fewer of them than arguments.
 func (b *binder) misplaced(source *Source, s *store.Schema, args []store.Field) error {
 	names := strings.Join(list.Map(args, func(a store.Field) string { return a.Name }), ", ")
 	wrong := &LoadError{File: source.Path, Line: headerLine(source),

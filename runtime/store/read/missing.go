@@ -9,7 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// missingHelp says how rows are read that have no value for a field, which a
+// missingHelp advises how to read rows without a value for a field that a
 // predicate needs.
 func (l *load) missingHelp(f int) string {
 	var help []string

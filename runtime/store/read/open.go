@@ -19,11 +19,12 @@ type File interface {
 	io.Closer
 }
 
-// sized is a File that knows its size without seeking, as one of a server does.
+// sized is a File that knows its size without seeking, such as a file on a
+// server.
 type sized interface{ Size() int64 }
 
-// look reports why the file cannot be read. One that any path may name is not
-// opened, because a pipe can be opened only once.
+// look returns an error if the file cannot be read. It opens it only through
+// Open: another path may be a pipe, which can be opened only once.
 func (s *Source) look(ctx context.Context) error {
 	if s.Open != nil {
 		f, _, err := s.openFile(ctx)
@@ -73,15 +74,15 @@ func (s *Source) openFile(ctx context.Context) (f File, size int64, err error) {
 	return nil, 0, errors.New("the size of the file is not known")
 }
 
-// wholeFile is what can be read at any place.
+// wholeFile is a file with random access.
 type wholeFile interface {
 	io.Reader
 	io.ReaderAt
 	io.Seeker
 }
 
-// openWhole opens the source to be read at any place. A reader that cannot be
-// is read as a whole. There is no closer if the reader is the caller's.
+// openWhole opens the source for random access. A reader without random access
+// is read into memory. The closer is nil if the reader belongs to the caller.
 func (s *Source) openWhole(ctx context.Context) (r wholeFile, c io.Closer, size int64, err error) {
 	switch at := s.Reader.(type) {
 	case nil:
@@ -106,7 +107,7 @@ func (s *Source) openWhole(ctx context.Context) (r wholeFile, c io.Closer, size 
 	return r, c, size, err
 }
 
-// readAll fills a buffer with the bytes at a place of a file.
+// readAll fills a buffer with the bytes at an offset of a file.
 func readAll(r io.ReaderAt, to []byte, at int64) error {
 	if at < 0 {
 		return io.ErrUnexpectedEOF

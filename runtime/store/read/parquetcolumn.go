@@ -18,7 +18,8 @@ type parquetField struct {
 	column *parquet.Column
 }
 
-// newParquetField refuses columns whose type is not the field's.
+// newParquetField returns an error if the column's type does not suit the
+// field.
 func newParquetField(f *parquetFile, fd *field) (*parquetField, error) {
 	p := &parquetField{field: fd}
 	mismatch := func(found string) *LoadError {
@@ -79,7 +80,7 @@ func parquetOrigin(c *parquet.Column) origin {
 	return from
 }
 
-// batchRows is how many values are decoded at a time.
+// batchRows is the number of values that are decoded at a time.
 const batchRows int64 = 1 << 14
 
 // columnReader collects the words of a column chunk.
@@ -94,20 +95,20 @@ type columnReader struct {
 	words   []int64 // of rows that are not narrowed yet
 	last    int64   // the word of the row before, or noCode; see standIn
 
-	filler   *store.Filler // of the column that rows are decoded into; nil makes chunks
+	filler   *store.Filler // of the column that rows are decoded into; nil means chunks
 	firstRow int           // of the row group
 
-	all      []int64    // room for the words of all rows, instead of chunks; none may be missing
-	sink     *entrySink // takes the entries of all rows; none may be missing
+	all      []int64    // the words of all rows, instead of chunks; no value may be missing
+	sink     *entrySink // takes the entries of all rows; no value may be missing
 	marks    []bool     // the rows that are wanted; nil means all
 	test     *Test      // clears marks; nil decodes the rows
 	verdicts []byte     // of the test, for each place in the dictionary
-	kept     *keptPages // where the test keeps the pages, or has kept them; may be nil
+	kept     *keptPages // the unpacked pages that the test keeps for decoding; may be nil
 	some     representative
 }
 
-// readRoom is the memory in which a thread decodes one column chunk after the
-// other.
+// readRoom is the memory that a thread reuses for each column chunk that it
+// decodes.
 type readRoom struct {
 	words          []int64
 	places, levels []uint32
@@ -125,11 +126,11 @@ type readRoom struct {
 	held   int64 // for the dictionary
 }
 
-// roomBytes is what a room takes for each row of a batch.
+// roomBytes is the memory of a readRoom for each row of a batch.
 const roomBytes = 60
 
-// newReadRoom returns room for batches of rows. The ledger reserves what pages
-// take, under the name what.
+// newReadRoom returns a room for batches of rows. The ledger reserves the
+// memory of pages under the name what.
 func newReadRoom(batch int64, ledger *store.Ledger, what string) *readRoom {
 	r := &readRoom{
 		words:  hugepage.Advise(make([]int64, 4*batch)),
@@ -141,7 +142,8 @@ func newReadRoom(batch int64, ledger *store.Ledger, what string) *readRoom {
 	return r
 }
 
-// reserve reserves memory for a dictionary of n values whose texts take bytes.
+// reserve reserves memory for a dictionary of n values whose texts have the
+// given total length.
 func (r *readRoom) reserve(what string, n, bytes int) error {
 	wanted := dictionaryBytes*int64(n) + int64(bytes)
 	if wanted <= r.held {
@@ -154,8 +156,8 @@ func (r *readRoom) reserve(what string, n, bytes int) error {
 	return err
 }
 
-// dictionaryBytes is what a value of a dictionary takes beside its text, with
-// what grows.
+// dictionaryBytes is the memory of a dictionary's value beside its text,
+// including spare capacity.
 const dictionaryBytes = 40
 
 // reader returns a reader of a column chunk.
@@ -212,7 +214,7 @@ func (r *columnReader) run(ctx context.Context, f *parquetFile, group int) error
 	return r.finish(ctx)
 }
 
-// finish makes chunks of the words that are left.
+// finish makes chunks of the remaining words.
 func (r *columnReader) finish(ctx context.Context) error {
 	r.flushWords()
 	if err := r.flushKept(); err != nil {
@@ -221,7 +223,7 @@ func (r *columnReader) finish(ctx context.Context) error {
 	return r.stopped(ctx)
 }
 
-// stopped returns why no more is to be read.
+// stopped returns an error once reading has to stop.
 func (r *columnReader) stopped(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -232,9 +234,9 @@ func (r *columnReader) stopped(ctx context.Context) error {
 	return nil
 }
 
-// readPresent makes the words of rows of which some have no value. A row has
-// one if its level is present; read makes the words of each run of such rows,
-// from `row` on.
+// readPresent reads rows of which some have no value. A row has a value if its
+// level equals present. read reads the words of each run of such rows, from
+// `row` on.
 func (r *columnReader) readPresent(
 	dst []int64, levels []uint32, present uint32, read func(dst []int64, row int) error,
 ) error {
@@ -274,7 +276,8 @@ func (r *columnReader) flushWords() {
 	r.words = r.words[:0]
 }
 
-// refuse reports a value; its row is left out or ends the load.
+// refuse reports a value that the field cannot have. Its row is left out, or
+// the load fails.
 func (r *columnReader) refuse(row int, reason string) int64 {
 	r.part.bad = append(r.part.bad, badCell{row: uint32(row), reason: reason})
 	return r.standIn()
@@ -282,7 +285,7 @@ func (r *columnReader) refuse(row int, reason string) int64 {
 
 // standIn returns the word of a row whose value is missing or refused: the word
 // of the row before it, which keeps the column narrow. Words of strings are
-// entries of a dictionary, so that the first row gets the empty string.
+// entries of a dictionary, so the first row gets the empty string.
 func (r *columnReader) standIn() int64 {
 	if r.field.typ.Kind == scalar.String && r.last == noCode {
 		r.last = int64(r.strings.Code(""))
@@ -290,12 +293,12 @@ func (r *columnReader) standIn() int64 {
 	return r.last
 }
 
-// refuser is refuse for rows that are counted from one of the row group.
+// refuser is refuse for rows that are counted from row first of the row group.
 func (r *columnReader) refuser(first int) func(i int, reason string) int64 {
 	return func(i int, reason string) int64 { return r.refuse(first+i, reason) }
 }
 
-// decimals turns big-endian numbers into words.
+// decimals converts big-endian numbers to words.
 func (r *columnReader) decimals(
 	dst []int64, at func(i int) []byte, refuse func(i int, reason string) int64,
 ) {

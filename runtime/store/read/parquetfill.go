@@ -11,11 +11,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Where the statistics of all row groups bound the words of a field, its column
-// is made before they are decoded, and they are decoded into it. If statistics
-// turn out to be wrong, the file is read again without relying on them.
+// If the statistics of all row groups bound the words of a field, its column is
+// allocated first, and the words are decoded into it. If statistics turn out to
+// be wrong, the file is read again without relying on them.
 
-// fieldFiller makes the column of a field when its first chunk is read.
+// fieldFiller allocates the column of a field when its first chunk is read.
 type fieldFiller struct {
 	once      sync.Once
 	least     int64
@@ -74,7 +74,7 @@ func (p *parquetLoad) planFiller(i int) *fieldFiller {
 	return out
 }
 
-// bounds returns words for PLAIN bounds of a column of integers.
+// bounds converts PLAIN bounds of a column of integers to words.
 func (d *parquetField) bounds(least, most []byte) (lo, hi int64, ok bool) {
 	size := 4
 	if d.column.Type == parquet.Int64 {
@@ -143,7 +143,7 @@ func (r *columnReader) fill(v *parquet.Values, n int) error {
 	return nil
 }
 
-// fillDictionary finds the entries of the words of a dictionary.
+// fillDictionary computes the entries of the words of a dictionary.
 func (r *columnReader) fillDictionary() error {
 	n := len(r.dict.words)
 	r.room.entries = hugepage.Advise(slices.Grow(r.room.entries[:0], n)[:n])

@@ -8,40 +8,40 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Values of a dictionary are converted to words once. Where a column chunk has
-// few of them, its rows stay places in the dictionary until the column is put
-// together.
+// Values of a dictionary are converted to words once. If the dictionary of a
+// column chunk is small, its rows stay codes of the dictionary until the column
+// is joined.
 
-// maxKept is how many rows at most stay places in one chunk, and rowsAWord how
-// many rows there are at least for each word of the dictionary, of which each
-// chunk has a copy.
+// maxKept bounds the rows of one chunk that stay codes. rowsAWord is the least
+// number of rows for each word of the dictionary, because each chunk has a copy
+// of it.
 const (
 	maxKept   = 1 << 18
 	rowsAWord = 8
 )
 
-// keptPlaces are places in a dictionary of at most 2^16 words. At most one of
-// the lists has any. A chunk takes over a list that is half full, so that a
-// place is written once.
+// keptPlaces are codes of a dictionary of at most 2^16 words. At most one of
+// the lists is not empty. A chunk takes over a list that is more than half
+// full, so that a code is written once.
 type keptPlaces struct {
 	small []uint8
 	large []uint16
-	used  []bool // by place
+	used  []bool // by code
 }
 
 func (k *keptPlaces) len() int { return len(k.small) + len(k.large) }
 
-// clear forgets the places, and keeps the memory of the lists.
+// clear empties the lists, and keeps their memory.
 func (k *keptPlaces) clear() { k.small, k.large = k.small[:0], k.large[:0] }
 
-// fewWords reports whether rows stay places in the dictionary.
+// fewWords reports whether rows stay codes of the dictionary.
 func (r *columnReader) fewWords(width int) bool {
 	return r.dict.refused == nil && width <= 16 &&
 		len(r.dict.words) <= min(r.rows, maxKept)/rowsAWord
 }
 
-// keep reads places of rows that all have a value, and keeps them. flushKept
-// finds those that the dictionary does not have.
+// keep reads codes of rows that all have a value, and keeps them. flushKept
+// detects codes that the dictionary does not have.
 func (r *columnReader) keep(v *parquet.Values, rows int) error {
 	r.flushWords()
 	small := v.Numbers.Width() <= 8
@@ -58,8 +58,8 @@ func (r *columnReader) keep(v *parquet.Values, rows int) error {
 	return readKept(r, v, &k.large, rows, room)
 }
 
-// readKept appends the places of rows, or of the marked ones among them, to a
-// list that has room for more from its start.
+// readKept appends the codes of rows, or of the marked ones among them, to a
+// list that has spare capacity.
 func readKept[T uint8 | uint16](
 	r *columnReader, v *parquet.Values, list *[]T, rows, room int,
 ) error {
@@ -77,9 +77,9 @@ func readKept[T uint8 | uint16](
 	return err
 }
 
-// flushKept makes a chunk of the places that were kept, which are of the last
-// rows. If the dictionary has words that none of these rows has, or texts that
-// are refused, the rows become words.
+// flushKept makes a chunk of the kept codes, which are those of the last rows.
+// If the dictionary has words that none of these rows has, or refused texts,
+// the codes are converted to words.
 func (r *columnReader) flushKept() error {
 	k := &r.room.kept
 	if len(k.small) > 0 {
@@ -91,7 +91,7 @@ func (r *columnReader) flushKept() error {
 	return nil
 }
 
-// flushPlaces is flushKept for places below most.
+// flushPlaces is flushKept for a list of codes, which must be below most.
 func flushPlaces[T uint8 | uint16](r *columnReader, list *[]T, most int) error {
 	k, kept := &r.room.kept, *list
 	*list = kept[:0]
@@ -118,7 +118,7 @@ func flushPlaces[T uint8 | uint16](r *columnReader, list *[]T, most int) error {
 	}
 	if whole {
 		if cap(kept) < 2*len(kept) {
-			*list = nil // the chunk's
+			*list = nil // it belongs to the chunk now
 		} else {
 			kept = slices.Clone(kept)
 		}

@@ -3,22 +3,22 @@ package read
 import "github.com/redfoxdb/redfox/internal/parquet"
 
 // keptPages is the unpacked pages of a column chunk that was tested and is
-// decoded next: to unpack them takes longer than all else.
+// decoded next. They are kept because unpacking takes longer than everything
+// else.
 type keptPages struct {
 	pages  parquet.Kept
-	group  int   // of which the pages are; -1 if they are of none
-	unread int64 // bytes of pages that were passed over
-	// dictionary is that of the chunk, converted, unless it has strings. spare
-	// is the memory of one.
+	group  int   // the row group of the pages; -1 if there are none
+	unread int64 // bytes of pages that were skipped
+	// dictionary is the converted dictionary of the chunk, unless it has
+	// strings. spare is memory for the next one.
 	dictionary *pageDictionary
 	spare      []int64
 }
 
-// mostKept is how many bytes of unpacked pages a chunk has at most that is
-// kept.
+// mostKept bounds the bytes of unpacked pages that are kept for a chunk.
 const mostKept = 16 << 20
 
-// keepPages makes room for the pages of fields that are tested and then
+// keepPages allocates keptPages for the fields that are tested and then
 // decoded.
 func (p *parquetLoad) keepPages() {
 	if p.pages != nil {
@@ -35,7 +35,7 @@ func (p *parquetLoad) keepPages() {
 	}
 }
 
-// keptOf returns the room for the pages of a field's chunk on a thread, or nil.
+// keptOf returns the keptPages of a field's chunk on a thread, or nil.
 func (p *parquetLoad) keptOf(t, i, g int) *keptPages {
 	if p.pages == nil || p.file.Groups[g].Chunks[p.fields[i].index].Meta.Bytes > mostKept {
 		return nil
@@ -43,7 +43,7 @@ func (p *parquetLoad) keptOf(t, i, g int) *keptPages {
 	return p.pages[t][i]
 }
 
-// begin forgets the pages that are there.
+// begin drops the pages that are kept.
 func (k *keptPages) begin() *parquet.Kept {
 	k.pages.Clear()
 	k.group = -1
@@ -59,5 +59,5 @@ func (k *keptPages) takeDictionary(d *pageDictionary) (spare []int64) {
 	return spare
 }
 
-// has reports whether the pages are those of a row group.
+// has reports whether the pages of a row group are kept.
 func (k *keptPages) has(group int) bool { return k != nil && k.group == group }

@@ -11,19 +11,19 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Verdicts of a test on a place in the dictionary of a column chunk.
+// Verdicts of a test on a code of a column chunk's dictionary.
 const (
 	fails  = 0
 	passes = 1
-	beyond = 2 // the dictionary does not have the place
+	beyond = 2 // the dictionary does not have the code
 )
 
-// mostVerdicts is up to how many bits of a place there is a verdict for each
-// place that has the bits, also beyond the dictionary.
+// mostVerdicts bounds the bits of codes for which there is a table of verdicts.
+// The table has every code of that many bits, also those beyond the dictionary.
 const mostVerdicts = 16
 
-// fewMarked is how many times as long a dictionary is at least as the list of
-// marked rows for these to be tested one by one.
+// If a dictionary has at least fewMarked times as many values as there are
+// marked rows, the rows are tested one by one.
 const fewMarked = 4
 
 // testDictionary tests the values of a dictionary, unless few rows are marked.
@@ -68,8 +68,7 @@ func verdictOf(ok bool) byte {
 	return fails
 }
 
-// judge sets the verdicts of words that pass if they are of a range and of the
-// test's sets.
+// judge sets the verdicts of words for a test of a range and of sets.
 func (t *Test) judge(words []int64, verdicts []byte) {
 	least, most := t.Least, t.Most
 	for i, w := range words {
@@ -141,10 +140,11 @@ func (r *columnReader) testWords(words []int64, marks []bool) {
 	}
 }
 
-// testRange is testPage for words of which those of a range pass. It has no
-// branch that depends on a word.
+// testRange is testPage for a test of a range. It has no branch that depends on
+// a word.
 func (r *columnReader) testRange(words []int64, marks []byte) {
-	// The words of the range, and no others, are at most width above least.
+	// A word is in the range if and only if, as an unsigned number, it is at
+	// most width above least.
 	least, width := uint64(r.test.Least), uint64(r.test.Most)-uint64(r.test.Least)
 	if r.test.Most < r.test.Least {
 		clear(marks)
@@ -167,7 +167,7 @@ func (r *columnReader) testRange(words []int64, marks []byte) {
 	}
 }
 
-// testPlaces is testPage for places in the dictionary.
+// testPlaces is testPage for codes of the dictionary.
 func (r *columnReader) testPlaces(v *parquet.Values, marks []byte) error {
 	if r.verdicts == nil {
 		return r.testMarked(v, marks)
@@ -208,7 +208,7 @@ func (r *columnReader) testMarked(v *parquet.Values, marks []byte) error {
 	return nil
 }
 
-// testNarrow is testPlaces for places of at most mostVerdicts bits.
+// testNarrow is testPlaces for codes of at most mostVerdicts bits.
 func testNarrow[T uint8 | uint16](
 	r *columnReader, v *parquet.Values, marks []byte, places []T,
 ) error {
@@ -221,13 +221,13 @@ func testNarrow[T uint8 | uint16](
 	return nil
 }
 
-// narrow returns room for n places of fewer bits.
+// narrow returns a buffer for n codes of 8 or 16 bits.
 func narrow[T uint8 | uint16](room *readRoom, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(room.places[:n]))), n)
 }
 
-// clearFailing clears the marks of rows whose places fail, and returns all
-// verdicts, one or the other.
+// clearFailing clears the marks of rows whose codes fail, and returns the
+// bitwise or of all verdicts.
 func clearFailing[T parquet.Number](marks []byte, places []T, verdicts []byte) byte {
 	all := byte(0)
 	for i, p := range places {
@@ -265,12 +265,12 @@ func (r *columnReader) readMarked(v *parquet.Values, n int) error {
 	return err
 }
 
-// markedRows returns which of the next n rows are marked.
+// markedRows returns the marked rows among the next n.
 func (r *columnReader) markedRows(n int) []uint32 {
 	return rowmarks.Places(r.room.rows, r.marks[r.part.rows:][:n])
 }
 
-// placesAt reads n places in the dictionary, and returns those of some rows.
+// placesAt reads n codes of the dictionary, and returns those of some rows.
 func (r *columnReader) placesAt(v *parquet.Values, n int, rows []uint32) ([]uint32, error) {
 	places := r.room.places[:n]
 	if err := parquet.ReadNumbersAt(&v.Numbers, places, rows); err != nil {
@@ -279,7 +279,7 @@ func (r *columnReader) placesAt(v *parquet.Values, n int, rows []uint32) ([]uint
 	return places[:len(rows)], nil
 }
 
-// wordsMarked decodes the marked ones of n PLAIN integers.
+// wordsMarked decodes those of n PLAIN integers whose rows are marked.
 func (r *columnReader) wordsMarked(v *parquet.Values, n int) error {
 	size := 4
 	if r.column.Type == parquet.Int64 {
@@ -320,7 +320,7 @@ func (r *columnReader) textsMarked(v *parquet.Values, marks []bool) error {
 	return nil
 }
 
-// marked returns the place of the mark with a number.
+// marked returns the index of the n-th mark.
 func marked(marks []bool, n int) int {
 	for i, m := range marks {
 		if !m {

@@ -18,17 +18,18 @@ import (
 // pageDictionary is the values of a dictionary page.
 type pageDictionary struct {
 	words   []int64
-	texts   [][]byte       // of strings: a word is noCode until a row is found to have it
-	refused map[int]string // values that the field cannot have, and why
+	texts   [][]byte       // of strings; a word is noCode until a row has it
+	refused map[int]string // why the field cannot have a value, by code
 }
 
-// noCode is the word of a string that is not interned yet: a dictionary page
-// may have strings that no row has.
+// noCode is the word of a string that is not interned yet. A string is interned
+// when a row has it, because a dictionary page may have strings that no row
+// has.
 const noCode = -1
 
 var errShortPage = errors.New("the Parquet file is damaged: a page ends too early")
 
-// pageSource is the pages of a column chunk: of a file, or kept.
+// pageSource yields the pages of a column chunk, from a file or from keptPages.
 type pageSource interface {
 	Next() (*parquet.Page, error)
 	Unpack(*parquet.Page) (parquet.Hybrid, parquet.Values, error)
@@ -100,7 +101,8 @@ func (r *columnReader) readPages(ctx context.Context, pages pageSource, rows int
 	}
 }
 
-// readPage decodes n rows. Values of rows without one are those before them.
+// readPage decodes n rows. A row without a value gets the word of the row
+// before it.
 func (r *columnReader) readPage(
 	ctx context.Context, v *parquet.Values, levels *parquet.Hybrid, n int,
 ) error {
@@ -181,13 +183,13 @@ func (r *columnReader) decode(dst []int64, v *parquet.Values, row int) error {
 	return r.look(dst, places, row)
 }
 
-// places reads places in the dictionary, which it may not have.
+// places reads n codes of the dictionary, unchecked.
 func (r *columnReader) places(v *parquet.Values, n int) ([]uint32, error) {
 	places := r.room.places[:n]
 	return places, v.Numbers.Read(places)
 }
 
-// checkPlaces checks that the dictionary has all places.
+// checkPlaces checks that the dictionary has all codes.
 func (r *columnReader) checkPlaces(places []uint32) error {
 	last := uint32(0)
 	for _, p := range places {
@@ -204,8 +206,8 @@ func (r *columnReader) beyondDictionary() error {
 		r.field.name)
 }
 
-// look sets words to those of places in the dictionary. It returns an error if
-// that does not have one of them.
+// look sets dst to the words of codes. It returns an error if the dictionary
+// does not have one of them.
 func (r *columnReader) look(dst []int64, places []uint32, row int) error {
 	words := r.dict.words
 	places = places[:len(dst)]
@@ -254,8 +256,8 @@ func (r *columnReader) internWord(p int) bool {
 	return ok
 }
 
-// plain decodes PLAIN values. The result of refuse takes the place of a value
-// that the field cannot have.
+// plain decodes PLAIN values. A value that the field cannot have is replaced by
+// the result of refuse.
 func (r *columnReader) plain(
 	dst []int64, v *parquet.Values, refuse func(i int, reason string) int64,
 ) error {
@@ -319,8 +321,8 @@ func (r *columnReader) plain(
 	return nil
 }
 
-// julianMicros converts a timestamp of old writers: nanoseconds of the day,
-// then the Julian day.
+// julianMicros converts a timestamp in the form of old writers: nanoseconds of
+// the day, then the Julian day.
 func julianMicros(b []byte) (int64, bool) {
 	const julian1970 = 2_440_588
 	nanos := int64(binary.LittleEndian.Uint64(b))
@@ -366,7 +368,7 @@ func (r *columnReader) plainBytes(
 	return nil
 }
 
-// spans sets words to the places of the next PLAIN byte strings in v.Plain.
+// spans sets dst to the spans of the next PLAIN byte strings in v.Plain.
 func (r *columnReader) spans(dst []int64, v *parquet.Values) error {
 	at := len(v.Plain)
 	for i := range dst {
@@ -413,7 +415,8 @@ func (r *columnReader) readDictionary(data []byte, n int) error {
 	d := &pageDictionary{words: r.room.dictionary}
 	v := parquet.Values{Plain: data}
 	if r.from.kind == scalar.String {
-		// The page's memory is used for the next one.
+		// The memory of the page is reused for the next one, so the text is
+		// copied.
 		r.room.text = append(hugepage.Advise(slices.Grow(r.room.text[:0], len(data))), data...)
 		v.Plain = r.room.text
 		r.room.texts = hugepage.Advise(slices.Grow(r.room.texts[:0], n)[:n])
@@ -428,7 +431,7 @@ func (r *columnReader) readDictionary(data []byte, n int) error {
 		r.dict = d
 		return nil
 	}
-	// The rows that have such a value are refused, if there are any.
+	// A row that has such a value is refused later.
 	err := r.plain(d.words, &v, func(i int, reason string) int64 {
 		if d.refused == nil {
 			d.refused = map[int]string{}

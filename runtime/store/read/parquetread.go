@@ -70,7 +70,7 @@ type parquetLoad struct {
 	*load
 	file      *parquetFile
 	decoders  []*parquetField
-	order     []int   // of the fields, in which they are read
+	order     []int   // the fields in the order in which they are read
 	starts    []int64 // the first row of each row group, and the number of rows
 	parts     [][]columnPart
 	rooms     []*readRoom         // of each thread
@@ -78,23 +78,23 @@ type parquetLoad struct {
 
 	decoded [][]bool           // of each field: the row groups that were read
 	unread  [][]int64          // of each field: bytes of each row group that were never read
-	proving bool               // keys are being read to prove them
-	proved  map[int]readColumn // those that were, by their fields
+	proving bool               // set while keys are read to be proven
+	proved  map[int]readColumn // the columns of proven keys, by field
 
-	selected [][]bool         // of each thread: the rows that pass the tests
-	some     []representative // of fields of which nothing is wanted but the test
+	selected [][]bool         // of each thread: marks the rows that pass the tests
+	some     []representative // of fields that are only tested
 	pages    [][]*keptPages   // of each thread, for each field; nil if none are kept
-	words    [][][]int64      // of each thread: of fields of keys, while they are proven
-	// selectedRows is how many rows of each row group are selected; nil if none
-	// was looked at.
+	words    [][][]int64      // of each thread: the words of key fields, while keys are proven
+	// selectedRows has the number of selected rows of each row group. It is nil
+	// before any is tested.
 	selectedRows []int64
 
-	fillers []*fieldFiller // of fields that are decoded into their column, else nil
+	fillers []*fieldFiller // of fields that are decoded into their column; nil for others
 
-	late      []*lateStrings // of fields that are put off, else nil; nil if none is
-	kept      [][]int64      // of each row group, if rows are selected: those for late
-	open      *lateFile      // of columns that read the file later, or nil
-	encodable []*encodedPlan // of fields that may stay encoded, else nil; nil if none may
+	late      []*lateStrings // of deferred fields, nil for others; nil if there are none
+	kept      [][]int64      // the selected rows of each row group, for late
+	open      *lateFile      // the file, for columns that read it later; or nil
+	encodable []*encodedPlan // of fields that may stay encoded, nil for others; nil if none may
 
 	mu      sync.Mutex
 	left    []int // parts of each field that are not read yet
@@ -170,7 +170,7 @@ func (p *parquetLoad) chooseFields() {
 	})
 }
 
-// describe sets what the report says of the file.
+// describe fills in the report of the file.
 func (p *parquetLoad) describe() {
 	r := p.report
 	r.Rows, r.Size, r.Groups = p.file.Rows, p.file.size, len(p.file.Groups)
@@ -222,9 +222,9 @@ func (p *parquetLoad) plan() error {
 	}
 	p.planFillers()
 	p.planEncoded()
-	// Fields are read one after the other, so that there are chunks of few of
-	// them at a time. Strings come first: dictionaries take the longest to
-	// make, and other fields are read meanwhile.
+	// Fields are read one after the other, so that chunks of only a few fields
+	// exist at a time. Strings come first, because dictionaries take the
+	// longest to build and other fields can be read meanwhile.
 	for i := range p.fields {
 		p.order = append(p.order, i)
 	}
@@ -234,7 +234,7 @@ func (p *parquetLoad) plan() error {
 	return nil
 }
 
-// lateness is 0 for fields of strings, else 1.
+// lateness is a sort key: 0 for fields of strings, 1 for others.
 func (l *load) lateness(i int) int {
 	if l.fields[i].typ.Kind == scalar.String {
 		return 0
@@ -242,7 +242,7 @@ func (l *load) lateness(i int) int {
 	return 1
 }
 
-// prepare reserves the memory of the threads.
+// prepare allocates the memory of the threads.
 func (p *parquetLoad) prepare() error {
 	batch := min(batchRows, max(1, p.longest()))
 	threads := p.opts.readers(roomBytes * batch)
@@ -268,7 +268,7 @@ func (p *parquetLoad) prepare() error {
 	return nil
 }
 
-// sources returns what numbered the strings of a field.
+// sources returns the interners that numbered the strings of a field.
 func (p *parquetLoad) sources(i int) (sources []*store.Interner) {
 	for t := range p.interners {
 		p.interners[t][i].DropTable()
@@ -278,8 +278,8 @@ func (p *parquetLoad) sources(i int) (sources []*store.Interner) {
 	return sources
 }
 
-// hasRead notes that a column chunk was read, but for the pages that were
-// passed over.
+// hasRead records that a column chunk was read, except for the pages that were
+// skipped.
 func (p *parquetLoad) hasRead(i, g int, part *columnPart) {
 	if !p.decoded[i][g] || part.unread < p.unread[i][g] {
 		p.unread[i][g] = part.unread
@@ -334,7 +334,8 @@ func (p *parquetLoad) checkRows(i, g int, part *columnPart) error {
 	return nil
 }
 
-// stop notes why the load ends, if it does, and reports whether it has ended.
+// stop records the error that ends the load, if there is one, and reports
+// whether the load has ended.
 func (p *parquetLoad) stop(ctx context.Context, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -358,7 +359,7 @@ func (p *parquetLoad) finished(i int, part *columnPart, rows int64) bool {
 	return p.left[i] == 0
 }
 
-// gather takes over the chunks of a field, and which of its values are missing.
+// gather takes over the chunks and the missing values of a field.
 func (l *load) gather(i int, parts []columnPart, starts []int64) {
 	d := &l.data[i]
 	for g := range parts {
@@ -376,15 +377,15 @@ func (l *load) gather(i int, parts []columnPart, starts []int64) {
 	}
 }
 
-// columnPart is what was read of a column chunk.
+// columnPart is the result of reading a column chunk.
 type columnPart struct {
 	thread int // whose interner numbered the strings
 	chunks []store.Chunk
 	rows   int
 	bytes  int64    // of the file
 	pages  int      // of rows
-	unread int64    // bytes of pages that were passed over
-	left   int      // those of them that were not unpacked: no row of them is wanted
+	unread int64    // bytes of pages that were skipped
+	left   int      // those of them that were not unpacked, because none of their rows is wanted
 	nulls  []uint32 // rows, from 0 in the row group
 	bad    []badCell
 	err    error
@@ -397,7 +398,7 @@ type badCell struct {
 	missing bool
 }
 
-// keep reserves the memory of what was read of a field.
+// keep reserves the memory of a part of a field.
 func (l *load) keep(i int, part *columnPart) error {
 	if err := l.ledger.Take(l.names[i], 4*int64(cap(part.nulls))); err != nil {
 		return err
@@ -410,8 +411,8 @@ func (l *load) keep(i int, part *columnPart) error {
 	return nil
 }
 
-// badRows reports the malformed rows of a file: the first one as an error, or,
-// when they are skipped, all of them in the report.
+// badRows reports the malformed rows of a file: the first one as an error, or
+// all of them in the report if they are skipped.
 func (l *load) badRows(parts [][]columnPart, starts []int64) error {
 	for g := range len(starts) - 1 {
 		cells := map[uint32]*LoadError{}

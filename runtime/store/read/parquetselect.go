@@ -13,23 +13,24 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Rows of a Parquet file are selected one row group at a time: the columns that
-// are tested come first, and the others are decoded for the rows that are left.
-// A page without such a row is not unpacked.
+// Rows of a Parquet file are selected one row group at a time. The tested
+// columns come first, and the others are decoded for the rows that pass. A page
+// without such a row is not unpacked.
 
-// mostSelected is the share of rows up to which selecting pays: the rows that
-// are left are copied once more. Tests change it.
+// mostSelected is the largest share of selected rows for which selecting pays,
+// because these rows are copied once more. Tests change it.
 var mostSelected = 0.5
 
-// longText is how many bytes a row of a column of strings takes at least for
-// their dictionary to cost more than testing them.
+// longText is a threshold: if a column of strings has at least this many bytes
+// a row, building its dictionary costs more than testing the strings.
 const longText = 16
 
-// mostMarked is how many rows at most a row group has whose rows are selected.
-// Writers make far shorter ones.
+// mostMarked bounds the rows of a row group for selecting. Writers make far
+// shorter row groups.
 const mostMarked = 1 << 26
 
-// representative is a value of a column of which only a test is wanted.
+// representative is the value that stands for all rows of a column that is only
+// tested.
 type representative struct {
 	word  int64
 	text  string
@@ -37,8 +38,8 @@ type representative struct {
 }
 
 // readSelected reads the rows that pass the tests, unless that was done while
-// keys were proven. It reports false, and has done nothing, if there are no
-// tests or if they would leave most rows.
+// keys were proven. It does nothing and returns false if there are no tests, or
+// if most rows would pass.
 func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
 	if p.selectedRows == nil {
 		if pays, err := p.selects(ctx); !pays || err != nil {
@@ -62,7 +63,8 @@ func (p *parquetLoad) readSelected(ctx context.Context) (bool, error) {
 	return true, p.assembleSelected(ctx)
 }
 
-// selects makes room to select rows, and reports whether that pays.
+// selects allocates the memory for selecting rows, and reports whether
+// selecting pays.
 func (p *parquetLoad) selects(ctx context.Context) (bool, error) {
 	longest := p.longest()
 	if len(p.file.Groups) == 0 || longest > mostMarked ||
@@ -86,7 +88,7 @@ func (p *parquetLoad) selects(ctx context.Context) (bool, error) {
 	return p.pays(ctx, len(p.file.Groups)/2)
 }
 
-// unselect gives up the room that selects has made.
+// unselect frees the memory that selects has allocated.
 func (p *parquetLoad) unselect() {
 	if p.selected != nil {
 		p.ledger.Give(p.longest() * int64(len(p.rooms)))
@@ -103,8 +105,8 @@ func (p *parquetLoad) longest() (rows int64) {
 	return rows
 }
 
-// pays tests one row group, and reports whether few rows pass, or whether a
-// dictionary of long strings is saved.
+// pays tests one row group, and reports whether few rows pass, or whether
+// selecting saves a dictionary of long strings.
 func (p *parquetLoad) pays(ctx context.Context, g int) (bool, error) {
 	n, err := p.testGroup(ctx, 0, g)
 	if err != nil {
@@ -145,7 +147,7 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 		var err error
 		if words := p.wordsOf(t, i, g); words != nil {
 			r.testWords(words, marks)
-			part.bytes = 0 // they are counted
+			part.bytes = 0 // they have been counted
 		} else {
 			err = p.readWhole(ctx, r, i, g, part)
 		}
@@ -163,7 +165,8 @@ func (p *parquetLoad) testGroup(ctx context.Context, t, g int) (int, error) {
 }
 
 // testOrder returns the fields that are tested in a row group, those with the
-// shortest pages first: of the others, only rows that are left are tested.
+// shortest pages first. Each further field is tested only for the rows that
+// have passed.
 func (p *parquetLoad) testOrder(g int) []int {
 	var fields []int
 	for _, i := range p.order {
@@ -173,7 +176,7 @@ func (p *parquetLoad) testOrder(g int) []int {
 	}
 	bytes := func(i int) int64 {
 		if p.words != nil && p.words[0][i] != nil {
-			return 0 // its words are known
+			return 0 // its words are decoded already
 		}
 		return p.file.Groups[g].Chunks[p.fields[i].index].Meta.Bytes
 	}
@@ -235,8 +238,8 @@ func (d *parquetField) encode(v scalar.Value) []byte {
 	return data
 }
 
-// excludePages clears the marks of the pages of a row group of which the page
-// index shows that no value of a field passes its test.
+// excludePages clears the marks of pages of a row group if the page index shows
+// that no value of a field in them passes its test.
 func (p *parquetLoad) excludePages(i, g int, marks []bool) {
 	column := p.fields[i].index
 	if !p.comparable(i) || p.file.Groups[g].Chunks[column].Bounds == nil {
@@ -254,21 +257,23 @@ func (p *parquetLoad) excludePages(i, g int, marks []bool) {
 	}
 }
 
-// comparable reports whether bounds of a field's values can exclude some.
+// comparable reports whether bounds of a field's values can be compared with
+// its test.
 func (p *parquetLoad) comparable(i int) bool {
 	t := p.decoders[i].column.Type
 	return p.tests[i] != nil && p.tests[i].Range && (t == parquet.Int32 || t == parquet.Int64)
 }
 
-// outside reports whether no value within bounds passes the test of a field.
+// outside reports whether no value within the bounds passes the test of a
+// field.
 func (p *parquetLoad) outside(i int, least, most []byte) bool {
 	lo, hi, ok := p.decoders[i].bounds(least, most)
 	return ok && (hi < p.tests[i].Least || lo > p.tests[i].Most)
 }
 
-// whole checks what was read of a column chunk: all rows, each with a value
-// that the field can have. Otherwise the load starts again and reads all rows,
-// which says what is wrong.
+// whole checks that all rows of a column chunk were read and have a value that
+// the field can have. Otherwise the load starts again and reads all rows, to
+// report what is wrong.
 func (p *parquetLoad) whole(i, g int, part *columnPart) error {
 	if len(part.bad) > 0 || len(part.nulls) > 0 {
 		return errUnread
@@ -336,14 +341,14 @@ func (p *parquetLoad) readGroup(ctx context.Context, t, g int) error {
 	return nil
 }
 
-// assembleSelected makes the columns of the rows that were read.
+// assembleSelected makes the columns of the selected rows.
 func (p *parquetLoad) assembleSelected(ctx context.Context) error {
 	errs := make([]error, len(p.order))
 	parallel.Do(min(p.opts.threads(), columnsAtOnce), len(p.order), func(at int) {
 		i := p.order[at]
 		if t := p.tests[i]; t != nil && t.Alone && p.load.rows > 0 {
 			if !p.some[i].known {
-				errs[at] = errUnread // only texts that are refused have passed
+				errs[at] = errUnread // only refused texts have passed
 				return
 			}
 			p.data[i].column = p.some[i].column(p.fields[i].typ, int(p.load.rows))

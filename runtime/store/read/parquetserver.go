@@ -13,27 +13,29 @@ import (
 
 // A request to a server takes as long as reading hundreds of kilobytes more.
 // Page indexes and Bloom filters, which writers put between the row groups and
-// the footer, are read at once, and pages that are wanted in a request for each
-// run of them.
+// the footer, are therefore read in one request. Wanted pages are read in one
+// request for each run of them.
 
-// requestBytes is how many bytes take about as long as another request.
+// requestBytes is the number of bytes that take about as long as another
+// request.
 const requestBytes = 1 << 20
 
-// mostExtras is how many bytes of page indexes and Bloom filters are read at
-// once.
+// mostExtras bounds the bytes of page indexes and Bloom filters that are read
+// in one request.
 const mostExtras = 4 << 20
 
 // extras reads the page indexes and the Bloom filters of a Parquet file on a
 // server.
 type extras struct {
 	file *remote.File
-	from int64 // of what is read at once; the end of the file if that is nothing
+	from int64 // where the part that is read at once begins; the end of the file if it is empty
 	size int64
 	once sync.Once
 	data []byte
 }
 
-// newExtras returns nil for a file that is not on a server.
+// newExtras returns the extras of a file, or nil if the file is not on a
+// server.
 func newExtras(f *parquetFile) *extras {
 	server, ok := f.ReaderAt.(*remote.File)
 	if !ok {
@@ -56,7 +58,7 @@ func newExtras(f *parquetFile) *extras {
 	return &extras{file: server, from: from, size: f.size}
 }
 
-// ReadAt reads at a place.
+// ReadAt reads at an offset.
 func (e *extras) ReadAt(p []byte, at int64) (int, error) {
 	if at < e.from || at > e.size-int64(len(p)) {
 		return e.file.ReadAt(p, at)
@@ -73,7 +75,7 @@ func (e *extras) ReadAt(p []byte, at int64) (int, error) {
 	return copy(p, e.data[at-e.from:]), nil
 }
 
-// beside returns what reads page indexes and Bloom filters.
+// beside returns a reader of page indexes and Bloom filters.
 func (f *parquetFile) beside() io.ReaderAt {
 	if f.extras != nil {
 		return f.extras
@@ -81,7 +83,7 @@ func (f *parquetFile) beside() io.ReaderAt {
 	return f
 }
 
-// with returns the file, of which what is read has another context.
+// with returns the file with another context for its reads.
 func (f *parquetFile) with(ctx context.Context) *parquetFile {
 	server, ok := f.ReaderAt.(*remote.File)
 	if !ok {
@@ -92,9 +94,9 @@ func (f *parquetFile) with(ctx context.Context) *parquetFile {
 	return out
 }
 
-// chunk returns what reads the pages of a column chunk, and a function that
-// ends that. If an index says where the pages are, those that are not wanted
-// are not asked for.
+// chunk returns a reader of the pages of a column chunk, and a function that
+// ends it. If the page index has the positions of the pages, only wanted ones
+// are requested.
 func (f *parquetFile) chunk(group, column int, x *parquet.PageIndex,
 	wanted func(from, until int64) bool) (io.ReaderAt, func(), error) {
 	server, ok := f.ReaderAt.(*remote.File)

@@ -14,10 +14,10 @@ type Partner struct {
 	Arg  int
 }
 
-// Join sets what arguments are joined with: rows whose value is not one of the
-// partner's are not wanted. Load reads partners first. If rows of a partner's
-// file were left out, it tests the values of a Parquet file against those that
-// are left.
+// Join sets the arguments that other arguments are joined with. Rows whose
+// value does not occur in a partner are not wanted. Load reads partners first.
+// If it has left out rows of a partner's file, it tests the values of a Parquet
+// file against the remaining values.
 func (b *Binding) Join(partners func(pred string, arg int) []Partner) {
 	for i := range b.Sources {
 		if b.IsPart(i) {
@@ -46,8 +46,8 @@ func (b *Binding) hasPartners() bool {
 	})
 }
 
-// nextOf returns the place in a list of the source that is loaded next: where
-// arguments have partners, the one of which the fewest rows are expected.
+// nextOf returns the index in list of the source to load next. If arguments
+// have partners, it is the one with the fewest expected rows.
 func (b *Binding) nextOf(list []int, known *partnerSets) int {
 	best, fewest := 0, math.Inf(1)
 	if !b.hasPartners() {
@@ -61,8 +61,7 @@ func (b *Binding) nextOf(list []int, known *partnerSets) int {
 	return best
 }
 
-// passing is the share of rows that are expected to pass comparisons, of which
-// nothing is known before they are made.
+// passing is the share of rows that are assumed to pass comparisons.
 const passing = 0.2
 
 // estimate returns about how many rows of a source will be loaded.
@@ -85,7 +84,7 @@ func (p *partnerSets) estimate(s *Source) float64 {
 	return share * float64(rows)
 }
 
-// partnerSets makes sets of the values of partners that were loaded.
+// partnerSets builds sets of the values of loaded partners.
 type partnerSets struct {
 	columns map[Partner]*store.Column // those with fewer values than their file has
 	shares  map[Partner]float64       // of the file's rows
@@ -93,7 +92,8 @@ type partnerSets struct {
 	ledger  *store.Ledger
 }
 
-// mostJoined is the share of a partner's rows up to which a test for it pays.
+// mostJoined is the largest share of a partner's rows for which a test against
+// them pays.
 const mostJoined = 0.3
 
 func newPartnerSets(ledger *store.Ledger) *partnerSets {
@@ -101,7 +101,7 @@ func newPartnerSets(ledger *store.Ledger) *partnerSets {
 		map[*store.Column]*wordSet{}, ledger}
 }
 
-// add notes the relations of a source that was loaded.
+// add records the relations of a loaded source.
 func (p *partnerSets) add(rels []*store.Relation, report *FileReport, always bool) {
 	share := float64(report.Kept) / float64(max(1, report.Rows))
 	if !report.Selected || share > mostJoined && !always {
@@ -116,8 +116,8 @@ func (p *partnerSets) add(rels []*store.Relation, report *FileReport, always boo
 	}
 }
 
-// isWord reports whether values of a type are equal if their words are, in any
-// column.
+// isWord reports whether values of a type are equal exactly if their words are,
+// in all columns.
 func isWord(t scalar.Type) bool {
 	return t.Word == scalar.Whole &&
 		(t.Kind == scalar.Int || t.Kind == scalar.Decimal || t.Kind == scalar.Datetime)
@@ -152,8 +152,8 @@ func (p *partnerSets) tested(s *Source) *Source {
 	return &out
 }
 
-// among returns a test that words of all sets pass if they pass the test; nil
-// is no test.
+// among returns a test that a word passes if it passes t and is in all sets. A
+// nil t passes everything.
 func (t *Test) among(sets []*wordSet) *Test {
 	out := Test{Range: true, Least: math.MinInt64, Most: math.MaxInt64}
 	if t != nil {
@@ -166,7 +166,7 @@ func (t *Test) among(sets []*wordSet) *Test {
 	return &out
 }
 
-// set returns the set of the words of a column; nil if it were large, or if
+// set returns the set of the words of a column, or nil if it would be large or
 // there is no memory for it.
 func (p *partnerSets) set(c *store.Column) *wordSet {
 	set, ok := p.sets[c]
@@ -180,20 +180,20 @@ func (p *partnerSets) set(c *store.Column) *wordSet {
 	return set
 }
 
-// wordSet is a set of words as bits of those between two.
+// wordSet is a set of words as a bitmap of the range from least to most.
 type wordSet struct {
 	least, most int64 // of an empty set, most is less
 	bits        []uint64
 }
 
-// A set has at most setBits bits for each row of its column, or smallSet.
+// A set has at most setBits bits for each row of its column, or smallSet bits.
 const (
 	setBits  = 256
 	smallSet = 1 << 23
 )
 
-// setSize returns how many bits the set of a column's words has; -1 if they are
-// too far apart.
+// setSize returns the number of bits in the set of a column's words, or -1 if
+// the range of the words is too large.
 func setSize(c *store.Column) int64 {
 	n := c.Len()
 	if n == 0 {

@@ -16,9 +16,9 @@ type readColumn struct {
 	parts  []columnPart
 }
 
-// proveKeys reads the keys that are not known to be keys before all other
-// columns, if rows can be left out once they are. It keeps what it read: the
-// load may want all rows in the end, and reads no column again then.
+// proveKeys reads unproven keys before all other columns, if rows can be left
+// out once the keys are proven. It keeps the columns that it has read, so that
+// none is read twice if the load wants all rows in the end.
 func (p *parquetLoad) proveKeys(ctx context.Context) error {
 	keys := p.unproven()
 	if keys == nil {
@@ -46,7 +46,7 @@ func (p *parquetLoad) proveKeys(ctx context.Context) error {
 		}
 	}
 	if !isWhole {
-		return nil // the load says what is wrong with the rows
+		return nil // the load reports what is wrong with the rows
 	}
 	with := store.Sorting{Threads: p.opts.threads(), Memory: p.ledger,
 		What: "finding repeated keys in " + p.source.Path}
@@ -68,9 +68,9 @@ func (p *parquetLoad) proveKeys(ctx context.Context) error {
 	return nil
 }
 
-// unproven returns the fields of keys that are to be proven first. There are
-// none if no rows could be left out then and no column could stay encoded, or
-// if that reads most of the file: where strings or all columns are a key.
+// unproven returns the fields of the keys to prove first. There are none if no
+// rows could be left out afterwards and no column could stay encoded, or if
+// proving reads most of the file because strings or all columns are a key.
 func (p *parquetLoad) unproven() (keys []int) {
 	if p.allProven() || p.opts.OnError == Skip || len(p.file.Groups) == 0 ||
 		!slices.ContainsFunc(p.source.Uses, func(u Use) bool { return u.asked() || u.shown() }) &&
@@ -114,7 +114,8 @@ func (p *parquetLoad) readFields(ctx context.Context) error {
 	return p.stopped
 }
 
-// setAside makes the fields of keys that were read ones that are to be read.
+// setAside resets the key fields that were read, so that they can be read
+// again. Their columns stay in proved.
 func (p *parquetLoad) setAside() {
 	for i := range p.proved {
 		p.data[i] = fieldData{}
@@ -122,7 +123,7 @@ func (p *parquetLoad) setAside() {
 	}
 }
 
-// drop forgets the columns of keys.
+// drop drops the columns of proven keys.
 func (p *parquetLoad) drop() {
 	for i, r := range p.proved {
 		p.ledger.Give(r.column.Bytes())
@@ -130,8 +131,8 @@ func (p *parquetLoad) drop() {
 	}
 }
 
-// takeBack takes the columns of keys that were read, unless nothing looks at
-// them.
+// takeBack uses the columns of proven keys for the fields that are read, and
+// drops the others.
 func (p *parquetLoad) takeBack() {
 	for _, i := range slices.Clone(p.order) {
 		r, ok := p.proved[i]

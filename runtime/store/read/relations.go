@@ -8,8 +8,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// finish makes the relations of a source of its columns: sets of tuples, of
-// which the functional ones have one value a key.
+// finish makes relations of the columns of a source. They are sets of tuples,
+// and functional ones have one value for each key.
 func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 	table := &store.Table{Name: l.source.Path, Rows: int(l.rows)}
 	for i, f := range l.fields {
@@ -73,9 +73,9 @@ func (l *load) finish(ctx context.Context) ([]*store.Relation, error) {
 	return rels, nil
 }
 
-// firstOfEach returns the first row of each different one, or nil if no row
-// repeats another. A column has a word also where its value is missing, so rows
-// are different if one has a value that the other does not have.
+// firstOfEach returns the first of each set of equal rows, or nil if no row
+// repeats another. A column has a word even if its value is missing, so whether
+// a value is missing is compared, too.
 func (l *load) firstOfEach(
 	ctx context.Context, with store.Sorting, table *store.Table,
 ) ([]uint32, error) {
@@ -97,8 +97,7 @@ func (l *load) firstOfEach(
 	return store.FirstOfEach(ctx, with, columns, table.Rows)
 }
 
-// keyCache says of lists of a table's columns whether no two rows agree in
-// them.
+// keyCache remembers whether lists of a table's columns are keys.
 type keyCache struct {
 	store.Sorting
 	known map[string]bool
@@ -157,7 +156,7 @@ func bytesOfTables(rels []*store.Relation) (n int64) {
 	return n
 }
 
-// rowNumbers leads from the rows of a table back to those of its file.
+// rowNumbers maps the rows of a table to those of its file.
 type rowNumbers struct {
 	load *load
 	file []uint32 // nil: the same
@@ -205,8 +204,8 @@ func (l *load) allKeysUnique(ctx context.Context, t *store.Table, keyed keyCache
 	return true, nil
 }
 
-// asSet returns the relation, over a table of its own when its tuples are not
-// the table's rows: some repeat, or have no value.
+// asSet returns the relation. If rows of the table repeat in its columns, or
+// have no value, the relation gets a table of its own.
 func (l *load) asSet(
 	ctx context.Context, r *store.Relation, rows rowNumbers, keyed keyCache,
 ) (*store.Relation, error) {

@@ -6,20 +6,20 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// Test is what a plan asks of the values of a column, wherever it scans the
-// file. Rows that fail it need not be loaded.
+// Test is a test of a column's values that every scan of the file in a plan
+// makes. Rows that fail it need not be loaded.
 type Test struct {
-	// Range says that a word passes if it is not below Least nor above Most.
+	// Range means that a word passes if it is between Least and Most.
 	Range       bool
 	Least, Most int64
-	// Text, if not nil, says whether a string passes.
+	// Text, if not nil, reports whether a string passes.
 	Text func(text string) bool
-	// Equal, if not nil, has all values that can pass.
+	// Equal, if not nil, lists all values that can pass.
 	Equal []scalar.Value
-	// Holds says whether a value passes.
+	// Holds reports whether a value passes.
 	Holds func(v scalar.Value) bool
-	// Alone says that nothing looks at the column but this test. Of the rows
-	// that pass, it holds one value.
+	// Alone means that nothing reads the column but this test. The loaded
+	// column then has one value that passes in all rows.
 	Alone bool
 	// sets have the words of partners: a word that passes is in each.
 	sets []*wordSet
@@ -46,10 +46,9 @@ func (t *Test) passesText(text string) bool {
 	return t.Holds(scalar.OfString(text))
 }
 
-// Ask sets what plans ask of an argument, nil where they ask nothing. Load
-// leaves out the rows that fail, if it can tell before it reads them: those of
-// a Parquet file whose keys are proven. It proves keys that are not strings
-// before it reads other columns.
+// Ask sets the tests that plans make of arguments; nil means no test. Load
+// leaves out rows of a Parquet file that fail, if the keys are proven. It
+// proves keys that are not strings before it reads other columns.
 func (b *Binding) Ask(asks func(pred string, arg int) *Test) {
 	for i := range b.Sources {
 		if b.IsPart(i) {

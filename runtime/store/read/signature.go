@@ -11,7 +11,7 @@ import (
 	"github.com/redfoxdb/redfox/internal/sqlite"
 )
 
-// signatureBytes is how many bytes of a file the signatures need.
+// signatureBytes is the number of bytes of a file that the signatures need.
 const signatureBytes = 16
 
 const utf16Help = "convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 FILE does"
@@ -65,8 +65,8 @@ func refuseMarkup(head []byte) error {
 	return nil
 }
 
-// notParquet returns an error that says what a file is which the name claims to
-// be Parquet, or err if that is not known.
+// notParquet is called for a file that is not Parquet despite its name. It
+// returns an error that says what the file is, or err if that is not known.
 func (s *Source) notParquet(ctx context.Context, err error) error {
 	var head []byte
 	if at, ok := s.Reader.(io.ReaderAt); ok {
@@ -82,8 +82,9 @@ func (s *Source) notParquet(ctx context.Context, err error) error {
 	return s.not("a Parquet file", head, err)
 }
 
-// not returns an error that says what a file is, by its first bytes, which the
-// name claims to be something else, or err if that is not known.
+// not is called for a file whose name claims a format that it does not have. It
+// returns an error that says what the file is, by its first bytes, or err if
+// that is not known.
 func (s *Source) not(what string, head []byte, err error) error {
 	if is := refuse(head); is != nil {
 		return is

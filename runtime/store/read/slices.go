@@ -12,9 +12,9 @@ import (
 // FromSlices returns the relation of a predicate from one slice for each
 // argument, all of one length. Integers of any size fill integers, decimals and
 // floats that hold them; float32 and float64 fill floats; time.Time fills
-// datetimes; []scalar.Value of the argument's type fills anything. Integers are
-// kept as they lie where a column would store them so, and must not change
-// afterwards.
+// datetimes; []scalar.Value of the argument's type fills anything. A slice of
+// integers is used in place if it has the form in which a column would store
+// it, so it must not change afterwards.
 func FromSlices(s store.Schema, slices ...any) (*store.Relation, error) {
 	args, _ := arguments(&s)
 	if len(slices) != len(args) {
@@ -112,7 +112,7 @@ func wordsOf[T any](
 	return store.ColumnOf(t, words, nil), nil
 }
 
-// microsOf returns a time as a datetime, cut to microseconds.
+// microsOf returns a time as a datetime, truncated to microseconds.
 func microsOf(t time.Time) (int64, error) {
 	if s := t.Unix(); s > math.MaxInt64/1_000_000-1 || s < math.MinInt64/1_000_000+1 {
 		return 0, fmt.Errorf("%v does not fit a datetime in microseconds", t)

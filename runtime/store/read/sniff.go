@@ -18,24 +18,25 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// sniffBytes is how much of a text is looked at before it is read.
+// sniffBytes is the size of the start of a text that is inspected before it is
+// read.
 const sniffBytes = 64 << 10
 
-// sniffJSONBytes is likewise of JSON, in which an object may lack members that
-// later ones have.
+// sniffJSONBytes is the same for JSON. It is larger, because an object may lack
+// members that later ones have.
 const sniffJSONBytes = 1 << 20
 
-// errLongLine ends the look at a text that has no line within sniffBytes.
+// errLongLine means that a text has no line within sniffBytes.
 var errLongLine = errors.New("no end of line")
 
-// sniffed are delimiters that a text may have in place of its format's own.
+// sniffed are the delimiters that a text may have instead of its format's own.
 const sniffed = ",;\t|"
 
-// sniff looks for the delimiter and the header of a text that the caller names,
-// unless the caller says what they are. The text must show them: it could not
-// be read as facts of the predicates otherwise. Notes say what was taken. A
-// reader may block, so nothing is read of it before the load unless the fact
-// says so.
+// sniff detects the delimiter and the header of a text that the caller names,
+// unless the caller has set them. It changes them only if the text could not be
+// read as facts of the predicates otherwise. Notes report what it has chosen. A
+// reader may block, so nothing is read from it before the load unless
+// Fact.Sniff is set.
 func (b *binder) sniff(s *Source, f *Fact, schemas []*store.Schema) {
 	blocks := f.Reader != nil && !f.Sniff
 	if f.Open != nil || blocks || f.Names != nil || f.Positional || len(schemas) == 0 {
@@ -58,8 +59,8 @@ func (b *binder) sniff(s *Source, f *Fact, schemas []*store.Schema) {
 	}
 }
 
-// sniffDelimiter takes another delimiter if the predicates cannot take the
-// first records by the format's own. By the other one, they must be able to,
+// sniffDelimiter chooses another delimiter if the first records are not facts
+// of the predicates with the format's own. With the other one, they must be,
 // and all records must have as many fields as the first.
 func (b *binder) sniffDelimiter(s *Source, f *Fact, head []byte, schemas []*store.Schema) {
 	const enough = 100 // records
@@ -93,9 +94,9 @@ func (b *binder) sniffDelimiter(s *Source, f *Fact, head []byte, schemas []*stor
 	}
 }
 
-// takes reports whether the first or the second of some records is a fact of
-// the predicate that a file is for, or the first has names for its arguments.
-// Of a file for several predicates, the records need enough fields.
+// takes reports whether the first or the second record is a fact of the file's
+// predicate, or the first has the names of its arguments. If the file is for
+// several predicates, the records only need enough fields.
 func (b *binder) takes(
 	f *Fact, records [][]string, least int, schemas []*store.Schema,
 ) bool {
@@ -133,8 +134,8 @@ func (b *binder) isFact(schema *store.Schema, columns []int, record []string) bo
 	return true
 }
 
-// sniffHeader takes the first of two records for the names of columns if it is
-// no fact of the predicates, and either has the names of their arguments or is
+// sniffHeader treats the first of two records as column names if it is not a
+// fact of the predicates, and either has the names of their arguments or is
 // followed by a fact.
 func (b *binder) sniffHeader(s *Source, f *Fact, records [][]string, schemas []*store.Schema) {
 	if len(records) == 0 || !slices.ContainsFunc(records[0], isName) {
@@ -179,14 +180,14 @@ func (b *binder) sniffHeader(s *Source, f *Fact, records [][]string, schemas []*
 		!b.isHeader(schemas[0], places, records) {
 		return
 	}
-	// The columns go by place, as they would without the header.
+	// The columns go by position, as they would without the header.
 	s.Header, s.named = true, first
 	b.noteHeader(s, fmt.Sprintf("; its columns are the arguments of %s in order", f.Pred))
 }
 
-// isHeader reports whether no number, date or truth value of the predicate
-// stands in the first record, in any form, although one is needed there, and
-// the second, if it is there, is a fact.
+// isHeader reports whether the first record has no number, date or truth value,
+// in any form, although the predicate needs one, and the second record, if
+// there is one, is a fact.
 func (b *binder) isHeader(schema *store.Schema, columns []int, records [][]string) bool {
 	args, _ := arguments(schema)
 	typed := false
@@ -210,13 +211,13 @@ func (b *binder) noteHeader(s *Source, how string) {
 	}
 }
 
-// sniffedFiles are files that were found to be alike.
+// sniffedFiles are files that share a note.
 type sniffedFiles struct {
-	text  string // with %s for their names
+	text  string // the note, with %s for their names
 	paths []string
 }
 
-// noteOf makes a note of a file, together with other files of the same note.
+// noteOf adds a file to the files that share a note.
 func (b *binder) noteOf(path, text string) {
 	i := slices.IndexFunc(b.sniffed, func(s sniffedFiles) bool { return s.text == text })
 	if i < 0 {
@@ -225,14 +226,14 @@ func (b *binder) noteOf(path, text string) {
 	b.sniffed[i].paths = append(b.sniffed[i].paths, path)
 }
 
-// noteSniffed makes the notes of noteOf.
+// noteSniffed writes the notes of noteOf.
 func (b *binder) noteSniffed() {
 	for _, s := range b.sniffed {
 		b.note("%s", strings.Replace(s.text, "%s", someOf(s.paths), 1))
 	}
 }
 
-// sniffFormat finds the format of a reader by its first bytes.
+// sniffFormat detects the format of a reader by its first bytes.
 func (s *Source) sniffFormat() {
 	ahead := bufio.NewReader(s.Reader)
 	s.Reader = ahead
@@ -249,8 +250,8 @@ func (s *Source) sniffFormat() {
 	}
 }
 
-// head returns the first lines of a text, none of a file that can be opened
-// only once. A reader is put back to its start.
+// head returns the first lines of a text, or none if the file can be opened
+// only once. It rewinds a reader.
 func (s *Source) head(ctx context.Context) ([]byte, error) {
 	look := *s
 	if s.Reader != nil {
@@ -266,7 +267,8 @@ func (s *Source) head(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	// Lines, whatever is quoted: the delimiter is not known yet.
+	// These are lines even within quotes, because the delimiter is not known
+	// yet.
 	size := sniffBytes
 	if s.Format == JSON {
 		size = sniffJSONBytes

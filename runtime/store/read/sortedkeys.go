@@ -16,18 +16,18 @@ import (
 )
 
 // Most writers keep rows in the order of the first field of their key. Then
-// only rows whose first fields are equal, which are next to each other, may
-// repeat a key: this is seen row group by row group, and no column is made of
-// them.
+// only neighbouring rows whose first fields are equal can repeat a key. This is
+// checked one row group at a time, without building columns.
 
-// errUnsorted says that keys are not what proveSorted can prove.
+// errUnsorted means that keys are not in an order that proveSorted can use.
 var errUnsorted = errors.New("keys are not in order")
 
 // proveSorted proves the keys of all uses if their first fields are in order,
-// and either few rows of the file are wanted, which it reads on the way, or
-// nothing on the host looks at the keys. Otherwise it proves nothing, and the
-// columns of the keys are read, which the load may need then. It returns
-// errUnsorted once keys turn out to be in another order.
+// proveSorted proves the keys of all uses if their first fields are in order,
+// and either few rows of the file are wanted or nothing on the host reads the
+// keys. It reads wanted rows at the same time. Otherwise it proves nothing, and
+// the caller reads the columns of the keys, which the load may need anyway. It
+// returns errUnsorted if keys turn out to be in another order.
 func (p *parquetLoad) proveSorted(ctx context.Context) (bool, error) {
 	if p.source.unsorted {
 		return false, nil
@@ -119,17 +119,18 @@ type keyRun struct {
 	low, high   []int64 // of each field
 	leads       int64   // different words of the first field
 	ascends     bool    // each key comes after the one before it
-	// head and tail have, for each further field, the words of the rows whose
-	// first field is first or last; of very many, the first or last of them.
+	// head has, for each further field, the words of the rows whose first field
+	// is first; tail has those of the rows whose first field is last. If there
+	// are very many, they have only the first or the last row.
 	head, tail [][]int64
 }
 
-// mostAlike is how many keys with the same first field are compared.
+// mostAlike bounds the keys with the same first field that are compared.
 const mostAlike = 1 << 12
 
-// sortedStats returns what is known of the fields of each key if no two rows
-// agree in it and its first field is in order. If rows are selected, it reads
-// those that pass the tests: a field is decoded once.
+// sortedStats returns the statistics of the fields of each key, if no two rows
+// agree in it and its first field is in order. If rows are selected, it also
+// reads the rows that pass the tests, so that a field is decoded once.
 func (p *parquetLoad) sortedStats(
 	ctx context.Context, keys [][]int, fields []int,
 ) ([][]store.ColumnStats, error) {
@@ -225,8 +226,8 @@ func (p *parquetLoad) pick(i int, words []int64, n int, marks []bool) (chunks []
 	return chunks
 }
 
-// scan sets what the run says of its words, and reports whether the keys are
-// known to differ.
+// scan computes the run of some words, and reports whether the keys are known
+// to differ.
 func (k *keyRun) scan(words [][]int64, seen [][]bool) bool {
 	if k.rows == 0 {
 		return true
@@ -272,9 +273,9 @@ func (k *keyRun) scan(words [][]int64, seen [][]bool) bool {
 	return true
 }
 
-// ascendOne counts the words of a key of one field, and reports
-// whether they ascend. Like ascendTwo it has no branch for a row: whether the
-// first field of a key changes is hard to foresee.
+// ascendOne counts the distinct words of a key of one field, and reports
+// whether they ascend. Like ascendTwo, it has no branch for each row, because
+// changes of the first field are hard to predict.
 func ascendOne(lead []int64) (leads int64, ok bool) {
 	wrong := int64(0)
 	before := lead[0]
@@ -285,7 +286,7 @@ func ascendOne(lead []int64) (leads int64, ok bool) {
 	return int64(len(lead)), wrong == 0
 }
 
-// ascendTwo counts the different words of the first field of a key of two, and
+// ascendTwo counts the distinct words of the first field of a key of two, and
 // reports whether the rows ascend.
 func ascendTwo(lead, second []int64) (leads int64, ok bool) {
 	wrong, same := int64(0), int64(0)
@@ -321,7 +322,7 @@ func ascendAll(lead []int64, others [][]int64) (leads int64, ok bool) {
 	return leads, true
 }
 
-// differ counts the different words of the first field of a key, and reports
+// differ counts the distinct words of the first field of a key, and reports
 // whether it is in order and no two rows agree in all fields.
 func differ(lead []int64, others [][]int64) (leads int64, ok bool) {
 	for from := 0; from < len(lead); leads++ {
@@ -337,7 +338,7 @@ func differ(lead []int64, others [][]int64) (leads int64, ok bool) {
 	return leads, true
 }
 
-// fewAlike is how many rows are compared with each other instead of sorted.
+// fewAlike bounds the rows that are compared in pairs instead of sorted.
 const fewAlike = 8
 
 // unlike reports whether no two of some rows agree in all columns. It is false
@@ -383,7 +384,8 @@ func compareRows(columns [][]int64, i, j int) int {
 	return 0
 }
 
-// follows reports whether the first row of some comes after the last of others.
+// follows reports whether the first row of columns comes after the last row of
+// others.
 func follows(columns, others [][]int64) bool {
 	for i, c := range columns {
 		if last := others[i][len(others[i])-1]; c[0] != last {
@@ -394,13 +396,13 @@ func follows(columns, others [][]int64) bool {
 }
 
 // joinRuns returns the statistics of the fields of a key, or nil if a row group
-// does not begin behind the one before it.
+// does not begin after the end of the one before it.
 func joinRuns(runs []*keyRun, seen [][][]bool, fields int) []store.ColumnStats {
 	stats := make([]store.ColumnStats, fields)
 	var before *keyRun
 	// open has the further fields of the rows with the last word of the first.
 	var open [][]int64
-	inOrder := false // those of open ascend
+	inOrder := false // the rows of open ascend
 	rows, leads := 0, int64(0)
 	for _, run := range runs {
 		if run.rows == 0 {
@@ -424,7 +426,7 @@ func joinRuns(runs []*keyRun, seen [][][]bool, fields int) []store.ColumnStats {
 			inOrder = inOrder && run.ascends && follows(run.head, open)
 			with := run.head
 			if run.leads == 1 {
-				with = run.tail // of the last row, if there are very many
+				with = run.tail // only the last row, if there are very many
 			}
 			for i := range open {
 				open[i] = append(open[i], with[i]...)

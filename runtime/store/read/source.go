@@ -20,13 +20,13 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/rfdb"
 )
 
-// Format is how a file is written.
+// Format is the format of a file.
 type Format uint8
 
-// The formats. FormatAuto goes by the name, in any case: .tsv, .csv, .json,
-// .jsonl or .ndjson, also with .gz or .zst behind; .parquet or .pq; .arrow,
-// .arrows, .feather or .ipc; .sqlite, .sqlite3 or .db; .rfdb. Anything else is
-// TSV.
+// The formats. FormatAuto derives the format from the extension, in any case:
+// .tsv, .csv, .json, .jsonl or .ndjson, which .gz or .zst may follow; .parquet
+// or .pq; .arrow, .arrows, .feather or .ipc; .sqlite, .sqlite3 or .db; .rfdb.
+// Anything else is TSV.
 const (
 	FormatAuto Format = iota
 	TSV
@@ -64,24 +64,26 @@ type Source struct {
 	// names both.
 	database, table string
 
-	// stored is a database of redfox. Of it, storedTable is read, which has
-	// storedRows rows; storedAs has the names that it gives predicates.
+	// stored is a database of redfox. Its table storedTable is read, which has
+	// storedRows rows. storedAs has the names of the predicates in the
+	// database.
 	stored      *rfdb.File
 	storedTable int
 	storedRows  int64
 	storedAs    map[string]string
 
-	// distrusted says that statistics of row groups have turned out to be
+	// distrusted means that statistics of row groups have turned out to be
 	// wrong.
 	distrusted bool
-	// unsorted says that keys have turned out not to be in order.
+	// unsorted means that keys have turned out not to be in order.
 	unsorted bool
-	// leastEncoded is how many rows the file has for its columns to stay
-	// encoded, 0 if they do not.
+	// leastEncoded is the least number of rows of a file whose columns stay
+	// encoded; 0 means that none do.
 	leastEncoded int64
 
-	// footer is the footer of a Parquet file, which Bind reads and Load uses
-	// again: the footer of a long file takes as long to read as many columns.
+	// footer is the footer of a Parquet file, which Bind reads and Load reuses,
+	// because reading the footer of a long file takes as long as reading many
+	// columns.
 	footer *parquet.Footer
 }
 
@@ -91,20 +93,20 @@ type Use struct {
 	// Columns holds, for each argument, the number of the file's column from 0,
 	// or -1 for the byte offset of the record.
 	Columns []int
-	// Unread holds, for each argument, whether no reader looks at it. Nil says
-	// that all may be looked at.
+	// Unread holds, for each argument, whether nobody reads it. Nil means that
+	// all may be read.
 	Unread []bool
 	// Tests holds, for each argument, what a row must pass to be wanted. Nil
 	// means that all rows are wanted.
 	Tests []*Test
-	// Partners holds, for each argument, those that it is joined with. Nil says
-	// of none.
+	// Partners holds, for each argument, the arguments that it is joined with.
+	// Nil means that there are none.
 	Partners [][]Partner
 	// Computed holds, for each argument, whether readers only compute with it,
-	// so that its different values need not be counted. Nil says of none.
+	// so that its distinct values need not be counted. Nil means none.
 	Computed []bool
-	// Shown holds, for each argument, whether it is strings that readers only
-	// show. Nil says that readers may compare all.
+	// Shown holds, for each argument, whether it has strings that readers only
+	// output. Nil means that readers may compare all.
 	Shown []bool
 }
 
@@ -123,8 +125,8 @@ type Options struct {
 	Threads int    // goroutines that parse; 0 is GOMAXPROCS
 	OnError Policy // of malformed rows
 	Header  bool   // text files have a header, unless a Fact says otherwise
-	// NoHeader says that a text has no header, even if the first line can be
-	// nothing else.
+	// NoHeader means that a text has no header, even if the first line looks
+	// like one.
 	NoHeader  bool
 	Delimiter byte // of text files whose Fact has none; 0 is the format's own
 	// Null is the field of a text file that stands for a missing value. Nil is
@@ -133,16 +135,16 @@ type Options struct {
 	// MissingEmpty takes a file that the program names, and that is not there,
 	// as a file without rows.
 	MissingEmpty bool
-	// Reserve is called before memory is allocated (n > 0) and when it is
-	// garbage (n < 0), with the bytes. Its error ends the load; what is the
+	// Reserve is called with the bytes of memory before it is allocated (n > 0)
+	// and when it is garbage (n < 0). Its error ends the load; what is the
 	// subject of the message. Nil allows everything.
 	Reserve func(what string, n int64) error
-	// Bound is how many bytes Reserve allows in all, 0 for no bound. A load
-	// under a small bound has fewer pieces of a file in flight.
+	// Bound is the total number of bytes that Reserve allows; 0 means no bound.
+	// A load under a small bound has fewer pieces of a file in flight.
 	Bound int64
-	// Spill is a folder. Where a bound is scarce, entries of columns lie in a
-	// file there without a name, of which the system takes pages back. "" keeps
-	// all in memory.
+	// Spill is a folder. If memory is scarce, entries of columns are placed in
+	// an unnamed file there, whose pages the system can evict. "" keeps
+	// everything in memory.
 	Spill string
 	// Progress is called now and then, from one goroutine at a time, and at the
 	// end of each file.
@@ -154,21 +156,21 @@ type Options struct {
 	// void.
 	Column func(pred string, arg int, c *store.Column)
 
-	// Proofs, if there are any, save reading keys of Parquet files only to find
-	// that they do not repeat.
+	// Proofs, if set, avoid reading keys of Parquet files only to prove that
+	// they are unique.
 	Proofs Proofs
 
-	// SelectAlways leaves rows out also where that takes longer than to load
-	// them, in tests.
+	// SelectAlways is for tests. It leaves rows out even if that takes longer
+	// than loading them.
 	SelectAlways bool
 
 	blockSize int // bytes of a text block; tests make it small
 
 	pages *scratch.Pages // of Spill
-	held  *atomic.Int64  // what Reserve has allowed, with pages
+	held  *atomic.Int64  // the bytes that Reserve has allowed; set with pages
 }
 
-// withSpill returns the options with what Spill needs.
+// withSpill returns the options with the fields that Spill needs.
 func (o Options) withSpill() Options {
 	if o.Spill == "" || o.Reserve == nil {
 		return o
@@ -185,7 +187,7 @@ func (o Options) withSpill() Options {
 	return o
 }
 
-// ledger returns a ledger of what Reserve allows.
+// ledger returns a ledger that asks Reserve.
 func (o *Options) ledger() *store.Ledger {
 	g := store.NewLedger(o.Reserve, o.Bound)
 	if o.pages != nil {
@@ -194,7 +196,7 @@ func (o *Options) ledger() *store.Ledger {
 	return g
 }
 
-// Progress is how far the load of a file is.
+// Progress is the progress of loading a file.
 type Progress struct {
 	File    string
 	Rows    int64
@@ -221,8 +223,8 @@ func (o *Options) blockBytes() int {
 	return 1 << 20
 }
 
-// inFlight is the share of a bound, one part of inFlight, for the pieces of a
-// file that are being read.
+// inFlight sets the share of a bound for the pieces of a file that are being
+// read: 1/inFlight.
 const inFlight = 8
 
 // readers returns the number of threads that read pieces of a file at once, if
@@ -244,29 +246,30 @@ type FileReport struct {
 	Size       int64 // of a Parquet file
 	Skipped    int64 // malformed rows left out
 	Examples   []*LoadError
-	Repeated   int64    // rows dropped because they repeat others in all that is used of them
-	Selected   bool     // rows that fail what plans ask were left out
+	Repeated   int64    // rows dropped because they repeat others in all columns that are used
+	Selected   bool     // rows that fail the tests of plans were left out
 	Kept       int64    // if Selected: the rows that are left
-	Left       []string // columns that were left out, because nothing looks at them
+	Left       []string // columns that were left out, because nothing reads them
 	Late       []string // columns of strings that are read for the rows of the answer
-	// Groups are the row groups of a Parquet file, and GroupsLeft those of them
-	// that were not read: they have no row that is wanted. Pages are those of
-	// columns whose rows were selected, and PagesLeft were not unpacked.
+	// Groups is the number of row groups of a Parquet file, and GroupsLeft that
+	// of the row groups that were not read, because they have no wanted row.
+	// Pages is the number of pages of columns whose rows were selected, and
+	// PagesLeft that of the pages that were not unpacked.
 	Groups, GroupsLeft int
 	Pages, PagesLeft   int
-	// Blocks are those of the packed columns of a database whose rows were
-	// selected, and BlocksLeft were not unpacked.
+	// Blocks is the number of blocks of packed columns in a database whose rows
+	// were selected, and BlocksLeft that of the blocks that were not unpacked.
 	Blocks, BlocksLeft int
 	Elapsed            time.Duration
 
-	Encoded []string        // columns that stay as their pages, until somebody decodes them
+	Encoded []string        // columns that stay encoded until they are decoded
 	encoded []*store.Column // those
 
 	note string // about the file; may be empty
 }
 
 // Undecoded returns the number of columns of the file that the host has not
-// decoded: a GPU has, if it needed them.
+// decoded. If a GPU needed them, it has decoded them.
 func (f *FileReport) Undecoded() (n int) {
 	for _, c := range f.encoded {
 		if !c.IsDecoded() {
@@ -286,7 +289,7 @@ func (f *FileReport) AddExample(e *LoadError) {
 // Report describes a load.
 type Report struct {
 	Files []FileReport
-	Notes []string // what the user should know of the binding and did not ask for
+	Notes []string // what the user did not ask for but should know of the binding
 	// Unmatched are the notes about predicates without a file, files without a
 	// predicate, and headers that were read as facts.
 	Unmatched []string
@@ -342,9 +345,9 @@ func Load(ctx context.Context, b *Binding, opts Options) (*store.Database, *Repo
 }
 
 // loadingOrder returns the numbers of the sources in the order in which they
-// are loaded: those with the most bytes of strings first. A dictionary takes
-// several times its strings while it is made, and then the columns of fewer
-// others are there.
+// are loaded: those with the most bytes of strings first. While a dictionary is
+// built, it takes several times the memory of its strings, and early on, fewer
+// other columns are in memory.
 func (b *Binding) loadingOrder() []int {
 	order := make([]int, len(b.Sources))
 	bytes := make([]int64, len(b.Sources))
@@ -452,8 +455,8 @@ func textFormatOf(f Format, delimiter byte) (Format, byte) {
 	return TSV, '\t'
 }
 
-// endings are those of the names of files of facts. Texts may have .gz or .zst
-// behind theirs.
+// endings are the extensions of files of facts. .gz or .zst may follow that of
+// a text.
 var endings = map[string]Format{".tsv": TSV, ".txt": TSV, ".csv": CSV, ".json": JSON,
 	".jsonl": JSON, ".ndjson": JSON, ".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow,
 	".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow, ".sqlite": SQLite, ".sqlite3": SQLite,
@@ -462,7 +465,7 @@ var endings = map[string]Format{".tsv": TSV, ".txt": TSV, ".csv": CSV, ".json": 
 // isText reports whether files of the format are texts.
 func (f Format) isText() bool { return f <= JSON && f != Parquet }
 
-// formatOf returns the format that a file name says.
+// formatOf returns the format that a file name implies.
 func formatOf(path string) Format {
 	_, f, ok := cutEnding(path)
 	if !ok {
@@ -471,8 +474,8 @@ func formatOf(path string) Format {
 	return f
 }
 
-// cutEnding cuts the ending of a file of facts off its path, and returns the
-// format that it says.
+// cutEnding cuts the extension of a file of facts off its path, and returns the
+// format that it implies.
 func cutEnding(path string) (stem string, f Format, ok bool) {
 	if remote.Is(path) {
 		path = remote.Name(path)

@@ -55,7 +55,7 @@ func (b *binder) database(path string) error {
 	return nil
 }
 
-// tableName is what messages call a table.
+// tableName returns the name of a table in messages.
 func tableName(path, table string) string { return path + "#" + table }
 
 // openSQLite opens the database. A reader is read as a whole.
@@ -147,7 +147,7 @@ func tableFor(f *Fact, path string, tables []string) (string, error) {
 		Help: fmt.Sprintf("name one, as in --fact %s=%s", f.Pred, tableName(path, "TABLE"))}
 }
 
-// sqliteRows is how many rows of a table become a batch.
+// sqliteRows is the number of rows in a batch.
 const sqliteRows = 1 << 14
 
 // sqliteLoad reads rows of a table into batches.
@@ -219,7 +219,7 @@ func (s *sqliteLoad) take(row []driver.Value) error {
 	return nil
 }
 
-// stand sets the word of a value that is not there to that of the row before.
+// stand sets the word of a missing value to that of the row before.
 func (s *sqliteLoad) stand(i int) {
 	words := s.scanner.words[i]
 	switch {
@@ -232,9 +232,9 @@ func (s *sqliteLoad) stand(i int) {
 	}
 }
 
-// set converts a value, or returns the reason to refuse it. Numbers of SQLite
-// may be of any of its types. Decimals are floats there, so that the shortest
-// digits that give a float are meant.
+// set converts a value, or returns the reason to refuse it. A number may have
+// any type of SQLite. Decimals are floats in SQLite; the decimal with the
+// shortest digits that give the float is meant.
 func (s *sqliteLoad) set(i int, value driver.Value) string {
 	t := s.fields[i].typ
 	isNumber := t.Kind == scalar.Int || t.Kind == scalar.Uint || t.Kind == scalar.Decimal ||

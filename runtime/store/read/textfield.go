@@ -9,8 +9,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// columnOp is how the fields of a file's column are read where nothing about
-// them is special.
+// columnOp is how ordinary fields of a file's column are read.
 type columnOp uint8
 
 const (
@@ -36,7 +35,7 @@ func columnOps(kinds []columnOp, fill [][]int) []columnOp {
 	return ops
 }
 
-// opOf returns how a field of a type is read.
+// opOf returns the columnOp of a field by its type.
 func opOf(f field) columnOp {
 	t := f.typ
 	switch {
@@ -134,8 +133,8 @@ func (s *textScanner) quotedString(data []byte, p, row, c int) (end int) {
 // isEnd reports whether a byte ends a field.
 func (s *textScanner) isEnd(c byte) bool { return c == s.format.delimiter || c == '\n' }
 
-// integer reads up to mostDigits digits at p. End is 0 if there are more or
-// none. Something else ends the data.
+// integer reads up to mostDigits digits at p. end is 0 if there are more or
+// none. The data must not end in a digit.
 func integer(data []byte, p int) (n int64, end int) {
 	negative := data[p] == '-'
 	if negative {
@@ -155,9 +154,8 @@ func integer(data []byte, p int) (n int64, end int) {
 	return n, p
 }
 
-// decimal reads up to mostDigits digits at p, of which those behind the point
-// are no more than the scale. End is 0 for others. Something else ends the
-// data.
+// decimal reads up to mostDigits digits at p, of which at most scale follow the
+// point. end is 0 for other numbers. The data must not end in a digit.
 func decimal(data []byte, p, scale int) (n int64, end int) {
 	negative := data[p] == '-'
 	if negative {
@@ -210,8 +208,8 @@ func (f textFormat) fieldEnds() fieldEnds {
 	return e
 }
 
-// equal marks the upper bit of each byte of a word that a pattern has. Bytes
-// above the first that is marked may be marked wrongly (Warren, "Hacker's
+// equal sets the upper bit of each byte of a word that equals the pattern's.
+// Bytes above the first marked one may be marked wrongly (Warren, "Hacker's
 // Delight", 2nd edition, 6-1).
 func equal(word, pattern uint64) uint64 {
 	x := word ^ pattern

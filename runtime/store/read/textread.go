@@ -16,7 +16,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// textMark may stand at the start of a text; it is skipped there.
+// textMark is a byte order mark, which is skipped at the start of a text.
 const textMark = "\xef\xbb\xbf"
 
 // maxRecord is the longest record of a text file.
@@ -27,20 +27,20 @@ type opened struct {
 	io.Reader
 	file io.ReadCloser // nil for a reader of the caller's
 	zstd *zstd.Decoder
-	// window is what was reserved for the decoder.
+	// window is the memory that was reserved for the decoder.
 	window int64
 	read   countingReader
 	size   int64 // of the file; 0 when not known
-	// plain says that the file is not compressed.
+	// plain means that the file is not compressed.
 	plain bool
 
 	// A load that fails closes the file while a goroutine may still read it.
-	// The decoder is closed by whichever of both is done last.
+	// The decoder is closed by the one that finishes last.
 	mu              sync.Mutex
 	reading, closed bool
 }
 
-// Read reads what the file decompresses to.
+// Read reads the decompressed file.
 func (o *opened) Read(p []byte) (int, error) {
 	o.mu.Lock()
 	if o.closed {
@@ -64,7 +64,8 @@ func (o *opened) closeDecoder() {
 	}
 }
 
-// countingReader counts what is read of a file, before decompression.
+// countingReader counts the bytes that are read from a file, before
+// decompression.
 type countingReader struct {
 	r io.Reader
 	n atomic.Int64
@@ -77,7 +78,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 }
 
 // open opens a file or the source's reader. Gzip and Zstandard are recognised
-// by their first bytes. The ledger reserves what a decompressor looks back at.
+// by their first bytes. The ledger reserves the window of the decompressor.
 func (s *Source) open(ctx context.Context, ledger *store.Ledger) (*opened, error) {
 	o := &opened{}
 	if s.Reader != nil {

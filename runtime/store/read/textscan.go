@@ -17,8 +17,8 @@ type field struct {
 	index int    // of the file's column, or offsetColumn
 	name  string // of the file's column or the argument it fills
 	typ   scalar.Type
-	// nullable says that a row may have no value here: it is the value of
-	// functional predicates, which are then undefined.
+	// nullable means that a row may have no value here: the field is the value
+	// of functional predicates, which are then undefined for its key.
 	nullable bool
 }
 
@@ -40,9 +40,9 @@ type textFormat struct {
 }
 
 // missing reports whether the bytes of a field, as they stand in the file, are
-// no value of a kind. Nothing between two delimiters is no number. It is no
-// string either where quotes tell it from the empty string, unless another
-// text stands for a missing value.
+// no value of a kind. An empty field is not a number. It is not a string either
+// if quotes distinguish it from the empty string, unless another text stands
+// for a missing value.
 func (f textFormat) missing(raw []byte, kind scalar.Kind) bool {
 	if len(raw) == 0 && kind != scalar.String {
 		return true
@@ -62,7 +62,7 @@ type textBlock struct {
 	failed *LoadError // the block is not JSON
 }
 
-// textRows is what a worker made of a block.
+// textRows is the rows that a worker has read from a block.
 type textRows struct {
 	seq    int
 	worker int
@@ -81,7 +81,7 @@ type textRows struct {
 	failed   error        // the error of a reservation
 }
 
-// maxExamples is how many skipped rows are shown for a file.
+// maxExamples bounds the skipped rows that are shown for a file.
 const maxExamples = 5
 
 // textScanner reads blocks of one file; a worker has one.
@@ -103,15 +103,16 @@ type textScanner struct {
 	words   [][]int64
 	nulls   [][]uint32 // of the current block
 	text    []byte     // an unquoted or unescaped field
-	// The words of strings of a block are spans of its text until all rows are
-	// read, and of texts behind it: those that are not in the file as they are.
-	// inSpans says that this is so, and valid that all of the block is text.
+	// Until all rows of a block are read, the words of its strings are spans of
+	// its text, or of text that was appended to it because the file has it in
+	// another form. inSpans means that this is so, and valid that all of the
+	// block is valid text.
 	inSpans, valid bool
 	block, texts   []byte
 	names          jsonNames
-	// columns are the numbers of the columns of objects, by their names, opened
-	// the names of members whose own members are read, and filled the fields of
-	// the current object that have a value.
+	// columns has the numbers of the columns of objects by name. opened has the
+	// names of members whose own members are read. filled has the fields of the
+	// current object that have a value.
 	columns map[string]int
 	opened  map[string]bool
 	filled  []bool
@@ -351,7 +352,7 @@ func (s *textScanner) set(f, row int, text []byte) string {
 	return ""
 }
 
-// behind puts a text behind those of the block, and returns its span.
+// behind appends a text to that of the block, and returns its span.
 func (s *textScanner) behind(text []byte) int64 {
 	start := len(s.block) + len(s.texts)
 	s.texts = append(s.texts, text...)
@@ -368,8 +369,8 @@ func (s *textScanner) setMissing(f, row int) {
 	}
 }
 
-// parseWord returns the word of a text of a type, for a wide decimal the one
-// that the type says.
+// parseWord returns the word of a text of a type. For a wide decimal, the type
+// chooses one of its words.
 func parseWord(t scalar.Type, text []byte) (uint64, error) {
 	if t.Word == scalar.Whole {
 		return scalar.ParseBits(t, text)
@@ -507,9 +508,9 @@ func (f textFormat) quoted(
 	return text, p, newlines, nil
 }
 
-// recordEnd returns where the record after the one at p starts, and how many
-// newlines stand in its quotes, whatever else may be wrong with it. It returns
-// len(data)+1 when the record has no end in data.
+// recordEnd returns where the record after the one at p starts, and the number
+// of newlines in the quotes of the one at p. It ignores any errors in that
+// record. It returns len(data)+1 if the record has no end in data.
 func (f textFormat) recordEnd(data []byte, p int) (next, inner int) {
 	if !f.quotes {
 		if i := bytes.IndexByte(data[p:], '\n'); i >= 0 {
@@ -517,8 +518,8 @@ func (f textFormat) recordEnd(data []byte, p int) (next, inner int) {
 		}
 		return len(data) + 1, 0
 	}
-	// mayOpen says that a quote here opens a quoted part: at the start of a
-	// field, or right behind a closing quote, where the two stand for one.
+	// mayOpen means that a quote here opens a quoted part: at the start of a
+	// field, or directly after a closing quote, where the two are one quote.
 	quoted, mayOpen := false, true
 	for ; p < len(data); p++ {
 		c := data[p]

@@ -12,10 +12,10 @@ import (
 // Info describes a database.
 type Info struct {
 	Format      int
-	Redfox      string // which wrote the latest transaction
+	Redfox      string // the version that wrote the latest transaction
 	Transaction uint64
 	Bytes       int64 // of the file
-	Unused      int64 // of it, to which the latest transaction does not refer
+	Unused      int64 // bytes of it to which the latest transaction does not refer
 	Relations   []RelationInfo
 	Texts       []string
 }
@@ -32,18 +32,18 @@ type RelationInfo struct {
 // ColumnInfo describes a column.
 type ColumnInfo struct {
 	Name, Type string
-	Forms      []string // of packed entries; nil if they are not packed
+	Forms      []string // of packed blocks; nil if the column is not packed
 	Width      int
-	Bytes      int64 // of the entries in memory
+	Bytes      int64 // the size of the entries in memory
 	Stored     int64 // of them in the file
-	Text       int64 // bytes of the dictionary in memory
+	Text       int64 // the size of the dictionary in memory
 	StoredText int64 // of them in the file
 	Strings    int64 // in it
 	Distinct   int64
 	Ascending  bool
 }
 
-// Info describes the database as it was opened.
+// Info describes the transaction that was opened.
 func (f *File) Info() Info {
 	out := Info{Format: int(f.format), Redfox: f.dir.Redfox, Transaction: f.root.transaction,
 		Bytes: f.size, Texts: slices.Sorted(maps.Keys(f.dir.Texts))}
@@ -75,7 +75,7 @@ func (f *File) Info() Info {
 	return out
 }
 
-// sections returns the sections of the transaction, each once.
+// sections returns the sections of the transaction, each once, by offset.
 func (f *File) sections() map[int64]section {
 	out := map[int64]section{}
 	add := func(s section) {
@@ -108,9 +108,9 @@ func (f *File) sections() map[int64]section {
 	return out
 }
 
-// Check compares all of the database with its checksums, and looks whether
-// dictionaries ascend and keys are keys. It returns what is damaged, one error
-// for each column or text at most.
+// Check compares all of the database with its checksums, and verifies that
+// dictionaries ascend and keys are unique. It returns the damage: at most one
+// error for each column or text.
 func (f *File) Check(ctx context.Context, threads int) ([]error, error) {
 	found := slices.Clone(f.slots)
 	damaged := map[int]bool{} // tables
@@ -132,7 +132,7 @@ func (f *File) Check(ctx context.Context, threads int) ([]error, error) {
 		}
 	}
 	if len(damaged) > 0 {
-		return found, nil // what would be computed of them means nothing
+		return found, nil // the checks of keys need undamaged columns
 	}
 	for i, d := range f.dicts {
 		if d == nil {

@@ -13,34 +13,36 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// directory is what a transaction lists.
+// directory is the directory of a transaction.
 type directory struct {
-	Redfox    string             `json:"redfox"` // which wrote it
+	Redfox    string             `json:"redfox"` // the version that wrote it
 	Tables    []*tableEntry      `json:"tables"`
 	Dicts     []*dictEntry       `json:"dictionaries"`
 	Relations []*relationEntry   `json:"relations"`
 	Texts     map[string]section `json:"texts"`
 }
 
-// section is a part of the file.
+// section is a range of bytes in the file.
 type section struct {
 	At   int64 `json:"at"`
 	Size int64 `json:"size"`
-	// Room is how many bytes behind the section belong to nothing else.
+	// Room is the number of free bytes after the section that are reserved for
+	// it.
 	Room int64  `json:"room,omitempty"`
-	Sums []byte `json:"sums"` // a CRC-32C of each block
+	Sums []byte `json:"sums"` // the CRC-32C of each block
 }
 
 // blocks returns the number of blocks.
 func (s *section) blocks() int { return int((s.Size + blockSize - 1) / blockSize) }
 
-// block returns the place of a block in the section, and its checksum.
+// block returns the range of a block in the section, and its checksum.
 func (s *section) block(i int) (from, until int64, sum uint32) {
 	from = int64(i) * blockSize
 	return from, min(from+blockSize, s.Size), binary.LittleEndian.Uint32(s.Sums[4*i:])
 }
 
-// sumsFrom returns the checksums of the blocks of data from one on.
+// sumsFrom returns the checksums of the blocks of data, from the given block
+// on.
 func sumsFrom(data []byte, block int) []byte {
 	var out []byte
 	for from := block * blockSize; from < len(data); from += blockSize {
@@ -56,7 +58,7 @@ func (s *section) isWithin(end int64) bool {
 		s.Room <= end-s.At-s.Size
 }
 
-// check returns the error of a section that cannot be in a file of this size.
+// check returns an error if the section cannot be in a file of this size.
 func (s *section) check(end int64, align int64) error {
 	switch {
 	case !s.isWithin(end):
@@ -76,13 +78,13 @@ type tableEntry struct {
 	Columns []*columnEntry `json:"columns"`
 }
 
-// encoding is how a column's entries are written.
+// encoding is the form in which a column's entries are written.
 type encoding string
 
 const (
-	// offsets are the entries as store.Column has them in memory.
+	// offsets are the entries in the form that store.Column has in memory.
 	offsets encoding = "offsets"
-	// packedOffsets are offsets of which the first are packed.
+	// packedOffsets are offsets, the first of which are packed.
 	packedOffsets encoding = "packed"
 )
 
@@ -113,8 +115,8 @@ type columnStats struct {
 	Ascending bool  `json:"ascending,omitempty"`
 }
 
-// sample is what the sample of a long table says of a column. That of a short
-// table is all of it.
+// sample is the sample of a column of a long table. A short table has none,
+// because its sample would be all of it.
 type sample struct {
 	Words  section `json:"words"`
 	Equal  float64 `json:"equal"`
@@ -123,22 +125,23 @@ type sample struct {
 
 // dictEntry is a dictionary.
 type dictEntry struct {
-	// Text has the strings and Ends where each ends or, if they are packed, the
-	// blocks of internal/frontcode and where each of those ends.
+	// Text has the strings, and Ends the end of each. If the strings are
+	// packed, Text has the blocks of internal/frontcode, and Ends the end of
+	// each block.
 	Text   section     `json:"text"`
 	Ends   section     `json:"ends"`
 	Wide   bool        `json:"wide,omitempty"`
 	Packed *packedText `json:"packed,omitempty"`
 }
 
-// packedText is what else there is of packed strings.
+// packedText has the further properties of packed strings.
 type packedText struct {
 	Strings int64   `json:"strings"`
 	Bytes   int64   `json:"bytes"` // of the strings
 	Symbols section `json:"symbols"`
 }
 
-// check returns the error of packed strings that cannot be in a file.
+// check returns an error if the packed strings cannot be in the file.
 func (p *packedText) check(blocks, end int64) error {
 	if p.Strings < 1 || p.Bytes < 0 || (p.Strings-1)/frontcode.Strings+1 != blocks {
 		return fmt.Errorf("%d strings of %d bytes in %d blocks", p.Strings, p.Bytes, blocks)
@@ -170,7 +173,7 @@ func (d *dictEntry) stored() int64 {
 	return d.Text.Size + d.Ends.Size
 }
 
-// width returns the bytes of the place of an end.
+// width returns the bytes of an end.
 func (d *dictEntry) width() int64 {
 	if d.Wide {
 		return 8
@@ -178,8 +181,7 @@ func (d *dictEntry) width() int64 {
 	return 4
 }
 
-// relationEntry is a relation, the first Keys columns of which no two rows
-// share.
+// relationEntry is a relation. No two rows agree in its first Keys columns.
 type relationEntry struct {
 	Name  string `json:"name"`
 	Table int    `json:"table"`
@@ -204,8 +206,8 @@ func columnOf(name string, c *store.Column) (*columnEntry, error) {
 	return e, nil
 }
 
-// parseDirectory reads the directory of a transaction that ends at a place. The
-// error says what cannot be.
+// parseDirectory parses the directory of a transaction. Its sections have to
+// lie before end. The error names the impossible entry.
 func parseDirectory(data []byte, end int64) (*directory, error) {
 	d := &directory{}
 	decoder := json.NewDecoder(bytes.NewReader(data))

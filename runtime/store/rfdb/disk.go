@@ -9,26 +9,28 @@ import (
 	"sync"
 )
 
-// disk is what a database is on: a file, or what tests put in its place.
+// disk is the storage of a database: a file, or what tests use instead.
 type disk interface {
 	io.ReaderAt
 	io.WriterAt
-	// Sync returns when all that was written is safe.
+	// Sync returns when everything that was written is on stable storage.
 	Sync() error
 	Truncate(size int64) error
 	Size() (int64, error)
-	// Map returns the first bytes, as they are and as they will be.
+	// Map maps the first size bytes. Later writes to them are visible in the
+	// mapping.
 	Map(size int64) (*mapping, error)
 	Close() error
 }
 
-// osFile is a disk that is a file.
+// osFile is a disk in a file.
 type osFile struct {
 	*os.File
 	locked bool
 }
 
-// Close closes the file. A mapping keeps it open, and would keep the lock.
+// Close unlocks and closes the file. Without the unlock, a mapping would hold
+// the lock, because it keeps the file open.
 func (f osFile) Close() error {
 	var err error
 	if f.locked {
@@ -52,18 +54,18 @@ func (f osFile) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// mapping is a file in memory. It is unmapped when nothing refers to it any
-// more, unless it was pinned.
+// mapping is a mapped file. It is unmapped once nothing refers to it, unless it
+// is pinned.
 type mapping struct{ data []byte }
 
-// pinned are mappings whose strings may be anywhere: a string does not keep the
-// memory that it is in.
+// pinned are mappings whose strings may be in use anywhere. A string does not
+// keep mapped memory alive.
 var pinned struct {
 	sync.Mutex
 	all map[*mapping]bool
 }
 
-// pin keeps the mapping as long as the process.
+// pin keeps the mapping until the process ends.
 func (m *mapping) pin() {
 	pinned.Lock()
 	defer pinned.Unlock()
@@ -73,11 +75,11 @@ func (m *mapping) pin() {
 	pinned.all[m] = true
 }
 
-// errShort says that another process has cut a file that is mapped.
+// errShort means that another process has truncated a mapped file.
 var errShort = errors.New("another process has made the file shorter meanwhile")
 
-// guarded calls f, which reads a mapping. Where the file has become shorter, it
-// returns errShort: the kernel raises a fault there.
+// guarded calls f, which reads a mapping. If the file was truncated, the read
+// faults, and guarded returns errShort.
 func guarded(f func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
@@ -92,8 +94,8 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// openFile opens a file. A writer locks it: the file that has the name then is
-// the one that is locked.
+// openFile opens a file. For a writer, it locks the file, and makes sure that
+// path still names the locked file.
 func openFile(path string, write bool) (osFile, error) {
 	for {
 		flag := os.O_RDONLY

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// Map reads the file into memory, which is aligned as a mapping is to the width
-// of every column.
+// Map reads the file into memory, which, like a mapping, is aligned to the
+// width of every column.
 func (f osFile) Map(size int64) (*mapping, error) {
 	words := make([]uint64, (size+7)/8)
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
@@ -20,7 +20,7 @@ func (f osFile) Map(size int64) (*mapping, error) {
 	return &mapping{data}, nil
 }
 
-// lock refuses to write, because nothing would keep a second writer away.
+// lock refuses to write, because nothing would keep a second writer out.
 func lock(*os.File) error {
 	return errors.New("this system has no locks for the file of a database: it can be read only")
 }

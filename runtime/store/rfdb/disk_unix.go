@@ -17,13 +17,13 @@ func (f osFile) Map(size int64) (*mapping, error) {
 		return nil, os.NewSyscallError("mmap", err)
 	}
 	m := &mapping{data}
-	// An error leaves the mapping, which does no harm.
+	// If unmapping fails, the mapping stays, which does no harm.
 	goruntime.AddCleanup(m, func(data []byte) { _ = unix.Munmap(data) }, data)
 	return m, nil
 }
 
-// lock locks a file for a writer until it is closed, or the process ends. The
-// error is a *LockedError if another one has it.
+// lock locks a file for a writer until it is closed or the process ends. The
+// error is a *LockedError if another writer holds the lock.
 func lock(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -37,7 +37,7 @@ func lock(f *os.File) error {
 	}
 }
 
-// unlock gives the lock back.
+// unlock releases the lock.
 func unlock(f *os.File) error {
 	return os.NewSyscallError("flock", unix.Flock(int(f.Fd()), unix.LOCK_UN))
 }

@@ -2,10 +2,10 @@ package rfdb
 
 import "fmt"
 
-// ForeignError says that a file is not a database.
+// ForeignError means that a file is not a database.
 type ForeignError struct{ Found []byte }
 
-// Error says how the file starts.
+// Error shows how the file starts.
 func (e *ForeignError) Error() string {
 	if len(e.Found) == 0 {
 		return "it is empty, and no database"
@@ -13,8 +13,8 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("it is no database of redfox: it starts with %q", e.Found)
 }
 
-// VersionError says that a file is of a format that this version of redfox does
-// not read.
+// VersionError means that a file has a format that this version of redfox
+// cannot read.
 type VersionError struct{ Found, Known uint32 }
 
 // Error names both formats.
@@ -23,30 +23,30 @@ func (e *VersionError) Error() string {
 		e.Known)
 }
 
-// DamageError says which part of a file is not what was written.
+// DamageError means that a part of a file differs from what was written.
 type DamageError struct {
 	Part   string // such as "column quantity of lineitem:quantity"
 	Offset int64  // in the file, of the damaged bytes
 	Reason string
 }
 
-// Error names the part and the place.
+// Error names the part and the offset.
 func (e *DamageError) Error() string {
 	return fmt.Sprintf("damage at byte %d of the file, in %s: %s", e.Offset, e.Part, e.Reason)
 }
 
-// Advice says what to do about damage.
+// Advice returns what to do about damage.
 func (e *DamageError) Advice() string {
 	return "take a copy of the file from before the damage"
 }
 
-// LockedError says that another process writes to the database.
+// LockedError means that another process is writing to the database.
 type LockedError struct{}
 
-// Error says who holds the lock.
+// Error returns the message.
 func (e *LockedError) Error() string { return "another process is writing to it" }
 
-// Advice says what to do until the other writer is done.
+// Advice returns what to do until the other writer is done.
 func (e *LockedError) Advice() string {
 	return "wait until that process has ended; reading needs no lock"
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// File is a database that is open, as one transaction has left it. It is safe
-// for concurrent use.
+// File is an open database in the state of one transaction. It is safe for
+// concurrent use.
 type File struct {
 	Path   string
-	disk   disk // nil once a reader has mapped it
+	disk   disk // nil once Open has mapped it for reading
 	size   int64
 	format uint32
 	root   root
@@ -31,13 +31,13 @@ type File struct {
 	mu      sync.Mutex
 	columns map[*columnEntry]*store.Column
 	dicts   []*store.Dict
-	proven  map[int64]bool // the sections, by place, whose checksums are right
+	proven  map[int64]bool // the sections, by offset, whose checksums are right
 	checked map[*columnEntry]bool
-	opened  map[int]bool // dictionaries of which the places of strings are right
+	opened  map[int]bool // dictionaries whose ends of strings are right
 }
 
-// Open opens a database for reading. It looks at the roots and the directory;
-// Relations looks at what it returns.
+// Open opens a database for reading. It checks the roots and the directory
+// only; Relations checks what it returns.
 func Open(path string) (*File, error) {
 	d, err := openFile(path, false)
 	if err != nil {
@@ -101,8 +101,8 @@ func open(path string, d disk) (*File, error) {
 	return f, err
 }
 
-// latest returns the root of the latest transaction, and what is wrong with
-// pages 1 and 2.
+// latest returns the root of the latest transaction, and the errors of pages 1
+// and 2.
 func latest(d disk, start []byte, size int64) (best root, wrong []error, err error) {
 	from := int64(firstPage)
 	for at := int64(pageSize); at < firstPage; at += pageSize {
@@ -117,7 +117,7 @@ func latest(d disk, start []byte, size int64) (best root, wrong []error, err err
 	if len(wrong) == 0 {
 		return best, nil, nil
 	}
-	// A copy of the root ends each transaction.
+	// Each transaction ends with a copy of its root.
 	page := make([]byte, pageSize)
 	for at := from; at+pageSize <= size; at += pageSize {
 		if err := readAll(d, page[:rootSize], at); err != nil {
@@ -141,7 +141,7 @@ func latest(d disk, start []byte, size int64) (best root, wrong []error, err err
 	return best, wrong, nil
 }
 
-// readAll fills a buffer with the bytes at a place.
+// readAll fills a buffer with the bytes at an offset.
 func readAll(r io.ReaderAt, to []byte, at int64) error {
 	n, err := r.ReadAt(to, at)
 	if n == len(to) {
@@ -153,7 +153,8 @@ func readAll(r io.ReaderAt, to []byte, at int64) error {
 	return err
 }
 
-// Close lets go of the file. What was read of it stays.
+// Close closes the file. Relations and strings that were read from it stay
+// valid.
 func (f *File) Close() error {
 	if f.disk == nil {
 		return nil
@@ -175,8 +176,8 @@ func (f *File) Names() []string {
 	return out
 }
 
-// Stored is what a database has of a predicate. Predicates of one table share
-// its rows.
+// Stored describes the stored columns of a predicate. Predicates of one table
+// share its rows.
 type Stored struct {
 	store.Schema
 	Table int // its number
@@ -185,7 +186,8 @@ type Stored struct {
 	Rows  int
 }
 
-// Stored returns what is stored of a predicate, and false if there is nothing.
+// Stored describes the stored columns of a predicate. It returns false if the
+// database does not have the predicate.
 func (f *File) Stored(name string) (out Stored, ok bool) {
 	r := f.relations[name]
 	if r == nil {
@@ -204,7 +206,7 @@ func (f *File) Stored(name string) (out Stored, ok bool) {
 // bytes returns the bytes of a section.
 func (f *File) bytes(s *section) []byte { return f.mapped.data[s.At : s.At+s.Size : s.At+s.Size] }
 
-// column returns the column of an entry, which nothing has looked at.
+// column returns the column of an entry. It may not have been checked.
 func (f *File) column(e *columnEntry) *store.Column {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -228,7 +230,7 @@ func (f *File) column(e *columnEntry) *store.Column {
 	return c
 }
 
-// dict returns the dictionary of an entry, which nothing has looked at.
+// dict returns the dictionary of an entry, unchecked.
 func (f *File) dict(d *dictEntry) *store.Dict {
 	text, ends := f.bytes(&d.Text), f.bytes(&d.Ends)
 	if p := d.Packed; p != nil {
@@ -239,8 +241,8 @@ func (f *File) dict(d *dictEntry) *store.Dict {
 	return store.StoredDict(text, ends, d.Wide)
 }
 
-// Stubs returns all relations, in the order of the file. Their columns have not
-// been looked at: only Check and Relations make them safe to read.
+// Stubs returns all relations, in the order of the file. Their columns are
+// unchecked and must not be read before Check, Prove or Relations.
 func (f *File) Stubs() []*store.Relation {
 	tables := make([]*store.Table, len(f.dir.Tables))
 	for i, t := range f.dir.Tables {
@@ -265,7 +267,8 @@ func (f *File) sampleOf(e *columnEntry) store.ColumnSample {
 	for i := range words {
 		words[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))
 		if e.layout.Type.Kind == scalar.String {
-			// Holds is about entries. A word that is no code must not be one.
+			// Holds does not check the words of samples, so they are clamped to
+			// valid codes.
 			words[i] = max(0, min(words[i], e.Stats.Max))
 		}
 	}

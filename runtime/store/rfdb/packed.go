@@ -13,18 +13,18 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/blocks"
 )
 
-// packedEntry is the beginning of a column, as runtime/store/blocks packs it.
+// packedEntry is the first rows of a column, packed by runtime/store/blocks.
 type packedEntry struct {
 	Rows    int      `json:"rows"`
 	Forms   []string `json:"forms"` // of its blocks
 	Headers section  `json:"headers"`
-	// At and Size are the place of the blocks, one behind the other. The
+	// At and Size are the position and the size of the concatenated blocks. The
 	// headers have their checksums.
 	At   int64 `json:"at"`
 	Size int64 `json:"size"`
 }
 
-// packedRows returns how many rows of a column are packed.
+// packedRows returns the number of packed rows of a column.
 func (e *columnEntry) packedRows() int {
 	if e.Packed == nil {
 		return 0
@@ -56,10 +56,11 @@ func (p *packedEntry) check(rows int, width uint8, end int64) error {
 // packedBlock is a block in a file.
 type packedBlock struct {
 	blocks.Header
-	at, from, until int // its place among the blocks, its rows
+	at, from, until int // its offset among the blocks, its rows
 }
 
-// blocksOf reads the headers of a packed column. Errors say what cannot be.
+// blocksOf parses the headers of a packed column. Errors name the impossible
+// value.
 func (e *columnEntry) blocksOf(headers []byte) ([]packedBlock, error) {
 	p := e.Packed
 	out := make([]packedBlock, p.blockCount())
@@ -70,7 +71,8 @@ func (e *columnEntry) blocksOf(headers []byte) ([]packedBlock, error) {
 		if err := b.Check(b.until-b.from, e.Width, most); err != nil {
 			return nil, err
 		}
-		// Words that do not ascend are looked at when they are unpacked.
+		// If words do not ascend with offsets, they are checked when they are
+		// unpacked.
 		lo, hi, ok := e.layout.Between(b.Least, b.Greatest)
 		if ok && !e.layout.Within(lo, hi) {
 			return nil, fmt.Errorf("block %d with words from %d to %d", i, lo, hi)
@@ -87,10 +89,10 @@ func (e *columnEntry) blocksOf(headers []byte) ([]packedBlock, error) {
 	return out, nil
 }
 
-// errSum says that a block differs from its checksum.
+// errSum means that a block differs from its checksum.
 var errSum = errors.New("it differs from its checksum")
 
-// errOutside says that entries are not what the statistics say.
+// errOutside means that entries contradict the statistics of their column.
 var errOutside = errors.New("it has values outside of its bounds")
 
 // unpack fills the rows of a column with a block.
@@ -113,10 +115,10 @@ func (b *packedBlock) unpack(d *blocks.Decoder, c *store.Column, data []byte) er
 // blocksAtOnce is how many blocks a thread packs or unpacks at a time.
 const blocksAtOnce = 16
 
-// packing is a column that is packed.
+// packing is the packed form of a column.
 type packing struct {
 	headers []byte
-	parts   [][]byte // blocks, one behind the other
+	parts   [][]byte // concatenated blocks
 	size    int64
 	forms   []string
 }
@@ -170,18 +172,18 @@ func packEntries[T bitpack.Unsigned](threads int, entries []T, floats bool) *pac
 	return out
 }
 
-// A column is packed if it has leastPacked bytes at least and packing saves one
-// of savedShare of them. Others are used where they lie.
+// A column is packed if it has at least leastPacked bytes and packing saves at
+// least 1/savedShare of them. Other columns are used in place.
 const (
 	leastPacked = pageSize
 	savedShare  = 16
 )
 
-// packs reports whether anything is packed.
+// packs reports whether the transaction may pack columns and strings.
 func (w *Writer) packs() bool { return w.format >= packedFormat && !w.how.Raw }
 
-// packed writes a column packed, with no entries behind. It returns false if
-// that does not pay.
+// packed writes all rows of a column packed. It returns false if that does not
+// pay.
 func (c *commit) packed(col *store.Column, e *columnEntry) (bool, error) {
 	raw := col.Bytes()
 	if !c.packs() || raw < leastPacked {

@@ -9,11 +9,11 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// leastText is how many bytes the strings of a dictionary have at least for
-// them to be packed. Few strings are sooner read than unpacked.
+// leastText is the least size in bytes of dictionaries that are packed. Reading
+// a few strings is faster than unpacking them.
 const leastText = 1 << 14
 
-// packedDict writes a dictionary packed, unless before is an equal one. It
+// packedDict writes a dictionary packed, unless before is equal to it. It
 // returns nil if packing does not pay.
 func (c *commit) packedDict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
 	text, raw, _ := d.Text()

@@ -1,6 +1,7 @@
 package rfdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,26 +12,27 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/blocks"
 )
 
-// Reading says how relations are read.
+// Reading is the options of Relations.
 type Reading struct {
 	Threads int // 0: one for each core
-	// Unread reports whether nobody looks at an argument. Its column is absent
-	// then, unless it is of strings. A nil Unread reads all.
+	// Unread reports whether nobody reads an argument. The column of such an
+	// argument is absent, unless it has strings. A nil Unread means that all
+	// arguments are read.
 	Unread func(pred string, arg int) bool
 	// Ledger reserves the memory of columns and strings that are unpacked.
 	Ledger *store.Ledger
-	// Tests, if not nil, returns what is asked of an argument, or nil. Rows
-	// that fail may be left out, which Selection says then.
+	// Tests, if not nil, returns the test of an argument, or nil. Rows that
+	// fail it may be left out; Selection reports that.
 	Tests     func(pred string, arg int) *Test
 	Selection *Selection
 
-	headersOnly bool // packed columns are not unpacked
+	headersOnly bool // of packed columns, only the headers are checked
 }
 
-// Relations returns relations of the database, in the order of the names, whose
+// Relations returns relations of the database, in the order of the names. Their
 // columns lie in the file or have been unpacked. Relations of one table share a
-// table, which has their columns only. All that is returned has been compared
-// with its checksums: the first damage is a *DamageError.
+// table, which has only their columns. Everything that is returned has been
+// compared with its checksums; the first damage is a *DamageError.
 func (f *File) Relations(ctx context.Context, names []string, how Reading) ([]*store.Relation,
 	error) {
 	used := map[int]map[int]bool{} // the columns of each table, and whether they are read
@@ -91,7 +93,7 @@ func (f *File) Relations(ctx context.Context, names []string, how Reading) ([]*s
 	return out, nil
 }
 
-// tests returns what is asked of the columns of a table.
+// tests returns the tests of the columns of a table.
 func (f *File) tests(names []string, table int, how Reading) map[int]*Test {
 	if how.Tests == nil {
 		return nil
@@ -113,7 +115,7 @@ func (f *File) tests(names []string, table int, how Reading) map[int]*Test {
 			}
 		}
 	}
-	// One value in all rows would be no key.
+	// A test that lets one value stand for all would break a key.
 	for _, name := range names {
 		if r := f.relations[name]; r.Table == table {
 			for _, c := range r.Cols[:r.Keys] {
@@ -158,7 +160,7 @@ func (f *File) table(t *tableEntry, columns []int, read map[int]bool) (*store.Ta
 	return out, f.cut(err)
 }
 
-// cut gives errShort the form of damage.
+// cut turns errShort into a *DamageError.
 func (f *File) cut(err error) error {
 	if err == errShort {
 		return &DamageError{"the file", 0, err.Error()}
@@ -166,151 +168,209 @@ func (f *File) cut(err error) error {
 	return err
 }
 
-// piece is a block of a section to compare with its checksum.
+// piece is a part of a column for one task: a block of a section to compare
+// with its checksum, or packed blocks to unpack.
 type piece struct {
 	of    *section
 	block int
-	part  string // what the section is, in messages
-	// column has the entries in the block, from row first of it on; nil if they
-	// are none.
+	part  string // the name of the section in messages
+	// column has the entries of the block, from row first on. It is nil if the
+	// section has no entries.
 	column *store.Column
 	first  int
-	// packed are blocks of the column to unpack; nil if of is to be compared.
+	// packed are the blocks of the column to unpack. If it is nil, the block of
+	// section of is compared.
 	packed []packedBlock
-	entry  *columnEntry // of those
+	entry  *columnEntry // of packed
 }
 
-// prove compares columns, and what belongs to them, with their checksums, and
-// unpacks those that are packed, unless it has done so before.
+// prove compares columns, and their dictionaries and samples, with their
+// checksums, and unpacks packed columns. It skips what an earlier call has
+// done.
 func (f *File) prove(ctx context.Context, how Reading, entries []*columnEntry) error {
 	f.proving.Lock()
 	defer f.proving.Unlock()
-	var pieces []piece
-	var dicts []int
-	seen := map[int64]bool{}
-	add := func(s *section, part string) {
-		// An empty section may be where another one begins.
-		if s.Size == 0 || seen[s.At] || f.isProven(s.At) {
-			return
-		}
-		seen[s.At] = true
-		for i := range s.blocks() {
-			pieces = append(pieces, piece{of: s, block: i, part: part})
-		}
+	p := &proof{File: f, how: how, seen: map[int64]bool{}}
+	err := p.collect(entries)
+	if err == nil {
+		err = p.run(ctx)
 	}
-	var fresh []*columnEntry
-	fail := func(err error) error {
-		for _, e := range fresh {
-			if e.Packed != nil && !how.headersOnly {
-				f.column(e).DropRoom()
-			}
-		}
+	if err == nil {
+		err = p.checkConstants()
+	}
+	if err == nil {
+		err = p.checkDicts()
+	}
+	if err != nil {
+		p.dropRooms()
 		return err
 	}
+	p.record()
+	return nil
+}
+
+// proof is the work of one call of prove.
+type proof struct {
+	*File
+	how      Reading
+	fresh    []*columnEntry // the columns that no earlier call has checked
+	unopened []int          // dictionaries that no earlier call has opened
+	pieces   []piece
+	seen     map[int64]bool // the sections in pieces, by offset
+}
+
+// collect lists the pieces of columns, and allocates the entries of packed
+// columns.
+func (p *proof) collect(entries []*columnEntry) error {
 	for _, e := range entries {
-		if f.isChecked(e) || slices.Contains(fresh, e) {
+		if p.isChecked(e) || slices.Contains(p.fresh, e) {
 			continue
 		}
-		fresh = append(fresh, e)
-		of := f.owner(e)
+		p.fresh = append(p.fresh, e)
+		of := p.owner(e)
 		if e.Dict != nil {
-			d := f.dir.Dicts[*e.Dict]
-			if !slices.Contains(dicts, *e.Dict) && !f.isOpen(*e.Dict) {
-				dicts = append(dicts, *e.Dict)
-				if d.Packed != nil {
-					if err := how.Ledger.Take("the strings of "+of, d.bytes()); err != nil {
-						return fail(err)
-					}
-				}
-			}
-			add(&d.Text, "the strings of "+of)
-			add(&d.Ends, "the ends of the strings of "+of)
-			if d.Packed != nil {
-				add(&d.Packed.Symbols, "the symbols of the strings of "+of)
+			if err := p.addDict(*e.Dict, of); err != nil {
+				return err
 			}
 		}
 		if e.Sample != nil {
-			add(&e.Sample.Words, "the sample of "+of)
+			p.add(&e.Sample.Words, "the sample of "+of)
 		}
-		c := f.column(e)
-		if e.Packed != nil && how.headersOnly {
-			add(&e.Packed.Headers, of)
+		c := p.column(e)
+		if e.Packed != nil && p.how.headersOnly {
+			p.add(&e.Packed.Headers, of)
 			continue
 		}
 		if e.Packed != nil {
-			packed, err := f.packedPieces(e, of, c, how.Ledger)
+			packed, err := p.packedPieces(e, of, c, p.how.Ledger)
 			if err != nil {
-				return fail(f.cut(err))
+				return p.cut(err)
 			}
-			pieces = append(pieces, packed...)
+			p.pieces = append(p.pieces, packed...)
 		}
 		for i := range e.Entries.blocks() {
-			pieces = append(pieces, piece{of: &e.Entries, block: i, part: of, column: c,
+			p.pieces = append(p.pieces, piece{of: &e.Entries, block: i, part: of, column: c,
 				first: e.packedRows()})
 		}
 	}
-	threads := parallel.Threads(how.Threads)
-	errs := make([]error, len(pieces))
+	return nil
+}
+
+// addDict adds the sections of a dictionary. of names a column that has it.
+func (p *proof) addDict(i int, of string) error {
+	d := p.dir.Dicts[i]
+	if !slices.Contains(p.unopened, i) && !p.isOpen(i) {
+		p.unopened = append(p.unopened, i)
+		if d.Packed != nil {
+			if err := p.how.Ledger.Take("the strings of "+of, d.bytes()); err != nil {
+				return err
+			}
+		}
+	}
+	p.add(&d.Text, "the strings of "+of)
+	p.add(&d.Ends, "the ends of the strings of "+of)
+	if d.Packed != nil {
+		p.add(&d.Packed.Symbols, "the symbols of the strings of "+of)
+	}
+	return nil
+}
+
+// add adds the blocks of a section, unless they have been compared.
+func (p *proof) add(s *section, part string) {
+	// An empty section may have the offset of another one.
+	if s.Size == 0 || p.seen[s.At] || p.isProven(s.At) {
+		return
+	}
+	p.seen[s.At] = true
+	for i := range s.blocks() {
+		p.pieces = append(p.pieces, piece{of: s, block: i, part: part})
+	}
+}
+
+// run compares and unpacks the pieces in parallel.
+func (p *proof) run(ctx context.Context) error {
+	threads := parallel.Threads(p.how.Threads)
+	errs := make([]error, len(p.pieces))
 	decoders := make([]*blocks.Decoder, threads)
-	parallel.By(threads, len(pieces), func(t, i int) {
+	parallel.By(threads, len(p.pieces), func(t, i int) {
 		if err := context.Cause(ctx); err != nil {
 			errs[i] = err
 			return
 		}
-		if p := &pieces[i]; p.packed == nil {
-			errs[i] = f.cut(guarded(func() error { return f.compare(p) }))
+		next := &p.pieces[i]
+		if next.packed == nil {
+			errs[i] = p.cut(guarded(func() error { return p.compare(next) }))
 			return
 		}
 		if decoders[t] == nil {
 			decoders[t] = &blocks.Decoder{}
 		}
-		errs[i] = f.cut(guarded(func() error { return f.unpackPiece(&pieces[i], decoders[t]) }))
+		errs[i] = p.cut(guarded(func() error { return p.unpackPiece(next, decoders[t]) }))
 	})
-	for _, err := range errs {
-		if err != nil {
-			return fail(err)
+	return cmp.Or(errs...)
+}
+
+// checkConstants compares columns without entries, whose rows all have one
+// value, with their bounds.
+func (p *proof) checkConstants() error {
+	for _, e := range p.fresh {
+		if c := p.column(e); c.Width == 0 && c.Len() > 0 && !c.Holds(0, 1) {
+			return &DamageError{p.owner(e), e.Entries.At, "its value is outside of its bounds"}
 		}
 	}
-	for _, e := range fresh {
-		if c := f.column(e); c.Width == 0 && c.Len() > 0 && !c.Holds(0, 1) {
-			return fail(&DamageError{f.owner(e), e.Entries.At, "its value is outside of its bounds"})
-		}
-	}
-	for _, i := range dicts {
-		d := f.dir.Dicts[i]
+	return nil
+}
+
+// checkDicts opens packed dictionaries, and checks the ends of others.
+func (p *proof) checkDicts() error {
+	for _, i := range p.unopened {
+		d := p.dir.Dicts[i]
 		err := guarded(func() error {
-			part := "the dictionary of " + f.ownerOfDict(i)
+			part := "the dictionary of " + p.ownerOfDict(i)
 			if d.Packed != nil {
-				if err := f.dicts[i].OpenPacked(); err != nil {
+				if err := p.dicts[i].OpenPacked(); err != nil {
 					return &DamageError{part, d.Packed.Symbols.At, err.Error()}
 				}
-			} else if !f.dicts[i].EndsHold() {
+			} else if !p.dicts[i].EndsHold() {
 				return &DamageError{part, d.Ends.At, "its strings are not within its text"}
 			}
 			return nil
 		})
 		if err != nil {
-			return fail(f.cut(err))
+			return p.cut(err)
 		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range pieces {
-		if p.of != nil {
-			f.proven[p.of.At] = true
-		}
-	}
-	for _, e := range fresh {
-		f.checked[e] = f.checked[e] || e.Packed == nil || !how.headersOnly
-	}
-	for _, i := range dicts {
-		f.opened[i] = true
 	}
 	return nil
 }
 
-// packedPieces looks at the headers of a packed column, makes room for its
-// entries, and returns what is to be unpacked.
+// dropRooms drops the entries of columns that could not be proven.
+func (p *proof) dropRooms() {
+	for _, e := range p.fresh {
+		if e.Packed != nil && !p.how.headersOnly {
+			p.column(e).DropRoom()
+		}
+	}
+}
+
+// record makes later calls skip what has been checked.
+func (p *proof) record() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.pieces {
+		if x.of != nil {
+			p.proven[x.of.At] = true
+		}
+	}
+	for _, e := range p.fresh {
+		p.checked[e] = p.checked[e] || e.Packed == nil || !p.how.headersOnly
+	}
+	for _, i := range p.unopened {
+		p.opened[i] = true
+	}
+}
+
+// packedPieces checks the headers of a packed column, allocates its entries,
+// and returns the pieces to unpack.
 func (f *File) packedPieces(e *columnEntry, part string, c *store.Column, ledger *store.Ledger) (
 	[]piece, error) {
 	p := e.Packed
@@ -350,7 +410,8 @@ func (f *File) unpackPiece(p *piece, d *blocks.Decoder) error {
 	return nil
 }
 
-// unpack fills the rows of a block in a column, which may have that block only.
+// unpack fills the rows of a block in a column. The column may consist of that
+// block only.
 func (f *File) unpack(d *blocks.Decoder, e *columnEntry, b *packedBlock, c *store.Column,
 	part string) error {
 	p := e.Packed
@@ -367,7 +428,8 @@ func (f *File) unpack(d *blocks.Decoder, e *columnEntry, b *packedBlock, c *stor
 }
 
 // compare compares a block with its checksum, and entries with the bounds of
-// their column. Entries behind packed ones are copied to where these are.
+// their column. Entries that follow packed rows are copied to the unpacked
+// column.
 func (f *File) compare(p *piece) error {
 	from, until, sum := p.of.block(p.block)
 	data := f.bytes(p.of)[from:until]
@@ -407,7 +469,7 @@ func (f *File) isChecked(e *columnEntry) bool {
 	return f.checked[e]
 }
 
-// owner names a column in messages, by a predicate that it is of.
+// owner returns a column's name for messages, with a predicate that has it.
 func (f *File) owner(e *columnEntry) string {
 	for _, r := range f.dir.Relations {
 		for _, c := range r.Cols {
@@ -419,7 +481,7 @@ func (f *File) owner(e *columnEntry) string {
 	return "column " + e.Name
 }
 
-// ownerOfDict names a column with a dictionary.
+// ownerOfDict returns the name of a column that has a dictionary.
 func (f *File) ownerOfDict(i int) string {
 	for _, t := range f.dir.Tables {
 		for _, c := range t.Columns {
@@ -431,7 +493,7 @@ func (f *File) ownerOfDict(i int) string {
 	return fmt.Sprintf("number %d", i)
 }
 
-// Text returns the text of a name, or nil if the file has no such text.
+// Text returns the text with a name, or nil if there is none.
 func (f *File) Text(name string) ([]byte, error) {
 	s, ok := f.dir.Texts[name]
 	if !ok {
@@ -450,8 +512,8 @@ func (f *File) Text(name string) ([]byte, error) {
 	return out, f.cut(err)
 }
 
-// Prove compares relations, with all of their tables, with their checksums, so
-// that those of Stubs can be read.
+// Prove compares the tables of relations with their checksums, so that the
+// relations of Stubs can be read.
 func (f *File) Prove(ctx context.Context, threads int, names []string) error {
 	var entries []*columnEntry
 	seen := map[int]bool{}

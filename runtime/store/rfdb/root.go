@@ -5,14 +5,14 @@ import (
 	"hash/crc32"
 )
 
-// Extension ends the names of files of databases.
+// Extension is the extension of database files.
 const Extension = ".rfdb"
 
-// Format is the version of the format of new files. Files of earlier versions
-// are read, and transactions append to them what their version has.
+// Format is the format version of new files. Files of earlier versions can be
+// read; transactions append to them in their own format.
 const Format = packedFormat
 
-// packedFormat is the version with packed columns and strings.
+// packedFormat is the first version with packed columns and strings.
 const packedFormat = 2
 
 const (
@@ -22,9 +22,10 @@ const (
 	rootMagic = "RFDBroot"
 
 	pageSize  = 4096
-	firstPage = 3 * pageSize // of transactions
+	firstPage = 3 * pageSize // where transactions begin
 	alignment = 64           // of sections that are shorter than a page
-	// blockSize is how many bytes a checksum is of. Each width divides it.
+	// blockSize is the number of bytes that one checksum covers. Each width
+	// divides it.
 	blockSize = 256 << 10
 )
 
@@ -41,7 +42,7 @@ func header(format uint32) []byte {
 	return page
 }
 
-// checkHeader returns the format of a file whose first bytes these are.
+// checkHeader returns the format of a file that begins with start.
 func checkHeader(start []byte) (format uint32, err error) {
 	if len(start) < 16 || string(start[:8]) != magic {
 		if len(start) >= 8 && string(start[:8]) == magic {
@@ -61,17 +62,17 @@ func checkHeader(start []byte) (format uint32, err error) {
 // IsDatabase reports whether a file with these first bytes is a database.
 func IsDatabase(start []byte) bool { return len(start) >= 8 && string(start[:8]) == magic }
 
-// root is a transaction as pages 1 and 2 have it.
+// root is the root of a transaction.
 type root struct {
 	transaction uint64
 	at, size    int64 // of the directory
 	sum         uint32
-	end         int64 // of the transaction; its last page has the root, too
+	end         int64 // of the transaction; its last page has a copy of the root
 }
 
 const rootSize = 8 + 4*8 + 4 + 4
 
-// page returns the bytes of a page with the root.
+// page returns the root in the form of a page.
 func (r root) page() []byte {
 	page := make([]byte, 0, pageSize)
 	page = append(page, rootMagic...)
@@ -83,10 +84,10 @@ func (r root) page() []byte {
 	return page[:pageSize]
 }
 
-// slot is the place of the root in the file.
+// slot is the offset of the root's page in the file.
 func (r root) slot() int64 { return pageSize * (1 + int64(r.transaction%2)) }
 
-// readRoot returns the root of a page, and whether there is one.
+// readRoot returns the root in a page, and whether the page has a valid one.
 func readRoot(page []byte) (r root, ok bool) {
 	if len(page) < rootSize || string(page[:8]) != rootMagic ||
 		checksum(page[:rootSize-4]) != binary.LittleEndian.Uint32(page[rootSize-4:]) {

@@ -14,52 +14,54 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store/blocks"
 )
 
-// Rows of a table are selected a block at a time: the columns that are tested
-// are unpacked first, into memory that the next block reuses, and the others
-// where a row is left. The bounds of a block can show that none is.
+// Rows of a table are selected a block at a time. The tested columns are
+// unpacked first, into memory that the next block reuses. The other columns are
+// unpacked only if rows are left. If the bounds of a block show that no row
+// passes, nothing is unpacked.
 
-// Test is what is asked of a column. Rows that fail it need not be returned.
+// Test is a test of the values of a column. Rows that fail it need not be
+// returned.
 type Test struct {
-	// Range says that a word passes if it is not below Least nor above Most, as
-	// signed numbers.
+	// Range means that a word passes if it is between Least and Most, as signed
+	// numbers.
 	Range       bool
 	Least, Most int64
-	// Equal, if not nil, has all values that can pass.
+	// Equal, if not nil, lists all values that can pass.
 	Equal []scalar.Value
-	// Passes says whether a value passes.
+	// Passes reports whether a value passes.
 	Passes func(v scalar.Value) bool
-	// Alone says that nothing looks at the column but this test. It may then
-	// have one value that passes in all rows.
+	// Alone means that nothing reads the column but this test. Its values may
+	// then be replaced by one value that passes.
 	Alone bool
 }
 
-// Selection is what was left out.
+// Selection reports what Relations has left out.
 type Selection struct {
 	Selected     bool // rows were left out, or columns reduced to one value
 	Kept         int64
-	Bytes        int64 // of the file that were looked at
+	Bytes        int64 // of the file that were read
 	Blocks, Left int   // the blocks of the columns, and how many were not unpacked
 }
 
-// The share of a table up to which selecting its rows pays, and the rows that
-// it has at least. Tests change them.
+// Selecting rows pays if at most the share mostSelected of a table passes, and
+// the table has at least leastSelected rows. Tests change both.
 var (
 	mostSelected  = 0.125
 	leastSelected = 1 << 16
 )
 
-// tableSize bounds the number of offsets for which a test is tabulated.
+// tableSize bounds the offsets of a test whose results are tabulated.
 const tableSize = 1 << 16
 
 // offsetTest is a test of offsets.
 type offsetTest struct {
 	lo, hi uint64 // an offset passes between these
-	table  []bool // or if it is true here, where there is a table
-	none   bool   // none passes
+	table  []bool // if not nil, an offset passes if it is true here
+	none   bool   // no offset passes
 }
 
-// compile returns the test of the offsets of a column. It returns false if that
-// would cost more than it saves.
+// compile translates a test of a column's values into one of its offsets. It
+// returns false if that would cost more than it saves.
 func (e *columnEntry) compile(t *Test, dict *store.Dict) (offsetTest, bool) {
 	l := &e.layout
 	last := ^uint64(0) >> (64 - 8*max(e.Width, 1))
@@ -106,8 +108,8 @@ func (e *columnEntry) compile(t *Test, dict *store.Dict) (offsetTest, bool) {
 	return out, true
 }
 
-// offsetOf returns the offset of the greatest word of a layout that is no
-// greater than w, which is no less than its base.
+// offsetOf returns the offset of the greatest word of a layout that is at most
+// w. w is at least the base.
 func offsetOf(l *store.Layout, w int64) uint64 {
 	q, _ := bits.Div64(0, uint64(w)-uint64(l.Base), uint64(l.Step))
 	return q
@@ -120,8 +122,9 @@ func (t *offsetTest) passes(offset uint64) bool {
 	return !t.none && t.lo <= offset && offset <= t.hi
 }
 
-// excludes and includes report whether no offset, and whether every offset
-// between bounds passes, as far as bounds can tell.
+// excludes reports whether no offset between the bounds can pass; includes
+// reports whether all of them do. Both may return false if the bounds do not
+// tell.
 func (t *offsetTest) excludes(least, greatest uint64) bool {
 	return t.none || t.table == nil && (greatest < t.lo || least > t.hi)
 }
@@ -169,7 +172,7 @@ type representative struct {
 	known bool
 }
 
-// selecting is a table whose rows are selected.
+// selecting is the selection of a table's rows.
 type selecting struct {
 	file    *File
 	rows    int
@@ -181,19 +184,19 @@ type selecting struct {
 	report  *Selection
 }
 
-// selector is the memory of a thread.
+// selector is the memory of a thread that selects.
 type selector struct {
 	decoder blocks.Decoder
 	marks   [blocks.Rows]bool
 	places  [blocks.Rows]uint32
 	rooms   []*store.Column // a block of each column
-	loaded  []*store.Column // those of the block at hand
+	loaded  []*store.Column // the columns that are loaded for the current block
 	words   [][]int64       // of the selected rows, for each column
-	bytes   int64           // looked at in the task
+	bytes   int64           // read in the task
 }
 
-// selectRows returns the rows of a table that pass tests, and nil if there are
-// none or if that does not pay.
+// selectRows returns a table of the rows that pass tests. It returns nil if
+// there are no tests, or if selecting does not pay.
 func (f *File) selectRows(ctx context.Context, how Reading, t *tableEntry, columns []int,
 	read map[int]bool, tests map[int]*Test) (*store.Table, error) {
 	if len(tests) == 0 || how.Selection == nil || t.Rows < leastSelected ||
@@ -231,7 +234,7 @@ func (f *File) selectRows(ctx context.Context, how Reading, t *tableEntry, colum
 	return s.table(how, t, columns)
 }
 
-// plan finds out how the columns are tested, and whether few rows pass.
+// plan chooses how to test the columns, and estimates whether few rows pass.
 func (s *selecting) plan(t *tableEntry, columns []int, read map[int]bool,
 	tests map[int]*Test) (pays bool, err error) {
 	passing := make([]bool, store.SampleRows)
@@ -262,7 +265,7 @@ func (s *selecting) plan(t *tableEntry, columns []int, read map[int]bool,
 		float64(rowmarks.Count(passing)) <= mostSelected*store.SampleRows, nil
 }
 
-// run selects the rows, blocksAtOnce blocks in a task.
+// run selects the rows. A task is blocksAtOnce blocks.
 func (s *selecting) run(ctx context.Context, threads int) error {
 	count := (s.rows + blocks.Rows - 1) / blocks.Rows
 	tasks := (count + blocksAtOnce - 1) / blocksAtOnce
@@ -304,7 +307,8 @@ func (s *selecting) newSelector() *selector {
 	return w
 }
 
-// selectTask selects rows of the blocks from the task's first to until.
+// selectTask selects the rows of the blocks of a task. until is the end of the
+// last one.
 func (s *selecting) selectTask(w *selector, task, until int) error {
 	unpacked, all := 0, 0
 	w.bytes = 0
@@ -377,7 +381,8 @@ func (s *selecting) markBlock(w *selector, b, from, until int, marks []bool) (in
 			c.blocks[b].Greatest) {
 			continue
 		}
-		// Rows that pass a range are within the bounds of the column.
+		// A row that passes a range is within the bounds of the column, so the
+		// decoder need not check.
 		w.decoder.Unchecked = c.test.table == nil
 		err := s.load(w, i, b, from, until)
 		w.decoder.Unchecked = false
@@ -401,7 +406,7 @@ func (s *selecting) markBlock(w *selector, b, from, until int, marks []bool) (in
 	return rowmarks.Count(marks), nil
 }
 
-// load unpacks a block of a column, unless it is there.
+// load unpacks a block of a column, unless it is loaded.
 func (s *selecting) load(w *selector, i, b, from, until int) error {
 	c := s.columns[i]
 	if w.loaded[i] != nil {
@@ -422,7 +427,7 @@ func (s *selecting) load(w *selector, i, b, from, until int) error {
 	return nil
 }
 
-// table makes the table of the rows that were selected.
+// table returns the table of the selected rows.
 func (s *selecting) table(how Reading, t *tableEntry, columns []int) (*store.Table, error) {
 	kept := 0
 	for _, n := range s.kept {

@@ -16,32 +16,32 @@ import (
 )
 
 // Writer is a database that is open for writing. It holds the lock of the file
-// until it is closed. Its File stays what was opened, whatever is committed. A
-// Writer is not safe for concurrent use, but its File is.
+// until it is closed. Its File keeps the state that was opened, whatever is
+// committed. A Writer is not safe for concurrent use, but its File is.
 type Writer struct {
 	*File
 	redfox string
 	how    Writing
 
-	last   root // the latest transaction, and what it lists
+	last   root // the latest transaction, and its directory
 	listed *directory
 	byName map[string]*relationEntry
 	// columns and dicts are those of the latest transaction.
 	columns map[*store.Column]placed
 	dicts   map[*store.Dict]*dictEntry
 
-	end    int64 // of what was written, committed or not
-	broken error // why nothing can be written any more
+	end    int64 // of all that was written, committed or not
+	broken error // set once nothing can be written any more
 }
 
-// placed is a column that is in the file.
+// placed is the entry of a column that is in the file.
 type placed struct {
 	*columnEntry
 	dict *dictEntry // of strings
 }
 
-// OpenWriter opens a database for writing. Redfox is the version that writes.
-// If another process writes to it, the error is a *LockedError.
+// OpenWriter opens a database for writing. redfox is the version to record in
+// transactions. If another process writes to it, the error is a *LockedError.
 func OpenWriter(path, redfox string) (*Writer, error) {
 	d, err := openFile(path, true)
 	if err != nil {
@@ -55,7 +55,7 @@ func OpenWriter(path, redfox string) (*Writer, error) {
 	return w, nil
 }
 
-// openWriter opens what is on a disk for writing.
+// openWriter opens the database on a disk for writing.
 func openWriter(path, redfox string, d disk) (*Writer, error) {
 	f, err := open(path, d)
 	if err != nil {
@@ -73,7 +73,7 @@ func openWriter(path, redfox string, d disk) (*Writer, error) {
 		}
 	}
 	if f.size > f.root.end {
-		// A process was killed before its transaction was done.
+		// A process was killed before it had committed its transaction.
 		if err := errors.Join(d.Truncate(f.root.end), d.Sync()); err != nil {
 			return nil, err
 		}
@@ -89,16 +89,16 @@ func newWriter(f *File, redfox string) *Writer {
 // Transaction returns the number of the latest transaction.
 func (w *Writer) Transaction() uint64 { return w.last.transaction }
 
-// Writing says how columns and strings are written.
+// Writing is the options of writing columns and strings.
 type Writing struct {
-	Threads int // that pack; 0: one for each core
-	// Raw packs nothing, so that runs use all of it where it is.
+	Threads int // threads that pack; 0: one for each core
+	// Raw disables packing, so that runs use all columns in place.
 	Raw bool
 }
 
-// Create writes a database that has one transaction, in place of a file that
-// may be there. Until all of it is on the disk, the old file stays. If another
-// process writes to that one, the error is a *LockedError.
+// Create writes a database with one transaction. It replaces an existing file
+// once all of the new one is on the disk. If another process writes to the old
+// file, the error is a *LockedError.
 func Create(path, redfox string, how Writing, rels []*store.Relation,
 	texts map[string][]byte) error {
 	old, err := openFile(path, true)
@@ -111,8 +111,8 @@ func Create(path, redfox string, how Writing, rels []*store.Relation,
 	return create(path, redfox, how, 1, rels, texts)
 }
 
-// create is Create with the number of the transaction, where no other process
-// writes.
+// create is Create with the number of the transaction. The caller makes sure
+// that no other process writes.
 func create(path, redfox string, how Writing, transaction uint64, rels []*store.Relation,
 	texts map[string][]byte) error {
 	a, err := atomicfile.Create(path)
@@ -157,11 +157,12 @@ func writeNew(d disk, redfox string, how Writing, transaction uint64, rels []*st
 	return d.Sync()
 }
 
-// Commit makes the relations and the texts the contents of the database, as one
-// transaction. When it returns without an error, they are on the disk. With an
-// error the database has its earlier contents, and the Writer can be used again
-// unless it was the root that could not be written. Columns that the database
-// has are not written again, nor is the beginning of one that has grown.
+// Commit replaces the contents of the database by the relations and the texts,
+// as one transaction. If it returns no error, they are on the disk. If it
+// returns an error, the database keeps its earlier contents, and the Writer can
+// be used again unless writing the root has failed. Columns that the database
+// already has are not written again, nor is the beginning of one that has
+// grown.
 func (w *Writer) Commit(rels []*store.Relation, texts map[string][]byte) error {
 	if w.broken != nil {
 		return w.broken
@@ -186,13 +187,13 @@ func (w *Writer) Commit(rels []*store.Relation, texts map[string][]byte) error {
 	return nil
 }
 
-// forget cuts off what a transaction that failed has written.
+// forget truncates the file to drop what a failed transaction has written.
 func (w *Writer) forget() error {
 	w.end = w.last.end
 	return w.disk.Truncate(w.end)
 }
 
-// write writes a transaction behind the latest one, and waits for the disk.
+// write appends a transaction to the latest one, and waits for the disk.
 func (w *Writer) write(rels []*store.Relation, texts map[string][]byte) (root, *commit,
 	error) {
 	c := &commit{Writer: w, columns: map[*store.Column]placed{},
@@ -233,17 +234,17 @@ func (w *Writer) write(rels []*store.Relation, texts map[string][]byte) (root, *
 
 func aligned(at, to int64) int64 { return (at + to - 1) / to * to }
 
-// commit is the making of a transaction.
+// commit is the state of a transaction that is being written.
 type commit struct {
 	*Writer
 	dir     *directory
 	columns map[*store.Column]placed
 	dicts   map[*store.Dict]*dictEntry
 	numbers map[*dictEntry]*int // in the directory
-	used    map[int64]int64     // of a section of entries, by place: the most bytes in use
+	used    map[int64]int64     // the most bytes in use of each section of entries, by offset
 }
 
-// measure finds how much of the sections with room is in use.
+// measure finds how many bytes of each section with room are in use.
 func (c *commit) measure() {
 	for _, t := range c.listed.Tables {
 		for _, e := range t.Columns {
@@ -252,8 +253,8 @@ func (c *commit) measure() {
 	}
 }
 
-// put writes data behind all that was written, and returns its place. Only data
-// from which a device copies need to begin on pages.
+// put appends data to all that was written, and returns its offset. Only data
+// that a device copies has to begin on a page.
 func (c *commit) put(data []byte, onPage bool) (at int64, err error) {
 	to := int64(alignment)
 	if onPage && len(data) >= pageSize {
@@ -284,7 +285,7 @@ func (c *commit) text(name string, data []byte) (section, error) {
 	return c.section(data, false)
 }
 
-// startsWith reports whether data begins with what is in a section.
+// startsWith reports whether data begins with the contents of a section.
 func (c *commit) startsWith(s *section, data []byte) (bool, error) {
 	if int64(len(data)) < s.Size {
 		return false, nil
@@ -364,7 +365,7 @@ func (c *commit) before(r *store.Relation, column int) *columnEntry {
 	return c.listed.Tables[old.Table].Columns[old.Cols[arg]]
 }
 
-// column writes a column, or as much of it as the file lacks.
+// column writes a column, or the part of it that the file lacks.
 func (c *commit) column(name string, col *store.Column, before *columnEntry) (*columnEntry,
 	error) {
 	if col.Absent {
@@ -414,7 +415,8 @@ func (c *commit) known(col *store.Column) (placed, bool) {
 	return p, ok
 }
 
-// number returns the number of a dictionary in the directory, nil of none.
+// number returns the number of a dictionary in the directory, or nil if d is
+// nil.
 func (c *commit) number(d *dictEntry) *int {
 	if d != nil && c.numbers[d] == nil {
 		n := len(c.dir.Dicts)
@@ -424,7 +426,7 @@ func (c *commit) number(d *dictEntry) *int {
 	return c.numbers[d]
 }
 
-// dict writes a dictionary, unless the file has it. Before may be an equal one.
+// dict writes a dictionary, unless the file has it. before may be equal to it.
 func (c *commit) dict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
 	e := c.dicts[d]
 	if e == nil {
@@ -462,14 +464,15 @@ func (c *commit) dict(d *store.Dict, before *dictEntry) (*dictEntry, error) {
 	return e, err
 }
 
-// growth is the share of a column that has grown, one part of growth, that is
-// left free behind it when it is written again. It is also the share that is
-// not packed at most.
+// When a column that has grown is written again, 1/growth of its size is left
+// free after it. 1/growth is also the largest share of a packed column that is
+// not packed.
 const growth = 4
 
-// entries writes the entries of a column. Where those of before are their
-// beginning, it writes the rest behind these, if it fits there or if most rows
-// are packed.
+// entries writes the entries of a column. If the column begins with the entries
+// of before, it writes only the new ones if they fit the room after the old
+// ones. If they do not, it writes only the rows that are not packed, if these
+// are at most 1/growth of the column.
 func (c *commit) entries(col *store.Column, e, before *columnEntry) error {
 	begins, err := c.beginsWith(col, e, before)
 	if err != nil {
@@ -486,7 +489,8 @@ func (c *commit) entries(col *store.Column, e, before *columnEntry) error {
 		e.Entries = old
 		return nil
 	}
-	// Only the longest of those who share a section may go on behind it.
+	// Several entries may share a section. Only the longest one may append to
+	// it.
 	if added <= old.Room && c.used[old.At] == old.Size {
 		c.used[old.At] = int64(len(data))
 		if _, err := c.disk.WriteAt(data[old.Size:], old.At+old.Size); err != nil {
@@ -505,8 +509,8 @@ func (c *commit) entries(col *store.Column, e, before *columnEntry) error {
 	return err
 }
 
-// newEntries writes all entries of a column. If it has grown, and is not
-// packed, there is room behind it.
+// newEntries writes all entries of a column. It leaves room after a column that
+// has grown and is not packed.
 func (c *commit) newEntries(col *store.Column, e *columnEntry, hasGrown bool) error {
 	isPacked, err := c.packed(col, e)
 	switch {
@@ -557,8 +561,8 @@ func (c *commit) sample(col *store.Column) (*sample, error) {
 	return &sample{s, of.Equal, of.Rising}, err
 }
 
-// Compact writes the database anew, without what no transaction refers to, and
-// puts it in place of the old file.
+// Compact rewrites the database without the bytes that its latest transaction
+// does not refer to, and replaces the old file.
 func Compact(ctx context.Context, path, redfox string, how Writing) error {
 	w, err := OpenWriter(path, redfox)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// ToArrow returns the rows, in order, as one record. The caller releases it.
-// The strings of a column must not take more than 2 GiB together, which is what
-// an array can hold.
+// ToArrow returns the rows, in order, as one record, which the caller releases.
+// The strings of a column must not exceed 2 GiB in total, the limit of an
+// array.
 func ToArrow(out *Output) (arrow.RecordBatch, error) {
 	a, err := out.arrange()
 	if err != nil {
@@ -32,7 +32,7 @@ func ToArrow(out *Output) (arrow.RecordBatch, error) {
 }
 
 // EachArrow calls yield with the rows, in order, as records of a few thousand
-// rows each, which are released when it returns.
+// rows each. It releases each record when yield returns.
 func EachArrow(out *Output, yield func(arrow.RecordBatch) error) error {
 	return eachArrow(out, store.BlockRows, yield)
 }
@@ -58,8 +58,8 @@ func eachArrow(out *Output, rows int, yield func(arrow.RecordBatch) error) error
 	return nil
 }
 
-// fileRecord is how many rows a record of a file has: enough for readers to
-// work by columns, few enough to be in memory many times.
+// fileRecord is the number of rows in a record of a file: enough for readers to
+// work by columns, few enough to hold many records in memory.
 const fileRecord = 1 << 16
 
 // writeArrow writes rows as an Arrow file, or as a stream.
@@ -71,7 +71,7 @@ func writeArrow(w io.Writer, out *Output, stream bool) error {
 		return err
 	}
 	if err := eachArrow(out, fileRecord, to.Write); err != nil {
-		return err // of a file that is not whole
+		return err // the file is incomplete
 	}
 	if err := to.Close(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func writeArrow(w io.Writer, out *Output, stream bool) error {
 	return buffered.Flush()
 }
 
-// recordWriter writes records.
+// recordWriter returns the writer of records for a file or a stream.
 func recordWriter(w io.Writer, schema ipc.Option, stream bool) (interface {
 	Write(arrow.RecordBatch) error
 	Close() error
@@ -91,15 +91,15 @@ func recordWriter(w io.Writer, schema ipc.Option, stream bool) (interface {
 }
 
 const (
-	// arrowPart is how many rows a goroutine converts at a time, a multiple of
-	// the 8 whose truth values share a byte.
+	// arrowPart is the number of rows that a goroutine converts at a time. It
+	// is a multiple of 8, because the truth values of 8 rows share a byte.
 	arrowPart = 1 << 13
-	// arrowAlone is how many values are converted sooner than goroutines for
-	// them wake up.
+	// arrowAlone bounds the values that one goroutine converts faster than
+	// others would start.
 	arrowAlone = 1 << 14
 )
 
-// recordOf makes a record of rows from..until-1 of an order.
+// recordOf returns a record of rows from..until-1 of an arrangement.
 func recordOf(out *Output, a *store.Arrangement, from, until int) (arrow.RecordBatch, error) {
 	n := until - from
 	fields := out.fields()
@@ -145,16 +145,16 @@ func recordOf(out *Output, a *store.Arrangement, from, until int) (arrow.RecordB
 type arrayWriter struct {
 	col  *store.Column
 	typ  arrow.DataType
-	bits int // of a value; none of strings
+	bits int // of a value; 0 for strings
 	n    int
 	read func(dst []int64, from int)
 	low  func(dst []int64, from int) // reads the lower words of wide decimals
-	// data holds the values. For strings, it holds first their codes, and then
+	// data holds the values. For strings, it first holds their codes, and later
 	// where each begins in text.
 	data *memory.Buffer
 	text *memory.Buffer // the bytes of strings
-	// ends holds first the bytes of the strings of each part, and then where
-	// these begin.
+	// ends first holds the size of the strings of each part, and later where
+	// the strings of each part begin.
 	ends []int
 }
 
@@ -171,7 +171,7 @@ func newArrayWriter(c *store.Column, n int, read func(dst []int64, from int)) *a
 	return w
 }
 
-// values writes the values of a part; of strings, their codes.
+// values writes the values of a part. For strings, it writes their codes.
 func (w *arrayWriter) values(part int) {
 	from, until := part*arrowPart, min((part+1)*arrowPart, w.n)
 	t, data := w.col.Type, w.data.Bytes()
@@ -227,11 +227,11 @@ func truncate[T uint8 | uint16 | uint32](dst []T, words []int64) {
 	}
 }
 
-// errLongText is strings that one array cannot hold.
+// errLongText means that the strings exceed what one array can hold.
 var errLongText = errors.New(
 	"the strings of a column take more than 2 GiB, which one Arrow array cannot hold")
 
-// beginText makes room for the bytes of strings, whose codes are there.
+// beginText allocates the text of strings whose codes are in data.
 func (w *arrayWriter) beginText() error {
 	if w.col.Type.Kind != scalar.String {
 		return nil
@@ -250,8 +250,8 @@ func (w *arrayWriter) beginText() error {
 	return nil
 }
 
-// strings writes the strings of a part, and where each begins in place of its
-// code.
+// strings writes the strings of a part, and replaces each code by where its
+// string begins.
 func (w *arrayWriter) strings(part int) {
 	if w.text == nil {
 		return
@@ -259,12 +259,12 @@ func (w *arrayWriter) strings(part int) {
 	codes := arrow.GetData[uint32](w.data.Bytes())[part*arrowPart : min((part+1)*arrowPart, w.n)]
 	end := w.text.Len()
 	if part+1 < len(w.ends) {
-		end = w.ends[part+1] // what follows is another goroutine's
+		end = w.ends[part+1] // the next part belongs to another goroutine
 	}
 	w.col.Dict.AppendTexts(codes, w.text.Bytes()[:end], w.ends[part])
 }
 
-// array returns what was written. The buffers are the array's.
+// array returns the array, which takes over the buffers.
 func (w *arrayWriter) array() arrow.Array {
 	buffers := []*memory.Buffer{nil, w.data}
 	if w.text != nil {
@@ -278,9 +278,9 @@ func (w *arrayWriter) array() arrow.Array {
 	return array.MakeFromData(data)
 }
 
-// ArrowSchema returns the types that ToArrow gives: integers of their size,
-// decimal128(19, scale) or, of wide decimals, decimal128(38, scale), timestamps
-// in microseconds UTC, UTF-8 strings.
+// ArrowSchema returns the schema of the records of ToArrow. Integers keep their
+// size; decimals are decimal128(19, scale), and wide ones decimal128(38,
+// scale); datetimes are timestamps in microseconds UTC; strings are UTF-8.
 func ArrowSchema(out *Output) *arrow.Schema {
 	var fields []arrow.Field
 	for _, f := range out.fields() {
@@ -289,7 +289,7 @@ func ArrowSchema(out *Output) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// decimalDigits is the precision of decimals on the way out: all of 64 bits
+// decimalDigits is the precision of written decimals: all numbers of 64 bits
 // fit.
 const decimalDigits = 19
 

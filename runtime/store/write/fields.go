@@ -5,19 +5,19 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// A wide decimal is two columns here, too: its words, side by side, as
-// scalar.Word has them. Readers make both of the one column that a file has,
-// writers join them.
+// A wide decimal is two adjacent columns, one for each of its words
+// (scalar.Word). Readers split the column of a file into both, and writers join
+// them.
 
-// outputField is what is written of a column, or of the two that hold a wide
+// outputField is a field of the output: a column, or the two columns of a wide
 // decimal.
 type outputField struct {
 	*store.Column
 	name string
-	at   int // the place of the column, or of the first of two
+	at   int // the index of the column, or of the first of two
 }
 
-// fields returns what is written.
+// fields returns the fields of the output.
 func (o *Output) fields() []outputField {
 	var out []outputField
 	for i, c := range o.Columns {
@@ -31,7 +31,7 @@ func (o *Output) fields() []outputField {
 // wide reports whether the field is two columns.
 func (f *outputField) wide() bool { return f.Type.Word == scalar.High }
 
-// columns is how many columns the field is.
+// columns returns the number of columns of the field.
 func (f *outputField) columns() int {
 	if f.wide() {
 		return 2
@@ -39,7 +39,7 @@ func (f *outputField) columns() int {
 	return 1
 }
 
-// value returns a field of a row of a block.
+// value returns the value of the field in a row of a block.
 func (f *outputField) value(block [][]int64, row int) scalar.Value {
 	w := block[f.at][row]
 	if f.wide() {

@@ -14,8 +14,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// A row group has rowGroupRows rows, or fewer if its pages, which stay in
-// memory until the group is written, come to rowGroupBytes.
+// A row group has rowGroupRows rows, or fewer if its pages reach rowGroupBytes.
+// The pages stay in memory until the group is written.
 const (
 	rowGroupRows  = 1 << 20
 	rowGroupBytes = 16 << 20
@@ -29,8 +29,8 @@ const (
 	valueRepeats     = 4
 )
 
-// unitColumn stands for the columns of a relation that has none: only columns
-// hold the number of rows in a Parquet file.
+// unitColumn is the column of a relation without arguments, because a Parquet
+// file needs a column to have rows.
 const unitColumn = "true"
 
 // parquetWriter fills row groups column by column from blocks of rows.
@@ -46,17 +46,17 @@ type parquetWriter struct {
 	numbers []uint32 // scratch
 }
 
-// parquetOutput is a field and what is known of its values in the row group.
+// parquetOutput is a field, and its state in the current row group.
 type parquetOutput struct {
 	outputField
-	days       bool // datetimes are days
+	days       bool // datetimes are written as dates
 	length     int  // of decimals that take more than 8 bytes, else 0
 	dictionary bool
 	words      parquet.Dictionary[int64]
 	bounds     bounds
 }
 
-// The bytes of decimals of 19 and of 38 digits.
+// The sizes of decimals of 19 and of 38 digits, in bytes.
 const (
 	longBytes = 9
 	wideBytes = 16
@@ -85,12 +85,12 @@ func newParquetWriter(w io.Writer, fields []outputField) *parquetWriter {
 	return p
 }
 
-// wholeDays reports whether all datetimes of a column are midnights.
+// wholeDays reports whether all datetimes of a column are at midnight.
 func wholeDays(c *store.Column) bool {
 	return c.Base%scalar.MicrosPerDay == 0 && (c.Width == 0 || c.Step%scalar.MicrosPerDay == 0)
 }
 
-// column returns the column of the file.
+// column returns the field's column in the file.
 func (o *parquetOutput) column() (parquet.Column, error) {
 	c := parquet.Column{Name: o.name, Type: parquet.Int64}
 	t := o.Type
@@ -166,8 +166,8 @@ func (p *parquetWriter) rows(block [][]int64, n int) error {
 	return nil
 }
 
-// chunk adds words of a field to its column chunk; of a wide one, low are those
-// of the lower half.
+// chunk adds words of a field to its column chunk. low are the lower words of a
+// wide field.
 func (p *parquetWriter) chunk(i int, words, low []int64) {
 	f, chunk := &p.fields[i], &p.group.Chunks[i]
 	switch {
@@ -186,8 +186,7 @@ func (p *parquetWriter) chunk(i int, words, low []int64) {
 	}
 }
 
-// plainBatch is how many bytes of values are handed to a column chunk at a
-// time.
+// plainBatch is the number of bytes that are added to a column chunk at a time.
 const plainBatch = 1 << 16
 
 func (p *parquetWriter) plainChunk(f *parquetOutput, chunk *parquet.Chunk, words, low []int64) {
@@ -206,7 +205,7 @@ func (p *parquetWriter) plainChunk(f *parquetOutput, chunk *parquet.Chunk, words
 	}
 }
 
-// coded returns the places of words in the dictionary of the row group.
+// coded returns the codes of words in the dictionary of the row group.
 func (p *parquetWriter) coded(f *parquetOutput, words []int64) []uint32 {
 	p.numbers = p.numbers[:0]
 	for _, w := range words {
@@ -215,7 +214,8 @@ func (p *parquetWriter) coded(f *parquetOutput, words []int64) []uint32 {
 	return p.numbers
 }
 
-// appendPlain appends a value; low is the lower half of a wide one.
+// appendPlain appends a value in the encoding PLAIN. low is the lower word of a
+// wide field.
 func (f *parquetOutput) appendPlain(dst []byte, w, low int64) []byte {
 	number := binary.LittleEndian
 	switch t := f.Type; t.Kind {
@@ -284,15 +284,15 @@ func (p *parquetWriter) finish(int64) error {
 	return p.file.Close()
 }
 
-// bounds are the least and the greatest word of a column chunk, in both halves
-// if values are wide. A NaN has no place in an order, so that there are no
+// bounds are the least and the greatest value of a column chunk, as one word
+// or, if values are wide, two. A chunk with a NaN, which has no order, has no
 // bounds.
 type bounds struct {
 	least, most [2]int64
 	any, none   bool
 }
 
-// maxBound is the size of the strings that bounds may be.
+// maxBound is the greatest length of strings that are written as bounds.
 const maxBound = 64
 
 func (b *bounds) add(c *store.Column, words, low []int64) {
@@ -344,7 +344,7 @@ func (b *bounds) statistics(f *parquetOutput) *parquet.Statistics {
 			s.Min, s.Max = nil, nil
 		}
 	case scalar.Float:
-		// Zeros of both signs are equal, and either may be the bound.
+		// Zeros of both signs are equal, so either may be the bound.
 		if b.least[0] == math.MinInt64 || b.least[0] == 0 {
 			s.Min = f.appendPlain(nil, math.MinInt64, 0)
 		}

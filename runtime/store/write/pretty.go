@@ -14,9 +14,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// prettyWriter writes a table to look at. Up to heldRows rows are held to find
-// the widths of the columns; for more, the widths are found by a pass over all
-// of the relation.
+// prettyWriter writes an aligned table. It holds up to heldRows rows to find
+// the widths of the columns. If there are more, it finds the widths by a pass
+// over the whole relation.
 type prettyWriter struct {
 	w      io.Writer
 	cols   []*store.Column
@@ -76,7 +76,7 @@ func (p *prettyWriter) rows(block [][]int64, n int) error {
 	return nil
 }
 
-// pretty returns a field of a row of a block as it is shown.
+// pretty returns the displayed text of the field in a row of a block.
 func (f *outputField) pretty(block [][]int64, row int) string {
 	v := f.value(block, row)
 	if v.Type.Kind != scalar.String {
@@ -150,8 +150,8 @@ func (p *prettyWriter) release() error {
 	return nil
 }
 
-// row writes one line: numbers to the right, others to the left, two blanks
-// between columns and none at the end.
+// row writes one line. Numbers are aligned to the right, other values to the
+// left. Two blanks separate columns, and none is at the end.
 func (p *prettyWriter) row(cells []string) error {
 	buf := p.buf
 	for c, s := range cells {

@@ -10,18 +10,18 @@ import (
 	"github.com/redfoxdb/redfox/internal/sqlite"
 )
 
-// DatabaseTable is a table of a database that is written.
+// DatabaseTable is a table for Database to write.
 type DatabaseTable struct {
 	Name string
-	// Rows calls write with what the table has.
+	// Rows calls write with the contents of the table, in one or more parts.
 	Rows func(write func(*Output) error) error
 }
 
 // Database writes tables to the path of an empty file, as an SQLite database.
-// Integers, floats and truth values are those of SQLite. Datetimes are texts as
-// ISO 8601 has them. Decimals are numbers if SQLite's floats, which have 15
-// digits for certain, hold all those of the column, and texts otherwise. So are
-// integers beyond 63 bits, and a float that is no number.
+// Integers, floats and truth values are those of SQLite. Datetimes are text in
+// the format of ISO 8601. Decimals are numbers if SQLite's floats, which have
+// 15 reliable digits, can hold all of the column, and text otherwise. Integers
+// beyond 63 bits and NaN are text, too.
 func Database(ctx context.Context, path string, tables []DatabaseTable) (err error) {
 	w, err := sqlite.Create(path)
 	if err != nil {
@@ -79,10 +79,10 @@ func table(ctx context.Context, w *sqlite.Writer, name string, out *Output) erro
 	return err
 }
 
-// exactDigits is how many digits every decimal number of SQLite keeps.
+// exactDigits is the number of decimal digits that SQLite's floats always keep.
 const exactDigits = 15
 
-// isText reports whether the values of a field are texts in a database.
+// isText reports whether the values of a field are stored as text.
 func (f *outputField) isText() bool {
 	switch f.Type.Kind {
 	case scalar.String, scalar.Datetime:

@@ -10,11 +10,11 @@ import (
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
 
-// flushBytes is how much text is collected before it is written.
+// flushBytes is the size of the text buffer at which it is written.
 const flushBytes = 1 << 16
 
-// byteOrderMark is skipped at the start of a text, so one that belongs to it
-// gets another before it.
+// byteOrderMark is skipped by readers at the start of a text. A text that
+// begins with one therefore gets a second one.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // textWriter writes TSV or CSV.
@@ -73,7 +73,7 @@ func (t *textWriter) rows(block [][]int64, n int) error {
 	return nil
 }
 
-// flush writes what is collected.
+// flush writes the buffered text.
 func (t *textWriter) flush(buf []byte) error {
 	if !t.started && len(buf) >= 3 && string(buf[:3]) == byteOrderMark {
 		// Readers skip the first mark of a file; this one belongs to a string.
@@ -95,8 +95,8 @@ func (t *textWriter) text(dst []byte, s string) []byte {
 	return appendEscaped(dst, s)
 }
 
-// quoted appends a CSV field. The empty string has quotes; without them, the
-// field would have no value.
+// quoted appends a CSV field. The empty string is quoted, because an empty
+// field without quotes is a missing value.
 func (t *textWriter) quoted(dst []byte, s string) []byte {
 	plain := s != ""
 	for i := 0; i < len(s) && plain; i++ {
@@ -145,7 +145,7 @@ func appendEscaped(dst []byte, s string) []byte {
 type jsonWriter struct {
 	w      io.Writer
 	fields []outputField
-	names  [][]byte // quoted, with what stands before and behind
+	names  [][]byte // quoted, with the punctuation around them
 	buf    []byte
 	first  bool
 	array  bool

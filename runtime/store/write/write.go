@@ -17,10 +17,10 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Format is how results are written.
+// Format is a format of results.
 type Format uint8
 
-// The output formats. Table is aligned text to look at.
+// The output formats. Table is aligned text for people.
 const (
 	Table Format = iota
 	TSV
@@ -34,7 +34,7 @@ const (
 
 var outputNames = [...]string{"table", "tsv", "csv", "json", "parquet", "jsonl", "arrow", "arrows"}
 
-// String returns the format's name as flags and file names have it.
+// String returns the format's name in flags and file names.
 func (f Format) String() string { return outputNames[f] }
 
 // ParseFormat is the inverse of Format.String.
@@ -46,20 +46,20 @@ func ParseFormat(name string) (Format, error) {
 		strings.Join(outputNames[:], ", "))
 }
 
-// endings are those of the names of files, beside the names of the formats.
+// endings are the file name extensions that differ from the names of formats.
 var endings = map[string]Format{"ndjson": JSONLines, "pq": Parquet, "feather": Arrow,
 	"ipc": Arrow}
 
-// FormatOf returns the format of a file's name, or TSV if the name says none.
-// Before .gz or .zst, the name says the format of a text.
+// FormatOf returns the format that a file's name implies, or TSV if it implies
+// none. If the name ends in .gz or .zst, the extension before that decides.
 func FormatOf(path string) Format {
 	name := strings.ToLower(path)
 	f, _ := FormatNamed(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"))
 	return f
 }
 
-// FormatNamed returns the format that the ending of a file's name, in any case,
-// stands for. It is TSV, and false, if the ending says none.
+// FormatNamed returns the format of a file name's extension, in any case. It
+// returns TSV and false if the extension is unknown.
 func FormatNamed(path string) (Format, bool) {
 	end := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	if f, ok := endings[end]; ok {
@@ -71,27 +71,28 @@ func FormatNamed(path string) (Format, bool) {
 	return TSV, false
 }
 
-// Binary reports whether what is written in the format is no text.
+// Binary reports whether the format is not text.
 func (f Format) Binary() bool { return f == Parquet || f == Arrow || f == ArrowStream }
 
-// Output is rows to be written or handed on.
+// Output is rows to be written, or passed to another program.
 type Output struct {
 	Name    string
-	Names   []string // of the columns, those of a wide decimal's two words being one
+	Names   []string // of the fields; the two columns of a wide decimal have one name
 	Columns []*store.Column
 	Rows    int
-	// Order comes before the order of the tuples, which breaks its ties.
+	// Order is the order of the rows. Ties are broken by the order of the
+	// tuples.
 	Order []store.Order
-	Limit int64 // rows at most; negative is all
-	// InOrder says that the rows are in that order as they are.
+	Limit int64 // upper bound of the rows; negative: all
+	// InOrder means that the rows are stored in this order.
 	InOrder bool
-	// Threads bounds those that sort; 0 means as many as there are cores.
+	// Threads bounds the threads that sort; 0 means one for each core.
 	Threads int
-	// Memory is where they take memory from; nil is Go's heap.
+	// Memory allocates the memory of sorting; nil means Go's heap.
 	Memory order.Allocator
 }
 
-// Of returns all tuples of a relation in their order.
+// Of returns an Output with all tuples of a relation in their order.
 func Of(r *store.Relation) *Output {
 	var names []string
 	for i, name := range r.Names() {
@@ -102,7 +103,7 @@ func Of(r *store.Relation) *Output {
 	return &Output{Name: r.Name, Names: names, Columns: r.Columns(), Rows: r.Rows(), Limit: -1}
 }
 
-// limited returns how many rows are written.
+// limited returns the number of rows to write.
 func (o *Output) limited() int64 {
 	if o.Limit >= 0 {
 		return min(o.Limit, int64(o.Rows))
@@ -110,32 +111,31 @@ func (o *Output) limited() int64 {
 	return int64(o.Rows)
 }
 
-// Options governs how rows are written. The zero value is ready for use.
+// Options are the options of Rows. The zero value is ready for use.
 type Options struct {
 	Delimiter byte // of TSV and CSV; 0 is the format's own
-	Header    bool // TSV and CSV: a first record with the names of the columns
+	Header    bool // TSV and CSV: the first record has the names of the columns
 }
 
 // Rows writes rows in order, so that equal relations are equal byte for byte.
 //
-// TSV has a row a line and a tab between fields. A tab, newline or carriage
-// return in a string is written \t, \n or \r, and a backslash as \\ where it
-// would be read as one of these. A row of no columns is an empty line.
+// TSV has one row per line and a tab between fields. A tab, newline or carriage
+// return in a string is written as \t, \n or \r. A backslash is written as \\
+// if it would be read as one of these. A row without columns is an empty line.
 //
-// CSV is RFC 4180 with "\n" ends of lines; fields are quoted where they must
-// be.
+// CSV is RFC 4180 with lines that end in "\n". Fields are quoted only if they
+// must be.
 //
-// JSON is one array with an object a line; JSON lines are the objects alone.
-// Numbers are exact: decimals have all
-// their digits and integers may exceed 2^53. Datetimes, and floats that are not
-// finite, are strings.
+// JSON is one array with one object per line; JSON lines are the objects alone.
+// Numbers are exact: decimals have all their digits and integers may exceed
+// 2^53. Datetimes, and floats that are not finite, are strings.
 //
-// Parquet keeps the types: sized integers; decimal(18, scale) as int64, wide
-// ones as decimal(38, scale); datetimes as dates when all of them are whole
-// days, else as timestamps in microseconds UTC; strings. It is compressed with
-// Zstandard.
+// Parquet keeps the types. Integers have their size; decimals are decimal(18,
+// scale) as int64, or decimal(19, scale) if a value needs it; wide ones are
+// decimal(38, scale). Datetimes are dates if all of a column are at midnight,
+// or else timestamps in microseconds UTC. Pages are compressed with Zstandard.
 //
-// Arrow is a file of records as EachArrow yields them, or a stream of them.
+// Arrow is a file or a stream of records.
 //
 // A table is aligned text with a heading and the number of rows.
 func Rows(w io.Writer, out *Output, format Format, o Options) error {
@@ -176,14 +176,14 @@ func Rows(w io.Writer, out *Output, format Format, o Options) error {
 
 // rowWriter writes rows in one format.
 type rowWriter interface {
-	// rows writes n rows, given as words of each column.
+	// rows writes the n rows of a block, which has the words of each column.
 	rows(block [][]int64, n int) error
-	// finish ends the output, which has the given number of rows.
+	// finish ends the output after the given number of rows.
 	finish(rows int64) error
 }
 
-// Each calls yield with blocks of n rows in order, as words of each column,
-// until it returns an error. The words are overwritten by the next block.
+// Each calls yield with blocks of n rows in order, until it returns an error. A
+// block has the words of each column; they are overwritten by the next block.
 func (o *Output) Each(yield func(block [][]int64, n int) error) error {
 	left := o.limited()
 	if left == 0 {
@@ -202,7 +202,7 @@ func (o *Output) Each(yield func(block [][]int64, n int) error) error {
 	})
 }
 
-// arrange finds the order of the rows that are written.
+// arrange returns the rows to write in their order.
 func (o *Output) arrange() (*store.Arrangement, error) {
 	n := int(o.limited())
 	if len(o.Columns) == 0 || n == 0 {
@@ -215,15 +215,15 @@ func (o *Output) arrange() (*store.Arrangement, error) {
 	return store.Arrange(context.Background(), with, o.Columns, o.Order, o.Rows, n)
 }
 
-// File makes a file of what write writes, compressed when the name ends in .gz
-// or .zst. It takes the place of the old one when it is whole
+// File creates a file with the output of write, compressed if the name ends in
+// .gz or .zst. It replaces an old file only when the new one is complete
 // (atomicfile.Write).
 func File(path string, write func(io.Writer) error) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return Compressed(w, path, write) })
 }
 
-// Compressed writes what write writes, compressed when the path ends in .gz or
-// .zst.
+// Compressed passes the output of write to w, compressed if the path ends in
+// .gz or .zst.
 func Compressed(w io.Writer, path string, write func(io.Writer) error) error {
 	var z io.WriteCloser
 	var err error
@@ -231,7 +231,7 @@ func Compressed(w io.Writer, path string, write func(io.Writer) error) error {
 	case strings.HasSuffix(path, ".gz"):
 		z = gzip.NewWriter(w)
 	case strings.HasSuffix(path, ".zst"):
-		// More encoders would not change the output, but cost memory.
+		// More encoders would cost memory, and not change the output.
 		z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	}
 	if err != nil {
