@@ -59,7 +59,9 @@
 //
 // Opening takes the valid root with the greatest number. If one of pages 1 and
 // 2 is damaged, it looks for the copies at the ends of transactions, so that a
-// flipped bit does not bring an old state back.
+// flipped bit does not bring an old state back. If the page of the next
+// transaction is damaged, and bytes behind the latest one are no whole copy of
+// it, the file is damaged.
 //
 // Readers take no lock. A writer locks the file. Compacting writes another file
 // and renames it, so that what others have mapped stays.
