@@ -148,18 +148,29 @@ func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change
 func (r *run) inSession(ctx context.Context, c *cli.Context, session *driver.Session,
 	sources []driver.Source, changes []change) error {
 	x := r.executing("the program")
-	w, err := r.open(ctx, c, session, sources, len(changes) > 0, x.options)
+	w, err := r.open(ctx, c, session, sources, needsWriter(c, changes), x.options)
 	violated, err := r.kept(w != nil, err)
 	if err != nil {
 		return err
 	}
-	err = r.sequence(ctx, c, session, w, x, changes, violated)
-	return cmp.Or(err, w.Close())
+	return r.sequence(ctx, c, session, w, x, changes, violated)
 }
 
-// sequence runs transactions after the program, whose run is x.
+// needsWriter reports whether transactions have to lock a database. Queries
+// wait for no writer, and no writer waits for them.
+func needsWriter(c *cli.Context, changes []change) bool {
+	mayStore := c.IsSet("facts") || c.IsSet("fact")
+	return slices.ContainsFunc(changes, func(change change) bool {
+		t, err := change.transaction(0)
+		return mayStore || err == nil && !t.OnlyAsks()
+	})
+}
+
+// sequence runs transactions after the program, whose run is x, and closes the
+// workspace.
 func (r *run) sequence(ctx context.Context, c *cli.Context, session *driver.Session,
-	w *driver.Workspace, x *execution, changes []change, violated bool) error {
+	w *driver.Workspace, x *execution, changes []change, violated bool) (err error) {
+	defer func() { err = cmp.Or(err, w.Close()) }()
 	r.told(w)
 	if err := x.end(w, nil); err != nil {
 		return err
@@ -175,6 +186,15 @@ func (r *run) sequence(ctx context.Context, c *cli.Context, session *driver.Sess
 		}
 		x := r.executing(change.label(i + 1))
 		res, err := session.Exec(ctx, w, t, x.options)
+		if errors.Is(err, driver.ErrReadOnly) {
+			// It only asks, but an installed rule reacts to each transaction.
+			var writer *driver.Workspace
+			if writer, err = r.open(ctx, c, session, nil, true, x.options); err != nil {
+				return err
+			}
+			w = writer
+			res, err = session.Exec(ctx, w, t, x.options)
+		}
 		violated, err := r.kept(res != nil, err)
 		var wrong *driver.ProgramError
 		switch {
