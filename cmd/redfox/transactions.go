@@ -230,7 +230,7 @@ func (r *run) sequence(ctx context.Context, c *cli.Context, session *driver.Sess
 			return err
 		}
 	}
-	if err := r.final(ctx, session, w, asked); err != nil {
+	if err := r.final(ctx, session, w, asked, len(changes) > 0); err != nil {
 		return err
 	}
 	if err := r.writeProfile(); err != nil || !aborted {
@@ -261,9 +261,9 @@ func (r *run) told(w *driver.Workspace) {
 
 // final prints and writes what the program derives from the contents of the
 // workspace. If queries have been asked already, a program without queries
-// prints only what --print names.
+// prints only what --print names. Transactions may have nothing to print.
 func (r *run) final(ctx context.Context, session *driver.Session, w *driver.Workspace,
-	asked bool) error {
+	asked, changed bool) error {
 	prog, err := w.Program(ctx)
 	if err != nil {
 		return err
@@ -293,7 +293,7 @@ func (r *run) final(ctx context.Context, session *driver.Session, w *driver.Work
 			opts.Outputs = append(opts.Outputs, x.Pred)
 		}
 	}
-	if len(opts.Outputs) == 0 && asked {
+	if len(opts.Outputs) == 0 && (asked || changed) {
 		return nil
 	}
 	res, err := session.Read(ctx, w, opts)
