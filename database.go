@@ -29,9 +29,9 @@ func (s *Session) Open(ctx context.Context, path string, sources []Source, facts
 	return &Workspace{s.session, w}, public(err)
 }
 
-// OpenReadOnly opens the workspace that is a file, for reading: its Exec fails.
-// It stays as the latest transaction has left it, whatever other processes
-// write.
+// OpenReadOnly opens the workspace that is a file, for reading: its Exec fails
+// if the transaction changes something. It stays as the latest transaction has
+// left it, whatever other processes write.
 func (s *Session) OpenReadOnly(ctx context.Context, path string, opts Options) (*Workspace,
 	error) {
 	w, err := s.session.OpenDatabase(ctx, path,

@@ -34,6 +34,19 @@ func OrderMatters(files []*source.File) bool {
 	return false
 }
 
+// OnlyAsks reports whether no clause of the files inserts, deletes or declares.
+// A transaction of them changes the contents only if an installed rule does.
+func OnlyAsks(files []*source.File) bool {
+	for _, tree := range Read(files).Resolved {
+		for _, c := range tree.Clauses {
+			if c.Right == nil || c.Arrow != ast.Rule || changes(c.Left, "+", "-", "^") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // changes reports whether a formula has an event with one of the signs, or an
 // earlier state.
 func changes(n ast.Node, signs ...string) bool {

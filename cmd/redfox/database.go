@@ -135,9 +135,9 @@ func (r *run) program(c *cli.Context) ([]driver.Source, error) {
 }
 
 // open opens the workspace of a run: that of the program, or the database of
-// --db. Without changes and without a program the database is only read.
+// --db. Without write and without a program the database is only read.
 func (r *run) open(ctx context.Context, c *cli.Context, session *driver.Session,
-	sources []driver.Source, changes bool, opts driver.RunOptions) (*driver.Workspace, error) {
+	sources []driver.Source, write bool, opts driver.RunOptions) (*driver.Workspace, error) {
 	path := c.String("db")
 	if path == "" {
 		return session.OpenWorkspace(ctx, sources, r.facts, programOptions(c, r.external), opts)
@@ -150,7 +150,7 @@ func (r *run) open(ctx context.Context, c *cli.Context, session *driver.Session,
 		return nil, usage("redfox run PROGRAM --db "+shellQuote(path)+" makes it", "--db %s: %v",
 			shellQuote(path), reason(err))
 	}
-	return session.OpenDatabase(ctx, path, driver.OpenDatabaseOptions{Write: changes,
+	return session.OpenDatabase(ctx, path, driver.OpenDatabaseOptions{Write: write,
 		Sources: sources, Facts: r.facts, Program: programOptions(c, r.external), Run: opts})
 }
 

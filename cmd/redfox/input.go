@@ -45,6 +45,19 @@ func readProgram(c *cli.Context) ([]driver.Source, error) {
 // readSources reads files, and the clauses of the command line.
 func readSources(c *cli.Context, files []string) (sources []driver.Source, err error) {
 	clauses := c.StringSlice("clauses")
+	for _, name := range files {
+		switch {
+		case driver.IsStored(name):
+			return nil, &usageError{command: c.Command.Name,
+				message: name + " is a database, not a program",
+				help: "name a program and give the file with --facts " + shellQuote(name) +
+					", or run the program in it with redfox run --db " + shellQuote(name)}
+		case driver.IsFactsName(name) && filepath.Ext(name) != ".txt":
+			return nil, &usageError{command: c.Command.Name,
+				message: name + " is a file of facts, not a program",
+				help:    "name a program and give the file with --fact PRED=" + shellQuote(name)}
+		}
+	}
 	if len(files) > 0 {
 		sources, err = driver.ReadSources(files...)
 	}

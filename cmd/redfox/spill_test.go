@@ -92,10 +92,16 @@ func TestSpill(t *testing.T) {
 	if left, err := os.ReadDir(folder); len(left) > 0 || err != nil {
 		t.Errorf("%v is left, %v", left, err)
 	}
-	_, stderr, code, _ := run(t, "go", "--memory", "3M", "--spill", filepath.Join(dir, "no"))
-	if code != exitEnvironment || !strings.Contains(stderr, "redfox cannot make a file in ") ||
-		!strings.Contains(stderr, "make the folder, or name another one with --spill") {
-		t.Errorf("exit code %d without the folder, %q", code, stderr)
+	write(t, dir, "file", "")
+	for name, advice := range map[string]string{
+		"no":   "make the folder, or name another one with --spill",
+		"file": "; name a folder with --spill",
+	} {
+		_, stderr, code, _ := run(t, "go", "--memory", "3M", "--spill", filepath.Join(dir, name))
+		if code != exitEnvironment || !strings.Contains(stderr, "redfox cannot make a file in ") ||
+			!strings.Contains(stderr, advice) {
+			t.Errorf("exit code %d with --spill %s, %q", code, name, stderr)
+		}
 	}
 	if _, stderr, code, _ := run(t, "go", "--spill", folder); code == exitDone ||
 		!strings.Contains(stderr, "give --memory as well") {

@@ -148,18 +148,29 @@ func (r *run) transactions(ctx context.Context, c *cli.Context, changes []change
 func (r *run) inSession(ctx context.Context, c *cli.Context, session *driver.Session,
 	sources []driver.Source, changes []change) error {
 	x := r.executing("the program")
-	w, err := r.open(ctx, c, session, sources, len(changes) > 0, x.options)
+	w, err := r.open(ctx, c, session, sources, needsWriter(c, changes), x.options)
 	violated, err := r.kept(w != nil, err)
 	if err != nil {
 		return err
 	}
-	err = r.sequence(ctx, c, session, w, x, changes, violated)
-	return cmp.Or(err, w.Close())
+	return r.sequence(ctx, c, session, w, x, changes, violated)
 }
 
-// sequence runs transactions after the program, whose run is x.
+// needsWriter reports whether transactions have to lock a database. Queries
+// wait for no writer, and no writer waits for them.
+func needsWriter(c *cli.Context, changes []change) bool {
+	mayStore := c.IsSet("facts") || c.IsSet("fact")
+	return slices.ContainsFunc(changes, func(change change) bool {
+		t, err := change.transaction(0)
+		return mayStore || err == nil && !t.OnlyAsks()
+	})
+}
+
+// sequence runs transactions after the program, whose run is x, and closes the
+// workspace.
 func (r *run) sequence(ctx context.Context, c *cli.Context, session *driver.Session,
-	w *driver.Workspace, x *execution, changes []change, violated bool) error {
+	w *driver.Workspace, x *execution, changes []change, violated bool) (err error) {
+	defer func() { err = cmp.Or(err, w.Close()) }()
 	r.told(w)
 	if err := x.end(w, nil); err != nil {
 		return err
@@ -175,6 +186,15 @@ func (r *run) sequence(ctx context.Context, c *cli.Context, session *driver.Sess
 		}
 		x := r.executing(change.label(i + 1))
 		res, err := session.Exec(ctx, w, t, x.options)
+		if errors.Is(err, driver.ErrReadOnly) {
+			// It only asks, but an installed rule reacts to each transaction.
+			var writer *driver.Workspace
+			if writer, err = r.open(ctx, c, session, nil, true, x.options); err != nil {
+				return err
+			}
+			w = writer
+			res, err = session.Exec(ctx, w, t, x.options)
+		}
 		violated, err := r.kept(res != nil, err)
 		var wrong *driver.ProgramError
 		switch {
@@ -210,7 +230,7 @@ func (r *run) sequence(ctx context.Context, c *cli.Context, session *driver.Sess
 			return err
 		}
 	}
-	if err := r.final(ctx, session, w, asked); err != nil {
+	if err := r.final(ctx, session, w, asked, len(changes) > 0); err != nil {
 		return err
 	}
 	if err := r.writeProfile(); err != nil || !aborted {
@@ -241,9 +261,9 @@ func (r *run) told(w *driver.Workspace) {
 
 // final prints and writes what the program derives from the contents of the
 // workspace. If queries have been asked already, a program without queries
-// prints only what --print names.
+// prints only what --print names. Transactions may have nothing to print.
 func (r *run) final(ctx context.Context, session *driver.Session, w *driver.Workspace,
-	asked bool) error {
+	asked, changed bool) error {
 	prog, err := w.Program(ctx)
 	if err != nil {
 		return err
@@ -273,7 +293,7 @@ func (r *run) final(ctx context.Context, session *driver.Session, w *driver.Work
 			opts.Outputs = append(opts.Outputs, x.Pred)
 		}
 	}
-	if len(opts.Outputs) == 0 && asked {
+	if len(opts.Outputs) == 0 && (asked || changed) {
 		return nil
 	}
 	res, err := session.Read(ctx, w, opts)

@@ -187,13 +187,21 @@ func (w *Workspace) restore(text []byte) error {
 	return nil
 }
 
+// ErrReadOnly is the cause of the error of a transaction that changes a
+// database which is open for reading.
+var ErrReadOnly = errors.New("the database is open for reading")
+
+func (f *databaseFile) readOnly() error {
+	return &EnvironmentError{Message: f.path + " is open for reading",
+		Help: "open the database for writing to run transactions that change it", Err: ErrReadOnly}
+}
+
 // commit writes a transaction to the file. A step without a kind is not part
 // of what is installed.
 func (f *databaseFile) commit(step loggedStep, relations map[string]*store.Relation,
 	front *frontend.Workspace) error {
 	if f.writer == nil {
-		return &EnvironmentError{Message: f.path + " is open for reading",
-			Help: "open the database for writing to run transactions"}
+		return f.readOnly()
 	}
 	next := f.program
 	next.Stored = front.StoredNames()

@@ -176,6 +176,10 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 	if err != nil {
 		return nil, err
 	}
+	isReader := w.file != nil && w.file.writer == nil
+	if isReader && (kind != frontend.Execution || len(t.Changed)+len(t.Grown) > 0) {
+		return nil, w.file.readOnly()
+	}
 	w.warnings, w.report = t.program.warnings, &LoadReport{}
 	opts = w.session.complete(opts)
 	stored := t.program.withMade(append(slices.Clone(t.Changed), t.Kept...))
@@ -251,8 +255,9 @@ func (w *Workspace) transact(ctx context.Context, sources []Source, kind fronten
 		if kind == frontend.Execution && w.front.HasTypesOf(&front.Workspace) {
 			step.Kind = "" // replaying it would change nothing
 		}
-		isQuery := step.Kind == "" && maps.Equal(relations, w.relations) &&
-			slices.Equal(step.Before, front.StoredNames())
+		// A reader keeps what it derives in memory only.
+		isQuery := step.Kind == "" && (isReader || maps.Equal(relations, w.relations) &&
+			slices.Equal(step.Before, front.StoredNames()))
 		if !isQuery {
 			if err := w.file.commit(step, relations, &front); err != nil {
 				return nil, err

@@ -45,6 +45,9 @@ const (
 // IsDatabase reports whether the name of a file is that of an SQLite database.
 func IsDatabase(path string) bool { return read.IsDatabaseName(path) }
 
+// IsFactsName reports whether the name of a file is that of a file of facts.
+func IsFactsName(path string) bool { return read.IsFactsName(path) }
+
 // IsRemote reports whether a path is the URL of a file on a server.
 func IsRemote(path string) bool { return remote.Is(path) }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/redfoxdb/redfox/frontend/source"
 	"github.com/redfoxdb/redfox/internal/failure"
@@ -93,8 +94,13 @@ func CheckSpill(folder string) error {
 // spillFailure words a file of RunOptions.Spill that cannot be written or read.
 func spillFailure(err error) error {
 	help := "free space there, or name another folder with --spill"
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		help = "make the folder, or name another one with --spill"
+	case errors.Is(err, syscall.ENOTDIR):
+		help = "name a folder with --spill"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		help = "name a folder that can be written with --spill"
 	}
 	return &EnvironmentError{Message: err.Error(), Help: help, Err: err}
 }

@@ -69,6 +69,12 @@ func Executions(sources []Source) (program, executed []Source, ordered bool) {
 	return program, executed, len(executed) > 0 && frontend.OrderMatters(files)
 }
 
+// OnlyAsks reports whether the clauses of a transaction change nothing. Its
+// execution changes the contents only if an installed rule does.
+func (t Transaction) OnlyAsks() bool {
+	return !t.Install && t.Block == "" && frontend.OnlyAsks(sourceFiles(t.Sources))
+}
+
 // fileError words a failed file operation.
 func fileError(doing, name string, err error) *EnvironmentError {
 	reason := err

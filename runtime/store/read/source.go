@@ -474,6 +474,12 @@ func formatOf(path string) Format {
 	return f
 }
 
+// IsFactsName reports whether a name is that of a file of facts.
+func IsFactsName(path string) bool {
+	_, _, ok := cutEnding(path)
+	return ok
+}
+
 // cutEnding cuts the extension of a file of facts off its path, and returns the
 // format that it implies.
 func cutEnding(path string) (stem string, f Format, ok bool) {

@@ -343,7 +343,8 @@ func unpin() {
 	pinned.all = nil
 }
 
-// TestMutated changes bits and bytes: what is read is what was written, or an
+// TestMutated changes bits and bytes, and swaps pages, so that a root and what
+// it points to are damaged at once: what is read is what was written, or an
 // error says where it is not.
 func TestMutated(t *testing.T) {
 	d := written(t)
@@ -371,11 +372,20 @@ func TestMutated(t *testing.T) {
 			at = sections[r.IntN(4)] + r.IntN(rootSize)
 		}
 		n := min(1+r.IntN(1<<r.IntN(12)), len(d.data)-at)
-		was := slices.Clone(d.data[at : at+n])
-		switch r.IntN(3) {
+		was := slices.Clone(d.data)
+		switch r.IntN(4) {
 		case 0:
-			d.data[at] ^= 1 << r.IntN(8)
+			pages := len(d.data) / pageSize
+			a, b := r.IntN(3), pages-1-r.IntN(min(4, pages))
+			copy(d.data[a*pageSize:], was[b*pageSize:(b+1)*pageSize])
+			copy(d.data[b*pageSize:], was[a*pageSize:(a+1)*pageSize])
+			if _, ok := readRoot(d.data[a*pageSize:]); ok {
+				copy(d.data, was) // as before the last transaction
+			}
+			at, n = a*pageSize, pageSize
 		case 1:
+			d.data[at] ^= 1 << r.IntN(8)
+		case 2:
 			clear(d.data[at : at+n])
 		default:
 			for j := range n {
@@ -395,10 +405,10 @@ func TestMutated(t *testing.T) {
 		case err != nil:
 			refused[part(err)]++
 		}
-		copy(d.data[at:], was)
+		copy(d.data, was)
 		unpin()
 	}
-	for _, part := range []string{"the directory", "column", "foreign", "the header"} {
+	for _, part := range []string{"the directory", "column", "foreign", "the header", "root"} {
 		if refused[part] == 0 {
 			t.Errorf("no change was found in %q: %v", part, refused)
 		}

@@ -60,7 +60,9 @@
 //
 // Opening takes the valid root with the greatest number. If page 1 or 2 is
 // damaged, it looks for the copies of roots at the ends of transactions, so
-// that a flipped bit does not bring back an old state.
+// that a flipped bit does not bring back an old state. If the page of the next
+// transaction is damaged, and bytes after the latest one are no whole copy of
+// it, the file is damaged.
 //
 // Readers take no lock. A writer locks the file. Compacting writes another file
 // and renames it, so that the mappings of readers stay valid.

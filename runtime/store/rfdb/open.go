@@ -138,6 +138,13 @@ func latest(d disk, start []byte, size int64) (best root, wrong []error, err err
 	if best.transaction == 0 {
 		return best, wrong, wrong[0]
 	}
+	// The damaged page may have had a later transaction without a whole copy:
+	// the contents of the earlier one would be another answer.
+	next := root{transaction: best.transaction + 1}.slot()
+	if _, ok := readRoot(start[next : next+pageSize]); !ok && size > best.end {
+		return best, wrong, &DamageError{fmt.Sprintf("root %d", next/pageSize), next,
+			"it differs from its checksum, and the file has no other whole copy of it"}
+	}
 	return best, wrong, nil
 }
 
