@@ -22,10 +22,14 @@ const StoredExtension = rfdb.Extension
 func IsStored(path string) bool { return read.IsStoredName(path) }
 
 // Store loads the facts of all predicates that a program takes facts of, and
-// writes them to the file of a database. Facts.Dir and FactFile read it.
+// writes them to the file of a database. Facts.Dir and FactFile read it. It
+// replaces a file of facts, but not one that has a program.
 func (p *Program) Store(ctx context.Context, given *Facts, path string,
 	opts LoadOptions) (_ *LoadReport, err error) {
 	defer failure.Recover("the loader", &err)
+	if err := mayReplace(path); err != nil {
+		return nil, err
+	}
 	given = cmp.Or(given, NewFacts())
 	schemas := p.schemas()
 	_, schemas = p.terms(schemas) // entities stay terms, as they are in other files
@@ -49,6 +53,22 @@ func (p *Program) Store(ctx context.Context, given *Facts, path string,
 	})
 	return report, storedError(path, rfdb.Create(path, Version(),
 		rfdb.Writing{Threads: opts.Threads, Raw: opts.Raw}, rels, nil))
+}
+
+// mayReplace returns an error if a file is a database that has a program. What
+// its transactions have changed is nowhere else.
+func mayReplace(path string) error {
+	f, err := rfdb.Open(path)
+	if err != nil {
+		return nil // it is not there, or no database; writing it says what is wrong
+	}
+	defer f.Close()
+	if text, err := f.Text(programText); err != nil || text == nil {
+		return nil
+	}
+	return &EnvironmentError{
+		Message: path + " has a program, and what its transactions have changed",
+		Help:    "name another file; to begin anew, remove this one"}
 }
 
 // storedError words a failure about the file of a database.
