@@ -194,12 +194,6 @@ func (r *Relation) grow(ctx context.Context, need, want int64) error {
 		}
 	}
 	if r.Capacity == 0 {
-		// If no size is known, columns that are full before the set is would
-		// stop a launch more.
-		if r.set != nil && r.earlier.Rows == 0 && r.set.room() < machine.MaxRows &&
-			r.set.room()*size <= r.run.Memory.Room()/smallShare {
-			want = max(want, r.set.room())
-		}
 		return r.growColumns(ctx, need, want)
 	}
 	// Columns that do not move grow by half: more room would be memory that
