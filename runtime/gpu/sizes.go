@@ -13,9 +13,9 @@ type sizes struct {
 	// expect bounds the initial room for tuples of a kernel that may produce
 	// none.
 	expect int64
-	output int64 // an output of at least so many rows keeps the known bounds
-	order  int64 // the device sorts at least so many rows; the host sorts fewer faster
-	ranked int64 // up to so many rows are ordered by comparing all pairs
+	output int64 // the least rows of an output that keeps the known bounds
+	order  int64 // the least rows that the device sorts faster than the host
+	ranked int64 // the most rows that are ordered by comparing all pairs
 	// ordered is the smallest result, in tuples, that a graph orders on the
 	// device. The host orders a smaller one faster.
 	ordered int64

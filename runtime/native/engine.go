@@ -75,8 +75,8 @@ type sizes struct {
 	// worker, partTuples the number of tuples of a range, and partBytes the
 	// size of a bit set of these.
 	values, partTuples, partBytes int
-	output                        int // an output of at least so many rows keeps the known bounds
-	hot                           int // a cold function that sees at least so many rows is improved
+	output                        int // the least rows of an output that keeps the known bounds
+	hot                           int // the least rows of a cold function that is improved
 }
 
 var defaults = sizes{policy: layout.CPU, rows: 1024, tiles: 8, convert: 1 << 20, output: 1 << 20,

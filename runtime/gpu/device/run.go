@@ -116,7 +116,7 @@ const (
 	// room. They begin at multiples of slabPart.
 	slabbed  = 256 << 10
 	slabPart = 256
-	plenty   = 16 // the slab needs so many times its size of free memory
+	plenty   = 16 // free memory that the slab needs, in multiples of its size
 )
 
 // take makes the empty buffer a part of the slab. It returns false if there is
