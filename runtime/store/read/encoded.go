@@ -87,8 +87,7 @@ func (s *Source) mostlyDecodable() bool {
 			isCounted[c] = true
 			for g := range s.footer.Groups {
 				m := s.footer.Groups[g].Chunks[c].Meta
-				if decodable(m, &s.footer.Columns[c]) && (s.footer.Columns[c].Type !=
-					parquet.ByteArray || m.HasPlaces()) {
+				if decodable(m, &s.footer.Columns[c]) {
 					device += m.Packed
 				} else {
 					host += m.Packed
@@ -171,7 +170,7 @@ func (p *parquetLoad) planEncodedField(i int) *encodedPlan {
 // decodable reports whether a GPU decodes the pages of a column chunk.
 func decodable(m *parquet.ChunkMeta, c *parquet.Column) bool {
 	if m.Codec != parquet.Uncompressed && m.Codec != parquet.Snappy || m.Packed > maxChunk ||
-		m.Bytes > maxChunk {
+		m.Bytes > maxChunk || c.Type == parquet.ByteArray && !m.HasPlaces() {
 		return false
 	}
 	for _, e := range m.Encodings {

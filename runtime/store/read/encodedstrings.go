@@ -37,7 +37,7 @@ func (p *parquetLoad) planEncodedText(d *parquetField) *encodedPlan {
 		m := p.file.Groups[g].Chunks[d.field.index].Meta
 		s := m.Statistics
 		if d.column.Definition > 0 && (s == nil || s.Nulls == nil || *s.Nulls > 0) ||
-			!decodable(m, d.column) || !m.HasPlaces() {
+			!decodable(m, d.column) {
 			return nil
 		}
 		from, until, ok := p.file.DictionarySpan(g, d.field.index)
