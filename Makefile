@@ -2,6 +2,7 @@
 # make test    all tests; says at the end what it left out
 # make quick   the same tests over fewer cases, without peers: go test -short
 # make every   the tests that make test runs over a part of their cases, over all of them
+# make mutations   tests of damaged files, a hundred thousand changes of each
 # make check   vet and the house rules, in seconds
 # make audit   staticcheck, govulncheck, and short tests with the race detector
 # make fuzz    every fuzz target for FUZZTIME
@@ -16,7 +17,7 @@ GO       ?= go
 FUZZTIME ?= 10s
 PYTHON   ?= bench/data/venv/bin/python
 
-.PHONY: build test quick every check audit fuzz bench docs ptx test-gpu primitives
+.PHONY: build test quick every mutations check audit fuzz bench docs ptx test-gpu primitives
 
 # The flags are those of a plain go run and go test, so nothing is compiled twice.
 build:
@@ -35,11 +36,15 @@ test: check build
 quick:
 	$(GO) run ./internal/runtests -short ./...
 
-# These packages have tests that look at short.Every.
+# These packages have tests that look at short.Every. REDFOX_EVERY_CASE=1 make test runs all
+# cases, too.
 EVERY = ./internal/driver ./primitives ./runtime/native ./weaver/expr
 
 every:
 	REDFOX_EVERY_CASE=1 $(GO) run ./internal/runtests $(EVERY)
+
+mutations:
+	REDFOX_EVERY_MUTATION=1 $(GO) run ./internal/runtests ./runtime/store/rfdb ./runtime/store/read
 
 check:
 	$(GO) vet ./...

@@ -40,12 +40,19 @@ func Skip(t testing.TB, what string) {
 	}
 }
 
-// Variable is the environment variable that asks for every case.
-const Variable = "REDFOX_EVERY_CASE"
+// Environment variables that ask for more than a plain go test does.
+const (
+	Variable  = "REDFOX_EVERY_CASE"
+	mutations = "REDFOX_EVERY_MUTATION"
+)
 
 // Every reports whether tests run every case, as `make every` has them. A plain
 // go test takes a part of the cases that cost much processor time.
 func Every() bool { return os.Getenv(Variable) != "" }
+
+// EveryMutation reports whether tests damage each file in a hundred thousand
+// ways, as `make mutations` has them, which takes a quarter of an hour.
+func EveryMutation() bool { return os.Getenv(mutations) != "" }
 
 // OnlyEvery leaves a test to `make every`, and says what it leaves.
 func OnlyEvery(t testing.TB, what string) {

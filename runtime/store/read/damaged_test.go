@@ -104,7 +104,7 @@ func TestDamage(t *testing.T) {
 	}
 	want := sortedTuples(r)
 	count := 400
-	if short.Every() {
+	if short.EveryMutation() {
 		count = 100_000
 	}
 	count = int(short.Count(t, uint64(count), "damaged files of each format"))
@@ -158,7 +158,7 @@ func TestDamageOfSelected(t *testing.T) {
 	schemas := []store.Schema{storetest.Predicate(t, "t:n[id:int]=n:int"),
 		storetest.Predicate(t, "t:name[id:int]=name:string")}
 	count := 400
-	if short.Every() {
+	if short.EveryMutation() {
 		count = 100_000
 	}
 	count = int(short.Count(t, uint64(count), "damaged files of each kind"))

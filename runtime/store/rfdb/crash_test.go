@@ -210,7 +210,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	seeds := 2
-	if short.Every() {
+	if short.EveryMutation() {
 		seeds = 20
 	}
 	newer, repaired := 0, 0
@@ -311,7 +311,7 @@ func isKnown(err error) bool {
 func TestTruncated(t *testing.T) {
 	whole := written(t).platter
 	step := 61
-	if short.Every() {
+	if short.EveryMutation() {
 		step = 7
 	}
 	for n := 0; n < len(whole); n += step {
@@ -359,7 +359,7 @@ func TestMutated(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	count := 3000
 	switch {
-	case short.Every():
+	case short.EveryMutation():
 		count = 100_000
 	case testing.Short():
 		count = 500

@@ -208,7 +208,7 @@ func TestHostile(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	count := 800
 	switch {
-	case short.Every():
+	case short.EveryMutation():
 		count = 3_000
 	case testing.Short():
 		count = 200

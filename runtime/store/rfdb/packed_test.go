@@ -249,7 +249,7 @@ func TestPackedMutated(t *testing.T) {
 	text := bytes.Clone(d.data[f.root.at : f.root.at+f.root.size])
 	r := rand.New(rand.NewPCG(5, 6))
 	count := 400
-	if short.Every() {
+	if short.EveryMutation() {
 		count = 10_000
 	}
 	refused, read := 0, 0
