@@ -264,11 +264,14 @@ type DeviceProfile struct {
 	Load       time.Duration
 	ToDevice   Transfer
 	FromDevice Transfer
-	Resident   int64 // bytes of columns of facts that the run found on the device
-	Packed     Packed
-	Launches   int64 // of kernels
-	Waits      int64 // of the host for the device
-	Enlarged   int64 // tables that were full or were about to be
+	// Ahead are the bytes of columns that the run sent while its code was made.
+	// ToDevice leaves them out, because nothing measures their time.
+	Ahead    int64
+	Resident int64 // bytes of columns of facts that the run found on the device
+	Packed   Packed
+	Launches int64 // of kernels
+	Waits    int64 // of the host for the device
+	Enlarged int64 // tables that were full or were about to be
 	// Replayed counts the times that the run took counters from the record of
 	// an earlier run and did not wait.
 	Replayed int64
@@ -295,6 +298,7 @@ func (p *DeviceProfile) Add(q *DeviceProfile) {
 	p.Load += q.Load
 	p.ToDevice.add(q.ToDevice)
 	p.FromDevice.add(q.FromDevice)
+	p.Ahead += q.Ahead
 	p.Resident += q.Resident
 	p.Packed.Columns += q.Packed.Columns
 	p.Packed.Bytes += q.Packed.Bytes

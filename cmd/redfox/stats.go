@@ -197,6 +197,9 @@ func printDevice(w io.Writer, d *driver.DeviceStats) {
 		fmt.Fprintf(w, "shared   %s of a block's work that idle blocks took over\n",
 			count(d.Donated, "part"))
 	}
+	if d.Ahead > 0 {
+		fmt.Fprintf(w, "sent     %s of columns to the device while the code was made\n", size(d.Ahead))
+	}
 	fmt.Fprintf(w, "copied   %s to the device, %s from it\n", transfer(d.ToDevice),
 		transfer(d.FromDevice))
 	if d.Load > 0 {

@@ -24,6 +24,7 @@ func (r *run) Finish(a *runtime.Answer) (err error) {
 		Clock:           1000 * float64(r.engine.info.Attributes.ClockRate),
 		ToDevice:        runtime.Transfer{Bytes: r.ToDevice},
 		FromDevice:      runtime.Transfer{Bytes: r.ToHost},
+		Ahead:           r.AheadBytes,
 		Resident:        r.ResidentBytes, Launches: r.Launches, Waits: r.Waits,
 		Enlarged: r.Enlarged, Replayed: r.log.Replayed(), Origin: r.origin,
 		Rounds: r.LoopRounds,

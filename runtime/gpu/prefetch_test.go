@@ -137,7 +137,7 @@ func TestCopiesBesideCompiling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := answer.Device; p.ToDevice.Bytes < columnsOf(db)[0].Bytes() || p.Resident != 0 {
-		t.Errorf("%d bytes were copied, and %d were there", p.ToDevice.Bytes, p.Resident)
+	if p := answer.Device; p.Ahead < columnsOf(db)[0].Bytes() || p.Resident != 0 {
+		t.Errorf("%d bytes were sent ahead, and %d were there", p.Ahead, p.Resident)
 	}
 }

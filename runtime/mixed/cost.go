@@ -140,7 +140,7 @@ func (e *Engine) learn(s *step, rows int, took time.Duration, answer *runtime.An
 	for _, of := range s.joins {
 		bytes, first = bytes+of.use.bytes(of.use.rows), first || of.use.moved
 	}
-	if first && answer.Device != nil && answer.Device.ToDevice.Bytes > bytes/16 {
+	if d := answer.Device; first && d != nil && d.ToDevice.Bytes+d.Ahead > bytes/16 {
 		s.use.moved = false
 		for _, of := range s.joins {
 			of.use.moved = false

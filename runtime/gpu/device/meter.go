@@ -13,6 +13,7 @@ type meter struct {
 	Enlarged         int64 // how often a table was enlarged
 	LoopRounds       int64 // rounds of loops that ran on the device
 	ToDevice, ToHost int64
+	AheadBytes       int64 // bytes of columns that were sent while code was made
 	ResidentBytes    int64 // bytes of columns that were resident already
 	timers           int   // how many of the lane's timers are in use
 	base             driver.Event

@@ -449,11 +449,13 @@ func (r *State) ResidentColumn(ctx context.Context, what string, c *store.Column
 	}
 	r.residents = append(r.residents, x)
 	r.found[key] = x
-	if x.mark != nil && x.mark == r.Mark {
-		sent = x.sent
-	}
 	r.ToDevice += sent
-	if sent == 0 {
+	switch {
+	case sent > 0:
+	case x.mark != nil && x.mark == r.Mark:
+		r.AheadBytes += x.sent
+		return x.data.Word(), nil
+	default:
 		r.ResidentBytes += x.data.Bytes
 		return x.data.Word(), nil
 	}
