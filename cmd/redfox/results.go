@@ -56,9 +56,9 @@ func newResults(c *cli.Context) (results, error) {
 	return r, r.destination(c.String("out"))
 }
 
-// otherFiles are extensions of files that --out does not write. A folder of
-// such a name would surprise.
-var otherFiles = []string{driver.StoredExtension, ".txt", ".xlsx", ".gz", ".zst"}
+// otherFiles are extensions of files that --out does not write, beside that of
+// databases. A folder of such a name would surprise.
+var otherFiles = []string{".txt", ".xlsx", ".gz", ".zst"}
 
 // destination decides whether --out names a file, which has the extension of a
 // format, or a folder.
@@ -79,6 +79,9 @@ func (r *results) destination(out string) error {
 	case driver.IsRemote(out):
 		return usage("write a file, and upload it", "--out %s: results are not written to servers",
 			shellQuote(out))
+	case ext == driver.StoredExtension:
+		return usage("redfox load PROGRAM --facts DIR -o "+shellQuote(out)+" writes one of the facts",
+			"--out %s: run writes no databases", shellQuote(out))
 	case slices.Contains(otherFiles, ext):
 		return usage("end the name in .tsv, .csv, .json, .jsonl, .parquet or .arrow for one file, or name a folder",
 			"--out %s: results are not written as %s", shellQuote(out), ext)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redfoxdb/redfox/internal/sqlite"
+	"github.com/redfoxdb/redfox/runtime/store/rfdb"
 )
 
 // signatureBytes is the number of bytes of a file that the signatures need.
@@ -33,6 +34,7 @@ var signatures = []struct{ first, what, help string }{
 	{sqlite.Magic, "an SQLite database",
 		"name it .sqlite, or give its format, as in --fact PRED=sqlite:FILE#TABLE"},
 	{arrowMagic, "an Arrow file", "name it .arrow, or give its format, as in --fact PRED=arrow:FILE"},
+	{rfdb.Magic, "a database of redfox", "name it .rfdb, and give it with --facts"},
 	{"FEA1", "a Feather file of version 1", "convert it to Parquet or to Arrow"},
 	{"Obj\x01", "an Avro file", "convert it to Parquet"},
 	{"\x89PNG\r\n\x1a\n", "an image", ""},

@@ -163,7 +163,7 @@ func TestForeign(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "it is empty",
 		"SQLite format 3\x00":             "it is no database of redfox",
-		magic:                             "the file ends there",
+		Magic:                             "the file ends there",
 		string(header(Format)[:pageSize]): "the file ends there",
 	} {
 		if _, err := open("test", newImage([]byte(text))); err == nil ||

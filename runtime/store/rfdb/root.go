@@ -15,10 +15,11 @@ const Format = packedFormat
 // packedFormat is the first version with packed columns and strings.
 const packedFormat = 2
 
+// Magic starts every file. It detects damage by a transfer as text: the first
+// byte is not ASCII, and the rest has both kinds of line break.
+const Magic = "\x89RDB\r\n\x1a\n"
+
 const (
-	// magic starts every file. It detects damage by a transfer as text: the
-	// first byte is not ASCII, and the rest has both kinds of line break.
-	magic     = "\x89RDB\r\n\x1a\n"
 	rootMagic = "RFDBroot"
 
 	pageSize  = 4096
@@ -36,7 +37,7 @@ func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
 // header returns the bytes of page 0 of a format.
 func header(format uint32) []byte {
 	page := make([]byte, pageSize)
-	copy(page, magic)
+	copy(page, Magic)
 	binary.LittleEndian.PutUint32(page[8:], format)
 	binary.LittleEndian.PutUint32(page[12:], checksum(page[:12]))
 	return page
@@ -44,8 +45,8 @@ func header(format uint32) []byte {
 
 // checkHeader returns the format of a file that begins with start.
 func checkHeader(start []byte) (format uint32, err error) {
-	if len(start) < 16 || string(start[:8]) != magic {
-		if len(start) >= 8 && string(start[:8]) == magic {
+	if len(start) < 16 || string(start[:8]) != Magic {
+		if len(start) >= 8 && string(start[:8]) == Magic {
 			return 0, &DamageError{"the header", int64(len(start)), "the file ends there"}
 		}
 		return 0, &ForeignError{start[:min(len(start), 8)]}
@@ -60,7 +61,7 @@ func checkHeader(start []byte) (format uint32, err error) {
 }
 
 // IsDatabase reports whether a file with these first bytes is a database.
-func IsDatabase(start []byte) bool { return len(start) >= 8 && string(start[:8]) == magic }
+func IsDatabase(start []byte) bool { return len(start) >= 8 && string(start[:8]) == Magic }
 
 // root is the root of a transaction.
 type root struct {
