@@ -43,7 +43,7 @@
 //	[unique] [semi|anti] join x, y      the columns that both sides have
 //	aggregate [x, y] n: int = count(), s: float = total(v)
 //	union
-//	multijoin x, y, z                   the columns of several inputs, in the order to bind them
+//	[uneven] multijoin x, y, z          the columns of several inputs, in the order to bind them
 //	seq i [group [x]] order [y]
 //	topk 10 [group [x]] order [y desc]
 //

@@ -54,7 +54,7 @@ func sameOperator(a, b Node) bool {
 		return ok
 	case *MultiJoin:
 		b, ok := b.(*MultiJoin)
-		return ok && slices.Equal(a.Order, b.Order)
+		return ok && slices.Equal(a.Order, b.Order) && a.Uneven == b.Uneven
 	case *Seq:
 		b, ok := b.(*Seq)
 		return ok && slices.Equal(a.Group, b.Group) && slices.Equal(a.Order, b.Order) &&

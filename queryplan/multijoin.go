@@ -21,6 +21,10 @@ type MultiJoin struct {
 	// Order lists the columns that two or more of the inputs have, each once,
 	// in the order in which they are bound. Every input has one of them.
 	Order []string
+	// Uneven is set if the lists of values of an input are expected to be of
+	// very different lengths. Kernels, which have binary joins only, then read
+	// the shortest of the lists that a tuple has.
+	Uneven bool
 }
 
 // Columns returns the columns of Order and then the others, input by input.

@@ -98,7 +98,7 @@ func (p *parser) node(ln *irtext.Line) Node {
 			p.FailLine(ln, "a union needs an operator under it")
 		}
 		return &Union{Nodes: p.inputs(ln, len(ln.Kids))}
-	case "multijoin":
+	case "multijoin", "uneven":
 		return p.multiJoin(ln)
 	case "seq":
 		n := &Seq{Input: p.input(ln)}
@@ -191,10 +191,12 @@ func (p *parser) join(ln *irtext.Line) Node {
 	return n
 }
 
-// multiJoin reads `multijoin x, y, z`.
+// multiJoin reads `uneven multijoin x, y, z`.
 func (p *parser) multiJoin(ln *irtext.Line) Node {
 	n := &MultiJoin{Nodes: p.inputs(ln, len(ln.Kids))}
-	p.Tokens = ln.Tokens[1:]
+	p.Tokens = ln.Tokens
+	n.Uneven = p.AcceptWord("uneven")
+	p.ExpectWord("multijoin")
 	for p.Peek().Kind != irtext.EndToken {
 		if len(n.Order) > 0 {
 			p.Expect(",")

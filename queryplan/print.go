@@ -190,7 +190,11 @@ func NodeHead(n Node) string {
 	case *Union:
 		return "union"
 	case *MultiJoin:
-		return strings.TrimSuffix("multijoin "+namesText(n.Order), " ")
+		head := "multijoin "
+		if n.Uneven {
+			head = "uneven " + head
+		}
+		return strings.TrimSuffix(head+namesText(n.Order), " ")
 	case *Seq:
 		return "seq " + irtext.QuoteColumn(n.Index) + groupText(n.Group) + " order " +
 			OrderText(n.Order)

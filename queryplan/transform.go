@@ -35,7 +35,7 @@ func WithInputs(n Node, inputs []Node) Node {
 	case *Union:
 		return &Union{slices.Clone(inputs)}
 	case *MultiJoin:
-		return &MultiJoin{slices.Clone(inputs), n.Order}
+		return &MultiJoin{slices.Clone(inputs), n.Order, n.Uneven}
 	case *Seq:
 		return &Seq{inputs[0], n.Group, n.Order, n.Index}
 	case *TopK:

@@ -17,7 +17,8 @@
 //
 // A multijoin becomes binary joins, in an order that keeps nodes with many
 // tuples from multiplying (multijoin.go). Inputs without a column of their own
-// filter. The worst-case bound is lost, as there is no kernel over tries.
+// filter. An uneven one becomes several parts, of which each reads the list of
+// values that is the shortest for its tuples (uneven.go).
 //
 // Indexes are built where they are used, and then once where a rebuild finds
 // nothing new, and before a loop that leaves their relation alone.

@@ -210,6 +210,7 @@ var (
 // TestRandomPrograms lowers the plans of random programs and runs them over
 // random facts.
 func TestRandomPrograms(t *testing.T) {
+	uneven := 0
 	for seed, n := *firstSeed, short.Count(t, *seedCount,
 		"random programs"); seed < *firstSeed+n; seed++ {
 		_, p := compile(t, randprog.New(seed).Text())
@@ -219,8 +220,33 @@ func TestRandomPrograms(t *testing.T) {
 			for i := range uint64(2) {
 				compareRuns(t, p, out, planref.RandomFacts(rand.New(rand.NewPCG(seed, i)), p), seed)
 			}
+			if p := queryplan.Clone(p); makeUneven(p) {
+				facts := planref.RandomFacts(rand.New(rand.NewPCG(seed, 2)), p)
+				compareRuns(t, p, lowered(t, p), facts, seed)
+				uneven++
+			}
 		}
 	}
+	if uneven == 0 && !testing.Short() {
+		t.Error("no plan has a multijoin")
+	}
+}
+
+// makeUneven makes the multijoins of a plan uneven, and reports whether there
+// are any.
+func makeUneven(p *queryplan.Plan) (found bool) {
+	for _, c := range p.Commands() {
+		n := queryplan.CommandNode(c)
+		if n == nil {
+			continue
+		}
+		queryplan.Walk(n, func(n queryplan.Node) {
+			if m, ok := n.(*queryplan.MultiJoin); ok {
+				m.Uneven, found = true, true
+			}
+		})
+	}
+	return found
 }
 
 // TestPositions lowers a plan that numbers the tuples of a set, as it is and

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/redfoxdb/redfox/queryplan"
@@ -126,4 +127,9 @@ func useOf(n queryplan.Node, name string) (u use, ok bool) {
 			return use{}, false
 		}
 	}
+}
+
+// clone returns a copy that joins further inputs by itself.
+func (o multijoinOrder) clone() multijoinOrder {
+	return multijoinOrder{bound: maps.Clone(o.bound), uses: maps.Clone(o.uses)}
 }

@@ -53,7 +53,19 @@ func (l *lowerer) into(n queryplan.Node, t target) error {
 	case *queryplan.Join:
 		return l.join(n, t)
 	case *queryplan.MultiJoin:
-		return l.into(l.binary(n), t)
+		parts := []queryplan.Node{l.binary(n)}
+		if n.Uneven && t.set {
+			var err error
+			if parts, err = l.uneven(n); err != nil {
+				return err
+			}
+		}
+		for _, part := range parts {
+			if err := l.into(part, t); err != nil {
+				return err
+			}
+		}
+		return nil
 	case *queryplan.Aggregate:
 		return l.aggregate(n, t)
 	case *queryplan.Union:
@@ -274,36 +286,44 @@ func (l *lowerer) aggregate(n *queryplan.Aggregate, t target) error {
 			wanted = append(wanted, a.In)
 		}
 	}
-	in, err := l.view(n.Input, wanted)
+	inputs, err := l.addends(n.Input)
 	if err != nil {
 		return err
+	}
+	views := make([]view, len(inputs))
+	for i, in := range inputs {
+		if views[i], err = l.view(in, wanted); err != nil {
+			return err
+		}
 	}
 	cols := n.Columns()
 	g := &harmony.Groups{Name: l.fresh("g"), Keys: cols[:len(n.By)], Span: l.span}
 	for _, a := range n.Aggs {
 		acc := harmony.Acc{Out: a.Out, Fn: a.Fn}
 		if a.Fn != queryplan.Count {
-			acc.In = typeOf(in.rel.Cols, in.at[a.In])
+			acc.In = typeOf(views[0].rel.Cols, views[0].at[a.In])
 		}
 		g.Accs = append(g.Accs, acc)
 	}
 	g.ShareCells(func(i, k int) bool { return n.Aggs[i].In == n.Aggs[k].In })
 	l.out.Groups = append(l.out.Groups, g)
 	l.emit(&harmony.Clear{Var: g})
-	k := l.over(in, queryplan.NodeHead(n))
-	s := &harmony.Group{To: g}
-	for _, name := range n.By {
-		s.Key = append(s.Key, k.column(name))
-	}
-	for _, a := range n.Aggs {
-		var o harmony.Operand
-		if a.Fn != queryplan.Count {
-			o = k.column(a.In)
+	for _, in := range views {
+		k := l.over(in, queryplan.NodeHead(n))
+		s := &harmony.Group{To: g}
+		for _, name := range n.By {
+			s.Key = append(s.Key, k.column(name))
 		}
-		s.Vals = append(s.Vals, o)
+		for _, a := range n.Aggs {
+			var o harmony.Operand
+			if a.Fn != queryplan.Count {
+				o = k.column(a.In)
+			}
+			s.Vals = append(s.Vals, o)
+		}
+		k.finish(s)
 	}
-	k.finish(s)
-	k = l.kernel(&harmony.GroupRows{Groups: g}, queryplan.NodeHead(n))
+	k := l.kernel(&harmony.GroupRows{Groups: g}, queryplan.NodeHead(n))
 	k.k.Makes = n
 	for i, c := range g.Columns() {
 		k.loads[c.Name] = i

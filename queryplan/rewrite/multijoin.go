@@ -53,6 +53,12 @@ const (
 	// of binary joins to the tuples of the largest relation and the result
 	// together. Relations that a loop finds indexed do not count.
 	multijoinGain = 2
+	// unevenGain is the smallest ratio of the expected intermediate tuples to
+	// those of the largest relation from which lists are compared, and
+	// unevenRows the smallest number of these tuples: below, comparing costs
+	// kernels as much as it saves.
+	unevenGain = 32
+	unevenRows = 1 << 24
 	// maxVariables bounds the variables of a multijoin.
 	maxVariables = 64
 )
@@ -127,10 +133,21 @@ func (s *multijoinSelector) pays(
 	if ok {
 		what = "multijoin"
 	}
+	changes := func(n queryplan.Node) bool {
+		return slices.ContainsFunc(queryplan.Scans(n), func(x *queryplan.Scan) bool {
+			return s.changed[x.Var]
+		})
+	}
+	uneven := widest >= max(unevenRows, unevenGain*largest) &&
+		!slices.ContainsFunc(c.Rels, changes)
+	kernels := ""
+	if ok && uneven {
+		kernels = "; lists are of uneven lengths, so kernels read the shorter ones"
+	}
 	s.say(c, what, "binary joins make %.3g tuples on the way, the largest relation has %.3g, the "+
-		"result %.3g; binary joins cost %.3g, a multijoin %.3g", widest, largest, b.Rows,
-		binary.Stream, cost)
-	return &queryplan.MultiJoin{Nodes: c.Rels, Order: b.Names}, cost, ok
+		"result %.3g; binary joins cost %.3g, a multijoin %.3g%s", widest, largest, b.Rows,
+		binary.Stream, cost, kernels)
+	return &queryplan.MultiJoin{Nodes: c.Rels, Order: b.Names, Uneven: uneven}, cost, ok
 }
 
 // stepwiseLoss is the largest ratio of the expected costs of a multijoin by

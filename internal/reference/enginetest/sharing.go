@@ -90,7 +90,7 @@ func remadeNode(n queryplan.Node, node func(queryplan.Node) queryplan.Node,
 	case *queryplan.Union:
 		return node(&queryplan.Union{Nodes: inputs})
 	case *queryplan.MultiJoin:
-		return node(&queryplan.MultiJoin{Nodes: inputs, Order: n.Order})
+		return node(&queryplan.MultiJoin{Nodes: inputs, Order: n.Order, Uneven: n.Uneven})
 	case *queryplan.Seq:
 		return node(&queryplan.Seq{Input: inputs[0], Group: n.Group, Order: n.Order,
 			Index: n.Index})
