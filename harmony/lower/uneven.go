@@ -63,11 +63,13 @@ func (u *unevenParts) extend(acc queryplan.Node, left []queryplan.Node, o multij
 			}
 		}
 		for i, in := range lists {
-			rest := slices.DeleteFunc(slices.Clone(left), func(n queryplan.Node) bool { return n == in })
+			rest := slices.DeleteFunc(slices.Clone(left),
+				func(n queryplan.Node) bool { return n == in })
 			then := o.clone()
 			then.join(in)
 			shortest := &queryplan.Filter{Input: measured, Cond: isShortest(counts, i)}
-			if err := u.extend(u.l.joinWith(shortest, in), rest, then, most/len(lists)); err != nil {
+			err := u.extend(u.l.joinWith(shortest, in), rest, then, most/len(lists))
+			if err != nil {
 				return err
 			}
 		}
