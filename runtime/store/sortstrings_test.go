@@ -156,12 +156,38 @@ func TestUniqueRows(t *testing.T) {
 	for i := range scattered {
 		scattered[i] <<= 20
 	}
+	// falling makes runs of equal words whose other column descends; each runs
+	// over a border between two shares.
+	falling := func(n int) (lead, other []int64) {
+		lead, other = make([]int64, rows), make([]int64, rows)
+		for i := range rows {
+			lead[i], other[i] = int64((i+n/2)/n), int64(n-(i+n/2)%n)
+		}
+		return lead, other
+	}
+	short, ofShort := falling(6)
+	middle, ofMiddle := falling(50)
+	long := slices.Clone(short) // with one run that is too long
+	for i := range 2 * longestRun {
+		long[orderRows-5+i] = long[orderRows-5]
+	}
+	for i := orderRows - 5 + 2*longestRun; long[i] < long[i-1]; i++ {
+		long[i] = long[i-1]
+	}
 	for name, c := range map[string]struct {
 		cols [][]int64
 		want bool
 	}{
-		"ascending":              {[][]int64{ascending, within(4)}, true},
-		"ascending with repeats": {[][]int64{ascending, within(2)}, false},
+		"runs":                     {[][]int64{short, ofShort}, true},
+		"runs with a repeat":       {[][]int64{short, with(ofShort, orderRows+1, orderRows-2)}, false},
+		"runs with another repeat": {[][]int64{short, with(ofShort, orderRows+7, orderRows)}, false},
+		"middle runs":              {[][]int64{ofMiddle, middle}, true},
+		"middle runs with a repeat": {[][]int64{with(ofMiddle, 2*orderRows+9, 2*orderRows-9), middle},
+			false},
+		"a long run":               {[][]int64{scattered, long}, true},
+		"a long run with a repeat": {[][]int64{with(scattered, orderRows, orderRows+5000), long}, false},
+		"ascending":                {[][]int64{ascending, within(4)}, true},
+		"ascending with repeats":   {[][]int64{ascending, within(2)}, false},
 		"repeat between two shares": {[][]int64{with(ascending, orderRows, orderRows-1),
 			with(within(4), orderRows, orderRows-1)}, false},
 		"bitmap":                   {[][]int64{shuffled}, true},

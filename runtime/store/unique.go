@@ -114,14 +114,9 @@ func (s *rowSorter) repeats(
 	sorted := selection.Rows
 	// The sort is stable, so the first row of a run is the first in the file.
 	// The others are visited in the order of the file.
-	repeated := 0
-	for i := 1; i < rows; i++ {
-		if s.equal(sorted[i-1], sorted[i]) {
-			repeated++
-		}
-	}
-	if repeated == 0 {
-		return nil
+	repeated, err := s.countRepeats(ctx, sorted)
+	if repeated == 0 || err != nil {
+		return err
 	}
 	found, err := s.alloc(repeated) // the later row in the low half, the first one in the high half
 	if err != nil {
@@ -142,6 +137,24 @@ func (s *rowSorter) repeats(
 		}
 	}
 	return nil
+}
+
+// countRepeats counts the rows, in sorted order, whose key the row before has.
+func (s *rowSorter) countRepeats(ctx context.Context, sorted []uint32) (int, error) {
+	var repeated atomic.Int64
+	parallel.Do(parallel.Threads(s.Threads), (len(sorted)+orderRows-1)/orderRows, func(block int) {
+		if ctx.Err() != nil {
+			return
+		}
+		n := int64(0)
+		for i := max(1, block*orderRows); i < min((block+1)*orderRows, len(sorted)); i++ {
+			if s.equal(sorted[i-1], sorted[i]) {
+				n++
+			}
+		}
+		repeated.Add(n)
+	})
+	return int(repeated.Load()), context.Cause(ctx)
 }
 
 // equal reports whether two rows have the same keys.
@@ -224,8 +237,8 @@ func rowComparer(cols []*Column) func(a, b uint32) bool {
 }
 
 // UniqueRows reports whether no two rows agree in all columns. It tries the
-// cheap proofs first: one column has a different word in each row, or the rows
-// ascend. Then it marks packed keys in a bitmap if their range is small for the
+// cheap proofs first: one column has a different word in each row, the rows
+// ascend, or one column does and equal words of it are few. Then it marks packed keys in a bitmap if their range is small for the
 // number of rows. Otherwise it sorts.
 func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bool, error) {
 	if rows < 2 {
@@ -247,19 +260,17 @@ func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bo
 	if sorted, strict, err := s.inOrder(ctx, rows); sorted || err != nil {
 		return strict, err
 	}
+	if unique, ok, err := uniqueInRuns(ctx, with, cols, rows); ok || err != nil {
+		return unique, err
+	}
 	if len(s.groups) > 1 {
 		selection, err := s.rows(ctx, rows)
 		if err != nil {
 			return false, err
 		}
 		defer selection.Free()
-		sorted := selection.Rows
-		for i := 1; i < rows; i++ {
-			if s.equal(sorted[i-1], sorted[i]) {
-				return false, nil
-			}
-		}
-		return true, nil
+		repeats, err := s.countRepeats(ctx, selection.Rows)
+		return repeats == 0, err
 	}
 	g := &s.groups[0]
 	if g.bits <= bits.Len(uint(rows))+6 {
