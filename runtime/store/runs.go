@@ -56,8 +56,8 @@ func uniqueInRuns(ctx context.Context, with Sorting, cols []*Column, rows int) (
 	return !repeats.Load(), !isLong.Load(), context.Cause(ctx)
 }
 
-// runs are some rows, of which the words of the leading column and a hash of the
-// others were read.
+// runs are some rows, of which the words of the leading column and a hash of
+// the others were read.
 type runs struct {
 	from   int // the first row
 	first  int // of them, that begins a run

@@ -238,8 +238,9 @@ func rowComparer(cols []*Column) func(a, b uint32) bool {
 
 // UniqueRows reports whether no two rows agree in all columns. It tries the
 // cheap proofs first: one column has a different word in each row, the rows
-// ascend, or one column does and equal words of it are few. Then it marks packed keys in a bitmap if their range is small for the
-// number of rows. Otherwise it sorts.
+// ascend, or one column does and equal words of it are few. Then it marks
+// packed keys in a bitmap if their range is small for the number of rows.
+// Otherwise it sorts.
 func UniqueRows(ctx context.Context, with Sorting, cols []*Column, rows int) (bool, error) {
 	if rows < 2 {
 		return true, nil
