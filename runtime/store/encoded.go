@@ -39,6 +39,10 @@ type EncodedValues struct {
 	// values.
 	Bytes int
 	Base  int64
+	// Float means that the values are floats. The entry of one is the bits of
+	// the canonical double, as scalar.OfFloat makes it; if Single is set, the
+	// value is rounded to 32 bits before.
+	Float, Single bool
 	// Least and Span bound the entries, from Least to Least plus Span. A page
 	// with another entry contradicts the statistics of its file.
 	Least, Span uint64
@@ -77,9 +81,11 @@ type EncodedPage struct {
 	// and these after their size in 4 bytes.
 	Levels bool
 	// Coded means that the values are dictionary codes in the encoding
-	// RLE_DICTIONARY: a byte with the bit width, then runs. Otherwise the
-	// values are PLAIN.
+	// RLE_DICTIONARY: a byte with the bit width, then runs.
 	Coded bool
+	// Delta means that the values are in DELTA_BINARY_PACKED, and Split that
+	// they are in BYTE_STREAM_SPLIT. Without any of the three, they are PLAIN.
+	Delta, Split bool
 }
 
 // DecodeError means that the pages of a column could not be decoded. Methods
