@@ -24,7 +24,8 @@ type Encoded interface {
 	// of the column.
 	Chunks() []EncodedChunk
 	// Read reads chunk i into dst, which has the chunk's Bytes, and lists its
-	// pages. It reuses the memory of pages.Pages.
+	// pages. It decompresses pages that are compressed with anything but
+	// Snappy. It reuses the memory of pages.Pages.
 	Read(ctx context.Context, i int, dst []byte, pages *EncodedPages) error
 	// Decode sets dst to the entries of the column, in little-endian byte order
 	// and of the column's Width each. It uses at most the given number of
@@ -51,8 +52,9 @@ type EncodedValues struct {
 // EncodedChunk is what is known of a column chunk before it is read.
 type EncodedChunk struct {
 	Row, Rows int // in the column
-	Bytes     int // of the chunk in the file
-	// Unpacked is an upper bound of the decompressed size of the pages.
+	Bytes     int // that Read fills
+	// Unpacked is an upper bound of the decompressed size of the pages that
+	// Read leaves compressed.
 	Unpacked int
 }
 

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	goruntime "runtime"
@@ -171,7 +172,9 @@ func (d *decoding) begin(b *pageBatch) (err error) {
 }
 
 // read reads and copies chunks, and returns their pages. Small chunks pass
-// together through a buffer of the staging.
+// together through a buffer of the staging. There are fewer buffers than a host
+// has cores, and reading may decompress pages, so that chunks of a buffer are
+// read at the same time as well.
 func (d *decoding) read(ctx context.Context, b *pageBatch, from, until int, places []int64) (
 	[]store.EncodedPages, error) {
 	pages := make([]store.EncodedPages, until-from)
@@ -183,7 +186,9 @@ func (d *decoding) read(ctx context.Context, b *pageBatch, from, until int, plac
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	parallel.Do(min(device.StageBuffers, goruntime.GOMAXPROCS(0)), len(groups), func(g int) {
+	cores := goruntime.GOMAXPROCS(0)
+	buffers := max(min(device.StageBuffers, cores, len(groups)), 1)
+	parallel.Do(buffers, len(groups), func(g int) {
 		first, end := groups[g], len(pages)
 		if g+1 < len(groups) {
 			end = groups[g+1]
@@ -194,13 +199,13 @@ func (d *decoding) read(ctx context.Context, b *pageBatch, from, until int, plac
 		at := places[first]
 		err := d.stage.Through(ctx, d.copies, b.chunks.At+cuda.Pointer(at), int(places[end]-at),
 			func(dst []byte) error {
-				for i := first; i < end; i++ {
+				errs := make([]error, end-first)
+				parallel.Do((cores+buffers-1)/buffers, end-first, func(k int) {
+					i := first + k
 					part := dst[places[i]-at : places[i+1]-at]
-					if err := d.encoded.Read(ctx, from+i, part, &pages[i]); err != nil {
-						return err
-					}
-				}
-				return nil
+					errs[k] = d.encoded.Read(ctx, from+i, part, &pages[i])
+				})
+				return cmp.Or(errs...)
 			})
 		if err != nil {
 			stop(err)

@@ -31,7 +31,9 @@ func decodeAsDevice(c *store.Column) ([]uint64, error) {
 		}
 		unpacked, dictionary := 0, pages.Dictionary
 		if p := &pages.DictionaryPage; p.Rows > 0 {
-			unpacked += p.Unpacked
+			if p.Packed {
+				unpacked += p.Unpacked
+			}
 			var err error
 			if dictionary, err = pageAsDevice(p, data[p.From:p.Until], nil, &v); err != nil {
 				return nil, err
@@ -41,7 +43,10 @@ func decodeAsDevice(c *store.Column) ([]uint64, error) {
 			if p.Row != len(out) {
 				return nil, fmt.Errorf("a page begins at row %d of %d", p.Row, len(out))
 			}
-			if unpacked += p.Unpacked; unpacked > chunk.Unpacked {
+			if p.Packed {
+				unpacked += p.Unpacked
+			}
+			if unpacked > chunk.Unpacked {
 				return nil, fmt.Errorf("the pages have more than %d bytes", chunk.Unpacked)
 			}
 			entries, err := pageAsDevice(&p, data[p.From:p.Until], dictionary, &v)

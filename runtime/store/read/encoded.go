@@ -17,9 +17,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// Columns of numbers may stay as the pages of a Parquet file, for a GPU to
-// decode: the statistics bound their words, and the layout of the column
-// follows from that. No row is left out of such a file, since the host does not
+// Columns may stay as the pages of a Parquet file, for a GPU to decode: the
+// statistics bound the words of numbers, and the layout of the column follows
+// from that. No row is left out of such a file, since the host does not
 // look at the rows.
 
 // EncodedRows is how many rows a file has at least for its columns to stay
@@ -491,9 +491,12 @@ func (p *parquetLoad) newEncoded(open *lateFile, i int) *encodedColumn {
 		from, until := p.file.Span(p.file.size, g, c.field.index)
 		m := group.Chunks[c.field.index].Meta
 		chunk := store.EncodedChunk{Row: int(p.starts[g]), Rows: int(group.Rows),
-			Bytes: int(until - from), Unpacked: int(m.Bytes)}
-		if !parquet.IsRaw(m.Codec) {
-			chunk.Bytes = chunk.Unpacked
+			Bytes: int(until - from)}
+		switch {
+		case m.Codec == parquet.Snappy:
+			chunk.Unpacked = int(m.Bytes)
+		case !parquet.IsRaw(m.Codec):
+			chunk.Bytes = int(m.Bytes)
 		}
 		c.groups, c.chunks = append(c.groups, g), append(c.chunks, chunk)
 	}
@@ -533,7 +536,10 @@ func (c *encodedColumn) Read(ctx context.Context, i int, dst []byte,
 	}
 	rows, unpacked, hasDictionary := 0, 0, false
 	err = raw.Spans(func(s parquet.Span) error {
-		if unpacked += s.Unpacked; unpacked > chunk.Unpacked {
+		if s.Packed {
+			unpacked += s.Unpacked
+		}
+		if unpacked > chunk.Unpacked {
 			return fmt.Errorf("column %s has more bytes than its metadata say", c.field.name)
 		}
 		if s.Dictionary {

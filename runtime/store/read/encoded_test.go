@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -305,10 +306,12 @@ func TestEncodedOfOtherWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := 0
+	both, ofDuckDB := 0, 0
 	for _, path := range files {
+		before := both
 		for _, predicate := range []string{"t:i32[id:int]=i32:int[32]", "t:i64[id:int]=i64:int",
-			"t:d18[id:int]=d18:decimal[18,4]", "t:n[id:int]=n:int", "t:day[id:int]=day:datetime"} {
+			"t:d18[id:int]=d18:decimal[18,4]", "t:n[id:int]=n:int", "t:day[id:int]=day:datetime",
+			"t:f64[id:int]=f64:float", "t:f32[id:int]=f32:float", "t:s[id:int]=s:string"} {
 			schemas := []store.Schema{storetest.Predicate(t, predicate)}
 			db, _, err := loadEncoded(t, path, schemas, true)
 			if err != nil {
@@ -316,9 +319,15 @@ func TestEncodedOfOtherWriters(t *testing.T) {
 			}
 			both += checkEncoded(t, path, db)
 		}
+		if strings.Contains(path, "testdata/encoded/duckdb") {
+			ofDuckDB++
+			if n := both - before; n != 14 { // each of 7 columns with id
+				t.Errorf("%s: %d columns stay encoded", path, n)
+			}
+		}
 	}
-	if both == 0 {
-		t.Error("no column stays encoded")
+	if ofDuckDB != 2 {
+		t.Errorf("there are %d files of DuckDB", ofDuckDB)
 	}
 }
 
