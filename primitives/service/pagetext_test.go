@@ -198,11 +198,14 @@ func splitOf(plain []byte, size int) []byte {
 
 func zigzag(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) }
 
-// deltasOf puts values into DELTA_BINARY_PACKED, in blocks of a random shape
-// whose parts may have more bits than they need.
+// deltasOf puts values into DELTA_BINARY_PACKED, in blocks of a random shape.
 func deltasOf(r *rand.Rand, values []int64) []byte {
-	parts := 1 + r.IntN(1<<r.IntN(7))
-	size := 8 * (1 + r.IntN(1<<r.IntN(6)))
+	return deltasIn(r, values, 1+r.IntN(1<<r.IntN(7)), 8*(1+r.IntN(1<<r.IntN(6))))
+}
+
+// deltasIn is deltasOf with blocks of some parts of a size. Parts may have more
+// bits than they need, unless r is nil.
+func deltasIn(r *rand.Rand, values []int64, parts, size int) []byte {
 	out := binary.AppendUvarint(nil, uint64(parts*size))
 	out = binary.AppendUvarint(out, uint64(parts))
 	out = binary.AppendUvarint(out, uint64(len(values)))
@@ -218,7 +221,7 @@ func deltasOf(r *rand.Rand, values []int64) []byte {
 		block := deltas[:min(len(deltas), parts*size)]
 		deltas = deltas[len(block):]
 		low := slices.Min(block)
-		if r.IntN(8) == 0 {
+		if r != nil && r.IntN(8) == 0 {
 			low = int64(r.Uint64()) // differences from it wrap
 		}
 		out = binary.AppendUvarint(out, zigzag(low))
@@ -226,7 +229,9 @@ func deltasOf(r *rand.Rand, values []int64) []byte {
 		out = append(out, make([]byte, parts)...)
 		for part := 0; part < parts; part++ {
 			if part*size >= len(block) {
-				out[at+part] = byte(r.Uint32()) // nobody looks at it
+				if r != nil {
+					out[at+part] = byte(r.Uint32()) // nobody looks at it
+				}
 				continue
 			}
 			of := block[part*size : min(len(block), (part+1)*size)]
@@ -234,7 +239,9 @@ func deltasOf(r *rand.Rand, values []int64) []byte {
 			for _, d := range of {
 				width = max(width, bits.Len64(uint64(d)-uint64(low)))
 			}
-			width = min(64, width+r.IntN(3)/2)
+			if r != nil {
+				width = min(64, width+r.IntN(3)/2)
+			}
 			out[at+part] = byte(width)
 			packed := make([]byte, size/8*width)
 			for i, d := range of {
