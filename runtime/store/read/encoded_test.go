@@ -27,7 +27,7 @@ import (
 )
 
 // encodedSchemas are the predicates of the files of writeEncoded.
-func encodedSchemas(t *testing.T) []store.Schema {
+func encodedSchemas(t testing.TB) []store.Schema {
 	return []store.Schema{
 		storetest.Predicate(t, "t:i32[id:int]=i32:int[32]"),
 		storetest.Predicate(t, "t:i64[id:int]=i64:int"),
@@ -63,7 +63,7 @@ var oddFloats = []float64{math.Copysign(0, -1), 0, math.NaN(), math.Inf(1), math
 
 // writeEncoded returns a file with rows of random values, of a number of
 // different ones.
-func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
+func writeEncoded(t testing.TB, rng *rand.Rand, rows, groupRows, distinct int,
 	repetition parquet.Repetition, props ...parquet.WriterProperty) []byte {
 	t.Helper()
 	leaf := func(name string, logical schema.LogicalType, physical parquet.Type) schema.Node {
@@ -154,7 +154,7 @@ func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
 }
 
 // loadEncoded loads a file whose key is taken for proven.
-func loadEncoded(t *testing.T, path string, schemas []store.Schema, keep bool) (
+func loadEncoded(t testing.TB, path string, schemas []store.Schema, keep bool) (
 	*store.Database, *Report, error) {
 	t.Helper()
 	opts := memoryProofs(map[string][]byte{})
@@ -764,7 +764,7 @@ func writePairs(t *testing.T, ids, values []int64, props ...parquet.WriterProper
 }
 
 // appendGroup begins a row group.
-func appendGroup(t *testing.T, w *file.Writer) file.SerialRowGroupWriter {
+func appendGroup(t testing.TB, w *file.Writer) file.SerialRowGroupWriter {
 	t.Helper()
 	group, err := w.AppendRowGroupChecked()
 	if err != nil {
