@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,9 +24,9 @@ import (
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 )
 
-// snappyTPCH writes the small files of TPC-H with Snappy and in several row
-// groups, as a GPU decodes them, and returns their folder.
-func snappyTPCH(t *testing.T) string {
+// pagesTPCH writes the small files of TPC-H in several row groups, as a GPU
+// decodes them, and returns their folder.
+func pagesTPCH(t *testing.T, props ...parquet.WriterProperty) string {
 	t.Helper()
 	dir := t.TempDir()
 	files, err := filepath.Glob("../../testdata/tpch/sf0.01/*.parquet")
@@ -43,9 +44,10 @@ func snappyTPCH(t *testing.T) string {
 		}
 		version := []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[i%2]
 		out := file.NewParquetWriter(to, in.MetaData().Schema.Root(), file.WithWriterProps(
-			parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy),
-				parquet.WithDataPageSize(4<<10), parquet.WithDictionaryPageSizeLimit(8<<10),
-				parquet.WithBatchSize(500), parquet.WithDataPageVersion(version))))
+			parquet.NewWriterProperties(append([]parquet.WriterProperty{
+				parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageSize(4 << 10),
+				parquet.WithDictionaryPageSizeLimit(8 << 10), parquet.WithBatchSize(500),
+				parquet.WithDataPageVersion(version)}, props...)...)))
 		columns := in.MetaData().Schema.NumColumns()
 		values := make([]any, columns)
 		for c := range columns {
@@ -82,6 +84,19 @@ func snappyTPCH(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+// deltaPages are properties of files whose pages the host decompresses and
+// whose long columns are differences.
+func deltaPages() (props []parquet.WriterProperty) {
+	props = append(props, parquet.WithCompression(compress.Codecs.Zstd))
+	for _, column := range []string{"l_orderkey", "l_partkey", "l_suppkey", "l_quantity",
+		"l_extendedprice", "l_discount", "l_shipdate", "o_orderkey", "o_custkey", "o_totalprice",
+		"o_orderdate", "c_custkey", "p_partkey", "ps_partkey", "s_suppkey"} {
+		props = append(props, parquet.WithDictionaryFor(column, false),
+			parquet.WithEncodingFor(column, parquet.Encodings.DeltaBinaryPacked))
+	}
+	return props
 }
 
 // readChunk appends the values of a column chunk, none of which is missing.
@@ -129,6 +144,10 @@ func writeChunk(chunk file.ColumnChunkWriter, values any, from, until int) (err 
 		_, err = w.WriteBatch(values.([]int32)[from:until], levels, nil)
 	case *file.Int64ColumnChunkWriter:
 		_, err = w.WriteBatch(values.([]int64)[from:until], levels, nil)
+	case *file.Float64ColumnChunkWriter:
+		_, err = w.WriteBatch(values.([]float64)[from:until], levels, nil)
+	case *file.Float32ColumnChunkWriter:
+		_, err = w.WriteBatch(values.([]float32)[from:until], levels, nil)
 	case *file.ByteArrayColumnChunkWriter:
 		_, err = w.WriteBatch(values.([]parquet.ByteArray)[from:until], levels, nil)
 	}
@@ -144,7 +163,8 @@ func TestEncodedColumns(t *testing.T) {
 	if testing.Short() {
 		t.Log("left out: -short: seven of eight queries over encoded columns")
 	}
-	ctx, dir, encoded := context.Background(), snappyTPCH(t), 0
+	ctx, encoded := context.Background(), 0
+	dirs := []string{pagesTPCH(t), pagesTPCH(t, deltaPages()...)}
 	proofs := keptProofs(map[string][]byte{})
 	for i := range 22 {
 		if testing.Short() && i%8 != 5 {
@@ -160,8 +180,10 @@ func TestEncodedColumns(t *testing.T) {
 		for _, c := range []struct {
 			disable []string
 			memory  int64 // of the device
-		}{{}, {}, {[]string{encodedColumns}, 0}, {nil, 6 << 20}, {nil, 500 << 10}} {
-			disable := c.disable
+			dir     int
+		}{{}, {}, {[]string{encodedColumns}, 0, 0}, {nil, 6 << 20, 0}, {nil, 500 << 10, 0},
+			{nil, 0, 1}, {nil, 6 << 20, 1}} {
+			disable, dir := c.disable, dirs[c.dir]
 			prog, err := Compile(ctx, sources, Options{Disable: disable})
 			if err != nil {
 				t.Fatal(err)
@@ -274,7 +296,7 @@ func TestEncodedWrongStatistics(t *testing.T) {
 func TestEncodedInLittleMemory(t *testing.T) {
 	emulateGPU(t, emulated.Options{Seed: 3})
 	process.Batches.Least = 1000
-	ctx, dir := context.Background(), snappyTPCH(t)
+	ctx, dir := context.Background(), pagesTPCH(t)
 	want := readAnswer(t, "../../testdata/tpch/sf0.01/q06.tsv")
 	sources, err := ReadSources("../../testdata/tpch/schema.logic", "../../testdata/tpch/q06.logic")
 	if err != nil {
@@ -319,22 +341,28 @@ func TestEncodedInLittleMemory(t *testing.T) {
 // them, and on the go engine. Both fail or have the same answer.
 func TestEncodedDamage(t *testing.T) {
 	emulateGPU(t, emulated.Options{Seed: 4})
-	ctx, dir := context.Background(), snappyTPCH(t)
-	path := filepath.Join(dir, "lineitem.parquet")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	ctx := context.Background()
+	dirs := []string{pagesTPCH(t), pagesTPCH(t, append(deltaPages(),
+		parquet.WithCompression(compress.Codecs.Snappy))...), pagesTPCH(t, deltaPages()...)}
+	var wholes [][]byte
+	for _, dir := range dirs {
+		whole, err := os.ReadFile(filepath.Join(dir, "lineitem.parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wholes = append(wholes, whole)
 	}
 	sources, err := ReadSources("../../testdata/tpch/schema.logic", "../../testdata/tpch/q06.logic")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(9, 4))
-	failed, encoded := 0, 0
-	n := short.Count(t, 120, "damaged files")
+	failed, encoded := 0, make([]int, len(dirs))
+	n := short.Count(t, 240, "damaged files")
 	for i := range n {
-		data := slices.Clone(whole)
-		for range 1 + rng.IntN(40) {
+		of := int(i) % len(dirs)
+		data, path := slices.Clone(wholes[of]), filepath.Join(dirs[of], "lineitem.parquet")
+		for range 1 + rng.IntN([]int{40, 40, 4}[of]) { // a load decompresses the keys
 			data[rng.IntN(len(data)*9/10)] ^= byte(1 + rng.IntN(255)) // footers are read by both
 		}
 		if err := os.WriteFile(path, data, 0o666); err != nil {
@@ -347,12 +375,12 @@ func TestEncodedDamage(t *testing.T) {
 			}
 			opts := RunOptions{Engine: engine, Outputs: []string{"_"}}
 			opts.Load.Once, opts.Load.leastEncoded = true, 1
-			db, err := prog.LoadFor(ctx, NewFacts().Dir(dir), opts)
+			db, err := prog.LoadFor(ctx, NewFacts().Dir(dirs[of]), opts)
 			if err != nil {
 				return "", err
 			}
 			for _, f := range db.Report().Files {
-				encoded += len(f.Encoded)
+				encoded[of] += len(f.Encoded)
 			}
 			res, err := prog.RunOn(ctx, db, opts)
 			if err != nil {
@@ -369,7 +397,99 @@ func TestEncodedDamage(t *testing.T) {
 			failed++
 		}
 	}
-	if failed == 0 || uint64(failed) == n || encoded == 0 {
-		t.Errorf("%d of %d damaged files fail, and %d columns stay encoded", failed, n, encoded)
+	if failed == 0 || uint64(failed) == n || slices.Max(encoded) == 0 ||
+		!testing.Short() && slices.Contains(encoded, 0) {
+		t.Errorf("%d of %d damaged files fail, and %v columns stay encoded", failed, n, encoded)
+	}
+}
+
+// TestEncodedFloats runs over floats that are unusual, on each engine: a GPU
+// decodes FLOAT and DOUBLE, and has the answers of the others.
+func TestEncodedFloats(t *testing.T) {
+	const rows = 20_000
+	odd := []float64{math.Copysign(0, -1), 0, math.NaN(), math.Inf(1), math.Inf(-1), 1e-310, 1e300,
+		math.Float64frombits(0xfff4_0000_0000_0001)}
+	rng := rand.New(rand.NewPCG(6, 3))
+	for i, props := range [][]parquet.WriterProperty{nil, {parquet.WithDictionaryDefault(false)},
+		{parquet.WithDictionaryDefault(false), parquet.WithCompression(compress.Codecs.Zstd),
+			parquet.WithEncoding(parquet.Encodings.ByteStreamSplit),
+			parquet.WithEncodingFor("id", parquet.Encodings.DeltaBinaryPacked)},
+		{parquet.WithCompression(compress.Codecs.Snappy), parquet.WithStats(false)}} {
+		var ids []int64
+		var doubles []float64
+		var singles []float32
+		for row := range int64(rows) {
+			f := float64(rng.IntN(400)) / 4
+			if rng.IntN(50) == 0 {
+				f = odd[rng.IntN(len(odd))]
+			}
+			ids, doubles = append(ids, row), append(doubles, f)
+			singles = append(singles, float32(f))
+		}
+		var out bytes.Buffer
+		w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema",
+			parquet.Repetitions.Required, schema.FieldList{
+				schema.NewInt64Node("id", parquet.Repetitions.Required, -1),
+				schema.NewFloat64Node("d", parquet.Repetitions.Required, -1),
+				schema.NewFloat32Node("s", parquet.Repetitions.Required, -1)}, -1)),
+			file.WithWriterProps(parquet.NewWriterProperties(append(props,
+				parquet.WithDataPageSize(5000), parquet.WithBatchSize(500))...)))
+		group, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, values := range []any{ids, doubles, singles} {
+			column, err := group.NextColumn()
+			if err == nil {
+				err = writeChunk(column, values, 0, rows)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "t.parquet"), out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		onEngines(t, func(t *testing.T, engine string) {
+			prog := compileText(t, `t:d[id] = d -> int(id), float(d).
+				t:s[id] = s -> int(id), float(s).
+				by[d] = n <- agg<<n = count()>> t:d[_] = d.
+				greatest[] = s <- agg<<s = max(v)>> t:s[_] = v, v < 50.0.
+				sum[] = s <- agg<<s = total(v)>> t:s[_] = v, v > 1.0, v < 50.0.
+				_(d, n) <- by[d] = n, d < 3.0.
+				_(d, n) <- by[d] = n, d > 99.0.
+				_(d, 0) <- greatest[] = d.
+				_(d, 0) <- sum[] = d.`, Options{})
+			opts := RunOptions{Engine: engine}
+			opts.Load.Once, opts.Load.leastEncoded = true, 1
+			opts.Load.proofs = keptProofs(map[string][]byte{})
+			db, err := prog.LoadFor(context.Background(), NewFacts().Dir(dir), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := &db.Report().Files[0]
+			if n := len(f.Encoded); (n >= 2) != (engine == EngineGPU) {
+				t.Errorf("file %d: columns %v stay encoded", i, f.Encoded)
+			}
+			res, err := prog.RunOn(context.Background(), db, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := f.Undecoded(); n < len(f.Encoded) {
+				t.Errorf("file %d: the host has decoded %d columns", i, len(f.Encoded)-n)
+			}
+			got := resultText(t, res)
+			if want == "" {
+				want = got
+			}
+			if got != want || strings.Count(got, "\n") < 12 {
+				t.Errorf("file %d: got\n%s\nwant\n%s", i, got, want)
+			}
+		})
 	}
 }

@@ -47,9 +47,13 @@ func (r *Room) unpack(codec Codec, body []byte, n int) ([]byte, error) {
 		return out, err
 	}
 	if err := r.unpackInto(out, codec, body); err != nil {
-		return nil, fmt.Errorf("the Parquet file is damaged: a page is not %v: %w", codec, err)
+		return nil, notPacked(codec, err)
 	}
 	return out, nil
+}
+
+func notPacked(codec Codec, err error) error {
+	return fmt.Errorf("the Parquet file is damaged: a page is not %v: %w", codec, err)
 }
 
 // unpackInto fills out, which has the length that the page's header says. A

@@ -9,15 +9,17 @@ import (
 
 // Pages of a column chunk may be decompressed and decoded elsewhere, as by a
 // GPU. Spans finds them in the bytes of the chunk, and checks what is cheap to
-// check.
+// check. Inflate decompresses them here, in place of what Spans cannot read.
 
-// RawChunk is the bytes of a column chunk in its file.
+// RawChunk is the bytes of a column chunk in its file, or what Inflate makes of
+// them.
 type RawChunk struct {
 	footer        *Footer
 	group, column int
 	data          []byte
 	codec         Codec
-	levels        int // bits of a definition level
+	inflated      []pageBody // nil if the pages are as in the file
+	levels        int        // bits of a definition level
 	levelsRoom    [maxLevels]byte
 	numbers       [levelsAtOnce]uint32
 }
@@ -36,8 +38,9 @@ type Span struct {
 	// them, come before the values.
 	Levels bool
 	// Coded says that the values are places in the dictionary, as RLEDictionary
-	// has them. Other values are Plain.
-	Coded bool
+	// has them. Delta says that they are in DeltaBinaryPacked, and Split that
+	// they are in ByteStreamSplit. Other values are Plain.
+	Coded, Delta, Split bool
 }
 
 const (
@@ -52,55 +55,99 @@ const (
 // those that Spans lists, or have missing values.
 var errUnusual = errors.New("a column chunk has pages of another kind")
 
-// Raw returns the column chunk with the bytes that Span bounds. It reads pages
-// without compression and those with Snappy.
+// Raw returns the column chunk with the bytes that Span bounds.
 func (f *Footer) Raw(data []byte, group, column int) *RawChunk {
 	p := Pages{column: &f.Columns[column]}
 	return &RawChunk{footer: f, group: group, column: column, data: data,
 		codec: f.Groups[group].Chunks[column].Meta.Codec, levels: p.levelBits()}
 }
 
-// Spans calls each with the pages of the chunk, in their order. It returns an
-// error if a page is not what a Span describes.
-func (c *RawChunk) Spans(each func(Span) error) error {
-	if c.codec != Uncompressed && c.codec != Snappy {
-		return errUnusual
+// IsRaw reports whether Spans reads pages of a codec as they are in the file.
+func IsRaw(c Codec) bool { return c == Uncompressed || c == Snappy }
+
+// pageBody is a page and where its body is in the bytes of the chunk.
+type pageBody struct {
+	PageHeader
+	from, until int
+}
+
+// bodies calls each with the pages of the chunk, in their order.
+func (c *RawChunk) bodies(each func(b *pageBody) error) error {
+	for i := range c.inflated {
+		if err := each(&c.inflated[i]); err != nil {
+			return err
+		}
 	}
-	m := c.footer.Groups[c.group].Chunks[c.column].Meta
+	if c.inflated != nil {
+		return nil
+	}
 	at := 0
-	for left := m.Values; left > 0; {
-		h := PageHeader{}
-		n, err := unmarshal(c.data[at:], &h)
+	for left := c.footer.Groups[c.group].Chunks[c.column].Meta.Values; left > 0; {
+		b := pageBody{}
+		n, err := unmarshal(c.data[at:], &b.PageHeader)
 		if err != nil {
 			return err
 		}
 		at += n
-		if h.Packed < 0 || int(h.Packed) > len(c.data)-at || h.Bytes < 0 || h.Bytes > maxPage {
+		if b.Packed < 0 || int(b.Packed) > len(c.data)-at || b.Bytes < 0 || b.Bytes > maxPage {
 			return errShortPage
 		}
-		s := Span{From: at, Until: at + int(h.Packed), Unpacked: int(h.Bytes),
-			Packed: c.codec == Snappy}
-		at = s.Until
+		b.from, b.until = at, at+int(b.Packed)
+		at = b.until
+		if err := each(&b); err != nil {
+			return err
+		}
+		values := int32(0)
 		switch {
-		case h.Kind == dictionaryPage && h.Dictionary != nil:
-			s.Dictionary, s.Values = true, int(h.Dictionary.Values)
-			if e := h.Dictionary.Encoding; e != Plain && e != PlainDictionary {
+		case b.Kind == dictionaryPage && b.Dictionary != nil && b.Dictionary.Values < 0:
+			values = -1
+		case b.Kind == dataPage && b.Data != nil:
+			values = b.Data.Values
+		case b.Kind == dataPageV2 && b.DataV2 != nil:
+			values = b.DataV2.Values
+		}
+		if left -= int64(values); left < 0 || values < 0 {
+			return damaged("column %s has other numbers of values than its metadata say",
+				c.footer.Columns[c.column].Name)
+		}
+	}
+	return nil
+}
+
+// Spans calls each with the pages of the chunk, in their order. It returns an
+// error if a page is not what a Span describes.
+func (c *RawChunk) Spans(each func(Span) error) error {
+	if !IsRaw(c.codec) {
+		return errUnusual
+	}
+	return c.spans(each)
+}
+
+// spans is Spans for any codec, of which each does not want data pages.
+func (c *RawChunk) spans(each func(Span) error) error {
+	return c.bodies(func(b *pageBody) (err error) {
+		s := Span{From: b.from, Until: b.until, Unpacked: int(b.Bytes),
+			Packed: c.codec != Uncompressed}
+		switch {
+		case b.Kind == dictionaryPage && b.Dictionary != nil:
+			s.Dictionary, s.Values = true, int(b.Dictionary.Values)
+			if e := b.Dictionary.Encoding; e != Plain && e != PlainDictionary {
 				return errUnusual
 			}
-		case h.Kind == dataPage && h.Data != nil:
-			s.Values, s.Levels = int(h.Data.Values), c.levels > 0
-			s.Coded, err = isCoded(h.Data.Encoding)
-			if s.Levels && h.Data.Definition != RLE {
+		case b.Kind == dataPage && b.Data != nil:
+			s.Values, s.Levels = int(b.Data.Values), c.levels > 0
+			err = c.encoded(&s, b.Data.Encoding)
+			if s.Levels && b.Data.Definition != RLE {
 				return errUnusual
 			}
-		case h.Kind == dataPageV2 && h.DataV2 != nil:
-			s.Values = int(h.DataV2.Values)
-			s.Coded, err = isCoded(h.DataV2.Encoding)
+		case b.Kind == dataPageV2 && b.DataV2 != nil:
+			s.Values = int(b.DataV2.Values)
+			err = c.encoded(&s, b.DataV2.Encoding)
 			if err == nil {
-				err = c.splitV2(&s, h.DataV2)
+				err = c.splitV2(&s, b.DataV2)
 			}
 		default:
-			continue // an index, or a kind of page that is newer
+			return nil // an index, or a kind of page that is newer
 		}
 		if err == nil {
 			err = c.check(&s)
@@ -111,28 +158,25 @@ func (c *RawChunk) Spans(each func(Span) error) error {
 		if err == nil {
 			err = each(s)
 		}
-		if err != nil {
-			return err
-		}
-		if !s.Dictionary {
-			left -= int64(s.Values)
-		}
-		if left < 0 || s.Values < 0 {
-			return damaged("column %s has other numbers of values than its metadata say",
-				c.footer.Columns[c.column].Name)
-		}
-	}
-	return nil
+		return err
+	})
 }
 
-func isCoded(e Encoding) (bool, error) {
-	switch e {
-	case Plain:
-		return false, nil
-	case PlainDictionary, RLEDictionary:
-		return true, nil
+// encoded sets how the values of a data page are encoded.
+func (c *RawChunk) encoded(s *Span, e Encoding) error {
+	t := c.footer.Columns[c.column].Type
+	switch {
+	case e == Plain:
+	case e == PlainDictionary || e == RLEDictionary:
+		s.Coded = true
+	case e == DeltaBinaryPacked && (t == Int32 || t == Int64):
+		s.Delta = true
+	case e == ByteStreamSplit && (t == Int32 || t == Int64 || t == Float || t == Double):
+		s.Split = true
+	default:
+		return errUnusual
 	}
-	return false, errUnusual
+	return nil
 }
 
 // splitV2 takes the levels off a page that has them before its values, not
@@ -157,6 +201,9 @@ func (c *RawChunk) check(s *Span) error {
 		if s.Until-s.From != s.Unpacked {
 			return errShortPage
 		}
+		return nil
+	}
+	if c.codec != Snappy {
 		return nil
 	}
 	n, err := snappy.DecodedLen(c.data[s.From:s.Until])
@@ -287,7 +334,7 @@ func snappyHead(dst, block []byte) bool {
 func (c *RawChunk) Unpack(room *Room, s Span) ([]byte, error) {
 	codec := Uncompressed
 	if s.Packed {
-		codec = Snappy
+		codec = c.codec
 	}
 	return room.unpack(codec, c.data[s.From:s.Until], s.Unpacked)
 }
@@ -322,7 +369,7 @@ func (f *Footer) DictionarySpan(group, column int) (from, until int64, ok bool) 
 // Dictionary calls each with the dictionary page of a chunk, of which only that
 // page is there.
 func (c *RawChunk) Dictionary(each func(Span) error) error {
-	err := c.Spans(func(s Span) error {
+	err := c.spans(func(s Span) error {
 		if !s.Dictionary {
 			return errUnusual
 		}

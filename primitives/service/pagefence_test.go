@@ -163,19 +163,37 @@ func (c *columnTest) decoded(p page) (entries []byte, status uint64) {
 	}
 	add := func(entry uint64) { entries = AppendPageEntries(entries, c.Width, []uint64{entry}) }
 	if !p.Coded {
-		if len(text) < n*int(c.Bytes) {
+		size := int(c.Bytes)
+		if p.Delta {
+			values, ok := undeltas(text, n)
+			if !ok {
+				return nil, PagesDamaged
+			}
+			text = nil
+			for _, v := range values {
+				text = append(text, binary.LittleEndian.AppendUint64(nil, v)[:size]...)
+			}
+		}
+		if len(text) < n*size || p.Split && len(text) > n*size {
 			return nil, PagesDamaged
 		}
 		for i := range n {
-			value := text[i*int(c.Bytes):][:c.Bytes]
-			entry := int64(int32(binary.LittleEndian.Uint32(value)))
-			if c.Bytes == 8 {
-				entry = int64(binary.LittleEndian.Uint64(value))
+			value := slices.Clone(text[i*size:][:size])
+			for b := range value {
+				if p.Split {
+					value[b] = text[b*n+i]
+				}
 			}
-			if entry -= c.Base; uint64(entry)-c.Least > c.Span {
+			entry := uint64(0)
+			if c.Kind != PageNumbers {
+				entry = c.floatEntry(value)
+			} else {
+				entry = uint64(c.value(value) - c.Base)
+			}
+			if entry-c.Least > c.Span {
 				status = PagesOutside
 			}
-			add(uint64(entry))
+			add(entry)
 		}
 		return entries, status
 	}
@@ -204,7 +222,7 @@ func TestDecodeMutatedPages(t *testing.T) {
 	n := short.Count(t, 20000, "damaged pages")
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 4))
-		c := &columnTest{PageColumn: PageColumn{Width: 1 << r.IntN(4), Bytes: 4 + 4*r.Int64N(2)}}
+		c := newColumnTest(r)
 		p := c.page(r, r.IntN(1<<r.IntN(10)))
 		p.text = mutated(r, p.text)
 		if len(p.dictionary) > 0 && r.IntN(8) == 0 {
@@ -222,6 +240,7 @@ func TestDecodeMutatedPages(t *testing.T) {
 		with.Column = column.place(rows, r.IntN(2) == 0, int(4*c.Width)) - p.Row*c.Width
 		list, status := m.put(t, p.AppendTo(nil)), m.put(t, []uint64{0})
 		m.run(t, DecodePages(list, 1, p.Rows, with, status))
+		m.run(t, DecodeDeltas(list, 1, with, status))
 		m.get(t, list, 0)
 		got := m.get(t, status, 1)[0]
 		want, right := c.decoded(p)

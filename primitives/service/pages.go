@@ -3,8 +3,9 @@ package service
 import "encoding/binary"
 
 // A column of a Parquet file is decoded from its pages, as they are in the
-// file, by UnpackPages and then DecodePages. Both take descriptions of pages in
-// memory, as Page.AppendTo makes them, and neither trusts what pages hold.
+// file, by UnpackPages and then DecodePages and DecodeDeltas. All take
+// descriptions of pages in memory, as Page.AppendTo makes them, and none trusts
+// what pages hold.
 
 // Page describes a page of a column without missing values. Addresses of bytes
 // need no alignment. Memory is read by aligned words of 4 bytes that have a
@@ -30,17 +31,21 @@ type Page struct {
 	// with their size in 4 bytes before them. All of them have to be 1.
 	Levels bool
 	// Coded says that the values are places in the dictionary: a byte with the
-	// number of their bits, then runs, as RLE_DICTIONARY has them. Others are
-	// PLAIN.
+	// number of their bits, then runs, as RLE_DICTIONARY has them.
 	Coded bool
+	// Delta says that the values are in DELTA_BINARY_PACKED, and Split that
+	// they are in BYTE_STREAM_SPLIT. Without any of the three, they are PLAIN.
+	Delta, Split bool
 }
 
 // PageWords is the length of a Page in memory.
 const PageWords = 8
 
-// AppendTo appends what UnpackPages and DecodePages want to find of the page.
+// AppendTo appends what UnpackPages, DecodePages and DecodeDeltas want to find
+// of the page.
 func (p Page) AppendTo(words []uint64) []uint64 {
-	flags := flag(p.Packed) | flag(p.Levels)<<1 | flag(p.Coded)<<2
+	flags := flag(p.Packed) | flag(p.Levels)<<1 | flag(p.Coded)<<2 | flag(p.Delta)<<3 |
+		flag(p.Split)<<4
 	return append(words, uint64(p.From), uint64(p.Bytes), uint64(p.To), uint64(p.Unpacked),
 		uint64(p.Row), uint64(p.Rows), uint64(p.Dictionary), uint64(p.Entries|flags<<32))
 }
@@ -84,13 +89,27 @@ type PageColumn struct {
 	// most Span more than that, as unsigned numbers.
 	Bytes, Base int64
 	Least, Span uint64
+	// Kind says what values are. Entries of floats are the bits of doubles,
+	// which the bounds allow: the Width is 8, and Base is not used.
+	Kind PageKind
 }
 
-// What UnpackPages and DecodePages add to the word at status, by a bitwise or.
-// Where it stays 0, all is as the file says.
+// PageKind is what the values of a column are.
+type PageKind int64
+
+// Floats are FLOAT or DOUBLE, by their size. Their entries are canonical: there
+// is one NaN, which is that of math.NaN, and no negative zero.
+const (
+	PageNumbers PageKind = iota // signed
+	PageFloats
+	PageSingles // floats, rounded to 32 bits
+)
+
+// The kernels add these to the word at status, by a bitwise or. Where it stays
+// 0, all is as the file says.
 const (
 	PagesDamaged = 1 // a page is not as it has to be
-	PagesOutside = 2 // a PLAIN value is out of the column's bounds
+	PagesOutside = 2 // a value is out of the column's bounds
 )
 
 // pagePart is how many rows of a page a block decodes at most.
@@ -105,16 +124,24 @@ var (
 	}
 	decodePagesKernel = Kernel{
 		Name: "rf_pages_decode",
-		Params: []string{"pages", "n", "parts", "column", "width", "bytes", "base", "least", "span",
-			"status"},
+		Params: []string{"pages", "n", "parts", "column", "width", "bytes", "kind", "base", "least",
+			"span", "status"},
 		Does: "decodes values of pages into entries of a column",
 		Tile: 1,
 		Cost: "one read of a page and one write of its entries",
 	}
+	decodeDeltasKernel = Kernel{
+		Name: "rf_pages_deltas",
+		Params: []string{"pages", "n", "column", "width", "bytes", "base", "least", "span",
+			"status"},
+		Does: "decodes pages of differences into entries of a column",
+		Tile: 1,
+		Cost: "one read of a page and one write of its entries; 10 shuffles a value",
+	}
 )
 
 // pagesKernels are the kernels of Pages, in the order of its PTX.
-var pagesKernels = []*Kernel{&unpackPagesKernel, &decodePagesKernel}
+var pagesKernels = []*Kernel{&unpackPagesKernel, &decodePagesKernel, &decodeDeltasKernel}
 
 // UnpackPages decompresses the packed ones of n pages. It uses nothing of them
 // but From, Bytes, To, Unpacked and Packed.
@@ -122,11 +149,19 @@ func UnpackPages(pages, n, status int64) Launch {
 	return over(&unpackPagesKernel, n, pages, n, status)
 }
 
-// DecodePages decodes n pages of a column, once they are decompressed. A page
-// with more than most rows counts as damaged if a part of it may be left out.
-// If the status is set, the rows of the pages hold anything.
+// DecodePages decodes n pages of a column, once they are decompressed, but for
+// those that are Delta. A page with more than most rows counts as damaged if a
+// part of it may be left out. If the status is set, the rows of the pages hold
+// anything.
 func DecodePages(pages, n, most int64, c PageColumn, status int64) Launch {
 	parts := blocksFor(most, pagePart)
-	return over(&decodePagesKernel, n*parts, pages, n, parts, c.Column, c.Width, c.Bytes, c.Base,
+	return over(&decodePagesKernel, n*parts, pages, n, parts, c.Column, c.Width, c.Bytes,
+		int64(c.Kind), c.Base, int64(c.Least), int64(c.Span), status)
+}
+
+// DecodeDeltas decodes those of n pages of a column of numbers that are Delta.
+// A block decodes a page.
+func DecodeDeltas(pages, n int64, c PageColumn, status int64) Launch {
+	return over(&decodeDeltasKernel, n, pages, n, c.Column, c.Width, c.Bytes, c.Base,
 		int64(c.Least), int64(c.Span), status)
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -167,14 +168,52 @@ func BenchmarkCardPages(b *testing.B) {
 		{"plain-8-to-8", 8, 8, 0, prices},
 		{"plain-4-to-4", 4, 4, 0, prices},
 	} {
+		page := Page{Coded: of.entries > 0}
+		into := PageColumn{Column: column, Width: of.width, Bytes: of.bytes, Span: ^uint64(0)}
 		for _, n := range []int{200, 16000} {
 			b.Run("decode-"+of.name, func(b *testing.B) {
-				page := Page{Coded: of.entries > 0}
 				list, _ := c.benchPages(b, n, page, of.entries, of.texts...)
-				into := PageColumn{Column: column, Width: of.width, Bytes: of.bytes,
-					Span: ^uint64(0)}
 				c.measure(b, fmt.Sprint(n), float64(n*benchRows), "values", nil,
 					DecodePages(list, int64(n), benchRows, into, status))
+				c.right(b, status)
+			})
+		}
+	}
+	var doubles, split, differences [][]byte
+	for i := range prices {
+		numbers := make([]int64, benchRows)
+		for row := range numbers {
+			numbers[row] = int64(binary.LittleEndian.Uint64(prices[i][8*row:]))
+		}
+		doubles = append(doubles, numbersOf(func(row int) uint64 {
+			return math.Float64bits(float64(numbers[row]) / 100)
+		}))
+		split = append(split, splitOf(doubles[i], 8))
+		differences = append(differences, deltasIn(nil, numbers, 8, 256)) // as DuckDB writes them
+	}
+	floats := PageColumn{Column: column, Width: 8, Bytes: 8, Span: ^uint64(0), Kind: PageFloats}
+	for _, of := range []struct {
+		name   string
+		page   Page
+		texts  [][]byte
+		decode func(list, n int64) Launch
+	}{
+		{"double-to-8", Page{}, doubles, func(list, n int64) Launch {
+			return DecodePages(list, n, benchRows, floats, status)
+		}},
+		{"split-double-to-8", Page{Split: true}, split, func(list, n int64) Launch {
+			return DecodePages(list, n, benchRows, floats, status)
+		}},
+		{"differences-to-4", Page{Delta: true}, differences, func(list, n int64) Launch {
+			return DecodeDeltas(list, n, PageColumn{Column: column, Width: 4, Bytes: 8,
+				Span: ^uint64(0)}, status)
+		}},
+	} {
+		for _, n := range []int{200, 16000} {
+			b.Run("decode-"+of.name, func(b *testing.B) {
+				list, _ := c.benchPages(b, n, of.page, 0, of.texts...)
+				c.measure(b, fmt.Sprint(n), float64(n*benchRows), "values", nil,
+					of.decode(list, int64(n)))
 				c.right(b, status)
 			})
 		}

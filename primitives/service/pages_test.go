@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/snappy"
 
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/internal/short"
 )
 
@@ -57,6 +59,7 @@ func unpackPages(t testing.TB, m machine, pages []page, rows int, c *PageColumn)
 		with := *c
 		with.Column = columnAt + 16
 		m.run(t, DecodePages(listAt, int64(len(pages)), most, with, statusAt))
+		m.run(t, DecodeDeltas(listAt, int64(len(pages)), with, statusAt))
 		column = raw(m.get(t, columnAt, words))
 	}
 	for i, p := range pages {
@@ -173,9 +176,18 @@ type columnTest struct {
 	bounded bool
 }
 
+// newColumnTest is a column of random width and kind without pages.
+func newColumnTest(r *rand.Rand) *columnTest {
+	c := &columnTest{PageColumn: PageColumn{Width: 1 << r.IntN(4), Bytes: 4 + 4*r.Int64N(2)}}
+	if r.IntN(4) == 0 {
+		c.Kind, c.Width, c.Span = PageFloats+PageKind(r.IntN(2)), 8, ^uint64(0)
+	}
+	return c
+}
+
 // randomColumn has pages of about rows rows each.
 func randomColumn(r *rand.Rand, rows int) *columnTest {
-	c := &columnTest{PageColumn: PageColumn{Width: 1 << r.IntN(4), Bytes: 4 + 4*r.Int64N(2)}}
+	c := newColumnTest(r)
 	for range 1 + r.IntN(3) {
 		n := rows
 		if n > 3 {
@@ -210,14 +222,82 @@ func (c *columnTest) page(r *rand.Rand, n int) page {
 		size := binary.LittleEndian.AppendUint32(nil, uint32(len(levels)))
 		p.text = slices.Concat(size, levels, p.text)
 	}
-	if r.IntN(2) == 0 {
+	if r.IntN(2) == 0 && !p.Split {
 		p.text = append(p.text, make([]byte, r.IntN(5))...)
 	}
 	return p
 }
 
-// plain makes PLAIN values. Bounds are those of all, and are exact.
+// plain makes values that are PLAIN, or in one of the encodings that are made
+// of PLAIN values. Bounds are those of all, and are exact.
 func (c *columnTest) plain(r *rand.Rand, p *page, n int) {
+	if c.Kind != PageNumbers {
+		for range n {
+			value, entry := c.float(r)
+			p.text = append(p.text, value...)
+			c.want = binary.LittleEndian.AppendUint64(c.want, entry)
+		}
+	} else {
+		c.numbers(r, p, n)
+	}
+	switch kind := r.IntN(3); {
+	case kind == 0:
+		p.Split, p.text = true, splitOf(p.text, int(c.Bytes))
+	case kind == 1 && c.Kind == PageNumbers:
+		var values []int64
+		for at := 0; at < len(p.text); at += int(c.Bytes) {
+			values = append(values, c.value(p.text[at:]))
+		}
+		p.Delta, p.text = true, deltasOf(r, values)
+	}
+}
+
+// value is a PLAIN number at the beginning of a text.
+func (c *columnTest) value(text []byte) int64 {
+	if c.Bytes == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(text)))
+	}
+	return int64(binary.LittleEndian.Uint64(text))
+}
+
+// float is a PLAIN float, often an unusual one, and its entry.
+func (c *columnTest) float(r *rand.Rand) (value []byte, entry uint64) {
+	f := r.NormFloat64() * math.Pow(2, float64(r.IntN(40)-20))
+	if r.IntN(4) == 0 {
+		f = []float64{math.Copysign(0, -1), 0, math.Inf(1), math.Inf(-1), math.NaN(), 1e-310, 1e-44,
+			1e300, -math.MaxFloat64}[r.IntN(9)]
+	}
+	word := math.Float64bits(f)
+	if r.IntN(8) == 0 {
+		word = r.Uint64()>>1&1<<63 | 0x7ff<<52 | r.Uint64()>>12 // NaNs of all kinds
+	}
+	value = binary.LittleEndian.AppendUint64(nil, word)
+	if c.Bytes == 4 {
+		single := math.Float32bits(float32(f))
+		if r.IntN(8) == 0 {
+			single = r.Uint32()
+		}
+		value = binary.LittleEndian.AppendUint32(nil, single)
+	}
+	return value, c.floatEntry(value)
+}
+
+// floatEntry is the entry of a PLAIN float.
+func (c *columnTest) floatEntry(value []byte) uint64 {
+	var f float64
+	if c.Bytes == 4 {
+		f = float64(math.Float32frombits(binary.LittleEndian.Uint32(value)))
+	} else {
+		f = math.Float64frombits(binary.LittleEndian.Uint64(value))
+	}
+	t := scalar.FloatType
+	if c.Kind == PageSingles {
+		t.Bits = 32
+	}
+	return scalar.OfFloat(t, f).Bits()
+}
+
+func (c *columnTest) numbers(r *rand.Rand, p *page, n int) {
 	if !c.bounded {
 		c.bounded = true
 		c.Base = int64(r.Uint64()) >> (r.IntN(2) * 33)
@@ -318,11 +398,14 @@ func TestDecodeLargerPages(t *testing.T) {
 		{Bytes: 1, Unpacked: MostPageBytes + 1, Packed: true},
 		{Unpacked: MostPageBytes + 1, Rows: 1},
 		{Unpacked: 16 * pagePart, Rows: MostPageRows + 1},
+		{Unpacked: MostPageBytes + 1, Rows: 1, Delta: true},
+		{Unpacked: 16 * pagePart, Rows: MostPageRows + 1, Delta: true},
 	} {
 		of.From, of.To = text, text
 		list, status := m.put(t, of.AppendTo(nil)), m.put(t, []uint64{0})
 		m.run(t, UnpackPages(list, 1, status))
 		m.run(t, DecodePages(list, 1, of.Rows, into, status))
+		m.run(t, DecodeDeltas(list, 1, into, status))
 		m.get(t, list, 0)
 		if got := m.get(t, status, 1)[0]; got != PagesDamaged {
 			t.Errorf("%+v: the status is %d", of, got)

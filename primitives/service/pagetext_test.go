@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // unsnap decompresses a text with Snappy's elements, as its format description
@@ -184,4 +185,123 @@ func unhybrid(in []byte, width, n int) []uint32 {
 		in = in[bytes:]
 	}
 	return out
+}
+
+// splitOf puts values of some bytes into BYTE_STREAM_SPLIT.
+func splitOf(plain []byte, size int) []byte {
+	out, n := make([]byte, len(plain)), len(plain)/size
+	for i, b := range plain {
+		out[i%size*n+i/size] = b
+	}
+	return out
+}
+
+func zigzag(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) }
+
+// deltasOf puts values into DELTA_BINARY_PACKED, in blocks of a random shape.
+func deltasOf(r *rand.Rand, values []int64) []byte {
+	return deltasIn(r, values, 1+r.IntN(1<<r.IntN(7)), 8*(1+r.IntN(1<<r.IntN(6))))
+}
+
+// deltasIn is deltasOf with blocks of some parts of a size. Parts may have more
+// bits than they need, unless r is nil.
+func deltasIn(r *rand.Rand, values []int64, parts, size int) []byte {
+	out := binary.AppendUvarint(nil, uint64(parts*size))
+	out = binary.AppendUvarint(out, uint64(parts))
+	out = binary.AppendUvarint(out, uint64(len(values)))
+	if len(values) == 0 {
+		return binary.AppendUvarint(out, r.Uint64())
+	}
+	out = binary.AppendUvarint(out, zigzag(values[0]))
+	var deltas []int64
+	for i := range values[1:] {
+		deltas = append(deltas, values[i+1]-values[i])
+	}
+	for len(deltas) > 0 {
+		block := deltas[:min(len(deltas), parts*size)]
+		deltas = deltas[len(block):]
+		low := slices.Min(block)
+		if r != nil && r.IntN(8) == 0 {
+			low = int64(r.Uint64()) // differences from it wrap
+		}
+		out = binary.AppendUvarint(out, zigzag(low))
+		at := len(out)
+		out = append(out, make([]byte, parts)...)
+		for part := 0; part < parts; part++ {
+			if part*size >= len(block) {
+				if r != nil {
+					out[at+part] = byte(r.Uint32()) // nobody looks at it
+				}
+				continue
+			}
+			of := block[part*size : min(len(block), (part+1)*size)]
+			width := 0
+			for _, d := range of {
+				width = max(width, bits.Len64(uint64(d)-uint64(low)))
+			}
+			if r != nil {
+				width = min(64, width+r.IntN(3)/2)
+			}
+			out[at+part] = byte(width)
+			packed := make([]byte, size/8*width)
+			for i, d := range of {
+				for b := range width {
+					at := i*width + b
+					packed[at/8] |= byte((uint64(d)-uint64(low))>>b&1) << (at % 8)
+				}
+			}
+			out = append(out, packed...)
+		}
+	}
+	return out
+}
+
+// undeltas decodes n values in DELTA_BINARY_PACKED. It returns false if that
+// cannot be done.
+func undeltas(in []byte, n int) (out []uint64, ok bool) {
+	ok = true
+	number := func() uint64 {
+		v, used := binary.Uvarint(in)
+		if ok = ok && used > 0; !ok {
+			return 0
+		}
+		in = in[used:]
+		return v
+	}
+	signed := func() uint64 { v := number(); return v>>1 ^ -(v & 1) }
+	block, parts, count := number(), number(), number()
+	value := signed()
+	if !ok || parts == 0 || parts > block || block > 1<<24 || block%(8*parts) != 0 ||
+		count != uint64(n) {
+		return nil, false
+	}
+	out = append(out, value)
+	for size := int(block / parts); len(out) < n; {
+		low := signed()
+		if !ok || uint64(len(in)) < parts {
+			return nil, false
+		}
+		widths := in[:parts]
+		in = in[parts:]
+		for _, w := range widths {
+			if len(out) == n {
+				break
+			}
+			bytes := size / 8 * int(w)
+			if w > 64 || bytes > len(in) {
+				return nil, false
+			}
+			for i := 0; i < size && len(out) < n; i++ {
+				d := uint64(0)
+				for b := range int(w) {
+					at := i*int(w) + b
+					d |= uint64(in[at/8]>>(at%8)&1) << b
+				}
+				value += low + d
+				out = append(out, value)
+			}
+			in = in[bytes:]
+		}
+	}
+	return out, true
 }

@@ -48,7 +48,7 @@ func TestPTXIsCurrent(t *testing.T) {
 // parameters with those of the sources.
 func TestPTXHoldsKernels(t *testing.T) {
 	headers := map[string][]string{"service.ptx": {"kernels.h"}, "sort.ptx": {"sort.h", "order.h"},
-		"pages.ptx": {"pages.h"}}
+		"pages.ptx": {"pages.h", "deltas.h"}}
 	for _, m := range modules {
 		var source []byte
 		for _, header := range headers[m.file] {

@@ -227,8 +227,11 @@ func (e *Estimator) stored(v *queryplan.Var) *Estimate {
 				col.Top = frequent(s.Top, col.Distinct, float64(len(table.Sample.Rows)))
 			}
 			if c.Type.Kind != scalar.String && table.Rows > 0 {
-				col.Min, col.Max, col.HasRange = wordNumber(c.Type, s.Min), wordNumber(c.Type,
-					s.Max), true
+				lo, hi := wordNumber(c.Type, s.Min), wordNumber(c.Type, s.Max)
+				// Infinities and NaN tell nothing of the other values.
+				if span := hi - lo; !math.IsNaN(span) && !math.IsInf(span, 0) {
+					col.Min, col.Max, col.HasRange = lo, hi, true
+				}
 			}
 		}
 		out.Cols[c.Name] = col

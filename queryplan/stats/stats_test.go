@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -32,6 +33,9 @@ func testCatalog() *Catalog {
 			Column{Name: "day", Min: 0, Max: 999, Distinct: 1000, Ascending: false}),
 		"edge": table("edge", 1000, nil, Column{Name: "x", Min: 0, Max: 99, Distinct: 100,
 			Ascending: false}, Column{Name: "y", Min: 0, Max: 99, Distinct: 50, Ascending: false}),
+		"measured": table("measured", 1000, []int{0}, Column{Name: "k", Min: 0, Max: 999,
+			Distinct: 1000}, Column{Name: "f", Min: int64(math.Float64bits(math.Inf(-1))),
+			Max: int64(math.Float64bits(math.NaN())), Distinct: 1000}),
 	}}
 	for name, t := range c.Tables {
 		r := &Relation{Name: name, Rows: t.Rows, Table: name}

@@ -24,7 +24,8 @@ type Encoded interface {
 	// of the column.
 	Chunks() []EncodedChunk
 	// Read reads chunk i into dst, which has the chunk's Bytes, and lists its
-	// pages. It reuses the memory of pages.Pages.
+	// pages. It decompresses pages that are compressed with anything but
+	// Snappy. It reuses the memory of pages.Pages.
 	Read(ctx context.Context, i int, dst []byte, pages *EncodedPages) error
 	// Decode sets dst to the entries of the column, in little-endian byte order
 	// and of the column's Width each. It uses at most the given number of
@@ -39,6 +40,10 @@ type EncodedValues struct {
 	// values.
 	Bytes int
 	Base  int64
+	// Float means that the values are floats. The entry of one is the bits of
+	// the canonical double, as scalar.OfFloat makes it; if Single is set, the
+	// value is rounded to 32 bits before.
+	Float, Single bool
 	// Least and Span bound the entries, from Least to Least plus Span. A page
 	// with another entry contradicts the statistics of its file.
 	Least, Span uint64
@@ -47,8 +52,9 @@ type EncodedValues struct {
 // EncodedChunk is what is known of a column chunk before it is read.
 type EncodedChunk struct {
 	Row, Rows int // in the column
-	Bytes     int // of the chunk in the file
-	// Unpacked is an upper bound of the decompressed size of the pages.
+	Bytes     int // that Read fills
+	// Unpacked is an upper bound of the decompressed size of the pages that
+	// Read leaves compressed.
 	Unpacked int
 }
 
@@ -77,9 +83,11 @@ type EncodedPage struct {
 	// and these after their size in 4 bytes.
 	Levels bool
 	// Coded means that the values are dictionary codes in the encoding
-	// RLE_DICTIONARY: a byte with the bit width, then runs. Otherwise the
-	// values are PLAIN.
+	// RLE_DICTIONARY: a byte with the bit width, then runs.
 	Coded bool
+	// Delta means that the values are in DELTA_BINARY_PACKED, and Split that
+	// they are in BYTE_STREAM_SPLIT. Without any of the three, they are PLAIN.
+	Delta, Split bool
 }
 
 // DecodeError means that the pages of a column could not be decoded. Methods

@@ -1,9 +1,9 @@
 // The kernels on a CPU, as blocks of fibers, for tests.
 
 #include "../../src/test/emulated.h"
+#include "deltas.h"
 #include "kernels.h"
 #include "order.h"
-#include "pages.h"
 #include "sort.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ const Entry entries[] = {
     RF_ENTRY(rf_order_keys), RF_ENTRY(rf_order_select), RF_ENTRY(rf_order_upto), RF_ENTRY(rf_order_rank),
     RF_ENTRY(rf_order_heads), RF_ENTRY(rf_order_starts), RF_ENTRY(rf_order_places), RF_ENTRY(rf_order_below),
     RF_ENTRY(rf_order_keep), RF_ENTRY(rf_order_move), RF_ENTRY(rf_order_unpack), RF_ENTRY(rf_order_numbers),
-    RF_ENTRY(rf_pages_unpack), RF_ENTRY(rf_pages_decode),
+    RF_ENTRY(rf_pages_unpack), RF_ENTRY(rf_pages_decode), RF_ENTRY(rf_pages_deltas),
 };
 
 } // namespace

@@ -1,2 +1,2 @@
 // The translation unit of pages.ptx.
-#include "pages.h"
+#include "deltas.h"

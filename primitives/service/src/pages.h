@@ -1,5 +1,6 @@
 // Pages of Parquet columns, decoded as they are in the file: Snappy's texts, and the
-// values in them, PLAIN or as places in a dictionary.
+// values in them, PLAIN, in streams of bytes, as differences, or as places in a
+// dictionary.
 //
 // All of a page that comes from its file may be wrong. Each access is checked against
 // the bounds of the page, and each step of a loop takes bytes of it.
@@ -18,7 +19,11 @@ enum { WARPS = THREADS / target::WARP, LANES = target::WARP };
 enum { FROM, PACKED, TO, UNPACKED, ROW, ROWS, DICTIONARY, ENTRIES, WORDS };
 
 // The flags are the upper half of the word of ENTRIES.
-enum : uint32_t { IS_PACKED = 1, HAS_LEVELS = 2, IS_CODED = 4 };
+enum : uint32_t { IS_PACKED = 1, HAS_LEVELS = 2, IS_CODED = 4, IS_DELTA = 8, IS_SPLIT = 16 };
+
+// What the values of a column are: signed numbers, or floats, which may be rounded to
+// 32 bits.
+enum { NUMBERS, FLOATS, SINGLES };
 
 // The bits of a launch's status.
 enum : uint64_t { DAMAGED = 1, OUTSIDE = 2 };
@@ -353,11 +358,52 @@ struct Rows {
   int32_t begin, until, all;
 };
 
-// Target is the column that pages are decoded into, and the rules for its PLAIN values.
+// Target is the column that pages are decoded into, and the rules for its values.
 struct Target {
   uint64_t column, base, least, span;
-  int64_t row;         // the first one of the page
-  int32_t width, bytes; // of an entry, of a PLAIN value
+  int64_t row;                // the first one of the page
+  int32_t width, bytes, kind; // of an entry, of a PLAIN value; what values are
+
+  // entry is the entry of a value of BYTES bytes, whose upper ones repeat its sign. Floats
+  // become doubles, and are made canonical as the host's are: one NaN, and no negative
+  // zero.
+  template <int32_t BYTES> RF_MEMBER uint64_t entry(uint64_t value) const {
+    if (kind == NUMBERS)
+      return value - base;
+    double d;
+    if (BYTES == 4) {
+      uint32_t bits = (uint32_t)value;
+      float f;
+      __builtin_memcpy(&f, &bits, 4);
+      d = f;
+    } else
+      __builtin_memcpy(&d, &value, 8);
+    if (kind == SINGLES)
+      d = (float)d;
+    uint64_t bits;
+    __builtin_memcpy(&bits, &d, 8);
+    return d != d ? 0x7ff8000000000001 : bits << 1 == 0 ? 0 : bits;
+  }
+
+  RF_MEMBER bool inside(uint64_t entry) const { return entry - least <= span; }
+
+  // put sets a row, counted from the first one of the page.
+  RF_MEMBER void put(int64_t r, uint64_t entry) const {
+    r += row;
+    switch (width) {
+    case 1:
+      ((uint8_t *)grid::global<uint8_t>((int64_t)column))[r] = (uint8_t)entry;
+      break;
+    case 2:
+      ((uint16_t *)grid::global<uint16_t>((int64_t)column))[r] = (uint16_t)entry;
+      break;
+    case 4:
+      ((uint32_t *)grid::global<uint32_t>((int64_t)column))[r] = (uint32_t)entry;
+      break;
+    default:
+      ((uint64_t *)grid::global<uint64_t>((int64_t)column))[r] = entry;
+    }
+  }
 };
 
 // plain decodes values of BYTES bytes from at on, which the text has. The result says
@@ -384,12 +430,34 @@ template <class T, int32_t BYTES> RF_HELPER bool plain(const Text &text, int32_t
       uint64_t value = (uint64_t)(int64_t)(int32_t)lo;
       if (BYTES == 8)
         value = target::wide(lo, target::funnel(word[k][1], word[k][PARTS], shift));
-      value -= to.base;
-      bool inside = value - to.least <= to.span;
+      value = sizeof(T) < 8 ? value - to.base : to.entry<BYTES>(value); // floats have entries of 8 bytes
+      bool inside = to.inside(value);
       bad |= r < rows.until && !inside;
       if (r < rows.until && inside)
         column[r] = (T)value;
     }
+  }
+  return bad;
+}
+
+// split decodes values of BYTES bytes whose first bytes come first, from at on, then the
+// second ones of all, and so on. The text has all of them. The result is that of plain.
+template <int32_t BYTES> RF_HELPER bool split(const Text &text, int32_t at, Rows rows, const Target &to) {
+  const uint8_t *bytes = text.bytes() + at;
+  bool bad = false;
+  for (int32_t r = rows.begin + target::thread(); r < rows.until; r += THREADS) {
+    uint32_t halves[2] = {0, 0};
+    RF_UNROLL
+    for (int32_t b = 0; b < BYTES; b++)
+      halves[b / 4] |= (uint32_t)bytes[(int64_t)b * rows.all + r] << 8 * (b & 3);
+    uint64_t value = (uint64_t)(int64_t)(int32_t)halves[0];
+    if (BYTES == 8)
+      value = target::wide(halves[0], halves[1]);
+    value = to.entry<BYTES>(value);
+    bool inside = to.inside(value);
+    bad |= !inside;
+    if (inside)
+      to.put(r, value);
   }
   return bad;
 }
@@ -606,8 +674,14 @@ RF_HELPER uint64_t decode(const uint64_t *page, const Text &text, int32_t at, Ro
     Coded c = {at < text.length ? text.bytes()[at] : 33, (uint32_t)page[ENTRIES], page[DICTIONARY]};
     return c.width > 32 || c.entries == 0 || coded(text, at + 1, c, rows, to, memory) ? (uint64_t)DAMAGED : 0;
   }
-  if ((int64_t)rows.all * to.bytes > text.length - at)
+  int64_t bytes = (int64_t)rows.all * to.bytes;
+  if (bytes > text.length - at)
     return DAMAGED;
+  if (flags & IS_SPLIT) {
+    if (bytes != text.length - at) // a stream has other values behind it
+      return DAMAGED;
+    return (to.bytes == 8 ? split<8>(text, at, rows, to) : split<4>(text, at, rows, to)) ? (uint64_t)OUTSIDE : 0;
+  }
   bool bad = to.width == 1   ? plain<uint8_t>(text, at, rows, to)
              : to.width == 2 ? plain<uint16_t>(text, at, rows, to)
              : to.width == 4 ? plain<uint32_t>(text, at, rows, to)
@@ -618,15 +692,16 @@ RF_HELPER uint64_t decode(const uint64_t *page, const Text &text, int32_t at, Ro
 } // namespace pages
 
 // rf_pages_decode decodes n pages of up to parts * PART rows into a column of entries of
-// width bytes. Those of dictionaries have the same width. A PLAIN value of bytes bytes, a
-// signed number, becomes the entry value - base, which is from least to least + span. What
-// is damaged or out of bounds sets the status, and its rows get any entries of the
-// dictionary or none.
+// width bytes, but for pages of differences. Dictionaries have entries of the same width. A
+// PLAIN value of bytes bytes, a signed number, becomes the entry value - base, which is from
+// least to least + span; a float, as kind says, becomes a canonical double. What is damaged
+// or out of bounds sets the status, and its rows get any entries of the dictionary or none.
 //
 // Phases: a block decodes a part of a page. 1 one warp finds runs; 2 all threads decode
 // the rows of these; again until there are no more rows.
 RF_KERNEL(rf_pages_decode, 5)(const uint64_t *pages, int64_t n, int64_t parts, uint64_t column, int64_t width,
-                              int64_t bytes, uint64_t base, uint64_t least, uint64_t span, uint64_t *status) {
+                              int64_t bytes, int64_t kind, uint64_t base, uint64_t least, uint64_t span,
+                              uint64_t *status) {
   RF_SHARED(starts, 4 * (pages::RUNS + 1));
   RF_SHARED(values, 4 * pages::RUNS);
   RF_SHARED(state, 4 * 3);
@@ -636,6 +711,8 @@ RF_KERNEL(rf_pages_decode, 5)(const uint64_t *pages, int64_t n, int64_t parts, u
   for (int64_t i = grid::block(); i < n * parts; i += grid::blocks()) {
     const uint64_t *page = pages + i / parts * pages::WORDS;
     uint64_t all = page[pages::ROWS], length = page[pages::UNPACKED];
+    if ((uint32_t)(page[pages::ENTRIES] >> 32) & pages::IS_DELTA)
+      continue;
     if (all > pages::MOST_ROWS || length > pages::MOST_BYTES) {
       target::either(status, (uint64_t)pages::DAMAGED);
       continue;
@@ -657,7 +734,8 @@ RF_KERNEL(rf_pages_decode, 5)(const uint64_t *pages, int64_t n, int64_t parts, u
     int32_t at = 0;
     if ((uint32_t)(page[pages::ENTRIES] >> 32) & pages::HAS_LEVELS)
       at = pages::present(text, rows.all, lane);
-    pages::Target to = {column, base, least, span, (int64_t)page[pages::ROW], (int32_t)width, (int32_t)bytes};
+    pages::Target to = {column,         base,           least, span, (int64_t)page[pages::ROW],
+                        (int32_t)width, (int32_t)bytes, (int32_t)kind};
     uint64_t wrong = at < 0 ? (uint64_t)pages::DAMAGED : pages::decode(page, text, at, rows, to, memory);
     if (wrong)
       target::either(status, wrong);

@@ -3,6 +3,7 @@ package emulated
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"github.com/klauspost/compress/snappy"
 
@@ -14,6 +15,7 @@ import (
 var pageKernels = named(service.Pages.Kernels, map[string]serviceKernel{
 	"rf_pages_unpack": unpackPages,
 	"rf_pages_decode": decodePages,
+	"rf_pages_deltas": decodeDeltas,
 })
 
 // errDamaged means that a page is malformed, and errOutside that a value is out
@@ -28,6 +30,8 @@ const (
 	pagePacked = 1 << (32 + iota)
 	pageLevels
 	pageCoded
+	pageDelta
+	pageSplit
 )
 
 // eachPage calls f with the words of each page, and records errors in the
@@ -79,53 +83,167 @@ func unpackPages(m *Memory, p []int64) error {
 }
 
 func decodePages(m *Memory, p []int64) error {
-	column, width, size, base := p[3], uint64(p[4]), int(p[5]), uint64(p[6])
-	least, span := uint64(p[7]), uint64(p[8])
-	return eachPage(m, p[0], p[1], p[9], func(page []uint64) error {
-		values, err := m.Bytes(cuda.Pointer(page[2]), page[3])
+	c := service.PageColumn{Column: p[3], Width: p[4], Bytes: p[5], Kind: service.PageKind(p[6]),
+		Base: p[7], Least: uint64(p[8]), Span: uint64(p[9])}
+	return eachPage(m, p[0], p[1], p[10], func(page []uint64) error {
+		if page[7]&pageDelta != 0 {
+			return nil
+		}
+		values, to, err := valuesOf(m, page, &c)
 		if err != nil {
 			return err
 		}
-		rows, entries := page[5], page[7]&(1<<32-1)
-		to, err := m.Bytes(cuda.Pointer(uint64(column)+page[4]*width), rows*width)
-		if err != nil {
-			return err
-		}
-		if page[7]&pageLevels != 0 {
-			if values, err = afterLevels(values, int(rows)); err != nil {
-				return err
-			}
-		}
+		rows, entries, width, size := int(page[5]), page[7]&(1<<32-1), c.Width, int(c.Bytes)
 		if page[7]&pageCoded != 0 {
-			dictionary, err := m.Bytes(cuda.Pointer(page[6]), entries*width)
+			dictionary, err := m.Bytes(cuda.Pointer(page[6]), entries*uint64(width))
 			if err != nil {
 				return err
 			}
-			return eachPlace(values, int(rows), func(row int, place uint32) error {
+			return eachPlace(values, rows, func(row int, place uint32) error {
 				if uint64(place) >= entries {
 					return errDamaged
 				}
-				copy(to[uint64(row)*width:][:width], dictionary[uint64(place)*width:])
+				copy(to[int64(row)*width:][:width], dictionary[int64(place)*width:])
 				return nil
 			})
 		}
-		if len(values) < size*int(rows) {
+		isSplit := page[7]&pageSplit != 0
+		if len(values) < size*rows || isSplit && len(values) != size*rows {
 			return errDamaged
 		}
-		var entry [8]byte
-		for row := range int(rows) {
-			v := uint64(int32(binary.LittleEndian.Uint32(values[size*row:])))
-			if size == 8 {
-				v = binary.LittleEndian.Uint64(values[size*row:])
+		for row := range rows {
+			var value [8]byte
+			for b := range size {
+				if value[b] = values[size*row+b]; isSplit {
+					value[b] = values[b*rows+row]
+				}
 			}
-			if v -= base; v-least > span {
-				return errOutside
+			if err := put(to, row, binary.LittleEndian.Uint64(value[:]), &c); err != nil {
+				return err
 			}
-			binary.LittleEndian.PutUint64(entry[:], v)
-			copy(to[uint64(row)*width:][:width], entry[:])
 		}
 		return nil
 	})
+}
+
+// valuesOf returns the decompressed values of a page, and the memory of its
+// entries.
+func valuesOf(m *Memory, page []uint64, c *service.PageColumn) (values, to []byte, err error) {
+	if values, err = m.Bytes(cuda.Pointer(page[2]), page[3]); err != nil {
+		return nil, nil, err
+	}
+	width := uint64(c.Width)
+	to, err = m.Bytes(cuda.Pointer(uint64(c.Column)+page[4]*width), page[5]*width)
+	if err == nil && page[7]&pageLevels != 0 {
+		values, err = afterLevels(values, int(page[5]))
+	}
+	return values, to, err
+}
+
+// put sets the entry of a row to that of a value.
+func put(to []byte, row int, value uint64, c *service.PageColumn) error {
+	if c.Bytes == 4 {
+		value = uint64(int32(value))
+	}
+	if c.Kind == service.PageNumbers {
+		value -= uint64(c.Base)
+	} else {
+		f := math.Float64frombits(value)
+		if c.Bytes == 4 {
+			f = float64(math.Float32frombits(uint32(value)))
+		}
+		if c.Kind == service.PageSingles {
+			f = float64(float32(f))
+		}
+		switch {
+		case math.IsNaN(f):
+			f = math.NaN()
+		case f == 0:
+			f = 0 // not the negative one
+		}
+		value = math.Float64bits(f)
+	}
+	if value-c.Least > c.Span {
+		return errOutside
+	}
+	var entry [8]byte
+	binary.LittleEndian.PutUint64(entry[:], value)
+	copy(to[int64(row)*c.Width:][:c.Width], entry[:])
+	return nil
+}
+
+func decodeDeltas(m *Memory, p []int64) error {
+	c := service.PageColumn{Column: p[2], Width: p[3], Bytes: p[4], Base: p[5], Least: uint64(p[6]),
+		Span: uint64(p[7])}
+	return eachPage(m, p[0], p[1], p[8], func(page []uint64) error {
+		if page[7]&pageDelta == 0 {
+			return nil
+		}
+		values, to, err := valuesOf(m, page, &c)
+		if err != nil {
+			return err
+		}
+		return eachDelta(values, int(page[5]), func(row int, value uint64) error {
+			return put(to, row, value, &c)
+		})
+	})
+}
+
+// eachDelta calls f with the numbers of a page of differences.
+func eachDelta(data []byte, rows int, f func(row int, value uint64) error) error {
+	ok := true
+	number := func() uint64 {
+		v, n := binary.Uvarint(data)
+		if n <= 0 {
+			ok = false
+			return 0
+		}
+		data = data[n:]
+		return v
+	}
+	block, parts, count := number(), number(), number()
+	first := number()
+	if !ok || parts == 0 || parts > block || block > 1<<24 || block%(8*parts) != 0 ||
+		count != uint64(rows) {
+		return errDamaged
+	}
+	value := first>>1 ^ -(first & 1)
+	size, low := int(block/parts), uint64(0)
+	var widths []byte
+	for row := 0; row < rows; {
+		if row == 0 {
+			if err := f(0, value); err != nil {
+				return err
+			}
+			row++
+			continue
+		}
+		if len(widths) == 0 {
+			low = number()
+			if low = low>>1 ^ -(low & 1); !ok || uint64(len(data)) < parts {
+				return errDamaged
+			}
+			widths, data = data[:parts], data[parts:]
+		}
+		width := int(widths[0])
+		if width > 64 || len(data) < size/8*width {
+			return errDamaged
+		}
+		for i := 0; i < size && row < rows; i++ {
+			difference := uint64(0)
+			for b := range width {
+				at := i*width + b
+				difference |= uint64(data[at/8]>>(at%8)&1) << b
+			}
+			value += low + difference
+			if err := f(row, value); err != nil {
+				return err
+			}
+			row++
+		}
+		widths, data = widths[1:], data[size/8*width:]
+	}
+	return nil
 }
 
 // afterLevels returns the values that follow the definition levels of a page.

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	goruntime "runtime"
@@ -71,6 +72,12 @@ func (y *Residency) sendEncoded(ctx context.Context, x *resident, c *store.Colum
 	d := &decoding{Residency: y, encoded: c.Encoded, chunks: c.Encoded.Chunks(), kernels: kernels,
 		column: service.PageColumn{Column: x.data.Word(), Width: int64(c.Width),
 			Bytes: int64(v.Bytes), Base: v.Base, Least: v.Least, Span: v.Span}}
+	switch {
+	case v.Single:
+		d.column.Kind = service.PageSingles
+	case v.Float:
+		d.column.Kind = service.PageFloats
+	}
 	defer func() { err = errors.Join(err, d.close(err)) }()
 	if err := d.run(ctx); err != nil {
 		return 0, err
@@ -165,7 +172,9 @@ func (d *decoding) begin(b *pageBatch) (err error) {
 }
 
 // read reads and copies chunks, and returns their pages. Small chunks pass
-// together through a buffer of the staging.
+// together through a buffer of the staging. There are fewer buffers than a host
+// has cores, and reading may decompress pages, so that chunks of a buffer are
+// read at the same time as well.
 func (d *decoding) read(ctx context.Context, b *pageBatch, from, until int, places []int64) (
 	[]store.EncodedPages, error) {
 	pages := make([]store.EncodedPages, until-from)
@@ -177,7 +186,9 @@ func (d *decoding) read(ctx context.Context, b *pageBatch, from, until int, plac
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	parallel.Do(min(device.StageBuffers, goruntime.GOMAXPROCS(0)), len(groups), func(g int) {
+	cores := goruntime.GOMAXPROCS(0)
+	buffers := max(min(device.StageBuffers, cores, len(groups)), 1)
+	parallel.Do(buffers, len(groups), func(g int) {
 		first, end := groups[g], len(pages)
 		if g+1 < len(groups) {
 			end = groups[g+1]
@@ -188,13 +199,13 @@ func (d *decoding) read(ctx context.Context, b *pageBatch, from, until int, plac
 		at := places[first]
 		err := d.stage.Through(ctx, d.copies, b.chunks.At+cuda.Pointer(at), int(places[end]-at),
 			func(dst []byte) error {
-				for i := first; i < end; i++ {
+				errs := make([]error, end-first)
+				parallel.Do((cores+buffers-1)/buffers, end-first, func(k int) {
+					i := first + k
 					part := dst[places[i]-at : places[i+1]-at]
-					if err := d.encoded.Read(ctx, from+i, part, &pages[i]); err != nil {
-						return err
-					}
-				}
-				return nil
+					errs[k] = d.encoded.Read(ctx, from+i, part, &pages[i])
+				})
+				return cmp.Or(errs...)
 			})
 		if err != nil {
 			stop(err)
@@ -254,12 +265,24 @@ func (d *decoding) decode(b *pageBatch, pages []service.Page, from, until int,
 	if from == until {
 		return nil
 	}
-	most := int64(0)
+	most, deltas := int64(0), 0
 	for _, p := range pages[from:until] {
-		most = max(most, p.Rows)
+		if p.Delta {
+			deltas++
+		} else {
+			most = max(most, p.Rows)
+		}
 	}
-	at := b.list.Word() + int64(8*service.PageWords*from)
-	return d.start(service.DecodePages(at, int64(until-from), most, to, d.status.Word()))
+	at, n, status := b.list.Word()+int64(8*service.PageWords*from), until-from, d.status.Word()
+	if deltas > 0 {
+		if err := d.start(service.DecodeDeltas(at, int64(n), to, status)); err != nil {
+			return err
+		}
+	}
+	if deltas == n {
+		return nil
+	}
+	return d.start(service.DecodePages(at, int64(n), most, to, status))
 }
 
 // pageList is the pages of a batch, those of dictionaries first.
@@ -289,7 +312,8 @@ func (d *decoding) list(b *pageBatch, chunks []store.EncodedPages, places []int6
 	add := func(p *store.EncodedPage, at int64) *service.Page {
 		l.pages = append(l.pages, service.Page{From: b.chunks.Word() + at + int64(p.From),
 			Bytes: int64(p.Until - p.From), Unpacked: int64(p.Unpacked), Row: int64(p.Row),
-			Rows: int64(p.Rows), Packed: p.Packed, Levels: p.Levels, Coded: p.Coded})
+			Rows: int64(p.Rows), Packed: p.Packed, Levels: p.Levels, Coded: p.Coded,
+			Delta: p.Delta, Split: p.Split})
 		if p.Packed {
 			l.unpacked += service.PageRoom(int64(p.Unpacked))
 		}

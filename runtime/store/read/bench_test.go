@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -97,5 +98,58 @@ func BenchmarkLoadParquet(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkEncoded compares what the host does with the pages of columns that a
+// GPU decodes, on one core, with decoding them. Bytes are those of PLAIN
+// values.
+func BenchmarkEncoded(b *testing.B) {
+	const rows = 500_000
+	ctx := context.Background()
+	for _, codec := range encodedCodecs {
+		for _, kind := range []string{"plain", "places", "differences"} {
+			props := []parquet.WriterProperty{parquet.WithCompression(codec),
+				parquet.WithDictionaryDefault(kind == "places")}
+			distinct := 100_000
+			switch kind {
+			case "places":
+				distinct = 1000
+			case "differences":
+				props = append(props, encodings...)
+			}
+			rng := rand.New(rand.NewPCG(3, 1))
+			path := WriteFile(b, b.TempDir(), "t.parquet", string(writeEncoded(b, rng, rows,
+				rows/4, distinct, parquet.Repetitions.Required, props...)))
+			db, _, err := loadEncoded(b, path, encodedSchemas(b)[3:4], true)
+			if err != nil {
+				b.Fatal(err)
+			}
+			column := db.Relation("t:price").Column(1)
+			pages := column.Encoded.(*encodedColumn)
+			pages.file.opts.Threads = 1
+			name := fmt.Sprintf("%v/%s", codec, kind)
+			b.Run("read/"+name, func(b *testing.B) {
+				b.SetBytes(8 * rows)
+				var list store.EncodedPages
+				dst := make([]byte, pages.chunks[0].Bytes*2)
+				for b.Loop() {
+					for i, c := range pages.chunks {
+						if err := pages.Read(ctx, i, dst[:c.Bytes], &list); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+			b.Run("decode/"+name, func(b *testing.B) {
+				b.SetBytes(8 * rows)
+				dst := make([]byte, column.Bytes())
+				for b.Loop() {
+					if err := pages.Decode(ctx, 1, dst); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +20,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
-	"github.com/klauspost/compress/snappy"
 
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -26,19 +27,43 @@ import (
 )
 
 // encodedSchemas are the predicates of the files of writeEncoded.
-func encodedSchemas(t *testing.T) []store.Schema {
+func encodedSchemas(t testing.TB) []store.Schema {
 	return []store.Schema{
 		storetest.Predicate(t, "t:i32[id:int]=i32:int[32]"),
 		storetest.Predicate(t, "t:i64[id:int]=i64:int"),
 		storetest.Predicate(t, "t:day[id:int]=day:datetime"),
 		storetest.Predicate(t, "t:price[id:int]=price:decimal[18,2]"),
 		storetest.Predicate(t, "t:tax[id:int]=tax:decimal[18,4]"),
+		storetest.Predicate(t, "t:f64[id:int]=f64:float"),
+		storetest.Predicate(t, "t:f32[id:int]=f32:float"),
+		storetest.Predicate(t, "t:rounded[id:int]=rounded:float[32]"),
 	}
 }
 
+// encodedColumns is how many columns the files of writeEncoded have.
+const encodedColumns = 9
+
+// encodings are those of pages without a dictionary, but for PLAIN.
+var encodings = []parquet.WriterProperty{
+	parquet.WithEncodingFor("i32", parquet.Encodings.DeltaBinaryPacked),
+	parquet.WithEncodingFor("i64", parquet.Encodings.DeltaBinaryPacked),
+	parquet.WithEncodingFor("price", parquet.Encodings.DeltaBinaryPacked),
+	parquet.WithEncodingFor("tax", parquet.Encodings.DeltaBinaryPacked),
+	parquet.WithEncodingFor("f64", parquet.Encodings.ByteStreamSplit),
+	parquet.WithEncodingFor("f32", parquet.Encodings.ByteStreamSplit),
+}
+
+// encodedCodecs are the codecs of pages that may stay encoded.
+var encodedCodecs = []compress.Compression{compress.Codecs.Snappy, compress.Codecs.Uncompressed,
+	compress.Codecs.Zstd, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Lz4Raw}
+
+// oddFloats are floats that do not stay as they are, or are rarely right.
+var oddFloats = []float64{math.Copysign(0, -1), 0, math.NaN(), math.Inf(1), math.Inf(-1), 1e-310,
+	1e300, math.Float64frombits(0xfff4_0000_0000_0001)}
+
 // writeEncoded returns a file with rows of random values, of a number of
 // different ones.
-func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
+func writeEncoded(t testing.TB, rng *rand.Rand, rows, groupRows, distinct int,
 	repetition parquet.Repetition, props ...parquet.WriterProperty) []byte {
 	t.Helper()
 	leaf := func(name string, logical schema.LogicalType, physical parquet.Type) schema.Node {
@@ -52,6 +77,9 @@ func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
 		leaf("day", schema.DateLogicalType{}, parquet.Types.Int32),
 		leaf("price", schema.NewDecimalLogicalType(15, 2), parquet.Types.Int64),
 		leaf("tax", schema.NewDecimalLogicalType(9, 3), parquet.Types.Int32),
+		leaf("f64", nil, parquet.Types.Double),
+		leaf("f32", nil, parquet.Types.Float),
+		leaf("rounded", nil, parquet.Types.Double),
 	}
 	var out bytes.Buffer
 	w := file.NewParquetWriter(&out,
@@ -67,6 +95,16 @@ func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
 		}
 		for range rows {
 			values[i] = append(values[i], some[rng.IntN(distinct)])
+		}
+	}
+	var floats [3][]float64
+	for i := range floats {
+		for range rows {
+			f := float64(rng.IntN(distinct)) / 8
+			if rng.IntN(20) == 0 {
+				f = oddFloats[rng.IntN(len(oddFloats))]
+			}
+			floats[i] = append(floats[i], f)
 		}
 	}
 	for from := 0; from < rows; from += groupRows {
@@ -95,6 +133,14 @@ func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
 					}
 				}
 				_, err = to.WriteBatch(words, levels, nil)
+			case *file.Float64ColumnChunkWriter:
+				_, err = to.WriteBatch(floats[i-6][from:until], levels, nil)
+			case *file.Float32ColumnChunkWriter:
+				var singles []float32
+				for _, f := range floats[i-6][from:until] {
+					singles = append(singles, float32(f))
+				}
+				_, err = to.WriteBatch(singles, levels, nil)
 			}
 			if err = errors.Join(err, column.Close()); err != nil {
 				t.Fatal(err)
@@ -108,7 +154,7 @@ func writeEncoded(t *testing.T, rng *rand.Rand, rows, groupRows, distinct int,
 }
 
 // loadEncoded loads a file whose key is taken for proven.
-func loadEncoded(t *testing.T, path string, schemas []store.Schema, keep bool) (
+func loadEncoded(t testing.TB, path string, schemas []store.Schema, keep bool) (
 	*store.Database, *Report, error) {
 	t.Helper()
 	opts := memoryProofs(map[string][]byte{})
@@ -159,137 +205,6 @@ func TestNothingStaysEncoded(t *testing.T) {
 	}
 }
 
-var errByDevice = errors.New("a device reports an error")
-
-// decodeAsDevice decodes the pages of a column as a GPU does, whose kernels
-// know no more than what the interface says.
-func decodeAsDevice(c *store.Column) ([]uint64, error) {
-	v := c.Encoded.Values()
-	var out []uint64
-	var pages store.EncodedPages
-	for i, chunk := range c.Encoded.Chunks() {
-		if chunk.Row != len(out) {
-			return nil, fmt.Errorf("chunk %d begins at row %d of %d", i, chunk.Row, len(out))
-		}
-		data := make([]byte, chunk.Bytes)
-		if err := c.Encoded.Read(context.Background(), i, data, &pages); err != nil {
-			return nil, err
-		}
-		unpacked, dictionary := 0, pages.Dictionary
-		if p := &pages.DictionaryPage; p.Rows > 0 {
-			unpacked += p.Unpacked
-			var err error
-			if dictionary, err = pageAsDevice(p, data[p.From:p.Until], nil, &v); err != nil {
-				return nil, err
-			}
-		}
-		for _, p := range pages.Pages {
-			if p.Row != len(out) {
-				return nil, fmt.Errorf("a page begins at row %d of %d", p.Row, len(out))
-			}
-			if unpacked += p.Unpacked; unpacked > chunk.Unpacked {
-				return nil, fmt.Errorf("the pages have more than %d bytes", chunk.Unpacked)
-			}
-			entries, err := pageAsDevice(&p, data[p.From:p.Until], dictionary, &v)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, entries...)
-		}
-		if len(out) != chunk.Row+chunk.Rows {
-			return nil, fmt.Errorf("chunk %d ends at row %d", i, len(out))
-		}
-	}
-	return out, nil
-}
-
-func pageAsDevice(p *store.EncodedPage, data []byte, dictionary []uint64,
-	v *store.EncodedValues) (out []uint64, err error) {
-	if p.Packed {
-		if data, err = snappy.Decode(nil, data); err != nil {
-			return nil, err
-		}
-	}
-	if len(data) != p.Unpacked {
-		return nil, fmt.Errorf("a page has %d bytes, not %d", len(data), p.Unpacked)
-	}
-	if p.Levels {
-		data = data[4+binary.LittleEndian.Uint32(data):]
-	}
-	if !p.Coded {
-		if len(data) < p.Rows*v.Bytes {
-			return nil, errByDevice
-		}
-		for i := range p.Rows {
-			value := int64(0)
-			if v.Bytes == 4 {
-				value = int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
-			} else {
-				value = int64(binary.LittleEndian.Uint64(data[8*i:]))
-			}
-			entry := uint64(value) - uint64(v.Base)
-			if entry-v.Least > v.Span {
-				return nil, errByDevice
-			}
-			out = append(out, entry)
-		}
-		return out, nil
-	}
-	if len(data) == 0 || data[0] > 32 {
-		return nil, errByDevice
-	}
-	width, at := uint(data[0]), 1
-	take := func(place uint64) bool {
-		if len(out) < p.Rows {
-			if place >= uint64(len(dictionary)) {
-				return false
-			}
-			out = append(out, dictionary[place])
-		}
-		return true
-	}
-	for len(out) < p.Rows {
-		header, n := binary.Uvarint(data[at:])
-		if n <= 0 || header == 0 || header > 1<<32 {
-			return nil, errByDevice
-		}
-		at += n
-		if header&1 == 0 {
-			size := int(width+7) / 8
-			if at+size > len(data) {
-				return nil, errByDevice
-			}
-			place := uint64(0)
-			for k := range size {
-				place |= uint64(data[at+k]) << (8 * k)
-			}
-			at += size
-			for k := uint64(0); k < header/2 && len(out) < p.Rows; k++ {
-				if !take(place) {
-					return nil, errByDevice
-				}
-			}
-			continue
-		}
-		bit := uint(0)
-		for k := uint64(0); k < header/2*8 && len(out) < p.Rows; k++ {
-			if at+int(bit+width+7)/8 > len(data) {
-				return nil, errByDevice
-			}
-			place := uint64(0)
-			for b := range width {
-				place |= uint64(data[at+int(bit+b)/8]>>((bit+b)%8)&1) << b
-			}
-			bit += width
-			if !take(place) {
-				return nil, errByDevice
-			}
-		}
-		at += int(header/2) * int(width)
-	}
-	return out, nil
-}
-
 // checkEncoded compares what a device decodes of the columns of a database with
 // what the host does, and returns how many columns both decoded.
 func checkEncoded(t *testing.T, what string, db *store.Database) (both int) {
@@ -333,14 +248,16 @@ func TestEncoded(t *testing.T) {
 		repetition := []parquet.Repetition{parquet.Repetitions.Required,
 			parquet.Repetitions.Optional}[i%2]
 		props := []parquet.WriterProperty{
-			parquet.WithCompression([]compress.Compression{compress.Codecs.Snappy,
-				compress.Codecs.Uncompressed}[i/2%2]),
+			parquet.WithCompression(encodedCodecs[i/2%len(encodedCodecs)]),
 			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1,
 				parquet.DataPageV2}[i/4%2]),
 			parquet.WithDictionaryDefault(i/8%2 == 0),
 			parquet.WithDictionaryPageSizeLimit(2 << 10), parquet.WithBatchSize(64),
 			parquet.WithDataPageSize([]int64{300, 1 << 20}[rng.IntN(2)]),
 			parquet.WithPageIndexEnabled(rng.IntN(2) == 0),
+		}
+		if rng.IntN(2) == 0 {
+			props = append(props, encodings...)
 		}
 		what := fmt.Sprintf("file %d", i)
 		data := writeEncoded(t, rng, rows, groupRows, distinct, repetition, props...)
@@ -353,15 +270,16 @@ func TestEncoded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(report.Files[0].Encoded); n != 6 || report.Files[0].Undecoded() != n {
+		f := &report.Files[0]
+		if n := len(f.Encoded); n != encodedColumns || f.Undecoded() != n {
 			t.Fatalf("%s: columns %v stay encoded", what, report.Files[0].Encoded)
 		}
 		first := db.Relation("t:i32").Table.Sample()
-		if n := report.Files[0].Undecoded(); n != 6 {
-			t.Errorf("%s: the sample decodes %d columns", what, 6-n)
+		if n := report.Files[0].Undecoded(); n != encodedColumns {
+			t.Errorf("%s: the sample decodes %d columns", what, encodedColumns-n)
 		}
-		if n := checkEncoded(t, what, db); n != 6 {
-			t.Errorf("%s: a device decodes %d columns of 6", what, n)
+		if n := checkEncoded(t, what, db); n != encodedColumns {
+			t.Errorf("%s: a device decodes %d columns of %d", what, n, encodedColumns)
 		}
 		for _, s := range schemas {
 			if !slices.Equal(sortedTuples(db.Relation(s.Name)),
@@ -388,10 +306,12 @@ func TestEncodedOfOtherWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := 0
+	both, ofDuckDB := 0, 0
 	for _, path := range files {
+		before := both
 		for _, predicate := range []string{"t:i32[id:int]=i32:int[32]", "t:i64[id:int]=i64:int",
-			"t:d18[id:int]=d18:decimal[18,4]", "t:n[id:int]=n:int", "t:day[id:int]=day:datetime"} {
+			"t:d18[id:int]=d18:decimal[18,4]", "t:n[id:int]=n:int", "t:day[id:int]=day:datetime",
+			"t:f64[id:int]=f64:float", "t:f32[id:int]=f32:float", "t:s[id:int]=s:string"} {
 			schemas := []store.Schema{storetest.Predicate(t, predicate)}
 			db, _, err := loadEncoded(t, path, schemas, true)
 			if err != nil {
@@ -399,9 +319,15 @@ func TestEncodedOfOtherWriters(t *testing.T) {
 			}
 			both += checkEncoded(t, path, db)
 		}
+		if strings.Contains(path, "testdata/encoded/duckdb") {
+			ofDuckDB++
+			if n := both - before; n != 14 { // each of 7 columns with id
+				t.Errorf("%s: %d columns stay encoded", path, n)
+			}
+		}
 	}
-	if both == 0 {
-		t.Error("no column stays encoded")
+	if ofDuckDB != 2 {
+		t.Errorf("there are %d files of DuckDB", ofDuckDB)
 	}
 }
 
@@ -413,16 +339,20 @@ func TestEncodedDamage(t *testing.T) {
 	schemas := [][]store.Schema{encodedSchemas(t),
 		{storetest.Predicate(t, "t[id:int]=s:string")}}
 	var wholes [][]byte // those of strings after the others
-	for i := range 8 {
+	const numbers = 24  // files
+	for i := range numbers {
 		repetition := []parquet.Repetition{parquet.Repetitions.Required,
 			parquet.Repetitions.Optional}[i%2]
-		wholes = append(wholes, writeEncoded(t, rng, 300, 200, 30, repetition,
-			parquet.WithCompression([]compress.Compression{compress.Codecs.Snappy,
-				compress.Codecs.Uncompressed}[i/2%2]),
+		props := []parquet.WriterProperty{
+			parquet.WithCompression(encodedCodecs[i/2%len(encodedCodecs)]),
 			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1,
 				parquet.DataPageV2}[i/4%2]), parquet.WithBatchSize(64),
 			parquet.WithDataPageSize(200),
-			parquet.WithDictionaryPageSizeLimit(100), parquet.WithPageIndexEnabled(false)))
+			parquet.WithDictionaryPageSizeLimit(100), parquet.WithPageIndexEnabled(false)}
+		if i >= numbers/2 {
+			props = append(append(props, encodings...), parquet.WithDictionaryDefault(false))
+		}
+		wholes = append(wholes, writeEncoded(t, rng, 300, 200, 30, repetition, props...))
 	}
 	for i := range 2 {
 		wholes = append(wholes, writeTexts(t, slices.Repeat([]string{"b", "a", "text"}, 100), 150,
@@ -443,7 +373,7 @@ func TestEncodedDamage(t *testing.T) {
 			}
 		}
 		path := WriteFile(t, dir, "t.parquet", string(data))
-		of := i % len(wholes) / 8
+		of := i % len(wholes) / numbers
 		db, _, err := loadEncoded(t, path, schemas[of], true)
 		if err == nil {
 			both[of] += checkEncoded(t, fmt.Sprintf("file %d", i), db)
@@ -618,8 +548,7 @@ func TestEncodedStrings(t *testing.T) {
 			texts[row] = fmt.Sprintf("%x text", n*37)
 		}
 		data := writeTexts(t, texts, 800, parquet.WithBatchSize(50), parquet.WithDataPageSize(400),
-			parquet.WithCompression([]compress.Compression{compress.Codecs.Snappy,
-				compress.Codecs.Uncompressed}[i%2]),
+			parquet.WithCompression(encodedCodecs[i%len(encodedCodecs)]),
 			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1,
 				parquet.DataPageV2}[i/2%2]))
 		path := WriteFile(t, dir, "t.parquet", string(data))
@@ -707,7 +636,7 @@ func TestEncodedPartners(t *testing.T) {
 		selected bool
 	}{
 		"the GPU decodes both":     {compress.Codecs.Snappy, false},
-		"the host decodes the one": {compress.Codecs.Zstd, true},
+		"the host decodes the one": {compress.Codecs.Gzip, true},
 	} {
 		dir := t.TempDir()
 		write := func(file string, rows int, codec compress.Compression) Fact {
@@ -835,7 +764,7 @@ func writePairs(t *testing.T, ids, values []int64, props ...parquet.WriterProper
 }
 
 // appendGroup begins a row group.
-func appendGroup(t *testing.T, w *file.Writer) file.SerialRowGroupWriter {
+func appendGroup(t testing.TB, w *file.Writer) file.SerialRowGroupWriter {
 	t.Helper()
 	group, err := w.AppendRowGroupChecked()
 	if err != nil {
