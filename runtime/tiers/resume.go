@@ -91,7 +91,9 @@ func (r *run) settle(x *rest, at runtime.Round) bool {
 
 // handover is what a run on the plain engine leaves to native code.
 type handover struct {
-	rest     *rest
+	rest *rest
+	// engine is that of native code, or of a GPU.
+	engine   runtime.Engine
 	left     int64 // rounds that the plain engine ran
 	rounds   int64 // those of left that native code does not repeat
 	changing []*store.Relation
@@ -114,7 +116,13 @@ func (r *run) leave(x *rest, at runtime.Round) *handover {
 		}
 	}
 	var changing []runtime.Part
-	if at.Dropped != x.dropped { // a repetition would count them twice
+	engine := runtime.Engine(r.native)
+	if t := x.making.first(); t != nil {
+		engine = t.engine
+	}
+	// A repetition would count dropped decimals twice, and a GPU does not
+	// decompose loops.
+	if at.Dropped != x.dropped || engine == r.card {
 		r.dropSeeds(x)
 	}
 	if x.seeds == nil {
@@ -128,7 +136,8 @@ func (r *run) leave(x *rest, at runtime.Round) *handover {
 		x.settled[kept[i].Var] = rel
 		r.held += bytes(rel)
 	}
-	h := &handover{rest: x, left: at.Number, rounds: at.Number, changing: rels[:len(changing)]}
+	h := &handover{rest: x, engine: engine, left: at.Number, rounds: at.Number,
+		changing: rels[:len(changing)]}
 	if x.seeds != nil {
 		h.rounds, h.changing, x.seeds = 0, x.seeds, nil
 		return h
@@ -177,11 +186,22 @@ func (r *run) resume(ctx context.Context, h *handover) error {
 			progress(p)
 		}
 	}
-	profile := runtime.SegmentProfile{Engine: r.native.Name(), Loop: h.rest.loop,
+	req.Resident = false
+	profile := runtime.SegmentProfile{Engine: h.engine.Name(), Loop: h.rest.loop,
 		Rounds: h.rounds, Fills: r.fills(h.rest.piece, h.rest.until),
 		Commands: r.commands(h.rest.piece, h.rest.until)}
 	start := time.Now()
-	answer, err := r.native.Run(ctx, &req)
+	answer, err := h.engine.Run(ctx, &req)
+	if h.engine == r.card && isOfCard(err) && ctx.Err() == nil {
+		// The tuples are still here, so the plain engine goes on with them.
+		r.failed(err)
+		r.leftCard = true
+		failed := profile
+		failed.Failed, failed.Run = err.Error(), time.Since(start)
+		r.answer.Segments = append(r.answer.Segments, failed)
+		profile.Engine, start = r.plain.Name(), time.Now()
+		answer, err = r.plain.Run(ctx, &req)
+	}
 	if err != nil {
 		var rounds *runtime.RoundsError
 		if errors.As(err, &rounds) && r.rounds > 0 {

@@ -1,0 +1,219 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/internal/short"
+	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
+	"github.com/redfoxdb/redfox/runtime/tiers"
+)
+
+// changesBefore gives the test an emulated GPU, to which loops of auto change
+// over before a round.
+func changesBefore(t *testing.T, o emulated.Options, round int64) *emulated.Driver {
+	t.Helper()
+	d := emulateGPU(t, o)
+	process.Tiers = &tiers.Sizes{Commands: 1 << 20, Scanned: 1 << 40, Rows: 1 << 40, First: round,
+		Waits: true}
+	return d
+}
+
+// changes counts the segments of a GPU, and those that failed there.
+func changes(res *Result) (onCard, failed int) {
+	for _, s := range res.Stats.Segments {
+		if s.Engine == EngineGPU {
+			onCard++
+			if s.Failed != "" {
+				failed++
+			}
+		}
+	}
+	return onCard, failed
+}
+
+// TestProgramsChangeToGPU runs the programs of testdata with auto, whose loops
+// change over to an emulated GPU before each of the first rounds.
+func TestProgramsChangeToGPU(t *testing.T) {
+	ctx := context.Background()
+	files, err := filepath.Glob("../../testdata/programs/*/program.logic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = short.Part(t, files, "programs")
+	changed := 0
+	for round := range int64(3) {
+		t.Run(fmt.Sprint("before round ", round), func(t *testing.T) {
+			changesBefore(t, emulated.Options{Seed: 11}, round)
+			for _, file := range files {
+				sources, err := ReadSources(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				prog, err := Compile(ctx, sources, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				facts := FactsIn(filepath.Join(filepath.Dir(file), "facts"))
+				want, failure := prog.Run(ctx, facts, RunOptions{Engine: "go"})
+				got, err := prog.Run(ctx, facts, RunOptions{})
+				if fmt.Sprint(err) != fmt.Sprint(failure) {
+					t.Fatalf("%s: the error is %v, not %v", file, err, failure)
+				}
+				if err != nil {
+					continue
+				}
+				on, failed := changes(got)
+				if changed += on; failed > 0 {
+					t.Errorf("%s: %+v", file, got.Stats.Segments)
+				}
+				if on > 0 && got.Stats.Device == nil {
+					t.Errorf("%s: nothing is known of the GPU's work", file)
+				}
+				if a, b := resultText(t, got), resultText(t, want); a != b {
+					t.Errorf("%s: got\n%.2000s\nwant\n%.2000s", file, a, b)
+				}
+			}
+		})
+	}
+	if changed == 0 {
+		t.Error("no loop changed over")
+	}
+	t.Logf("loops changed over %d times", changed)
+}
+
+// pathOf returns the edges of a path.
+func pathOf(nodes int) [][]any {
+	var out [][]any
+	for i := range nodes - 1 {
+		out = append(out, []any{i, i + 1})
+	}
+	return out
+}
+
+const closureOfInts = `
+edge(x, y) -> int(x), int(y).
+path(x, y) <- edge(x, y).
+path(x, z) <- path(x, y), edge(y, z).
+n[] = v <- agg<<v = count()>> path(_, _).
+_(v) <- n[] = v.
+`
+
+// TestChangeFinds has a second run find the code of the first, and the GPU
+// open.
+func TestChangeFinds(t *testing.T) {
+	changesBefore(t, emulated.Options{}, 0)
+	prog := compileText(t, closureOfInts, Options{})
+	for run := range 2 {
+		res, err := prog.Run(context.Background(), NewFacts().Rows("edge", pathOf(30)...),
+			RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := res.Stats.Segments
+		if len(s) != 2 || !s[0].Left || s[1].Engine != EngineGPU || s[1].Compile > 0 ||
+			s[0].Rounds != int64(2-run) {
+			t.Errorf("run %d: %+v", run, s)
+		}
+		if got := resultText(t, res); !strings.Contains(got, "435") {
+			t.Errorf("run %d: %s", run, got)
+		}
+	}
+}
+
+// TestChangeFails changes over to a GPU that cannot be opened, that lacks
+// memory, or that fails in the middle of the loop.
+func TestChangeFails(t *testing.T) {
+	ctx := context.Background()
+	prog := compileText(t, closureOfInts, Options{})
+	facts := NewFacts().Rows("edge", pathOf(120)...)
+	for _, tt := range []struct {
+		name   string
+		card   emulated.Options
+		fault  *emulated.Fault
+		opts   RunOptions
+		on     int // segments of the GPU
+		failed int
+	}{
+		{name: "no context", fault: &emulated.Fault{Calls: []string{"cuDevicePrimaryCtxRetain"},
+			Code: emulated.OutOfMemory}},
+		{name: "no room for the tuples", opts: RunOptions{DeviceMemory: 1 << 10}},
+		{name: "no room for what is derived", opts: RunOptions{DeviceMemory: 32 << 10}, on: 1, failed: 1},
+		{name: "room", opts: RunOptions{DeviceMemory: 32 << 20}, on: 1},
+		{name: "a fault", fault: &emulated.Fault{Calls: []string{emulated.Execution}, Times: 1,
+			Code: emulated.IllegalAddress}, on: 1, failed: 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := changesBefore(t, tt.card, 1)
+			if tt.fault != nil {
+				d.Inject(*tt.fault)
+			}
+			res, err := prog.Run(ctx, facts, tt.opts)
+			if tt.fault != nil && !d.Heal() {
+				t.Error("the call was not made")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if on, failed := changes(res); on != tt.on || failed != tt.failed {
+				t.Errorf("%+v", res.Stats.Segments)
+			}
+			if got := resultText(t, res); !strings.Contains(got, "7140") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// TestShortRunsOpenNoGPU looks for the driver of a GPU only when auto has a
+// loop that takes long.
+func TestShortRunsOpenNoGPU(t *testing.T) {
+	ctx := context.Background()
+	prog := compileText(t, closureOfInts, Options{})
+	for _, tt := range []struct {
+		engine string
+		after  time.Duration
+		looks  bool
+	}{
+		{EngineAuto, time.Hour, false}, {EngineAuto, 0, true}, {EngineGo, 0, false},
+		{EngineCPU, 0, false},
+	} {
+		d := changesBefore(t, emulated.Options{}, 0)
+		process.Tiers.OpenCard = tt.after
+		looked := false
+		process.Machine.Driver = func() (driver.Driver, error) {
+			looked = true
+			return d, nil
+		}
+		res, err := prog.Run(ctx, NewFacts().Rows("edge", pathOf(10)...),
+			RunOptions{Engine: tt.engine})
+		if err != nil || !strings.Contains(resultText(t, res), "45") {
+			t.Fatal(res, err)
+		}
+		if looked != tt.looks {
+			t.Errorf("engine %s, after %v: the driver was looked for: %t", tt.engine, tt.after, looked)
+		}
+	}
+}
+
+// TestNoGPUToChangeTo goes on as native code on a machine without a GPU.
+func TestNoGPUToChangeTo(t *testing.T) {
+	changesBefore(t, emulated.Options{}, 0)
+	process.Machine.Driver = func() (driver.Driver, error) {
+		return nil, errors.New("a driver that is too old")
+	}
+	res, err := compileText(t, closureOfInts, Options{}).Run(context.Background(),
+		NewFacts().Rows("edge", pathOf(10)...), RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := res.Stats.Segments; len(s) != 2 || s[1].Engine != EngineCPU {
+		t.Errorf("%+v", s)
+	}
+}
