@@ -217,3 +217,57 @@ func TestNoGPUToChangeTo(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestGPUAtOnce takes a GPU at once for a join that makes many rows, and for
+// nothing that loops fill.
+func TestGPUAtOnce(t *testing.T) {
+	const joins = "a(x) -> int(x).\nb(x) -> int(x).\nn[] = v <- agg<<v = count()>> a(x), b(y), x < y.\n"
+	const loops = joins + "c(x, y) <- a(x), b(y), x = y. c(x, z) <- c(x, y), c(y, z).\n"
+	const after = `a(x) -> int(x).
+b(x) -> int(x).
+c(x, y) <- a(x), b(y), y = x + 1.
+c(x, z) <- c(x, y), c(y, z).
+d(x, y) <- c(x, _), c(_, y).
+`
+	ctx := context.Background()
+	for _, tt := range []struct {
+		name, text string
+		rows       int
+		memory     int64
+		want       string
+	}{
+		{"few rows", joins, 100, 0, EngineGo},
+		{"many rows", joins, 16_000, 0, EngineGPU},
+		{"many rows beside a loop", loops, 16_000, 0, EngineGPU},
+		{"what follows a loop", after, 16_000, 0, EngineGo},
+		{"a GPU that is too small", joins, 16_000, 1 << 10, EngineGo},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			emulateGPU(t, emulated.Options{})
+			prog := compileText(t, tt.text, Options{})
+			var rows [][]any
+			for i := range tt.rows {
+				rows = append(rows, []any{i})
+			}
+			db, err := prog.Load(ctx, NewFacts().Rows("a", rows...).Rows("b", rows...), LoadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := RunOptions{DeviceMemory: tt.memory, Threads: 2}
+			chosen, _, err := prog.ChooseEngine(db, opts)
+			if err != nil || chosen.Name != tt.want {
+				t.Errorf("auto chooses %s, %v", chosen.Name, err)
+			}
+			q, err := prepare(process, prog, db, opts)
+			if err != nil || q.engine.Name != tt.want {
+				t.Errorf("a run takes %s, %v", q.engine.Name, err)
+			}
+			if opts = (RunOptions{Engine: EngineGo}); tt.memory > 0 {
+				return
+			}
+			if chosen, _, err = prog.ChooseEngine(db, opts); err != nil || chosen.Name != EngineGo {
+				t.Errorf("%s in place of go, %v", chosen.Name, err)
+			}
+		})
+	}
+}

@@ -78,7 +78,7 @@ func EngineFor(engine, device string) string { return machine.EngineFor(engine, 
 // The error is that with which the run would fail.
 func (p *Program) ChooseEngine(db *Database,
 	opts RunOptions) (chosen EngineInfo, passed []EngineInfo, err error) {
-	c, err := p.choose(process.Machine, db, opts)
+	c, err := p.chooseFor(process.Machine, db, opts)
 	return c.Info, c.Passed, err
 }
 

@@ -191,7 +191,8 @@ type Prepared struct {
 
 // prepare chooses an engine for a run and plans it.
 func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Prepared, error) {
-	chosen, err := p.choose(engines.Machine, db, opts)
+	start := time.Now()
+	chosen, err := p.chooseFor(engines.Machine, db, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -199,12 +200,14 @@ func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Pr
 	if q.derived, q.inputs, q.makers, err = p.wantedOf(opts.Outputs); err != nil {
 		return nil, err
 	}
-	start := time.Now()
 	// Rewrites see the wanted outputs and the statistics of the data. From here
 	// on the plan is fixed.
 	switch {
 	case chosen.Card == nil:
 		q.plan, err = p.optimise(q.derived, db)
+		if chosen.Later != nil {
+			q.freeCopies()
+		}
 	case chosen.Name == machine.Mixed: // whose plans are no program's
 		q.plan, err = p.optimise(q.derived, db)
 		q.freeCopies()

@@ -274,15 +274,25 @@ func (r *run) lookAfter(t *try) time.Duration {
 func (r *run) codeAfter(x *rest, t *try) time.Duration {
 	commands := r.commands(x.piece, x.until)
 	if t.isCard {
-		cores := goruntime.GOMAXPROCS(0)
-		return max(r.lookAfter(t),
-			time.Duration((commands+cores-1)/cores)*r.sizes.CardCommand)
+		return max(r.lookAfter(t), onAllCores(commands, r.sizes.CardCommand))
 	}
 	patience := r.sizes.Other
 	if x.seeds != nil {
 		patience = r.sizes.Linear
 	}
 	return time.Duration(patience*commands) * r.sizes.Command
+}
+
+// CardCode returns the expected time to compile commands for a GPU.
+func CardCode(commands int) time.Duration {
+	return onAllCores(commands, DefaultSizes.CardCommand)
+}
+
+// onAllCores returns the time of work that each core does for some of the
+// commands.
+func onAllCores(commands int, each time.Duration) time.Duration {
+	cores := goruntime.GOMAXPROCS(0)
+	return time.Duration((commands+cores-1)/cores) * each
 }
 
 // ahead returns a request for the code that resumes a loop. Bounds of what the
