@@ -171,6 +171,27 @@ func TestChangeFails(t *testing.T) {
 	}
 }
 
+// TestChangeLeavesHostLoops keeps loops whose functions GPUs have no code for
+// from a GPU.
+func TestChangeLeavesHostLoops(t *testing.T) {
+	const types = "e(x, y) -> string(x), string(y).\ns(x, y) <- e(x, y).\n"
+	for text, want := range map[string]string{
+		types + `s(x, z) <- s(x, y), e(y, z), x + z != "ab0".`: EngineCPU,
+		types + `s(x, z) <- s(x, y), e(y, z), x != z.`:         EngineGPU,
+	} {
+		changesBefore(t, emulated.Options{}, 1)
+		res, err := compileText(t, text, Options{}).Run(context.Background(),
+			NewFacts().Rows("e", []any{"a", "b"}, []any{"b", "c"}, []any{"c", "d"}, []any{"d", "e"}),
+			RunOptions{})
+		if err != nil || res.Len("s") != 10 {
+			t.Fatal(res, err)
+		}
+		if s := res.Stats.Segments; len(s) != 2 || s[1].Engine != want {
+			t.Errorf("%s: %+v", text, s)
+		}
+	}
+}
+
 // TestShortRunsOpenNoGPU looks for the driver of a GPU only when auto has a
 // loop that takes long.
 func TestShortRunsOpenNoGPU(t *testing.T) {

@@ -102,7 +102,26 @@ type maker func(g *harmony.Program, k woven.Knowledge, early func(ptx string)) (
 // Compile compiles the code of a request. It uses all cores whatever their
 // number is to be: a run that waits for the device leaves them soon.
 func (e *Engine) Compile(ctx context.Context, req *runtime.Request, _ int) error {
-	return e.with(ctx, req, e.opts.Compile, func(*run, time.Duration) error { return nil })
+	return e.with(ctx, req, e.opts.Compile, nil)
+}
+
+// errHostLoop says that the host evaluates a part of each round of a loop. The
+// rounds then wait for it, so that loops on the host are faster.
+var errHostLoop = errors.New("a loop has functions that GPUs have no code for")
+
+// hasHostLoop reports whether a kernel in a loop runs on the host.
+func hasHostLoop(p *woven.Program) bool {
+	for _, b := range p.Graph.Blocks {
+		if !p.Reach[b][b] {
+			continue
+		}
+		for _, c := range b.Cmds {
+			if k, ok := c.(*harmony.Run); ok && k.Kernel.Host {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // errNoCode is the error of a search for code that was not made before.
@@ -118,7 +137,7 @@ func (e *Engine) Find(ctx context.Context, req *runtime.Request) (bool, error) {
 		}
 		return made, err
 	}
-	err := e.with(ctx, req, finding, func(*run, time.Duration) error { return nil })
+	err := e.with(ctx, req, finding, nil)
 	if errors.Is(err, errNoCode) {
 		return false, nil
 	}

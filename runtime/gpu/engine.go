@@ -259,7 +259,8 @@ func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 
 // with sets up a run, calls evaluate and finishes the run. makes returns the
 // code of a kernel graph. compiled is the time that this and loading the code
-// took, or 0 if the engine had it.
+// took, or 0 if the engine had it. If evaluate is nil, with only gets the code,
+// for a run that comes from another engine.
 func (e *Engine) with(ctx context.Context, req *runtime.Request, makes maker,
 	evaluate func(r *run, compiled time.Duration) error) (err error) {
 	if err := context.Cause(ctx); err != nil {
@@ -284,7 +285,10 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, makes maker,
 		}
 	}
 	r.follow(bound)
-	if !known {
+	if evaluate == nil && hasHostLoop(prog) {
+		return errHostLoop
+	}
+	if !known && evaluate != nil {
 		go e.recall(bound) // concurrently with compilation
 		defer e.recall(bound)
 		r.beginCopies()
@@ -302,6 +306,9 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, makes maker,
 		return e.failure(err)
 	}
 	defer kept.codes.Release(code)
+	if evaluate == nil {
+		return nil
+	}
 	r.code = code.Made
 	r.repeat(bound)
 	if err := r.open(); err != nil {
