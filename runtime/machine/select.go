@@ -12,8 +12,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-// The numbers of rows below which Auto passes over an engine: making code, and
-// copying the facts to a GPU, usually takes longer than such a run.
+// The numbers of rows below which Auto does not begin on an engine: making
+// code, and copying the facts to a GPU, usually takes longer than such a run.
+// Loops that take longer change over to it.
 const (
 	FewFacts    = 1 << 15 // for native code
 	FewGPUFacts = 1 << 20
