@@ -3,6 +3,7 @@ package tiers
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/redfoxdb/redfox/queryplan"
@@ -62,6 +63,14 @@ func unbounded(seg *segments.Segment) int {
 	return n
 }
 
+// unbounded reports whether the loop has no bound of its own.
+func (x *rest) unbounded() bool {
+	return slices.ContainsFunc(x.seg.Plan.Blocks, func(b *queryplan.Block) bool {
+		t, ok := b.Term.(*queryplan.Branch)
+		return b.Name == x.loop && ok && t.Unbounded && t.Then == b
+	})
+}
+
 // changing lists the parts of a loop's variables that are handed over.
 func (x *rest) changing() []runtime.Part {
 	var out []runtime.Part
@@ -104,6 +113,9 @@ type handover struct {
 func (r *run) leave(x *rest, at runtime.Round) *handover {
 	if x.seg.Again && at.Dropped > 0 { // would count dropped decimals twice
 		return nil
+	}
+	if r.rounds > 0 && at.Number >= r.rounds && x.unbounded() {
+		return nil // there are no rounds left
 	}
 	if !r.settle(x, at) {
 		return nil
@@ -168,7 +180,7 @@ func (r *run) keep(h *handover) {
 func (r *run) resume(ctx context.Context, h *handover) error {
 	req := *r.req
 	req.Plan, req.MaxRounds = h.rest.seg.Plan, r.rounds
-	if r.rounds > 0 && unbounded(h.rest.seg) > 0 {
+	if r.rounds > 0 && h.rest.unbounded() {
 		req.MaxRounds = r.rounds - h.rounds
 	}
 	req.Facts = r.facts(h.rest.seg, nil)
