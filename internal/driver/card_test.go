@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redfoxdb/redfox/internal/cuda/driver"
+	"github.com/redfoxdb/redfox/internal/reference/randprog"
 	"github.com/redfoxdb/redfox/internal/short"
 	"github.com/redfoxdb/redfox/runtime/gpu/emulated"
 	"github.com/redfoxdb/redfox/runtime/tiers"
@@ -61,23 +62,9 @@ func TestProgramsChangeToGPU(t *testing.T) {
 					t.Fatal(err)
 				}
 				facts := FactsIn(filepath.Join(filepath.Dir(file), "facts"))
-				want, failure := prog.Run(ctx, facts, RunOptions{Engine: "go"})
-				got, err := prog.Run(ctx, facts, RunOptions{})
-				if fmt.Sprint(err) != fmt.Sprint(failure) {
-					t.Fatalf("%s: the error is %v, not %v", file, err, failure)
-				}
-				if err != nil {
-					continue
-				}
-				on, failed := changes(got)
+				on, failed := changesAsGo(t, file, prog, facts, 0)
 				if changed += on; failed > 0 {
-					t.Errorf("%s: %+v", file, got.Stats.Segments)
-				}
-				if on > 0 && got.Stats.Device == nil {
-					t.Errorf("%s: nothing is known of the GPU's work", file)
-				}
-				if a, b := resultText(t, got), resultText(t, want); a != b {
-					t.Errorf("%s: got\n%.2000s\nwant\n%.2000s", file, a, b)
+					t.Errorf("%s: the GPU fails", file)
 				}
 			}
 		})
@@ -86,6 +73,53 @@ func TestProgramsChangeToGPU(t *testing.T) {
 		t.Error("no loop changed over")
 	}
 	t.Logf("loops changed over %d times", changed)
+}
+
+// changesAsGo compares a run of auto with one of the go engine, and counts the
+// segments of a GPU with so much memory, and those that failed there.
+func changesAsGo(t *testing.T, name string, prog *Program, facts *Facts, memory int64) (
+	on, failed int) {
+	t.Helper()
+	ctx := context.Background()
+	want, failure := prog.Run(ctx, facts, RunOptions{Engine: EngineGo})
+	got, err := prog.Run(ctx, facts, RunOptions{DeviceMemory: memory})
+	if fmt.Sprint(err) != fmt.Sprint(failure) {
+		t.Fatalf("%s: the error is %v, not %v", name, err, failure)
+	}
+	if err != nil {
+		return 0, 0
+	}
+	if on, failed = changes(got); on > failed && got.Stats.Device == nil {
+		t.Errorf("%s: nothing is known of the GPU's work", name)
+	}
+	if a, b := resultText(t, got), resultText(t, want); a != b {
+		t.Errorf("%s: got\n%.2000s\nwant\n%.2000s", name, a, b)
+	}
+	return on, failed
+}
+
+// TestRandomProgramsChangeToGPU runs random programs with auto, whose loops
+// change over to a GPU of much or little memory.
+func TestRandomProgramsChangeToGPU(t *testing.T) {
+	count, changed, failed := short.Count(t, 60, "random programs"), 0, 0
+	for round := range uint64(3) {
+		changesBefore(t, emulated.Options{Seed: 3}, int64(round))
+		for seed := round; seed < count; seed += 3 {
+			random := randprog.New(8_800_000 + seed)
+			dir := t.TempDir()
+			if err := random.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+			on, bad := changesAsGo(t, fmt.Sprint("seed ", seed),
+				compileText(t, random.Text(), Options{}), FactsIn(filepath.Join(dir, "facts")),
+				[]int64{0, 8 << 10}[seed/3%2])
+			changed, failed = changed+on, failed+bad
+		}
+	}
+	t.Logf("loops changed over %d times, of which %d failed", changed, failed)
+	if changed == failed {
+		t.Error("no loop changed over")
+	}
 }
 
 // pathOf returns the edges of a path.

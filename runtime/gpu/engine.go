@@ -495,9 +495,15 @@ func (e *Engine) Trim() error {
 }
 
 // Forget frees the resident columns of facts and the indexes over them. Those
-// in use are freed when their runs end.
+// in use are freed when their runs end. It does not wait for a device that is
+// being opened, and has nothing yet.
 func (e *Engine) Forget(facts *store.Database) {
-	if e.waitOpen() != nil {
+	select {
+	case <-e.opened:
+	default:
+		return
+	}
+	if e.unopened != nil {
 		return
 	}
 	for _, rel := range facts.Relations() {
