@@ -2,12 +2,15 @@ package driver
 
 import (
 	"cmp"
+	"errors"
 	goruntime "runtime"
 	"slices"
 	"time"
 
+	"github.com/redfoxdb/redfox/internal/cuda"
 	"github.com/redfoxdb/redfox/queryplan"
 	"github.com/redfoxdb/redfox/queryplan/stats"
+	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/tiers"
 )
@@ -47,6 +50,7 @@ func (p *Program) chooseFor(m *machine.Machine, db *Database,
 		return chosen, err
 	}
 	if card, ok := s.AtOnce(db.size(p), &p.codes); ok {
+		card.Instead = &chosen
 		return card, nil
 	}
 	return chosen, nil
@@ -101,6 +105,13 @@ func rowsOutsideLoops(plan *queryplan.Plan, cat *stats.Catalog) float64 {
 		})
 	}
 	return rows
+}
+
+// isOfDevice reports whether a run has failed because a GPU has.
+func isOfDevice(err error) bool {
+	var device *runtime.DeviceError
+	var called *cuda.Error
+	return errors.As(err, &device) || errors.As(err, &called)
 }
 
 func commandsOf(plan *queryplan.Plan) int {

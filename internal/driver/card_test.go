@@ -326,3 +326,34 @@ d(x, y) <- c(x, _), c(_, y).
 		})
 	}
 }
+
+// TestGPUAtOnceFails goes on with a simpler engine if a GPU that auto takes at
+// once cannot be opened, but not if the user asks for one.
+func TestGPUAtOnceFails(t *testing.T) {
+	prog := compileText(t, "a(x) -> int(x).\nn[] = v <- agg<<v = count()>> a(x), a(y), x < y.\n",
+		Options{})
+	var rows [][]any
+	for i := range 5000 {
+		rows = append(rows, []any{i})
+	}
+	for _, engine := range []string{EngineAuto, EngineGPU} {
+		d := emulateGPU(t, emulated.Options{})
+		d.Inject(emulated.Fault{Calls: []string{"cuDevicePrimaryCtxRetain"},
+			Code: emulated.OutOfMemory})
+		res, err := prog.Run(context.Background(), NewFacts().Rows("a", rows...),
+			RunOptions{Engine: engine, Threads: 1})
+		if !d.Heal() {
+			t.Error("the GPU was not opened")
+		}
+		switch {
+		case engine == EngineGPU:
+			if !isOfDevice(err) {
+				t.Errorf("a GPU that is asked for: %v", err)
+			}
+		case err != nil:
+			t.Error(err)
+		case res.Stats.Engine != EngineGo || !strings.Contains(resultText(t, res), "12497500"):
+			t.Errorf("engine %s: %s", res.Stats.Engine, resultText(t, res))
+		}
+	}
+}

@@ -142,6 +142,9 @@ type Choice struct {
 	// adaptive run may change over. It opens the driver of the GPU, so it is
 	// called once a loop has taken long.
 	Later func() (Choice, error)
+	// Instead is the choice for a run whose GPU fails, if the user has not
+	// asked for a GPU; else nil.
+	Instead *Choice
 }
 
 // Target returns the name of the target of the engine's kernels; "" if it runs
