@@ -310,6 +310,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request, makes maker,
 		return nil
 	}
 	r.code = code.Made
+	e.awaits(r.code)
 	r.repeat(bound)
 	if err := r.open(); err != nil {
 		return e.failure(err)
