@@ -105,7 +105,7 @@ func TestRandomProgramsChangeToGPU(t *testing.T) {
 	for round := range uint64(3) {
 		changesBefore(t, emulated.Options{Seed: 3}, int64(round))
 		for seed := round; seed < count; seed += 3 {
-			random := randprog.New(8_800_000 + seed)
+			random := randprog.New(8_800_054 + seed)
 			dir := t.TempDir()
 			if err := random.Write(dir); err != nil {
 				t.Fatal(err)
