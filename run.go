@@ -7,8 +7,9 @@ import (
 )
 
 // The names of engines, for RunOptions.Engine and SessionOptions.Engine.
-// EngineAuto is the best for the facts; without a GPU its runs begin on the go
-// engine and go on as native code where that is worth it. EngineGo needs
+// EngineAuto is the best for the facts; its runs begin on the go engine, unless
+// there is much work, and their loops change over to a GPU or to native code
+// where that is worth it. EngineGo needs
 // nothing of the machine, EngineCPU needs libLLVM, and EngineGPU needs NVIDIA's
 // driver as well.
 const (

@@ -18,16 +18,22 @@ import (
 )
 
 // benchFirst measures the first and the second run of engine auto beside those
-// of the go and cpu engines, each in a process. The first run has an empty code
-// cache; the second one has what the first has left. The runs of a program take
-// turns, and their answers must be equal.
+// of the go, cpu and gpu engines, each in a process. The first run has an empty
+// code cache; the second one has what the first has left. The runs of a program
+// take turns, and their answers must be equal.
 func benchFirst(ctx context.Context, c config) error {
 	bin, remove, err := buildCommand(ctx)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	f := &firstRuns{config: c, bin: bin, dir: filepath.Dir(bin)}
+	f := &firstRuns{config: c, bin: bin, dir: filepath.Dir(bin), kinds: runKinds}
+	if !slices.ContainsFunc(driver.Engines(), func(e driver.EngineInfo) bool {
+		return e.Name == driver.EngineGPU && e.Available
+	}) {
+		f.kinds = slices.DeleteFunc(slices.Clone(runKinds),
+			func(k runKind) bool { return k.engine == driver.EngineGPU })
+	}
 	programs, err := f.programs()
 	if err != nil {
 		return err
@@ -44,7 +50,7 @@ func benchFirst(ctx context.Context, c config) error {
 		rows = append(rows, row)
 	}
 	header := table.Row{"program", "go", "go, processor"}
-	for _, kind := range runKinds[1:] {
+	for _, kind := range f.kinds[1:] {
 		header = append(header, kind.engine+" "+kind.name)
 	}
 	report(fmt.Sprintf("first and second runs beside go, as wall / processor time, %d threads",
@@ -52,9 +58,13 @@ func benchFirst(ctx context.Context, c config) error {
 	return nil
 }
 
+// runKind is a run of a program on an engine.
+type runKind struct{ engine, name string }
+
 // runKinds are the runs of a program. The runs of an engine share a cache.
-var runKinds = []struct{ engine, name string }{
+var runKinds = []runKind{
 	{driver.EngineGo, ""}, {driver.EngineCPU, "first"}, {driver.EngineCPU, "second"},
+	{driver.EngineGPU, "first"}, {driver.EngineGPU, "second"},
 	{driver.EngineAuto, "first"}, {driver.EngineAuto, "second"},
 }
 
@@ -68,12 +78,14 @@ type firstProgram struct {
 type firstRuns struct {
 	config
 	bin, dir string
+	kinds    []runKind // those of this machine
 }
 
-// programs lists closures, an analysis of mutual recursion, queries, and a
-// program of thousands of rules.
+// programs lists a tiny program, closures, an analysis of mutual recursion,
+// queries, and a program of thousands of rules.
 func (f *firstRuns) programs() ([]firstProgram, error) {
-	var out []firstProgram
+	out := []firstProgram{{name: "quickstart", args: []string{
+		testFile("quickstart", "reach.logic"), "--facts", testFile("quickstart", "facts")}}}
 	for _, g := range []string{"cti", "SF.cedge"} {
 		out = append(out, firstProgram{name: "tc " + g, args: []string{
 			testFile("graphs", "tc.logic"), "--fact", "edge=" + f.graphFile(g)}})
@@ -104,10 +116,10 @@ func (f *firstRuns) programs() ([]firstProgram, error) {
 // measure runs a program in all kinds, -repeat times, and returns the row of
 // medians.
 func (f *firstRuns) measure(ctx context.Context, p firstProgram) (table.Row, error) {
-	took := make([][]measured, len(runKinds))
+	took := make([][]measured, len(f.kinds))
 	var want []byte
 	for range f.repeat {
-		for i, kind := range runKinds {
+		for i, kind := range f.kinds {
 			cache := filepath.Join(f.dir, "cache-"+kind.engine)
 			if kind.name != "second" {
 				if err := os.RemoveAll(cache); err != nil {

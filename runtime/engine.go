@@ -406,6 +406,10 @@ type SegmentProfile struct {
 	// Dropped says that the engine was stopped because the segment turned out
 	// to be worth native code. The segments behind it have its commands.
 	Dropped bool
+	// Failed is why a GPU could not finish the segment, for example because its
+	// memory was full; "" if it has finished. The next segment has its commands
+	// and its tuples.
+	Failed string
 }
 
 // KeyError is a functional predicate that got two values for one key.

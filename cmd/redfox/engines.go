@@ -40,10 +40,10 @@ func enginesCommand(con *console) *cli.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(con.out, "auto  %s", auto.Name)
+			fmt.Fprint(con.out, "auto  go")
 			if auto.Name != driver.EngineGo {
-				fmt.Fprint(con.out,
-					"; a simpler engine over few facts, as compiling takes longer than the run")
+				fmt.Fprintf(con.out, " first; %s for loops that take long, and at once for much work",
+					auto.Name)
 			}
 			fmt.Fprintln(con.out)
 			return nil

@@ -265,6 +265,9 @@ func printSegments(w io.Writer, segments []driver.SegmentStats) {
 		if s.Dropped {
 			line += ", stopped as a loop derives many tuples"
 		}
+		if s.Failed != "" {
+			line += ", stopped: " + s.Failed
+		}
 		fmt.Fprintln(w, line)
 	}
 }

@@ -58,8 +58,9 @@ type Program struct {
 	codes    assemble.Codes // of a compiled program
 
 	mu        sync.Mutex
-	optimised map[string]*queryplan.Plan // by wanted predicates and statistics
-	kernels   map[kernelsKey]bool        // whether plans become the kernels of codes
+	optimised map[string]*queryplan.Plan  // by wanted predicates and statistics
+	seen      map[*queryplan.Plan]float64 // the rows of rowsOutsideLoops, by optimised plan
+	kernels   map[kernelsKey]bool         // whether plans become the kernels of codes
 }
 
 // Pass is one named rewrite of the optimiser.

@@ -72,13 +72,13 @@ func ChooseEngine(name string) (chosen EngineInfo, passed []EngineInfo, err erro
 // mean: naming a device implies engine gpu.
 func EngineFor(engine, device string) string { return machine.EngineFor(engine, device) }
 
-// ChooseEngine returns the engine that a run with these options takes, and
+// ChooseEngine returns the engine that a run with these options begins on, and
 // those that auto would have taken had they been available; over few facts auto
-// does not look for the faster ones. With a nil db the facts are not known yet.
-// The error is that with which the run would fail.
+// does not look for the faster ones before a loop takes long. With a nil db the
+// facts are not known yet. The error is that with which the run would fail.
 func (p *Program) ChooseEngine(db *Database,
 	opts RunOptions) (chosen EngineInfo, passed []EngineInfo, err error) {
-	c, err := p.choose(process.Machine, db, opts)
+	c, err := p.chooseFor(process.Machine, db, opts)
 	return c.Info, c.Passed, err
 }
 

@@ -167,11 +167,7 @@ func (db *Database) size(p *Program) machine.Size {
 	if db == nil {
 		return machine.Size{}
 	}
-	commands := 0
-	for range p.plan.Commands() {
-		commands++
-	}
-	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes, Commands: commands}
+	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes, Commands: commandsOf(p.plan)}
 }
 
 // held returns the bytes of the facts that count against the bound of a run:

@@ -111,3 +111,21 @@ func compareRecursive(
 		}
 	}
 }
+
+// TestRecursiveProgramsChangeToGPU begins the programs of testdata/recursive on
+// the go engine, and goes on with their loops on an emulated GPU.
+func TestRecursiveProgramsChangeToGPU(t *testing.T) {
+	short.Skip(t, "recursive programs that change over to an emulated GPU")
+	changesBefore(t, emulated.Options{Seed: 5, Memory: 4 << 30}, 1)
+	s := openSession(t, EngineAuto)
+	s.pool.Tiers = process.Tiers
+	facts := recursive.Growing(60, 3)
+	compareRecursive(t, s, "growing", facts, recursive.SolveGrowing(facts))
+	facts = recursive.CRDT(300, 3)
+	compareRecursive(t, s, "crdt", facts, solveCRDT(facts))
+	facts = recursive.Polonius(40, 3)
+	compareRecursive(t, s, "polonius", facts, recursive.SolvePolonius(facts))
+	if used := s.DeviceUse(); used.Peak == 0 {
+		t.Error("no loop changed over")
+	}
+}

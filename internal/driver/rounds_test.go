@@ -52,8 +52,8 @@ func waysToRun(t *testing.T) []RunOptions {
 	if _, _, err := ChooseEngine("cpu"); err == nil {
 		ways = append(ways, RunOptions{Engine: "cpu", Threads: 1},
 			RunOptions{Engine: "cpu", NoDecompose: true})
-		emulateGPU(t, emulated.Options{Seed: 7})
-		ways = append(ways, RunOptions{Engine: "gpu"})
+		changesBefore(t, emulated.Options{Seed: 7}, 2)
+		ways = append(ways, RunOptions{Engine: "gpu"}, RunOptions{Engine: "auto"})
 	}
 	return ways
 }

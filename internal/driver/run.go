@@ -191,20 +191,29 @@ type Prepared struct {
 
 // prepare chooses an engine for a run and plans it.
 func prepare(engines *pool.Pool, p *Program, db *Database, opts RunOptions) (*Prepared, error) {
-	chosen, err := p.choose(engines.Machine, db, opts)
+	start := time.Now()
+	chosen, err := p.chooseFor(engines.Machine, db, opts)
 	if err != nil {
 		return nil, err
 	}
-	q := &Prepared{program: p, db: db, pool: engines, engine: chosen}
+	return prepareOn(chosen, start, engines, p, db, opts)
+}
+
+// prepareOn plans a run on an engine that was chosen from start on.
+func prepareOn(chosen machine.Choice, start time.Time, engines *pool.Pool, p *Program,
+	db *Database, opts RunOptions) (q *Prepared, err error) {
+	q = &Prepared{program: p, db: db, pool: engines, engine: chosen}
 	if q.derived, q.inputs, q.makers, err = p.wantedOf(opts.Outputs); err != nil {
 		return nil, err
 	}
-	start := time.Now()
 	// Rewrites see the wanted outputs and the statistics of the data. From here
 	// on the plan is fixed.
 	switch {
 	case chosen.Card == nil:
 		q.plan, err = p.optimise(q.derived, db)
+		if chosen.Later != nil {
+			q.freeCopies()
+		}
 	case chosen.Name == machine.Mixed: // whose plans are no program's
 		q.plan, err = p.optimise(q.derived, db)
 		q.freeCopies()
@@ -335,7 +344,21 @@ func (q *Prepared) with(ctx context.Context, f func(runtime.Engine) error) (err 
 
 // Run runs the program, as Program.Run does. The engine and the outputs are
 // those of Prepare, whatever the options say.
-func (q *Prepared) Run(ctx context.Context, opts RunOptions) (res *Result, err error) {
+func (q *Prepared) Run(ctx context.Context, opts RunOptions) (*Result, error) {
+	res, err := q.run(ctx, opts)
+	if q.engine.Instead == nil || !isOfDevice(err) || ctx.Err() != nil {
+		return res, err
+	}
+	other, failed := prepareOn(*q.engine.Instead, time.Now(), q.pool, q.program, q.db, opts)
+	if failed != nil {
+		return nil, err
+	}
+	other.threads, other.memory = q.threads, q.memory
+	return other.run(ctx, opts)
+}
+
+// run runs the program on the engine of Prepare.
+func (q *Prepared) run(ctx context.Context, opts RunOptions) (res *Result, err error) {
 	start := time.Now()
 	var answered *runtime.Answer
 	err = q.with(ctx, func(e runtime.Engine) error {

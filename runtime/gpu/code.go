@@ -96,14 +96,62 @@ func (c *code) close() {
 	}
 }
 
-// compile generates and loads the code of a request. The driver compiles
-// kernels while others are generated, and the device may still be opening.
-func (e *Engine) compile(req *runtime.Request, graph *harmony.Program,
-	k woven.Knowledge) (*code, error) {
+// maker returns the code of a kernel graph, as Options.Compile does.
+type maker func(g *harmony.Program, k woven.Knowledge, early func(ptx string)) (*Code, error)
+
+// Compile compiles the code of a request. It uses all cores whatever their
+// number is to be: a run that waits for the device leaves them soon.
+func (e *Engine) Compile(ctx context.Context, req *runtime.Request, _ int) error {
+	return e.with(ctx, req, e.opts.Compile, nil)
+}
+
+// errHostLoop says that the host evaluates a part of each round of a loop. The
+// rounds then wait for it, so that loops on the host are faster.
+var errHostLoop = errors.New("a loop has functions that GPUs have no code for")
+
+// hasHostLoop reports whether a kernel in a loop runs on the host.
+func hasHostLoop(p *woven.Program) bool {
+	for _, b := range p.Graph.Blocks {
+		if !p.Reach[b][b] {
+			continue
+		}
+		for _, c := range b.Cmds {
+			if k, ok := c.(*harmony.Run); ok && k.Kernel.Host {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// errNoCode is the error of a search for code that was not made before.
+var errNoCode = errors.New("there is no code")
+
+// Find loads the code of a request if that needs no LLVM, and reports whether
+// it did.
+func (e *Engine) Find(ctx context.Context, req *runtime.Request) (bool, error) {
+	finding := func(g *harmony.Program, k woven.Knowledge, _ func(string)) (*Code, error) {
+		made, err := e.opts.Find(g, k)
+		if made == nil && err == nil {
+			err = errNoCode
+		}
+		return made, err
+	}
+	err := e.with(ctx, req, finding, nil)
+	if errors.Is(err, errNoCode) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// compile makes and loads the code of a request. The driver compiles kernels
+// while others are generated, and the device may still be opening.
+func (e *Engine) compile(req *runtime.Request, graph *harmony.Program, k woven.Knowledge,
+	makes maker) (*code, error) {
 	began := time.Now()
 	l := e.newLoader(req)
 	defer l.close()
-	made, err := e.opts.Compile(graph, k, l.begin)
+	made, err := makes(graph, k, l.begin)
 	if err != nil {
 		return nil, err
 	}

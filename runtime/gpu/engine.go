@@ -54,6 +54,8 @@ type Options struct {
 	// of some to early, from any goroutine, so that the driver can start
 	// compiling it.
 	Compile func(g *harmony.Program, k woven.Knowledge, early func(ptx string)) (*Code, error)
+	// Find returns the code that an earlier Compile returned, or nil.
+	Find func(g *harmony.Program, k woven.Knowledge) (*Code, error)
 }
 
 // Engine runs plans on one GPU. It is safe for concurrent use.
@@ -225,8 +227,9 @@ func (e *Engine) Run(ctx context.Context,
 		}
 		return nil
 	}
-	if err = e.with(ctx, req, evaluate); errors.Is(err, replay.ErrDiffers) {
-		err = e.with(ctx, req, evaluate) // waits for counters, without a record
+	if err = e.with(ctx, req, e.opts.Compile, evaluate); errors.Is(err, replay.ErrDiffers) {
+		// It waits for counters, without a record.
+		err = e.with(ctx, req, e.opts.Compile, evaluate)
 	}
 	if err != nil {
 		return nil, err
@@ -237,7 +240,7 @@ func (e *Engine) Run(ctx context.Context,
 // Prepare compiles the code of a request and copies its facts to the device, so
 // that a later Run does neither. It waits for the code of loops, too (Settle).
 func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
-	err := e.with(ctx, req, func(r *run, _ time.Duration) error {
+	err := e.with(ctx, req, e.opts.Compile, func(r *run, _ time.Duration) error {
 		if err := r.allocate(); err != nil {
 			return err
 		}
@@ -254,9 +257,11 @@ func (e *Engine) Prepare(ctx context.Context, req *runtime.Request) error {
 	return e.Settle(ctx)
 }
 
-// with sets up a run, calls evaluate and finishes the run. compiled is the time
-// that generating and loading the code took, or 0 if the engine had it.
-func (e *Engine) with(ctx context.Context, req *runtime.Request,
+// with sets up a run, calls evaluate and finishes the run. makes returns the
+// code of a kernel graph. compiled is the time that this and loading the code
+// took, or 0 if the engine had it. If evaluate is nil, with only gets the code,
+// for a run that comes from another engine.
+func (e *Engine) with(ctx context.Context, req *runtime.Request, makes maker,
 	evaluate func(r *run, compiled time.Duration) error) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -280,7 +285,10 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 		}
 	}
 	r.follow(bound)
-	if !known {
+	if evaluate == nil && hasHostLoop(prog) {
+		return errHostLoop
+	}
+	if !known && evaluate != nil {
 		go e.recall(bound) // concurrently with compilation
 		defer e.recall(bound)
 		r.beginCopies()
@@ -288,7 +296,7 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 	}
 	compiled := time.Duration(0)
 	code, err := kept.codes.Use(r.Bound, func(k woven.Knowledge) (*code, error) {
-		c, err := e.compile(req, prog.Graph, k)
+		c, err := e.compile(req, prog.Graph, k, makes)
 		if err == nil {
 			compiled = c.made
 		}
@@ -298,7 +306,11 @@ func (e *Engine) with(ctx context.Context, req *runtime.Request,
 		return e.failure(err)
 	}
 	defer kept.codes.Release(code)
+	if evaluate == nil {
+		return nil
+	}
 	r.code = code.Made
+	e.awaits(r.code)
 	r.repeat(bound)
 	if err := r.open(); err != nil {
 		return e.failure(err)
@@ -484,9 +496,15 @@ func (e *Engine) Trim() error {
 }
 
 // Forget frees the resident columns of facts and the indexes over them. Those
-// in use are freed when their runs end.
+// in use are freed when their runs end. It does not wait for a device that is
+// being opened, and has nothing yet.
 func (e *Engine) Forget(facts *store.Database) {
-	if e.waitOpen() != nil {
+	select {
+	case <-e.opened:
+	default:
+		return
+	}
+	if e.unopened != nil {
 		return
 	}
 	for _, rel := range facts.Relations() {

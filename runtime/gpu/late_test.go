@@ -83,3 +83,32 @@ func TestEqualKernels(t *testing.T) {
 		t.Errorf("the places are %s, in %d modules", text, len(c.modules))
 	}
 }
+
+// TestSettleWaitsForRuns waits for the loops of code that a run uses, until the
+// context ends, and not for others.
+func TestSettleWaitsForRuns(t *testing.T) {
+	e, d := card{}.open(t)
+	loop := &loading{done: make(chan struct{})}
+	c := &code{late: map[string]*loading{"b1": loop}}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := e.Settle(ctx); err != nil {
+		t.Errorf("without a run: %v", err)
+	}
+	e.awaits(c)
+	e.awaits(c)
+	if len(e.late) != 1 {
+		t.Errorf("one loop is awaited %d times", len(e.late))
+	}
+	if err := e.Settle(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("behind a run: %v", err)
+	}
+	close(loop.done)
+	e.awaits(c)
+	if err := e.Settle(ctx); err != nil {
+		t.Errorf("once the code is there: %v", err)
+	}
+	if err := d.Check(); err != nil {
+		t.Error(err)
+	}
+}

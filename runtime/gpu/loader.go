@@ -103,7 +103,6 @@ func (l *loader) finish(c *code, ptx string, loops map[string]bool) error {
 			x = jobs[same[i]]
 		case loops[name] && len(parts) > 1 && x.isCompiled():
 			x.taken, c.late[name] = true, x
-			l.engine.comesLate(x)
 			continue
 		default:
 			<-x.done
@@ -136,11 +135,20 @@ func FirstEqual(kernels []string) []int {
 	return numbers
 }
 
-// comesLate makes Settle wait for a kernel.
-func (e *Engine) comesLate(x *loading) {
+// awaits makes Settle wait for the loops of code that a run uses. Code that was
+// made ahead of a run that never came is not worth a wait.
+func (e *Engine) awaits(c *code) {
+	if len(c.late) == 0 {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.late = append(slices.DeleteFunc(e.late, (*loading).isDone), x)
+	e.late = slices.DeleteFunc(e.late, (*loading).isDone)
+	for _, x := range c.late {
+		if !x.isDone() && !slices.Contains(e.late, x) {
+			e.late = append(e.late, x)
+		}
+	}
 }
 
 func (x *loading) isDone() bool {

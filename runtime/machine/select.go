@@ -12,8 +12,9 @@ import (
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
-// The numbers of rows below which Auto passes over an engine: making code, and
-// copying the facts to a GPU, usually takes longer than such a run.
+// The numbers of rows below which Auto does not begin on an engine: making
+// code, and copying the facts to a GPU, usually takes longer than such a run.
+// Loops that take longer change over to it.
 const (
 	FewFacts    = 1 << 15 // for native code
 	FewGPUFacts = 1 << 20
@@ -137,6 +138,13 @@ type Choice struct {
 	// Adaptive says that Auto chose the cpu engine, whose runs may begin on the
 	// go engine, or the go engine, whose runs may go on as native code.
 	Adaptive bool
+	// Later, if set, returns the choice of the gpu engine, to which loops of an
+	// adaptive run may change over. It opens the driver of the GPU, so it is
+	// called once a loop has taken long.
+	Later func() (Choice, error)
+	// Instead is the choice for a run whose GPU fails, if the user has not
+	// asked for a GPU; else nil.
+	Instead *Choice
 }
 
 // Target returns the name of the target of the engine's kernels; "" if it runs
@@ -195,11 +203,30 @@ func (s *Selection) OnGPU(facts Size, codes *assemble.Codes) (c Choice, ok bool)
 	if !s.MayBeGPU() || !s.IsGPU() && facts.Rows < FewGPUFacts {
 		return c, false
 	}
+	return s.AtOnce(facts, codes)
+}
+
+// AtOnce returns the choice of the gpu engine for a run whose work is known to
+// be worth it, if there is a GPU that can run it.
+func (s *Selection) AtOnce(facts Size, codes *assemble.Codes) (c Choice, ok bool) {
 	card, err := s.cardFor(codes)
 	if err != nil || !s.IsGPU() && !s.Holds(card, facts) {
 		return c, false
 	}
 	return s.onCard(card), true
+}
+
+// later returns the choice of the gpu engine for loops, whose code is in no
+// compiled program.
+func (s *Selection) later() (Choice, error) {
+	card, err := s.card()
+	if err == nil {
+		_, err = s.machine.Tools.LLVM()
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	return s.onCard(card), nil
 }
 
 func (s *Selection) onCard(card driver.Device) Choice {
@@ -210,7 +237,9 @@ func (s *Selection) onCard(card driver.Device) Choice {
 // best is the choice of Auto.
 func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 	var passed []Info
+	later := s.later
 	if facts.Rows >= FewGPUFacts {
+		later = nil // the GPU that there may be has not been chosen
 		card, err := s.cardFor(codes)
 		switch {
 		case err != nil && s.machine.hasGPUProblem():
@@ -227,11 +256,12 @@ func (s *Selection) best(facts Size, codes *assemble.Codes) Choice {
 	if facts.Rows >= max(FewFacts, FewPerCommand*facts.Commands) {
 		if s.machine.Tools.HasLLVM() { // opened when there is code to make
 			return Choice{Info: Info{Name: CPU, Available: true, Detail: "native code for this machine"},
-				Passed: passed, Adaptive: true}
+				Passed: passed, Adaptive: true, Memory: s.want.Memory, Later: later}
 		}
 		passed = append(passed, s.machine.Engine(CPU))
 	}
-	return Choice{Info: s.machine.Engine(Go), Passed: passed, Adaptive: true}
+	return Choice{Info: s.machine.Engine(Go), Passed: passed, Adaptive: true,
+		Memory: s.want.Memory, Later: later}
 }
 
 // Holds reports whether a GPU has room for facts and as much again, which is

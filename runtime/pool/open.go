@@ -23,7 +23,11 @@ func (p *Pool) open(c machine.Choice, how assemble.Fusing) (runtime.Engine, erro
 	case machine.GPU:
 		return p.openGPU(c, how)
 	case machine.CPU:
-		return p.openCPU(how)
+		e, err := p.openCPU(how)
+		if err != nil {
+			return nil, err
+		}
+		return p.withCard(e, c, how), nil
 	case machine.Mixed:
 		host, err := p.openCPU(how)
 		if err != nil {
@@ -39,16 +43,24 @@ func (p *Pool) open(c machine.Choice, how assemble.Fusing) (runtime.Engine, erro
 		return portable.New(), nil
 	}
 	open := func() (runtime.Engine, error) { return p.openNative(how) }
-	return tiers.NewLate(portable.New(), open, tiers.LateSizes), nil
+	return p.withCard(tiers.NewLate(portable.New(), open, p.tiers()), c, how), nil
 }
 
 // openCPU returns the engine of native code, with its tiers.
-func (p *Pool) openCPU(how assemble.Fusing) (runtime.Engine, error) {
+func (p *Pool) openCPU(how assemble.Fusing) (*tiers.Engine, error) {
 	whole, err := p.native(how)
 	if err != nil {
 		return nil, err
 	}
-	return tiers.NewLazy(portable.New(), whole, p.canCompile, tiers.DefaultSizes), nil
+	return tiers.NewLazy(portable.New(), whole, p.canCompile, p.tiers()), nil
+}
+
+// tiers returns the thresholds of engines with tiers.
+func (p *Pool) tiers() tiers.Sizes {
+	if p.Tiers != nil {
+		return *p.Tiers
+	}
+	return tiers.DefaultSizes
 }
 
 // mixed returns the thresholds of the mixed engine for a GPU.
@@ -81,6 +93,13 @@ func (p *Pool) openGPU(c machine.Choice, how assemble.Fusing) (*gpu.Engine, erro
 			early func(ptx string)) (*gpu.Code, error) {
 			code, err := p.Machine.Tools.PTX(&p.Shelf, t, graph, k, early)
 			if err != nil {
+				return nil, err
+			}
+			return &gpu.Code{Module: code.Module, PTX: code.Text}, nil
+		},
+		Find: func(graph *harmony.Program, k woven.Knowledge) (*gpu.Code, error) {
+			code, err := p.Machine.Tools.MadePTX(t, graph, k)
+			if code == nil {
 				return nil, err
 			}
 			return &gpu.Code{Module: code.Module, PTX: code.Text}, nil

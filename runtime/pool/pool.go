@@ -17,6 +17,7 @@ import (
 	"github.com/redfoxdb/redfox/runtime/machine"
 	"github.com/redfoxdb/redfox/runtime/mixed"
 	"github.com/redfoxdb/redfox/runtime/store"
+	"github.com/redfoxdb/redfox/runtime/tiers"
 	"github.com/redfoxdb/redfox/weaver/assemble"
 )
 
@@ -28,6 +29,9 @@ type Pool struct {
 	Shelf assemble.Shelf
 	// Mixed has other thresholds for the mixed engine; nil for tests only.
 	Mixed *mixed.Sizes
+	// Tiers has other thresholds for the engines that change over; not nil in
+	// tests only.
+	Tiers *tiers.Sizes
 	// Batches are those of a GPU in tests.
 	Batches byrows.Sizes
 
@@ -53,15 +57,17 @@ type key struct {
 	memory int64         // of the card that it may take
 	fusing string
 	// adaptive tells the go engine that may go on as native code from the one
-	// that has no kernels.
-	adaptive bool
+	// that has no kernels. onCard says that loops may change over to a GPU, of
+	// which they may take memory.
+	adaptive, onCard bool
 }
 
 func keyOf(c machine.Choice, how assemble.Fusing) key {
 	switch {
-	case c.Name != machine.Go:
 	case c.Adaptive:
-		return key{name: c.Name, fusing: how.String(), adaptive: true}
+		return key{name: c.Name, fusing: how.String(), adaptive: true, onCard: c.Later != nil,
+			memory: c.Memory}
+	case c.Name != machine.Go:
 	default:
 		return key{name: c.Name}
 	}
@@ -251,16 +257,18 @@ type settler interface{ Settle(context.Context) error }
 // Close waits for the runs at work and closes all engines. Later runs fail.
 func (p *Pool) Close() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
 	for p.runs > 0 {
 		p.idle.Wait()
 	}
+	made := p.made
+	p.made = nil
+	// An engine may wait for what opens another one in vain.
+	p.mu.Unlock()
 	var errs []error
-	for _, e := range p.made {
+	for _, e := range made {
 		errs = append(errs, closeEngine(e.Engine))
 	}
-	p.made = nil
 	return errors.Join(errs...)
 }
 

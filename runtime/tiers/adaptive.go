@@ -2,6 +2,8 @@ package tiers
 
 import (
 	"context"
+	"errors"
+	goruntime "runtime"
 	"slices"
 	"time"
 
@@ -18,7 +20,9 @@ func (e *Engine) adaptive(ctx context.Context, req *runtime.Request, code runtim
 	commands int) (*runtime.Answer, error) {
 	r := e.newRun(req)
 	r.ctx, r.code = ctx, code
-	if commands < e.sizes.Commands && !e.late && !wantsPlain(req.Plan) {
+	// On a machine with a GPU, a loop that goes on changes over to that.
+	if commands < e.sizes.Commands && !e.late && !wantsPlain(req.Plan) &&
+		!(e.usesCard() && r.loops()) {
 		past := e.history.of(req.Plan)
 		if !e.history.isMaking(past) {
 			found, err := code.Find(ctx, req)
@@ -71,12 +75,21 @@ func (r *run) scansMuch(commands int) bool {
 	return rows >= r.sizes.Scanned*int64(commands)
 }
 
-// making is the progress of the code of a plan that resumes a loop.
+// making is the progress of the code that resumes a loop.
 type making struct {
-	began  time.Time // when the loop began
-	round  time.Time // when the last round began
+	began time.Time // when the loop began
+	round time.Time // when the last round began
+	// tries are the engines that may take over the loop, the best one first.
+	// One whose code is refused is dropped. Nil before the first round.
+	tries []*try
+}
+
+// try is an engine that may take over a loop, and the state of its code.
+type try struct {
+	engine runtime.Compiler
+	isCard bool
 	looked bool
-	done   chan error // receives what Compile returns; nil if it has not begun
+	done   chan error // receives the end of Find or Compile; nil if neither is at work
 	state  state
 }
 
@@ -88,6 +101,26 @@ const (
 	ready
 	refused
 )
+
+// errNoCode is the end of a search for code that was not made before.
+var errNoCode = errors.New("there is no code")
+
+// tries returns the engines that may take over a loop.
+func (r *run) tries() []*try {
+	out := []*try{}
+	if r.usesCard() && !r.leftCard {
+		out = append(out, &try{engine: r.card, isCard: true})
+	}
+	return append(out, &try{engine: r.code})
+}
+
+// first returns the engine that takes over next, nil if there is none.
+func (m *making) first() *try {
+	if len(m.tries) == 0 {
+		return nil
+	}
+	return m.tries[0]
+}
 
 // worth decides whether native code takes over a loop before its next round.
 // The expected remaining time of a loop is the time that it has taken so far.
@@ -102,10 +135,25 @@ func (r *run) worth(x *rest, at runtime.Round) bool {
 	}
 	took, round := now.Sub(m.began), now.Sub(m.round)
 	m.round = now
-	if m.state == missing {
-		r.advance(x, at, took)
+	if m.tries == nil {
+		m.tries = r.tries()
 	}
-	return m.state == ready && round >= r.sizes.Round
+	for t := m.first(); t != nil; t = m.first() {
+		if t.state == missing {
+			r.advance(x, t, at, took)
+		}
+		if t.state == ready && round >= r.sizes.Round && at.Number >= r.sizes.First {
+			if !t.isCard || r.fits(x, at) {
+				return true
+			}
+			t.state = refused
+		}
+		if t.state != refused {
+			break
+		}
+		m.tries = m.tries[1:]
+	}
+	return false
 }
 
 // enter starts a loop, and drops what was kept for the previous one.
@@ -141,48 +189,110 @@ func (r *run) dropSeeds(x *rest) {
 }
 
 // advance looks for the code of a loop that has taken some time already, or
-// starts compiling it.
-func (r *run) advance(x *rest, at runtime.Round, took time.Duration) {
-	m := &x.making
+// starts compiling it. Both happen beside the loop.
+func (r *run) advance(x *rest, t *try, at runtime.Round, took time.Duration) {
+	if t.done != nil {
+		select {
+		case err := <-t.done:
+			t.done = nil
+			switch {
+			case err == nil:
+				t.state = ready
+				return
+			case !errors.Is(err, errNoCode):
+				t.state = refused
+				return
+			}
+		default:
+			return
+		}
+	}
+	if !t.isCard && r.sizes.Rate > 0 &&
+		float64(at.Total) > float64(r.sizes.Rate)*took.Seconds() {
+		return
+	}
+	var work func(*runtime.Request) error
+	switch {
+	case !t.looked && took >= r.lookAfter(t) && (!t.isCard || r.hasLargeRounds(at, took)):
+		t.looked = true
+		work = func(req *runtime.Request) error {
+			found, err := t.engine.Find(context.WithoutCancel(r.ctx), req)
+			if err == nil && !found {
+				err = errNoCode
+			}
+			return err
+		}
+	case took >= r.codeAfter(x, t) && r.hasLargeRounds(at, took):
+		// Compile on one core, because the others run the loop. A GPU is worth
+		// all of them. LLVM cannot be interrupted, so if the run ends first,
+		// the code goes to the cache.
+		work = func(req *runtime.Request) error {
+			return t.engine.Compile(context.WithoutCancel(r.ctx), req, 1)
+		}
+	default:
+		return
+	}
+	req := r.ahead(x, at)
+	if req == nil {
+		t.state = refused
+		return
+	}
+	done := make(chan error, 1)
+	t.done = done
+	r.beside.Go(func() {
+		err := work(req)
+		if t.isCard {
+			r.failed(err)
+		}
+		done <- err
+	})
+	if r.sizes.Waits {
+		done <- <-done
+	}
+}
+
+// hasLargeRounds reports whether the rounds of a loop take long enough for
+// native code to gain.
+func (r *run) hasLargeRounds(at runtime.Round, took time.Duration) bool {
+	return took >= time.Duration(at.Number)*r.sizes.Round
+}
+
+// lookAfter returns how long a loop takes before an engine looks for code. An
+// engine that has not been opened yet costs more than looking.
+func (r *run) lookAfter(t *try) time.Duration {
+	late, ok := t.engine.(interface{ IsOpen() bool })
+	switch {
+	case !ok || late.IsOpen():
+		return r.sizes.Look
+	case t.isCard:
+		return r.sizes.OpenCard
+	}
+	return r.sizes.LookLate
+}
+
+// codeAfter returns how long a loop takes before its code is compiled.
+func (r *run) codeAfter(x *rest, t *try) time.Duration {
+	commands := r.commands(x.piece, x.until)
+	if t.isCard {
+		return max(r.lookAfter(t), onAllCores(commands, r.sizes.CardCommand))
+	}
 	patience := r.sizes.Other
 	if x.seeds != nil {
 		patience = r.sizes.Linear
 	}
-	if m.done == nil && r.sizes.Rate > 0 &&
-		float64(at.Total) > float64(r.sizes.Rate)*took.Seconds() {
-		return
-	}
-	whole := time.Duration(r.commands(x.piece, x.until)) * r.sizes.Command
-	switch {
-	case m.done != nil:
-		select {
-		case err := <-m.done:
-			if m.state = ready; err != nil {
-				m.state = refused
-			}
-		default:
-		}
-	case !m.looked && took >= r.sizes.Look:
-		m.looked = true
-		req := r.ahead(x, at)
-		if req == nil {
-			m.state = refused
-		} else if found, err := r.code.Find(r.ctx, req); err != nil {
-			m.state = refused
-		} else if found {
-			m.state = ready
-		}
-	case took >= time.Duration(patience)*whole && took >= time.Duration(at.Number)*r.sizes.Round:
-		req := r.ahead(x, at)
-		if req == nil {
-			m.state = refused
-			return
-		}
-		m.done = make(chan error, 1)
-		// Compile on one core, because the others run the loop. LLVM cannot be
-		// interrupted, so if the run ends first, the code goes to the cache.
-		r.beside.Go(func() { m.done <- r.code.Compile(context.WithoutCancel(r.ctx), req, 1) })
-	}
+	return time.Duration(patience*commands) * r.sizes.Command
+}
+
+// CardCode returns the expected time to compile commands for a GPU.
+func CardCode(commands int) time.Duration {
+	return onAllCores(commands, DefaultSizes.CardCommand)
+}
+
+// onAllCores returns the time of work that each core does for some of the
+// commands.
+func onAllCores(commands int, each time.Duration) time.Duration {
+	cores := goruntime.GOMAXPROCS(0)
+	return time.Duration((commands+cores-1)/cores) * each
 }
 
 // ahead returns a request for the code that resumes a loop. Bounds of what the

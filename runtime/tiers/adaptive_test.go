@@ -15,8 +15,8 @@ import (
 	"github.com/redfoxdb/redfox/runtime/store"
 )
 
-// hasty is patient with nothing: every loop is worth code.
-var hasty = Sizes{Commands: 1 << 20, Scanned: 1 << 40}
+// hasty is patient with nothing: every loop is worth code, and waits for it.
+var hasty = Sizes{Commands: 1 << 20, Scanned: 1 << 40, Waits: true}
 
 // compiler is the go engine as one that makes code.
 type compiler struct {
@@ -52,19 +52,8 @@ func (c *compiler) Run(ctx context.Context, req *runtime.Request) (*runtime.Answ
 
 func newCompiler(t testing.TB) *compiler { return &compiler{named: named{portable.New()}, t: t} }
 
-// waiting is a hasty engine that waits before each round for the code that is
-// being made.
-func waiting(c *compiler) *Engine {
-	e := New(portable.New(), c, hasty)
-	e.leave = func(r *run, x *rest, at runtime.Round) bool {
-		leaves := r.worth(x, at)
-		if done := x.making.done; done != nil && x.making.state == missing {
-			done <- <-done
-		}
-		return leaves
-	}
-	return e
-}
+// waiting is a hasty engine.
+func waiting(c *compiler) *Engine { return New(portable.New(), c, hasty) }
 
 func closure(t testing.TB, n int64) (*queryplan.Plan, *store.Database) {
 	return enginetest.Stored(t, enginetest.Closure, enginetest.Line(n))
@@ -242,7 +231,6 @@ n[] = v <- agg<<v = count()>> edge(_, _).
 			}
 			return newCompiler(t), nil
 		}, hasty)
-		e.leave = waiting(nil).leave
 		req := runtime.Request{Plan: plan, Facts: db, Adaptive: true, NoTiers: c.off}
 		enginetest.Compare(t, c.name, e, req)
 		answer, err := e.Run(context.Background(), &req)

@@ -13,7 +13,9 @@
 // An adaptive run begins on the go engine. Before each round of a loop it can
 // switch: the old tuples and the delta of the loop's relations become facts of
 // a plan that resumes the loop. The code of that plan is compiled while the
-// loop runs.
+// loop runs, for a GPU if there is one ([Card]), which is opened then, too. If
+// that fails, or the GPU lacks room, native code of the CPU is next. If it
+// fails behind the change, the go engine goes on from there.
 //
 // The package must not import an engine or the weaver. `redfox run --stats`
 // lists the segments, and `--no-tiers` turns tiers off.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redfoxdb/redfox/runtime"
@@ -18,6 +19,9 @@ type Engine struct {
 	// leave decides before each round of a loop whether native code takes over.
 	leave func(r *run, x *rest, at runtime.Round) bool
 	late  bool // the native engine is opened on demand
+	card  Card // nil if loops do not change over to a GPU
+	// noCard is set once the GPU cannot be opened, or is lost.
+	noCard atomic.Bool
 	// able returns why native code is impossible, or nil.
 	able func() error
 	// beside counts the goroutines that compile code during runs. They may
@@ -42,8 +46,12 @@ type Sizes struct {
 	// Look is how long a loop of an adaptive run takes before the engine looks
 	// for code that was compiled earlier.
 	Look time.Duration
-	// Command is the expected time to compile a command.
-	Command time.Duration
+	// LookLate is Look for an engine that is opened on demand, and OpenCard for
+	// a GPU, before they are open.
+	LookLate, OpenCard time.Duration
+	// Command is the expected time to compile a command for a CPU on one core,
+	// and CardCommand for a GPU.
+	Command, CardCommand time.Duration
 	// Linear and Other say how many times the compile time a loop must have
 	// taken before it is compiled: Linear for a loop over the delta of one
 	// relation, Other for any other.
@@ -57,6 +65,10 @@ type Sizes struct {
 	// Scanned is the number of rows for each command from which a plan without
 	// loops is compiled at once.
 	Scanned int64
+	// First is the first round of a loop before which native code takes over.
+	First int64
+	// Waits makes a loop wait for its code, which is otherwise made beside it.
+	Waits bool
 }
 
 // DefaultSizes are the thresholds outside of tests. The go engine processes
@@ -64,9 +76,15 @@ type Sizes struct {
 // binding a cached function takes about 1 ms. A command has a function and
 // usually an index. A linear loop is usually decomposable; native code is then
 // five times as fast, unless the tuples are so dense that the go engine keeps
-// them in bitmaps. Other loops gain little.
+// them in bitmaps. Other loops gain little. Opening LLVM takes 50 ms.
+//
+// A GPU makes any loop with large rounds at least ten times as fast. Opening it
+// takes 150 ms on an H200, and closing 90. For a function of a GPU, LLVM takes
+// 40 ms and the driver 80.
 var DefaultSizes = Sizes{Commands: 256, Rows: 1 << 18, Segment: 1 << 18, Loop: 1 << 22,
-	Look: 20 * time.Millisecond, Command: 60 * time.Millisecond, Linear: 2, Other: 16,
+	Look: 20 * time.Millisecond, LookLate: 500 * time.Millisecond,
+	OpenCard: 100 * time.Millisecond,
+	Command:  60 * time.Millisecond, CardCommand: 120 * time.Millisecond, Linear: 2, Other: 16,
 	Round: 2 * time.Millisecond, Rate: 20_000_000, Scanned: 1 << 23}
 
 // New returns an engine that runs plans as native code. The plain engine runs

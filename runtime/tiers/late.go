@@ -3,7 +3,6 @@ package tiers
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/redfoxdb/redfox/runtime"
 )
@@ -17,19 +16,18 @@ func NewLate(plain runtime.Engine, open func() (runtime.Engine, error), s Sizes)
 	return e
 }
 
-// LateSizes are the thresholds of NewLate outside of tests. Opening LLVM takes
-// 50 ms.
-var LateSizes = func() Sizes {
-	s := DefaultSizes
-	s.Look = 500 * time.Millisecond
-	return s
-}()
-
 // late is an engine that is opened at its first use.
 type late struct {
 	open   func() (runtime.Engine, error)
 	mu     sync.Mutex
 	opened runtime.Engine // nil until the first use
+}
+
+// IsOpen reports whether the engine has been opened.
+func (l *late) IsOpen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.opened != nil
 }
 
 // Name returns runtime.CPU.

@@ -76,5 +76,5 @@ func (r *run) follow(x *rest) {
 				queryplan.RebindVars(queryplan.CommandNode(again), vars))
 		}
 	}
-	x.seg, x.making.done, x.making.state, x.making.looked = seg, nil, missing, false
+	x.seg, x.making.tries = seg, nil
 }

@@ -3,6 +3,7 @@ package tiers
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/redfoxdb/redfox/queryplan"
@@ -62,6 +63,14 @@ func unbounded(seg *segments.Segment) int {
 	return n
 }
 
+// unbounded reports whether the loop has no bound of its own.
+func (x *rest) unbounded() bool {
+	return slices.ContainsFunc(x.seg.Plan.Blocks, func(b *queryplan.Block) bool {
+		t, ok := b.Term.(*queryplan.Branch)
+		return b.Name == x.loop && ok && t.Unbounded && t.Then == b
+	})
+}
+
 // changing lists the parts of a loop's variables that are handed over.
 func (x *rest) changing() []runtime.Part {
 	var out []runtime.Part
@@ -91,7 +100,9 @@ func (r *run) settle(x *rest, at runtime.Round) bool {
 
 // handover is what a run on the plain engine leaves to native code.
 type handover struct {
-	rest     *rest
+	rest *rest
+	// engine is that of native code, or of a GPU.
+	engine   runtime.Engine
 	left     int64 // rounds that the plain engine ran
 	rounds   int64 // those of left that native code does not repeat
 	changing []*store.Relation
@@ -102,6 +113,9 @@ type handover struct {
 func (r *run) leave(x *rest, at runtime.Round) *handover {
 	if x.seg.Again && at.Dropped > 0 { // would count dropped decimals twice
 		return nil
+	}
+	if r.rounds > 0 && at.Number >= r.rounds && x.unbounded() {
+		return nil // there are no rounds left
 	}
 	if !r.settle(x, at) {
 		return nil
@@ -114,7 +128,13 @@ func (r *run) leave(x *rest, at runtime.Round) *handover {
 		}
 	}
 	var changing []runtime.Part
-	if at.Dropped != x.dropped { // a repetition would count them twice
+	engine := runtime.Engine(r.native)
+	if t := x.making.first(); t != nil {
+		engine = t.engine
+	}
+	// A repetition would count dropped decimals twice, and a GPU does not
+	// decompose loops.
+	if at.Dropped != x.dropped || engine == r.card {
 		r.dropSeeds(x)
 	}
 	if x.seeds == nil {
@@ -128,7 +148,8 @@ func (r *run) leave(x *rest, at runtime.Round) *handover {
 		x.settled[kept[i].Var] = rel
 		r.held += bytes(rel)
 	}
-	h := &handover{rest: x, left: at.Number, rounds: at.Number, changing: rels[:len(changing)]}
+	h := &handover{rest: x, engine: engine, left: at.Number, rounds: at.Number,
+		changing: rels[:len(changing)]}
 	if x.seeds != nil {
 		h.rounds, h.changing, x.seeds = 0, x.seeds, nil
 		return h
@@ -159,7 +180,7 @@ func (r *run) keep(h *handover) {
 func (r *run) resume(ctx context.Context, h *handover) error {
 	req := *r.req
 	req.Plan, req.MaxRounds = h.rest.seg.Plan, r.rounds
-	if r.rounds > 0 && unbounded(h.rest.seg) > 0 {
+	if r.rounds > 0 && h.rest.unbounded() {
 		req.MaxRounds = r.rounds - h.rounds
 	}
 	req.Facts = r.facts(h.rest.seg, nil)
@@ -177,11 +198,22 @@ func (r *run) resume(ctx context.Context, h *handover) error {
 			progress(p)
 		}
 	}
-	profile := runtime.SegmentProfile{Engine: r.native.Name(), Loop: h.rest.loop,
+	req.Resident = false
+	profile := runtime.SegmentProfile{Engine: h.engine.Name(), Loop: h.rest.loop,
 		Rounds: h.rounds, Fills: r.fills(h.rest.piece, h.rest.until),
 		Commands: r.commands(h.rest.piece, h.rest.until)}
 	start := time.Now()
-	answer, err := r.native.Run(ctx, &req)
+	answer, err := h.engine.Run(ctx, &req)
+	if h.engine == r.card && isOfCard(err) && ctx.Err() == nil {
+		// The tuples are still here, so the plain engine goes on with them.
+		r.failed(err)
+		r.leftCard = true
+		failed := profile
+		failed.Failed, failed.Run = err.Error(), time.Since(start)
+		r.answer.Segments = append(r.answer.Segments, failed)
+		profile.Engine, start = r.plain.Name(), time.Now()
+		answer, err = r.plain.Run(ctx, &req)
+	}
 	if err != nil {
 		var rounds *runtime.RoundsError
 		if errors.As(err, &rounds) && r.rounds > 0 {

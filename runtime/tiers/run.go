@@ -35,6 +35,9 @@ type run struct {
 	// The remaining fields are for adaptive runs.
 	ctx  context.Context
 	code runtime.Compiler
+	// leftCard says that the run did not fit the GPU, so that later loops do
+	// without.
+	leftCard bool
 	// reordered holds the commands of loops whose join order has changed, by
 	// block and index. times counts the changes.
 	reordered map[string]map[int]queryplan.Command
@@ -243,6 +246,12 @@ func (r *run) add(seg *segments.Segment, a *runtime.Answer, until int) {
 		if o.Command = seg.Place(o.Block, o.Command); o.Command >= 0 {
 			all.Reordered = append(all.Reordered, o)
 		}
+	}
+	if a.Device != nil {
+		if all.Device == nil {
+			all.Device = &runtime.DeviceProfile{}
+		}
+		all.Device.Add(a.Device)
 	}
 	all.Dropped += a.Dropped
 	all.Compile += a.Compile

@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	goruntime "runtime"
 	"slices"
@@ -84,11 +85,7 @@ func (a *Assembler) WithoutCache() *Assembler {
 // compiled before, no IR is generated.
 func (a *Assembler) Compile(graph *harmony.Program,
 	k codecache.Knowledge) (*codecache.Code, error) {
-	cache := a.cache
-	if a.target.Lines {
-		cache = nil
-	}
-	return compileOnce(cache, graph, a.target, a.key, k,
+	return compileOnce(a.codes(), graph, a.target, a.key, k,
 		func(heard codecache.Knowledge) (*codecache.Code, error) {
 			start := time.Now()
 			if a.lib != nil {
@@ -109,6 +106,26 @@ func (a *Assembler) Compile(graph *harmony.Program,
 			}
 			return codecache.NewCode(code.Module, text), nil
 		})
+}
+
+// Made returns what Compile returned before for a graph, in this process or an
+// earlier one; nil if there is nothing.
+func (a *Assembler) Made(graph *harmony.Program,
+	k codecache.Knowledge) (*codecache.Code, error) {
+	code, err := compileOnce(a.codes(), graph, a.target, a.key, k,
+		func(codecache.Knowledge) (*codecache.Code, error) { return nil, errAbsent })
+	if errors.Is(err, errAbsent) {
+		return nil, nil
+	}
+	return code, err
+}
+
+// codes returns the cache of the code of graphs, nil if there is none.
+func (a *Assembler) codes() *kernelcache.Cache {
+	if a.target.Lines {
+		return nil
+	}
+	return a.cache
 }
 
 // Once returns the text of a whole program: the cached one, or what assemble

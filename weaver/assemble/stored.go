@@ -161,6 +161,24 @@ func (t *Tools) PTX(s *Shelf, to Target, graph *harmony.Program, k codecache.Kno
 	if err != nil {
 		return nil, err
 	}
+	return codeOf(made)
+}
+
+// MadePTX returns what PTX returned before for a graph, if it was compiled in
+// this process or an earlier one; nil if there is nothing.
+func (t *Tools) MadePTX(to Target, graph *harmony.Program, k codecache.Knowledge) (*Code, error) {
+	a, err := t.NewAssembler(to)
+	if err != nil {
+		return nil, err
+	}
+	made, err := a.Made(graph, k)
+	if made == nil {
+		return nil, err
+	}
+	return codeOf(made)
+}
+
+func codeOf(made *codecache.Code) (*Code, error) {
 	module, err := made.Module()
 	if err != nil {
 		return nil, &failure.Internal{Phase: "code generation", Err: err}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redfoxdb/redfox/internal/reference/oracle"
+	"github.com/redfoxdb/redfox/internal/scalar"
 	"github.com/redfoxdb/redfox/runtime"
 	"github.com/redfoxdb/redfox/runtime/portable"
 	"github.com/redfoxdb/redfox/runtime/store"
@@ -64,6 +65,27 @@ func (w Want) Same(e runtime.Engine, req runtime.Request) error {
 	if err == nil {
 		if d := Difference(got, w.answer); d != "" {
 			return errors.New(d)
+		}
+		for _, rel := range got.Outputs {
+			if err := bounded(rel); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bounded wants the statistics of columns to bound their words: sorting takes
+// them for granted.
+func bounded(rel *store.Relation) error {
+	for i, c := range rel.Columns() {
+		k := c.Type.Kind
+		low, high := scalar.Ordered(k, c.Stats.Min), scalar.Ordered(k, c.Stats.Max)
+		for row := range c.Len() {
+			if w := scalar.Ordered(k, c.Word(row)); w < low || w > high {
+				return fmt.Errorf("column %d of %s has %v, and bounds %d to %d", i, rel.Name,
+					c.Value(row), c.Stats.Min, c.Stats.Max)
+			}
 		}
 	}
 	return nil

@@ -64,14 +64,22 @@ func (r *Relation) Version(ctx context.Context, v harmony.Version) (from, until 
 
 // Merge ends a round.
 func (r *Relation) Merge(ctx context.Context) error {
-	if r.behind {
-		if _, err := r.Rows(ctx); err != nil {
-			return err
-		}
+	if err := r.catchUp(ctx); err != nil {
+		return err
 	}
 	r.Advance(r.Most)
 	r.behind = r.Dirty
 	return nil
+}
+
+// catchUp waits for Full, if need be. That has to happen before tuples of the
+// next round are added, which the cursor counts as well.
+func (r *Relation) catchUp(ctx context.Context) error {
+	if !r.behind {
+		return nil
+	}
+	_, err := r.Rows(ctx)
+	return err
 }
 
 // Clear empties the relation and keeps its memory.
@@ -142,6 +150,9 @@ func growth(bytes int64) int64 {
 // A launch that adds at most most rows needs no limit if all of them fit.
 func (r *Relation) MakeRoom(ctx context.Context, slack, most, expected int64) error {
 	r.reached.Slack = max(r.reached.Slack, slack)
+	if err := r.catchUp(ctx); err != nil {
+		return err
+	}
 	if r.Dirty && r.Limit != device.Unlimited && r.Limit+slack <= r.room() {
 		// The remaining room is unknown. The launch stops if there is none.
 		return nil
@@ -160,6 +171,9 @@ func (r *Relation) room() int64 {
 
 // MakeRoomFor makes room for n rows, which the caller appends.
 func (r *Relation) MakeRoomFor(ctx context.Context, n int64) error {
+	if err := r.catchUp(ctx); err != nil {
+		return err
+	}
 	return r.roomFor(ctx, n, n, r.earlier.Rows)
 }
 
