@@ -359,7 +359,9 @@ place[i] = s <- seq<<order by n desc>> score[s] = n.
 		Example: `move(x, y) -> int(x), int(y).
 win(x) <- move(x, y), !win(y).
 `,
-		Fix: "Break the cycle: negate a predicate that does not depend on the one being derived.",
+		Fix: "Break the cycle: negate a predicate that does not depend on the one being derived. If all " +
+			"of something has to hold, count what holds in a predicate with lang:recursiveMax, and " +
+			"compare: a position is lost if all its moves lead to won ones.",
 	})
 
 	// AggregationInRecursion: a predicate depends on an aggregate over itself.

@@ -318,6 +318,11 @@ func (p *Program) bind(ctx context.Context, given *Facts, schemas []store.Schema
 	so := read.Options{Threads: opts.Threads, Header: opts.Header, Progress: opts.Progress,
 		MissingEmpty: opts.MissingEmpty, Null: opts.Null, NoHeader: opts.NoHeader,
 		Delimiter: opts.Delimiter, Proofs: opts.proofs, SelectAlways: opts.always}
+	for _, q := range p.preds {
+		if q.Derived {
+			so.Derived = append(so.Derived, q.Name)
+		}
+	}
 	if so.Proofs.Get == nil {
 		so.Proofs = proofs()
 	}

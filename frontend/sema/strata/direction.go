@@ -1,6 +1,8 @@
 package strata
 
 import (
+	"slices"
+
 	"github.com/redfoxdb/redfox/frontend/core"
 	"github.com/redfoxdb/redfox/internal/scalar"
 )
@@ -55,8 +57,53 @@ func movement(e core.Expr) direction {
 			d = d.reversed()
 		}
 		return d | movement(x)
+	case "min", "max":
+		return movement(k.Args[0]) | movement(k.Args[1])
 	}
 	return both
+}
+
+// limits returns the sides on which an expression has a bound, whatever the
+// values are of variables for which of returns 0.
+func limits(e core.Expr, of func(*core.Var) direction) direction {
+	switch e := e.(type) {
+	case core.Const:
+		return both
+	case core.VarExpr:
+		return of(e.Var)
+	case *core.Call:
+		if e.Result.Kind == scalar.Boolean {
+			return both
+		}
+		all := both // the sides on which each argument has a bound
+		var any direction
+		for _, a := range e.Args {
+			d := limits(a, of)
+			all, any = all&d, any|d
+		}
+		switch e.Func.Name {
+		case "min":
+			return all | any&up
+		case "max":
+			return all | any&down
+		case "mod":
+			return limits(e.Args[1], of) // the divisor
+		case "bitand":
+			if slices.ContainsFunc(e.Args, isMask) {
+				return both
+			}
+		}
+		if all == both {
+			return both
+		}
+	}
+	return 0
+}
+
+// isMask reports whether an expression is a constant that is not negative.
+func isMask(e core.Expr) bool {
+	c, ok := e.(core.Const)
+	return ok && signOf(c.Value) != down
 }
 
 // signOf returns up for a positive number, down for a negative one, else 0.

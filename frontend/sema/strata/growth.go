@@ -70,9 +70,10 @@ func boundOf(v *core.Var, let *core.Let) string {
 
 // growing returns a head variable that is computed from variables of recursive
 // atoms, if no computed head variable has a bound: a comparison on the side to
-// which its values move, or an atom outside the recursion. One bounded column
-// is enough, because each round has to move it. The value of a function does
-// not count, because its keys decide it.
+// which its values move, an atom outside the recursion, or a function that has
+// few values, such as a remainder. One bounded column is enough, because each
+// round has to move it. The value of a function does not count, because its
+// keys decide it.
 func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 	recursive := map[*core.Var]bool{} // has its value from the recursion
 	computed := map[*core.Var]*core.Let{}
@@ -113,10 +114,19 @@ func growing(r *core.Rule, members map[*core.Pred]bool) (*core.Var, *core.Let) {
 			bound(let.Expr, bounds[let.Var], note)
 		}
 	}
+	known := func(v *core.Var) direction {
+		if !recursive[v] {
+			return both
+		}
+		return bounds[v]
+	}
 	var isBounded func(v *core.Var, moves direction) bool
 	isBounded = func(v *core.Var, moves direction) bool {
 		if let := computed[v]; let != nil {
 			moves |= movement(let.Expr)
+			if limits(let.Expr, known).stops(moves) {
+				return true
+			}
 		}
 		return bounds[v].stops(moves) || !recursive[v] ||
 			len(inputs[v]) > 0 && !slices.ContainsFunc(inputs[v], func(in *core.Var) bool {

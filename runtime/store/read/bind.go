@@ -201,6 +201,8 @@ type binder struct {
 	// predicate's. Folders are often shared by programs, so one note covers all
 	// of these files.
 	unknown []string
+	// derived are files of the folder whose predicates rules derive.
+	derived []string
 	sniffed []sniffedFiles
 	absent  []string // paths of files that the program names and that are not there
 	// subfolders whose names look like files of facts
@@ -209,8 +211,12 @@ type binder struct {
 	similar map[string]string
 }
 
-// noteUnknown adds a note that lists the unused files.
+// noteUnknown adds notes that list the unused files.
 func (b *binder) noteUnknown() {
+	if len(b.derived) > 0 {
+		b.unmatched("not used, because rules derive the predicate of the name: %s",
+			someOf(b.derived))
+	}
 	if len(b.unknown) > 0 {
 		b.unmatched("not used, for want of a predicate of the name: %s", someOf(b.unknown))
 	}
@@ -487,6 +493,15 @@ func (b *binder) bindNamed(stem, path string, f *Fact) error {
 	}
 	if len(own)+len(group) == 0 {
 		if explicit {
+			return nil
+		}
+		if slices.ContainsFunc(b.opts.Derived, func(pred string) bool {
+			full, _ := named(pred, stem)
+			return full
+		}) {
+			if !isPlain(path) {
+				b.derived = append(b.derived, path)
+			}
 			return nil
 		}
 		near, ok := nearest(stem, names)

@@ -32,6 +32,7 @@ func TestLoadFolder(t *testing.T) {
 	WriteFile(t, dir, "name.csv", "1,\"a, \"\"b\"\"\"\n2,\"two\nlines\"\r\n")
 	WriteFile(t, dir, "a/b.tsv", "x\\ty\nx")
 	WriteFile(t, dir, "other.tsv", "1\n")
+	WriteFile(t, dir, "all_paths.tsv", "1\t2\n")
 	WriteFile(t, dir, "parts.csv/.done", "")
 	schemas := []store.Schema{
 		storetest.Predicate(t, "edge(x:int; y:int)"),
@@ -40,7 +41,7 @@ func TestLoadFolder(t *testing.T) {
 		storetest.Predicate(t, "parts(x:int)"),
 	}
 	for _, block := range []int{1, 3, 1 << 20} {
-		opts := Options{blockSize: block}
+		opts := Options{blockSize: block, Derived: []string{"all:paths"}}
 		b, err := Bind(context.Background(), schemas, dir, nil, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -61,6 +62,7 @@ name: 1 "a, \"b\""; 2 "two\nlines"
 a:b: "x\ty"; "x"
 none: ` + `
 parts: ` + `
+not used, because rules derive the predicate of the name: DIR/all_paths.tsv
 not used, for want of a predicate of the name: DIR/other.tsv
 none has no file of facts; it is empty
 parts has no file of facts; it is empty; bind the folder as --fact parts=DIR/parts.csv

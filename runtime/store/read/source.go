@@ -135,6 +135,9 @@ type Options struct {
 	// MissingEmpty takes a file that the program names, and that is not there,
 	// as a file without rows.
 	MissingEmpty bool
+	// Derived are predicates that rules derive. Their files in a folder of
+	// facts are not used, and a note says why.
+	Derived []string
 	// Reserve is called with the bytes of memory before it is allocated (n > 0)
 	// and when it is garbage (n < 0). Its error ends the load; what is the
 	// subject of the message. Nil allows everything.

@@ -416,9 +416,10 @@ func (s *textScanner) noValue(c, f int, line int64, raw []byte) *LoadError {
 // wrongCount reports a record whose fields from p on are not those expected.
 func (s *textScanner) wrongCount(data []byte, p, c int) *LoadError {
 	n := c
+	var field []byte
 	for {
-		_, end, _, err := s.format.field(data, p, &s.text)
-		n++
+		text, end, _, err := s.format.field(data, p, &s.text)
+		n, field = n+1, text
 		if err != nil || data[end] == '\n' {
 			break
 		}
@@ -427,6 +428,12 @@ func (s *textScanner) wrongCount(data []byte, p, c int) *LoadError {
 	e := &LoadError{Reason: fmt.Sprintf("found %s, expected %d", counted(n, "column"), s.arity)}
 	if n == 1 && s.arity > 1 {
 		e.Reason += fmt.Sprintf("; columns are separated by %s", delimiterName(s.format.delimiter))
+		for _, d := range []byte{' ', '\t', ',', ';', '|', ':'} {
+			if bytes.Count(trimReturn(field), []byte{d}) == s.arity-1 {
+				e.Reason += fmt.Sprintf("; --delimiter %s finds %d", scalar.Quote(string(d)), s.arity)
+				break
+			}
+		}
 	}
 	return e
 }
