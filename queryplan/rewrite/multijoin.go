@@ -56,8 +56,9 @@ const (
 	// unevenGain is the smallest ratio of the expected intermediate tuples to
 	// those of the largest relation from which lists are compared, and
 	// unevenRows the smallest number of these tuples: below, comparing costs
-	// kernels as much as it saves.
-	unevenGain = 32
+	// kernels as much as it saves. Estimates of derived relations know no hubs,
+	// so the ratio is that of an even graph.
+	unevenGain = 8
 	unevenRows = 1 << 24
 	// maxVariables bounds the variables of a multijoin.
 	maxVariables = 64
