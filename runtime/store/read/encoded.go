@@ -460,7 +460,7 @@ type encodedColumn struct {
 	identity   string
 	codes      map[string]uint64 // of strings; nil for other types
 	rooms      sync.Pool         // of *parquet.Room, to decompress pages
-	packed     sync.Pool         // of []byte: chunks that the host decompresses
+	packed     sync.Pool         // of *[]byte: chunks that the host decompresses
 }
 
 // newEncoded returns the pages of a field.
@@ -584,9 +584,13 @@ func (c *encodedColumn) readChunk(ctx context.Context, g int, dst []byte) (
 		}
 		return c.file.Raw(dst, g, c.field.index), nil
 	}
-	packed, _ := c.packed.Get().([]byte)
-	packed = slices.Grow(packed[:0], int(until-from))[:until-from]
-	defer c.packed.Put(packed)
+	room, _ := c.packed.Get().(*[]byte)
+	if room == nil {
+		room = new([]byte)
+	}
+	defer c.packed.Put(room)
+	packed := slices.Grow((*room)[:0], int(until-from))[:until-from]
+	*room = packed
 	if err := readAll(c.file, packed, from); err != nil {
 		return nil, c.file.failure(ctx, err)
 	}
