@@ -19,6 +19,15 @@ type Plan struct {
 // Commands yields all commands in the order of the text, with their blocks.
 func (p *Plan) Commands() iter.Seq2[*Block, Command] { return cfg.Commands(p.Blocks) }
 
+// CommandCount returns the number of all commands.
+func (p *Plan) CommandCount() int {
+	n := 0
+	for range p.Commands() {
+		n++
+	}
+	return n
+}
+
 // Unbounded reports whether nothing is known to end some loop.
 func (p *Plan) Unbounded() bool {
 	return slices.ContainsFunc(p.Blocks, func(b *Block) bool {

@@ -93,13 +93,9 @@ func otherHelp(name string) string {
 	if code := diag.Lookup(name); code != nil {
 		return "did you mean redfox explain " + code.ID + "?"
 	}
-	var names []string
-	for _, whole := range append(vocabulary.DirectiveNames(), scalar.Names()...) {
-		if strings.HasSuffix(whole, ":"+name) {
-			names = append(names, whole)
-		}
-	}
-	if len(names) > 0 {
+	directives := slices.DeleteFunc(vocabulary.DirectiveNames(),
+		func(whole string) bool { return !strings.HasSuffix(whole, ":"+name) })
+	if names := append(directives, scalar.WithLastName(name)...); len(names) > 0 {
 		return "did you mean redfox help " + strings.Join(names, " or ") + "?"
 	}
 	return "redfox help functions, types and directives list the words of the language"

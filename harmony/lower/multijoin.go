@@ -7,26 +7,6 @@ import (
 	"github.com/redfoxdb/redfox/queryplan"
 )
 
-// binary turns a multijoin into joins from left to right. The first input is a
-// delta if there is one, and else the first in the plan. Then comes the input
-// with the fewest columns that are not bound yet, so that an input whose
-// columns are all bound is a filter at once. Of inputs with equally many, the
-// least biased comes first.
-func (l *lowerer) binary(n *queryplan.MultiJoin) queryplan.Node {
-	left := slices.Clone(n.Nodes)
-	at := max(0, slices.IndexFunc(left, isDelta))
-	o := multijoinOrder{bound: map[string]bool{}, uses: map[use]int{}}
-	acc := left[at]
-	for {
-		o.join(left[at])
-		if left = slices.Delete(left, at, at+1); len(left) == 0 {
-			return acc
-		}
-		at = o.next(left)
-		acc = l.joinWith(acc, left[at])
-	}
-}
-
 // isDelta reports whether an input is what the last round has added.
 func isDelta(n queryplan.Node) bool {
 	return slices.ContainsFunc(queryplan.Scans(n), func(s *queryplan.Scan) bool {

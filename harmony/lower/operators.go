@@ -53,12 +53,13 @@ func (l *lowerer) into(n queryplan.Node, t target) error {
 	case *queryplan.Join:
 		return l.join(n, t)
 	case *queryplan.MultiJoin:
-		parts := []queryplan.Node{l.binary(n)}
+		most := 1 // what reads a temp is fused with one kernel that fills it
 		if n.Uneven && t.set {
-			var err error
-			if parts, err = l.uneven(n); err != nil {
-				return err
-			}
+			most = maxParts
+		}
+		parts, err := l.partsOf(n, most)
+		if err != nil {
+			return err
 		}
 		for _, part := range parts {
 			if err := l.into(part, t); err != nil {

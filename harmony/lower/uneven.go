@@ -15,28 +15,34 @@ const maxParts = 6
 // addends returns operators that have together the tuples that are aggregated.
 func (l *lowerer) addends(n queryplan.Node) ([]queryplan.Node, error) {
 	if m, ok := n.(*queryplan.MultiJoin); ok && m.Uneven {
-		return l.uneven(m)
+		return l.partsOf(m, maxParts)
 	}
 	return []queryplan.Node{n}, nil
 }
 
-// uneven turns a multijoin into parts that have its tuples together, each of
-// joins from left to right. Where several inputs have lists of values for the
-// next variable, a part takes the tuples for which the list of one of them is
-// the shortest: it reads that list, and the other inputs filter. In an uneven
-// graph the work is then that of the shorter list of each edge, as in leapfrog
-// joins, and not that of all paths of two edges.
-func (l *lowerer) uneven(n *queryplan.MultiJoin) ([]queryplan.Node, error) {
+// partsOf turns a multijoin into at most so many parts that have its tuples
+// together, each of joins from left to right. The first input is a delta if
+// there is one, and else the first in the plan. Then comes the input with the
+// fewest columns that are not bound yet, so that an input whose columns are all
+// bound is a filter at once. Of inputs with equally many, the least biased
+// comes first.
+//
+// Where several inputs have lists of values for the next variable, a part takes
+// the tuples for which the list of one of them is the shortest: it reads that
+// list, and the other inputs filter. In an uneven graph the work is then that
+// of the shorter list of each edge, as in leapfrog joins, and not that of all
+// paths of two edges.
+func (l *lowerer) partsOf(n *queryplan.MultiJoin, most int) ([]queryplan.Node, error) {
 	at := max(0, slices.IndexFunc(n.Nodes, isDelta))
 	order := multijoinOrder{bound: map[string]bool{}, uses: map[use]int{}}
 	order.join(n.Nodes[at])
-	u := &unevenParts{l: l, lengths: map[string]*queryplan.Var{}}
-	err := u.extend(n.Nodes[at], slices.Delete(slices.Clone(n.Nodes), at, at+1), order, maxParts)
-	return u.parts, err
+	p := &multijoinParts{l: l, lengths: map[string]*queryplan.Var{}}
+	err := p.extend(n.Nodes[at], slices.Delete(slices.Clone(n.Nodes), at, at+1), order, most)
+	return p.parts, err
 }
 
-// unevenParts collects the parts of a multijoin.
-type unevenParts struct {
+// multijoinParts collects the parts of a multijoin.
+type multijoinParts struct {
 	l       *lowerer
 	lengths map[string]*queryplan.Var // of the lists of inputs, by what they list
 	parts   []queryplan.Node
@@ -44,21 +50,21 @@ type unevenParts struct {
 
 // extend joins the inputs that are left to a part, which becomes at most as
 // many parts as a number says.
-func (u *unevenParts) extend(acc queryplan.Node, left []queryplan.Node, o multijoinOrder,
+func (p *multijoinParts) extend(acc queryplan.Node, left []queryplan.Node, o multijoinOrder,
 	most int) error {
 	for len(left) > 0 {
 		at := o.next(left)
-		lists := u.lists(left, left[at], o)
+		lists := p.lists(left, left[at], o)
 		if len(lists) < 2 || len(lists) > most {
 			o.join(left[at])
-			acc = u.l.joinWith(acc, left[at])
+			acc = p.l.joinWith(acc, left[at])
 			left = slices.Delete(left, at, at+1)
 			continue
 		}
 		measured, counts := acc, make([]queryplan.Column, len(lists))
 		for i, in := range lists {
 			var err error
-			if measured, counts[i], err = u.measure(measured, in, o); err != nil {
+			if measured, counts[i], err = p.measure(measured, in, o); err != nil {
 				return err
 			}
 		}
@@ -68,20 +74,20 @@ func (u *unevenParts) extend(acc queryplan.Node, left []queryplan.Node, o multij
 			then := o.clone()
 			then.join(in)
 			shortest := &queryplan.Filter{Input: measured, Cond: isShortest(counts, i)}
-			err := u.extend(u.l.joinWith(shortest, in), rest, then, most/len(lists))
+			err := p.extend(p.l.joinWith(shortest, in), rest, then, most/len(lists))
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	u.parts = append(u.parts, acc)
+	p.parts = append(p.parts, acc)
 	return nil
 }
 
 // lists returns the inputs that have lists of values for the variable that one
 // of them binds next: scans with one column that is not bound.
-func (u *unevenParts) lists(left []queryplan.Node, next queryplan.Node,
+func (p *multijoinParts) lists(left []queryplan.Node, next queryplan.Node,
 	o multijoinOrder) (out []queryplan.Node) {
 	unbound := func(n queryplan.Node) string {
 		if _, ok := n.(*queryplan.Scan); !ok {
@@ -103,7 +109,7 @@ func (u *unevenParts) lists(left []queryplan.Node, next queryplan.Node,
 }
 
 // measure joins the lengths of an input's lists to a part, as one more column.
-func (u *unevenParts) measure(acc, in queryplan.Node, o multijoinOrder) (joined queryplan.Node,
+func (p *multijoinParts) measure(acc, in queryplan.Node, o multijoinOrder) (joined queryplan.Node,
 	count queryplan.Column, err error) {
 	s := in.(*queryplan.Scan)
 	var by, names []string
@@ -114,21 +120,21 @@ func (u *unevenParts) measure(acc, in queryplan.Node, o multijoinOrder) (joined 
 			key += " " + s.Var.Cols[i].Name
 		}
 	}
-	v := u.lengths[key]
+	v := p.lengths[key]
 	if v == nil {
 		n := queryplan.Column{Name: "length", Type: scalar.IntType}
 		measured := &queryplan.Aggregate{Input: in, By: by,
 			Aggs: []queryplan.Agg{{Out: n, Fn: queryplan.Count}}}
-		stored, err := u.l.store(measured, queryplan.NamesOf(measured.Columns()))
+		stored, err := p.l.store(measured, queryplan.NamesOf(measured.Columns()))
 		if err != nil {
 			return nil, count, err
 		}
 		v = &queryplan.Var{Name: stored.rel.Name, Kind: queryplan.Temp, Cols: stored.rel.Cols,
 			Keys: len(by), Unique: true, Limit: -1}
-		u.l.rels[v] = stored.rel
-		u.lengths[key] = v
+		p.l.rels[v] = stored.rel
+		p.lengths[key] = v
 	}
-	count = queryplan.Column{Name: u.l.fresh("length"), Type: scalar.IntType}
+	count = queryplan.Column{Name: p.l.fresh("length"), Type: scalar.IntType}
 	names = append(slices.Clone(by), count.Name)
 	return &queryplan.Join{Left: acc, Right: &queryplan.Scan{Var: v, Version: harmony.Full,
 		Names: names}, Unique: true}, count, nil

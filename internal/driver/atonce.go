@@ -41,7 +41,7 @@ func (p *Program) chooseFor(m *machine.Machine, db *Database,
 		return chosen, nil
 	}
 	rate := rowsASecond * float64(cmp.Or(opts.Threads, goruntime.GOMAXPROCS(0)))
-	least := leastOnGPU + tiers.CardCode(commandsOf(plan))
+	least := leastOnGPU + tiers.CardCode(plan.CommandCount())
 	if p.rowsSeen(plan, db) < rate*least.Seconds() {
 		return chosen, nil
 	}
@@ -112,12 +112,4 @@ func isOfDevice(err error) bool {
 	var device *runtime.DeviceError
 	var called *cuda.Error
 	return errors.As(err, &device) || errors.As(err, &called)
-}
-
-func commandsOf(plan *queryplan.Plan) int {
-	n := 0
-	for range plan.Commands() {
-		n++
-	}
-	return n
 }

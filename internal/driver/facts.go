@@ -167,7 +167,7 @@ func (db *Database) size(p *Program) machine.Size {
 	if db == nil {
 		return machine.Size{}
 	}
-	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes, Commands: commandsOf(p.plan)}
+	return machine.Size{Rows: db.store.Rows(), Bytes: db.bytes, Commands: p.plan.CommandCount()}
 }
 
 // held returns the bytes of the facts that count against the bound of a run:

@@ -28,8 +28,8 @@ func (p *Pool) withCard(e *tiers.Engine, c machine.Choice, how assemble.Fusing) 
 	return e
 }
 
-// use calls f with the engine. If there is none, or its GPU is lost, the error
-// is a *tiers.CardError.
+// use calls f with the engine. The error is a *tiers.CardError if the engine
+// cannot be opened or its GPU is lost.
 func (c *card) use(f func(*gpu.Engine) error) error {
 	choice, err := c.choose()
 	if err != nil {

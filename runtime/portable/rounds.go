@@ -1,7 +1,6 @@
 package portable
 
 import (
-	"math"
 	"slices"
 
 	"github.com/redfoxdb/redfox/internal/interval"
@@ -111,8 +110,8 @@ func inOrder(t scalar.Type, bound interval.Interval) bool {
 // wide unpacks a column whose words may be any.
 func wide(typ scalar.Type, t *tables.Table, i int, spans []tables.Span, rows int) *store.Column {
 	col := store.NewPacked(typ, nil, rows, 0, -1)
-	col.Stats = store.ColumnStats{Min: scalar.Ordered(typ.Kind, math.MinInt64),
-		Max: scalar.Ordered(typ.Kind, math.MaxInt64), Distinct: int64(rows), Bounded: true}
+	col.Stats = store.AnyWords(typ.Kind, rows)
+	col.Stats.Bounded = true
 	words := make([]int64, outputBlock)
 	to := col.U64
 	for _, s := range spans {

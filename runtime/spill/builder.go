@@ -2,7 +2,6 @@ package spill
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 	"unsafe"
 
@@ -152,8 +151,7 @@ func (b *builder) column(i, rows int, data unsafe.Pointer, owner any) *store.Col
 	}
 	c := store.NewOver(t, dict, rows, f.lo, f.hi, data, owner)
 	if f.hi == -1 && f.lo == 0 {
-		c.Stats = store.ColumnStats{Min: scalar.Ordered(t.Kind, math.MinInt64),
-			Max: scalar.Ordered(t.Kind, math.MaxInt64), Distinct: int64(rows)}
+		c.Stats = store.AnyWords(t.Kind, rows)
 	}
 	return c
 }

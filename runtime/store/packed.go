@@ -32,6 +32,12 @@ func NewOver(
 	return c
 }
 
+// AnyWords are the statistics of a column of n words that may be any of a kind.
+func AnyWords(k scalar.Kind, n int) ColumnStats {
+	return ColumnStats{Min: scalar.Ordered(k, math.MinInt64),
+		Max: scalar.Ordered(k, math.MaxInt64), Distinct: int64(n)}
+}
+
 // NewBounded returns a column of n words: base plus step times an offset of
 // width bytes in data, modulo 2^64. It keeps data, which is aligned to the
 // width. It computes the bounds, but does not narrow the offsets or count

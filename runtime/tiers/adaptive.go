@@ -114,7 +114,7 @@ func (r *run) tries() []*try {
 	return append(out, &try{engine: r.code})
 }
 
-// first returns the engine that takes over next, nil if there is none.
+// first returns the next engine to try, or nil.
 func (m *making) first() *try {
 	if len(m.tries) == 0 {
 		return nil

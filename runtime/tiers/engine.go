@@ -133,10 +133,7 @@ func (e *Engine) Close() error {
 
 // Run evaluates the plan.
 func (e *Engine) Run(ctx context.Context, req *runtime.Request) (*runtime.Answer, error) {
-	commands := 0
-	for range req.Plan.Commands() {
-		commands++
-	}
+	commands := req.Plan.CommandCount()
 	code, compiles := e.native.(runtime.Compiler)
 	switch {
 	case e.late && (req.NoTiers || req.Often || !req.Adaptive):

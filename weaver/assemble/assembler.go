@@ -120,7 +120,7 @@ func (a *Assembler) Made(graph *harmony.Program,
 	return code, err
 }
 
-// codes returns the cache of the code of graphs, nil if there is none.
+// codes returns the cache of compiled graphs, or nil.
 func (a *Assembler) codes() *kernelcache.Cache {
 	if a.target.Lines {
 		return nil

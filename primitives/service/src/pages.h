@@ -21,8 +21,7 @@ enum { FROM, PACKED, TO, UNPACKED, ROW, ROWS, DICTIONARY, ENTRIES, WORDS };
 // The flags are the upper half of the word of ENTRIES.
 enum : uint32_t { IS_PACKED = 1, HAS_LEVELS = 2, IS_CODED = 4, IS_DELTA = 8, IS_SPLIT = 16 };
 
-// What the values of a column are: signed numbers, or floats, which may be rounded to
-// 32 bits.
+// The kinds of values: signed numbers, doubles, and doubles rounded to 32 bits.
 enum { NUMBERS, FLOATS, SINGLES };
 
 // The bits of a launch's status.

@@ -150,8 +150,7 @@ func (p *parquetLoad) planEncodedField(i int) *encodedPlan {
 		}
 		m := p.file.Groups[g].Chunks[d.field.index].Meta
 		s := m.Statistics
-		if s == nil || d.column.Definition > 0 && (s.Nulls == nil || *s.Nulls > 0) ||
-			!decodable(m, d.column) {
+		if s == nil || !d.staysEncoded(m) {
 			return nil
 		}
 		least, most, ok := d.bounds(s.Min, s.Max)
@@ -180,8 +179,7 @@ func (p *parquetLoad) planEncodedFloat(d *parquetField) *encodedPlan {
 		}
 		m := p.file.Groups[g].Chunks[d.field.index].Meta
 		s := m.Statistics
-		if d.column.Definition > 0 && (s == nil || s.Nulls == nil || *s.Nulls > 0) ||
-			!decodable(m, d.column) {
+		if !d.staysEncoded(m) {
 			return nil
 		}
 		if s == nil {
@@ -195,6 +193,14 @@ func (p *parquetLoad) planEncodedFloat(d *parquetField) *encodedPlan {
 		}
 	}
 	return out
+}
+
+// staysEncoded reports whether a GPU decodes a column chunk of the field: its
+// pages, and none of its values is missing.
+func (d *parquetField) staysEncoded(m *parquet.ChunkMeta) bool {
+	s := m.Statistics
+	return decodable(m, d.column) &&
+		(d.column.Definition == 0 || s != nil && s.Nulls != nil && *s.Nulls <= 0)
 }
 
 // floatOf returns a PLAIN float of either size.

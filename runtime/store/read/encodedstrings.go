@@ -35,9 +35,7 @@ func (p *parquetLoad) planEncodedText(d *parquetField) *encodedPlan {
 			continue
 		}
 		m := p.file.Groups[g].Chunks[d.field.index].Meta
-		s := m.Statistics
-		if d.column.Definition > 0 && (s == nil || s.Nulls == nil || *s.Nulls > 0) ||
-			!decodable(m, d.column) {
+		if !d.staysEncoded(m) {
 			return nil
 		}
 		from, until, ok := p.file.DictionarySpan(g, d.field.index)
